@@ -1,0 +1,48 @@
+// Package change is one stream record as before and after of an entity, with the codec for the form in which Lambda
+// receives it.
+//
+// It promises that decoding names the one record that is bad and never fails its neighbours, that a decoded change obeys
+// the key and version rules, and that encoding a decoded record gives an equal record. It decides nothing: whether a
+// change matters is for the consumers.
+package change
+
+import (
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Kind is what happened to the item.
+type Kind int
+
+const (
+	Inserted Kind = iota
+	Modified
+	Removed // by a client
+	Expired // by the TTL service
+)
+
+func (k Kind) String() string { return [...]string{"Inserted", "Modified", "Removed", "Expired"}[k] }
+
+// Change is one record decoded.
+type Change struct {
+	Kind Kind
+	// Type is the entity's type; nil for a row that is no entity (of those only removals of timers reach a consumer).
+	Type *entity.Type
+	User string
+	Ref  entity.Ref // the entity; empty for a row
+	Key  entity.Key
+	// Old and New are the images; nil where there is none.
+	Old, New entity.Item
+	// Version is that of the new image; for a removal the old image's plus 1, because a removal counts as a version of
+	// its own. 0 for a row.
+	Version int64
+	// Created is the stream's time of the write, in whole seconds: an age, not an order.
+	Created  time.Time
+	Sequence string
+	// Raw is the record as it was delivered, for parking.
+	Raw []byte
+}
+
+// Present returns the image that the item was left with: New, or nil once it is removed.
+func (c Change) Present() entity.Item { return c.New }

@@ -1,0 +1,46 @@
+package change
+
+import (
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Record is one stream record in neutral form: what a source of records hands on, before anything about entities is
+// known. Its JSON form (see [AppendRecord]) is exactly what Lambda receives.
+type Record struct {
+	EventID  string
+	Name     EventName
+	Sequence string // 21 to 40 digits in AWS; shorter from a local engine; compare with [CompareSequence]
+	Created  time.Time
+	Key      entity.Key
+	Old, New entity.Item // nil where there is none
+	// Expired says that the TTL service removed the row (userIdentity).
+	Expired bool
+	// SourceARN is the stream's ARN.
+	SourceARN string
+}
+
+// EventName is what happened to the row.
+type EventName string
+
+const (
+	Insert EventName = "INSERT"
+	Modify EventName = "MODIFY"
+	Remove EventName = "REMOVE"
+)
+
+// CompareSequence orders two sequence numbers of one item: by length, then by text. They have up to 40 digits and are
+// never an int64.
+func CompareSequence(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,62 @@
+package entity
+
+// Names of the attributes that more than one package speaks of. All others stand in the entity types' field lists only.
+const (
+	AttrType      = "entityType"
+	AttrVersion   = "version"
+	AttrCreatedAt = "createdAt"
+	AttrUpdatedAt = "updatedAt"
+	// AttrTTL holds seconds since the epoch; past it an item is gone for every reader, swept or not.
+	AttrTTL = "ttl"
+
+	AttrStatus          = "status"
+	AttrTitle           = "title"
+	AttrTags            = "tags"
+	AttrLinks           = "links"
+	AttrReminderMinutes = "reminderMinutes"
+	// AttrDueSetAt is the time of the last command that changed a due instant or revived the item.
+	AttrDueSetAt = "dueSetAt"
+
+	AttrIsAllDay  = "isAllDay"
+	AttrStartDate = "startDate"
+	AttrEndDate   = "endDate"
+	AttrStartUtc  = "startUtc"
+	AttrEndUtc    = "endUtc"
+	AttrStartTzid = "startTzid"
+	AttrEndTzid   = "endTzid"
+	AttrSequence  = "sequence"
+	AttrICalUID   = "icalUid"
+
+	AttrPriority    = "priority"
+	AttrDueUtc      = "dueUtc"
+	AttrDueTzid     = "dueTzid"
+	AttrDueDate     = "dueDate"
+	AttrCompletedAt = "completedAt"
+	AttrArchiveAt   = "archiveAt"
+	AttrArchivedAt  = "archivedAt"
+	AttrRestoredAt  = "restoredAt"
+
+	AttrTriggerUtc   = "triggerUtc"
+	AttrTzid         = "tzid"
+	AttrSnoozeState  = "snoozeState"
+	AttrLastFiredUtc = "lastFiredUtc"
+
+	AttrBody     = "body"
+	AttrIsPinned = "isPinned"
+
+	AttrUserID       = "userId"
+	AttrDefaultTzid  = "defaultTzid"
+	AttrPreferences  = "preferences"
+	AttrStats        = "stats"
+	AttrStatsVersion = "statsVersion"
+	AttrStatsHold    = "statsHold"
+)
+
+// Names of the product's entity types.
+const (
+	TypeEvent    = "EVENT"
+	TypeTask     = "TASK"
+	TypeReminder = "REMINDER"
+	TypeNote     = "NOTE"
+	TypeUserMeta = "USER_META"
+)

@@ -1,0 +1,70 @@
+package entity
+
+// Field describes one attribute of an entity type, or of an object within one.
+type Field struct {
+	Name   string
+	Kind   FieldKind
+	Origin Origin
+	// Required fields are on every stored item. A client may leave one out on create if it has a Default.
+	Required bool
+	Default  Value
+	// Min and Max bound characters of a Text, bytes of a Markdown, the value of an Integer, the number of members of a set
+	// or list. Max 0 means no upper bound of its own.
+	Min, Max int64
+	// MemberMin and MemberMax bound each member: characters of a tag, value of a number.
+	MemberMin, MemberMax int64
+	// Enum lists the values of an Enum, or the allowed values of an Integer if there are any.
+	Enum    []string
+	Allowed []int64
+	// Zone names the attribute that holds this Instant's time zone: where that is absent, the instant is floating. Empty
+	// for an absolute instant.
+	Zone   string
+	Fields []Field // of an Object
+	Doc    string
+}
+
+// FieldKind is what a field holds, and with it the form in the table and in JSON.
+type FieldKind int
+
+const (
+	Text     FieldKind = iota // S; bounds in characters
+	Markdown                  // S; bounds in bytes of UTF-8
+	Enum                      // S
+	Flag                      // BOOL
+	Integer                   // N
+	Instant                   // S in the form of FormatInstant; see Field.Zone
+	Date                      // S, YYYY-MM-DD
+	Zone                      // S, IANA name
+	Color                     // S, a palette name or #rrggbb, stored as #rrggbb in lower case
+	Tags                      // SS
+	Minutes                   // NS
+	Integers                  // L of N
+	Links                     // L of M {targetType, targetId, relation?}
+	Object                    // M with Fields
+)
+
+// Origin says who sets a field.
+type Origin int
+
+const (
+	FromClient Origin = iota
+	FromServer        // shown to clients, refused when they send it
+	Hidden            // bookkeeping that clients neither see nor send
+)
+
+// FieldError is one broken rule: where (RFC 6901 JSON Pointer) and what.
+type FieldError struct {
+	Pointer string `json:"pointer"`
+	Detail  string `json:"detail"`
+}
+
+// ValidationError is everything that is wrong with one item.
+type ValidationError struct{ Fields []FieldError }
+
+func (e *ValidationError) Error() string {
+	text := "invalid:"
+	for _, f := range e.Fields {
+		text += " " + f.Pointer + " " + f.Detail + ";"
+	}
+	return text[:len(text)-1]
+}

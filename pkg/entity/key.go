@@ -1,0 +1,215 @@
+package entity
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Names of the key attributes, of the table and of its indexes.
+const (
+	AttrPK     = "PK"
+	AttrSK     = "SK"
+	AttrGSI1PK = "GSI1PK"
+	AttrGSI1SK = "GSI1SK"
+	AttrGSI2PK = "GSI2PK"
+	AttrGSI2SK = "GSI2SK"
+	AttrGSI3PK = "GSI3PK"
+	AttrGSI3SK = "GSI3SK"
+	AttrGSI4PK = "GSI4PK"
+	AttrGSI4SK = "GSI4SK"
+)
+
+// Prefixes of the sort keys of rows that are no entities: consumers and commands keep them for themselves. The prefix
+// of an entity's row is its type's name.
+const (
+	RowLink    = "LINK"
+	RowLedger  = "LEDGER"
+	RowTimer   = "TIMER"
+	RowFired   = "FIRED"
+	RowCold    = "COLD"
+	RowGone    = "GONE"
+	RowReceipt = "RECEIPT"
+	RowSum     = "SUM"
+	RowZone    = "ZONE"
+)
+
+const (
+	separator    = "#"
+	userPrefix   = "USER"
+	linkedPrefix = "LINKED"
+	timerArchive = "ARCHIVE"
+)
+
+// join builds a key. A component with the separator in it would land in another row or partition, so it is a
+// programmer's mistake to let one come this far: everything a client sends is checked before (see [CheckUserID], [CheckID]).
+func join(components ...string) string {
+	for _, c := range components {
+		if c == "" || strings.Contains(c, separator) {
+			panic(fmt.Sprintf("entity: key component %q is empty or contains %q", c, separator))
+		}
+	}
+	return strings.Join(components, separator)
+}
+
+// UserPK is the partition of everything that belongs to one user.
+func UserPK(user string) string { return join(userPrefix, user) }
+
+// ParseUserPK returns the user whose partition it is.
+func ParseUserPK(pk string) (user string, err error) {
+	prefix, user, ok := strings.Cut(pk, separator)
+	if !ok || prefix != userPrefix {
+		return "", fmt.Errorf("partition key %q: want %s#<user>", pk, userPrefix)
+	}
+	if err := CheckUserID(user); err != nil {
+		return "", fmt.Errorf("partition key %q: %w", pk, err)
+	}
+	return user, nil
+}
+
+// Ref names one entity of a user by its type and id.
+type Ref struct{ Type, ID string }
+
+func (r Ref) String() string { return r.Type + separator + r.ID }
+
+// ItemKey is the key of an entity. USER_META, of which a user has one, has the user's id for its own.
+func ItemKey(user string, ref Ref) Key { return Key{UserPK(user), join(ref.Type, ref.ID)} }
+
+// ItemPrefix begins the sort keys of all entities of one type.
+func ItemPrefix(typeName string) string { return join(typeName) + separator }
+
+// MetaKey is the key of a user's USER_META.
+func MetaKey(user string) Key { return ItemKey(user, Ref{TypeUserMeta, user}) }
+
+// LinkKey is the key of the edge from one entity to another.
+func LinkKey(user string, source, target Ref) Key {
+	return Key{UserPK(user), join(RowLink, source.Type, source.ID, target.Type, target.ID)}
+}
+
+// LinkPrefix begins the sort keys of all edges that leave the source.
+func LinkPrefix(source Ref) string { return join(RowLink, source.Type, source.ID) + separator }
+
+// LedgerKey is the key of what a projection last applied of an item.
+func LedgerKey(user, projection, itemID string) Key {
+	return Key{UserPK(user), join(RowLedger, projection, itemID)}
+}
+
+// LedgerPrefix begins the sort keys of all ledger rows of a projection.
+func LedgerPrefix(projection string) string { return join(RowLedger, projection) + separator }
+
+// TimerKey is the key of the row whose removal by TTL archives a task that was completed at this version.
+func TimerKey(user, taskID string, version int64) Key {
+	return Key{UserPK(user), join(RowTimer, timerArchive, taskID, strconv.FormatInt(version, 10))}
+}
+
+// FiredKey is the key of the fence that one delivery of a reminder passes: the item, its offset in minutes, the
+// occurrence it announces, and the instant it was due.
+func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) Key {
+	offset := strconv.FormatInt(offsetMinutes, 10)
+	return Key{UserPK(user), join(RowFired, itemID, offset, FormatInstant(occurrence), FormatInstant(due))}
+}
+
+// FiredPrefix begins the sort keys of all fences of an item.
+func FiredPrefix(itemID string) string { return join(RowFired, itemID) + separator }
+
+// ColdKey is the key of the row that names an item's cold copy.
+func ColdKey(user, itemID string) Key { return Key{UserPK(user), join(RowCold, itemID)} }
+
+// ColdPrefix begins the sort keys of all rows that name cold copies.
+func ColdPrefix() string { return RowCold + separator }
+
+// GoneKey is the key of the row that keeps a deleted item's id from coming back.
+func GoneKey(user, itemID string) Key { return Key{UserPK(user), join(RowGone, itemID)} }
+
+// ReceiptKey is the key of the row that remembers an idempotent request by a hash of its key.
+func ReceiptKey(user, hash string) Key { return Key{UserPK(user), join(RowReceipt, hash)} }
+
+// SumKey is the key of the target row of a summing projection that has no better place.
+func SumKey(user, projection string) Key { return Key{UserPK(user), join(RowSum, projection)} }
+
+// ZoneKey is the key of the cursor with which a change of time zone walks the user's items; version is USER_META's.
+func ZoneKey(user string, version int64) Key {
+	return Key{UserPK(user), join(RowZone, strconv.FormatInt(version, 10))}
+}
+
+// AgendaPK is the GSI1 partition of everything a user has in a year.
+func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
+
+// LinkedPK is the GSI4 partition of the edges that lead to the target, of all users: whoever reads it drops the rows
+// whose PK is not the caller's.
+func LinkedPK(target Ref) string { return join(linkedPrefix, target.Type, target.ID) }
+
+// LinkedSK is the GSI4 sort key of the edges that leave the source.
+func LinkedSK(source Ref) string { return join(source.Type, source.ID) }
+
+// sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
+var sortKeyShapes = map[string]int{
+	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
+}
+
+// SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components behind it.
+type SortKey struct {
+	Prefix     string
+	Components []string
+}
+
+func (k SortKey) String() string { return join(append([]string{k.Prefix}, k.Components...)...) }
+
+// ParseSortKey is the inverse of [SortKey.String] for every sort key this package builds. An unknown prefix is taken
+// for an entity type's: a [Registry] knows which types there are.
+func ParseSortKey(sk string) (SortKey, error) {
+	parts := strings.Split(sk, separator)
+	key := SortKey{Prefix: parts[0], Components: parts[1:]}
+	want, isRow := sortKeyShapes[key.Prefix]
+	if !isRow {
+		want = 1
+	}
+	if len(key.Components) != want {
+		return SortKey{}, fmt.Errorf("sort key %q: %d components behind %s, want %d", sk, len(key.Components), key.Prefix, want)
+	}
+	for _, c := range parts {
+		if c == "" {
+			return SortKey{}, fmt.Errorf("sort key %q: empty component", sk)
+		}
+	}
+	return key, nil
+}
+
+// IsRow reports whether the key is one of the rows that consumers and commands keep for themselves.
+func (k SortKey) IsRow() bool { _, ok := sortKeyShapes[k.Prefix]; return ok }
+
+// Timer is what a TIMER row's key says.
+type Timer struct {
+	TaskID  string
+	Version int64
+}
+
+// ParseTimer reads the sort key of a timer row.
+func ParseTimer(sk string) (Timer, error) {
+	key, err := ParseSortKey(sk)
+	if err != nil {
+		return Timer{}, err
+	}
+	if key.Prefix != RowTimer || key.Components[0] != timerArchive {
+		return Timer{}, fmt.Errorf("sort key %q: not an archive timer", sk)
+	}
+	version, err := strconv.ParseInt(key.Components[2], 10, 64)
+	if err != nil || version < 1 {
+		return Timer{}, fmt.Errorf("sort key %q: version %q is no positive number", sk, key.Components[2])
+	}
+	return Timer{key.Components[1], version}, nil
+}
+
+// ParseLink reads the sort key of an edge.
+func ParseLink(sk string) (source, target Ref, err error) {
+	key, err := ParseSortKey(sk)
+	if err != nil {
+		return Ref{}, Ref{}, err
+	}
+	if key.Prefix != RowLink {
+		return Ref{}, Ref{}, fmt.Errorf("sort key %q: not a link", sk)
+	}
+	c := key.Components
+	return Ref{c[0], c[1]}, Ref{c[2], c[3]}, nil
+}

@@ -1,0 +1,90 @@
+package entity
+
+import (
+	"fmt"
+	"time"
+)
+
+// Type describes one kind of entity, as data. A product's own types are values like these; adding one touches no code
+// of this package.
+type Type struct {
+	Name     string // the entityType value and the prefix of the sort key, UPPERCASE
+	IDAttr   string // the attribute that holds the id, such as taskId
+	IDPrefix string // the id's prefix without the underscore, such as task
+	Plural   string // the path segment, such as tasks
+	Fields   []Field
+
+	// Check returns what is wrong across fields; the fields themselves are checked before.
+	Check func(it Item) []FieldError
+	// Derive sets the attributes that follow from a write.
+	Derive func(w Write)
+	// Index returns the index keys the item has now.
+	Index func(user string, it Item) IndexKeys
+	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
+	// cancelled or archived. Nil for a type without reminders.
+	Dues func(it Item) []Due
+	// Retention gives for each final status how long after its last update an item stays before it is kept as a cold copy
+	// only.
+	Retention map[string]time.Duration
+}
+
+// Write is one change of an entity on its way to the table.
+type Write struct {
+	Before      Item // nil when the entity is created
+	After       Item // what will be stored; Derive changes it
+	Now         time.Time
+	Preferences Item // the user's preferences, where the type's rules need them; see [Type.NeedsPreferences]
+}
+
+// IndexKeys are the keys an item has in the secondary indexes; an empty pair keeps it out of that index.
+type IndexKeys struct {
+	YearPK, YearSK             string // GSI1
+	RecurrencePK, RecurrenceSK string // GSI2
+	StatePK, StateSK           string // GSI3
+}
+
+// Due is one instant at which a reminder is due: Offset before the occurrence.
+type Due struct {
+	OffsetMinutes int64
+	// Occurrence is what the reminder announces, and At is what the offset is counted from: the same, except that a snoozed
+	// reminder is due at the snooze's end and still announces its occurrence. Both are readings labelled UTC if floating.
+	Occurrence, At time.Time
+	// Floating readings are to be resolved in the user's zone.
+	Floating bool
+	// Snooze says that At is the end of a snooze, which is an absolute instant.
+	Snooze bool
+}
+
+// Registry holds the entity types a program knows. It is built once and handed to constructors.
+type Registry struct {
+	types    []*Type
+	byName   map[string]*Type
+	byPrefix map[string]*Type
+	byPlural map[string]*Type
+}
+
+// NewRegistry returns a registry of the types, or an error that names the one that breaks the conventions or repeats
+// another's name, id prefix or path.
+func NewRegistry(types ...*Type) (*Registry, error) {
+	r := &Registry{byName: map[string]*Type{}, byPrefix: map[string]*Type{}, byPlural: map[string]*Type{}}
+	for _, t := range types {
+		if err := checkType(t); err != nil {
+			return nil, fmt.Errorf("entity type %s: %w", t.Name, err)
+		}
+		if r.byName[t.Name] != nil || r.byPrefix[t.IDPrefix] != nil || r.byPlural[t.Plural] != nil {
+			return nil, fmt.Errorf("entity type %s: name, id prefix %q or path %q is taken", t.Name, t.IDPrefix, t.Plural)
+		}
+		r.types = append(r.types, t)
+		r.byName[t.Name], r.byPrefix[t.IDPrefix], r.byPlural[t.Plural] = t, t, t
+	}
+	return r, nil
+}
+
+// Types returns all types in the order given.
+func (r *Registry) Types() []*Type { return r.types }
+
+// Named returns the type of an entityType value, or nil.
+func (r *Registry) Named(name string) *Type { return r.byName[name] }
+
+// At returns the type whose path segment it is, or nil.
+func (r *Registry) At(plural string) *Type { return r.byPlural[plural] }

@@ -1,0 +1,171 @@
+// Package table is the store port: what the rest of the code may ask of the one table, and nothing more.
+//
+// The set of operations and conditions is closed, so that one conformance suite (tabletest) proves every adapter alike
+// and no expression text exists outside the DynamoDB adapter. Guarantees of every adapter: a write is applied whole or
+// not at all; a transaction likewise, over all its actions; a failed condition comes back as a [*ConditionError] with
+// the action's position and the row that was there; reads of the table itself are strongly consistent, reads of an
+// index may lag. An error other than those of this package's sentinels leaves the outcome unknown: repeat the call.
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+)
+
+// Bounds of the service that callers plan with.
+const (
+	// MaxActions is the number of actions in one transaction.
+	MaxActions = 100
+	// MaxBatchGet is the number of keys DynamoDB takes in one BatchGetItem; adapters split longer lists.
+	MaxBatchGet = 100
+)
+
+// Store is the port. All methods are safe for concurrent use.
+type Store interface {
+	Reader
+	Writer
+}
+
+// Reader is the half of the port that changes nothing.
+type Reader interface {
+	// Get returns the row, or [ErrNotFound]. Strongly consistent.
+	Get(ctx context.Context, key entity.Key) (entity.Item, error)
+	// BatchGet returns the rows that exist, in the order of keys without the missing ones. Strongly consistent each; not
+	// a snapshot of all. Repeated keys are answered once.
+	BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error)
+	// Query returns one page in sort-key order.
+	Query(ctx context.Context, q Query) (Page, error)
+	// Count returns the number of rows the query would return over all its pages; Limit and Start are ignored.
+	Count(ctx context.Context, q Query) (int, error)
+}
+
+// Writer is the half of the port that changes rows.
+type Writer interface {
+	// Put writes the whole row if the condition holds.
+	Put(ctx context.Context, p Put) error
+	// Update sets and removes named attributes if the condition holds, creates a missing row (unless the condition
+	// forbids it), and returns the whole new row.
+	Update(ctx context.Context, u Update) (entity.Item, error)
+	// Delete removes the row if the condition holds; removing a missing row is done at once.
+	Delete(ctx context.Context, d Delete) error
+	// Transact applies 1 to [MaxActions] actions on distinct rows, all or none.
+	Transact(ctx context.Context, actions ...Action) error
+	// Load writes rows without conditions, any number, not atomically, in no order: for rows that nobody sees yet.
+	Load(ctx context.Context, rows []entity.Item) error
+}
+
+// Walker reads every row of the table in no order. Only operators' verification and the local platform may have it: no
+// function scans.
+type Walker interface {
+	// Walk calls visit for each row of one of total equal segments and stops at its first error.
+	Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error
+}
+
+// Query asks for the rows of one partition, of the table or of an index.
+type Query struct {
+	Index     entity.Index // Base is the table itself, and then the read is strongly consistent
+	Partition string
+	Range     Range
+	// AnyTag keeps only rows with one of these tags. It is the only filter there is, and costs the read of every row in
+	// the range.
+	AnyTag []string
+	// Limit bounds the rows read before the filter; 0 leaves the page to end at 1 MB.
+	Limit      int
+	Descending bool
+	// Start continues behind the row at this position, as a former page's Next gave it.
+	Start Position
+}
+
+// Range bounds the sort key. The zero Range is the whole partition. Either Prefix is set, or From and To or one of them.
+type Range struct {
+	Prefix   string
+	From, To string // both inclusive
+}
+
+// Position is a place in a query's order: the key attributes of the last row read, those of the index included. Empty
+// means the beginning, and in a Page that there is no more.
+type Position entity.Item
+
+// Page is a part of a query's answer. A page may be empty and still have a Next.
+type Page struct {
+	Items []entity.Item
+	Next  Position
+}
+
+// Action is one member of a transaction: a [Put], [Update], [Delete] or [Check].
+type Action interface{ Target() entity.Key }
+
+type (
+	// Put writes a whole row.
+	Put struct {
+		Item entity.Item
+		If   Condition
+	}
+	// Update changes named top-level attributes of a row.
+	Update struct {
+		Key    entity.Key
+		Set    entity.Item // never a key attribute of the table
+		Remove []string
+		If     Condition
+	}
+	// Delete removes a row.
+	Delete struct {
+		Key entity.Key
+		If  Condition
+	}
+	// Check only tests a row's condition, in a transaction.
+	Check struct {
+		Key entity.Key
+		If  Condition
+	}
+)
+
+func (p Put) Target() entity.Key    { return p.Item.Key() }
+func (u Update) Target() entity.Key { return u.Key }
+func (d Delete) Target() entity.Key { return d.Key }
+func (c Check) Target() entity.Key  { return c.Key }
+
+// Errors on which callers decide. They are matched with errors.Is.
+var (
+	// ErrNotFound: there is no such row.
+	ErrNotFound = errors.New("row not found")
+	// ErrConflict: another transaction held one of the rows; nothing was written; try again.
+	ErrConflict = errors.New("transaction conflict")
+	// ErrThrottled: the store refused for load; nothing was written; try again later.
+	ErrThrottled = errors.New("store throttled")
+	// ErrUnavailable: the store failed or did not answer; a write may have been applied or not.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrInvalid: the store refuses the request itself (too large, malformed); repeating it cannot help.
+	ErrInvalid = errors.New("request refused by the store")
+)
+
+// Failure is one action whose condition did not hold. Old is the row that was there; nil if there was none.
+type Failure struct {
+	Index int
+	Old   entity.Item
+}
+
+// ConditionError reports the conditions that did not hold, in the order of the actions; nothing was written. A single
+// write has the index 0.
+type ConditionError struct{ Failures []Failure }
+
+func (e *ConditionError) Error() string {
+	indexes := make([]int, len(e.Failures))
+	for i, f := range e.Failures {
+		indexes[i] = f.Index
+	}
+	return fmt.Sprintf("condition failed at action %v", indexes)
+}
+
+// At returns the failure of the action at the index, and whether it failed.
+func (e *ConditionError) At(index int) (Failure, bool) {
+	for _, f := range e.Failures {
+		if f.Index == index {
+			return f, true
+		}
+	}
+	return Failure{}, false
+}
