@@ -44,3 +44,13 @@ func CompareSequence(a, b string) int {
 	}
 	return 0
 }
+
+// Shard is one shard of a stream. Its parent, if it has one that still exists, is read to its end first.
+type Shard struct{ ID, Parent string }
+
+// Slice is what one read of a shard returned: records in order, possibly none.
+type Slice struct {
+	Records []Record
+	// End says that the shard is closed and has been read to its end.
+	End bool
+}
