@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// startBound is how long an engine may take until it answers; it takes milliseconds.
+	startBound = 15 * time.Second
+	// stopBound is how long an engine that was asked to end may take before it is killed. Its file survives that.
+	stopBound = 5 * time.Second
+	// portAttempts bounds how often a start picks another port because someone took the one just found free.
+	portAttempts = 8
+
+	dataFile = "dynamodb.sqlite"
+)
+
+// Config says which engine to start and on what.
+type Config struct {
+	// Binary is the path of the engine, as [Find] returns it.
+	Binary string
+	// DataDir keeps the engine's file; it is made if it is not there. Empty means data that end with the engine: a
+	// directory of its own that [Engine.Stop] removes. (The engine's own memory mode is not used, because its stream
+	// cannot be given the index without which writes become slower with every write.)
+	DataDir string
+	// Log receives what the engine prints. Nil discards it.
+	Log *slog.Logger
+}
+
+// Engine is a running engine.
+type Engine struct {
+	child     *child
+	port      int
+	lock      *dataLock
+	ephemeral string // the directory to remove in the end; empty if the data are kept
+
+	stopping sync.Once
+	stopped  error
+}
+
+// Start starts the engine and returns when it answers. The context bounds the start alone, not the engine's life. An
+// engine left behind on the same data by an owner that was killed is stopped first; [ErrInUse] means that another live
+// process owns the data.
+func Start(ctx context.Context, config Config) (*Engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	log := config.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{}
+	dir := config.DataDir
+	if dir == "" {
+		temporary, err := os.MkdirTemp("", "nexus-engine-")
+		if err != nil {
+			return nil, fmt.Errorf("directory for the engine's data: %w", err)
+		}
+		dir, e.ephemeral = temporary, temporary
+	}
+	if err := e.start(ctx, config.Binary, dir, log); err != nil {
+		return nil, errors.Join(fmt.Errorf("start engine on %s: %w", dir, err), e.release())
+	}
+	return e, nil
+}
+
+func (e *Engine) start(ctx context.Context, binary, dir string, log *slog.Logger) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if e.lock, err = lockData(ctx, dir); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, dataFile)
+	for attempt := 1; ; attempt++ {
+		err := e.launch(ctx, binary, file, log)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errPortTaken) || attempt == portAttempts {
+			return err
+		}
+	}
+	if err := addStreamIndexes(ctx, file); err != nil {
+		return errors.Join(err, e.child.end(stopBound))
+	}
+	return nil
+}
+
+// launch makes one attempt, on one port.
+func (e *Engine) launch(ctx context.Context, binary, file string, log *slog.Logger) error {
+	port, err := freePort(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.lock.announce(port); err != nil {
+		return err
+	}
+	started, err := startChild(binary, []string{
+		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--db-path", file,
+	}, log)
+	if err != nil {
+		return err
+	}
+	if err := e.lock.record(ctx, started.process.Pid); err != nil {
+		return errors.Join(err, started.end(stopBound))
+	}
+	if err := started.awaitReady(ctx, port); err != nil {
+		return errors.Join(err, started.end(stopBound))
+	}
+	e.child, e.port = started, port
+	return nil
+}
+
+// freePort asks the system for a loopback port that nobody uses. Someone else may take it before the engine does; the
+// engine then ends with an error and the start tries another.
+func freePort(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("free loopback port: %w", err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	return port, listener.Close()
+}
+
+// Endpoint returns the base URL for SDK clients.
+func (e *Engine) Endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(e.port) }
+
+// Done is closed when the engine has ended, for whatever reason.
+func (e *Engine) Done() <-chan struct{} { return e.child.done }
+
+// Err returns nil while the engine runs and after [Engine.Stop]; otherwise why it ended.
+func (e *Engine) Err() error {
+	select {
+	case <-e.child.done:
+		return e.child.failure()
+	default:
+		return nil
+	}
+}
+
+// Stop ends the engine, waits for its end, and gives the data free. When the context ends first, or after a few seconds,
+// the engine is killed, which its file survives. Stopping again returns the first answer.
+func (e *Engine) Stop(ctx context.Context) error {
+	e.stopping.Do(func() {
+		bound := stopBound
+		if deadline, ok := ctx.Deadline(); ok {
+			bound = min(bound, time.Until(deadline))
+		}
+		e.stopped = errors.Join(e.child.end(bound), e.release())
+	})
+	return e.stopped
+}
+
+func (e *Engine) release() error {
+	var errs []error
+	if e.lock != nil {
+		errs = append(errs, e.lock.release())
+	}
+	if e.ephemeral != "" {
+		errs = append(errs, os.RemoveAll(e.ephemeral))
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends the engine at once, as a crash would: [Engine.Err] then reports it. It is there for tests of what follows.
+func (e *Engine) Kill() error { return e.child.signal(os.Kill) }

@@ -1,0 +1,81 @@
+// Package enginetest gives tests a local DynamoDB engine.
+//
+// It promises one engine per test binary, started on first use and ended when no running test uses it any more, and that
+// a missing engine fails the test with the command that installs it. It never skips a test.
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/local/engine"
+)
+
+// shared is the engine of this test binary: a resource outside of any one test, guarded by its lock.
+var shared struct {
+	sync.Mutex
+	running *engine.Engine
+	users   int
+}
+
+// Start returns the endpoint of the test binary's engine for as long as the test runs. It may be called by any number of
+// tests, in parallel. The data end with the last of them; a test takes a table of its own, see [TableName].
+func Start(t testing.TB) (endpoint string) {
+	t.Helper()
+	running, err := acquire(t.Context())
+	if err != nil {
+		t.Fatalf("this test needs the local DynamoDB engine: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := releaseShared(); err != nil {
+			t.Errorf("local DynamoDB engine: %v", err)
+		}
+	})
+	return running.Endpoint()
+}
+
+func acquire(ctx context.Context) (*engine.Engine, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users == 0 {
+		binary, err := engine.Find()
+		if err != nil {
+			return nil, err
+		}
+		if shared.running, err = engine.Start(ctx, engine.Config{Binary: binary}); err != nil {
+			return nil, err
+		}
+	}
+	shared.users++
+	return shared.running, nil
+}
+
+func releaseShared() error {
+	shared.Lock()
+	defer shared.Unlock()
+	shared.users--
+	crash := shared.running.Err()
+	if shared.users > 0 {
+		return crash
+	}
+	stopped := shared.running.Stop(context.Background())
+	shared.running = nil
+	if crash != nil {
+		return fmt.Errorf("ended while a test used it: %w", crash)
+	}
+	return stopped
+}
+
+var notInTableName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
+
+// TableName returns a table name that no other test uses: the engine shows the records of an old table in the stream of a
+// new one that has its name.
+func TableName(t testing.TB) string {
+	name := notInTableName.ReplaceAllString(t.Name(), "-")
+	return fmt.Sprintf("%.180s-%s", name, uuid.NewString())
+}

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// ErrInUse: another live process owns the data directory.
+var ErrInUse = errors.New("data directory in use")
+
+const (
+	lockFile = "engine.lock"
+	// leftBehindBound is how long an engine left behind may take to end once it was killed.
+	leftBehindBound = 5 * time.Second
+	pollInterval    = 5 * time.Millisecond
+)
+
+// dataLock is the right to run an engine on a data directory. The system's lock on the file says whether an owner lives,
+// and goes with the owner however it dies; the file's content says which engine the owner ran, because that one
+// may live on.
+type dataLock struct {
+	file *os.File
+	held holding
+}
+
+// holding is the content of the lock file.
+type holding struct {
+	Owner process `json:"owner"`
+	// Port is where the engine was to listen; 0 if none was started. It is written before the engine starts.
+	Port int `json:"port,omitempty"`
+	// Engine is written once the engine has started.
+	Engine *process `json:"engine,omitempty"`
+}
+
+// lockData takes the data directory and stops the engine that a killed owner left behind on it.
+func lockData(ctx context.Context, dir string) (*dataLock, error) {
+	path := filepath.Join(dir, lockFile)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &dataLock{file: file}
+	if err := l.take(ctx, dir); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return l, nil
+}
+
+func (l *dataLock) take(ctx context.Context, dir string) error {
+	err := syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	before, errRead := readHolding(l.file)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%w: %s belongs to process %d (%s)", ErrInUse, dir, before.Owner.PID, before.Owner.Command)
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", l.file.Name(), err)
+	}
+	if errRead != nil {
+		return errRead
+	}
+	if err := stopLeftBehind(ctx, before); err != nil {
+		return err
+	}
+	self, err := identify(ctx, os.Getpid())
+	if err != nil {
+		return err
+	}
+	l.held = holding{Owner: self}
+	return l.write()
+}
+
+// announce writes down where an engine is about to listen. If the owner is killed before it could write which process
+// that is, the next one at least knows where to look.
+func (l *dataLock) announce(port int) error {
+	l.held.Port, l.held.Engine = port, nil
+	return l.write()
+}
+
+// record writes down which process the engine is.
+func (l *dataLock) record(ctx context.Context, pid int) error {
+	engine, err := identify(ctx, pid)
+	if errors.Is(err, errNoProcess) {
+		return nil // it has ended already; whoever waits for it learns why
+	}
+	if err != nil {
+		return err
+	}
+	l.held.Engine = &engine
+	return l.write()
+}
+
+// release says that no engine is left and gives the directory free. The file stays: removing it would let two owners hold
+// locks on two files of the same name.
+func (l *dataLock) release() error {
+	return errors.Join(l.file.Truncate(0), l.file.Close())
+}
+
+func (l *dataLock) write() error {
+	content, err := json.Marshal(l.held)
+	if err != nil {
+		return err
+	}
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := l.file.WriteAt(content, 0); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+func readHolding(file *os.File) (holding, error) {
+	content, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<16))
+	if err != nil {
+		return holding{}, fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	var h holding
+	if len(content) == 0 {
+		return h, nil
+	}
+	if err := json.Unmarshal(content, &h); err != nil {
+		// Written by halves when the machine stopped; no engine survived that.
+		return holding{}, nil //nolint:nilerr // see above
+	}
+	return h, nil
+}
+
+// stopLeftBehind ends the engine of an owner that is dead.
+func stopLeftBehind(ctx context.Context, before holding) error {
+	if before.Engine == nil {
+		return refuseUnknown(ctx, before.Port)
+	}
+	alive, err := isRunning(ctx, *before.Engine)
+	if err != nil || !alive {
+		return err
+	}
+	found, err := os.FindProcess(before.Engine.PID)
+	if err != nil {
+		return fmt.Errorf("find engine left behind as process %d: %w", before.Engine.PID, err)
+	}
+	if err := found.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop engine left behind as process %d: %w", before.Engine.PID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, leftBehindBound)
+	defer cancel()
+	for tick := time.NewTicker(pollInterval); ; {
+		if alive, err := isRunning(ctx, *before.Engine); err != nil || !alive {
+			tick.Stop()
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return fmt.Errorf("engine left behind as process %d does not end: %w", before.Engine.PID, ctx.Err())
+		}
+	}
+}
+
+// refuseUnknown looks for an engine whose owner was killed between starting it and writing down its process.
+func refuseUnknown(ctx context.Context, port int) error {
+	if port == 0 {
+		return nil
+	}
+	version, err := probe(ctx, port)
+	if err != nil || version == "" {
+		return nil //nolint:nilerr // nobody answers there, or no engine does: nothing was left behind
+	}
+	return fmt.Errorf("%w: an engine left behind listens on port %d and its process is not known: stop it", ErrInUse, port)
+}
+
+// isRunning reports whether exactly this process still runs: pid, start and command line agree.
+func isRunning(ctx context.Context, p process) (bool, error) {
+	now, err := identify(ctx, p.PID)
+	if errors.Is(err, errNoProcess) {
+		return false, nil
+	}
+	return err == nil && now == p, err
+}

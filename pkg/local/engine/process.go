@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// process identifies one process for good. A pid alone does not: the system gives it out again.
+type process struct {
+	PID int `json:"pid"`
+	// Started is the system's own notation of the process's start, compared as text.
+	Started string `json:"started"`
+	// Command is the command line with its arguments.
+	Command string `json:"command"`
+}
+
+// errNoProcess: no process has the pid.
+var errNoProcess = errors.New("no such process")
+
+// identify describes the process that has the pid now.
+func identify(ctx context.Context, pid int) (process, error) {
+	if runtime.GOOS == "linux" {
+		return identifyInProc(pid)
+	}
+	return identifyByPS(ctx, pid)
+}
+
+// identifyInProc reads proc(5). The start is field 22 of stat, in clock ticks since the boot, so the boot's id belongs to it.
+func identifyInProc(pid int) (process, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if errors.Is(err, os.ErrNotExist) {
+		return process{}, fmt.Errorf("%w: %d", errNoProcess, pid)
+	}
+	if err != nil {
+		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	// The second field, the name, is in parentheses and may hold anything, also blanks and parentheses.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	const state, start = 3 - 3, 22 - 3 // the fields after the name begin with the third
+	if len(fields) <= start {
+		return process{}, fmt.Errorf("identify process %d: stat has %d fields after the name", pid, len(fields))
+	}
+	if fields[state] == "Z" || fields[state] == "X" {
+		return process{}, fmt.Errorf("%w: %d has ended", errNoProcess, pid)
+	}
+	command, err := os.ReadFile(dir + "/cmdline")
+	if err != nil {
+		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	return process{
+		PID:     pid,
+		Started: strings.TrimSpace(string(boot)) + "/" + fields[start],
+		Command: strings.ReplaceAll(strings.TrimRight(string(command), "\x00"), "\x00", " "),
+	}, nil
+}
+
+// identifyByPS asks ps(1), which answers with status 1 if there is no such process.
+func identifyByPS(ctx context.Context, pid int) (process, error) {
+	column := func(name string) (string, error) {
+		command := exec.CommandContext(ctx, "ps", "-p", strconv.Itoa(pid), "-o", name+"=")
+		command.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
+		out, err := command.Output()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return "", fmt.Errorf("%w: %d", errNoProcess, pid)
+		}
+		if err != nil {
+			return "", fmt.Errorf("identify process %d: %w", pid, err)
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	started, err := column("lstart")
+	if err != nil {
+		return process{}, err
+	}
+	command, err := column("command")
+	if err != nil {
+		return process{}, err
+	}
+	return process{PID: pid, Started: started, Command: command}, nil
+}
