@@ -50,6 +50,8 @@ const (
 	AttrStats        = "stats"
 	AttrStatsVersion = "statsVersion"
 	AttrStatsHold    = "statsHold"
+	// AttrZoneSetAt is the time of the last change of defaultTzid: floating times moved then.
+	AttrZoneSetAt = "zoneSetAt"
 )
 
 // Names of the product's entity types.

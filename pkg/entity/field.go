@@ -1,5 +1,7 @@
 package entity
 
+import "slices"
+
 // Field describes one attribute of an entity type, or of an object within one.
 type Field struct {
 	Name   string
@@ -67,4 +69,19 @@ func (e *ValidationError) Error() string {
 		text += " " + f.Pointer + " " + f.Detail + ";"
 	}
 	return text[:len(text)-1]
+}
+
+// Invalid joins what several checks found into a [*ValidationError], or nil if they found nothing. Of several findings
+// at one place the first stands: the later ones follow from it.
+func Invalid(findings ...[]FieldError) error {
+	var all []FieldError
+	for _, e := range slices.Concat(findings...) {
+		if !slices.ContainsFunc(all, func(known FieldError) bool { return known.Pointer == e.Pointer }) {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &ValidationError{all}
 }

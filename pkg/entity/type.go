@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -23,10 +24,19 @@ type Type struct {
 	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
 	// cancelled or archived. Nil for a type without reminders.
 	Dues func(it Item) []Due
+	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on which
+	// time has no effect.
+	View func(it Item, now time.Time) Item
+	// NeedsPreferences says whether Derive looks at the user's preferences for this patch; nil for never.
+	NeedsPreferences func(patch Item) bool
 	// Retention gives for each final status how long after its last update an item stays before it is kept as a cold copy
 	// only.
 	Retention map[string]time.Duration
 }
+
+// HasCollection says that a user has any number of the entity, each with an id of its own; USER_META is the one of
+// which there is exactly one.
+func (t *Type) HasCollection() bool { return t.IDPrefix != "" }
 
 // Write is one change of an entity on its way to the table.
 type Write struct {
@@ -75,13 +85,22 @@ func NewRegistry(types ...*Type) (*Registry, error) {
 			return nil, fmt.Errorf("entity type %s: name, id prefix %q or path %q is taken", t.Name, t.IDPrefix, t.Plural)
 		}
 		r.types = append(r.types, t)
-		r.byName[t.Name], r.byPrefix[t.IDPrefix], r.byPlural[t.Plural] = t, t, t
+		r.byName[t.Name] = t
+		if t.HasCollection() {
+			r.byPrefix[t.IDPrefix], r.byPlural[t.Plural] = t, t
+		}
 	}
 	return r, nil
 }
 
 // Types returns all types in the order given.
 func (r *Registry) Types() []*Type { return r.types }
+
+// OfID returns the type whose prefix the id has, or nil.
+func (r *Registry) OfID(id string) *Type {
+	prefix, _, _ := strings.Cut(id, "_")
+	return r.byPrefix[prefix]
+}
 
 // Named returns the type of an entityType value, or nil.
 func (r *Registry) Named(name string) *Type { return r.byName[name] }

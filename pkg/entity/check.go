@@ -1,3 +1,0 @@
-package entity
-
-func checkType(t *Type) error { return nil }

@@ -1,0 +1,130 @@
+package entity
+
+import "time"
+
+// States of an EVENT.
+const (
+	StatusConfirmed = "CONFIRMED"
+	StatusTentative = "TENTATIVE"
+	StatusCancelled = "CANCELLED"
+)
+
+// icalDomain follows the id in a UID that is made here (RFC 7986 §5.3 asks for global uniqueness, which the UUID gives).
+const icalDomain = "nexus.app"
+
+// cancelledRetention is how long a cancelled event stays before only its cold copy is kept.
+const cancelledRetention = 2 * 365 * 24 * time.Hour
+
+// longEvent is the length beyond which an event is found through the state view rather than by looking back.
+const longEvent = 24 * time.Hour
+
+// Event is the type of a single calendar event.
+func Event() *Type {
+	return &Type{
+		Name: TypeEvent, IDAttr: "eventId", IDPrefix: "evt", Plural: "events",
+		Fields: withCommon("eventId",
+			titleField, descriptionField,
+			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Dates instead of times; floating."},
+			Field{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
+			Field{Name: AttrEndDate, Kind: Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
+			Field{Name: AttrStartUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
+			Field{Name: AttrEndUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
+			Field{Name: AttrStartTzid, Kind: Zone, Doc: "Zone of the start; absent means floating."},
+			Field{Name: AttrEndTzid, Kind: Zone, Doc: "Zone in which the end is shown, when it is another."},
+			Field{Name: "location", Kind: Text, Max: maxLocation, Doc: "Venue, address or URL."},
+			colorField,
+			enumField(AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
+			tagsField, minutesField, linksField,
+			Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
+			Field{Name: AttrSequence, Kind: Integer, Origin: FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
+			restoredAtField, dueSetAtField,
+		),
+		Check:     checkEventTimes,
+		Derive:    deriveEvent,
+		Index:     indexEvent,
+		Dues:      eventDues,
+		Retention: map[string]time.Duration{StatusCancelled: cancelledRetention},
+	}
+}
+
+func checkEventTimes(it Item) []FieldError {
+	var errs fieldErrors
+	if it.Bool(AttrIsAllDay) {
+		errs.require(it, AttrStartDate, "an all-day event needs it")
+		errs.refuse(it, "an all-day event has none", AttrStartUtc, AttrEndUtc, AttrStartTzid, AttrEndTzid)
+		if end := it.Str(AttrEndDate); end != "" && end <= it.Str(AttrStartDate) {
+			errs.add(AttrEndDate, "must be after startDate: it is the day after the last")
+		}
+		return errs
+	}
+	errs.require(it, AttrStartUtc, "a timed event needs it")
+	errs.refuse(it, "only an all-day event has it", AttrStartDate, AttrEndDate)
+	if end := it.Str(AttrEndUtc); end != "" && end < it.Str(AttrStartUtc) {
+		errs.add(AttrEndUtc, "must not be before startUtc")
+	}
+	if it.Has(AttrEndTzid) && !it.Has(AttrStartTzid) {
+		errs.add(AttrEndTzid, "a floating event has none")
+	}
+	return errs
+}
+
+func deriveEvent(w Write) {
+	it := w.After
+	if start, err := ParseDate(it.Str(AttrStartDate)); err == nil && it.Bool(AttrIsAllDay) && !it.Has(AttrEndDate) {
+		it[AttrEndDate] = String(FormatDate(start.AddDate(0, 0, 1)))
+	}
+	if w.Before == nil {
+		it[AttrSequence] = Int(0)
+		if !it.Has(AttrICalUID) {
+			it[AttrICalUID] = String(it.Str("eventId") + "@" + icalDomain)
+		}
+		return
+	}
+	it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+}
+
+// eventSpan returns start and end as they are compared in index keys: dates as their midnight, labelled UTC.
+func eventSpan(it Item) (start, end time.Time) {
+	if it.Bool(AttrIsAllDay) {
+		start, _ = ParseDate(it.Str(AttrStartDate))
+		end, _ = ParseDate(it.Str(AttrEndDate))
+		return start, end
+	}
+	start, _ = it.Time(AttrStartUtc)
+	end, ok := it.Time(AttrEndUtc)
+	if !ok {
+		end = start
+	}
+	return start, end
+}
+
+func indexEvent(user string, it Item) IndexKeys {
+	start, end := eventSpan(it)
+	keys := yearKeys(user, start)
+	if end.Sub(start) > longEvent {
+		keys.StatePK, keys.StateSK = UserPK(user), join(TypeEvent, "LONG", FormatInstant(end))
+	}
+	return keys
+}
+
+func eventDues(it Item) []Due {
+	if it.Str(AttrStatus) == StatusCancelled {
+		return nil
+	}
+	start, _ := eventSpan(it)
+	return offsetDues(it, start, !it.Has(AttrStartTzid))
+}
+
+// offsetDues gives one due for each of the item's reminderMinutes.
+func offsetDues(it Item, at time.Time, floating bool) []Due {
+	var dues []Due
+	for _, minutes := range it.Ints(AttrReminderMinutes) {
+		dues = append(dues, Due{OffsetMinutes: minutes, Occurrence: at, At: at, Floating: floating})
+	}
+	return dues
+}
+
+// yearKeys puts an item into the agenda of the year in which at lies.
+func yearKeys(user string, at time.Time) IndexKeys {
+	return IndexKeys{YearPK: AgendaPK(user, at.Year()), YearSK: FormatInstant(at)}
+}

@@ -1,0 +1,46 @@
+package entity
+
+// The bounds of docs/data-model.md that several types share.
+const (
+	maxTitle       = 500
+	maxDescription = 10 << 10
+	maxLocation    = 500
+	maxNoteBody    = 32 << 10
+	maxTags        = 50
+	maxTag         = 64
+	maxOffsets     = 10
+	maxOffset      = 40320 // four weeks in minutes
+	maxLinks       = 49
+	minYear        = 1900
+	maxYear        = 2199
+)
+
+// withCommon puts a type's own fields between those that every entity has.
+func withCommon(idAttr string, own ...Field) []Field {
+	fields := []Field{
+		{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
+		{Name: idAttr, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's id; a client may choose it on create, with a UUID behind the prefix."},
+	}
+	fields = append(fields, own...)
+	return append(fields,
+		Field{Name: AttrVersion, Kind: Integer, Origin: FromServer, Required: true, Doc: "Grows by one with every change; the ETag."},
+		Field{Name: AttrCreatedAt, Kind: Instant, Origin: FromServer, Required: true, Doc: "When the entity was created."},
+		Field{Name: AttrUpdatedAt, Kind: Instant, Origin: FromServer, Required: true, Doc: "When the entity was last changed."},
+		Field{Name: AttrTTL, Kind: Integer, Origin: FromServer, Doc: "Seconds since the epoch at which the entity leaves; its cold copy stays readable."},
+	)
+}
+
+var (
+	titleField       = Field{Name: AttrTitle, Kind: Text, Required: true, Min: 1, Max: maxTitle, Doc: "One line."}
+	descriptionField = Field{Name: "description", Kind: Markdown, Max: maxDescription, Doc: "Markdown, at most 10 KB."}
+	tagsField        = Field{Name: AttrTags, Kind: Tags, Max: maxTags, MemberMin: 1, MemberMax: maxTag, Doc: "Labels of the user's own."}
+	colorField       = Field{Name: "color", Kind: Color, Doc: "A palette name or #rrggbb; stored as #rrggbb in lower case."}
+	linksField       = Field{Name: AttrLinks, Kind: Links, Max: maxLinks, Doc: "Other entities of the user that this one refers to, one link for each target."}
+	minutesField     = Field{Name: AttrReminderMinutes, Kind: Minutes, Max: maxOffsets, MemberMax: maxOffset, Doc: "Minutes before the time at which to remind."}
+	dueSetAtField    = Field{Name: AttrDueSetAt, Kind: Instant, Origin: Hidden, Doc: "When a command last changed a due instant or revived the entity."}
+	restoredAtField  = Field{Name: AttrRestoredAt, Kind: Instant, Origin: FromServer, Doc: "When the entity came back from its cold copy; until its status changes it is not archived again."}
+)
+
+func enumField(name, fallback string, values ...string) Field {
+	return Field{Name: name, Kind: Enum, Required: true, Default: String(fallback), Enum: values, Doc: "The entity's state."}
+}

@@ -1,0 +1,125 @@
+package entity
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendJSON appends the item as clients see it: the type's fields in their order, without keys and bookkeeping;
+// floating times without offset.
+func (t *Type) AppendJSON(dst []byte, it Item) []byte {
+	dst = append(dst, '{')
+	dst = t.AppendMembers(dst, it)
+	return append(dst, '}')
+}
+
+// AppendMembers is [Type.AppendJSON] without the braces, for answers that add members of their own.
+func (t *Type) AppendMembers(dst []byte, it Item) []byte { return appendMembers(dst, t.Fields, it) }
+
+func appendMembers(dst []byte, fields []Field, it Item) []byte {
+	first := true
+	for i := range fields {
+		f := &fields[i]
+		v, ok := it[f.Name]
+		if !ok || f.Origin == Hidden {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = appendString(dst, f.Name)
+		dst = append(dst, ':')
+		switch {
+		case f.Kind == Object:
+			inner, _ := v.(Map)
+			dst = append(dst, '{')
+			dst = appendMembers(dst, f.Fields, Item(inner))
+			dst = append(dst, '}')
+		case f.Kind == Instant && f.Zone != "" && !it.Has(f.Zone):
+			dst = appendString(dst, strings.TrimSuffix(it.Str(f.Name), "Z"))
+		default:
+			dst = appendValue(dst, v)
+		}
+	}
+	return dst
+}
+
+func appendValue(dst []byte, v Value) []byte {
+	switch v := v.(type) {
+	case String:
+		return appendString(dst, string(v))
+	case Number:
+		return append(dst, v...)
+	case Bool:
+		return strconv.AppendBool(dst, bool(v))
+	case StringSet:
+		return appendList(dst, slices.Sorted(slices.Values(v)), appendString)
+	case NumberSet:
+		numbers := slices.Clone(v)
+		slices.SortFunc(numbers, compareWhole)
+		return appendList(dst, numbers, func(dst []byte, s string) []byte { return append(dst, s...) })
+	case List:
+		return appendList(dst, v, appendValue)
+	case Map:
+		dst = append(dst, '{')
+		for i, name := range sortedNames(v) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendString(dst, name), ':')
+			dst = appendValue(dst, v[name])
+		}
+		return append(dst, '}')
+	default: // Null; binary values occur in no entity
+		return append(dst, "null"...)
+	}
+}
+
+func compareWhole(a, b string) int {
+	x, _ := strconv.ParseInt(a, 10, 64)
+	y, _ := strconv.ParseInt(b, 10, 64)
+	return int(x - y)
+}
+
+func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+	dst = append(dst, '[')
+	for i, e := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = element(dst, e)
+	}
+	return append(dst, ']')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString quotes s for JSON (RFC 8259 §7): the quote, the backslash and control characters are escaped; invalid
+// UTF-8, which no validated item has, becomes U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+			continue
+		}
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c < 0x20 || c == 0x7f:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+		default:
+			dst = append(dst, c)
+		}
+		i++
+	}
+	return append(dst, '"')
+}

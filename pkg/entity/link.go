@@ -1,0 +1,47 @@
+package entity
+
+// Attributes of one member of the links list.
+const (
+	LinkTargetType = "targetType"
+	LinkTargetID   = "targetId"
+	LinkRelation   = "relation"
+)
+
+const maxRelation = 64
+
+// Link is one reference from an entity to another of the same user.
+type Link struct {
+	Target   Ref
+	Relation string // optional, the user's own word
+}
+
+// Links returns the item's links in their order; members of another form are left out.
+func (it Item) Links() []Link {
+	list, _ := it[AttrLinks].(List)
+	var links []Link
+	for _, e := range list {
+		m, ok := e.(Map)
+		if !ok {
+			continue
+		}
+		link := Item(m)
+		links = append(links, Link{Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}, link.Str(LinkRelation)})
+	}
+	return links
+}
+
+// SetLinks stores the links, or removes the attribute if there are none.
+func (it Item) SetLinks(links []Link) {
+	var list List
+	for _, l := range links {
+		m := Map{LinkTargetType: String(l.Target.Type), LinkTargetID: String(l.Target.ID)}
+		if l.Relation != "" {
+			m[LinkRelation] = String(l.Relation)
+		}
+		list = append(list, m)
+	}
+	it.Set(AttrLinks, list)
+}
+
+// Ref returns the entity that the item is.
+func (t *Type) Ref(it Item) Ref { return Ref{t.Name, it.Str(t.IDAttr)} }

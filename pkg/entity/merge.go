@@ -1,0 +1,86 @@
+package entity
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Merge applies a patch from [Type.Parse] as JSON Merge Patch does (RFC 7396): null removes, objects merge, everything
+// else replaces. A required field with a default falls back to it. Before is nil on create. The errors are about the
+// patch against the zones only; validate the result, which is a new item, as a whole.
+func (t *Type) Merge(before, patch Item) (after Item, errs []FieldError) {
+	after = before.Clone()
+	if after == nil {
+		after = Item{}
+	}
+	mergeObject(after, patch)
+	fillDefaults(t.Fields, after)
+	var broken fieldErrors
+	settleInstants(&broken, t.Fields, before, patch, after)
+	for name, v := range after {
+		if isEmpty(v) {
+			delete(after, name)
+		}
+	}
+	return after, broken
+}
+
+func mergeObject(target, patch Item) {
+	for name, v := range patch {
+		switch v := v.(type) {
+		case Null:
+			delete(target, name)
+		case Map:
+			inner := target.Map(name)
+			if inner == nil {
+				inner = Item{}
+			}
+			mergeObject(inner, Item(v))
+			target[name] = Map(inner)
+		default:
+			target[name] = CloneValue(v)
+		}
+	}
+}
+
+func fillDefaults(fields []Field, it Item) {
+	for _, f := range fields {
+		if !it.Has(f.Name) && f.Required && f.Default != nil {
+			it[f.Name] = CloneValue(f.Default)
+		}
+		if inner := it.Map(f.Name); inner != nil {
+			fillDefaults(f.Fields, inner)
+		}
+	}
+}
+
+// settleInstants gives every instant of the patch its stored form: a floating one came without offset, any other with
+// one. An instant that the patch leaves alone cannot stay when its zone comes or goes: the same digits would mean
+// another time.
+func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item) {
+	for _, f := range fields {
+		if f.Kind != Instant {
+			continue
+		}
+		floating := f.Zone != "" && !after.Has(f.Zone)
+		text, patched := patch[f.Name].(String)
+		if !patched {
+			if f.Zone != "" && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
+				errs.add(f.Name, "must be sent again when %s comes or goes", f.Zone)
+			}
+			continue
+		}
+		hasOffset := strings.HasSuffix(string(text), "Z")
+		switch {
+		case floating && hasOffset:
+			errs.add(f.Name, "without %s it floats, and a floating time is written without offset", f.Zone)
+		case !floating && !hasOffset:
+			errs.add(f.Name, "needs an offset or Z")
+		case floating:
+			after[f.Name] = text + "Z"
+		}
+	}
+}

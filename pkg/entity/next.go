@@ -1,0 +1,66 @@
+package entity
+
+import "time"
+
+// First turns merged fields into the item to create, at version 1.
+func (t *Type) First(user, id string, fields Item, now time.Time, preferences Item) Item {
+	it := fields.Clone()
+	key := t.key(user, id)
+	it[AttrPK], it[AttrSK] = String(key.PK), String(key.SK)
+	it[AttrType] = String(t.Name)
+	it[t.IDAttr] = String(id)
+	it[AttrVersion] = Int(1)
+	it.SetTime(AttrCreatedAt, now)
+	t.finish(user, Write{After: it, Now: now, Preferences: preferences})
+	return it
+}
+
+// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived anew.
+func (t *Type) Next(user string, before, after Item, now time.Time, preferences Item) Item {
+	it := after.Clone()
+	it[AttrVersion] = Int(before.Int(AttrVersion) + 1)
+	delete(it, AttrTTL)
+	if before.Str(AttrStatus) != it.Str(AttrStatus) {
+		delete(it, AttrRestoredAt)
+	}
+	t.finish(user, Write{Before: before, After: it, Now: now, Preferences: preferences})
+	return it
+}
+
+func (t *Type) key(user, id string) Key { return ItemKey(user, Ref{t.Name, id}) }
+
+func (t *Type) finish(user string, w Write) {
+	w.After.SetTime(AttrUpdatedAt, w.Now)
+	if t.Derive != nil {
+		t.Derive(w)
+	}
+	if t.Index != nil {
+		t.Index(user, w.After).set(w.After)
+	}
+}
+
+func (k IndexKeys) set(it Item) {
+	for name, key := range map[string]string{
+		AttrGSI1PK: k.YearPK, AttrGSI1SK: k.YearSK, AttrGSI2PK: k.RecurrencePK, AttrGSI2SK: k.RecurrenceSK,
+		AttrGSI3PK: k.StatePK, AttrGSI3SK: k.StateSK,
+	} {
+		delete(it, name)
+		if key != "" {
+			it[name] = String(key)
+		}
+	}
+}
+
+// Seen returns the item as a reader is to see it at the instant, and false if it is past its ttl, swept or not.
+func (t *Type) Seen(it Item, now time.Time) (Item, bool) {
+	if Lapsed(it, now) {
+		return nil, false
+	}
+	if t.View != nil {
+		it = t.View(it, now)
+	}
+	return it, true
+}
+
+// Lapsed reports whether a row is past its ttl. The TTL service removes such rows only days later.
+func Lapsed(it Item, now time.Time) bool { return it.Has(AttrTTL) && it.Int(AttrTTL) <= now.Unix() }

@@ -1,0 +1,51 @@
+package entity
+
+// StatusActive is the state of a NOTE that is not ARCHIVED.
+const StatusActive = "ACTIVE"
+
+// Note is the type of a note.
+func Note() *Type {
+	return &Type{
+		Name: TypeNote, IDAttr: "noteId", IDPrefix: "note", Plural: "notes",
+		Fields: withCommon("noteId",
+			titleField,
+			Field{Name: AttrBody, Kind: Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
+			Field{Name: AttrIsPinned, Kind: Flag, Required: true, Default: Bool(false), Doc: "Pinned notes come first."},
+			enumField(AttrStatus, StatusActive, StatusActive, StatusArchived),
+			tagsField, colorField, linksField,
+		),
+		Index: indexNote,
+	}
+}
+
+func indexNote(user string, it Item) IndexKeys {
+	keys := IndexKeys{StatePK: UserPK(user), StateSK: NoteGrid(noteState(it)) + it.Str(AttrUpdatedAt)}
+	if it.Str(AttrStatus) != StatusArchived {
+		created, _ := it.Time(AttrCreatedAt)
+		year := yearKeys(user, created)
+		keys.YearPK, keys.YearSK = year.YearPK, year.YearSK
+	}
+	return keys
+}
+
+// NoteState is the part of the notes grid in which a note stands.
+type NoteState string
+
+const (
+	NotePinned   NoteState = "1"
+	NoteRecent   NoteState = "0"
+	NoteArchived NoteState = StatusArchived
+)
+
+func noteState(it Item) NoteState {
+	switch {
+	case it.Str(AttrStatus) == StatusArchived:
+		return NoteArchived
+	case it.Bool(AttrIsPinned):
+		return NotePinned
+	}
+	return NoteRecent
+}
+
+// NoteGrid begins the state-view sort keys of a user's notes in one part of the grid; behind it stands updatedAt.
+func NoteGrid(state NoteState) string { return join(TypeNote, string(state)) + separator }

@@ -1,0 +1,207 @@
+package entity
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
+// attributes in neutral form, [Null] where the document says null. Names that clients may not send, and values of
+// another JSON type than the field's, come back as errors; bounds are checked later, on the whole item.
+//
+// An instant that came without an offset is left without its Z: [Type.Merge] decides with the zone at hand whether that
+// is right.
+func (t *Type) Parse(doc map[string]any) (patch Item, errs []FieldError) {
+	var broken fieldErrors
+	patch = parseObject(&broken, "", t.Fields, doc)
+	return patch, broken
+}
+
+func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[string]any) Item {
+	patch := Item{}
+	known := 0
+	for i := range fields {
+		f := &fields[i]
+		raw, ok := doc[f.Name]
+		if !ok {
+			continue
+		}
+		known++
+		pointer := pointerTo(parent, f.Name)
+		switch {
+		case f.Origin == Hidden:
+			errs.at(pointer, "is not a known field")
+		case f.Origin == FromServer:
+			errs.at(pointer, "is set by the server")
+		case raw == nil:
+			patch[f.Name] = Null{}
+		default:
+			if v := f.parse(errs, pointer, raw); v != nil {
+				patch[f.Name] = v
+			}
+		}
+	}
+	if known < len(doc) {
+		refuseUnknown(errs, parent, fields, doc)
+	}
+	return patch
+}
+
+func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any) {
+	names := map[string]bool{}
+	for _, f := range fields {
+		names[f.Name] = true
+	}
+	for _, name := range sortedNames(doc) {
+		if !names[name] {
+			errs.at(pointerTo(parent, name), "is not a known field")
+		}
+	}
+}
+
+// parse converts one JSON value; nil after an error.
+func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
+	switch f.Kind {
+	case Flag:
+		if b, ok := raw.(bool); ok {
+			return Bool(b)
+		}
+		errs.at(pointer, "must be true or false")
+	case Integer:
+		if n, ok := parseWhole(raw); ok {
+			return n
+		}
+		errs.at(pointer, "must be a whole number")
+	case Minutes:
+		if numbers, ok := parseList(raw, parseWhole); ok {
+			return minutesSet(numbers)
+		}
+		errs.at(pointer, "must be a list of whole numbers")
+	case Integers:
+		if numbers, ok := parseList(raw, parseWhole); ok {
+			list := List{}
+			for _, n := range numbers {
+				list = append(list, n)
+			}
+			return list
+		}
+		errs.at(pointer, "must be a list of whole numbers")
+	case Tags:
+		if tags, ok := parseList(raw, func(e any) (string, bool) { s, ok := e.(string); return s, ok }); ok {
+			return Strings(tags...)
+		}
+		errs.at(pointer, "must be a list of texts")
+	case Links:
+		return parseLinks(errs, pointer, raw)
+	case Object:
+		doc, ok := raw.(map[string]any)
+		if !ok {
+			errs.at(pointer, "must be an object")
+			return nil
+		}
+		return Map(parseObject(errs, pointer, f.Fields, doc))
+	default:
+		s, ok := raw.(string)
+		if !ok {
+			errs.at(pointer, "must be a text")
+			return nil
+		}
+		return f.parseText(errs, pointer, s)
+	}
+	return nil
+}
+
+func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
+	switch f.Kind {
+	case Instant:
+		text, ok := parseRFC3339(s)
+		if !ok {
+			errs.at(pointer, "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)")
+			return nil
+		}
+		return String(text)
+	case Color:
+		hex, ok := parseColor(s)
+		if !ok {
+			errs.at(pointer, "must be a palette name or #rrggbb")
+			return nil
+		}
+		return String(hex)
+	}
+	return String(s)
+}
+
+// parseRFC3339 returns the stored form of an RFC 3339 date-time with offset, and the stored form without its Z for one
+// without offset. A fraction of a second is cut off.
+func parseRFC3339(s string) (string, bool) {
+	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+		if y := t.UTC().Year(); y < 0 || y > 9999 {
+			return "", false
+		}
+		return FormatInstant(t), true
+	}
+	if t, err := time.Parse("2006-01-02T15:04:05", s); err == nil {
+		return strings.TrimSuffix(FormatInstant(t), "Z"), true
+	}
+	return "", false
+}
+
+func parseWhole(raw any) (Number, bool) {
+	n, ok := raw.(json.Number)
+	if !ok {
+		return "", false
+	}
+	i, err := strconv.ParseInt(string(n), 10, 64)
+	return Int(i), err == nil
+}
+
+func parseList[T any](raw any, parse func(any) (T, bool)) ([]T, bool) {
+	list, ok := raw.([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]T, len(list))
+	for i, e := range list {
+		if out[i], ok = parse(e); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func minutesSet(numbers []Number) NumberSet {
+	members := make([]int64, len(numbers))
+	for i, n := range numbers {
+		members[i], _ = strconv.ParseInt(string(n), 10, 64)
+	}
+	return Ints(members...)
+}
+
+func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
+	list, ok := raw.([]any)
+	if !ok {
+		errs.at(pointer, "must be a list of links")
+		return nil
+	}
+	fields := []Field{
+		{Name: LinkTargetType, Kind: Text, Required: true}, {Name: LinkTargetID, Kind: Text, Required: true}, {Name: LinkRelation, Kind: Text},
+	}
+	links := List{}
+	for i, e := range list {
+		at := pointerTo(pointer, strconv.Itoa(i))
+		doc, ok := e.(map[string]any)
+		if !ok {
+			errs.at(at, "must be an object")
+			continue
+		}
+		link := parseObject(errs, at, fields, doc)
+		checkFields(errs, at, fields, link)
+		if link.Str(LinkRelation) == "" {
+			delete(link, LinkRelation)
+		}
+		links = append(links, Map(link))
+	}
+	return links
+}

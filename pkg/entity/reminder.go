@@ -1,0 +1,92 @@
+package entity
+
+import "time"
+
+// States of a REMINDER; COMPLETED is shared with tasks.
+const (
+	StatusPending   = "PENDING"
+	StatusSnoozed   = "SNOOZED"
+	StatusDismissed = "DISMISSED"
+)
+
+// Attributes of a reminder's snoozeState.
+const (
+	SnoozeUntilUtc      = "untilUtc"
+	SnoozeCount         = "count"
+	SnoozeOccurrenceUtc = "occurrenceUtc"
+)
+
+// doneReminderRetention is how long a completed or dismissed reminder stays before only its cold copy is kept.
+const doneReminderRetention = 24 * time.Hour
+
+// Reminder is the type of a one-time reminder.
+func Reminder() *Type {
+	return &Type{
+		Name: TypeReminder, IDAttr: "reminderId", IDPrefix: "rem", Plural: "reminders",
+		Fields: withCommon("reminderId",
+			titleField,
+			Field{Name: "notes", Kind: Markdown, Max: maxDescription, Doc: "Markdown, at most 10 KB."},
+			Field{Name: AttrTriggerUtc, Kind: Instant, Required: true, Zone: AttrTzid, Doc: "When to remind; without offset when it floats."},
+			Field{Name: AttrTzid, Kind: Zone, Doc: "Zone of the trigger; absent means floating."},
+			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: String(StatusPending),
+				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
+			Field{Name: AttrSnoozeState, Kind: Object, Origin: FromServer, Doc: "The snooze in force.", Fields: []Field{
+				{Name: SnoozeUntilUtc, Kind: Instant, Required: true, Doc: "When the snooze ends."},
+				{Name: SnoozeCount, Kind: Integer, Required: true, Min: 1, Doc: "How often this occurrence was snoozed."},
+				{Name: SnoozeOccurrenceUtc, Kind: Instant, Required: true, Doc: "The instant the snoozed occurrence was due."},
+			}},
+			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Due instant of the last delivery."},
+			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
+			tagsField, linksField, restoredAtField, dueSetAtField,
+		),
+		Derive: deriveReminder,
+		Index:  indexReminder,
+		Dues:   reminderDues,
+		Retention: map[string]time.Duration{
+			StatusCompleted: doneReminderRetention,
+			StatusDismissed: doneReminderRetention,
+		},
+	}
+}
+
+// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before.
+func deriveReminder(w Write) {
+	it := w.After
+	if w.Before != nil && (!Equal(w.Before[AttrTriggerUtc], it[AttrTriggerUtc]) || !Equal(w.Before[AttrTzid], it[AttrTzid])) {
+		it[AttrStatus] = String(StatusPending)
+	}
+	switch it.Str(AttrStatus) {
+	case StatusSnoozed:
+		it.Set(AttrCompletedAt, nil)
+	case StatusPending:
+		it.Set(AttrCompletedAt, nil)
+		it.Set(AttrSnoozeState, nil)
+	default:
+		it.Set(AttrSnoozeState, nil)
+		if !it.Has(AttrCompletedAt) {
+			it.SetTime(AttrCompletedAt, w.Now)
+		}
+	}
+}
+
+func indexReminder(user string, it Item) IndexKeys {
+	dues := reminderDues(it)
+	if len(dues) == 0 {
+		return IndexKeys{}
+	}
+	return yearKeys(user, dues[0].At)
+}
+
+func reminderDues(it Item) []Due {
+	trigger, _ := it.Time(AttrTriggerUtc)
+	switch it.Str(AttrStatus) {
+	case StatusPending:
+		return []Due{{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}}
+	case StatusSnoozed:
+		snooze := it.Map(AttrSnoozeState)
+		until, _ := snooze.Time(SnoozeUntilUtc)
+		occurrence, _ := snooze.Time(SnoozeOccurrenceUtc)
+		return []Due{{Occurrence: occurrence, At: until, Snooze: true}}
+	}
+	return nil
+}

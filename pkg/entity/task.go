@@ -1,0 +1,174 @@
+package entity
+
+import (
+	"strconv"
+	"time"
+)
+
+// States of a TASK.
+const (
+	StatusBacklog    = "BACKLOG"
+	StatusInProgress = "IN_PROGRESS"
+	StatusCompleted  = "COMPLETED"
+	StatusArchived   = "ARCHIVED"
+)
+
+// TaskStatuses are the columns of the board in their order.
+func TaskStatuses() []string {
+	return []string{StatusBacklog, StatusInProgress, StatusCompleted, StatusArchived}
+}
+
+// archivedRetention is how long an archived task stays before only its cold copy is kept.
+const archivedRetention = 7 * 24 * time.Hour
+
+const (
+	minPriority     = 1
+	maxPriority     = 5
+	defaultPriority = 3
+)
+
+// Task is the type of a task.
+func Task() *Type {
+	return &Type{
+		Name: TypeTask, IDAttr: "taskId", IDPrefix: "task", Plural: "tasks",
+		Fields: withCommon("taskId",
+			titleField, descriptionField,
+			enumField(AttrStatus, StatusBacklog, TaskStatuses()...),
+			Field{Name: AttrPriority, Kind: Integer, Required: true, Default: Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
+			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Due on a day rather than at a time; floating."},
+			Field{Name: AttrDueDate, Kind: Date, Doc: "Day on which an all-day task is due."},
+			Field{Name: AttrStartUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats."},
+			Field{Name: AttrDueUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats."},
+			Field{Name: AttrDueTzid, Kind: Zone, Doc: "Zone of both times; absent means floating."},
+			tagsField, minutesField, linksField, colorField,
+			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was completed."},
+			Field{Name: AttrArchiveAt, Kind: Instant, Origin: FromServer, Doc: "When the completed task will be archived."},
+			Field{Name: AttrArchivedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was archived."},
+			restoredAtField, dueSetAtField,
+		),
+		Check:     checkTaskTimes,
+		Derive:    deriveTask,
+		Index:     indexTask,
+		Dues:      taskDues,
+		View:      viewTask,
+		Retention: map[string]time.Duration{StatusArchived: archivedRetention},
+		NeedsPreferences: func(patch Item) bool {
+			return patch.Str(AttrStatus) == StatusCompleted
+		},
+	}
+}
+
+func checkTaskTimes(it Item) []FieldError {
+	var errs fieldErrors
+	if it.Bool(AttrIsAllDay) {
+		errs.require(it, AttrDueDate, "an all-day task needs it")
+		errs.refuse(it, "an all-day task has none", AttrStartUtc, AttrDueUtc, AttrDueTzid)
+		return errs
+	}
+	errs.refuse(it, "only an all-day task has it", AttrDueDate)
+	start, due := it.Str(AttrStartUtc), it.Str(AttrDueUtc)
+	if start != "" && due != "" && due < start {
+		errs.add(AttrDueUtc, "must not be before startUtc")
+	}
+	if it.Has(AttrDueTzid) && start == "" && due == "" {
+		errs.add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
+	}
+	return errs
+}
+
+func deriveTask(w Write) {
+	it := w.After
+	status := it.Str(AttrStatus)
+	if w.Before != nil && w.Before.Str(AttrStatus) == status {
+		return
+	}
+	switch status {
+	case StatusCompleted:
+		it.SetTime(AttrCompletedAt, w.Now)
+		it.Set(AttrArchivedAt, nil)
+		it.Set(AttrArchiveAt, nil)
+		if w.Preferences.Bool("autoArchiveCompletedTasks") {
+			delay := time.Duration(w.Preferences.Int("autoArchiveDelayHours")) * time.Hour
+			it.SetTime(AttrArchiveAt, w.Now.Add(delay))
+		}
+	case StatusArchived:
+		it.SetTime(AttrArchivedAt, w.Now)
+		it.Set(AttrArchiveAt, nil)
+	default:
+		it.Set(AttrCompletedAt, nil)
+		it.Set(AttrArchivedAt, nil)
+		it.Set(AttrArchiveAt, nil)
+	}
+}
+
+// viewTask shows a completed task whose timer is late as what it is: archived. TTL removes the timer only days later.
+func viewTask(it Item, now time.Time) Item {
+	archiveAt, ok := it.Time(AttrArchiveAt)
+	if !ok || it.Str(AttrStatus) != StatusCompleted || now.Before(archiveAt) {
+		return it
+	}
+	shown := it.Clone()
+	shown[AttrStatus] = String(StatusArchived)
+	shown[AttrArchivedAt] = it[AttrArchiveAt]
+	delete(shown, AttrArchiveAt)
+	return shown
+}
+
+// TaskDue returns the reading (labelled UTC) at which a task is due, and whether it floats. An all-day task is due at
+// the end of its day, so its reading is midnight of the day after. ok is false for a task without a due time.
+func TaskDue(it Item) (at time.Time, floating, ok bool) {
+	if it.Bool(AttrIsAllDay) {
+		day, err := ParseDate(it.Str(AttrDueDate))
+		return day.AddDate(0, 0, 1), true, err == nil
+	}
+	at, ok = it.Time(AttrDueUtc)
+	return at, !it.Has(AttrDueTzid), ok
+}
+
+func indexTask(user string, it Item) IndexKeys {
+	keys := IndexKeys{}
+	if at, ok := taskAgendaTime(it); ok && it.Str(AttrStatus) != StatusArchived {
+		keys = yearKeys(user, at)
+	}
+	keys.StatePK, keys.StateSK = UserPK(user), TaskColumn(it.Str(AttrStatus), it.Int(AttrPriority))+it.Str(AttrCreatedAt)
+	return keys
+}
+
+// taskAgendaTime is the earlier of start and due.
+func taskAgendaTime(it Item) (time.Time, bool) {
+	if it.Bool(AttrIsAllDay) {
+		day, err := ParseDate(it.Str(AttrDueDate))
+		return day, err == nil
+	}
+	if start, ok := it.Time(AttrStartUtc); ok {
+		return start, true
+	}
+	return it.Time(AttrDueUtc)
+}
+
+// TaskColumn begins the state-view sort keys of a user's tasks with a status, and with a priority unless that is 0.
+func TaskColumn(status string, priority int64) string {
+	if priority == 0 {
+		return join(TypeTask, status) + separator
+	}
+	return join(TypeTask, status, "P"+strconv.FormatInt(priority, 10)) + separator
+}
+
+func taskDues(it Item) []Due {
+	switch it.Str(AttrStatus) {
+	case StatusCompleted, StatusArchived:
+		return nil
+	}
+	if it.Bool(AttrIsAllDay) {
+		day, _ := ParseDate(it.Str(AttrDueDate))
+		return offsetDues(it, day, true)
+	}
+	at, ok := it.Time(AttrDueUtc)
+	if !ok {
+		at, ok = it.Time(AttrStartUtc)
+	}
+	if !ok {
+		return nil
+	}
+	return offsetDues(it, at, !it.Has(AttrDueTzid))
+}

@@ -1,0 +1,81 @@
+package entity
+
+import "time"
+
+// UserMeta is the type of the one row that holds a user's zone, preferences and statistics.
+func UserMeta() *Type {
+	return &Type{
+		Name: TypeUserMeta, IDAttr: AttrUserID,
+		Fields: []Field{
+			{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
+			{Name: AttrUserID, Kind: Text, Origin: FromServer, Required: true, Doc: "The user's id."},
+			{Name: AttrDefaultTzid, Kind: Zone, Required: true, Default: String("UTC"), Doc: "The zone in which floating times are read."},
+			{Name: AttrPreferences, Kind: Object, Required: true, Default: Map{}, Fields: preferenceFields(), Doc: "Settings."},
+			{Name: AttrStats, Kind: Object, Origin: FromServer, Fields: statFields(), Doc: "Statistics, kept by a consumer of the stream."},
+			{Name: AttrStatsVersion, Kind: Integer, Origin: Hidden, Doc: "Optimistic lock of the statistics, apart from version."},
+			{Name: AttrStatsHold, Kind: Object, Origin: Hidden, Doc: "A repair's hold on the statistics."},
+			{Name: AttrZoneSetAt, Kind: Instant, Origin: Hidden, Doc: "When defaultTzid last changed."},
+			{Name: AttrVersion, Kind: Integer, Origin: FromServer, Required: true, Doc: "Grows by one with every change by the user; 0 until the first."},
+			{Name: AttrCreatedAt, Kind: Instant, Origin: FromServer, Required: true, Doc: "When the row was created."},
+			{Name: AttrUpdatedAt, Kind: Instant, Origin: FromServer, Required: true, Doc: "When the user last changed it."},
+		},
+		Derive: func(w Write) {
+			if w.Before != nil && !Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
+				w.After.SetTime(AttrZoneSetAt, w.Now)
+			}
+		},
+	}
+}
+
+func preferenceFields() []Field {
+	choice := func(name string, fallback int64, doc string, allowed ...int64) Field {
+		return Field{Name: name, Kind: Integer, Required: true, Default: Int(fallback), Allowed: allowed, Doc: doc}
+	}
+	flag := func(name, doc string) Field {
+		return Field{Name: name, Kind: Flag, Required: true, Default: Bool(true), Doc: doc}
+	}
+	return []Field{
+		choice("weekStart", 1, "0 is Sunday, 1 is Monday.", 0, 1),
+		choice("defaultEventDuration", 30, "Minutes.", 15, 30, 45, 60),
+		choice("defaultCalendarIncrement", 15, "Minutes.", 10, 15, 30, 60),
+		{Name: "defaultReminderMinutes", Kind: Integers, Required: true, Default: List{Int(15)}, Max: maxOffsets, MemberMax: maxOffset, Doc: "What a client proposes for a new event."},
+		{Name: "theme", Kind: Enum, Required: true, Default: String("dark"), Enum: []string{"light", "dark", "auto"}, Doc: "How clients look."},
+		flag("autoArchiveCompletedTasks", "Move completed tasks to ARCHIVED after autoArchiveDelayHours."),
+		{Name: "autoArchiveDelayHours", Kind: Integer, Required: true, Default: Int(24), Min: 1, Max: 8760, Doc: "Hours."},
+		flag("enableBrowserNotifications", "Deliver reminders to the browser."),
+		flag("enableSoundNotifications", "Deliver reminders with a sound."),
+	}
+}
+
+// Statistics of USER_META.stats.
+const (
+	StatTotalEvents       = "totalEvents"
+	StatTotalTasks        = "totalTasks"
+	StatTotalReminders    = "totalReminders"
+	StatTotalNotes        = "totalNotes"
+	StatLastEventCreated  = "lastEventCreated"
+	StatLastTaskCompleted = "lastTaskCompleted"
+)
+
+func statFields() []Field {
+	total := func(name string) Field {
+		return Field{Name: name, Kind: Integer, Required: true, Default: Int(0), Doc: "Entities that exist."}
+	}
+	return []Field{
+		total(StatTotalEvents), total(StatTotalTasks), total(StatTotalReminders), total(StatTotalNotes),
+		{Name: StatLastEventCreated, Kind: Instant, Doc: "The latest ever."},
+		{Name: StatLastTaskCompleted, Kind: Instant, Doc: "The latest ever."},
+	}
+}
+
+// NewUserMeta is what USER_META is until somebody writes it: the defaults, at version 0.
+func NewUserMeta(user string, now time.Time) Item {
+	it := MetaKey(user).Item()
+	it[AttrType] = String(TypeUserMeta)
+	it[AttrUserID] = String(user)
+	it[AttrVersion] = Int(0)
+	it.SetTime(AttrCreatedAt, now)
+	it.SetTime(AttrUpdatedAt, now)
+	fillDefaults(UserMeta().Fields, it)
+	return it
+}

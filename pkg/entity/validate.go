@@ -1,0 +1,248 @@
+package entity
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// fieldErrors collects what is wrong.
+type fieldErrors []FieldError
+
+func (e *fieldErrors) add(attr, format string, args ...any) {
+	e.at(pointerTo("", attr), format, args...)
+}
+
+func (e *fieldErrors) at(pointer, format string, args ...any) {
+	*e = append(*e, FieldError{pointer, fmt.Sprintf(format, args...)})
+}
+
+func (e *fieldErrors) require(it Item, attr, reason string) {
+	if !it.Has(attr) {
+		e.add(attr, "is required: %s", reason)
+	}
+}
+
+func (e *fieldErrors) refuse(it Item, reason string, attrs ...string) {
+	for _, attr := range attrs {
+		if it.Has(attr) {
+			e.add(attr, "is not allowed: %s", reason)
+		}
+	}
+}
+
+// pointerTo appends a reference token to a JSON Pointer (RFC 6901 §3).
+func pointerTo(parent, token string) string {
+	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+// Validate returns every broken rule of a whole item.
+func (t *Type) Validate(it Item) []FieldError {
+	var errs fieldErrors
+	checkFields(&errs, "", t.Fields, it)
+	if t.HasCollection() {
+		if err := CheckID(t.IDPrefix, it.Str(t.IDAttr)); err != nil {
+			errs.add(t.IDAttr, "%v", err)
+		}
+	}
+	checkSelfLink(&errs, t.Ref(it), it)
+	if t.Check != nil {
+		errs = append(errs, t.Check(it)...)
+	}
+	return errs
+}
+
+func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
+	for i := range fields {
+		f := &fields[i]
+		pointer := pointerTo(parent, f.Name)
+		v, ok := it[f.Name]
+		if !ok {
+			if f.Required {
+				errs.at(pointer, "is required")
+			}
+			continue
+		}
+		f.check(errs, pointer, v)
+	}
+}
+
+// check tests one value against the field's kind and bounds.
+func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
+	switch f.Kind {
+	case Text:
+		f.checkLength(errs, pointer, v, "characters", utf8.RuneCountInString)
+	case Markdown:
+		f.checkLength(errs, pointer, v, "bytes", func(s string) int { return len(s) })
+	case Enum:
+		if s, ok := v.(String); !ok || !slices.Contains(f.Enum, string(s)) {
+			errs.at(pointer, "must be one of %s", strings.Join(f.Enum, ", "))
+		}
+	case Flag:
+		if _, ok := v.(Bool); !ok {
+			errs.at(pointer, "must be true or false")
+		}
+	case Integer:
+		f.checkInteger(errs, pointer, v)
+	case Instant:
+		s, _ := v.(String)
+		t, err := ParseInstant(string(s))
+		checkDay(errs, pointer, "an instant", t, err)
+	case Date:
+		s, _ := v.(String)
+		t, err := ParseDate(string(s))
+		checkDay(errs, pointer, "a date YYYY-MM-DD", t, err)
+	case Zone:
+		s, _ := v.(String)
+		if _, err := LoadZone(string(s)); err != nil {
+			errs.at(pointer, "%v", err)
+		}
+	case Color:
+		if s, _ := v.(String); !isHexColor(string(s)) {
+			errs.at(pointer, "must be a palette name or #rrggbb")
+		}
+	case Tags:
+		set, ok := v.(StringSet)
+		f.checkMembers(errs, pointer, len(set), ok, "a list of texts")
+		for _, tag := range set {
+			if n := int64(utf8.RuneCountInString(tag)); n < f.MemberMin || n > f.MemberMax {
+				errs.at(pointer, "each must have %d to %d characters", f.MemberMin, f.MemberMax)
+				break
+			}
+		}
+	case Minutes:
+		set, ok := v.(NumberSet)
+		f.checkMembers(errs, pointer, len(set), ok, "a list of numbers")
+		f.checkNumbers(errs, pointer, set)
+	case Integers:
+		list, ok := v.(List)
+		f.checkMembers(errs, pointer, len(list), ok, "a list of numbers")
+		numbers := make([]string, len(list))
+		for i, e := range list {
+			n, _ := e.(Number)
+			numbers[i] = string(n)
+		}
+		f.checkNumbers(errs, pointer, numbers)
+	case Links:
+		f.checkLinks(errs, pointer, v)
+	case Object:
+		m, ok := v.(Map)
+		if !ok {
+			errs.at(pointer, "must be an object")
+			return
+		}
+		checkFields(errs, pointer, f.Fields, Item(m))
+	}
+}
+
+func (f *Field) checkLength(errs *fieldErrors, pointer string, v Value, unit string, length func(string) int) {
+	s, ok := v.(String)
+	if !ok {
+		errs.at(pointer, "must be a text")
+		return
+	}
+	if !utf8.ValidString(string(s)) {
+		errs.at(pointer, "must be valid UTF-8")
+		return
+	}
+	n := int64(length(string(s)))
+	if n < f.Min {
+		errs.at(pointer, "must have at least %d %s", f.Min, unit)
+	}
+	if f.Max > 0 && n > f.Max {
+		errs.at(pointer, "must have at most %d %s, has %d", f.Max, unit, n)
+	}
+}
+
+func (f *Field) checkInteger(errs *fieldErrors, pointer string, v Value) {
+	s, _ := v.(Number)
+	n, err := strconv.ParseInt(string(s), 10, 64)
+	switch {
+	case err != nil:
+		errs.at(pointer, "must be a whole number")
+	case len(f.Allowed) > 0 && !slices.Contains(f.Allowed, n):
+		errs.at(pointer, "must be one of %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Allowed), " ", ", "), "[]"))
+	case n < f.Min || f.Max > 0 && n > f.Max:
+		errs.at(pointer, "must be %d to %d", f.Min, f.Max)
+	}
+}
+
+func checkDay(errs *fieldErrors, pointer, what string, t time.Time, err error) {
+	switch {
+	case err != nil:
+		errs.at(pointer, "must be %s", what)
+	case t.Year() < minYear || t.Year() > maxYear:
+		errs.at(pointer, "must lie in the years %d to %d", minYear, maxYear)
+	}
+}
+
+func (f *Field) checkMembers(errs *fieldErrors, pointer string, n int, ok bool, what string) {
+	if !ok {
+		errs.at(pointer, "must be %s", what)
+		return
+	}
+	if int64(n) > f.Max {
+		errs.at(pointer, "must have at most %d members, has %d", f.Max, n)
+	}
+}
+
+func (f *Field) checkNumbers(errs *fieldErrors, pointer string, numbers []string) {
+	for _, s := range numbers {
+		if n, err := strconv.ParseInt(s, 10, 64); err != nil || n < f.MemberMin || n > f.MemberMax {
+			errs.at(pointer, "each must be a whole number from %d to %d", f.MemberMin, f.MemberMax)
+			return
+		}
+	}
+}
+
+func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
+	list, ok := v.(List)
+	f.checkMembers(errs, pointer, len(list), ok, "a list of links")
+	seen := map[Ref]bool{}
+	for i, e := range list {
+		at := pointerTo(pointer, strconv.Itoa(i))
+		m, ok := e.(Map)
+		if !ok {
+			errs.at(at, "must be an object")
+			continue
+		}
+		link := Item(m)
+		target := Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}
+		if seen[target] {
+			errs.at(at, "is the second link to %s", target.ID)
+		}
+		seen[target] = true
+		if utf8.RuneCountInString(link.Str(LinkRelation)) > maxRelation {
+			errs.at(pointerTo(at, LinkRelation), "must have at most %d characters", maxRelation)
+		}
+	}
+}
+
+func checkSelfLink(errs *fieldErrors, self Ref, it Item) {
+	for i, link := range it.Links() {
+		if link.Target == self {
+			errs.at(pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), "an entity cannot link to itself")
+		}
+	}
+}
+
+// CheckLinks returns what is wrong with the targets: each must name a type of the registry that has ids, and an id of
+// that type.
+func (r *Registry) CheckLinks(it Item) []FieldError {
+	var errs fieldErrors
+	for i, link := range it.Links() {
+		at := pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i))
+		t := r.Named(link.Target.Type)
+		if t == nil || !t.HasCollection() {
+			errs.at(pointerTo(at, LinkTargetType), "must be an entity type")
+			continue
+		}
+		if err := CheckID(t.IDPrefix, link.Target.ID); err != nil {
+			errs.at(pointerTo(at, LinkTargetID), "%v", err)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,29 @@
+package table
+
+import (
+	"slices"
+
+	"nexus/pkg/entity"
+)
+
+// Change is the update that turns the row before into after, attribute by attribute, under the condition. It removes
+// ttl whenever after has none, also if before had none: bookkeeping may have set one since before was read, and a
+// change that leaves it would let the changed item expire.
+func Change(before, after entity.Item, condition Condition) Update {
+	u := Update{Key: after.Key(), Set: entity.Item{}, If: condition}
+	for name, v := range after {
+		if name != entity.AttrPK && name != entity.AttrSK && !entity.Equal(before[name], v) {
+			u.Set[name] = v
+		}
+	}
+	for name := range before {
+		if !after.Has(name) && name != entity.AttrTTL {
+			u.Remove = append(u.Remove, name)
+		}
+	}
+	if !after.Has(entity.AttrTTL) {
+		u.Remove = append(u.Remove, entity.AttrTTL)
+	}
+	slices.Sort(u.Remove)
+	return u
+}
