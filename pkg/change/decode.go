@@ -1,0 +1,122 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nexus/pkg/entity"
+)
+
+var (
+	// ErrUndecodable: this record can never become a [Change].
+	ErrUndecodable = errors.New("undecodable record")
+	// ErrMalformedEvent: the payload is no JSON object with an array of records, so no record of it can be named.
+	ErrMalformedEvent = errors.New("malformed stream event")
+)
+
+// Decoded is what became of one record of an event.
+type Decoded struct {
+	// Change is complete if Err is nil; otherwise it is empty.
+	Change Change
+	// Raw is the record's part of the payload.
+	Raw []byte
+	// Sequence and Key are what could be read of them, and may be empty if there is an Err.
+	Sequence string
+	Key      entity.Key
+	// Err wraps [ErrUndecodable].
+	Err error
+}
+
+// Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order; a
+// bad record has its error to itself. Only a payload that is no JSON object with an array Records is an error as a whole
+// ([ErrMalformedEvent]). The results' Raw share memory with the payload, nothing else does.
+func Decode(payload []byte, registry *entity.Registry) ([]Decoded, error) {
+	r := newReader(payload)
+	out, err := r.event(registry)
+	if err = errors.Join(r.broken, err); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformedEvent, err)
+	}
+	return out, nil
+}
+
+func (r *reader) event(registry *entity.Registry) ([]Decoded, error) {
+	if err := r.begin(jsontext.KindBeginObject); err != nil {
+		return nil, err
+	}
+	var out []Decoded
+	found := false
+	for r.more() {
+		name, err := r.name()
+		if err != nil {
+			return nil, err
+		}
+		if name != "Records" {
+			if err := r.skip(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if found {
+			return nil, errors.New("Records comes twice")
+		}
+		found = true
+		if out, err = r.records(registry); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.end(); err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, errors.New("no Records")
+	}
+	if _, err := r.json.ReadToken(); err != io.EOF {
+		return nil, errors.New("more than one JSON value")
+	}
+	return out, nil
+}
+
+func (r *reader) records(registry *entity.Registry) ([]Decoded, error) {
+	if err := r.begin(jsontext.KindBeginArray); err != nil {
+		return nil, err
+	}
+	var out []Decoded
+	for r.more() {
+		// The bytes up to the record are at most a comma and white space.
+		before := r.json.InputOffset()
+		rec, err := r.record()
+		if r.broken != nil {
+			return nil, r.broken
+		}
+		out = append(out, decoded(registry, rec, trim(r.raw(before)), err))
+	}
+	return out, r.end()
+}
+
+func decoded(registry *entity.Registry, rec Record, raw []byte, err error) Decoded {
+	d := Decoded{Raw: raw, Sequence: rec.Sequence, Key: rec.Key}
+	if err == nil {
+		d.Change, err = interpret(registry, rec)
+	}
+	if err != nil {
+		d.Err = fmt.Errorf("%w: %w", ErrUndecodable, err)
+		return d
+	}
+	d.Change.Raw = raw
+	return d
+}
+
+// trim cuts off what separates the members of a JSON array.
+func trim(raw []byte) []byte {
+	for i, c := range raw {
+		switch c {
+		case ',', ' ', '\t', '\r', '\n':
+		default:
+			return raw[i:]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package change
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nexus/pkg/entity"
+)
+
+// What Lambda writes into every record of a table's stream (Amazon DynamoDB Developer Guide, DynamoDB Streams record).
+const (
+	eventVersion   = "1.1"
+	eventSource    = "aws:dynamodb"
+	streamViewType = "NEW_AND_OLD_IMAGES"
+
+	identityService   = "Service"
+	identityPrincipal = "dynamodb.amazonaws.com"
+)
+
+// AppendEvent appends the event with which Lambda delivers the records in one batch.
+func AppendEvent(dst []byte, records []Record) []byte {
+	dst = append(dst, `{"Records":[`...)
+	for i, r := range records {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendRecord(dst, r)
+	}
+	return append(dst, `]}`...)
+}
+
+// AppendRecord appends the record as Lambda receives it, on one line. Attributes come in the order of their names, so
+// that equal records have equal bytes. A zero Created is left out. A string that is not UTF-8, which no table holds, is
+// written with U+FFFD in the place of what is wrong.
+func AppendRecord(dst []byte, r Record) []byte {
+	dst = append(dst, `{"eventID":`...)
+	dst = appendString(dst, r.EventID)
+	dst = append(dst, `,"eventName":`...)
+	dst = appendString(dst, string(r.Name))
+	dst = append(dst, `,"eventVersion":"`+eventVersion+`","eventSource":"`+eventSource+`","awsRegion":`...)
+	dst = appendString(dst, regionOf(r.SourceARN))
+	dst = append(dst, `,"dynamodb":{`...)
+	if !r.Created.IsZero() {
+		dst = append(dst, `"ApproximateCreationDateTime":`...)
+		dst = strconv.AppendInt(dst, r.Created.Unix(), 10)
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"Keys":`...)
+	dst = appendItem(dst, r.Key.Item())
+	if r.New != nil {
+		dst = append(dst, `,"NewImage":`...)
+		dst = appendItem(dst, r.New)
+	}
+	if r.Old != nil {
+		dst = append(dst, `,"OldImage":`...)
+		dst = appendItem(dst, r.Old)
+	}
+	dst = append(dst, `,"SequenceNumber":`...)
+	dst = appendString(dst, r.Sequence)
+	dst = append(dst, `,"SizeBytes":`...)
+	dst = strconv.AppendInt(dst, int64(sizeOf(r.Key.Item())+sizeOf(r.New)+sizeOf(r.Old)), 10)
+	dst = append(dst, `,"StreamViewType":"`+streamViewType+`"}`...)
+	if r.Expired {
+		dst = append(dst, `,"userIdentity":{"type":"`+identityService+`","principalId":"`+identityPrincipal+`"}`...)
+	}
+	dst = append(dst, `,"eventSourceARN":`...)
+	dst = appendString(dst, r.SourceARN)
+	return append(dst, '}')
+}
+
+// regionOf returns the region of an ARN, its fourth part; empty for a text that has none.
+func regionOf(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[3]
+}
+
+func appendString(dst []byte, s string) []byte {
+	// The error repeats that s is not UTF-8; the text is appended whole all the same.
+	dst, _ = jsontext.AppendQuote(dst, s)
+	return dst
+}
+
+func appendItem(dst []byte, it entity.Item) []byte {
+	dst = append(dst, '{')
+	separate := false
+	for _, name := range slices.Sorted(maps.Keys(it)) {
+		if !it.Has(name) {
+			continue
+		}
+		if separate {
+			dst = append(dst, ',')
+		}
+		separate = true
+		dst = appendString(dst, name)
+		dst = append(dst, ':')
+		dst = appendValue(dst, it[name])
+	}
+	return append(dst, '}')
+}
+
+// appendValue writes one attribute value with its type (Amazon DynamoDB API Reference, AttributeValue).
+func appendValue(dst []byte, v entity.Value) []byte {
+	switch v := v.(type) {
+	case entity.String:
+		dst = append(dst, `{"S":`...)
+		dst = appendString(dst, string(v))
+	case entity.Number:
+		dst = append(dst, `{"N":`...)
+		dst = appendString(dst, string(v))
+	case entity.Bool:
+		dst = append(dst, `{"BOOL":`...)
+		dst = strconv.AppendBool(dst, bool(v))
+	case entity.Null, nil:
+		dst = append(dst, `{"NULL":true`...)
+	case entity.StringSet:
+		dst = appendList(append(dst, `{"SS":`...), v, appendString)
+	case entity.NumberSet:
+		dst = appendList(append(dst, `{"NS":`...), v, appendString)
+	case entity.List:
+		dst = appendList(append(dst, `{"L":`...), v, appendValue)
+	case entity.Map:
+		dst = appendItem(append(dst, `{"M":`...), entity.Item(v))
+	case entity.Binary:
+		dst = appendBinary(append(dst, `{"B":`...), v)
+	case entity.BinarySet:
+		dst = appendList(append(dst, `{"BS":`...), v, appendBinary)
+	}
+	return append(dst, '}')
+}
+
+func appendList[E any](dst []byte, members []E, appendMember func([]byte, E) []byte) []byte {
+	dst = append(dst, '[')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendMember(dst, m)
+	}
+	return append(dst, ']')
+}
+
+func appendBinary(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = base64.StdEncoding.AppendEncode(dst, b)
+	return append(dst, '"')
+}
