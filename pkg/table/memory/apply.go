@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"fmt"
+	"maps"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// action is one member of a write, checked and in the form of the table: exactly one of put, set or remove, erase, or
+// none of them for a check.
+type action struct {
+	key    entity.Key
+	when   table.Condition
+	put    *row
+	set    entity.Item
+	remove []string
+	erase  bool
+}
+
+// edit is what an action does to its row; old and new are the same where it does nothing.
+type edit struct {
+	at       *slot // nil if there is no row
+	key      entity.Key
+	old, new *row
+}
+
+// maxTransactionBytes bounds the rows of one transaction together.
+const maxTransactionBytes = 4 << 20
+
+// write applies the actions, all or none, and returns the rows they left behind.
+func (s *Store) write(op string, factor float64, actions []action) (table.Usage, []edit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	usage := table.Usage{Op: op}
+	edits, err := s.plan(actions)
+	if s.observe != nil {
+		for _, e := range edits {
+			s.charge(&usage, e, factor)
+		}
+	}
+	if err != nil {
+		return usage, nil, err
+	}
+	for _, e := range edits {
+		s.commit(e, false)
+	}
+	usage.Rows = len(actions)
+	return usage, edits, nil
+}
+
+// plan decides what the actions would do to the rows as they are, and changes nothing. If a condition fails, the edits
+// that come back leave every row as it is: they are what the attempt is charged for.
+func (s *Store) plan(actions []action) ([]edit, error) {
+	edits := make([]edit, len(actions))
+	var failures []table.Failure
+	bytes := 0
+	for i, a := range actions {
+		c := &edits[i]
+		c.key = a.key
+		if c.at = s.base.find(a.key); c.at != nil {
+			c.old, c.new = c.at.row, c.at.row
+		}
+		if !holds(a.when, c.old) {
+			failures = append(failures, table.Failure{Index: i, Old: c.old.copy()})
+		}
+	}
+	if failures != nil {
+		return edits, &table.ConditionError{Failures: failures}
+	}
+	for i, a := range actions {
+		var err error
+		if edits[i].new, err = s.outcome(a, edits[i].old); err != nil {
+			return nil, fmt.Errorf("action %d on %s: %w", i, clip(a.key.String()), err)
+		}
+		bytes += size(edits[i].new)
+	}
+	if bytes > maxTransactionBytes && len(actions) > 1 {
+		return nil, fmt.Errorf("%w: %d bytes in one transaction, at most %d", table.ErrInvalid, bytes, maxTransactionBytes)
+	}
+	return edits, nil
+}
+
+// outcome returns the row that the action leaves: old itself if nothing changes, because a write that changes nothing
+// has no record in the stream and costs the indexes nothing.
+func (s *Store) outcome(a action, old *row) (*row, error) {
+	switch {
+	case a.erase:
+		return nil, nil
+	case a.put != nil:
+		if old != nil && old.size == a.put.size && old.item.Equal(a.put.item) {
+			return old, nil
+		}
+		return a.put, nil
+	case a.set == nil && a.remove == nil:
+		return old, nil
+	case old != nil && !a.alters(old):
+		return old, nil
+	}
+	item := a.key.Item()
+	if old != nil {
+		item = maps.Clone(old.item)
+	}
+	maps.Copy(item, a.set)
+	for _, name := range a.remove {
+		delete(item, name)
+	}
+	return s.newRow(item)
+}
+
+// alters reports whether an update would change anything of the row.
+func (a action) alters(old *row) bool {
+	for name, v := range a.set {
+		if !entity.Equal(old.item[name], v) {
+			return true
+		}
+	}
+	for _, name := range a.remove {
+		if old.item.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// commit makes the change: table, indexes, expiry and stream, in one piece under the store's lock.
+func (s *Store) commit(c edit, expired bool) {
+	if c.old == c.new {
+		return
+	}
+	at := c.at
+	switch {
+	case at == nil:
+		at = &slot{key: c.key, row: c.new}
+		s.base.insert(c.key.PK, entry{c.key.SK, at})
+	case c.new == nil:
+		s.base.remove(c.key.PK, place{c.key.SK, c.key})
+	}
+	for i, index := range s.schema.Indexes {
+		was, wasIn := indexed(index, c.old)
+		is, isIn := indexed(index, c.new)
+		if was == is {
+			continue
+		}
+		if wasIn {
+			s.indexes[i].remove(was.PK, place{was.SK, c.key})
+		}
+		if isIn {
+			s.indexes[i].insert(is.PK, entry{is.SK, at})
+		}
+	}
+	s.moveExpiry(c, at)
+	at.row = c.new
+	s.feed.append(c, expired)
+}
+
+// indexed returns the key under which the index lists the row; ok is false for a row that it does not list, because one
+// of the index's key attributes is absent.
+func indexed(index entity.IndexSchema, r *row) (key entity.Key, ok bool) {
+	if r == nil {
+		return entity.Key{}, false
+	}
+	key = entity.Key{PK: r.item.Str(index.PK), SK: r.item.Str(index.SK)}
+	if key.PK == "" || key.SK == "" {
+		return entity.Key{}, false
+	}
+	return key, true
+}

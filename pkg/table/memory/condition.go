@@ -1,0 +1,70 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// normal returns the condition with its numbers in the form in which the table stores numbers.
+func normal(c table.Condition) (table.Condition, error) {
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	for i, t := range c.Tests {
+		n, ok := t.Value.(entity.Number)
+		if !ok {
+			continue
+		}
+		plain, err := canonical(n)
+		if err != nil {
+			return c, err
+		}
+		if plain != n {
+			c.Tests = slices.Clone(c.Tests)
+			c.Tests[i].Value = plain
+		}
+	}
+	return c, nil
+}
+
+// holds reports whether a normal condition holds for the row, nil if there is none.
+func holds(c table.Condition, r *row) bool {
+	if r == nil && c.OrNoRow {
+		return true
+	}
+	if (c.Row == table.RowExists && r == nil) || (c.Row == table.RowMissing && r != nil) {
+		return false
+	}
+	for _, t := range c.Tests {
+		var v entity.Value
+		if r != nil {
+			v = r.item[t.Attr]
+		}
+		if !passes(t, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func passes(t table.Test, v entity.Value) bool {
+	switch t.Op {
+	case table.OpMissing:
+		return v == nil
+	case table.OpEqual:
+		return v != nil && entity.Equal(v, t.Value)
+	case table.OpLess:
+		switch bound := t.Value.(type) {
+		case entity.String:
+			text, ok := v.(entity.String)
+			return ok && strings.Compare(string(text), string(bound)) < 0
+		case entity.Number:
+			n, ok := v.(entity.Number)
+			return ok && compareNumbers(n, bound) < 0
+		}
+	}
+	return false
+}

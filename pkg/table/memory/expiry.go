@@ -1,0 +1,69 @@
+package memory
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// expiryYears is how long past its time an item may be and still be removed: the service ignores older ones, which keeps
+// a ttl in another unit from emptying a table.
+const expiryYears = 5
+
+// Sweep removes rows whose ttl is before now, as the TTL service does, oldest first and at most limit of them (all if
+// limit is 0), and returns their keys. The records say Expired. The service may take days: until a sweep, a row past
+// its ttl is read like any other. Faults and the observer do not see it: it is no call of a client and costs nothing.
+func (s *Store) Sweep(now time.Time, limit int) []entity.Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	oldest := place{sk: expirySK(now.AddDate(-expiryYears, 0, 0).Unix())}
+	end := expirySK(now.Unix())
+	var due []*slot
+	for c := s.expiry.locate(oldest); limit == 0 || len(due) < limit; c = s.expiry.next(c) {
+		e, ok := s.expiry.entry(c)
+		if !ok || e.sk >= end {
+			break
+		}
+		due = append(due, e.slot)
+	}
+	keys := make([]entity.Key, 0, len(due))
+	for _, at := range due {
+		s.commit(edit{at: at, key: at.key, old: at.row}, true)
+		keys = append(keys, at.key)
+	}
+	return keys
+}
+
+// moveExpiry keeps the order by ttl in step with a change.
+func (s *Store) moveExpiry(c edit, at *slot) {
+	was, wasIn := s.expiresAt(c.old)
+	is, isIn := s.expiresAt(c.new)
+	if was == is && wasIn == isIn {
+		return
+	}
+	if wasIn {
+		s.expiry.remove(place{expirySK(was), c.key})
+	}
+	if isIn {
+		s.expiry.insert(entry{expirySK(is), at})
+	}
+}
+
+// expiresAt returns the row's ttl in seconds since the epoch; ok is false for a row that never expires, because it has
+// none or one that is no whole positive number.
+func (s *Store) expiresAt(r *row) (seconds int64, ok bool) {
+	if r == nil {
+		return 0, false
+	}
+	n, isNumber := r.item[s.schema.TTL].(entity.Number)
+	if !isNumber {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(string(n), 10, 64)
+	return seconds, err == nil && seconds > 0
+}
+
+// expirySK writes a ttl so that text order is time order.
+func expirySK(seconds int64) string { return fmt.Sprintf("%020d", max(seconds, 0)) }

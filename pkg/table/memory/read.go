@@ -1,0 +1,82 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Get implements [table.Reader].
+func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+	const op = "Get"
+	if err := checkKey(key); err != nil {
+		return nil, wrap(op, clip(key.String()), err)
+	}
+	var found *row
+	call := func() Call { return Call{Op: op, Keys: []entity.Key{key}} }
+	err := s.do(ctx, call, func() (table.Usage, error) {
+		found = s.row(key)
+		usage := table.Usage{Op: op, ReadUnits: readUnits(size(found), true)}
+		if found == nil {
+			return usage, table.ErrNotFound
+		}
+		usage.Rows = 1
+		return usage, nil
+	})
+	if err != nil {
+		return nil, wrap(op, key, err)
+	}
+	return found.copy(), nil
+}
+
+func (s *Store) row(key entity.Key) *row {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if at := s.base.find(key); at != nil {
+		return at.row
+	}
+	return nil
+}
+
+// BatchGet implements [table.Reader].
+func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+	const op = "BatchGet"
+	distinct := make([]entity.Key, 0, len(keys))
+	seen := make(map[entity.Key]bool, len(keys))
+	for _, key := range keys {
+		if err := checkKey(key); err != nil {
+			return nil, wrap(op, fmt.Sprintf("%d keys", len(keys)), err)
+		}
+		if !seen[key] {
+			seen[key] = true
+			distinct = append(distinct, key)
+		}
+	}
+	items := make([]entity.Item, 0, len(distinct))
+	for batch := range slices.Chunk(distinct, table.MaxBatchGet) {
+		var found []*row
+		call := func() Call { return Call{Op: op, Keys: slices.Clone(batch)} }
+		err := s.do(ctx, call, func() (table.Usage, error) {
+			usage := table.Usage{Op: op}
+			for _, key := range batch {
+				r := s.row(key)
+				usage.ReadUnits += readUnits(size(r), true)
+				if r != nil {
+					found = append(found, r)
+				}
+			}
+			usage.Rows = len(found)
+			return usage, nil
+		})
+		if err != nil {
+			return nil, wrap(op, batch[0], err)
+		}
+		for _, r := range found {
+			items = append(items, r.copy())
+		}
+	}
+	return items, nil
+}

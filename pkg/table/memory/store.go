@@ -1,0 +1,119 @@
+// Package memory is the store port in one process: the table, its indexes, its stream and its TTL service, for tests,
+// the simulation and the local platform.
+//
+// It promises what pkg/table promises, and more where a test needs certainty: a transaction is one instant, indexes
+// never lag, the stream holds the record of every write as soon as the write returns, and the same calls in the same
+// order give the same answers, sequence numbers and event ids. Bounds, page sizes and consumed units follow DynamoDB's
+// rules, so that what works here works there. Faults come only from [Options.Fault].
+//
+// Rows are immutable inside: an item is copied on its way in and on its way out, so a caller may change what it handed
+// over and what it was given. It must never be the store of anything that has to outlive the process.
+package memory
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+var (
+	_ table.Store  = (*Store)(nil)
+	_ table.Walker = (*Store)(nil)
+)
+
+// Options are the parts of a store that a caller may want otherwise. The zero Options are a store with one shard, no
+// faults and no observer.
+type Options struct {
+	// Shards is the number of shards the stream begins with; 0 means 1.
+	Shards int
+	// SourceARN is what every record names as its stream; empty means an ARN of the schema's table name.
+	SourceARN string
+	// Fault is asked before and after the effect of each call; see [Call].
+	Fault func(Call) error
+	// Observer is told what each call consumed.
+	Observer table.Observer
+}
+
+// Store is the table. All its methods are safe for concurrent use.
+type Store struct {
+	schema  entity.TableSchema
+	fault   func(Call) error
+	observe table.Observer
+	feed    *Feed
+
+	mu      sync.RWMutex
+	base    partitions
+	indexes []partitions // in the order of schema.Indexes
+	expiry  order        // rows with a ttl, by ttl
+}
+
+// New returns an empty table of [entity.Schema]. The clock dates the records of the stream; nothing else depends on
+// it. It panics on a nil clock or a number of shards below 0, which are mistakes in the program.
+func New(now func() time.Time, o Options) *Store {
+	if now == nil {
+		panic("memory: no clock")
+	}
+	if o.Shards < 0 {
+		panic(fmt.Sprintf("memory: %d shards", o.Shards))
+	}
+	schema := entity.Schema()
+	if o.SourceARN == "" {
+		o.SourceARN = fmt.Sprintf("arn:aws:dynamodb:local:000000000000:table/%s/stream/memory", schema.Name)
+	}
+	s := &Store{
+		schema: schema, fault: o.Fault, observe: o.Observer,
+		feed: newFeed(max(o.Shards, 1), o.SourceARN, now), base: partitions{},
+	}
+	for range schema.Indexes {
+		s.indexes = append(s.indexes, partitions{})
+	}
+	return s
+}
+
+// Feed returns the table's stream.
+func (s *Store) Feed() *Feed { return s.feed }
+
+// Len returns the number of rows in the table.
+func (s *Store) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	rows := 0
+	for _, p := range s.base {
+		rows += p.size
+	}
+	return rows
+}
+
+// partitions are the rows of the table or of one index, by partition key. An empty partition is not kept.
+type partitions map[string]*order
+
+func (p partitions) find(key entity.Key) *slot {
+	rows := p[key.PK]
+	if rows == nil {
+		return nil
+	}
+	return rows.find(place{key.SK, key})
+}
+
+func (p partitions) insert(partition string, e entry) {
+	rows := p[partition]
+	if rows == nil {
+		rows = &order{}
+		p[partition] = rows
+	}
+	rows.insert(e)
+}
+
+func (p partitions) remove(partition string, at place) {
+	rows := p[partition]
+	if rows == nil {
+		return
+	}
+	rows.remove(at)
+	if rows.size == 0 {
+		delete(p, partition)
+	}
+}

@@ -1,0 +1,85 @@
+package memory
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	readUnitBytes  = 4 << 10
+	writeUnitBytes = 1 << 10
+	// transactionFactor is what the table's own part of a transaction costs; its index writes cost the same as ever.
+	transactionFactor = 2
+)
+
+// readUnits is the cost of reading so many bytes in one piece; nothing found costs as much as the smallest.
+func readUnits(bytes int, consistent bool) float64 {
+	units := float64(max(1, (bytes+readUnitBytes-1)/readUnitBytes))
+	if !consistent {
+		units /= 2
+	}
+	return units
+}
+
+func writeUnits(bytes int) float64 {
+	return float64(max(1, (bytes+writeUnitBytes-1)/writeUnitBytes))
+}
+
+func size(r *row) int {
+	if r == nil {
+		return 0
+	}
+	return r.size
+}
+
+// charge adds what one action consumes: on the table the larger image, whether or not anything changed; on each index one
+// write where the entry appears, disappears or changes, and two where its key moves.
+func (s *Store) charge(u *table.Usage, c edit, factor float64) {
+	u.WriteUnits += factor * writeUnits(max(size(c.old), size(c.new)))
+	if c.old == c.new {
+		return
+	}
+	for _, index := range s.schema.Indexes {
+		units := indexUnits(index, c)
+		if units == 0 {
+			continue
+		}
+		u.WriteUnits += units
+		if u.IndexWriteUnits == nil {
+			u.IndexWriteUnits = map[entity.Index]float64{}
+		}
+		u.IndexWriteUnits[index.Name] += units
+	}
+}
+
+func indexUnits(index entity.IndexSchema, c edit) float64 {
+	oldPlace, wasIn := indexed(index, c.old)
+	newPlace, isIn := indexed(index, c.new)
+	before, after := float64(0), float64(0)
+	if wasIn {
+		before = writeUnits(projectedSize(index, c.old))
+	}
+	if isIn {
+		after = writeUnits(projectedSize(index, c.new))
+	}
+	switch {
+	case wasIn && isIn && oldPlace != newPlace:
+		return before + after
+	case wasIn && isIn && index.KeysOnly:
+		return 0
+	default:
+		return max(before, after)
+	}
+}
+
+// projectedSize is the size of the row as the index holds it.
+func projectedSize(index entity.IndexSchema, r *row) int {
+	if !index.KeysOnly {
+		return r.size
+	}
+	bytes := 0
+	for _, name := range keyAttributes(index) {
+		bytes += len(name) + len(r.item.Str(name))
+	}
+	return bytes
+}
