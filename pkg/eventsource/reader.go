@@ -1,0 +1,131 @@
+package eventsource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/change"
+)
+
+// maxRead is the number of records that GetRecords returns at most.
+const maxRead = 1000
+
+// reader takes one shard from its checkpoint to its end.
+type reader struct {
+	m     *Mapping
+	shard string
+	state *shardState
+	after string // the last record read
+
+	eventBytes int // of the last event: a guess at the next one's size
+}
+
+// batch is what one round works on: the records that passed the filter, and how far reading them went.
+type batch struct {
+	records []change.Record
+	through string // the last record read, passed or not; empty if none was
+	end     bool
+}
+
+func (r *reader) run(ctx context.Context) {
+	for {
+		b, ok := r.gather(ctx)
+		if !ok || !r.deliver(ctx, b.records) {
+			return
+		}
+		if b.through != "" || b.end {
+			if !r.finish(ctx, Checkpoint{Sequence: r.after, Done: b.end}, len(b.records)) {
+				return
+			}
+		}
+		if b.end {
+			r.m.discover() // its children's turn has come
+			return
+		}
+	}
+}
+
+// gather reads until there is something to finish: a full batch, what came before the batching window closed, records
+// that the filter drops, or the shard's end. It reports false when ctx is done.
+func (r *reader) gather(ctx context.Context) (batch, bool) {
+	var b batch
+	var closes time.Time // of the window, once there is a record to wait with
+	for failures := 0; ctx.Err() == nil; {
+		woken := r.m.woken.wait()
+		slice, err := r.m.wiring.Source.Read(ctx, r.shard, r.after, min(r.m.config.BatchSize-len(b.records), maxRead))
+		if err != nil {
+			if failures++; len(b.records) > 0 {
+				return b, true // what is there need not wait for the source to recover
+			}
+			r.m.trouble(ctx, r.shard, fmt.Errorf("read behind %q: %w", r.after, err))
+			r.m.pause(ctx, r.m.wiring.Backoff(failures))
+			continue
+		}
+		failures = 0
+		r.take(&b, slice)
+		if b.end || len(b.records) >= r.m.config.BatchSize || len(b.records) == 0 && b.through != "" {
+			return b, true
+		}
+		if len(b.records) == 0 {
+			r.idle(ctx, woken, r.m.wiring.Poll)
+			continue
+		}
+		now := r.m.wiring.Clock()
+		if closes.IsZero() {
+			closes = now.Add(r.m.config.Window)
+		}
+		if !now.Before(closes) {
+			return b, true
+		}
+		if len(slice.Records) == 0 {
+			r.idle(ctx, woken, min(r.m.wiring.Poll, closes.Sub(now)))
+		}
+	}
+	return batch{}, false
+}
+
+// take adds what a read returned to the batch.
+func (r *reader) take(b *batch, slice change.Slice) {
+	b.end = slice.End
+	if len(slice.Records) == 0 {
+		return
+	}
+	for _, record := range slice.Records {
+		if r.m.config.Filter.Match(record) {
+			b.records = append(b.records, record)
+		}
+	}
+	r.after = slice.Records[len(slice.Records)-1].Sequence
+	b.through = r.after
+	r.m.update(func() { r.state.pending = b.records })
+}
+
+// idle waits for a wake-up, at most for d.
+func (r *reader) idle(ctx context.Context, woken <-chan struct{}, d time.Duration) {
+	select {
+	case <-woken:
+	case <-r.m.wiring.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// finish saves a checkpoint, again and again until it is there, and takes n records off those pending. The handler's
+// work is done, so a mapping that is being stopped still tries once. It reports false if the checkpoint is not there.
+func (r *reader) finish(ctx context.Context, c Checkpoint, n int) bool {
+	for failures := 1; ; failures++ {
+		err := r.m.wiring.Checkpoints.Save(context.WithoutCancel(ctx), r.m.config.Name, r.shard, c)
+		if err == nil {
+			break
+		}
+		r.m.trouble(ctx, r.shard, fmt.Errorf("save checkpoint %q: %w", c.Sequence, err))
+		if !r.m.pause(ctx, r.m.wiring.Backoff(failures)) {
+			return false
+		}
+	}
+	r.m.update(func() {
+		r.state.position, r.state.done = c.Sequence, c.Done
+		r.state.pending = r.state.pending[min(n, len(r.state.pending)):]
+	})
+	return true
+}

@@ -1,0 +1,45 @@
+package eventsource
+
+import (
+	"context"
+
+	"nexus/pkg/change"
+)
+
+// Source is a change stream as a reader sees it.
+type Source interface {
+	// Shards returns the shards that still exist, closed ones included, in no particular order.
+	Shards(ctx context.Context) ([]change.Shard, error)
+	// Read returns up to limit records of the shard, in order, from behind the sequence number after; an empty after
+	// means the oldest record that is kept. An empty slice without End says that there is nothing now.
+	Read(ctx context.Context, shard, after string, limit int) (change.Slice, error)
+}
+
+// Header tells where a stream ends at this moment, shard by shard; the sequence number is empty for a shard without
+// records. Only a source that can know it has this method: DynamoDB in AWS does not say it of open shards, so nothing
+// that runs there may ask. The local platform does, to see whether every reader has caught up.
+type Header interface {
+	Head(ctx context.Context) (map[string]string, error)
+}
+
+// parentsFirst orders shards so that each comes behind its parent. A shard whose parents form a circle is left out;
+// no stream has one.
+func parentsFirst(shards []change.Shard) []change.Shard {
+	listed := map[string]bool{}
+	for _, s := range shards {
+		listed[s.ID] = true
+	}
+	ordered, placed := make([]change.Shard, 0, len(shards)), map[string]bool{}
+	for range shards {
+		before := len(ordered)
+		for _, s := range shards {
+			if !placed[s.ID] && (!listed[s.Parent] || placed[s.Parent]) {
+				ordered, placed[s.ID] = append(ordered, s), true
+			}
+		}
+		if len(ordered) == before {
+			break
+		}
+	}
+	return ordered
+}
