@@ -79,11 +79,14 @@ func (r *reader) event(registry *entity.Registry) ([]Decoded, error) {
 	return out, nil
 }
 
+// typicalRecordBytes only sizes the result.
+const typicalRecordBytes = 4000
+
 func (r *reader) records(registry *entity.Registry) ([]Decoded, error) {
 	if err := r.begin(jsontext.KindBeginArray); err != nil {
 		return nil, err
 	}
-	var out []Decoded
+	out := make([]Decoded, 0, len(r.payload)/typicalRecordBytes+1)
 	for r.more() {
 		// The bytes up to the record are at most a comma and white space.
 		before := r.json.InputOffset()

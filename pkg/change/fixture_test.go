@@ -59,6 +59,10 @@ func batch(n int) []change.Record {
 	var out []change.Record
 	for i := range n {
 		old, present := event(i, 4), event(i, 5)
+		present["title"] = entity.String("Quarterly planning, moved")
+		present["startUtc"], present["endUtc"] = entity.String("2026-03-02T11:00:00Z"), entity.String("2026-03-02T12:30:00Z")
+		present["updatedAt"] = entity.String("2026-01-03T00:00:00Z")
+		present[entity.AttrGSI1SK] = entity.String("2026-03-02T11:00:00Z")
 		out = append(out, change.Record{
 			EventID: fmt.Sprintf("%032x", i), Name: change.Modify, Sequence: fmt.Sprintf("1405400000%015d", i),
 			Created: time.Unix(1767225600, 0).UTC(), Key: present.Key(), Old: old, New: present, SourceARN: streamARN,

@@ -1,7 +1,9 @@
 package change
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,47 +14,114 @@ import (
 // maxNesting is how deep DynamoDB nests lists and maps (Amazon DynamoDB Developer Guide, Quotas).
 const maxNesting = 32
 
-// image reads the attributes of a row.
-func (r *reader) image() (entity.Item, error) {
-	it := make(entity.Item, r.attributes)
-	if err := r.attributesInto(it, 0); err != nil {
+var (
+	errNoType   = errors.New("no type")
+	errTwoTypes = errors.New("more than one type")
+)
+
+// image reads the attributes of a row. A change leaves most of them as they were: values equal to those of the record's
+// other image, if that was read before, are taken from there instead of made again.
+func (r *reader) image(other entity.Item) (entity.Item, error) {
+	it := make(entity.Item, len(r.order))
+	err := r.eachMember(func(i int) error {
+		name, err := r.nameLike(i)
+		if err != nil {
+			return err
+		}
+		return r.attributeInto(it, name, other[name], 0)
+	})
+	if err != nil {
 		return nil, err
 	}
-	r.attributes = len(it)
+	r.order = r.order[:len(it)]
 	return it, nil
 }
 
+// attributesInto reads named attribute values.
 func (r *reader) attributesInto(it entity.Item, nesting int) error {
+	return r.eachMember(func(int) error {
+		name, err := r.name()
+		if err != nil {
+			return err
+		}
+		return r.attributeInto(it, name, nil, nesting)
+	})
+}
+
+// eachMember reads an object; read reads the i-th member, name and value.
+func (r *reader) eachMember(read func(i int) error) error {
 	if err := r.begin(jsontext.KindBeginObject); err != nil {
 		return err
 	}
-	for r.more() {
-		name, err := r.name()
-		if err != nil {
-			return fmt.Errorf("attribute name: %w", err)
-		}
-		v, err := r.attribute(nesting)
-		if err != nil {
-			return fmt.Errorf("attribute %.80q: %w", name, err)
-		}
-		before := len(it)
-		if it[name] = v; len(it) == before {
-			return fmt.Errorf("attribute %.80q: comes twice", name)
+	for i := 0; r.more(); i++ {
+		if err := read(i); err != nil {
+			return err
 		}
 	}
 	return r.end()
 }
 
-// attribute reads a value with its type: an object of exactly one member.
-func (r *reader) attribute(nesting int) (entity.Value, error) {
+func (r *reader) attributeInto(it entity.Item, name string, before entity.Value, nesting int) error {
+	v, err := r.attribute(before, nesting)
+	if err != nil {
+		return fmt.Errorf("attribute %.80q: %w", name, err)
+	}
+	size := len(it)
+	if it[name] = v; len(it) == size {
+		return fmt.Errorf("attribute %.80q: comes twice", name)
+	}
+	return nil
+}
+
+// nameLike reads the name of an image's i-th attribute, which is mostly that of the image before.
+func (r *reader) nameLike(i int) (string, error) {
+	v, err := r.value()
+	if err != nil {
+		return "", err
+	}
+	if i < len(r.order) && sameText(v, r.order[i]) {
+		return r.order[i], nil
+	}
+	name, err := r.known(v)
+	if err != nil {
+		return "", err
+	}
+	r.order = append(r.order[:i], name)
+	return name, nil
+}
+
+// attribute reads a value with its type, an object of exactly one member; before is the value it may be equal to.
+func (r *reader) attribute(before entity.Value, nesting int) (entity.Value, error) {
 	if nesting > maxNesting {
 		return nil, fmt.Errorf("nested more than %d deep", maxNesting)
+	}
+	if r.nextIs(stringPrefix) {
+		text, err := r.plain(stringPrefix)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := before.(entity.String); ok && sameText(text, string(s)) {
+			return before, nil
+		}
+		s, err := unquote(text)
+		return entity.String(s), err
+	}
+	if r.nextIs(numberPrefix) {
+		text, err := r.plain(numberPrefix)
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := before.(entity.Number); ok && sameText(text, string(n)) {
+			return before, nil
+		}
+		s, err := unquote(text)
+		return entity.Number(s), err
 	}
 	if err := r.begin(jsontext.KindBeginObject); err != nil {
 		return nil, err
 	}
 	if !r.more() {
-		return nil, fmt.Errorf("no type")
+		return nil, errNoType
 	}
 	kind, err := r.name()
 	if err != nil {
@@ -63,9 +132,56 @@ func (r *reader) attribute(nesting int) (entity.Value, error) {
 		return nil, err
 	}
 	if r.more() {
-		return nil, fmt.Errorf("more than one type")
+		return nil, errTwoTypes
 	}
 	return v, r.end()
+}
+
+// Most attributes are strings or numbers and come without white space: then one read takes the whole value, where four
+// would be needed for its parts. Other spellings of the same go the long way.
+const (
+	stringPrefix = `{"S":"`
+	numberPrefix = `{"N":"`
+)
+
+// nextIs looks at the bytes that the next read of a value takes.
+func (r *reader) nextIs(prefix string) bool {
+	ahead := r.payload[r.json.InputOffset():]
+	return len(ahead) > len(prefix) && (ahead[0] == ':' || ahead[0] == ',') && string(ahead[1:len(prefix)+1]) == prefix
+}
+
+// plain reads an attribute value that begins with the prefix, which ends with the quote that opens its text, and returns
+// the text as it is quoted, valid until the next read.
+func (r *reader) plain(prefix string) (jsontext.Value, error) {
+	v, err := r.value()
+	if err != nil {
+		return nil, err
+	}
+	quote := len(prefix) - 1
+	end := endOfString(v, quote)
+	if closed := len(v) == end+1; !closed && len(bytes.TrimLeft(v[end:], " \t\r\n")) != 1 {
+		return nil, errTwoTypes
+	}
+	return v[quote:end], nil
+}
+
+// sameText reports whether the quoted text says s without an escape; one with an escape that says it may be missed.
+func sameText(quoted jsontext.Value, s string) bool {
+	return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s && bytes.IndexByte(quoted, '\\') < 0
+}
+
+// endOfString returns the offset behind the JSON string that begins at the offset. The JSON is known to be whole.
+func endOfString(v []byte, from int) int {
+	for i := from + 1; ; i++ {
+		i += bytes.IndexByte(v[i:], '"')
+		escapes := 0
+		for v[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
 }
 
 func (r *reader) typed(kind string, nesting int) (entity.Value, error) {
@@ -89,7 +205,7 @@ func (r *reader) typed(kind string, nesting int) (entity.Value, error) {
 		set, err := list(r, r.text)
 		return entity.NumberSet(set), err
 	case "L":
-		members, err := list(r, func() (entity.Value, error) { return r.attribute(nesting + 1) })
+		members, err := list(r, func() (entity.Value, error) { return r.attribute(nil, nesting+1) })
 		return entity.List(members), err
 	case "M":
 		it := entity.Item{}
@@ -132,7 +248,7 @@ func list[E any](r *reader, member func() (E, error)) ([]E, error) {
 	if err := r.begin(jsontext.KindBeginArray); err != nil {
 		return nil, err
 	}
-	out := []E{}
+	out := make([]E, 0, 4)
 	for r.more() {
 		m, err := member()
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"time"
 
@@ -31,64 +30,39 @@ func Parse(raw []byte) (Record, error) {
 
 // record reads the next value as a record and stands behind it afterwards, whatever is wrong in it. The error is the
 // first thing wrong; the other members are read all the same, so that a bad image costs neither key nor sequence number.
-func (r *reader) record() (Record, error) {
-	var rec Record
-	wrong := r.members(func(name string) error {
-		switch name {
-		case "eventID":
-			return r.textInto(&rec.EventID)
-		case "eventName":
-			return r.textInto((*string)(&rec.Name))
-		case "eventSourceARN":
-			return r.textInto(&rec.SourceARN)
-		case "userIdentity":
-			return r.identityInto(&rec)
-		case "dynamodb":
-			return r.changeInto(&rec)
-		}
-		return r.skip()
-	})
-	return rec, wrong
+func (r *reader) record() (rec Record, err error) {
+	err = r.members(
+		member{"eventID", func() error { return r.textInto(&rec.EventID) }},
+		member{"eventName", func() error { return r.textInto((*string)(&rec.Name)) }},
+		member{"eventSourceARN", func() error { return r.textInto(&rec.SourceARN) }},
+		member{"userIdentity", func() error { return r.identityInto(&rec.Expired) }},
+		member{"dynamodb", func() error { return r.changeInto(&rec) }},
+	)
+	return rec, err
 }
 
 // changeInto reads the member dynamodb.
 func (r *reader) changeInto(rec *Record) error {
-	return r.members(func(name string) (err error) {
-		switch name {
-		case "ApproximateCreationDateTime":
-			rec.Created, err = r.seconds()
-			return err
-		case "Keys":
-			return r.keyInto(&rec.Key)
-		case "NewImage":
-			rec.New, err = r.optionalImage()
-			return err
-		case "OldImage":
-			rec.Old, err = r.optionalImage()
-			return err
-		case "SequenceNumber":
-			return r.textInto(&rec.Sequence)
-		}
-		return r.skip()
-	})
+	return r.members(
+		member{"ApproximateCreationDateTime", func() error { return r.secondsInto(&rec.Created) }},
+		member{"Keys", func() error { return r.keyInto(&rec.Key) }},
+		member{"NewImage", func() error { return r.imageInto(&rec.New, rec.Old) }},
+		member{"OldImage", func() error { return r.imageInto(&rec.Old, rec.New) }},
+		member{"SequenceNumber", func() error { return r.textInto(&rec.Sequence) }},
+	)
 }
 
 // identityInto reads the member userIdentity. Only the identity of the TTL service makes a removal an expiry.
-func (r *reader) identityInto(rec *Record) error {
+func (r *reader) identityInto(expired *bool) error {
 	if r.json.PeekKind() == jsontext.KindNull {
 		return r.skip()
 	}
 	var kind, principal string
-	err := r.members(func(name string) error {
-		switch name {
-		case "type":
-			return r.textInto(&kind)
-		case "principalId":
-			return r.textInto(&principal)
-		}
-		return r.skip()
-	})
-	rec.Expired = kind == identityService && principal == identityPrincipal
+	err := r.members(
+		member{"type", func() error { return r.textInto(&kind) }},
+		member{"principalId", func() error { return r.textInto(&principal) }},
+	)
+	*expired = kind == identityService && principal == identityPrincipal
 	return err
 }
 
@@ -105,32 +79,36 @@ func (r *reader) keyInto(key *entity.Key) error {
 	return nil
 }
 
-func (r *reader) optionalImage() (entity.Item, error) {
+// imageInto reads an image; null is none.
+func (r *reader) imageInto(dst *entity.Item, other entity.Item) error {
 	if r.json.PeekKind() == jsontext.KindNull {
-		return nil, r.skip()
+		return r.skip()
 	}
-	return r.image()
-}
-
-// seconds reads a time in seconds since the epoch, which a sender may write with a fraction or an exponent; a fraction
-// is cut off.
-func (r *reader) seconds() (time.Time, error) {
-	v, err := r.value()
-	if err != nil {
-		return time.Time{}, err
-	}
-	if v.Kind() != jsontext.KindNumber {
-		return time.Time{}, fmt.Errorf("want number, have %v", v.Kind())
-	}
-	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f < 0 || f > maxSeconds {
-		return time.Time{}, fmt.Errorf("%.30s is no time in seconds since the epoch", v)
-	}
-	return time.Unix(int64(math.Floor(f)), 0).UTC(), nil
+	it, err := r.image(other)
+	*dst = it
+	return err
 }
 
 // maxSeconds is the end of the year 9999, behind which no time has a text form.
 const maxSeconds = 253402300799
+
+// secondsInto reads a time in seconds since the epoch, which a sender may write with a fraction or an exponent; a
+// fraction is cut off.
+func (r *reader) secondsInto(dst *time.Time) error {
+	v, err := r.value()
+	if err != nil {
+		return err
+	}
+	if v.Kind() != jsontext.KindNumber {
+		return fmt.Errorf("want number, have %v", v.Kind())
+	}
+	seconds, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || seconds < 0 || seconds > maxSeconds {
+		return fmt.Errorf("%.30s is no time in seconds since the epoch", v)
+	}
+	*dst = time.Unix(int64(seconds), 0).UTC()
+	return nil
+}
 
 func (r *reader) textInto(dst *string) error {
 	s, err := r.text()
@@ -138,28 +116,23 @@ func (r *reader) textInto(dst *string) error {
 	return err
 }
 
-// members reads an object: each calls a method that reads the named member's value. The first wrong member is the error,
-// the others are still read.
-func (r *reader) members(each func(name string) error) error {
+// member says how to read one member of an object.
+type member struct {
+	name string
+	read func() error
+}
+
+// members reads an object; members not listed are skipped. The first wrong member is the error, the others are still
+// read. It stands behind the object afterwards.
+func (r *reader) members(known ...member) error {
 	depth := r.json.StackDepth()
 	if err := r.begin(jsontext.KindBeginObject); err != nil {
 		return errors.Join(err, r.leave(depth))
 	}
 	var wrong error
-	seen := make(map[string]bool, 12)
+	var seen uint // bit i for known[i]
 	for r.more() {
-		name, err := r.name()
-		switch {
-		case err != nil:
-			err = errors.Join(fmt.Errorf("member name: %w", err), r.skip())
-		case seen[name]:
-			err = errors.Join(fmt.Errorf("%.80s: comes twice", name), r.skip())
-		default:
-			seen[name] = true
-			if err = each(name); err != nil {
-				err = fmt.Errorf("%.80s: %w", name, err)
-			}
-		}
+		err := r.member(known, &seen)
 		if r.leave(depth+1) != nil {
 			return r.broken
 		}
@@ -167,8 +140,26 @@ func (r *reader) members(each func(name string) error) error {
 			wrong = err
 		}
 	}
-	if err := r.end(); err != nil {
-		return err
+	return errors.Join(wrong, r.end())
+}
+
+func (r *reader) member(known []member, seen *uint) error {
+	name, err := r.name()
+	if err != nil {
+		return errors.Join(fmt.Errorf("member name: %w", err), r.skip())
 	}
-	return wrong
+	for i, m := range known {
+		if m.name != name {
+			continue
+		}
+		if *seen&(1<<i) != 0 {
+			return errors.Join(fmt.Errorf("%s: comes twice", name), r.skip())
+		}
+		*seen |= 1 << i
+		if err := m.read(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	return r.skip()
 }

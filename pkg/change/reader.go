@@ -21,8 +21,8 @@ type reader struct {
 	broken  error
 	// names holds every object name met so far by its quoted form: the same thirty come back in each image.
 	names map[string]string
-	// attributes is the size of the last image, a good guess at that of the next.
-	attributes int
+	// order holds the names of the last image's attributes as they came, a good guess at those of the next.
+	order []string
 }
 
 func newReader(payload []byte) *reader {
@@ -113,6 +113,11 @@ func (r *reader) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return r.known(v)
+}
+
+// known returns the name that is quoted, always the same string for the same name.
+func (r *reader) known(v jsontext.Value) (string, error) {
 	if name, ok := r.names[string(v)]; ok {
 		return name, nil
 	}
