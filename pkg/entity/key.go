@@ -40,6 +40,7 @@ const (
 	userPrefix   = "USER"
 	linkedPrefix = "LINKED"
 	timerArchive = "ARCHIVE"
+	openPrefix   = "OPEN"
 )
 
 // join builds a key. A component with the separator in it would land in another row or partition, so it is a
@@ -142,6 +143,21 @@ func LinkedPK(target Ref) string { return join(linkedPrefix, target.Type, target
 
 // LinkedSK is the GSI4 sort key of the edges that leave the source.
 func LinkedSK(source Ref) string { return join(source.Type, source.ID) }
+
+// OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still to
+// come and tasks still open. Floating ones stand apart, at their wall-clock reading.
+func OpenPrefix(typeName string, floating bool) string {
+	clock := "Z"
+	if floating {
+		clock = "F"
+	}
+	return join(openPrefix, typeName, clock) + separator
+}
+
+// OpenSK is the state-view sort key of such a row: the start of an event, the due time of a task.
+func OpenSK(typeName string, floating bool, at time.Time) string {
+	return OpenPrefix(typeName, floating) + FormatInstant(at)
+}
 
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
 var sortKeyShapes = map[string]int{

@@ -68,6 +68,13 @@ func statFields() []Field {
 	}
 }
 
+// EmptyStats is what the statistics are before anything was counted.
+func EmptyStats() Map {
+	stats := Item{}
+	fillDefaults(statFields(), stats)
+	return Map(stats)
+}
+
 // NewUserMeta is what USER_META is until somebody writes it: the defaults, at version 0.
 func NewUserMeta(user string, now time.Time) Item {
 	it := MetaKey(user).Item()
