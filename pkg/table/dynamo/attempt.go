@@ -1,0 +1,40 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// attempts watches the attempts that the SDK makes in one call.
+type attempts struct {
+	// inDoubt says that an attempt ended without the service's refusal: its request may have been applied.
+	inDoubt bool
+}
+
+// watch adds the observation to one call. It sits behind the retry loop, so it sees each attempt by itself.
+func (a *attempts) watch(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("WatchAttempts", a.handle), "Retry", middleware.After)
+	})
+}
+
+func (a *attempts) handle(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleFinalize(ctx, in)
+	if err != nil && !isRefusal(err) {
+		a.inDoubt = true
+	}
+	return out, metadata, err
+}
+
+// isRefusal says that the service answered and did not apply the request. A server's fault is no such answer.
+func isRefusal(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorFault() != smithy.FaultServer && httpStatus(err) < 500 &&
+		api.ErrorCode() != "TransactionInProgressException"
+}

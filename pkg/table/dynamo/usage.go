@@ -1,0 +1,50 @@
+package dynamo
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Every call asks for what it consumed, by index.
+const reportCapacity = types.ReturnConsumedCapacityIndexes
+
+// reportRead tells the observer of one read.
+func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCapacity) {
+	usage := table.Usage{Op: op, Rows: rows}
+	for _, c := range consumed {
+		usage.ReadUnits += units(c.CapacityUnits)
+	}
+	s.observe(usage)
+}
+
+// reportWrite tells the observer of one write.
+func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCapacity) {
+	usage := table.Usage{Op: op, Rows: rows}
+	for _, c := range consumed {
+		usage.WriteUnits += units(c.CapacityUnits)
+		for name, index := range c.GlobalSecondaryIndexes {
+			if usage.IndexWriteUnits == nil {
+				usage.IndexWriteUnits = map[entity.Index]float64{}
+			}
+			usage.IndexWriteUnits[entity.Index(name)] += units(index.CapacityUnits)
+		}
+	}
+	s.observe(usage)
+}
+
+func units(n *float64) float64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// given is what a call consumed, as a list that is empty if the service did not say.
+func given(c *types.ConsumedCapacity) []types.ConsumedCapacity {
+	if c == nil {
+		return nil
+	}
+	return []types.ConsumedCapacity{*c}
+}
