@@ -1,0 +1,134 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+)
+
+// noPause counts the waits and does not wait.
+func noPause(count *int) dynamo.Option {
+	return dynamo.WithPause(func(context.Context, time.Duration) error { *count++; return nil })
+}
+
+func keyJSON(n int) string {
+	return fmt.Sprintf(`{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_%d"}}`, n)
+}
+
+func keysJSON(from, to int) string {
+	var keys []string
+	for n := from; n < to; n++ {
+		keys = append(keys, keyJSON(n))
+	}
+	return strings.Join(keys, ",")
+}
+
+func keys(n int) []entity.Key {
+	out := make([]entity.Key, n)
+	for i := range out {
+		out[i] = rowKey(i)
+	}
+	return out
+}
+
+func sentKeys(r request) int {
+	return len(r.body["RequestItems"].(map[string]any)["T"].(map[string]any)["Keys"].([]any))
+}
+
+func sentRows(r request) int { return len(r.body["RequestItems"].(map[string]any)["T"].([]any)) }
+
+func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWire(t,
+		ok(`{"Responses":{"T":[`+keyJSON(7)+`,`+keyJSON(3)+`]},"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`),
+		ok(`{"Responses":{"T":[`+keyJSON(1)+`]}}`),
+		ok(`{"Responses":{"T":[`+keyJSON(120)+`]}}`))
+	pauses := 0
+	items, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(130))
+	require.NoError(t, err)
+	require.Equal(t, []entity.Item{rowKey(1).Item(), rowKey(3).Item(), rowKey(7).Item(), rowKey(120).Item()}, items)
+	require.Equal(t, 1, pauses)
+	var sizes []int
+	for _, r := range w.sent() {
+		sizes = append(sizes, sentKeys(r))
+	}
+	require.Equal(t, []int{100, 2, 30}, sizes)
+}
+
+func TestABatchGetThatGetsNowhereIsThrottled(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
+	pauses := 0
+	_, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(2))
+	require.ErrorIs(t, err, table.ErrThrottled)
+	require.Len(t, w.sent(), pauses+1)
+	require.Less(t, pauses, 10)
+}
+
+func TestABatchGetThatMovesOnIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	var answers []answer
+	for n := 29; n > 0; n-- {
+		answers = append(answers, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, n)+`]}}}`))
+	}
+	w := newWire(t, append(answers, ok(`{}`))...)
+	pauses := 0
+	_, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(30))
+	require.NoError(t, err)
+	require.Equal(t, 29, pauses)
+}
+
+func TestABatchStopsWaitingWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	pause := dynamo.WithPause(func(ctx context.Context, _ time.Duration) error {
+		cancel(errors.New("enough"))
+		return ctx.Err()
+	})
+	_, err := w.store(dynamo.WithTable("T"), pause).BatchGet(ctx, keys(2))
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, table.ErrThrottled)
+}
+
+func TestALoadSplitsAndSendsAgainWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWire(t,
+		ok(`{}`), ok(`{"UnprocessedItems":{"T":[{"PutRequest":{"Item":`+keyJSON(30)+`}}]}}`), ok(`{}`))
+	pauses := 0
+	require.NoError(t, w.store(dynamo.WithTable("T"), noPause(&pauses)).Load(t.Context(), rows(60)))
+	var sizes []int
+	for _, r := range w.sent() {
+		sizes = append(sizes, sentRows(r))
+	}
+	require.Equal(t, []int{25, 25, 1, 10}, sizes)
+	require.Equal(t, 1, pauses)
+}
+
+func TestALoadThatGetsNowhereIsThrottled(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, ok(`{"UnprocessedItems":{"T":[{"PutRequest":{"Item":`+keyJSON(0)+`}}]}}`))
+	pauses := 0
+	err := w.store(dynamo.WithTable("T"), noPause(&pauses)).Load(t.Context(), rows(1))
+	require.ErrorIs(t, err, table.ErrThrottled)
+	require.Less(t, pauses, 10)
+}
+
+func TestACountAddsUpAllPages(t *testing.T) {
+	t.Parallel()
+	w := newWire(t,
+		ok(`{"Count":40,"ScannedCount":50,"LastEvaluatedKey":`+keyJSON(1)+`}`), ok(`{"Count":2,"ScannedCount":2}`))
+	n, err := w.store().Count(t.Context(), table.Query{Partition: "p"})
+	require.NoError(t, err)
+	require.Equal(t, 42, n)
+	require.Equal(t, parse(t, keyJSON(1)), w.sent()[1].body["ExclusiveStartKey"])
+}
