@@ -1,0 +1,105 @@
+// Package bus is the port through which Nexus tells the world that something happened: a reminder is due, a task was
+// archived, an item expired or was restored.
+//
+// It promises that an event published without an error reaches the bus at least once, and no order. Whoever publishes
+// puts a delivery id into the detail that is the same on every repeat; whoever listens compares it. Nothing in the
+// system may listen to this bus to keep derived data: that is what the table's stream is for.
+package bus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Source is the source of every event (docs/contracts.md, "Events published on the bus").
+const Source = "nexus"
+
+// Bounds of one event.
+const (
+	// MaxType is the length of a type in bytes (EventBridge, PutEventsRequestEntry, DetailType).
+	MaxType = 128
+	// MaxDetail is the size of a detail in bytes. It leaves room for the other fields in the 256 KB that an event may
+	// have in every region and at every target; newer limits of 1 MB do not hold everywhere.
+	MaxDetail = 240 << 10
+)
+
+const (
+	minYear = 1970
+	maxYear = 9999
+)
+
+// Event is one thing that happened.
+type Event struct {
+	// Type is what happened, such as ReminderDue: 1 to [MaxType] bytes of UTF-8.
+	Type string
+	// Detail is a JSON object in UTF-8 of at most [MaxDetail] bytes. Its meaning arrives, not its white space.
+	Detail []byte
+	// Time is when it happened; a fraction of a second does not arrive.
+	Time time.Time
+}
+
+// Bus is the port. It is safe for concurrent use.
+type Bus interface {
+	// Publish returns nil when every event is durably on the bus. On an error some may be and some not, except with an
+	// event that breaks a rule of [Check]: then [ErrInvalid] and none is. Repeat the call with all of them.
+	Publish(ctx context.Context, events ...Event) error
+}
+
+// Errors on which callers decide. They are matched with errors.Is.
+var (
+	// ErrThrottled: the bus refused for load; try again later.
+	ErrThrottled = errors.New("bus throttled")
+	// ErrUnavailable: the bus failed, did not answer, or does not serve this caller now; try again later.
+	ErrUnavailable = errors.New("bus unavailable")
+	// ErrInvalid: an event itself is refused; repeating it cannot help.
+	ErrInvalid = errors.New("event refused")
+)
+
+// InvalidError names the event, by its place in the call, and the field that broke its rule. It matches [ErrInvalid].
+type InvalidError struct {
+	Index  int
+	Field  string // Type, Detail or Time
+	Reason string
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("event %d: %s %s", e.Index, e.Field, e.Reason)
+}
+
+// Is makes the error match ErrInvalid.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// Check returns an [*InvalidError] for the first event and field that break a rule. Every adapter calls it before it
+// publishes anything.
+func Check(events []Event) error {
+	for i, e := range events {
+		if field, reason := e.check(); field != "" {
+			return &InvalidError{Index: i, Field: field, Reason: reason}
+		}
+	}
+	return nil
+}
+
+func (e Event) check() (field, reason string) {
+	switch {
+	case e.Type == "" || len(e.Type) > MaxType:
+		return "Type", fmt.Sprintf("has %d bytes, want 1 to %d", len(e.Type), MaxType)
+	case !utf8.ValidString(e.Type):
+		return "Type", "is not UTF-8"
+	case len(e.Detail) > MaxDetail:
+		return "Detail", fmt.Sprintf("has %d bytes, at most %d are allowed", len(e.Detail), MaxDetail)
+	case !utf8.Valid(e.Detail):
+		return "Detail", "is not UTF-8"
+	case !json.Valid(e.Detail) || !bytes.HasPrefix(bytes.TrimLeft(e.Detail, " \t\r\n"), []byte("{")):
+		return "Detail", "is not a JSON object"
+	}
+	if year := e.Time.UTC().Year(); year < minYear || year > maxYear {
+		return "Time", fmt.Sprintf("lies outside the years %d to %d", minYear, maxYear)
+	}
+	return "", ""
+}
