@@ -33,6 +33,9 @@ type Wiring struct {
 	Clock func() time.Time
 	// After is time.After, or a virtual one.
 	After func(time.Duration) <-chan time.Time
+	// Changed, if the source can tell, returns a channel that is closed at the source's next record, so that nobody need
+	// call [Mapping.Wake]. Optional.
+	Changed func() <-chan struct{}
 	// NewID makes request ids.
 	NewID func() string
 	// Poll is how long to wait at the end of a shard unless woken; 0 means [DefaultPoll].
@@ -173,6 +176,14 @@ func (m *Mapping) Run(ctx context.Context) error {
 
 // Wake says that the stream may have new records, so that readers look at once instead of after the poll's interval.
 func (m *Mapping) Wake() { m.woken.raise() }
+
+// news returns channels that are closed when there may be new records.
+func (m *Mapping) news() (woken, changed <-chan struct{}) {
+	if m.wiring.Changed != nil {
+		changed = m.wiring.Changed()
+	}
+	return m.woken.wait(), changed
+}
 
 // ready notes the shards that are new and returns readers for those whose turn has come: the parent, unless it exists no
 // more, is finished to its end.

@@ -52,7 +52,7 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 	var b batch
 	var closes time.Time // of the window, once there is a record to wait with
 	for failures := 0; ctx.Err() == nil; {
-		woken := r.m.woken.wait()
+		woken, changed := r.m.news() // before reading, so that nothing slips between
 		slice, err := r.m.wiring.Source.Read(ctx, r.shard, r.after, min(r.m.config.BatchSize-len(b.records), maxRead))
 		if err != nil {
 			if failures++; len(b.records) > 0 {
@@ -68,7 +68,7 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 			return b, true
 		}
 		if len(b.records) == 0 {
-			r.idle(ctx, woken, r.m.wiring.Poll)
+			r.idle(ctx, woken, changed, r.m.wiring.Poll)
 			continue
 		}
 		now := r.m.wiring.Clock()
@@ -79,7 +79,7 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 			return b, true
 		}
 		if len(slice.Records) == 0 {
-			r.idle(ctx, woken, min(r.m.wiring.Poll, closes.Sub(now)))
+			r.idle(ctx, woken, changed, min(r.m.wiring.Poll, closes.Sub(now)))
 		}
 	}
 	return batch{}, false
@@ -101,10 +101,11 @@ func (r *reader) take(b *batch, slice change.Slice) {
 	r.m.update(func() { r.state.pending = b.records })
 }
 
-// idle waits for a wake-up, at most for d.
-func (r *reader) idle(ctx context.Context, woken <-chan struct{}, d time.Duration) {
+// idle waits for news, at most for d.
+func (r *reader) idle(ctx context.Context, woken, changed <-chan struct{}, d time.Duration) {
 	select {
 	case <-woken:
+	case <-changed:
 	case <-r.m.wiring.After(d):
 	case <-ctx.Done():
 	}
