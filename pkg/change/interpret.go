@@ -24,7 +24,7 @@ func Interpret(registry *entity.Registry, rec Record) (Change, error) {
 
 func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	c := Change{Key: rec.Key, Old: rec.Old, New: rec.New, Created: rec.Created, Sequence: rec.Sequence}
-	if !isSequence(rec.Sequence) {
+	if !IsSequence(rec.Sequence) {
 		return Change{}, fmt.Errorf("sequence number %.50q: want 1 to %d digits", rec.Sequence, maxSequenceDigits)
 	}
 	kind, err := kindOf(rec)
@@ -149,7 +149,8 @@ func versionOf(image entity.Item, typeName string) (int64, error) {
 	return version, nil
 }
 
-func isSequence(s string) bool {
+// IsSequence reports whether the text is a sequence number: 1 to 40 digits.
+func IsSequence(s string) bool {
 	if s == "" || len(s) > maxSequenceDigits {
 		return false
 	}

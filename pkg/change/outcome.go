@@ -25,6 +25,17 @@ type Outcome struct {
 type Consumer interface {
 	// Name is the one noun used for folder, fixtures, metrics and log fields.
 	Name() string
-	// Apply handles a batch and returns one outcome for each change, in order.
+	// Apply handles a batch and returns one outcome for each change, in order. The changes are shared with the other
+	// consumers of the group: it must not write to them. No item has two changes in the batch, unless the consumer is a
+	// [Folder].
 	Apply(ctx context.Context, batch []Change) []Outcome
+}
+
+// Folder is a [Consumer] that can take several changes of one item in a call: it applies them in their order, or folds
+// them by version, and reports none of them Done while an earlier one of the item is not. A consumer that is none gets
+// an item's next change only when the one before is finished.
+type Folder interface {
+	Consumer
+	// Folds returns whether it is one.
+	Folds() bool
 }

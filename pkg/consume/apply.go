@@ -1,0 +1,40 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"nexus/pkg/change"
+)
+
+// maxStackBytes bounds what of a panic's stack goes into a parked object's reason and into the log.
+const maxStackBytes = 2000
+
+// panicError is a consumer's panic as an error.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
+
+// apply calls the consumer with the records. The error stands for the call as a whole: a panic, or outcomes that cannot
+// be matched with the records.
+func (d *delivery) apply(ctx context.Context, wave []int) (outcomes []change.Outcome, err error) {
+	changes := make([]change.Change, len(wave))
+	for k, i := range wave {
+		changes[k] = d.batch[i].Change
+	}
+	defer func() {
+		if value := recover(); value != nil {
+			stack := debug.Stack()
+			outcomes, err = nil, &panicError{value, stack[:min(len(stack), maxStackBytes)]}
+		}
+	}()
+	outcomes = d.consumer.Apply(ctx, changes)
+	if len(outcomes) != len(changes) {
+		return nil, fmt.Errorf("consumer %s: %d outcomes for %d changes", d.consumer.Name(), len(outcomes), len(changes))
+	}
+	return outcomes, nil
+}

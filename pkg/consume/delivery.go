@@ -1,0 +1,234 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// maxDoublings bounds the wait between two attempts to a multiple of the first.
+const maxDoublings = 6
+
+// delivery takes one batch to one consumer.
+type delivery struct {
+	cfg      *Config
+	consumer change.Consumer
+	folds    bool
+	batch    []change.Decoded
+	records  []progress // one for each of batch
+	retried  int
+}
+
+// progress is how far one record has come.
+type progress struct {
+	finished bool // done or parked
+	parked   bool
+	tries    int // failed attempts at what it needs now: to be applied, or to be parked
+	// alone: it panicked, so it takes no other record along any more.
+	alone bool
+	// poison is why it can never succeed; then it needs to be parked only.
+	poison error
+	// last is the error of the last failed attempt.
+	last error
+}
+
+func newDelivery(cfg *Config, consumer change.Consumer, batch []change.Decoded) *delivery {
+	d := &delivery{cfg: cfg, consumer: consumer, batch: batch, records: make([]progress, len(batch))}
+	if f, ok := consumer.(change.Folder); ok {
+		d.folds = f.Folds()
+	}
+	for i, rec := range batch {
+		d.records[i].poison = rec.Err
+	}
+	return d
+}
+
+// run tries until every record is finished or given up, or working ends. Objects are parked under ctx, which lasts
+// longer.
+func (d *delivery) run(ctx, working context.Context) {
+	for working.Err() == nil {
+		wave := d.wave()
+		if len(wave) == 0 {
+			break
+		}
+		if pause := d.pause(wave); pause > 0 && d.cfg.Wait(working, pause) != nil {
+			break
+		}
+		d.attempt(ctx, working, wave)
+	}
+	if first := d.firstUnfinished(); first < len(d.batch) {
+		d.cfg.Log.LogAttrs(ctx, slog.LevelError, "batch not finished",
+			slog.String("consumer", d.consumer.Name()), slog.Int("unfinished", d.counts().Unfinished),
+			slog.String("sequence", d.batch[first].Sequence), slog.String("key", d.batch[first].Key.String()),
+			slog.Any("error", errors.Join(d.records[first].last, working.Err())))
+	}
+}
+
+// wave returns the records to try next, in order: those not finished and not given up, unless an earlier one of the same
+// item has to be finished first.
+func (d *delivery) wave() []int {
+	var out []int
+	blocked := map[entity.Key]bool{} // an earlier record of the item must be finished first
+	taken := map[entity.Key]bool{}   // an earlier record of the item is in this wave
+	for i, rec := range d.batch {
+		p := &d.records[i]
+		if p.finished || blocked[rec.Key] {
+			continue
+		}
+		single := !d.folds || p.alone || p.poison != nil
+		if p.tries >= d.cfg.Attempts || single && taken[rec.Key] {
+			d.block(blocked, rec.Key)
+			continue
+		}
+		out = append(out, i)
+		taken[rec.Key] = rec.Key != entity.Key{}
+		if single {
+			d.block(blocked, rec.Key)
+		}
+	}
+	return out
+}
+
+// block holds up the item's later records. Records whose key could not be read are no item's.
+func (d *delivery) block(blocked map[entity.Key]bool, key entity.Key) {
+	blocked[key] = key != entity.Key{}
+}
+
+// pause is the wait before the wave: none unless something in it has failed before.
+func (d *delivery) pause(wave []int) time.Duration {
+	tries := 0
+	for _, i := range wave {
+		tries = max(tries, d.records[i].tries)
+	}
+	if tries == 0 {
+		return 0
+	}
+	return d.cfg.Backoff << min(tries-1, maxDoublings)
+}
+
+// attempt tries each record of the wave once.
+func (d *delivery) attempt(ctx, working context.Context, wave []int) {
+	var together, alone []int
+	for _, i := range wave {
+		switch p := &d.records[i]; {
+		case p.poison != nil:
+			if working.Err() == nil {
+				d.park(ctx, i)
+			}
+		case p.alone:
+			alone = append(alone, i)
+		default:
+			together = append(together, i)
+		}
+	}
+	if len(together) > 0 && working.Err() == nil {
+		outcomes, err := d.apply(working, together)
+		if panicked := (*panicError)(nil); errors.As(err, &panicked) && len(together) > 1 {
+			// Whoever it was: none of them may suffer from it.
+			alone = append(together, alone...)
+		} else {
+			d.settle(ctx, together, outcomes, err)
+		}
+	}
+	unfinished := map[entity.Key]bool{}
+	for _, i := range alone {
+		if working.Err() != nil {
+			return
+		}
+		if unfinished[d.batch[i].Key] {
+			continue
+		}
+		outcomes, err := d.apply(working, []int{i})
+		d.settle(ctx, []int{i}, outcomes, err)
+		if !d.records[i].finished {
+			d.block(unfinished, d.batch[i].Key)
+		}
+	}
+}
+
+// settle acts on the outcomes of one call; err stands for all of them.
+func (d *delivery) settle(ctx context.Context, wave []int, outcomes []change.Outcome, err error) {
+	unfinished := map[entity.Key]bool{}
+	for k, i := range wave {
+		key := d.batch[i].Key
+		if unfinished[key] {
+			continue // applied ahead of an earlier one of its item: it counts when that one is finished
+		}
+		outcome := change.Outcome{Verdict: change.Retry, Err: err}
+		if err == nil {
+			outcome = outcomes[k]
+		}
+		d.settleOne(ctx, i, outcome)
+		if !d.records[i].finished {
+			d.block(unfinished, key)
+		}
+	}
+}
+
+func (d *delivery) settleOne(ctx context.Context, i int, outcome change.Outcome) {
+	p := &d.records[i]
+	switch outcome.Verdict {
+	case change.Done:
+		p.finished = true
+		return
+	case change.Poison:
+		d.condemn(ctx, i, outcome.Err)
+		return
+	}
+	d.failed(i, outcome.Err)
+	if panicked := (*panicError)(nil); errors.As(outcome.Err, &panicked) {
+		p.alone = true
+		if p.tries >= d.cfg.Attempts {
+			// It panics whenever it is tried: that is a property of the record, not of the moment.
+			d.condemn(ctx, i, outcome.Err)
+		}
+	}
+}
+
+// condemn gives the record up for good: from now on it needs to be parked, for which it has attempts of its own.
+func (d *delivery) condemn(ctx context.Context, i int, reason error) {
+	if reason == nil {
+		reason = errors.New("the consumer gave no reason")
+	}
+	d.records[i].poison, d.records[i].tries = reason, 0
+	d.park(ctx, i)
+}
+
+func (d *delivery) failed(i int, err error) {
+	if err == nil {
+		err = errors.New("the consumer gave no reason")
+	}
+	p := &d.records[i]
+	p.tries++
+	p.last = err
+	d.retried++
+}
+
+// firstUnfinished returns the position of the first record that is neither done nor parked, or the batch's length.
+func (d *delivery) firstUnfinished() int {
+	for i := range d.records {
+		if !d.records[i].finished {
+			return i
+		}
+	}
+	return len(d.records)
+}
+
+func (d *delivery) counts() Counts {
+	c := Counts{Records: len(d.records), Retried: d.retried}
+	for _, p := range d.records {
+		switch {
+		case p.parked:
+			c.Parked++
+		case p.finished:
+			c.Done++
+		default:
+			c.Unfinished++
+		}
+	}
+	return c
+}

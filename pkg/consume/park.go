@@ -1,0 +1,104 @@
+package consume
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// ParkedPrefix begins the names of all parked objects; the consumer's name and a slash follow.
+const ParkedPrefix = "parked/"
+
+// maxReasonBytes bounds the reason kept with a record.
+const maxReasonBytes = 4000
+
+// Parked is a record that one consumer could not process, as it is stored.
+type Parked struct {
+	Consumer string          `json:"consumer"`
+	Reason   string          `json:"reason"`
+	ParkedAt time.Time       `json:"parkedAt"` // whole seconds, UTC
+	Record   json.RawMessage `json:"record"`   // byte for byte as it was delivered
+}
+
+// Body returns the object's stored form.
+func (p Parked) Body() []byte {
+	// Written by hand: encoding/json would write the record anew.
+	out := appendText([]byte(`{"consumer":`), p.Consumer)
+	out = appendText(append(out, `,"reason":`...), p.Reason)
+	out = appendText(append(out, `,"parkedAt":`...), entity.FormatInstant(p.ParkedAt))
+	out = append(append(out, `,"record":`...), p.Record...)
+	return append(out, '}')
+}
+
+// appendText quotes a text; what is not UTF-8 in it, of which the error speaks, is replaced by U+FFFD.
+func appendText(dst []byte, text string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text)
+	return dst
+}
+
+// ReadParked is the inverse of [Parked.Body].
+func ReadParked(body []byte) (Parked, error) {
+	var p Parked
+	if err := json.Unmarshal(body, &p); err != nil {
+		return Parked{}, fmt.Errorf("read parked object: %w", err)
+	}
+	if p.Consumer == "" || len(p.Record) == 0 {
+		return Parked{}, errors.New("read parked object: no consumer or no record")
+	}
+	return p, nil
+}
+
+// park stores the record for the consumer; only then is it finished.
+func (d *delivery) park(ctx context.Context, i int) {
+	p := &d.records[i]
+	name := parkedName(d.consumer.Name(), d.batch[i])
+	body := Parked{
+		Consumer: d.consumer.Name(), Reason: shorten(p.poison.Error()), ParkedAt: d.cfg.Now(), Record: d.batch[i].Raw,
+	}.Body()
+	if err := d.cfg.Parking.Put(ctx, name, body); err != nil {
+		d.failed(i, fmt.Errorf("park %s: %w", name, err))
+		return
+	}
+	p.finished, p.parked = true, true
+	d.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "record parked",
+		slog.String("consumer", d.consumer.Name()), slog.String("object", name), slog.Any("reason", p.poison))
+}
+
+// parkedName is the same for the same record and consumer, so that a record that comes again is stored once, and
+// differs for any two records: bookkeeping changes an item without a new version, so the version alone would not do.
+// It has only letters, digits and . _ - / in it.
+func parkedName(consumer string, rec change.Decoded) string {
+	prefix := ParkedPrefix + consumer + "/"
+	if c := rec.Change; rec.Err == nil && c.Type != nil {
+		item := strings.Join([]string{c.User, c.Ref.Type, c.Ref.ID}, ".")
+		return prefix + item + "/" + strconv.FormatInt(c.Version, 10) + "-" + c.Sequence + ".json"
+	}
+	if (rec.Key != entity.Key{}) && change.IsSequence(rec.Sequence) {
+		return prefix + digest([]byte(rec.Key.PK+"\x00"+rec.Key.SK)) + "/" + rec.Sequence + ".json"
+	}
+	return prefix + "unreadable/" + digest(rec.Raw) + ".json"
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+func shorten(reason string) string {
+	if len(reason) > maxReasonBytes {
+		reason = reason[:maxReasonBytes]
+	}
+	return strings.ToValidUTF8(reason, "")
+}
