@@ -1,0 +1,45 @@
+// Package links keeps one LINK row for each link of each item, so that backlinks can be found through the cross-links
+// index. It is a projection: the edges of an item are a pure function of its image, and package projection applies each
+// change of them exactly once; repeating a record is safe for the reason given there.
+//
+// An edge says only who links to whom. Whether the target still exists is for the reader to find out: a projection must
+// never look at another item.
+package links
+
+import (
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+// Name is the projection's name.
+const Name = "links"
+
+// revision names the contribution function below.
+const revision = "l1"
+
+// Projection returns the edges.
+func Projection() *projection.Projection {
+	return projection.NewRows(projection.RowsSpec{Name: Name, Revision: revision, Edges: edges, Row: Row})
+}
+
+// edges returns TYPE/id of each target.
+func edges(_ *entity.Type, it entity.Item) []string {
+	links := it.Links()
+	out := make([]string, len(links))
+	for i, l := range links {
+		out[i] = l.Target.Type + "/" + l.Target.ID
+	}
+	return out
+}
+
+// Row is the edge from the source to the target TYPE/id.
+func Row(user string, source entity.Ref, edge string) entity.Item {
+	targetType, targetID, _ := strings.Cut(edge, "/")
+	target := entity.Ref{Type: targetType, ID: targetID}
+	row := entity.LinkKey(user, source, target).Item()
+	row[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(target))
+	row[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(source))
+	return row
+}

@@ -1,0 +1,297 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// sharedRounds is how often moves are tried in shared transactions before each is tried on its own.
+	sharedRounds = 3
+	// maxRounds bounds one call; what is not finished then is to be delivered again.
+	maxRounds = 8
+)
+
+var (
+	errUnsettled = errors.New("ledger row kept changing")
+	errHeld      = errors.New("a repair holds the sum")
+)
+
+// Consumer runs a projection as a consumer of the stream.
+type Consumer struct {
+	projection *Projection
+	store      table.Store
+	now        func() time.Time
+}
+
+// NewConsumer returns the consumer. Now gives the time for the age of records and the life of tombstones.
+func NewConsumer(p *Projection, store table.Store, now func() time.Time) *Consumer {
+	return &Consumer{p, store, now}
+}
+
+// Name is the projection's name.
+func (c *Consumer) Name() string { return c.projection.name }
+
+// Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
+func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	moves := c.projection.fold(batch, c.now())
+	for round := 0; round < maxRounds; round++ {
+		open := unfinished(moves)
+		if len(open) == 0 {
+			break
+		}
+		c.readPresent(ctx, open)
+		for _, shared := range c.pack(unfinished(open), round >= sharedRounds) {
+			c.commit(ctx, shared)
+		}
+	}
+	outcomes := make([]change.Outcome, len(batch))
+	for _, m := range moves {
+		if m.state == pending || m.state == needsItem {
+			m.err = errUnsettled
+		}
+		for _, i := range m.records {
+			outcomes[i] = m.outcome(c.projection.name)
+		}
+	}
+	return outcomes
+}
+
+func (m *move) outcome(projection string) change.Outcome {
+	verdict := m.state.verdict()
+	if verdict == change.Done {
+		return change.Outcome{}
+	}
+	return change.Outcome{Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err)}
+}
+
+func unfinished(moves []*move) []*move {
+	var open []*move
+	for _, m := range moves {
+		if m.state == pending || m.state == needsItem {
+			open = append(open, m)
+		}
+	}
+	return open
+}
+
+// readPresent reads ledger row and item of the moves that must not believe their records.
+func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
+	for _, m := range moves {
+		if m.state != needsItem {
+			continue
+		}
+		row, err := c.get(ctx, entity.LedgerKey(m.user, c.projection.name, m.ref.ID))
+		if err == nil {
+			var it entity.Item
+			if it, err = c.get(ctx, entity.ItemKey(m.user, m.ref)); err == nil {
+				m.settlePresent(c.projection, row, it)
+			}
+		}
+		if m.state == done {
+			err = c.joinFacts(ctx, m, nil)
+		}
+		if err != nil {
+			m.state, m.err = retry, err
+		}
+	}
+}
+
+// get returns nil for a row that is not there.
+func (c *Consumer) get(ctx context.Context, key entity.Key) (entity.Item, error) {
+	row, err := c.store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return row, nil
+}
+
+// pack shares moves out over transactions: as many as fit into each, or one in each when alone.
+func (c *Consumer) pack(moves []*move, alone bool) [][]*move {
+	var packs [][]*move
+	var current []*move
+	users := map[string]bool{}
+	size := 0
+	for _, m := range moves {
+		cost := 1 + len(c.projection.shape.actions(m))
+		if c.projection.shape.target() != nil && !users[m.user] {
+			cost++
+		}
+		if len(current) > 0 && (alone || size+cost > table.MaxActions) {
+			packs = append(packs, current)
+			current, users, size = nil, map[string]bool{}, 0
+			if c.projection.shape.target() != nil {
+				cost = 2
+			}
+		}
+		current, size = append(current, m), size+cost
+		users[m.user] = true
+	}
+	if len(current) > 0 {
+		packs = append(packs, current)
+	}
+	return packs
+}
+
+// commit tries to apply the moves in one transaction.
+func (c *Consumer) commit(ctx context.Context, moves []*move) {
+	targets, err := c.readTargets(ctx, moves)
+	if err != nil {
+		fail(moves, err)
+		return
+	}
+	moves = c.dropHeld(moves, targets)
+	if len(moves) == 0 {
+		return
+	}
+	now := c.now()
+	var actions []action
+	for _, m := range moves { // the ledger rows first: move i is action i
+		actions = append(actions, table.Put{Item: c.projection.ledgerRow(m, now), If: m.condition()})
+	}
+	for _, m := range moves {
+		actions = append(actions, c.projection.shape.actions(m)...)
+	}
+	actions = append(actions, c.sums(moves, targets, now)...)
+
+	err = c.store.Transact(ctx, actions...)
+	var failed *table.ConditionError
+	switch {
+	case err == nil:
+		for _, m := range moves {
+			m.state = done
+		}
+	case errors.As(err, &failed):
+		c.learn(ctx, moves, failed, targets)
+	case errors.Is(err, table.ErrInvalid) && len(moves) == 1:
+		moves[0].state, moves[0].err = poison, err
+	case errors.Is(err, table.ErrInvalid):
+		// One of them is at fault: the rounds go on until each is tried alone.
+	default:
+		fail(moves, err)
+	}
+}
+
+func fail(moves []*move, err error) {
+	for _, m := range moves {
+		m.state, m.err = retry, err
+	}
+}
+
+// learn replans the moves whose ledger rows were not as expected; the others were innocent and are tried again. A target
+// that moved on is read again by the next round.
+func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]entity.Item) {
+	for i, m := range moves {
+		failure, ok := failed.At(i)
+		if !ok {
+			continue
+		}
+		m.replan(failure.Old)
+		if m.state != done {
+			continue
+		}
+		if err := c.joinFacts(ctx, m, targets[m.user]); err != nil {
+			m.state, m.err = retry, err
+		}
+	}
+}
+
+// readTargets reads the sums' rows of the users concerned; a user without one is left out.
+func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]entity.Item, error) {
+	spec := c.projection.shape.target()
+	if spec == nil {
+		return nil, nil
+	}
+	targets := map[string]entity.Item{}
+	userOf := map[entity.Key]string{}
+	var keys []entity.Key
+	for _, m := range moves {
+		key := spec.Target(m.user)
+		if _, seen := userOf[key]; !seen {
+			userOf[key] = m.user
+			keys = append(keys, key)
+		}
+	}
+	rows, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %d sums from %s: %w", len(keys), keys[0], err)
+	}
+	for _, row := range rows {
+		targets[userOf[row.Key()]] = row
+	}
+	return targets, nil
+}
+
+// dropHeld leaves the moves of users whose sums a repair holds for later.
+func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*move {
+	spec := c.projection.shape.target()
+	if spec == nil {
+		return moves
+	}
+	var free []*move
+	for _, m := range moves {
+		if spec.held(targets[m.user], c.now()) {
+			m.state, m.err = retry, errHeld
+			continue
+		}
+		free = append(free, m)
+	}
+	return free
+}
+
+// sums returns one update per user with what all the user's moves add.
+func (c *Consumer) sums(moves []*move, targets map[string]entity.Item, now time.Time) []action {
+	spec := c.projection.shape.target()
+	if spec == nil {
+		return nil
+	}
+	deltas := map[string]*delta{}
+	var users []string
+	for _, m := range moves {
+		if deltas[m.user] == nil {
+			deltas[m.user] = newDelta()
+			users = append(users, m.user)
+		}
+		deltas[m.user].move(m)
+	}
+	var updates []action
+	for _, user := range users {
+		updates = append(updates, spec.write(user, targets[user], deltas[user], now))
+	}
+	return updates
+}
+
+// joinFacts brings the facts of a move that was done already into the sum, if they are not there: the record that is
+// late may be the only one that knew them.
+func (c *Consumer) joinFacts(ctx context.Context, m *move, target entity.Item) error {
+	spec := c.projection.shape.target()
+	if spec == nil || len(m.facts) == 0 {
+		return nil
+	}
+	for range maxRounds {
+		if target != nil && spec.knows(target, m.facts) {
+			return nil
+		}
+		if spec.held(target, c.now()) {
+			return errHeld
+		}
+		late := newDelta()
+		late.facts = m.facts
+		_, err := c.store.Update(ctx, spec.write(m.user, target, late, c.now()))
+		var failed *table.ConditionError
+		if !errors.As(err, &failed) {
+			return err
+		}
+		target = failed.Failures[0].Old
+	}
+	return errUnsettled
+}

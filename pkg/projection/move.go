@@ -1,0 +1,182 @@
+package projection
+
+import (
+	"slices"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+type action = table.Action
+
+// Attributes of a ledger row.
+const (
+	attrVersion      = "v"
+	attrContribution = "c"
+)
+
+const (
+	// tombstoneLife is how long the ledger row of an item that contributes nothing stays.
+	tombstoneLife = 30 * 24 * time.Hour
+	// agedAfter is the age from which a record may have outlived the tombstone of its item, delivery being what it is.
+	agedAfter = time.Hour
+)
+
+// move takes one item's contribution forward: the records of a batch for that item, folded.
+type move struct {
+	user    string
+	ref     entity.Ref
+	typ     *entity.Type
+	records []int // their positions in the batch
+	version int64
+	from    string // the contribution the ledger is expected to hold
+	to      string
+	facts   facts
+	// aged: a record in it is so old that the ledger row of a deleted item may be gone.
+	aged bool
+
+	// present: to and version are the item's state as read, and row is the ledger row as read (nil for none); the write
+	// then depends on exactly that row.
+	present bool
+	row     entity.Item
+
+	state state
+	err   error
+}
+
+type state int
+
+const (
+	pending state = iota
+	needsItem
+	done
+	retry
+	poison
+)
+
+func (s state) verdict() change.Verdict {
+	switch s {
+	case done:
+		return change.Done
+	case poison:
+		return change.Poison
+	default:
+		return change.Retry
+	}
+}
+
+// fold groups a batch by item. It goes by version, never by position: of the records of one item the lowest says where
+// the ledger is expected, the highest where it is to go. An item all of whose records leave the contribution as it was
+// needs no move; one of which any did needs it even if they cancel out, or the middle one would come back and stick.
+func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
+	type group struct{ user, id string }
+	index := map[group]*move{}
+	lowest := map[*move]int64{}
+	changed := map[*move]bool{}
+	var moves []*move
+	for i, c := range batch {
+		if c.Type == nil {
+			continue
+		}
+		from, to := p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
+		if from == "" && to == "" {
+			continue
+		}
+		g := group{c.User, c.Ref.ID}
+		m := index[g]
+		if m == nil {
+			m = &move{user: c.User, ref: c.Ref, typ: c.Type, version: c.Version, from: from, to: to}
+			index[g], lowest[m] = m, c.Version
+			moves = append(moves, m)
+		}
+		if c.Version < lowest[m] {
+			lowest[m], m.from = c.Version, from
+		}
+		if c.Version >= m.version {
+			m.version, m.to = c.Version, to
+		}
+		m.records = append(m.records, i)
+		m.facts = m.facts.join(p.shape.facts(from)).join(p.shape.facts(to))
+		m.aged = m.aged || now.Sub(c.Created) > agedAfter
+		changed[m] = changed[m] || from != to
+	}
+	moves = slices.DeleteFunc(moves, func(m *move) bool { return !changed[m] })
+	for _, m := range moves {
+		if m.aged && m.from == "" {
+			m.state = needsItem // it would bring the item's contribution to life: do not believe it
+		}
+	}
+	return moves
+}
+
+// condition is what the ledger row must be for the move to be applied as planned.
+func (m *move) condition() table.Condition {
+	if m.present {
+		if m.row == nil {
+			return table.NotExists()
+		}
+		return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]))
+	}
+	tests := []table.Test{
+		table.Less(attrVersion, entity.Int(m.version)),
+		table.Equal(attrContribution, entity.String(m.from)),
+	}
+	if m.from == "" && !m.aged {
+		return table.OrNoRow(tests...)
+	}
+	return table.Exists(tests...)
+}
+
+// ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does not.
+func (p *Projection) ledgerRow(m *move, now time.Time) entity.Item {
+	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
+	row[attrVersion] = entity.Int(m.version)
+	row[attrContribution] = entity.String(m.to)
+	if m.to == "" {
+		row[entity.AttrTTL] = entity.Int(now.Add(tombstoneLife).Unix())
+	}
+	if open := p.shape.ledgerIndex(m.to); open != "" {
+		row[entity.AttrGSI3PK] = entity.String(entity.UserPK(m.user))
+		row[entity.AttrGSI3SK] = entity.String(open)
+	}
+	return row
+}
+
+// replan decides how to go on when the ledger row was not as expected; row is what was there, nil for none.
+func (m *move) replan(row entity.Item) {
+	switch {
+	case m.present:
+		m.state = needsItem // the item may have moved on with the row
+	case row == nil:
+		m.from = ""
+		if m.aged {
+			m.state = needsItem
+		}
+	case row.Int(attrVersion) >= m.version:
+		m.state = done
+	case m.aged && row.Str(attrContribution) == "" && m.to != "":
+		m.state = needsItem
+	default:
+		m.from = row.Str(attrContribution)
+		if m.from == "" && m.aged {
+			m.state = needsItem
+		}
+	}
+}
+
+// settlePresent plans from the ledger row and the item as read; nil for either that is not there.
+func (m *move) settlePresent(p *Projection, row, it entity.Item) {
+	m.present, m.row, m.state = true, row, pending
+	m.from = row.Str(attrContribution)
+	if it == nil {
+		m.to, m.version = "", max(m.version, row.Int(attrVersion))
+	} else {
+		m.to, m.version = p.contribution(m.typ, it), it.Int(entity.AttrVersion)
+		m.facts = m.facts.join(p.shape.facts(m.to))
+	}
+	if row != nil && (row.Int(attrVersion) >= m.version && m.from == m.to || row.Int(attrVersion) > m.version) {
+		m.state = done
+	}
+}

@@ -1,0 +1,95 @@
+// Package stats keeps the statistics in USER_META: how many events, tasks, reminders and notes a user has, and when the
+// last event was created and the last task completed. It is a projection: what one item contributes is a pure function of
+// its image, and package projection applies each contribution exactly once; repeating a record is safe for the reason
+// given there.
+//
+// Numbers that move with the clock (events to come, overdue tasks) are not kept here but counted when they are read. For
+// that the ledger row of each item that the clock moves stands in the state view, at the instant that decides.
+//
+// The statistics have an optimistic lock of their own, statsVersion: writing them must never touch version or updatedAt,
+// which belong to the user's own changes.
+package stats
+
+import (
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+// Name is the projection's name.
+const Name = "stats"
+
+// revision names the contribution function below.
+const revision = "s1"
+
+// Projection returns the statistics.
+func Projection() *projection.Projection {
+	return projection.NewSum(projection.SumSpec{
+		Name: Name, Revision: revision, Amounts: amounts,
+		Target: entity.MetaKey, SumAttr: entity.AttrStats, VersionAttr: entity.AttrStatsVersion, HoldAttr: entity.AttrStatsHold,
+		NewTarget: entity.NewUserMeta, Empty: entity.EmptyStats,
+	})
+}
+
+// amounts is what one item contributes.
+func amounts(t *entity.Type, it entity.Item) projection.Amounts {
+	switch t.Name {
+	case entity.TypeEvent:
+		return projection.Amounts{
+			Add:  map[string]int64{entity.StatTotalEvents: 1},
+			Max:  latest(entity.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
+			Open: openEvent(it),
+		}
+	case entity.TypeTask:
+		return projection.Amounts{
+			Add:  map[string]int64{entity.StatTotalTasks: 1},
+			Max:  latest(entity.StatLastTaskCompleted, it.Str(entity.AttrCompletedAt)),
+			Open: openTask(it),
+		}
+	case entity.TypeReminder:
+		return projection.Amounts{Add: map[string]int64{entity.StatTotalReminders: 1}}
+	case entity.TypeNote:
+		return projection.Amounts{Add: map[string]int64{entity.StatTotalNotes: 1}}
+	}
+	return projection.Amounts{}
+}
+
+func latest(name, instant string) map[string]string {
+	if instant == "" {
+		return nil
+	}
+	return map[string]string{name: instant}
+}
+
+// openEvent: an event counts as upcoming until it starts, unless it is cancelled.
+func openEvent(it entity.Item) string {
+	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return ""
+	}
+	start, floating, ok := eventStart(it)
+	if !ok {
+		return ""
+	}
+	return entity.OpenSK(entity.TypeEvent, floating, start)
+}
+
+func eventStart(it entity.Item) (at time.Time, floating, ok bool) {
+	if it.Bool(entity.AttrIsAllDay) {
+		at, err := entity.ParseDate(it.Str(entity.AttrStartDate))
+		return at, true, err == nil
+	}
+	at, ok = it.Time(entity.AttrStartUtc)
+	return at, !it.Has(entity.AttrStartTzid), ok
+}
+
+// openTask: an open task counts as overdue once its due time has passed.
+func openTask(it entity.Item) string {
+	switch it.Str(entity.AttrStatus) {
+	case entity.StatusBacklog, entity.StatusInProgress:
+		if due, floating, ok := entity.TaskDue(it); ok {
+			return entity.OpenSK(entity.TypeTask, floating, due)
+		}
+	}
+	return ""
+}
