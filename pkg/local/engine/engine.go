@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,7 +42,13 @@ type Engine struct {
 	child     *child
 	port      int
 	lock      *dataLock
+	dir       string
 	ephemeral string // the directory to remove in the end; empty if the data are kept
+	direct    *http.Transport
+	heads     struct {
+		sync.Mutex
+		seen map[string]headSeen // by stream
+	}
 
 	stopping sync.Once
 	stopped  error
@@ -57,7 +64,7 @@ func Start(ctx context.Context, config Config) (*Engine, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{}
+	e := &Engine{direct: directTransport()}
 	dir := config.DataDir
 	if dir == "" {
 		temporary, err := os.MkdirTemp("", "nexus-engine-")
@@ -83,6 +90,7 @@ func (e *Engine) start(ctx context.Context, binary, dir string, log *slog.Logger
 	if e.lock, err = lockData(ctx, dir); err != nil {
 		return err
 	}
+	e.dir = dir
 	file := filepath.Join(dir, dataFile)
 	for attempt := 1; ; attempt++ {
 		err := e.launch(ctx, binary, file, log)
@@ -138,6 +146,10 @@ func freePort(ctx context.Context) (int, error) {
 // Endpoint returns the base URL for SDK clients.
 func (e *Engine) Endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(e.port) }
 
+// DataDir returns the absolute path of the directory that holds the engine's data. Whoever keeps something that belongs to
+// them, as a sweeper does, keeps it there.
+func (e *Engine) DataDir() string { return e.dir }
+
 // Done is closed when the engine has ended, for whatever reason.
 func (e *Engine) Done() <-chan struct{} { return e.child.done }
 
@@ -159,6 +171,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 		if deadline, ok := ctx.Deadline(); ok {
 			bound = min(bound, time.Until(deadline))
 		}
+		e.direct.CloseIdleConnections()
 		e.stopped = errors.Join(e.child.end(bound), e.release())
 	})
 	return e.stopped

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -30,6 +31,59 @@ func TestDataSurviveAStopAndAStart(t *testing.T) {
 	require.Equal(t, "1", get(t, client(second.Endpoint()), table, "A")["n"].(*types.AttributeValueMemberS).Value)
 }
 
+func TestACrashIsReportedAndNotHidden(t *testing.T) {
+	t.Parallel()
+	e := start(t, "")
+	require.NoError(t, e.Err())
+	require.NoError(t, e.Kill())
+	<-e.Done()
+	require.ErrorContains(t, e.Err(), "engine ended")
+	require.NoError(t, e.Stop(t.Context()))
+	require.ErrorContains(t, e.Err(), "engine ended", "stopping afterwards does not make it good")
+}
+
+func TestTemporaryDataEndWithTheEngine(t *testing.T) {
+	t.Parallel()
+	e := start(t, "")
+	require.DirExists(t, e.DataDir())
+	require.NoError(t, e.Stop(t.Context()))
+	require.NoError(t, e.Err())
+	require.NoDirExists(t, e.DataDir())
+}
+
+func TestABinaryThatIsNoEngineIsAClearError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "engine")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho no such option >&2\nexit 3\n"), 0o700))
+	for path, want := range map[string]string{script: "no such option", filepath.Join(dir, "missing"): "no such file"} {
+		_, err := engine.Start(t.Context(), engine.Config{Binary: path})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestFindSaysWhatToDo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv(engine.BinaryVariable, "")
+	_, err := engine.Find()
+	require.ErrorIs(t, err, engine.ErrNotInstalled)
+	require.ErrorContains(t, err, `run "make engine"`)
+
+	t.Setenv(engine.BinaryVariable, "nowhere/dynoxide")
+	_, err = engine.Find()
+	require.ErrorContains(t, err, engine.BinaryVariable)
+
+	require.NoError(t, os.MkdirAll("module/bin", 0o700))
+	require.NoError(t, os.MkdirAll("module/a/b", 0o700))
+	require.NoError(t, os.WriteFile("module/go.mod", nil, 0o600))
+	require.NoError(t, os.WriteFile("module/bin/dynoxide", nil, 0o700))
+	t.Setenv(engine.BinaryVariable, "")
+	t.Chdir("module/a/b")
+	path, err := engine.Find()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join("module", "bin", "dynoxide"), path[len(path)-len("module/bin/dynoxide"):])
+}
+
 func TestWritesDoNotSlowDownWithTheStream(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 10,000 rows")
@@ -43,12 +97,17 @@ func TestWritesDoNotSlowDownWithTheStream(t *testing.T) {
 
 func start(t *testing.T, dir string) *engine.Engine {
 	t.Helper()
-	binary, err := engine.Find()
-	require.NoError(t, err)
-	e, err := engine.Start(t.Context(), engine.Config{Binary: binary, DataDir: dir})
+	e, err := engine.Start(t.Context(), engine.Config{Binary: binary(t), DataDir: dir})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Stop(context.Background())) })
 	return e
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	path, err := engine.Find()
+	require.NoError(t, err)
+	return path
 }
 
 func client(endpoint string) *dynamodb.Client {

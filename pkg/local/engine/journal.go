@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"nexus/pkg/entity"
+)
+
+// sweepFile stands beside the engine's file: the stream keeps its records for ever, and so must be kept which of the
+// removals in it were sweeps.
+const sweepFile = "sweeps.ndjson"
+
+// fate is what became of the intent to sweep a row.
+type fate string
+
+const (
+	intended fate = "intended" // the delete may have been sent
+	swept    fate = "swept"    // the row was removed because it had expired
+	dropped  fate = "dropped"  // the row changed, or its user removed it
+)
+
+// journalLine is one line of the journal. The last line about a removal holds.
+type journalLine struct {
+	Fate    fate          `json:"fate"`
+	PK      string        `json:"pk"`
+	SK      string        `json:"sk"`
+	TTL     entity.Number `json:"ttl"`
+	Version entity.Number `json:"version,omitempty"`
+}
+
+func (l journalLine) removal() Removal {
+	return Removal{Key: entity.Key{PK: l.PK, SK: l.SK}, TTL: l.TTL, Version: l.Version}
+}
+
+// journal is the append-only record of sweeps.
+type journal struct {
+	file *os.File
+	size int64 // of the whole lines
+}
+
+// openJournal reads the fates written so far. A last line that a crash cut off is removed: nothing was done on its word.
+func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
+	path := filepath.Join(dir, sweepFile)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open journal of sweeps: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, file.Close())
+		}
+	}()
+	fates = map[Removal]fate{}
+	whole := int64(0)
+	for reader := bufio.NewReader(file); ; {
+		line, errRead := reader.ReadBytes('\n')
+		if errors.Is(errRead, io.EOF) {
+			break
+		}
+		if errRead != nil {
+			return nil, nil, fmt.Errorf("read journal of sweeps: %w", errRead)
+		}
+		var entry journalLine
+		if err := json.Unmarshal(line, &entry); err != nil {
+			return nil, nil, fmt.Errorf("journal of sweeps %s at byte %d: %w", path, whole, err)
+		}
+		fates[entry.removal()] = entry.Fate
+		whole += int64(len(line))
+	}
+	if err := file.Truncate(whole); err != nil {
+		return nil, nil, fmt.Errorf("cut journal of sweeps: %w", err)
+	}
+	return &journal{file: file, size: whole}, fates, nil
+}
+
+// add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: should the machine
+// lose it, the intent is open again and comes to the same end.
+func (j *journal) add(f fate, removals ...Removal) error {
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, r := range removals {
+		line := journalLine{Fate: f, PK: r.Key.PK, SK: r.Key.SK, TTL: r.TTL, Version: r.Version}
+		if err := encoder.Encode(line); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.WriteAt(lines.Bytes(), j.size); err != nil {
+		return errors.Join(fmt.Errorf("write journal of sweeps: %w", err), j.file.Truncate(j.size))
+	}
+	j.size += int64(lines.Len())
+	if f != intended {
+		return nil
+	}
+	if err := j.file.Sync(); err != nil {
+		return fmt.Errorf("sync journal of sweeps: %w", err)
+	}
+	return nil
+}
+
+func (j *journal) close() error { return j.file.Close() }

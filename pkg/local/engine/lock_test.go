@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local/engine"
+	"nexus/pkg/local/engine/enginetest"
+)
+
+const ownerVariable = "NEXUS_ENGINE_TEST_OWNER"
+
+// TestMain lets the test binary play the owner of an engine in a process of its own, which a test can kill.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(ownerVariable); dir != "" {
+		if err := own(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// own runs an engine until the process is killed or its standard input ends.
+func own(dir string) error {
+	binary, err := engine.Find()
+	if err != nil {
+		return err
+	}
+	e, err := engine.Start(context.Background(), engine.Config{Binary: binary, DataDir: dir})
+	if err != nil {
+		return err
+	}
+	fmt.Println(e.Endpoint())
+	_ = bufio.NewScanner(os.Stdin).Scan()
+	return e.Stop(context.Background())
+}
+
+// ownerProcess starts the owner and returns its engine's endpoint.
+func ownerProcess(t *testing.T, dir string) (owner *exec.Cmd, endpoint string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	owner = exec.Command(self)
+	owner.Env = append(os.Environ(), ownerVariable+"="+dir)
+	owner.Stderr = os.Stderr
+	_, err = owner.StdinPipe()
+	require.NoError(t, err)
+	out, err := owner.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, owner.Start())
+	t.Cleanup(func() {
+		_ = owner.Process.Kill()
+		_ = owner.Wait()
+	})
+	endpoint, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	return owner, strings.TrimSpace(endpoint)
+}
+
+func TestALiveOwnerKeepsItsData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	owner, endpoint := ownerProcess(t, dir)
+	table := createTable(t, client(endpoint), enginetest.TableName(t))
+
+	_, err := engine.Start(t.Context(), engine.Config{Binary: binary(t), DataDir: dir})
+	require.ErrorIs(t, err, engine.ErrInUse)
+	require.ErrorContains(t, err, fmt.Sprintf("process %d", owner.Process.Pid))
+	put(t, client(endpoint), table, row("A", "1"))
+}
+
+func TestAStartAfterTheOwnerWasKilledFindsTheDataAndNoSecondEngine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	owner, endpoint := ownerProcess(t, dir)
+	table := createTable(t, client(endpoint), enginetest.TableName(t))
+	put(t, client(endpoint), table, row("A", "1"))
+	require.NoError(t, owner.Process.Kill())
+	_ = owner.Wait()
+
+	e := start(t, dir)
+	require.NotEmpty(t, get(t, client(e.Endpoint()), table, "A"))
+	_, err := client(endpoint).ListTables(t.Context(), nil)
+	require.Error(t, err, "the engine of the killed owner must not answer any more")
+}
+
+func TestAnEngineLeftBehindIsStoppedFirst(t *testing.T) {
+	t.Parallel()
+	left := start(t, t.TempDir())
+	lock, err := os.ReadFile(filepath.Join(left.DataDir(), "engine.lock"))
+	require.NoError(t, err)
+
+	t.Run("but not a process that only has its pid", func(t *testing.T) {
+		for _, field := range []string{`"started":"`, `"command":"`} {
+			dir := t.TempDir()
+			engineAt := strings.Index(string(lock), `"engine":`)
+			require.Positive(t, engineAt)
+			other := string(lock[:engineAt]) + strings.Replace(string(lock[engineAt:]), field, field+"x", 1)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "engine.lock"), []byte(other), 0o600))
+			start(t, dir)
+			require.NoError(t, left.Err())
+			_, err := client(left.Endpoint()).ListTables(t.Context(), nil)
+			require.NoError(t, err)
+		}
+	})
+
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "engine.lock"), lock, 0o600))
+	start(t, dir)
+	<-left.Done()
+	require.ErrorContains(t, left.Err(), "engine ended")
+}
+
+func TestAnEngineWhoseProcessIsUnknownIsNotGuessedAt(t *testing.T) {
+	t.Parallel()
+	left := start(t, t.TempDir())
+	port := left.Endpoint()[strings.LastIndexByte(left.Endpoint(), ':')+1:]
+	dir := t.TempDir()
+	lock := filepath.Join(dir, "engine.lock")
+	require.NoError(t, os.WriteFile(lock, []byte(`{"owner":{"pid":1},"port":`+port+`}`), 0o600))
+
+	_, err := engine.Start(t.Context(), engine.Config{Binary: binary(t), DataDir: dir})
+	require.ErrorIs(t, err, engine.ErrInUse)
+	require.ErrorContains(t, err, "port "+port)
+
+	require.NoError(t, left.Stop(t.Context()))
+	start(t, dir)
+}

@@ -1,0 +1,249 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/local/engine"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+var sweepTime = time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// sweep is a store with expired rows and a sweeper on it.
+type sweep struct {
+	t       *testing.T
+	dir     string
+	store   *memory.Store
+	sweeper *engine.Sweeper
+	// onDelete is asked before and after each delete.
+	onDelete atomic.Pointer[func(memory.Call) error]
+}
+
+func setupSweep(t *testing.T) *sweep {
+	t.Helper()
+	s := &sweep{t: t, dir: t.TempDir()}
+	s.store = memory.New(func() time.Time { return sweepTime }, memory.Options{Fault: func(call memory.Call) error {
+		if hook := s.onDelete.Load(); hook != nil && call.Op == "Delete" {
+			return (*hook)(call)
+		}
+		return nil
+	}})
+	s.open()
+	t.Cleanup(func() { require.NoError(t, s.sweeper.Close()) })
+	return s
+}
+
+func (s *sweep) open() {
+	s.t.Helper()
+	sweeper, err := engine.NewSweeper(s.dir, s.store, s.expired)
+	require.NoError(s.t, err)
+	s.sweeper = sweeper
+}
+
+// crash leaves the sweeper as a killed process would and opens another on what it wrote.
+func (s *sweep) crash() {
+	s.t.Helper()
+	require.NoError(s.t, s.sweeper.Close())
+	s.open()
+}
+
+// expired returns every row: the sweeper has to see for itself which have expired.
+func (s *sweep) expired(ctx context.Context, _ time.Time) ([]entity.Item, error) {
+	page, err := s.store.Query(ctx, table.Query{Partition: entity.UserPK("u1")})
+	return page.Items, err
+}
+
+func (s *sweep) faultOnDelete(hook func(memory.Call) error) { s.onDelete.Store(&hook) }
+
+func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
+	s.t.Helper()
+	item := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
+	item[entity.AttrVersion] = entity.Int(version)
+	if !ttl.IsZero() {
+		item[entity.AttrTTL] = entity.Int(ttl.Unix())
+	}
+	require.NoError(s.t, s.store.Put(s.t.Context(), table.Put{Item: item}))
+	return engine.Removal{Key: item.Key(), TTL: entity.Int(ttl.Unix()), Version: entity.Int(version)}
+}
+
+// userDeletes is what a command's delete does.
+func (s *sweep) userDeletes(id string) error {
+	return s.store.Transact(s.t.Context(),
+		table.Delete{Key: entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id})},
+		table.Put{Item: entity.GoneKey("u1", id).Item()})
+}
+
+func (s *sweep) run() int {
+	s.t.Helper()
+	count, err := s.sweeper.Sweep(s.t.Context(), sweepTime)
+	require.NoError(s.t, err)
+	return count
+}
+
+func (s *sweep) isSwept(r engine.Removal) bool {
+	s.t.Helper()
+	swept, err := s.sweeper.Swept(s.t.Context(), r)
+	require.NoError(s.t, err)
+	return swept
+}
+
+func (s *sweep) exists(key entity.Key) bool {
+	s.t.Helper()
+	_, err := s.store.Get(s.t.Context(), key)
+	if errors.Is(err, table.ErrNotFound) {
+		return false
+	}
+	require.NoError(s.t, err)
+	return true
+}
+
+func TestExpiredRowsAreSweptEarliestFirstAndOthersStay(t *testing.T) {
+	t.Parallel()
+	s := setupSweep(t)
+	late := s.put("task_a", 2, sweepTime)
+	early := s.put("task_b", 3, sweepTime.Add(-time.Hour))
+	future := s.put("task_c", 1, sweepTime.Add(time.Second))
+	forever := s.put("task_d", 1, time.Time{})
+	var order []entity.Key
+	s.faultOnDelete(func(call memory.Call) error {
+		if call.Stage == memory.Before {
+			order = append(order, call.Keys...)
+		}
+		return nil
+	})
+
+	require.Equal(t, 2, s.run())
+	require.Equal(t, []entity.Key{early.Key, late.Key}, order)
+	require.True(t, s.isSwept(early))
+	require.True(t, s.isSwept(late))
+	require.True(t, s.exists(future.Key))
+	require.True(t, s.exists(forever.Key))
+	require.Zero(t, s.run(), "a second sweep has nothing to do")
+}
+
+func TestARowThatChangedBeforeItsDeleteStays(t *testing.T) {
+	t.Parallel()
+	s := setupSweep(t)
+	seen := s.put("task_a", 2, sweepTime)
+	s.faultOnDelete(func(call memory.Call) error {
+		if call.Stage == memory.Before {
+			s.put("task_a", 3, time.Time{})
+		}
+		return nil
+	})
+
+	require.Zero(t, s.run())
+	require.True(t, s.exists(seen.Key))
+	require.False(t, s.isSwept(seen))
+}
+
+func TestAUsersDeleteIsNeverTakenForAnExpiry(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(s *sweep, call memory.Call) error{
+		"before the sweep's delete": func(s *sweep, call memory.Call) error {
+			if call.Stage == memory.Before {
+				return s.userDeletes("task_a")
+			}
+			return nil
+		},
+		"before an attempt whose answer is lost": func(s *sweep, call memory.Call) error {
+			if call.Stage == memory.Before {
+				if err := s.userDeletes("task_a"); err != nil {
+					return err
+				}
+				s.faultOnDelete(func(memory.Call) error { return nil })
+				return table.ErrUnavailable
+			}
+			return nil
+		},
+	}
+	for name, hook := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setupSweep(t)
+			seen := s.put("task_a", 2, sweepTime)
+			s.faultOnDelete(func(call memory.Call) error { return hook(s, call) })
+
+			if _, err := s.sweeper.Sweep(t.Context(), sweepTime); err != nil {
+				require.ErrorIs(t, err, table.ErrUnavailable)
+				s.crash()
+				require.Zero(t, s.run())
+			}
+			require.False(t, s.exists(seen.Key))
+			require.False(t, s.isSwept(seen))
+		})
+	}
+}
+
+func TestASweepWhoseAnswerIsLostCountsOnceItIsSettled(t *testing.T) {
+	t.Parallel()
+	for name, crash := range map[string]bool{"by the same process": false, "after a crash": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setupSweep(t)
+			seen := s.put("task_a", 2, sweepTime)
+			s.faultOnDelete(func(call memory.Call) error {
+				if call.Stage == memory.After {
+					s.faultOnDelete(func(memory.Call) error { return nil })
+					return table.ErrUnavailable
+				}
+				return nil
+			})
+			_, err := s.sweeper.Sweep(t.Context(), sweepTime)
+			require.ErrorIs(t, err, table.ErrUnavailable)
+			require.False(t, s.exists(seen.Key))
+
+			waiting, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err = s.sweeper.Swept(waiting, seen)
+			require.ErrorIs(t, err, context.Canceled, "an open intent must be waited for")
+
+			if crash {
+				s.crash()
+			}
+			answer := make(chan bool, 1)
+			go func() {
+				swept, err := s.sweeper.Swept(t.Context(), seen)
+				answer <- err == nil && swept
+			}()
+			require.Equal(t, 1, s.run())
+			require.True(t, <-answer)
+		})
+	}
+}
+
+func TestTheJournalSurvivesALineThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	s := setupSweep(t)
+	first := s.put("task_a", 2, sweepTime)
+	require.Equal(t, 1, s.run())
+	file := filepath.Join(s.dir, "sweeps.ndjson")
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(whole, []byte(`{"fate":"inten`)...), 0o600))
+
+	s.crash()
+	second := s.put("task_b", 1, sweepTime)
+	require.Equal(t, 1, s.run())
+	s.crash()
+	require.True(t, s.isSwept(first))
+	require.True(t, s.isSwept(second))
+}
+
+func TestADamagedJournalIsAnError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sweeps.ndjson"), []byte("nonsense\n"), 0o600))
+	_, err := engine.NewSweeper(dir, nil, nil)
+	require.ErrorContains(t, err, "at byte 0")
+}
