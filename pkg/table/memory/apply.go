@@ -26,18 +26,26 @@ type edit struct {
 	old, new *row
 }
 
-// maxTransactionBytes bounds the rows of one transaction together.
-const maxTransactionBytes = 4 << 20
+// kind is how the service carries a write: what the table's part of it costs, and how large its rows may be together.
+type kind struct {
+	op       string
+	factor   float64
+	maxBytes int
+}
+
+func oneRow(op string) kind { return kind{op, 1, maxItemBytes} }
+func transaction() kind     { return kind{"Transact", 2, 4 << 20} }
+func unconditionally() kind { return kind{"Load", 1, 16 << 20} }
 
 // write applies the actions, all or none, and returns the rows they left behind.
-func (s *Store) write(op string, factor float64, actions []action) (table.Usage, []edit, error) {
+func (s *Store) write(w kind, actions []action) (table.Usage, []edit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	usage := table.Usage{Op: op}
-	edits, err := s.plan(actions)
+	usage := table.Usage{Op: w.op}
+	edits, err := s.plan(actions, w.maxBytes)
 	if s.observe != nil {
 		for _, e := range edits {
-			s.charge(&usage, e, factor)
+			s.charge(&usage, e, w.factor)
 		}
 	}
 	if err != nil {
@@ -52,7 +60,7 @@ func (s *Store) write(op string, factor float64, actions []action) (table.Usage,
 
 // plan decides what the actions would do to the rows as they are, and changes nothing. If a condition fails, the edits
 // that come back leave every row as it is: they are what the attempt is charged for.
-func (s *Store) plan(actions []action) ([]edit, error) {
+func (s *Store) plan(actions []action, maxBytes int) ([]edit, error) {
 	edits := make([]edit, len(actions))
 	var failures []table.Failure
 	bytes := 0
@@ -76,8 +84,8 @@ func (s *Store) plan(actions []action) ([]edit, error) {
 		}
 		bytes += size(edits[i].new)
 	}
-	if bytes > maxTransactionBytes && len(actions) > 1 {
-		return nil, fmt.Errorf("%w: %d bytes in one transaction, at most %d", table.ErrInvalid, bytes, maxTransactionBytes)
+	if bytes > maxBytes {
+		return nil, fmt.Errorf("%w: %d bytes in one write, at most %d", table.ErrInvalid, bytes, maxBytes)
 	}
 	return edits, nil
 }

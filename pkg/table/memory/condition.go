@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,13 @@ func normal(c table.Condition) (table.Condition, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
+	if c.Row < table.AnyRow || c.Row > table.RowMissing {
+		return c, fmt.Errorf("%w: row state %d", table.ErrInvalid, c.Row)
+	}
 	for i, t := range c.Tests {
+		if t.Attr == "" || t.Op < table.OpEqual || t.Op > table.OpMissing {
+			return c, fmt.Errorf("%w: test %d of %q", table.ErrInvalid, t.Op, clip(t.Attr))
+		}
 		n, ok := t.Value.(entity.Number)
 		if !ok {
 			continue

@@ -9,6 +9,9 @@ import (
 	"nexus/pkg/table"
 )
 
+// maxTags bounds the filter: an item has no more tags than this.
+const maxTags = 50
+
 // queryPlan is a query that was checked.
 type queryPlan struct {
 	index      entity.IndexSchema // for the table itself, its own keys
@@ -35,9 +38,11 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 		return refused("no partition")
 	case q.Limit < 0:
 		return refused("limit %d", q.Limit)
+	case len(q.AnyTag) > maxTags:
+		return refused("%d tags asked for, at most %d", len(q.AnyTag), maxTags)
 	case q.Range.Prefix != "" && (q.Range.From != "" || q.Range.To != ""):
 		return refused("a range of both prefix and bounds")
-	case q.Range.From != "" && q.Range.To != "" && q.Range.From > q.Range.To:
+	case q.Range.To != "" && q.Range.From > q.Range.To:
 		return refused("a range that ends before it begins")
 	}
 	p := queryPlan{

@@ -8,8 +8,6 @@ import (
 const (
 	readUnitBytes  = 4 << 10
 	writeUnitBytes = 1 << 10
-	// transactionFactor is what the table's own part of a transaction costs; its index writes cost the same as ever.
-	transactionFactor = 2
 )
 
 // readUnits is the cost of reading so many bytes in one piece; nothing found costs as much as the smallest.
@@ -32,7 +30,8 @@ func size(r *row) int {
 	return r.size
 }
 
-// charge adds what one action consumes: on the table the larger image, whether or not anything changed; on each index one
+// charge adds what one action consumes: on the table the larger image, whether or not anything changed, times the factor of
+// its kind; on each index one
 // write where the entry appears, disappears or changes, and two where its key moves.
 func (s *Store) charge(u *table.Usage, c edit, factor float64) {
 	u.WriteUnits += factor * writeUnits(max(size(c.old), size(c.new)))

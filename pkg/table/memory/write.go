@@ -40,7 +40,7 @@ func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*ro
 	var left *row
 	call := func() Call { return Call{Op: op, Keys: []entity.Key{key}} }
 	err = s.do(ctx, call, func() (table.Usage, error) {
-		usage, edits, err := s.write(op, 1, []action{a})
+		usage, edits, err := s.write(oneRow(op), []action{a})
 		if err == nil {
 			left = edits[0].new
 		}
@@ -52,7 +52,8 @@ func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*ro
 	return left, nil
 }
 
-// Transact implements [table.Writer].
+// Transact implements [table.Writer]. One action that writes is charged as a single write, because the DynamoDB adapter
+// sends it as one.
 func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 	const op = "Transact"
 	if len(actions) == 0 || len(actions) > table.MaxActions {
@@ -73,9 +74,13 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 		}
 		seen[keys[i]] = true
 	}
+	w := transaction()
+	if _, isCheck := actions[0].(table.Check); len(actions) == 1 && !isCheck {
+		w = oneRow(op)
+	}
 	call := func() Call { return Call{Op: op, Keys: slices.Clone(keys)} }
 	err := s.do(ctx, call, func() (table.Usage, error) {
-		usage, _, err := s.write(op, transactionFactor, checked)
+		usage, _, err := s.write(w, checked)
 		return usage, err
 	})
 	return wrap(op, keys[0], err)
@@ -113,7 +118,7 @@ func (s *Store) loadBatch(ctx context.Context, op string, batch []action) error 
 		return c
 	}
 	return s.do(ctx, call, func() (table.Usage, error) {
-		usage, _, err := s.write(op, 1, batch)
+		usage, _, err := s.write(unconditionally(), batch)
 		return usage, err
 	})
 }

@@ -1,0 +1,192 @@
+package tabletest
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+func indexCases() []testCase {
+	var cases []testCase
+	for _, index := range entity.Schema().Indexes {
+		for _, c := range []struct {
+			name string
+			run  func(*fixture, entity.IndexSchema)
+		}{
+			{"lists a row while it has both keys", indexIsSparse},
+			{"moves a row whose key changes", indexMoves},
+			{"shows a row as it is now", indexFollows},
+			{"forgets a row that is put without its keys, or deleted", indexForgets},
+			{"orders rows by its sort key", indexOrders},
+			{"follows a transaction", indexFollowsTransaction},
+		} {
+			cases = append(cases, testCase{string(index.Name) + " " + c.name, func(f *fixture) { c.run(f, index) }})
+		}
+	}
+	return append(cases,
+		testCase{"a row may stand in every index at once", everyIndex},
+		testCase{"an index of keys alone carries nothing else", keysOnly},
+		testCase{"an index shows rows of several partitions, each with its own key", indexAcrossUsers},
+	)
+}
+
+// here is an index partition of the fixture's own.
+func (f *fixture) here() string {
+	return entity.LinkedPK(entity.Ref{Type: entity.TypeTask, ID: f.user})
+}
+
+func (f *fixture) there() string {
+	return entity.LinkedPK(entity.Ref{Type: entity.TypeEvent, ID: f.user})
+}
+
+// at is the index's keys of one place.
+func at(index entity.IndexSchema, partition, sk string) entity.Item {
+	return entity.Item{index.PK: entity.String(partition), index.SK: entity.String(sk)}
+}
+
+func (f *fixture) update(name string, set entity.Item, remove ...string) {
+	f.t.Helper()
+	_, err := f.store.Update(f.ctx, table.Update{Key: f.key(name), Set: set, Remove: remove})
+	f.NoError(err)
+}
+
+func indexIsSparse(f *fixture, index entity.IndexSchema) {
+	q := table.Query{Index: index.Name, Partition: f.here()}
+	f.put("none", nil)
+	f.put("partition only", entity.Item{index.PK: entity.String(f.here())})
+	f.put("sort key only", entity.Item{index.SK: entity.String("1")})
+	f.put("both", at(index, f.here(), "1"))
+	f.eventually(q, "both")
+	f.update("none", at(index, f.here(), "0"))
+	f.eventually(q, "none", "both")
+	f.update("both", nil, index.SK)
+	f.eventually(q, "none")
+	f.update("partition only", entity.Item{index.SK: entity.String("2")})
+	f.eventually(q, "none", "partition only")
+	f.update("none", nil, index.PK)
+	f.eventually(q, "partition only")
+}
+
+func indexMoves(f *fixture, index entity.IndexSchema) {
+	here := table.Query{Index: index.Name, Partition: f.here()}
+	there := table.Query{Index: index.Name, Partition: f.there()}
+	f.put("a", at(index, f.here(), "1"))
+	f.put("b", at(index, f.here(), "2"))
+	f.eventually(here, "a", "b")
+	f.update("a", entity.Item{index.SK: entity.String("3")})
+	f.eventually(here, "b", "a")
+	f.update("b", entity.Item{index.PK: entity.String(f.there())})
+	f.eventually(here, "a")
+	f.eventually(there, "b")
+}
+
+func indexFollows(f *fixture, index entity.IndexSchema) {
+	f.put("a", at(index, f.here(), "1"))
+	f.update("a", entity.Item{attrText: entity.String("new")})
+	q := table.Query{Index: index.Name, Partition: f.here()}
+	want := []string{"new"}
+	if index.KeysOnly {
+		want = []string{""}
+	}
+	f.await(want, func() []string {
+		var texts []string
+		for _, row := range f.rows(q) {
+			texts = append(texts, row.Str(attrText))
+		}
+		return texts
+	})
+}
+
+func indexForgets(f *fixture, index entity.IndexSchema) {
+	q := table.Query{Index: index.Name, Partition: f.here()}
+	f.put("a", at(index, f.here(), "1"))
+	f.put("b", at(index, f.here(), "2"))
+	f.eventually(q, "a", "b")
+	f.put("a", entity.Item{attrText: entity.String("plain")})
+	f.eventually(q, "b")
+	f.NoError(f.store.Delete(f.ctx, table.Delete{Key: f.key("b")}))
+	f.eventually(q)
+	f.put("b", at(index, f.here(), "2"))
+	f.eventually(q, "b")
+}
+
+func indexOrders(f *fixture, index entity.IndexSchema) {
+	for name, sk := range map[string]string{"a": "30", "b": "4", "c": "1", "d": "20"} {
+		f.put(name, at(index, f.here(), sk))
+	}
+	q := table.Query{Index: index.Name, Partition: f.here()}
+	f.eventually(q, "c", "d", "a", "b")
+	q.Descending = true
+	f.eventually(q, "b", "a", "d", "c")
+	q.Range = table.Range{From: "2", To: "30"}
+	f.eventually(q, "a", "d")
+	n, err := f.store.Count(f.ctx, q)
+	f.NoError(err)
+	f.Equal(2, n)
+}
+
+func indexFollowsTransaction(f *fixture, index entity.IndexSchema) {
+	q := table.Query{Index: index.Name, Partition: f.here()}
+	f.put("gone", at(index, f.here(), "1"))
+	f.put("moved", at(index, f.here(), "2"))
+	f.eventually(q, "gone", "moved")
+	f.NoError(f.store.Transact(f.ctx,
+		table.Delete{Key: f.key("gone")},
+		table.Update{Key: f.key("moved"), Set: entity.Item{index.SK: entity.String("9")}},
+		table.Put{Item: f.row("new", at(index, f.here(), "3"))},
+	))
+	f.eventually(q, "new", "moved")
+	err := f.store.Transact(f.ctx,
+		table.Delete{Key: f.key("new")},
+		table.Check{Key: f.key("gone"), If: table.Exists()},
+	)
+	f.failed(err, table.Failure{Index: 1})
+	f.eventually(q, "new", "moved")
+}
+
+func everyIndex(f *fixture) {
+	row := f.row("a", entity.Item{attrText: entity.String("x")})
+	for i, index := range entity.Schema().Indexes {
+		for name, v := range at(index, f.here(), string(rune('1'+i))) {
+			row[name] = v
+		}
+	}
+	f.NoError(f.store.Put(f.ctx, table.Put{Item: row}))
+	for _, index := range entity.Schema().Indexes {
+		q := table.Query{Index: index.Name, Partition: f.here()}
+		f.eventually(q, "a")
+		if !index.KeysOnly {
+			f.sameRows([]entity.Item{row}, f.rows(q))
+		}
+	}
+}
+
+func keysOnly(f *fixture) {
+	for _, index := range entity.Schema().Indexes {
+		if !index.KeysOnly {
+			continue
+		}
+		f.put("a", entity.Item{
+			index.PK: entity.String(f.here()), index.SK: entity.String("1"),
+			attrText: entity.String("x"), entity.AttrTags: entity.Strings("home"),
+			entity.AttrGSI3PK: entity.String(f.there()), entity.AttrGSI3SK: entity.String("1"),
+		})
+		q := table.Query{Index: index.Name, Partition: f.here()}
+		f.eventually(q, "a")
+		f.sameRows([]entity.Item{f.row("a", at(index, f.here(), "1"))}, f.rows(q))
+		q.AnyTag = []string{"home"}
+		f.eventually(q)
+	}
+}
+
+func indexAcrossUsers(f *fixture) {
+	other := entity.ItemKey(f.user+"-other", entity.Ref{Type: entity.TypeNote, ID: "other"})
+	f.put("mine", entity.Item{entity.AttrGSI4PK: entity.String(f.here()), entity.AttrGSI4SK: entity.String("1")})
+	f.NoError(f.store.Put(f.ctx, table.Put{Item: withKey(other, entity.Item{
+		entity.AttrGSI4PK: entity.String(f.here()), entity.AttrGSI4SK: entity.String("2"),
+	})}))
+	q := table.Query{Index: entity.CrossLinks, Partition: f.here()}
+	f.eventually(q, "mine", "other")
+	rows := f.rows(q)
+	f.Equal(f.key("mine"), rows[0].Key())
+	f.Equal(other, rows[1].Key())
+}

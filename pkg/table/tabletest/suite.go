@@ -1,0 +1,36 @@
+// Package tabletest is the conformance suite of the store port: what pkg/table promises, as tests that run alike on
+// every adapter.
+//
+// Each test holds on the real service. What only an in-process store can promise (faults, virtual time, the stream) is
+// tested beside it. The suite must never be loosened for one adapter.
+package tabletest
+
+import (
+	"slices"
+	"testing"
+
+	"nexus/pkg/table"
+)
+
+// Run runs the suite. Each test calls open once; it must return a store of a table with [entity.Schema], and register
+// with the test whatever has to be closed. The store may be empty or shared: each test works in partitions of its own,
+// of users and link targets with random ids, and leaves its rows behind. Tests run in parallel with each other. A read
+// of an index is repeated for some seconds until it answers as expected, because an index may lag.
+func Run(t *testing.T, open func(t *testing.T) table.Store) {
+	t.Helper()
+	for _, c := range slices.Concat(
+		writeCases(), updateCases(), conditionCases(), valueCases(), boundCases(), transactionCases(),
+		batchCases(), rangeCases(), pagingCases(), filterCases(), indexCases(), concurrencyCases(),
+	) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(newFixture(t, open(t)))
+		})
+	}
+}
+
+// testCase is one statement about the port and its proof.
+type testCase struct {
+	name string
+	run  func(f *fixture)
+}
