@@ -132,3 +132,12 @@ func TestACountAddsUpAllPages(t *testing.T) {
 	require.Equal(t, 42, n)
 	require.Equal(t, parse(t, keyJSON(1)), w.sent()[1].body["ExclusiveStartKey"])
 }
+
+func TestWithoutAPauseOfTheCallersABatchWaitsInRealTime(t *testing.T) {
+	t.Parallel()
+	left := ok(`{"UnprocessedKeys":{"T":{"Keys":[` + keysJSON(0, 2) + `]}}}`)
+	w := newWire(t, left, left, ok(`{}`))
+	_, err := w.store(dynamo.WithTable("T")).BatchGet(t.Context(), keys(2))
+	require.NoError(t, err)
+	require.Len(t, w.sent(), 3)
+}

@@ -14,9 +14,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// ErrNoTable: the table, or an index that was asked for, does not exist. Wiring is wrong, or the table is still being
-// created.
-var ErrNoTable = errors.New("no such table or index")
+// ErrNoTable: the table does not exist. Wiring is wrong, or the table is still being created.
+var ErrNoTable = errors.New("no such table")
 
 // translate maps what a call returned to the port's errors; the cause stays in the chain. Of a write whose earlier
 // attempt may have been applied it never says that nothing was written.

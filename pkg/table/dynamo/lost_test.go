@@ -158,6 +158,28 @@ func TestAWriteThatNeverArrivedFailsOnAnothersRow(t *testing.T) {
 	requireOldRow(t, row(1, "another's"), b.through(neverSent()).Transact(t.Context(), put, table.Check{Key: rowKey(2)}))
 }
 
+func TestAnUpdateThatNeverArrivedFailsOnARowThatOnlyResemblesTheOneIntended(t *testing.T) {
+	t.Parallel()
+	tests := map[string]table.Update{
+		"an attribute to remove is there": {Key: rowKey(1), Set: titled("x"), Remove: []string{entity.AttrVersion}},
+		"an attribute to set differs":     {Key: rowKey(1), Set: versioned(1, 9), Remove: []string{"a"}},
+		"there is no row":                 {Key: rowKey(2), Remove: []string{"a"}},
+	}
+	for name, update := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			require.NoError(t, b.store.Put(t.Context(), table.Put{Item: versioned(1, 1)}))
+			delete(update.Set, entity.AttrPK)
+			delete(update.Set, entity.AttrSK)
+			update.If = table.AtVersion(7)
+			_, err := b.through(neverSent()).Update(t.Context(), update)
+			var failed *table.ConditionError
+			require.ErrorAs(t, err, &failed)
+		})
+	}
+}
+
 func TestARowThatChangedSinceTheLostAnswerIsReportedAsItStands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
