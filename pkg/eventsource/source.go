@@ -17,13 +17,6 @@ type Source interface {
 	Read(ctx context.Context, shard, after string, limit int) (change.Slice, error)
 }
 
-// Header tells where a stream ends at this moment, shard by shard; the sequence number is empty for a shard without
-// records. Only a source that can know it has this method: DynamoDB in AWS does not say it of open shards, so nothing
-// that runs there may ask. The local platform does, to see whether every reader has caught up.
-type Header interface {
-	Head(ctx context.Context) (map[string]string, error)
-}
-
 // parentsFirst orders shards so that each comes behind its parent. A shard whose parents form a circle is left out;
 // no stream has one.
 func parentsFirst(shards []change.Shard) []change.Shard {
