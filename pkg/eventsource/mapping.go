@@ -86,10 +86,9 @@ type Mapping struct {
 	changed signal // a shard's state has changed
 	nudge   chan struct{}
 
-	mu      sync.Mutex
-	shards  map[string]*shardState
-	running bool
-	ended   bool
+	mu         sync.Mutex
+	shards     map[string]*shardState
+	ran, ended bool
 }
 
 // ErrEnded says that the mapping does not run any more.
@@ -135,15 +134,15 @@ func (m *Mapping) Config() Config { return m.config }
 // only if it is called twice or the checkpoints cannot be loaded; all other trouble is retried for as long as it lasts.
 func (m *Mapping) Run(ctx context.Context) error {
 	m.mu.Lock()
-	again := m.running || m.ended
-	m.running = !again || m.running
+	again := m.ran
+	m.ran = true
 	m.mu.Unlock()
 	if again {
 		return fmt.Errorf("run event source mapping %q: it was run before", m.config.Name)
 	}
 	defer func() {
 		m.mu.Lock()
-		m.running, m.ended = false, true
+		m.ended = true
 		m.mu.Unlock()
 		m.changed.raise()
 	}()

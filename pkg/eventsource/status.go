@@ -104,9 +104,9 @@ func (m *Mapping) reached(head map[string]string) (up, unknown, ended bool) {
 }
 
 // update changes shard state under the lock and tells those who wait for it.
-func (m *Mapping) update(change func()) {
+func (m *Mapping) update(apply func()) {
 	m.mu.Lock()
-	change()
+	apply()
 	m.mu.Unlock()
 	m.changed.raise()
 }

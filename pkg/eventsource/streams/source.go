@@ -64,23 +64,6 @@ func (s *Source) Shards(ctx context.Context) ([]change.Shard, error) {
 	return shards, nil
 }
 
-// Head returns the ending sequence number of each shard. It is the last record's only with an engine that reports it of
-// open shards, as the local one does; in AWS an open shard has none, so what runs there must not ask.
-func (s *Source) Head(ctx context.Context) (map[string]string, error) {
-	described, err := s.describe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	head := make(map[string]string, len(described))
-	for _, d := range described {
-		head[aws.ToString(d.ShardId)] = ""
-		if d.SequenceNumberRange != nil {
-			head[aws.ToString(d.ShardId)] = aws.ToString(d.SequenceNumberRange.EndingSequenceNumber)
-		}
-	}
-	return head, nil
-}
-
 func (s *Source) describe(ctx context.Context) ([]types.Shard, error) {
 	var shards []types.Shard
 	for start := (*string)(nil); ; {
