@@ -1,0 +1,219 @@
+// Package local is the bus of the local platform and of the simulation: events in memory and, given a directory, in an
+// append-only file, for people to look at and for listeners in the same process.
+//
+// It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It keeps the
+// order of publication and repeats nothing by itself. A slow listener never holds up a publisher: it loses its
+// subscription instead. The file is never trimmed. One directory belongs to one bus at a time.
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"nexus/pkg/bus"
+)
+
+// TailSize is how many of the latest events a bus with a directory keeps in memory. One without keeps all.
+const TailSize = 1000
+
+// Fault is asked before (after is false) and after each event of a Publish; its error ends the call there, so that the
+// events before it are published and the ones behind it are not. The operation is "publish", the name the event's type.
+type Fault func(op, name string, after bool) error
+
+// Config says where events are kept.
+type Config struct {
+	Dir   string // created if missing; empty keeps events in memory only
+	Fault Fault  // nil injects nothing
+}
+
+// Bus is the adapter.
+type Bus struct {
+	fault Fault
+	log   *log // nil: memory only
+
+	mu        sync.Mutex
+	tail      []bus.Event
+	listeners map[int]chan bus.Event
+	lastID    int
+}
+
+var _ bus.Bus = (*Bus)(nil)
+
+// New returns a bus with the events found in the directory. What a crash left half-written at the end of the file is cut
+// off: nobody was told that it was published. Anything else that cannot be read is an error.
+func New(cfg Config) (*Bus, error) {
+	b := &Bus{fault: cfg.Fault, listeners: map[int]chan bus.Event{}}
+	if b.fault == nil {
+		b.fault = func(string, string, bool) error { return nil }
+	}
+	if cfg.Dir == "" {
+		return b, nil
+	}
+	opened, err := openLog(cfg.Dir, b.remember)
+	if err != nil {
+		return nil, fmt.Errorf("open events in %s: %w", cfg.Dir, err)
+	}
+	b.log = opened
+	return b, nil
+}
+
+// Publish implements the port.
+func (b *Bus) Publish(ctx context.Context, events ...bus.Event) error {
+	if err := bus.Check(events); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("publish %d events: %w: %w", len(events), bus.ErrUnavailable, err)
+	}
+	accepted, stopped := b.accept(events)
+	if err := b.keep(accepted); err != nil {
+		return fmt.Errorf("publish %d events: %w: %w", len(events), bus.ErrUnavailable, err)
+	}
+	if stopped != nil {
+		return fmt.Errorf("publish %d events, %d done: %w", len(events), len(accepted), stopped)
+	}
+	return nil
+}
+
+// accept returns own copies of the events up to the first injected fault, and the fault.
+func (b *Bus) accept(events []bus.Event) ([]bus.Event, error) {
+	accepted := make([]bus.Event, 0, len(events))
+	for _, e := range events {
+		if err := b.fault("publish", e.Type, false); err != nil {
+			return accepted, err
+		}
+		own, err := normal(e)
+		if err != nil {
+			return accepted, err
+		}
+		accepted = append(accepted, own)
+		if err := b.fault("publish", e.Type, true); err != nil {
+			return accepted, err
+		}
+	}
+	return accepted, nil
+}
+
+// normal is the form in which an event comes back from memory and from disk alike.
+func normal(e bus.Event) (bus.Event, error) {
+	var detail bytes.Buffer
+	if err := json.Compact(&detail, e.Detail); err != nil {
+		return bus.Event{}, fmt.Errorf("compact the detail of a %s: %w: %w", e.Type, bus.ErrInvalid, err)
+	}
+	return bus.Event{Type: e.Type, Detail: detail.Bytes(), Time: e.Time.UTC().Truncate(time.Second)}, nil
+}
+
+func (b *Bus) keep(events []bus.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.log != nil {
+		if err := b.log.append(events); err != nil {
+			return err
+		}
+	}
+	for _, e := range events {
+		b.remember(e)
+		b.tell(e)
+	}
+	return nil
+}
+
+func (b *Bus) remember(e bus.Event) {
+	b.tail = append(b.tail, e)
+	// Cutting at twice the size copies each event once at most.
+	if b.log != nil && len(b.tail) >= 2*TailSize {
+		b.tail = slices.Clone(b.tail[len(b.tail)-TailSize:])
+	}
+}
+
+// All returns every event in the order of publication.
+func (b *Bus) All() ([]bus.Event, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.log == nil {
+		return copies(b.tail), nil
+	}
+	all, err := b.log.all()
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return all, nil
+}
+
+// Tail returns the latest n events, fewer if there are fewer or, with a directory, more than [TailSize] are asked for.
+func (b *Bus) Tail(n int) []bus.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.log != nil {
+		n = min(n, TailSize)
+	}
+	return copies(b.tail[max(0, len(b.tail)-max(0, n)):])
+}
+
+// Subscribe returns a channel on which each event arrives from now on, and a function that ends it. The channel is
+// closed when that is called, when the bus is closed, and when the listener falls behind by more than buffer events.
+func (b *Bus) Subscribe(buffer int) (<-chan bus.Event, func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lastID++
+	id := b.lastID
+	events := make(chan bus.Event, buffer)
+	b.listeners[id] = events
+	return events, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.dismiss(id)
+	}
+}
+
+// tell hands the event to every listener that has room and drops the others.
+func (b *Bus) tell(e bus.Event) {
+	for id, events := range b.listeners {
+		select {
+		case events <- copied(e):
+		default:
+			b.dismiss(id)
+		}
+	}
+}
+
+func (b *Bus) dismiss(id int) {
+	if events, listening := b.listeners[id]; listening {
+		delete(b.listeners, id)
+		close(events)
+	}
+}
+
+// Close ends the subscriptions and closes the file. A Publish after it fails if there is one.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range b.listeners {
+		b.dismiss(id)
+	}
+	if b.log == nil {
+		return nil
+	}
+	return b.log.close()
+}
+
+func copied(e bus.Event) bus.Event {
+	e.Detail = bytes.Clone(e.Detail)
+	return e
+}
+
+func copies(events []bus.Event) []bus.Event {
+	out := make([]bus.Event, len(events))
+	for i, e := range events {
+		out[i] = copied(e)
+	}
+	return out
+}

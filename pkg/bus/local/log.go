@@ -1,0 +1,160 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"nexus/pkg/bus"
+)
+
+// fileName is the log's name in the directory.
+const fileName = "events.ndjson"
+
+// log is the file: one event a line, only ever appended to.
+type log struct {
+	file *os.File
+	size int64 // up to here every line is whole and durable
+	// broken is why the file may end in half a line that could not be cut off; then nothing may be appended behind it.
+	broken error
+}
+
+// line is an event in the file, under the names of EventBridge's envelope.
+type line struct {
+	Source string          `json:"source"`
+	Type   string          `json:"detail-type"`
+	Time   time.Time       `json:"time"`
+	Detail json.RawMessage `json:"detail"`
+}
+
+// openLog opens or creates the file and visits the events in it.
+func openLog(dir string, visit func(bus.Event)) (*log, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, fileName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &log{file: file}
+	if err := l.recover(dir, visit); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return l, nil
+}
+
+func (l *log) recover(dir string, visit func(bus.Event)) error {
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := syncDir(d); err != nil {
+			return err
+		}
+	}
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	if l.size, err = l.scan(info.Size(), visit); err != nil {
+		return err
+	}
+	if l.size == info.Size() {
+		return nil
+	}
+	if err := l.file.Truncate(l.size); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// scan visits the events in the first size bytes and returns where the last of them ends. Bytes behind it that are no
+// events are the rest of an append that did not finish; between events they are damage, and an error.
+func (l *log) scan(size int64, visit func(bus.Event)) (int64, error) {
+	lines := bufio.NewReader(io.NewSectionReader(l.file, 0, size))
+	var end, offset int64
+	for {
+		text, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return end, nil // an unfinished line, or nothing
+		}
+		if err != nil {
+			return 0, err
+		}
+		start := offset
+		offset += int64(len(text))
+		e, err := parse(text)
+		if err != nil {
+			continue
+		}
+		if start != end {
+			return 0, fmt.Errorf("%s is damaged between bytes %d and %d", l.file.Name(), end, start)
+		}
+		end = offset
+		visit(e)
+	}
+}
+
+func parse(text []byte) (bus.Event, error) {
+	var in line
+	if err := json.Unmarshal(text, &in); err != nil {
+		return bus.Event{}, err
+	}
+	e := bus.Event{Type: in.Type, Detail: in.Detail, Time: in.Time}
+	return e, bus.Check([]bus.Event{e})
+}
+
+// append writes the events in one piece and returns when they are durable. On an error the file is as before.
+func (l *log) append(events []bus.Event) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	for _, e := range events {
+		if err := encoder.Encode(line{Source: bus.Source, Type: e.Type, Time: e.Time, Detail: e.Detail}); err != nil {
+			return err
+		}
+	}
+	_, err := l.file.WriteAt(text.Bytes(), l.size)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		if cut := l.file.Truncate(l.size); cut != nil {
+			l.broken = errors.Join(err, cut)
+		}
+		return err
+	}
+	l.size += int64(text.Len())
+	return nil
+}
+
+func (l *log) all() ([]bus.Event, error) {
+	var all []bus.Event
+	end, err := l.scan(l.size, func(e bus.Event) { all = append(all, e) })
+	if err == nil && end != l.size {
+		err = fmt.Errorf("%s is damaged behind byte %d", l.file.Name(), end)
+	}
+	return all, err
+}
+
+func (l *log) close() error { return l.file.Close() }
+
+// syncDir makes the names in a directory durable. Windows cannot open a directory for that, and needs it less: NTFS
+// journals its names.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
