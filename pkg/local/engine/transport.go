@@ -54,6 +54,7 @@ type Options struct {
 //   - the service's identity is spelt as the SDK reads it, and stands in the records of rows that were swept;
 //   - sequence numbers have 21 digits, an event's id is not its sequence number, ARNs and records name the region;
 //   - the open shard has no ending sequence number ([Engine.Head] gives the last record's);
+//   - a query by a prefix of the sort key tells upper from lower case;
 //   - a read whose answer breaks off is sent again.
 //
 // Everything else passes as it is. Base carries the requests; nil means a transport without proxies.
@@ -92,6 +93,11 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if usesStream(operation) {
 		if content, err = t.streamRequest(content); err != nil {
+			return nil, err
+		}
+	}
+	if operation == "Query" {
+		if content, err = exactPrefix(content); err != nil {
 			return nil, err
 		}
 	}
