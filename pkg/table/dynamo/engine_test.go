@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -31,7 +32,7 @@ type bench struct {
 func setup(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{endpoint: enginetest.Start(t), name: enginetest.TableName(t)}
-	b.client = client(b.endpoint, nil)
+	b.client = client(b.endpoint, engine.Transport(nil, engine.Options{}))
 	schema := entity.Schema()
 	schema.Name = b.name
 	_, err := b.client.CreateTable(t.Context(), dynamo.CreateInput(schema))
