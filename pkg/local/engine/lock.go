@@ -97,9 +97,10 @@ func (l *dataLock) record(ctx context.Context, pid int) error {
 }
 
 // release says that no engine is left and gives the directory free. The file stays: removing it would let two owners hold
-// locks on two files of the same name.
+// locks on two files of the same name. Closing alone would not unlock at once: a process that is just being started holds
+// a copy of every open file until it runs its own program.
 func (l *dataLock) release() error {
-	return errors.Join(l.file.Truncate(0), l.file.Close())
+	return errors.Join(l.file.Truncate(0), syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 }
 
 func (l *dataLock) write() error {

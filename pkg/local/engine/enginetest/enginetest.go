@@ -11,9 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/table/dynamo"
 )
 
 // shared is the engine of this test binary: a resource outside of any one test, guarded by its lock.
@@ -78,4 +82,32 @@ var notInTableName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 func TableName(t testing.TB) string {
 	name := notInTableName.ReplaceAllString(t.Name(), "-")
 	return fmt.Sprintf("%.180s-%s", name, uuid.NewString())
+}
+
+// Table makes the product's table under a fresh name on the test binary's engine, with its stream and TTL on, and returns
+// where it is.
+func Table(t testing.TB) (endpoint, name string) {
+	t.Helper()
+	endpoint, name = Start(t), TableName(t)
+	client := Client(endpoint)
+	schema := entity.Schema()
+	schema.Name = name
+	if _, err := client.CreateTable(t.Context(), dynamo.CreateInput(schema)); err != nil {
+		t.Fatalf("create table %s: %v", name, err)
+	}
+	if _, err := client.UpdateTimeToLive(t.Context(), dynamo.TTLInput(schema)); err != nil {
+		t.Fatalf("switch on TTL of table %s: %v", name, err)
+	}
+	return endpoint, name
+}
+
+// Client returns an SDK client for the endpoint, without the transport that puts the engine's deviations right.
+func Client(endpoint string) *dynamodb.Client {
+	return dynamo.NewClient(aws.Config{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       engine.DefaultRegion,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
+		}),
+	})
 }
