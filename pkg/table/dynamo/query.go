@@ -160,15 +160,15 @@ func (x *expression) anyTag(tags []string) (*string, error) {
 	if len(tags) > maxTags {
 		return nil, fmt.Errorf("%w: %d tags asked for, at most %d", table.ErrInvalid, len(tags), maxTags)
 	}
-	any := make([]string, len(tags))
+	tests := make([]string, len(tags))
 	for i, tag := range tags {
 		v, err := x.value(entity.String(tag))
 		if err != nil {
 			return nil, fmt.Errorf("tag %d: %w", i, err)
 		}
-		any[i] = "contains(" + x.name(entity.AttrTags) + ", " + v + ")"
+		tests[i] = "contains(" + x.name(entity.AttrTags) + ", " + v + ")"
 	}
-	text := strings.Join(any, " OR ")
+	text := strings.Join(tests, " OR ")
 	return &text, nil
 }
 
