@@ -1,0 +1,112 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// maxAttempts bounds how often a command begins anew because somebody else's write came between its read and its write.
+const maxAttempts = 5
+
+// maxKeyLength is the length of an idempotency key in characters.
+const maxKeyLength = 255
+
+// call is one request on its way.
+type call struct {
+	*Service
+	user     string
+	expected *int64
+	now      time.Time // in whole seconds, as everything is stored
+	receipt  *receipt  // nil without an idempotency key
+}
+
+func (s *Service) newCall(r Request) (call, error) {
+	c := call{Service: s, user: r.User, expected: r.ExpectedVersion, now: s.now().UTC().Truncate(time.Second)}
+	if r.IdempotencyKey == "" {
+		return c, nil
+	}
+	if !isPrintable(r.IdempotencyKey) {
+		return call{}, ErrKey
+	}
+	content, err := json.Marshal(append(r.Command.content(), r.ExpectedVersion))
+	if err != nil {
+		return call{}, fmt.Errorf("fingerprint of the request: %w", err)
+	}
+	c.receipt = &receipt{
+		key:         entity.ReceiptKey(r.User, digest([]byte(r.IdempotencyKey))),
+		fingerprint: digest(content),
+	}
+	return c, nil
+}
+
+func isPrintable(key string) bool {
+	if !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
+		return false
+	}
+	for _, r := range key {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// check refuses a reference that no entity can have. It must come before any key is built of it.
+func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
+	if t == nil || !t.HasCollection() {
+		return entity.Ref{}, &NotFoundError{Ref: entity.Ref{ID: id}}
+	}
+	ref := entity.Ref{Type: t.Name, ID: id}
+	if entity.CheckID(t.IDPrefix, id) != nil {
+		return entity.Ref{}, &NotFoundError{Ref: ref}
+	}
+	return ref, nil
+}
+
+// read returns the rows of the keys that exist, in one round trip.
+func (c call) read(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
+	rows, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %s with %d more: %w", keys[0], len(keys)-1, err)
+	}
+	found := make(map[entity.Key]entity.Item, len(rows))
+	for _, row := range rows {
+		found[row.Key()] = row
+	}
+	return found, nil
+}
+
+// errMoved ends an attempt whose row was changed by somebody else between the read and the write.
+var errMoved = fmt.Errorf("the row changed meanwhile: %w", table.ErrConflict)
+
+// repeat runs one attempt after another until one is final: none of somebody else's writes came in between.
+func (c call) repeat(ctx context.Context, attempt func() (Result, error)) (Result, error) {
+	var err error
+	for range maxAttempts {
+		var res Result
+		res, err = attempt()
+		var twin *twinError
+		if errors.As(err, &twin) {
+			return c.replay(ctx, twin.receipt, nil)
+		}
+		if !errors.Is(err, table.ErrConflict) {
+			return res, err
+		}
+	}
+	return Result{}, fmt.Errorf("given up after %d attempts: %w", maxAttempts, err)
+}

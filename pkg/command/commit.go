@@ -1,0 +1,132 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// step is one action of a command's write, with what it means when its condition does not hold. Old is the row that was
+// there; nil if there was none.
+type step struct {
+	action table.Action
+	failed func(old entity.Item) error
+}
+
+// effect is what a command did, for the receipt.
+type effect struct {
+	done    string
+	ref     entity.Ref
+	version int64
+}
+
+// commit writes the steps and the receipt, all or none. The row that an update left comes back where the store tells it;
+// otherwise nil.
+func (c call) commit(ctx context.Context, steps []step, e effect) (entity.Item, error) {
+	row, err := c.write(ctx, steps, e)
+	var failed *table.ConditionError
+	if !errors.As(err, &failed) {
+		return row, err
+	}
+	if f, ok := failed.At(len(steps)); ok {
+		// The receipt is the last action: whatever else failed, failed because of what the twin did.
+		if err := c.look(f.Old); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range steps {
+		if f, ok := failed.At(i); ok {
+			return nil, s.failed(f.Old)
+		}
+	}
+	return nil, errMoved
+}
+
+func (c call) write(ctx context.Context, steps []step, e effect) (entity.Item, error) {
+	actions := make([]table.Action, 0, len(steps)+1)
+	for _, s := range steps {
+		actions = append(actions, s.action)
+	}
+	if c.receipt != nil {
+		actions = append(actions, c.receipt.put(e.done, e.ref, e.version, c.now))
+	}
+	if len(actions) == 1 {
+		// A single write costs half of a transaction with one action.
+		switch a := actions[0].(type) {
+		case table.Put:
+			return nil, wrapWrite(e, c.store.Put(ctx, a))
+		case table.Update:
+			row, err := c.store.Update(ctx, a)
+			return row, wrapWrite(e, err)
+		}
+	}
+	return nil, wrapWrite(e, c.store.Transact(ctx, actions...))
+}
+
+func wrapWrite(e effect, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("write %s: %w", e.ref, err)
+}
+
+// newLink is a link that an item gets, at its position in the list.
+type newLink struct {
+	index  int
+	target entity.Ref
+}
+
+// newLinks returns the links of after whose targets before has no link to.
+func newLinks(before, after entity.Item) []newLink {
+	known := map[entity.Ref]bool{}
+	for _, l := range before.Links() {
+		known[l.Target] = true
+	}
+	var added []newLink
+	for i, l := range after.Links() {
+		if !known[l.Target] {
+			added = append(added, newLink{i, l.Target})
+		}
+	}
+	return added
+}
+
+// maxTargets bounds the targets read for one command: an item has fewer links than that.
+const maxTargets = 50
+
+// targetKeys are the keys of the links' targets, without those that no entity can have.
+func (c call) targetKeys(links []entity.Link) []entity.Key {
+	var keys []entity.Key
+	for _, l := range links {
+		if _, err := c.check(c.registry.Named(l.Target.Type), l.Target.ID); err == nil && len(keys) < maxTargets {
+			keys = append(keys, entity.ItemKey(c.user, l.Target))
+		}
+	}
+	return keys
+}
+
+// checkTargets sees to it that every new link leads to an entity that lives, by the rows read, and returns the steps that
+// hold it to that when the link is written.
+func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, pointer func(index int) string) ([]step, error) {
+	var steps []step
+	for _, l := range links {
+		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
+		key := entity.ItemKey(c.user, l.target)
+		if row := rows[key]; row == nil || entity.Lapsed(row, c.now) {
+			return nil, missing
+		}
+		steps = append(steps, step{
+			action: table.Check{Key: key, If: table.Exists()},
+			failed: func(entity.Item) error { return missing },
+		})
+	}
+	return steps, nil
+}
+
+// pointerToTarget names the target of one of the document's links.
+func pointerToTarget(index int) string {
+	return fmt.Sprintf("/%s/%d/%s", entity.AttrLinks, index, entity.LinkTargetID)
+}

@@ -1,0 +1,157 @@
+package command
+
+import (
+	"context"
+	"maps"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Create makes a new entity, at version 1.
+type Create struct {
+	Type *entity.Type
+	// ID is the client's own choice: the type's prefix and a UUID. Empty lets the server choose. It may as well come in
+	// Fields, under the type's id attribute.
+	ID string
+	// Fields is the decoded JSON document: string, bool, json.Number, nil, []any and map[string]any.
+	Fields map[string]any
+}
+
+func (cmd Create) content() []any {
+	return []any{"create", typeName(cmd.Type), cmd.ID, cmd.Fields}
+}
+
+func typeName(t *entity.Type) string {
+	if t == nil {
+		return ""
+	}
+	return t.Name
+}
+
+// creation is a create whose document was read.
+type creation struct {
+	typ       *entity.Type
+	id        string
+	chosen    bool // by the client
+	fields    entity.Item
+	wantsMeta bool
+	bare      entity.Item // the entity as it is without regard to preferences
+}
+
+func (cmd Create) run(ctx context.Context, c call) (Result, error) {
+	if cmd.Type == nil || !cmd.Type.HasCollection() {
+		return Result{}, &NotFoundError{Ref: entity.Ref{Type: typeName(cmd.Type), ID: cmd.ID}}
+	}
+	n, err := cmd.prepare(c)
+	if err != nil {
+		return Result{}, err
+	}
+	return c.repeat(ctx, func() (Result, error) { return n.attempt(ctx, c) })
+}
+
+// prepare checks all that can be known before anything is read: most requests that are wrong are wrong here.
+func (cmd Create) prepare(c call) (creation, error) {
+	id, fields, wrongID := cmd.identify()
+	patch, broken := cmd.Type.Parse(fields)
+	merged, unsettled := cmd.Type.Merge(nil, patch)
+	n := creation{typ: cmd.Type, id: id, chosen: id != "", fields: merged}
+	n.wantsMeta = cmd.Type.NeedsPreferences != nil && cmd.Type.NeedsPreferences(patch)
+	if !n.chosen || wrongID != nil {
+		n.id = cmd.Type.IDPrefix + "_" + c.newID()
+	}
+	n.bare = n.item(c, nil)
+	return n, entity.Invalid(wrongID, broken, unsettled, cmd.Type.Validate(n.bare), c.registry.CheckLinks(n.bare))
+}
+
+// identify takes the client's id out of the document, in which it is no field like the others.
+func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.FieldError) {
+	id, fields = cmd.ID, cmd.Fields
+	raw, inFields := fields[cmd.Type.IDAttr]
+	pointer := "/" + cmd.Type.IDAttr
+	if inFields {
+		fields = maps.Clone(fields)
+		delete(fields, cmd.Type.IDAttr)
+		text, isText := raw.(string)
+		if !isText || text == "" || id != "" && id != text {
+			return "", fields, []entity.FieldError{{Pointer: pointer, Detail: "must be a text, and one id only"}}
+		}
+		id = text
+	}
+	if id == "" {
+		return "", fields, nil
+	}
+	if err := entity.CheckClientID(cmd.Type.IDPrefix, id); err != nil {
+		wrong = append(wrong, entity.FieldError{Pointer: pointer, Detail: err.Error()})
+	}
+	return id, fields, wrong
+}
+
+// item is the entity as it will be stored.
+func (n creation) item(c call, preferences entity.Item) entity.Item {
+	it := n.typ.First(c.user, n.id, n.fields, c.now, preferences)
+	if n.typ.Dues != nil && len(n.typ.Dues(it)) > 0 {
+		it.SetTime(entity.AttrDueSetAt, c.now)
+	}
+	return it
+}
+
+func (n creation) attempt(ctx context.Context, c call) (Result, error) {
+	links := newLinks(nil, n.fields)
+	rows := map[entity.Key]entity.Item{}
+	if n.wantsMeta || len(links) > 0 {
+		var err error
+		if rows, err = n.read(ctx, c); err != nil {
+			return Result{}, err
+		}
+	}
+	targets, err := c.checkTargets(links, rows, pointerToTarget)
+	if err != nil {
+		return Result{}, err
+	}
+	it := n.bare
+	if n.wantsMeta {
+		it = n.item(c, c.userMeta(rows).Map(entity.AttrPreferences))
+	}
+	ref := n.typ.Ref(it)
+	steps := append([]step{n.put(ref, it)}, targets...)
+	if n.chosen {
+		steps = append(steps,
+			n.absent(ref, entity.GoneKey(c.user, n.id), "was deleted, and an id is never used again"),
+			n.absent(ref, entity.ColdKey(c.user, n.id), "is in the archive"))
+	}
+	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, it.Int(entity.AttrVersion)}); err != nil {
+		return Result{}, err
+	}
+	return Result{Type: n.typ, Ref: ref, Item: it, Created: true}, nil
+}
+
+func (n creation) put(ref entity.Ref, it entity.Item) step {
+	return step{
+		action: table.Put{Item: it, If: table.NotExists()},
+		failed: func(entity.Item) error { return &StateError{ref, "exists already"} },
+	}
+}
+
+func (n creation) absent(ref entity.Ref, key entity.Key, reason string) step {
+	return step{
+		action: table.Check{Key: key, If: table.NotExists()},
+		failed: func(entity.Item) error { return &StateError{ref, reason} },
+	}
+}
+
+// read gets what the entity depends on, and the receipt with it because that costs no further round trip.
+func (n creation) read(ctx context.Context, c call) (map[entity.Key]entity.Item, error) {
+	keys := c.targetKeys(n.fields.Links())
+	if n.wantsMeta {
+		keys = append(keys, entity.MetaKey(c.user))
+	}
+	if c.receipt != nil {
+		keys = append(keys, c.receipt.key)
+	}
+	rows, err := c.read(ctx, keys)
+	if err == nil && c.receipt != nil {
+		err = c.look(rows[c.receipt.key])
+	}
+	return rows, err
+}

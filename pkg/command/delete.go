@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// attrDeletedAt is when the entity of a GONE row was deleted.
+const attrDeletedAt = "deletedAt"
+
+// Delete removes an entity for good; its id never comes back. It needs the expected version.
+type Delete struct {
+	Type *entity.Type
+	ID   string
+}
+
+func (cmd Delete) content() []any { return []any{"delete", typeName(cmd.Type), cmd.ID} }
+
+func (cmd Delete) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.check(cmd.Type, cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.expected == nil {
+		return Result{}, ErrNoVersion
+	}
+	r := removal{ref: ref, version: *c.expected}
+	return c.repeat(ctx, func() (Result, error) {
+		steps := []step{r.item(c), r.gone(c)}
+		// A removal counts as a version of its own.
+		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
+			return Result{}, err
+		}
+		return Result{Type: cmd.Type, Ref: ref, Deleted: true}, nil
+	})
+}
+
+// removal is a delete that reads nothing first. It takes the entity for one without ttl, as nearly all are; the failed
+// condition brings the row, which decides.
+type removal struct {
+	ref     entity.Ref
+	version int64
+	ttl     entity.Value // of the row as it was last seen; nil for none
+}
+
+func (r *removal) item(c call) step {
+	still := table.Missing(entity.AttrTTL)
+	if r.ttl != nil {
+		still = table.Equal(entity.AttrTTL, r.ttl)
+	}
+	return step{
+		action: table.Delete{
+			Key: entity.ItemKey(c.user, r.ref),
+			If:  table.Exists(table.Equal(entity.AttrVersion, entity.Int(r.version)), still),
+		},
+		failed: func(old entity.Item) error {
+			switch version := old.Int(entity.AttrVersion); {
+			case old == nil || entity.Lapsed(old, c.now):
+				return &NotFoundError{Ref: r.ref}
+			case version != r.version:
+				return &StaleError{r.ref, version}
+			}
+			r.ttl = old[entity.AttrTTL]
+			return errMoved
+		},
+	}
+}
+
+func (r *removal) gone(c call) step {
+	row := entity.GoneKey(c.user, r.ref.ID).Item()
+	row.SetTime(attrDeletedAt, c.now)
+	return step{
+		action: table.Put{Item: row},
+		failed: func(entity.Item) error { return errMoved },
+	}
+}

@@ -1,0 +1,182 @@
+package command
+
+import (
+	"context"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// edit is a command that changes one existing entity: one read of everything it depends on, one conditional write.
+type edit struct {
+	typ *entity.Type
+	ref entity.Ref
+	// versioned commands must say which version they change.
+	versioned bool
+	// wantsMeta says that apply, or the type's own rules, look at USER_META.
+	wantsMeta bool
+	// links are those that the entity may get; their targets are read together with it.
+	links []entity.Link
+	// pointer names a link's target in the request.
+	pointer func(index int) string
+	// absent is what the entity is while it has no row; nil if there must be one.
+	absent entity.Item
+	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request.
+	apply func(before, meta entity.Item) (after entity.Item, wrong []entity.FieldError, err error)
+}
+
+func (c call) edit(ctx context.Context, e edit) (Result, error) {
+	if e.versioned && c.expected == nil {
+		return Result{}, ErrNoVersion
+	}
+	res, err := c.repeat(ctx, func() (Result, error) { return c.attempt(ctx, e) })
+	if c.receipt != nil && isRefusal(err) {
+		return c.recheck(ctx, err)
+	}
+	return res, err
+}
+
+func (c call) attempt(ctx context.Context, e edit) (Result, error) {
+	rows, err := c.read(ctx, c.keysOf(e))
+	if err != nil {
+		return Result{}, err
+	}
+	stored := rows[entity.ItemKey(c.user, e.ref)]
+	if c.receipt != nil {
+		if row := rows[c.receipt.key]; row != nil {
+			if err := c.look(row); err != nil {
+				return c.answerTwin(ctx, err, stored)
+			}
+		}
+	}
+	before, err := c.seen(e, stored)
+	if err != nil {
+		return Result{}, err
+	}
+	meta := entity.Item(nil)
+	if e.wantsMeta {
+		meta = c.userMeta(rows)
+	}
+	merged, wrong, err := e.apply(before, meta)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Type: e.typ, Ref: e.ref, Item: before}
+	if len(wrong) == 0 && merged.Equal(before) {
+		return res, c.remember(ctx, effect{doneChange, e.ref, before.Int(entity.AttrVersion)})
+	}
+	after, err := c.next(e, before, merged, meta, wrong)
+	if err != nil {
+		return Result{}, err
+	}
+	steps, err := c.checkTargets(newLinks(before, after), rows, e.pointer)
+	if err != nil {
+		return Result{}, err
+	}
+	steps = append([]step{c.change(e, stored, after)}, steps...)
+	row, err := c.commit(ctx, steps, effect{doneChange, e.ref, after.Int(entity.AttrVersion)})
+	if err != nil {
+		return Result{}, err
+	}
+	if row == nil {
+		row = after
+	}
+	res.Item, _ = e.typ.Seen(row, c.now)
+	return res, nil
+}
+
+func (c call) keysOf(e edit) []entity.Key {
+	keys := append([]entity.Key{entity.ItemKey(c.user, e.ref)}, c.targetKeys(e.links)...)
+	if e.wantsMeta {
+		keys = append(keys, entity.MetaKey(c.user))
+	}
+	if c.receipt != nil {
+		keys = append(keys, c.receipt.key)
+	}
+	return keys
+}
+
+// answerTwin answers from the receipt with the row that was read together with it.
+func (c call) answerTwin(ctx context.Context, err error, stored entity.Item) (Result, error) {
+	if twin, ok := err.(*twinError); ok {
+		return c.replay(ctx, twin.receipt, stored)
+	}
+	return Result{}, err
+}
+
+// seen returns the entity as its user sees it, if it is there and has the version expected.
+func (c call) seen(e edit, stored entity.Item) (entity.Item, error) {
+	if stored == nil {
+		stored = e.absent
+	}
+	if stored == nil {
+		return nil, &NotFoundError{Ref: e.ref}
+	}
+	before, ok := e.typ.Seen(stored, c.now)
+	if !ok {
+		return nil, &NotFoundError{Ref: e.ref}
+	}
+	if version := before.Int(entity.AttrVersion); c.expected != nil && *c.expected != version {
+		return nil, &StaleError{e.ref, version}
+	}
+	return before, nil
+}
+
+// next is the entity to store, checked as a whole.
+func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.FieldError) (entity.Item, error) {
+	after := e.typ.Next(c.user, before, merged, c.now, meta.Map(entity.AttrPreferences))
+	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
+		return nil, err
+	}
+	if e.typ.Dues != nil && !slices.Equal(e.typ.Dues(before), e.typ.Dues(after)) {
+		after.SetTime(entity.AttrDueSetAt, c.now)
+	}
+	return after, nil
+}
+
+// change is the step from what is stored (which time may have moved on from for its reader) to after.
+func (c call) change(e edit, stored, after entity.Item) step {
+	condition := table.AtVersion(stored.Int(entity.AttrVersion))
+	if stored == nil {
+		// A consumer may put the row there first, at version 0.
+		condition = table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(0)))
+	}
+	return step{
+		action: table.Change(stored, after, condition),
+		failed: func(old entity.Item) error {
+			switch version := old.Int(entity.AttrVersion); {
+			case old == nil:
+				return &NotFoundError{Ref: e.ref}
+			case c.expected != nil && *c.expected != version:
+				return &StaleError{e.ref, version}
+			}
+			return errMoved
+		},
+	}
+}
+
+// remember writes the receipt of a command that had nothing else to write.
+func (c call) remember(ctx context.Context, e effect) error {
+	if c.receipt == nil {
+		return nil
+	}
+	_, err := c.commit(ctx, nil, e)
+	return err
+}
+
+// userMeta is USER_META by the rows read, or its defaults if there is none yet.
+func (c call) userMeta(rows map[entity.Key]entity.Item) entity.Item {
+	if meta := rows[entity.MetaKey(c.user)]; meta != nil {
+		return meta
+	}
+	return entity.NewUserMeta(c.user, c.now)
+}
+
+// patch makes the apply of a merge patch (RFC 7396) whose document was read.
+func patch(t *entity.Type, fields entity.Item, broken []entity.FieldError) func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+	return func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+		after, unsettled := t.Merge(before, fields)
+		return after, append(slices.Clip(broken), unsettled...), nil
+	}
+}

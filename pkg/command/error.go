@@ -1,0 +1,65 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+)
+
+var (
+	// ErrNoVersion: the command changes an entity and the request does not say which version of it (428).
+	ErrNoVersion = errors.New("the expected version is required")
+	// ErrKey: the idempotency key is malformed (400).
+	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
+	// ErrKeyReused: the idempotency key was used for another request (422).
+	ErrKeyReused = errors.New("the idempotency key was used for another request")
+	// ErrInProgress: a write of several steps under the same idempotency key is still running (409). No command of this
+	// package has several steps.
+	ErrInProgress = errors.New("the request is still being carried out")
+)
+
+// NotFoundError says that an entity does not exist for this user: never created, deleted, expired, or another user's.
+type NotFoundError struct {
+	Ref entity.Ref
+	// Pointer is the place in the request that names the entity (RFC 6901), for a link target; empty for the entity that
+	// the command is about.
+	Pointer string
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Pointer == "" {
+		return fmt.Sprintf("%s %q does not exist", e.Ref.Type, e.Ref.ID)
+	}
+	return fmt.Sprintf("%s: %s %q does not exist", e.Pointer, e.Ref.Type, e.Ref.ID)
+}
+
+// StaleError says that the entity has another version than the one expected.
+type StaleError struct {
+	Ref     entity.Ref
+	Current int64 // the version now
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%s %q has version %d", e.Ref.Type, e.Ref.ID, e.Current)
+}
+
+// StateError says that the entity is in a state in which the command has no meaning.
+type StateError struct {
+	Ref    entity.Ref
+	Reason string
+}
+
+func (e *StateError) Error() string { return fmt.Sprintf("%s %q %s", e.Ref.Type, e.Ref.ID, e.Reason) }
+
+// isRefusal reports whether an error is an answer about the state that was found, which a concurrent twin of the same
+// request may have brought about.
+func isRefusal(err error) bool {
+	var (
+		notFound *NotFoundError
+		stale    *StaleError
+		state    *StateError
+		invalid  *entity.ValidationError
+	)
+	return errors.As(err, &notFound) || errors.As(err, &stale) || errors.As(err, &state) || errors.As(err, &invalid)
+}

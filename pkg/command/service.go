@@ -1,0 +1,99 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Config is what a [Service] works with. Every field is required.
+type Config struct {
+	Store    table.Store
+	Registry *entity.Registry
+	// Now is the clock that dates every write.
+	Now func() time.Time
+	// NewID returns a new UUIDv4 in lower case: the part of a server-made id behind its prefix.
+	NewID func() string
+}
+
+// Service carries out commands. It is safe for concurrent use.
+type Service struct {
+	store    table.Store
+	registry *entity.Registry
+	now      func() time.Time
+	newID    func() string
+	meta     *entity.Type
+}
+
+// New returns a service. It panics if a part is missing, or if the registry has no USER_META: mistakes in the program.
+func New(c Config) *Service {
+	if c.Store == nil || c.Registry == nil || c.Now == nil || c.NewID == nil {
+		panic("command: a part of the Config is missing")
+	}
+	meta := c.Registry.Named(entity.TypeUserMeta)
+	if meta == nil {
+		panic("command: no " + entity.TypeUserMeta + " in the registry")
+	}
+	return &Service{store: c.Store, registry: c.Registry, now: c.Now, newID: c.NewID, meta: meta}
+}
+
+// Request is one command of one user.
+type Request struct {
+	// User is the authenticated user's id.
+	User string
+	// ExpectedVersion is the version that the client has seen (If-Match). [Update], [Delete] and [UpdateMe] need it; the
+	// other changes take it if it is there.
+	ExpectedVersion *int64
+	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable characters.
+	IdempotencyKey string
+	Command        Command
+}
+
+// Command is one of this package's command types: [Create], [Update], [Delete], [AddLink], [RemoveLink],
+// [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe].
+type Command interface {
+	// run carries the command out.
+	run(ctx context.Context, c call) (Result, error)
+	// content is what makes two requests the same: the command's name and its parts, for JSON.
+	content() []any
+}
+
+// Result is what a command answers.
+type Result struct {
+	Type *entity.Type
+	Ref  entity.Ref
+	// Item is the entity as a reader sees it now; nil if Deleted.
+	Item entity.Item
+	// Created says that the command made the entity (201).
+	Created bool
+	// Deleted says that the entity is not there any more (204): the command removed it, or the request is a replay and the
+	// entity has gone since.
+	Deleted bool
+	// Replayed says that the command had been carried out before under the same idempotency key.
+	Replayed bool
+}
+
+// Do carries out one command. Errors that a caller decides on:
+//
+//   - [*NotFoundError] (404), also for a link target, and for an id that has not the form of its type's ids: no such
+//     entity can exist
+//   - [*StaleError] (412) and [ErrNoVersion] (428)
+//   - [*entity.ValidationError] (422), with everything that is wrong
+//   - [ErrKeyReused] (422) and [ErrKey] (400), about the idempotency key
+//   - [*StateError] (409)
+//   - [entity.ErrID] for a malformed user id (400)
+//   - [table.ErrThrottled], [table.ErrUnavailable], [table.ErrConflict] (503): try again later; only after
+//     ErrUnavailable the command may have been carried out
+func (s *Service) Do(ctx context.Context, r Request) (Result, error) {
+	if err := entity.CheckUserID(r.User); err != nil {
+		return Result{}, fmt.Errorf("user: %w", err)
+	}
+	c, err := s.newCall(r)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.Command.run(ctx, c)
+}
