@@ -1,0 +1,29 @@
+package query
+
+import (
+	"fmt"
+
+	"nexus/pkg/entity"
+)
+
+// Bounds of a page.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 100
+)
+
+// refuse is the error about one parameter.
+func refuse(param, format string, args ...any) error {
+	return &entity.ValidationError{Fields: []entity.FieldError{{Pointer: "/" + param, Detail: fmt.Sprintf(format, args...)}}}
+}
+
+// settleLimit checks a limit; 0 stands for the default.
+func settleLimit(limit int) (int, error) {
+	switch {
+	case limit == 0:
+		return DefaultLimit, nil
+	case limit < 1 || limit > MaxLimit:
+		return 0, refuse("limit", "must be 1 to %d", MaxLimit)
+	}
+	return limit, nil
+}

@@ -1,0 +1,104 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Config is what a [Service] works with. Every field is required.
+type Config struct {
+	Store    table.Reader
+	Registry *entity.Registry
+	// Now is the clock against which ttl, archive timers and the clock-driven counts are held.
+	Now func() time.Time
+}
+
+// Service answers queries. It is safe for concurrent use.
+type Service struct {
+	store    table.Reader
+	registry *entity.Registry
+	now      func() time.Time
+}
+
+// New returns a service. It panics if a part is missing, which is a mistake in the program.
+func New(c Config) *Service {
+	if c.Store == nil || c.Registry == nil || c.Now == nil {
+		panic("query: a part of the Config is missing")
+	}
+	return &Service{store: c.Store, registry: c.Registry, now: c.Now}
+}
+
+// Errors on which callers decide. Beside them come *[entity.ValidationError] for a parameter out of bounds (422),
+// [entity.ErrID] for a malformed user id (400), and the store's own errors (503).
+var (
+	// ErrNotFound: there is no such entity for this user (404). An id that has not the form of its type's ids names none.
+	ErrNotFound = errors.New("entity not found")
+	// ErrCursor: the cursor is none, or belongs to another question or user (400).
+	ErrCursor = errors.New("not a cursor of this query")
+)
+
+// Found is an entity with its type.
+type Found struct {
+	Type *entity.Type
+	Item entity.Item
+}
+
+// Page is a part of a list. It ends at the limit asked for or at about 1 MB, and may hold less than either, even
+// nothing, while there is more.
+type Page struct {
+	Items []Found
+	Next  string // the cursor of the next page; empty at the end
+}
+
+// Get returns one entity as its last write left it, in one read.
+func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error) {
+	if err := checkUser(user); err != nil {
+		return nil, err
+	}
+	if t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, id) != nil {
+		return nil, ErrNotFound
+	}
+	return s.get(ctx, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}), t)
+}
+
+func (s *Service) get(ctx context.Context, key entity.Key, t *entity.Type) (entity.Item, error) {
+	it, err := s.store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	seen, ok := t.Seen(it, s.now())
+	if !ok {
+		return nil, ErrNotFound
+	}
+	return seen, nil
+}
+
+// Me returns the user's USER_META in one read; its defaults, at version 0, until there is one.
+func (s *Service) Me(ctx context.Context, user string) (entity.Item, error) {
+	if err := checkUser(user); err != nil {
+		return nil, err
+	}
+	it, err := s.store.Get(ctx, entity.MetaKey(user))
+	if errors.Is(err, table.ErrNotFound) {
+		return entity.NewUserMeta(user, s.now()), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", entity.MetaKey(user), err)
+	}
+	return it, nil
+}
+
+func checkUser(user string) error {
+	if err := entity.CheckUserID(user); err != nil {
+		return fmt.Errorf("user: %w", err)
+	}
+	return nil
+}
