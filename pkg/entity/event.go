@@ -80,7 +80,19 @@ func deriveEvent(w Write) {
 		}
 		return
 	}
-	it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+	if changedByClient(Event().Fields, w.Before, it) {
+		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+	}
+}
+
+// changedByClient reports whether a field that clients set differs.
+func changedByClient(fields []Field, before, after Item) bool {
+	for _, f := range fields {
+		if f.Origin == FromClient && !Equal(before[f.Name], after[f.Name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // eventSpan returns start and end as they are compared in index keys: dates as their midnight, labelled UTC.

@@ -156,8 +156,6 @@ func (m *move) replan(row entity.Item) {
 		}
 	case row.Int(attrVersion) >= m.version:
 		m.state = done
-	case m.aged && row.Str(attrContribution) == "" && m.to != "":
-		m.state = needsItem
 	default:
 		m.from = row.Str(attrContribution)
 		if m.from == "" && m.aged {

@@ -1,0 +1,71 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"nexus/pkg/bus"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// Detail types of the events published here.
+const (
+	TaskArchived = "TaskArchived"
+	ItemExpired  = "ItemExpired"
+	ItemRestored = "ItemRestored"
+)
+
+// Detail is the detail of each of them; its schema stands in events/.
+type Detail struct {
+	DeliveryID string `json:"deliveryId"` // the same on a repeat
+	UserID     string `json:"userId"`
+	OccurredAt string `json:"occurredAt"`
+	ItemType   string `json:"itemType"`
+	ItemID     string `json:"itemId"`
+	Version    int64  `json:"version"`
+}
+
+// announce publishes what this record says has happened.
+func (c *Consumer) announce(ctx context.Context, ch change.Change) error {
+	eventType, at := occurrence(ch)
+	if eventType == "" {
+		return nil
+	}
+	detail, err := json.Marshal(Detail{
+		DeliveryID: deliveryID(eventType, ch), UserID: ch.User, OccurredAt: entity.FormatInstant(at),
+		ItemType: ch.Ref.Type, ItemID: ch.Ref.ID, Version: ch.Version,
+	})
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", eventType, err)
+	}
+	if err := c.Bus.Publish(ctx, bus.Event{Type: eventType, Detail: detail, Time: at}); err != nil {
+		return fmt.Errorf("publish %s: %w", eventType, err)
+	}
+	return nil
+}
+
+// occurrence is the event a record stands for, and when it happened; an empty type for none.
+func occurrence(ch change.Change) (eventType string, at time.Time) {
+	restoredAt, restored := ch.New.Time(entity.AttrRestoredAt)
+	switch {
+	case ch.Kind == change.Expired && ch.Type.Retention != nil:
+		return ItemExpired, ch.Created
+	case restored && ch.New.Str(entity.AttrRestoredAt) != ch.Old.Str(entity.AttrRestoredAt):
+		return ItemRestored, restoredAt
+	case ch.New.Has(entity.AttrArchivedAt) && ch.New.Str(entity.AttrStatus) == entity.StatusArchived && ch.Old.Str(entity.AttrStatus) != entity.StatusArchived:
+		archivedAt, _ := ch.New.Time(entity.AttrArchivedAt)
+		return TaskArchived, archivedAt
+	}
+	return "", time.Time{}
+}
+
+// deliveryID is a hash of what makes the event unique, so that a repetition carries the same.
+func deliveryID(eventType string, ch change.Change) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", eventType, ch.Key, ch.Version))
+	return hex.EncodeToString(sum[:16])
+}

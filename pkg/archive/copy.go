@@ -1,0 +1,156 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Attributes of a COLD row.
+const (
+	attrObject    = "object"
+	attrItemType  = "itemType"
+	attrItemID    = "itemId"
+	attrExpiresAt = "expiresAt"
+)
+
+// object is the name of the cold copy of one version of an item.
+func object(user, itemID string, version int64) string {
+	return "archive/" + user + "/" + itemID + "/" + strconv.FormatInt(version, 10) + ".json"
+}
+
+// coldCopy is the form of the object: the item in DynamoDB's JSON, as it stood in the table.
+type coldCopy struct {
+	ItemType string          `json:"itemType"`
+	ItemID   string          `json:"itemId"`
+	Version  int64           `json:"version"`
+	Item     json.RawMessage `json:"item"`
+}
+
+// expiry returns when an item leaves the table, if it is one that leaves: in a final state of its type, and not restored
+// since it came into it.
+func expiry(t *entity.Type, it entity.Item) (at time.Time, leaves bool) {
+	keep, final := t.Retention[it.Str(entity.AttrStatus)]
+	if !final || it.Has(entity.AttrRestoredAt) {
+		return time.Time{}, false
+	}
+	updated, ok := it.Time(entity.AttrUpdatedAt)
+	return updated.Add(keep), ok
+}
+
+// keepCopy copies the item this record left in a final state, if it is still so, and lets it expire.
+func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
+	if _, leaves := expiry(ch.Type, ch.New); !leaves || ch.New.Has(entity.AttrTTL) {
+		return nil
+	}
+	for range maxRounds {
+		it, err := get(ctx, c.Store, ch.Key)
+		if err != nil {
+			return err
+		}
+		if version := it.Int(entity.AttrVersion); it == nil || version != ch.Version {
+			// Somebody moved the item on: its own record will look after it. A copy that an earlier try made of this version may
+			// be left, and nobody else knows its name.
+			return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
+		}
+		if it.Has(entity.AttrTTL) {
+			return nil
+		}
+		settled, err := c.copyAndExpire(ctx, ch, it)
+		if settled || err != nil {
+			return err
+		}
+	}
+	return errUnsettled
+}
+
+// copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is false
+// if the item changed in between.
+func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it entity.Item) (settled bool, err error) {
+	version := it.Int(entity.AttrVersion)
+	name := object(ch.User, ch.Ref.ID, version)
+	body, err := json.Marshal(coldCopy{ch.Type.Name, ch.Ref.ID, version, change.AppendItem(nil, it)})
+	if err != nil {
+		return false, fmt.Errorf("encode cold copy: %w", err)
+	}
+	if err := c.Copies.Put(ctx, name, body); err != nil {
+		return false, fmt.Errorf("put cold copy %s: %w", name, err)
+	}
+	at, _ := expiry(ch.Type, it)
+	ttl := entity.Int(at.Unix())
+	cold := entity.ColdKey(ch.User, ch.Ref.ID).Item()
+	cold[attrObject] = entity.String(name)
+	cold[entity.AttrVersion] = it[entity.AttrVersion]
+	cold[attrItemType] = entity.String(ch.Type.Name)
+	cold[attrItemID] = entity.String(ch.Ref.ID)
+	cold.Set(entity.AttrTitle, it[entity.AttrTitle])
+	cold.SetTime(attrExpiresAt, at)
+	err = c.Store.Transact(ctx,
+		table.Update{Key: it.Key(), Set: entity.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
+		table.Put{Item: cold},
+	)
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("let %s expire: %w", it.Key(), err)
+	}
+	return true, nil
+}
+
+// dropOldCopy removes the copy of the version this record left behind: the item was edited, taken up again, deleted, or
+// restored. An item that TTL removed keeps its copy: that is what it is for.
+func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
+	if ch.Kind == change.Expired {
+		return nil
+	}
+	if ch.Old == nil {
+		if _, restored := ch.New.Time(entity.AttrRestoredAt); restored {
+			// The item went at one version more than its copy, and came back at one more.
+			return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version-restoredAhead)
+		}
+		return nil
+	}
+	if _, left := ch.Type.Retention[ch.Old.Str(entity.AttrStatus)]; !left {
+		return nil
+	}
+	old := ch.Old.Int(entity.AttrVersion)
+	if old == ch.Version {
+		return nil // bookkeeping: the ttl of this very version
+	}
+	err := c.Store.Delete(ctx, table.Delete{
+		Key: entity.ColdKey(ch.User, ch.Ref.ID),
+		If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old))),
+	})
+	var failed *table.ConditionError
+	if err != nil && !errors.As(err, &failed) {
+		return fmt.Errorf("delete cold row: %w", err)
+	}
+	// No row names that version now, and none ever will: the item is past it.
+	return c.dropObject(ctx, object(ch.User, ch.Ref.ID, old))
+}
+
+// dropUnnamed removes a copy of a version the item is past, unless the cold row names it.
+func (c *Consumer) dropUnnamed(ctx context.Context, user, itemID string, version int64) error {
+	cold, err := get(ctx, c.Store, entity.ColdKey(user, itemID))
+	if err != nil || cold.Int(entity.AttrVersion) == version {
+		return err
+	}
+	return c.dropObject(ctx, object(user, itemID, version))
+}
+
+func (c *Consumer) dropObject(ctx context.Context, name string) error {
+	if err := c.Copies.Delete(ctx, name); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("delete cold copy %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// restoredAhead is how far the version of a restored item is ahead of its copy's: its removal counted as one version.
+const restoredAhead = 2
+
+// Errors of [Archive.Restore]. They are matched with errors.Is.
+var (
+	// ErrNoCopy: the user has no cold copy of that item.
+	ErrNoCopy = errors.New("no cold copy")
+	// ErrAlive: the item has not left the table.
+	ErrAlive = errors.New("the item has not expired")
+	// ErrGone: its user deleted the item.
+	ErrGone = errors.New("the item was deleted")
+)
+
+// Archive lists and restores cold copies: the side of this package that clients see.
+type Archive struct{ Config }
+
+// New returns the archive. It needs no bus: what was restored is announced by the consumer.
+func New(cfg Config) *Archive { return &Archive{cfg} }
+
+// Copy is what the cold row of an item says.
+type Copy struct {
+	Ref       entity.Ref
+	Version   int64
+	Title     string
+	ExpiresAt time.Time // when the item leaves the table, or left it
+}
+
+// List returns a page of the user's cold copies in the order of the items' ids. Position is that of the page before.
+func (a *Archive) List(ctx context.Context, user string, limit int, start table.Position) (copies []Copy, next table.Position, err error) {
+	page, err := a.Store.Query(ctx, table.Query{
+		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ColdPrefix()}, Limit: limit, Start: start,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list cold copies of %s: %w", user, err)
+	}
+	for _, row := range page.Items {
+		at, _ := row.Time(attrExpiresAt)
+		copies = append(copies, Copy{
+			Ref:       entity.Ref{Type: row.Str(attrItemType), ID: row.Str(attrItemID)},
+			Version:   row.Int(entity.AttrVersion),
+			Title:     row.Str(entity.AttrTitle),
+			ExpiresAt: at,
+		})
+	}
+	return copies, page.Next, nil
+}
+
+// Restore brings an item back from its cold copy and returns it. More actions, such as the receipt of an idempotent
+// request, go into the same transaction; they are its last, and a failure of one comes back as a [*table.ConditionError]
+// with its position among them.
+func (a *Archive) Restore(ctx context.Context, t *entity.Type, user, id string, more ...table.Action) (entity.Item, error) {
+	key := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})
+	for range maxRounds {
+		plan, err := a.plan(ctx, t, user, key)
+		if err != nil {
+			return nil, err
+		}
+		err = a.Store.Transact(ctx, append(plan.actions, more...)...)
+		var failed *table.ConditionError
+		switch {
+		case err == nil:
+			return plan.restored, nil
+		case !errors.As(err, &failed):
+			return nil, fmt.Errorf("restore %s: %w", key, err)
+		}
+		if extra := failuresFrom(failed, len(plan.actions)); extra != nil {
+			return nil, extra
+		}
+	}
+	return nil, fmt.Errorf("restore %s: %w: %w", key, errUnsettled, table.ErrConflict)
+}
+
+// failuresFrom keeps the failures of the actions from the index on, counted from there; nil if there are none.
+func failuresFrom(failed *table.ConditionError, index int) error {
+	var extra []table.Failure
+	for _, f := range failed.Failures {
+		if f.Index >= index {
+			extra = append(extra, table.Failure{Index: f.Index - index, Old: f.Old})
+		}
+	}
+	if extra == nil {
+		return nil
+	}
+	return &table.ConditionError{Failures: extra}
+}
+
+type restoration struct {
+	restored entity.Item
+	actions  []table.Action
+}
+
+// plan reads what is there and says how to bring the item back.
+func (a *Archive) plan(ctx context.Context, t *entity.Type, user string, key entity.Key) (restoration, error) {
+	id, err := entity.ParseSortKey(key.SK)
+	if err != nil {
+		return restoration{}, err
+	}
+	itemID := id.Components[0]
+	it, err := get(ctx, a.Store, key)
+	if err != nil {
+		return restoration{}, err
+	}
+	switch {
+	case it == nil:
+		return a.fromCopy(ctx, t, user, itemID)
+	case !entity.Lapsed(it, a.Now()):
+		return restoration{}, ErrAlive
+	}
+	// Past its ttl and not swept yet: it is still there, and taking the ttl off brings it back.
+	restored := a.revive(t, user, it, it)
+	return restoration{restored, []table.Action{
+		table.Change(it, restored, table.AtVersion(it.Int(entity.AttrVersion))),
+	}}, nil
+}
+
+func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID string) (restoration, error) {
+	cold, err := get(ctx, a.Store, entity.ColdKey(user, itemID))
+	if err != nil {
+		return restoration{}, err
+	}
+	if cold == nil {
+		return restoration{}, ErrNoCopy
+	}
+	stored, err := a.read(ctx, cold.Str(attrObject))
+	if err != nil {
+		return restoration{}, err
+	}
+	gone := entity.GoneKey(user, itemID)
+	deleted, err := get(ctx, a.Store, gone)
+	if err != nil {
+		return restoration{}, err
+	}
+	if deleted != nil {
+		return restoration{}, ErrGone
+	}
+	expired := stored.Clone()
+	expired[entity.AttrVersion] = entity.Int(stored.Int(entity.AttrVersion) + restoredAhead - 1)
+	restored := a.revive(t, user, expired, stored)
+	return restoration{restored, []table.Action{
+		table.Put{Item: restored, If: table.NotExists()},
+		table.Check{Key: gone, If: table.NotExists()},
+		table.Delete{Key: cold.Key(), If: table.Exists(table.Equal(entity.AttrVersion, cold[entity.AttrVersion]))},
+	}}, nil
+}
+
+// revive is the item as it comes back, one version after before.
+func (a *Archive) revive(t *entity.Type, user string, before, it entity.Item) entity.Item {
+	restored := t.Next(user, before, it, a.Now(), nil)
+	restored.SetTime(entity.AttrRestoredAt, a.Now())
+	return restored
+}
+
+// read returns the item in a cold copy.
+func (a *Archive) read(ctx context.Context, name string) (entity.Item, error) {
+	body, err := a.Copies.Get(ctx, name)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, fmt.Errorf("cold copy %s is missing: %w", name, ErrNoCopy)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get cold copy %s: %w", name, err)
+	}
+	var stored coldCopy
+	if err := json.Unmarshal(body, &stored); err != nil {
+		return nil, fmt.Errorf("cold copy %s: %w", name, err)
+	}
+	it, err := change.ParseItem(stored.Item)
+	if err != nil {
+		return nil, fmt.Errorf("cold copy %s: %w", name, err)
+	}
+	return it, nil
+}

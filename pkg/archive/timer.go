@@ -1,0 +1,76 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+var errMalformedTimer = errors.New("malformed timer")
+
+// startTimer puts the timer of a task that this record completed. Everything in it comes from the image, so that a
+// repetition writes the same row; one that comes after the timer fired fires once more, for nothing.
+func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
+	archiveAt, due := ch.New.Time(entity.AttrArchiveAt)
+	if !due || ch.New.Str(entity.AttrStatus) != entity.StatusCompleted || sameCompletion(ch.Old, ch.New) {
+		return nil
+	}
+	row := entity.TimerKey(ch.User, ch.Ref.ID, ch.Version).Item()
+	row[entity.AttrTTL] = entity.Int(archiveAt.Unix())
+	row[entity.AttrCompletedAt] = ch.New[entity.AttrCompletedAt]
+	row[entity.AttrArchiveAt] = ch.New[entity.AttrArchiveAt]
+	if err := c.Store.Put(ctx, table.Put{Item: row}); err != nil {
+		return fmt.Errorf("put timer: %w", err)
+	}
+	return nil
+}
+
+// sameCompletion reports whether a task completed in one image is completed in the other just as it was.
+func sameCompletion(a, b entity.Item) bool {
+	return a.Str(entity.AttrStatus) == b.Str(entity.AttrStatus) &&
+		a.Str(entity.AttrCompletedAt) == b.Str(entity.AttrCompletedAt) &&
+		a.Str(entity.AttrArchiveAt) == b.Str(entity.AttrArchiveAt)
+}
+
+// timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was set.
+func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
+	if ch.Kind != change.Expired {
+		return nil
+	}
+	timer, err := entity.ParseTimer(ch.Key.SK)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMalformedTimer, err)
+	}
+	task := c.Registry.OfID(timer.TaskID)
+	if task == nil {
+		return fmt.Errorf("%w: %s is no entity's id", errMalformedTimer, timer.TaskID)
+	}
+	key := entity.ItemKey(ch.User, entity.Ref{Type: task.Name, ID: timer.TaskID})
+	for range maxRounds {
+		before, err := get(ctx, c.Store, key)
+		if err != nil {
+			return err
+		}
+		if before.Str(entity.AttrStatus) != entity.StatusCompleted ||
+			before.Str(entity.AttrCompletedAt) != ch.Old.Str(entity.AttrCompletedAt) ||
+			before.Str(entity.AttrArchiveAt) != ch.Old.Str(entity.AttrArchiveAt) {
+			return nil
+		}
+		after := before.Clone()
+		after[entity.AttrStatus] = entity.String(entity.StatusArchived)
+		after = task.Next(ch.User, before, after, c.Now(), nil)
+		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
+		var failed *table.ConditionError
+		if err == nil {
+			return nil
+		}
+		if !errors.As(err, &failed) {
+			return fmt.Errorf("archive task %s: %w", timer.TaskID, err)
+		}
+	}
+	return errUnsettled
+}

@@ -1,0 +1,28 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"nexus/pkg/entity"
+)
+
+// AppendItem appends the item in DynamoDB's JSON, each value with its type, as it stands in a record's images: the one
+// form in which an item leaves the table and comes back the same.
+func AppendItem(dst []byte, it entity.Item) []byte { return appendItem(dst, it) }
+
+// ParseItem is the inverse of [AppendItem]. An error wraps [ErrUndecodable].
+func ParseItem(raw []byte) (entity.Item, error) {
+	r := newReader(raw)
+	it, err := r.image(nil)
+	if r.broken == nil {
+		if _, extra := r.json.ReadToken(); extra != io.EOF {
+			err = errors.Join(err, errors.New("more than one JSON value"))
+		}
+	}
+	if err = errors.Join(r.broken, err); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
+	}
+	return it, nil
+}
