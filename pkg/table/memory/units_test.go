@@ -1,0 +1,161 @@
+package memory_test
+
+import (
+	"strings"
+	"testing"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+// meter keeps what the observer was told.
+type meter struct{ seen []table.Usage }
+
+func (m *meter) observe(u table.Usage) { m.seen = append(m.seen, u) }
+
+// take returns the calls since the last take.
+func (m *meter) take() []table.Usage {
+	seen := m.seen
+	m.seen = nil
+	return seen
+}
+
+func kilobytes(n int) entity.Item {
+	return entity.Item{"text": entity.String(strings.Repeat("x", n<<10-200))}
+}
+
+// year puts the row into GSI1, which holds whole rows; links into GSI4, which holds keys.
+func year(item entity.Item, sk string) entity.Item {
+	item[entity.AttrGSI1PK], item[entity.AttrGSI1SK] = entity.String(entity.AgendaPK("u", 2030)), entity.String(sk)
+	return item
+}
+
+func linked(item entity.Item, sk string) entity.Item {
+	item[entity.AttrGSI4PK], item[entity.AttrGSI4SK] = entity.String("x"), entity.String(sk)
+	return item
+}
+
+func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
+	t.Parallel()
+	type units = map[entity.Index]float64
+	for name, c := range map[string]struct {
+		before  entity.Item // nil for no row
+		act     table.Action
+		total   float64
+		indexes units
+	}{
+		"a new row of 3 KB":            {nil, table.Put{Item: note("a", kilobytes(3))}, 3, nil},
+		"a large row made small":       {kilobytes(3), table.Put{Item: note("a", nil)}, 3, nil},
+		"a small change of 3 KB":       {kilobytes(3), table.Update{Key: noteKey("a"), Set: count(1)}, 3, nil},
+		"a delete of 3 KB":             {kilobytes(3), table.Delete{Key: noteKey("a")}, 3, nil},
+		"a delete of nothing":          {nil, table.Delete{Key: noteKey("a")}, 1, nil},
+		"a write that changes nothing": {year(kilobytes(2), "1"), table.Put{Item: note("a", year(kilobytes(2), "1"))}, 2, nil},
+		"a failed condition":           {kilobytes(3), table.Put{Item: note("a", nil), If: table.NotExists()}, 3, nil},
+		"an entry appears":             {kilobytes(2), table.Update{Key: noteKey("a"), Set: year(entity.Item{}, "1")}, 4, units{entity.YearView: 2}},
+		"an entry disappears":          {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Remove: []string{entity.AttrGSI1SK}}, 4, units{entity.YearView: 2}},
+		"an entry's content changes":   {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 4, units{entity.YearView: 2}},
+		"an entry's key changes":       {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: year(entity.Item{}, "2")}, 6, units{entity.YearView: 4}},
+		"an entry is deleted":          {year(kilobytes(2), "1"), table.Delete{Key: noteKey("a")}, 4, units{entity.YearView: 2}},
+		"a keys-only entry of 3 KB":    {nil, table.Put{Item: note("a", linked(kilobytes(3), "1"))}, 4, units{entity.CrossLinks: 1}},
+		"a keys-only entry untouched":  {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 3, nil},
+		"a keys-only entry moves":      {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: linked(entity.Item{}, "2")}, 5, units{entity.CrossLinks: 2}},
+		"two indexes at once":          {nil, table.Put{Item: note("a", linked(year(kilobytes(1), "1"), "1"))}, 3, units{entity.YearView: 1, entity.CrossLinks: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			charged := func(act func(b *bundle) error) table.Usage {
+				m := &meter{}
+				b := setup(t, memory.Options{Observer: m.observe})
+				if c.before != nil {
+					b.put("a", c.before)
+				}
+				m.take()
+				if err := act(b); err != nil {
+					var failed *table.ConditionError
+					b.ErrorAs(err, &failed)
+				}
+				seen := m.take()
+				b.Len(seen, 1)
+				return seen[0]
+			}
+			b := setup(t, memory.Options{})
+			single := charged(func(b *bundle) error { return b.store.Transact(b.ctx, c.act) })
+			b.InDelta(c.total, single.WriteUnits, 0)
+			b.Equal(c.indexes, single.IndexWriteUnits)
+			b.Zero(single.ReadUnits)
+
+			inIndexes := 0.0
+			for _, n := range c.indexes {
+				inIndexes += n
+			}
+			both := charged(func(b *bundle) error {
+				return b.store.Transact(b.ctx, c.act, table.Check{Key: noteKey("b"), If: table.NotExists()})
+			})
+			b.Equal("Transact", both.Op)
+			b.InDelta(2*(c.total-inIndexes)+inIndexes+2, both.WriteUnits, 0, "twice on the table, once on the indexes")
+			b.Equal(c.indexes, both.IndexWriteUnits)
+		})
+	}
+}
+
+func TestReadsAreChargedBy4KB(t *testing.T) {
+	t.Parallel()
+	m := &meter{}
+	b := setup(t, memory.Options{Observer: m.observe})
+	b.put("a", year(kilobytes(5), "1"))
+	b.put("b", year(kilobytes(1), "2"))
+	b.put("c", year(kilobytes(1), "3"))
+	m.take()
+	read := func(err error) table.Usage {
+		b.NoError(err)
+		seen := m.take()
+		b.Len(seen, 1)
+		b.Zero(seen[0].WriteUnits)
+		return seen[0]
+	}
+	_, err := b.store.Get(b.ctx, noteKey("a"))
+	b.Equal(table.Usage{Op: "Get", Rows: 1, ReadUnits: 2}, read(err))
+	_, err = b.store.Get(b.ctx, noteKey("missing"))
+	b.ErrorIs(err, table.ErrNotFound)
+	b.Equal(table.Usage{Op: "Get", ReadUnits: 1}, read(nil))
+	_, err = b.store.BatchGet(b.ctx, []entity.Key{noteKey("a"), noteKey("b"), noteKey("missing")})
+	b.Equal(table.Usage{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
+	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u")})
+	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
+	agenda := table.Query{Index: entity.YearView, Partition: entity.AgendaPK("u", 2030)}
+	_, err = b.store.Query(b.ctx, agenda)
+	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))
+	agenda.AnyTag = []string{"none"}
+	_, err = b.store.Count(b.ctx, agenda)
+	b.Equal(table.Usage{Op: "Count", Rows: 3, ReadUnits: 1}, read(err), "a filter saves nothing")
+	agenda.Partition = entity.AgendaPK("u", 1999)
+	_, err = b.store.Query(b.ctx, agenda)
+	b.Equal(table.Usage{Op: "Query", ReadUnits: 0.5}, read(err))
+}
+
+func TestEachRoundTripIsOneCall(t *testing.T) {
+	t.Parallel()
+	m := &meter{}
+	b := setup(t, memory.Options{Observer: m.observe})
+	var rows []entity.Item
+	var keys []entity.Key
+	for i := range 130 {
+		rows = append(rows, note(numbered(i), kilobytes(10)))
+		keys = append(keys, rows[i].Key())
+	}
+	calls := func(err error) []int {
+		b.NoError(err)
+		var of []int
+		for _, u := range m.take() {
+			of = append(of, u.Rows)
+		}
+		return of
+	}
+	b.Equal([]int{25, 25, 25, 25, 25, 5}, calls(b.store.Load(b.ctx, rows)))
+	_, err := b.store.BatchGet(b.ctx, keys)
+	b.Equal([]int{100, 30}, calls(err))
+	_, err = b.store.Count(b.ctx, table.Query{Partition: entity.UserPK("u")})
+	b.Equal([]int{104, 26}, calls(err), "pages end at 1 MB")
+	b.Equal([]int{104, 26}, calls(b.store.Walk(b.ctx, 0, 1, func(entity.Item) error { return nil })))
+}
