@@ -1,6 +1,9 @@
 package entity
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // First turns merged fields into the item to create, at version 1.
 func (t *Type) First(user, id string, fields Item, now time.Time, preferences Item) Item {
@@ -34,9 +37,20 @@ func (t *Type) finish(user string, w Write) {
 	if t.Derive != nil {
 		t.Derive(w)
 	}
-	if t.Index != nil {
+	if t.Index != nil && t.statesHold(w.After) {
 		t.Index(user, w.After).set(w.After)
 	}
+}
+
+// statesHold reports whether every Enum has one of its values. Index builds keys of them, before Validate has refused
+// what a client made up.
+func (t *Type) statesHold(it Item) bool {
+	for _, f := range t.Fields {
+		if f.Kind == Enum && it.Has(f.Name) && !slices.Contains(f.Enum, it.Str(f.Name)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (k IndexKeys) set(it Item) {

@@ -42,6 +42,7 @@ func Reminder() *Type {
 		Derive: deriveReminder,
 		Index:  indexReminder,
 		Dues:   reminderDues,
+		Spans:  reminderSpans,
 		Retention: map[string]time.Duration{
 			StatusCompleted: doneReminderRetention,
 			StatusDismissed: doneReminderRetention,

@@ -50,6 +50,7 @@ func Task() *Type {
 		Derive:    deriveTask,
 		Index:     indexTask,
 		Dues:      taskDues,
+		Spans:     taskSpans,
 		View:      viewTask,
 		Retention: map[string]time.Duration{StatusArchived: archivedRetention},
 		NeedsPreferences: func(patch Item) bool {

@@ -24,6 +24,9 @@ type Type struct {
 	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
 	// cancelled or archived. Nil for a type without reminders.
 	Dues func(it Item) []Due
+	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown at
+	// its index key, without length.
+	Spans func(it Item) []Span
 	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on which
 	// time has no effect.
 	View func(it Item, now time.Time) Item

@@ -1,0 +1,59 @@
+package entity
+
+import "time"
+
+// Span is one showing of an item in an agenda. Start and End are readings labelled UTC if floating.
+type Span struct {
+	Start, End time.Time
+	// Floating readings are to be resolved in the zone of whoever looks.
+	Floating bool
+}
+
+// ShownIn returns the item's showings; none for an item that is not indexed by time.
+func (t *Type) ShownIn(it Item) []Span {
+	if t.Spans != nil {
+		return t.Spans(it)
+	}
+	at, ok := it.Time(AttrGSI1SK)
+	if !ok {
+		return nil
+	}
+	return []Span{{Start: at, End: at}}
+}
+
+// LongPrefix begins the state-view sort keys of events longer than 24 h; behind it stands the end, as the index key of
+// the start is written.
+func LongPrefix() string { return join(TypeEvent, "LONG") + separator }
+
+func eventSpans(it Item) []Span {
+	start, end := eventSpan(it)
+	return []Span{{start, end, !it.Has(AttrStartTzid)}}
+}
+
+// taskSpans: an open task with start and due is shown at both; one that is done at the earlier only.
+func taskSpans(it Item) []Span {
+	at, ok := taskAgendaTime(it)
+	if !ok {
+		return nil
+	}
+	if it.Bool(AttrIsAllDay) {
+		return []Span{{at, at.AddDate(0, 0, 1), true}}
+	}
+	floating := !it.Has(AttrDueTzid)
+	spans := []Span{{at, at, floating}}
+	switch it.Str(AttrStatus) {
+	case StatusBacklog, StatusInProgress:
+		if due, ok := it.Time(AttrDueUtc); ok && due.After(at) {
+			spans = append(spans, Span{due, due, floating})
+		}
+	}
+	return spans
+}
+
+func reminderSpans(it Item) []Span {
+	var spans []Span
+	for _, due := range reminderDues(it) {
+		spans = append(spans, Span{due.At, due.At, due.Floating})
+	}
+	return spans
+}
