@@ -1,0 +1,44 @@
+package eventsource
+
+import (
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// giveUpAge is the age at which a record that still fails is handed to the on-failure destination: an hour before the
+// stream, which keeps 24, would lose it.
+const giveUpAge = 23 * time.Hour
+
+// Reader is one line of the deployment table: an event source mapping and the consumers behind it.
+type Reader struct {
+	Config
+	// Consumers are named as they name themselves; they share the reader, and each gets every record on its own.
+	Consumers []string
+}
+
+// Deployment is the table of stream readers that the local platform runs, the functions are built by and the
+// infrastructure deploys. A stream is made for two readers of a shard; more are throttled without a metric. To regroup,
+// move a name here and its constructor in the function's main.
+func Deployment(registry *entity.Registry) []Reader {
+	var items, all []string
+	for _, t := range registry.Types() {
+		prefix := entity.ItemPrefix(t.Name)
+		all = append(all, prefix)
+		if t.HasCollection() {
+			items = append(items, prefix)
+		}
+	}
+	timers := Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
+	return []Reader{
+		{
+			Config:    Config{Name: "projections", Filter: Filter{{SKPrefixes: items}}, MaxAge: giveUpAge, Bisect: true},
+			Consumers: []string{"stats", "links"},
+		},
+		{
+			Config:    Config{Name: "effects", Filter: Filter{{SKPrefixes: all}, timers}, MaxAge: giveUpAge, Bisect: true},
+			Consumers: []string{"reminders", "archive"},
+		},
+	}
+}
