@@ -2,21 +2,63 @@ package query
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
 )
 
+// maxPriority is the last priority of a task; 0 asks for all.
+const maxPriority = 5
+
 // ColumnQuery asks for one column of the task board.
 type ColumnQuery struct {
-	Status   string // one of entity.TaskStatuses
+	Status   string // one of [entity.TaskStatuses]
 	Priority int64  // 1 to 5; 0 for all
 	Limit    int    // 0 for [DefaultLimit]
 	Cursor   string
 }
 
 // Column returns a page of tasks by priority, then age.
+//
+// A completed task whose archive timer is late is archived for every reader, though its row still stands among the
+// completed ones. So COMPLETED leaves it out, and ARCHIVED goes on with those tasks, again by priority, then age, after
+// the ones that are archived in the table too: a cursor stays one place in one index that way, and a late timer is rare.
 func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page, error) {
-	return Page{}, nil
+	if err := checkUser(user); err != nil {
+		return Page{}, err
+	}
+	limit, err := settleLimit(q.Limit)
+	if err != nil {
+		return Page{}, err
+	}
+	if !slices.Contains(entity.TaskStatuses(), q.Status) {
+		return Page{}, refuse("status", "must be one of %s", strings.Join(entity.TaskStatuses(), ", "))
+	}
+	if q.Priority < 0 || q.Priority > maxPriority {
+		return Page{}, refuse("priority", "must be 1 to %d", maxPriority)
+	}
+	t := s.registry.Named(entity.TypeTask)
+	if t == nil {
+		return Page{}, ErrNotFound
+	}
+	return s.page(ctx, user, list{
+		question: question{user, "column", []string{q.Status, strconv.FormatInt(q.Priority, 10)}},
+		typ:      t, legs: columnLegs(q.Status, q.Priority),
+	}, limit, q.Cursor)
+}
+
+func columnLegs(status string, priority int64) []leg {
+	keeps := func(seen entity.Item) bool { return seen.Str(entity.AttrStatus) == status }
+	legs := []leg{{prefix: entity.TaskColumn(status, priority), keeps: keeps}}
+	if status == entity.StatusArchived {
+		legs = append(legs, leg{prefix: entity.TaskColumn(entity.StatusCompleted, priority), keeps: keeps, sparse: true})
+	}
+	return legs
 }
 
 // BoardColumn is one column of the board with its first page.
@@ -27,17 +69,18 @@ type BoardColumn struct {
 
 // Board returns all columns in their order, each with its first limit tasks; the cursors lead on in [Service.Column].
 func (s *Service) Board(ctx context.Context, user string, limit int) ([]BoardColumn, error) {
-	return nil, nil
-}
-
-// NotesQuery asks for one part of the notes grid.
-type NotesQuery struct {
-	State  entity.NoteState
-	Limit  int // 0 for [DefaultLimit]
-	Cursor string
-}
-
-// Notes returns a page of notes, the latest changed first.
-func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, error) {
-	return Page{}, nil
+	statuses := entity.TaskStatuses()
+	columns := make([]BoardColumn, len(statuses))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, status := range statuses {
+		g.Go(func() error {
+			page, err := s.Column(ctx, user, ColumnQuery{Status: status, Limit: limit})
+			columns[i] = BoardColumn{status, page}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("board: %w", err)
+	}
+	return columns, nil
 }

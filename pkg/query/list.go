@@ -1,0 +1,115 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// maxReads bounds the store's pages read one after another for one page of an answer, when many rows do not count.
+const maxReads = 4
+
+// list is a question answered by ranges of the state view, one behind the other.
+type list struct {
+	question   question
+	typ        *entity.Type
+	legs       []leg
+	descending bool
+}
+
+// leg is one range of a list, with which of its items belong there as they are seen.
+type leg struct {
+	prefix string
+	keeps  func(seen entity.Item) bool
+	// sparse says that most rows may not belong, so that a page is read to the store's own bound.
+	sparse bool
+}
+
+// page reads on from the cursor until the limit, the store's 1 MB, or the end.
+func (s *Service) page(ctx context.Context, user string, l list, limit int, text string) (Page, error) {
+	at, err := l.start(user, text)
+	if err != nil {
+		return Page{}, err
+	}
+	now := s.now()
+	var out Page
+	for range maxReads {
+		g := l.legs[at.leg]
+		q := table.Query{
+			Index: entity.StateView, Partition: entity.UserPK(user), Range: table.Range{Prefix: g.prefix},
+			Limit: limit - len(out.Items), Descending: l.descending, Start: at.position,
+		}
+		if g.sparse {
+			q.Limit = 0
+		}
+		rows, err := s.store.Query(ctx, q)
+		if err != nil {
+			return Page{}, fmt.Errorf("read %s of %s: %w", g.prefix, user, err)
+		}
+		for _, row := range rows.Items {
+			if len(out.Items) == limit {
+				out.Next = at.encode(l.question)
+				return out, nil
+			}
+			at.position = positionOf(row)
+			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) {
+				out.Items = append(out.Items, Found{l.typ, seen})
+			}
+		}
+		full := len(rows.Next) > 0 && (q.Limit == 0 || len(rows.Items) < q.Limit) // the store ended at 1 MB
+		if at.position = rows.Next; len(rows.Next) == 0 {
+			if at = (spot{leg: at.leg + 1}); at.leg == len(l.legs) {
+				return out, nil
+			}
+		}
+		if full || len(out.Items) == limit {
+			break
+		}
+	}
+	out.Next = at.encode(l.question)
+	return out, nil
+}
+
+// spot is how far a list has been read: behind the position in the leg, or at its beginning.
+type spot struct {
+	leg      int
+	position table.Position
+}
+
+func (at spot) encode(q question) string {
+	row := entity.Item(at.position)
+	return cursor{Leg: at.leg, SK: row.Str(entity.AttrSK), IndexSK: row.Str(entity.AttrGSI3SK)}.encode(q)
+}
+
+func positionOf(row entity.Item) table.Position {
+	position := table.Position{}
+	for _, name := range []string{entity.AttrPK, entity.AttrSK, entity.AttrGSI3PK, entity.AttrGSI3SK} {
+		position[name] = row[name]
+	}
+	return position
+}
+
+// start is where the cursor leads: to a row that can exist, in the user's partition and in one of the legs.
+func (l list) start(user, text string) (spot, error) {
+	c, ok, err := decodeCursor(text, l.question)
+	if err != nil || !ok {
+		return spot{}, err
+	}
+	if c.Leg < 0 || c.Leg >= len(l.legs) {
+		return spot{}, ErrCursor
+	}
+	if c.SK == "" && c.IndexSK == "" {
+		return spot{leg: c.Leg}, nil
+	}
+	if !isItemKey(l.typ, c.SK) || !strings.HasPrefix(c.IndexSK, l.legs[c.Leg].prefix) {
+		return spot{}, ErrCursor
+	}
+	pk := entity.String(entity.UserPK(user))
+	return spot{leg: c.Leg, position: table.Position{
+		entity.AttrPK: pk, entity.AttrSK: entity.String(c.SK),
+		entity.AttrGSI3PK: pk, entity.AttrGSI3SK: entity.String(c.IndexSK),
+	}}, nil
+}
