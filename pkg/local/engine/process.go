@@ -43,7 +43,7 @@ func identifyInProc(pid int) (process, error) {
 	}
 	// The second field, the name, is in parentheses and may hold anything, also blanks and parentheses.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	const state, start = 3 - 3, 22 - 3 // the fields after the name begin with the third
+	const state, start = 0, 22 - 3 // of the fields after the name, which begin with the third
 	if len(fields) <= start {
 		return process{}, fmt.Errorf("identify process %d: stat has %d fields after the name", pid, len(fields))
 	}

@@ -1,0 +1,73 @@
+# Nexus. `make help` lists what there is to make.
+
+SHELL := bash
+GO    ?= go
+
+GOLANGCI_VERSION := 2.15.0
+GOLANGCI         := bin/golangci-lint-$(GOLANGCI_VERSION)
+export GOLANGCI_LINT_CACHE ?= $(CURDIR)/bin/.golangci-cache
+
+# What a fuzz target gets, and what go test is given besides.
+FUZZTIME  ?= 10s
+TESTFLAGS ?=
+# Which benchmarks, and how often each.
+BENCH ?= .
+COUNT ?= 1
+
+# -buildvcs=false: the same source gives the same binary, also in a checkout that belongs to someone else.
+FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lambda.norpc
+FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
+
+.DEFAULT_GOAL := help
+.PHONY: help dev demo test race lint fuzz bench engine build functions clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+dev: engine ## run the whole system on this machine, data in .nexus
+	$(GO) run ./cmd/nexus dev --data .nexus
+
+demo: engine ## play one user's week through a system of its own and check every effect
+	$(GO) run ./cmd/nexus demo
+
+test: engine ## run every test; says how many ran (TESTFLAGS)
+	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
+
+race: engine ## run every test under the race detector (TESTFLAGS)
+	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
+
+lint: $(GOLANGCI) ## check style, imports and forbidden calls
+	$(GOLANGCI) run ./...
+	$(GO) test ./internal/lint
+
+fuzz: engine ## run every fuzz target for FUZZTIME each
+	@grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' --with-filename pkg | sort | \
+	while IFS=: read -r file func; do \
+		echo "$${func#func } in $$(dirname "$$file")"; \
+		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" || exit 1; \
+	done
+
+bench: engine ## run the benchmarks (BENCH, COUNT)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+engine: ## install the local DynamoDB engine as bin/dynoxide
+	@pkg/local/engine/install.sh
+
+build: ## build the command line as bin/nexus
+	$(GO) build -trimpath -buildvcs=false -o bin/nexus ./cmd/nexus
+
+functions: ## build the Lambda functions for arm64 under dist
+	@for name in $(FUNCTIONS); do \
+		CGO_ENABLED=0 GOOS=linux GOARCH=arm64 \
+			$(GO) build $(FUNCTION_FLAGS) -o dist/functions/$$name/bootstrap ./functions/$$name || exit 1; \
+		printf '%-12s %s bytes\n' $$name $$(wc -c <dist/functions/$$name/bootstrap); \
+	done
+
+clean: ## remove what was built and installed here; data stay
+	rm -rf bin dist
+
+# The linter is built from source into a directory of its own first, so that bin never holds half of it.
+$(GOLANGCI):
+	@mkdir -p bin && work=$$(mktemp -d "$(CURDIR)/bin/install.XXXXXX") && trap 'rm -rf "$$work"' EXIT && \
+	GOBIN=$$work GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_VERSION) && \
+	mv -f "$$work/golangci-lint" $@

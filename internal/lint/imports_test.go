@@ -1,0 +1,151 @@
+package lint_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rule says what the packages of a folder may import of this module, besides their own folder and its parents' ports.
+type rule struct {
+	folder string
+	may    []string
+}
+
+// rules is docs/architecture.md, "Who may import whom". The longest folder that fits decides.
+var rules = []rule{
+	{"cmd", []string{"pkg"}},
+	{"functions", []string{"pkg"}},
+	{"internal", nil},
+	{"events", []string{"pkg/entity", "pkg/change"}},
+
+	{"pkg/entity", nil},
+	{"pkg/recurrence", nil},
+	{"pkg/change", []string{"pkg/entity"}},
+	{"pkg/table", []string{"pkg/entity"}},
+	{"pkg/table/memory", []string{"pkg/entity", "pkg/change"}},
+	{"pkg/schedule", []string{"pkg/entity"}},
+	{"pkg/bus", []string{"pkg/entity"}},
+	{"pkg/blob", []string{"pkg/entity"}},
+
+	{"pkg/command", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
+	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
+	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
+	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
+	{"pkg/api", []string{
+		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/entity",
+	}},
+
+	{"pkg/projection", []string{"pkg/change", "pkg/entity", "pkg/table"}},
+	{"pkg/stats", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
+	{"pkg/links", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
+	{"pkg/reminders", []string{
+		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
+	}},
+	{"pkg/archive", []string{
+		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
+	}},
+	{"pkg/consume", []string{"pkg/change", "pkg/entity", "=pkg/blob"}},
+	{"pkg/eventsource", []string{"pkg/change", "pkg/entity"}},
+
+	{"pkg/verify", []string{"pkg"}},
+	{"pkg/simulate", []string{"pkg"}},
+	{"pkg/local", []string{"pkg"}},
+}
+
+// closed are folders below pkg that a right to "pkg" as a whole does not include, and who has them nevertheless.
+var closed = []struct {
+	folder string
+	to     []string
+}{
+	{"pkg/local", []string{"pkg/local", "cmd"}},
+	{"pkg/simulate", []string{"pkg/simulate", "cmd"}},
+	{"pkg/table/memory", []string{"pkg/table/memory", "pkg/local", "pkg/simulate", "cmd"}},
+}
+
+// sdkAdapters are the only folders in which types of the SDK may appear.
+var sdkAdapters = []string{
+	"pkg/table/dynamo", "pkg/schedule/eventbridge", "pkg/bus/eventbridge", "pkg/blob/s3", "pkg/eventsource/streams",
+	"pkg/local", "functions", "cmd",
+}
+
+func ruleFor(path string) (rule, bool) {
+	best := rule{}
+	for _, r := range rules {
+		if under(path, r.folder) && len(r.folder) > len(best.folder) {
+			best = r
+		}
+	}
+	return best, best.folder != ""
+}
+
+// allows reports whether a package of the rule's folder may import the target. A "=" permits the very package only: a
+// port without its adapters.
+func (r rule) allows(importer, target string) bool {
+	if under(target, r.folder) || strings.HasPrefix(importer, target+"/") {
+		return true // its own folder, and the port above an adapter
+	}
+	return slices.ContainsFunc(r.may, func(allowed string) bool {
+		exact, isExact := strings.CutPrefix(allowed, "=")
+		return isExact && target == exact || !isExact && under(target, allowed)
+	})
+}
+
+func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		r, ok := ruleFor(p.path())
+		require.True(t, ok, "%s stands in no rule: add it to the table here and to docs/architecture.md", p.path())
+		for _, imported := range p.Imports {
+			target, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			require.True(t, r.allows(p.path(), target), "%s must not import %s", p.path(), target)
+			require.False(t, underAny(target, "cmd", "functions") && !under(p.path(), topFolder(target)),
+				"%s must not import %s: nobody imports wiring", p.path(), target)
+			for _, c := range closed {
+				require.True(t, !under(target, c.folder) || underAny(p.path(), c.to...), "%s must not import %s", p.path(), target)
+			}
+		}
+	}
+}
+
+func topFolder(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		for _, imported := range p.Imports {
+			switch {
+			case underAny(imported, "github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"):
+				require.True(t, underAny(p.path(), sdkAdapters...), "%s imports %s", p.path(), imported)
+			case under(imported, "github.com/aws/aws-lambda-go"):
+				require.True(t, underAny(p.path(), "functions"), "%s imports %s: handlers do not know Lambda", p.path(), imported)
+			}
+		}
+	}
+}
+
+func TestEntityNeedsTheStandardLibraryAloneAndRecurrenceItsParser(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if !underAny(p.path(), "pkg/entity", "pkg/recurrence") {
+			continue
+		}
+		for _, imported := range p.Imports {
+			first, _, _ := strings.Cut(imported, "/")
+			external := strings.Contains(first, ".")
+			parser := under(p.path(), "pkg/recurrence") && under(imported, "github.com/teambition/rrule-go")
+			require.True(t, !external || parser, "%s imports %s", p.path(), imported)
+		}
+	}
+}

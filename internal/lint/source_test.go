@@ -1,0 +1,76 @@
+package lint_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const maxLines = 500
+
+// vague are names that say nothing about what a package is responsible for.
+var vague = []string{
+	"util", "utils", "common", "helper", "helpers", "model", "models", "types", "misc", "shared", "base", "core", "lib",
+}
+
+func TestEveryPackageIsNamedAfterAResponsibility(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		require.False(t, slices.Contains(vague, p.Name), "package %s in %s", p.Name, p.path())
+	}
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+func TestNoFileIsTooLongToRead(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		for _, file := range p.files(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+			content, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if generated.Match(content) {
+				continue
+			}
+			lines := bytes.Count(content, []byte{'\n'})
+			require.LessOrEqual(t, lines, maxLines, "%s has %d lines: split it by concept", file, lines)
+		}
+	}
+}
+
+// keyPrefix is what a partition or sort key of the table begins with.
+var keyPrefix = regexp.MustCompile(`^(USER|U|EVENT|MASTER|INSTANCE|TASK|REMINDER|NOTE|USER_META|` +
+	`LINK|LINKED|LEDGER|TIMER|FIRED|COLD|GONE|RECEIPT|SUM|ZONE|FEED|OPEN|` +
+	`HEAD|REV|NODE|EDGE|TODO|BLOCK|PLAN|VALUES)#`)
+
+func TestKeysAreSpeltInEntityAlone(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if under(p.path(), "pkg/entity") || under(p.path(), "internal") {
+			continue
+		}
+		for _, file := range p.files(p.GoFiles) {
+			set := token.NewFileSet()
+			tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(tree, func(node ast.Node) bool {
+				literal, ok := node.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					return true
+				}
+				text, err := strconv.Unquote(literal.Value)
+				require.NoError(t, err)
+				require.False(t, keyPrefix.MatchString(text),
+					"%s: %s: build and parse keys with pkg/entity", set.Position(literal.Pos()), literal.Value)
+				return true
+			})
+		}
+	}
+}
