@@ -78,12 +78,11 @@ func (d *delivery) park(ctx context.Context, i int) {
 
 // parkedName is the same for the same record and consumer, so that a record that comes again is stored once, and
 // differs for any two records: bookkeeping changes an item without a new version, so the version alone would not do.
-// It has only letters, digits and . _ - / in it.
+// Ids are one user's, and unlike between types. Whatever a name is made of has only letters, digits, _ and - in it.
 func parkedName(consumer string, rec change.Decoded) string {
 	prefix := ParkedPrefix + consumer + "/"
 	if c := rec.Change; rec.Err == nil && c.Type != nil {
-		item := strings.Join([]string{c.User, c.Ref.Type, c.Ref.ID}, ".")
-		return prefix + item + "/" + strconv.FormatInt(c.Version, 10) + "-" + c.Sequence + ".json"
+		return prefix + c.User + "/" + c.Ref.ID + "/" + strconv.FormatInt(c.Version, 10) + "-" + c.Sequence + ".json"
 	}
 	if (rec.Key != entity.Key{}) && change.IsSequence(rec.Sequence) {
 		return prefix + digest([]byte(rec.Key.PK+"\x00"+rec.Key.SK)) + "/" + rec.Sequence + ".json"
