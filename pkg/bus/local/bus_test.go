@@ -82,6 +82,7 @@ func TestAnUnfinishedAppendIsCutOff(t *testing.T) {
 		"a line without its end":       `{"source":"nexus","detail-type":"E9","time":"2026-06-01T12:00:00Z","detail":{}}`,
 		"zeros":                        "\x00\x00\x00",
 		"a damaged line with its end":  "\x00\x00}\n",
+		"more than the next append":    strings.Repeat("x", 1000) + "\n",
 		"several lines that are wrong": "{\n}\n{}\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -217,6 +217,9 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.Equal(t, map[string]local.State{"a": local.Completed, "A": local.Pending, "b": local.Completed}, again.states())
 	require.Zero(t, again.fire(t, noon))
 	require.Equal(t, 1, again.fire(t, noon.Add(time.Hour)))
+
+	again.put(t, one("a", noon))
+	require.Equal(t, local.Pending, setup(t, dir, nil).states()["a"], "put anew at the same instant")
 }
 
 func TestACrashBetweenCallAndMarkCallsAgain(t *testing.T) {
