@@ -1,0 +1,210 @@
+package consume_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+)
+
+var (
+	errBusy = errors.New("store busy")
+	errBad  = errors.New("can never be done")
+)
+
+// scribe is a consumer that notes every change it finishes, in order, and fails as it is told.
+type scribe struct {
+	name  string
+	folds bool
+	// fail decides on one change; nil finishes it. try counts from 1.
+	fail func(c change.Change, try int) change.Outcome
+	// before, if set, runs at the start of each call.
+	before func(ctx context.Context, batch []change.Change)
+
+	mu    sync.Mutex
+	tries map[string]int
+	done  []string
+	calls [][]string
+}
+
+func (s *scribe) Name() string { return s.name }
+func (s *scribe) Folds() bool  { return s.folds }
+
+func (s *scribe) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var call []string
+	for _, c := range batch {
+		call = append(call, label(c))
+	}
+	s.calls = append(s.calls, call)
+	if s.before != nil {
+		s.before(ctx, batch)
+	}
+	var out []change.Outcome
+	for _, c := range batch {
+		var o change.Outcome
+		s.tries[c.Sequence]++
+		if s.fail != nil {
+			o = s.fail(c, s.tries[c.Sequence])
+		}
+		if o.Verdict == change.Done {
+			s.done = append(s.done, label(c))
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// label is an item's letter and version, such as a2.
+func label(c change.Change) string {
+	return fmt.Sprintf("%s%d", strings.TrimPrefix(c.Ref.ID, "task_"), c.Version)
+}
+
+// only makes fail apply to the labelled changes, on their first tries.
+func only(o change.Outcome, tries int, labels ...string) func(change.Change, int) change.Outcome {
+	return func(c change.Change, try int) change.Outcome {
+		if slices.Contains(labels, label(c)) && try <= tries {
+			return o
+		}
+		return change.Outcome{}
+	}
+}
+
+const always = 1 << 30
+
+var (
+	retry  = change.Outcome{Verdict: change.Retry, Err: errBusy}
+	poison = change.Outcome{Verdict: change.Poison, Err: errBad}
+)
+
+// shelf is a parking that fails its first puts.
+type shelf struct {
+	mu      sync.Mutex
+	fail    int
+	objects map[string][]byte
+}
+
+func (s *shelf) Put(_ context.Context, name string, body []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail > 0 {
+		s.fail--
+		return errors.New("shelf is closed")
+	}
+	s.objects[name] = bytes.Clone(body)
+	return nil
+}
+
+func (s *shelf) names() []string { return slices.Sorted(maps.Keys(s.objects)) }
+
+// bench is a loop with everything around it.
+type bench struct {
+	loop   *consume.Loop
+	shelf  *shelf
+	waits  []time.Duration
+	counts map[string]consume.Counts
+	log    *bytes.Buffer
+	mu     sync.Mutex
+}
+
+func setup(t *testing.T, consumers ...*scribe) *bench {
+	t.Helper()
+	return setupWith(t, func(*consume.Config) {}, consumers...)
+}
+
+// setupWith lets adjust change the configuration.
+func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe) *bench {
+	t.Helper()
+	b := &bench{shelf: &shelf{objects: map[string][]byte{}}, counts: map[string]consume.Counts{}, log: &bytes.Buffer{}}
+	cfg := config(b)
+	for _, s := range consumers {
+		s.tries = map[string]int{}
+		cfg.Consumers = append(cfg.Consumers, s)
+	}
+	adjust(&cfg)
+	var err error
+	b.loop, err = consume.New(cfg)
+	require.NoError(t, err)
+	return b
+}
+
+func config(b *bench) consume.Config {
+	return consume.Config{
+		Registry: entity.Product(), Parking: b.shelf,
+		Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Now: func() time.Time { return time.Unix(1767225600, 0) },
+		Wait: func(ctx context.Context, d time.Duration) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.waits = append(b.waits, d)
+			return ctx.Err()
+		},
+		Observe: func(consumer string, c consume.Counts) { b.counts[consumer] = c },
+	}
+}
+
+// handle returns the sequence number that the loop reports; empty for none.
+func (b *bench) handle(t *testing.T, event []byte) string {
+	t.Helper()
+	return b.handleWithin(t, t.Context(), event)
+}
+
+func (b *bench) handleWithin(t *testing.T, ctx context.Context, event []byte) string {
+	t.Helper()
+	body, err := b.loop.Handle(ctx, event)
+	require.NoError(t, err)
+	var answer struct {
+		BatchItemFailures []struct {
+			ItemIdentifier string `json:"itemIdentifier"`
+		} `json:"batchItemFailures"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&answer))
+	require.NotNil(t, answer.BatchItemFailures, "%s", body)
+	if len(answer.BatchItemFailures) == 0 {
+		return ""
+	}
+	require.Len(t, answer.BatchItemFailures, 1)
+	return answer.BatchItemFailures[0].ItemIdentifier
+}
+
+// records makes one record for each label, with sequence numbers 100, 101, ...; "?" stands for one that cannot be
+// decoded, in item a.
+func records(labels ...string) []json.RawMessage {
+	var out []json.RawMessage
+	for i, l := range labels {
+		broken := l == "?"
+		if broken {
+			l = "a9"
+		}
+		key := entity.ItemKey("user_1", entity.Ref{Type: entity.TypeTask, ID: "task_" + l[:1]})
+		it := key.Item()
+		it[entity.AttrType], it[entity.AttrVersion] = entity.String(entity.TypeTask), entity.Number(l[1:])
+		if broken {
+			it[entity.AttrVersion] = entity.String("nine")
+		}
+		out = append(out, change.AppendRecord(nil, change.Record{
+			EventID: l, Name: change.Insert, Sequence: fmt.Sprint(100 + i), Key: key, New: it,
+			Created: time.Unix(1767225600, 0),
+		}))
+	}
+	return out
+}
+
+func event(labels ...string) []byte { return consume.Event(records(labels...)) }
