@@ -74,3 +74,18 @@ func TestKeysAreSpeltInEntityAlone(t *testing.T) {
 		}
 	}
 }
+
+// sleeps matches a wait in real time, unless the file's tests run in a bubble whose time is virtual.
+var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
+
+func TestTestsSleepInVirtualTimeOnly(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		for _, file := range p.files(p.TestGoFiles, p.XTestGoFiles) {
+			content, err := os.ReadFile(file)
+			require.NoError(t, err)
+			virtual := bytes.Contains(content, []byte(`"testing/synctest"`)) || under(p.path(), "internal/lint")
+			require.True(t, virtual || !sleeps.Match(content), "%s sleeps: wait for a signal, or use testing/synctest", file)
+		}
+	}
+}
