@@ -1,0 +1,147 @@
+package archive_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/entity"
+)
+
+func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "report", "tags": []any{"work"}}), map[string]any{"status": "COMPLETED"})
+	id, key := task.Str("taskId"), task.Key()
+	w.settle()
+	w.advance(24*time.Hour - time.Second)
+	w.settle()
+	require.Equal(t, "COMPLETED", w.get(key).Str("status"))
+
+	w.advance(time.Second)
+	w.settle()
+	archived := w.get(key)
+	require.Equal(t, "ARCHIVED", archived.Str("status"))
+	require.Equal(t, int64(3), archived.Int("version"))
+	require.Equal(t, w.now.Add(7*24*time.Hour).Unix(), archived.Int("ttl"), "the ttl changes neither version nor updatedAt")
+	require.Len(t, w.published(archive.TaskArchived), 1)
+
+	w.advance(7 * 24 * time.Hour)
+	w.settle()
+	require.Nil(t, w.get(key))
+	require.Equal(t, int64(4), w.published(archive.ItemExpired)[0].Version)
+	copies, _, err := w.archive.List(t.Context(), ann, 10, nil)
+	require.NoError(t, err)
+	require.Equal(t, []archive.Copy{{Ref: entity.Ref{Type: "TASK", ID: id}, Version: 3, Title: "report", ExpiresAt: w.now}}, copies)
+
+	back, err := w.archive.Restore(t.Context(), typ, ann, id)
+	require.NoError(t, err)
+	requireSame(t, archived, back)
+	require.Equal(t, int64(5), back.Int("version"))
+	w.settle()
+	w.checkCopies()
+	require.Equal(t, int64(5), w.published(archive.ItemRestored)[0].Version)
+	require.False(t, w.get(key).Has("ttl"), "a restored task stays until its status changes")
+	w.patch(typ, back, map[string]any{"title": "report again"})
+	w.settle()
+	require.False(t, w.get(key).Has("ttl"))
+	_, err = w.archive.Restore(t.Context(), typ, ann, id)
+	require.ErrorIs(t, err, archive.ErrAlive)
+	_, err = w.archive.Restore(t.Context(), typ, "bob", id)
+	require.ErrorIs(t, err, archive.ErrNoCopy)
+}
+
+func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Event()
+	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
+	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
+	w.settle()
+	require.True(t, w.get(event.Key()).Has("ttl"))
+
+	w.advance(time.Hour)
+	event = w.patch(typ, event, map[string]any{"title": "book fair"})
+	require.False(t, w.get(event.Key()).Has("ttl"), "every change takes the ttl off")
+	w.settle()
+	w.checkCopies()
+	require.Equal(t, w.now.Add(2*365*24*time.Hour).Unix(), w.get(event.Key()).Int("ttl"), "and it is counted from the change")
+
+	w.advance(2 * 365 * 24 * time.Hour)
+	w.settle()
+	back, err := w.archive.Restore(t.Context(), typ, ann, event.Str("eventId"))
+	require.NoError(t, err)
+	require.Equal(t, "book fair", back.Str("title"))
+	require.Equal(t, event.Int("sequence"), back.Int("sequence"))
+}
+
+func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "x"}), map[string]any{"status": "COMPLETED"})
+	w.settle()
+	first := w.records[len(w.records)-1]
+	w.advance(time.Hour)
+	task = w.patch(typ, task, map[string]any{"status": "IN_PROGRESS"})
+	w.advance(time.Hour)
+	task = w.patch(typ, task, map[string]any{"status": "COMPLETED"})
+	w.settle()
+	w.advance(23 * time.Hour) // the first timer fires
+	w.open = append(w.open, first)
+	w.settle()
+	require.Equal(t, "COMPLETED", w.get(task.Key()).Str("status"))
+	w.advance(time.Hour)
+	w.settle()
+	require.Equal(t, "ARCHIVED", w.get(task.Key()).Str("status"))
+	w.open = append(w.open, first) // and a late duplicate starts a timer for nothing
+	w.settle()
+	w.advance(time.Second)
+	w.settle()
+	require.Equal(t, int64(5), w.get(task.Key()).Int("version"))
+}
+
+func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Event()
+	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
+	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
+	w.drain()
+	cancelled := w.open[len(w.open)-1]
+	w.open = nil
+	w.beforePut = func() { // between reading the item and writing its copy
+		w.delete(typ, event)
+		w.settle()
+	}
+	w.open = append(w.open, cancelled)
+	w.settle()
+	w.checkCopies()
+	require.Nil(t, w.get(event.Key()))
+}
+
+func TestADeletedItemLeavesNoCopy(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
+	w.settle()
+	w.delete(typ, task)
+	w.settle()
+	w.checkCopies()
+	_, err := w.archive.Restore(t.Context(), typ, ann, task.Str("taskId"))
+	require.ErrorIs(t, err, archive.ErrNoCopy)
+}
+
+func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
+	w.settle()
+	w.now = w.now.Add(8 * 24 * time.Hour)
+	back, err := w.archive.Restore(t.Context(), typ, ann, task.Str("taskId"))
+	require.NoError(t, err)
+	require.Equal(t, int64(2), back.Int("version"))
+	w.settle()
+	w.checkCopies()
+	w.advance(time.Hour)
+	require.NotNil(t, w.get(task.Key()))
+}
