@@ -31,15 +31,15 @@ func modified(id string, version int64) change.Record {
 
 // event is an image with about 1.9 KB of JSON: what a calendar entry with some text looks like in a stream.
 func event(n int, version int64) entity.Item {
-	id := fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", n)
-	it := entity.ItemKey("user_1", entity.Ref{Type: entity.TypeEvent, ID: id}).Item()
+	user, id := fmt.Sprint("user_", n/5), fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", n)
+	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: id}).Item()
 	for name, text := range map[string]string{
-		entity.AttrType: entity.TypeEvent, "eventId": id, "title": "Quarterly planning", "location": "Room 4, second floor",
-		"description": strings.Repeat("What was decided, and what comes next. ", 20),
+		entity.AttrType: entity.TypeEvent, "eventId": id, "title": fmt.Sprint("Planning ", n), "location": fmt.Sprint("Room ", n),
+		"description": strings.Repeat(fmt.Sprintf("What was decided in part %d, and what comes next. ", n), 15),
 		"startUtc":    "2026-03-02T09:00:00Z", "endUtc": "2026-03-02T10:30:00Z", "startTzid": "Europe/Berlin",
 		"endTzid": "Europe/Berlin", "status": "CONFIRMED", "color": "#4285f4", "icalUid": id + "@nexus",
 		"createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z",
-		entity.AttrGSI1PK: entity.AgendaPK("user_1", 2026), entity.AttrGSI1SK: "2026-03-02T09:00:00Z",
+		entity.AttrGSI1PK: entity.AgendaPK(user, 2026), entity.AttrGSI1SK: "2026-03-02T09:00:00Z",
 	} {
 		it[name] = entity.String(text)
 	}
@@ -48,7 +48,7 @@ func event(n int, version int64) entity.Item {
 	it["tags"] = entity.Strings("planning", "quarter", "team")
 	it["reminderMinutes"] = entity.Ints(10, 60, 1440)
 	it["links"] = entity.List{
-		entity.Map{"targetType": entity.String("NOTE"), "targetId": entity.String("note_1"), "relation": entity.String("minutes")},
+		entity.Map{"targetType": entity.String("NOTE"), "targetId": entity.String(fmt.Sprint("note_", n)), "relation": entity.String("minutes")},
 		entity.Map{"targetType": entity.String("TASK"), "targetId": entity.String("task_1")},
 	}
 	return it
@@ -59,7 +59,7 @@ func batch(n int) []change.Record {
 	var out []change.Record
 	for i := range n {
 		old, present := event(i, 4), event(i, 5)
-		present["title"] = entity.String("Quarterly planning, moved")
+		present["title"] = entity.String(fmt.Sprint("Planning, moved ", i))
 		present["startUtc"], present["endUtc"] = entity.String("2026-03-02T11:00:00Z"), entity.String("2026-03-02T12:30:00Z")
 		present["updatedAt"] = entity.String("2026-01-03T00:00:00Z")
 		present[entity.AttrGSI1SK] = entity.String("2026-03-02T11:00:00Z")

@@ -19,75 +19,69 @@ var (
 	errTwoTypes = errors.New("more than one type")
 )
 
-// image reads the attributes of a row. A change leaves most of them as they were: values equal to those of the record's
-// other image, if that was read before, are taken from there instead of made again.
-func (r *reader) image(other entity.Item) (entity.Item, error) {
-	it := make(entity.Item, len(r.order))
-	err := r.eachMember(func(i int) error {
-		name, err := r.nameLike(i)
+// image reads the attributes of a row.
+func (r *reader) image() (entity.Item, error) {
+	it := make(entity.Item, r.last.size())
+	r.last.rewind()
+	err := r.eachMember(func() error {
+		quoted, err := r.value()
 		if err != nil {
 			return err
 		}
-		return r.attributeInto(it, name, other[name], 0)
+		name, before, ok := r.last.find(quoted)
+		if !ok {
+			if name, err = r.known(quoted); err != nil {
+				return err
+			}
+		}
+		v, err := r.attributeInto(it, name, before, 0)
+		if err != nil {
+			return err
+		}
+		r.last.add(name, v)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.order = r.order[:len(it)]
 	return it, nil
 }
 
 // attributesInto reads named attribute values.
 func (r *reader) attributesInto(it entity.Item, nesting int) error {
-	return r.eachMember(func(int) error {
+	return r.eachMember(func() error {
 		name, err := r.name()
 		if err != nil {
 			return err
 		}
-		return r.attributeInto(it, name, nil, nesting)
+		_, err = r.attributeInto(it, name, nil, nesting)
+		return err
 	})
 }
 
-// eachMember reads an object; read reads the i-th member, name and value.
-func (r *reader) eachMember(read func(i int) error) error {
+// eachMember reads an object; read reads a member, name and value.
+func (r *reader) eachMember(read func() error) error {
 	if err := r.begin(jsontext.KindBeginObject); err != nil {
 		return err
 	}
-	for i := 0; r.more(); i++ {
-		if err := read(i); err != nil {
+	for r.more() {
+		if err := read(); err != nil {
 			return err
 		}
 	}
 	return r.end()
 }
 
-func (r *reader) attributeInto(it entity.Item, name string, before entity.Value, nesting int) error {
+func (r *reader) attributeInto(it entity.Item, name string, before entity.Value, nesting int) (entity.Value, error) {
 	v, err := r.attribute(before, nesting)
 	if err != nil {
-		return fmt.Errorf("attribute %.80q: %w", name, err)
+		return nil, fmt.Errorf("attribute %.80q: %w", name, err)
 	}
 	size := len(it)
 	if it[name] = v; len(it) == size {
-		return fmt.Errorf("attribute %.80q: comes twice", name)
+		return nil, fmt.Errorf("attribute %.80q: comes twice", name)
 	}
-	return nil
-}
-
-// nameLike reads the name of an image's i-th attribute, which is mostly that of the image before.
-func (r *reader) nameLike(i int) (string, error) {
-	v, err := r.value()
-	if err != nil {
-		return "", err
-	}
-	if i < len(r.order) && sameText(v, r.order[i]) {
-		return r.order[i], nil
-	}
-	name, err := r.known(v)
-	if err != nil {
-		return "", err
-	}
-	r.order = append(r.order[:i], name)
-	return name, nil
+	return v, nil
 }
 
 // attribute reads a value with its type, an object of exactly one member; before is the value it may be equal to.
@@ -163,11 +157,6 @@ func (r *reader) plain(prefix string) (jsontext.Value, error) {
 		return nil, errTwoTypes
 	}
 	return v[quote:end], nil
-}
-
-// sameText reports whether the quoted text says s without an escape; one with an escape that says it may be missed.
-func sameText(quoted jsontext.Value, s string) bool {
-	return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s && bytes.IndexByte(quoted, '\\') < 0
 }
 
 // endOfString returns the offset behind the JSON string that begins at the offset. The JSON is known to be whole.

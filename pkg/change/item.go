@@ -15,7 +15,7 @@ func AppendItem(dst []byte, it entity.Item) []byte { return appendItem(dst, it) 
 // ParseItem is the inverse of [AppendItem]. An error wraps [ErrUndecodable].
 func ParseItem(raw []byte) (entity.Item, error) {
 	r := newReader(raw)
-	it, err := r.image(nil)
+	it, err := r.image()
 	if r.broken == nil {
 		if _, extra := r.json.ReadToken(); extra != io.EOF {
 			err = errors.Join(err, errors.New("more than one JSON value"))

@@ -46,8 +46,8 @@ func (r *reader) changeInto(rec *Record) error {
 	return r.members(
 		member{"ApproximateCreationDateTime", func() error { return r.secondsInto(&rec.Created) }},
 		member{"Keys", func() error { return r.keyInto(&rec.Key) }},
-		member{"NewImage", func() error { return r.imageInto(&rec.New, rec.Old) }},
-		member{"OldImage", func() error { return r.imageInto(&rec.Old, rec.New) }},
+		member{"NewImage", func() error { return r.imageInto(&rec.New) }},
+		member{"OldImage", func() error { return r.imageInto(&rec.Old) }},
 		member{"SequenceNumber", func() error { return r.textInto(&rec.Sequence) }},
 	)
 }
@@ -80,11 +80,11 @@ func (r *reader) keyInto(key *entity.Key) error {
 }
 
 // imageInto reads an image; null is none.
-func (r *reader) imageInto(dst *entity.Item, other entity.Item) error {
+func (r *reader) imageInto(dst *entity.Item) error {
 	if r.json.PeekKind() == jsontext.KindNull {
 		return r.skip()
 	}
-	it, err := r.image(other)
+	it, err := r.image()
 	*dst = it
 	return err
 }

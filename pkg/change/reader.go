@@ -21,8 +21,7 @@ type reader struct {
 	broken  error
 	// names holds every object name met so far by its quoted form: the same thirty come back in each image.
 	names map[string]string
-	// order holds the names of the last image's attributes as they came, a good guess at those of the next.
-	order []string
+	last  likeness
 }
 
 func newReader(payload []byte) *reader {

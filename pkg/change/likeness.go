@@ -1,0 +1,51 @@
+package change
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nexus/pkg/entity"
+)
+
+// lookAhead is how many attributes an image may lack of the one before without losing the place.
+const lookAhead = 3
+
+// likeness makes use of the fact that an image is much like the one read before it, mostly the other one of the same
+// record: names and texts found there, at the same place, need not be made again.
+type likeness struct {
+	before, now []attribute
+	place       int // in before
+}
+
+// attribute is one attribute of an image.
+type attribute struct {
+	name  string
+	value entity.Value
+}
+
+// rewind makes the image read last the one to compare with.
+func (l *likeness) rewind() {
+	l.before, l.now, l.place = l.now, l.before[:0], 0
+}
+
+// size is the number of attributes of the image read last.
+func (l *likeness) size() int { return len(l.now) }
+
+// find returns the name that is quoted, and the value that the attribute had before.
+func (l *likeness) find(quoted jsontext.Value) (name string, before entity.Value, ok bool) {
+	for i := l.place; i < len(l.before) && i < l.place+lookAhead; i++ {
+		if a := &l.before[i]; sameText(quoted, a.name) {
+			l.place = i + 1
+			return a.name, a.value, true
+		}
+	}
+	return "", nil, false
+}
+
+func (l *likeness) add(name string, v entity.Value) { l.now = append(l.now, attribute{name, v}) }
+
+// sameText reports whether the quoted text says s without an escape; one with an escape that says it may be missed.
+func sameText(quoted jsontext.Value, s string) bool {
+	return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s && bytes.IndexByte(quoted, '\\') < 0
+}
