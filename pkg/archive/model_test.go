@@ -161,7 +161,7 @@ func (w *world) deliver(n int) {
 // advance moves the clock and lets the TTL service remove what has expired.
 func (w *world) advance(d time.Duration) {
 	w.now = w.now.Add(d)
-	w.store.Sweep(w.now, 1000)
+	w.store.Sweep(w.now.Add(time.Second), 1000) // the service removes what is older than now
 }
 
 func (w *world) published(eventType string) []archive.Detail {
