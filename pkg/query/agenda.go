@@ -13,7 +13,7 @@ type AgendaQuery struct {
 	From, To time.Time
 	// Zone is the IANA zone in which floating times are read; empty for the user's own.
 	Zone string
-	// Types are the entity types asked for; none means EVENT, TASK and REMINDER.
+	// Types are the names of the entity types asked for; none means EVENT, TASK and REMINDER.
 	Types []string
 	// Tags keeps entities that have at least one of them; none keeps all.
 	Tags   []string
@@ -36,6 +36,42 @@ type Agenda struct {
 }
 
 // Agenda returns what begins in the window or still runs in it.
+//
+// Everything is found side by side in one round trip: the years' index, the few events longer than the look-back, the
+// tasks that fall due, and the user's zone. A second one fetches tasks that began before the window and fall due in it. One
+// more is made only if a page of the index did not reach far enough for the limit: floating times may lie 14 hours off
+// their index key, so the last 14 hours read are not certain yet.
 func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agenda, error) {
-	return Agenda{}, nil
+	w, err := s.window(user, q)
+	if err != nil {
+		return Agenda{}, err
+	}
+	r := s.reading(w)
+	for round := 1; ; round++ {
+		if err := r.advance(ctx); err != nil {
+			return Agenda{}, err
+		}
+		entries, known := r.entries()
+		if known.complete || len(entries) >= w.limit || round > 1 && w.isProgress(known.through) {
+			break
+		}
+	}
+	if err := r.fetchDue(ctx); err != nil {
+		return Agenda{}, err
+	}
+	return w.answer(r.entries()), nil
+}
+
+// answer cuts the entries to a page.
+func (w window) answer(entries []Entry, known known) Agenda {
+	weight := 0
+	for i, e := range entries {
+		if weight += weigh(e.Item); i == w.limit || i > 0 && weight > maxPageBytes {
+			return Agenda{Entries: entries[:i], Next: placeOf(entries[i-1]).encode(w.question)}
+		}
+	}
+	if known.complete {
+		return Agenda{Entries: entries}
+	}
+	return Agenda{Entries: entries, Next: known.through.encode(w.question)}
 }

@@ -1,0 +1,151 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+)
+
+const (
+	// maxWindow is the longest window of an agenda.
+	maxWindow = 366 * 24 * time.Hour
+	// lookBack is how far before the window an event may begin and still be found by its start; longer ones are found by
+	// their end.
+	lookBack = 24 * time.Hour
+	// floatingSlack is how far a floating reading may lie from the instant it stands for: zones reach from -12 to +14 h.
+	floatingSlack = 14 * time.Hour
+
+	maxTypes = 20
+	maxTags  = 50
+	maxTag   = 64 // characters
+)
+
+// Years in which anything can lie.
+const (
+	minYear = 1900
+	maxYear = 2199
+)
+
+// window is an agenda query that was checked.
+type window struct {
+	user     string
+	from, to time.Time
+	zone     *time.Location // nil for the user's own
+	types    []string
+	tags     []string
+	limit    int
+	question question
+	after    place // the entries behind it are wanted; zero for all
+}
+
+func (s *Service) window(user string, q AgendaQuery) (window, error) {
+	if err := checkUser(user); err != nil {
+		return window{}, err
+	}
+	w := window{user: user, from: q.From.UTC(), to: q.To.UTC(), types: q.Types, tags: q.Tags}
+	if len(w.types) == 0 {
+		w.types = []string{entity.TypeEvent, entity.TypeTask, entity.TypeReminder}
+	}
+	if err := s.checkWindow(w); err != nil {
+		return window{}, err
+	}
+	var err error
+	if q.Zone != "" {
+		if w.zone, err = entity.LoadZone(q.Zone); err != nil {
+			return window{}, refuse("tz", "%v", err)
+		}
+	}
+	if w.limit, err = settleLimit(q.Limit); err != nil {
+		return window{}, err
+	}
+	w.question = w.asQuestion(q.Zone)
+	w.after, err = s.placeIn(w, q.Cursor)
+	return w, err
+}
+
+func (s *Service) checkWindow(w window) error {
+	for name, t := range map[string]time.Time{"from": w.from, "to": w.to} {
+		if t.Year() < minYear || t.Year() > maxYear {
+			return refuse(name, "must lie in the years %d to %d", minYear, maxYear)
+		}
+	}
+	switch {
+	case !w.from.Before(w.to):
+		return refuse("to", "must be after from")
+	case w.to.Sub(w.from) > maxWindow:
+		return refuse("to", "must be at most 366 days after from")
+	case len(w.types) > maxTypes:
+		return refuse("types", "must be at most %d", maxTypes)
+	case len(w.tags) > maxTags:
+		return refuse("tags", "must be at most %d", maxTags)
+	}
+	for _, name := range w.types {
+		if t := s.registry.Named(name); t == nil || !t.HasCollection() {
+			return refuse("types", "each must be an entity type")
+		}
+	}
+	for _, tag := range w.tags {
+		if tag == "" || utf8.RuneCountInString(tag) > maxTag {
+			return refuse("tags", "each must have 1 to %d characters", maxTag)
+		}
+	}
+	return nil
+}
+
+// asQuestion holds everything that decides on entries and their order. The order of types and tags does not.
+func (w window) asQuestion(zone string) question {
+	params := []string{w.from.Format(time.RFC3339Nano), w.to.Format(time.RFC3339Nano), zone, fmt.Sprint(len(w.types))}
+	params = append(params, slices.Sorted(slices.Values(w.types))...)
+	params = append(params, slices.Sorted(slices.Values(w.tags))...)
+	return question{w.user, "agenda", params}
+}
+
+// placeIn is where the cursor leads; the zero place without one.
+func (s *Service) placeIn(w window, text string) (place, error) {
+	c, ok, err := decodeCursor(text, w.question)
+	if err != nil || !ok {
+		return place{}, err
+	}
+	start, err := entity.ParseInstant(c.Start)
+	if err != nil || !start.Before(w.to) {
+		return place{}, ErrCursor
+	}
+	if c.ID != "" {
+		if t := s.registry.OfID(c.ID); t == nil || entity.CheckID(t.IDPrefix, c.ID) != nil {
+			return place{}, ErrCursor
+		}
+	}
+	return place{start, c.ID}, nil
+}
+
+// first is the earliest start that the years' index is asked for.
+func (w window) first() time.Time {
+	if first := w.from.Add(-lookBack); w.after.start.Before(first) {
+		return first
+	}
+	return w.after.start
+}
+
+// isProgress reports whether a page that ends there makes the next one begin later than this one did.
+func (w window) isProgress(through place) bool {
+	return through.start.After(w.first())
+}
+
+// shows reports whether a span lies in the window, as real instants.
+func (w window) shows(start, end time.Time) bool {
+	return start.Before(w.to) && (!start.Before(w.from) || end.After(w.from))
+}
+
+func (w window) wants(typeName string) bool { return slices.Contains(w.types, typeName) }
+
+// keepsTags is the tag filter for items that were read by their keys.
+func (w window) keepsTags(it entity.Item) bool {
+	if len(w.tags) == 0 {
+		return true
+	}
+	tags := it.Strings(entity.AttrTags)
+	return slices.ContainsFunc(w.tags, func(tag string) bool { return slices.Contains(tags, tag) })
+}
