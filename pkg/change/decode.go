@@ -3,7 +3,6 @@ package change
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,7 +35,7 @@ type Decoded struct {
 func Decode(payload []byte, registry *entity.Registry) ([]Decoded, error) {
 	r := newReader(payload)
 	out, err := r.event(registry)
-	if err = errors.Join(r.broken, err); err != nil {
+	if err = r.alone(err); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformedEvent, err)
 	}
 	return out, nil
@@ -72,9 +71,6 @@ func (r *reader) event(registry *entity.Registry) ([]Decoded, error) {
 	}
 	if !found {
 		return nil, errors.New("no Records")
-	}
-	if _, err := r.json.ReadToken(); err != io.EOF {
-		return nil, errors.New("more than one JSON value")
 	}
 	return out, nil
 }

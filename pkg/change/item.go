@@ -1,9 +1,7 @@
 package change
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"nexus/pkg/entity"
 )
@@ -16,12 +14,7 @@ func AppendItem(dst []byte, it entity.Item) []byte { return appendItem(dst, it) 
 func ParseItem(raw []byte) (entity.Item, error) {
 	r := newReader(raw)
 	it, err := r.image()
-	if r.broken == nil {
-		if _, extra := r.json.ReadToken(); extra != io.EOF {
-			err = errors.Join(err, errors.New("more than one JSON value"))
-		}
-	}
-	if err = errors.Join(r.broken, err); err != nil {
+	if err = r.alone(err); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUndecodable, err)
 	}
 	return it, nil

@@ -3,7 +3,6 @@ package change
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -17,12 +16,7 @@ import (
 func Parse(raw []byte) (Record, error) {
 	r := newReader(raw)
 	rec, err := r.record()
-	if r.broken == nil {
-		if _, extra := r.json.ReadToken(); extra != io.EOF {
-			err = errors.Join(err, errors.New("more than one JSON value"))
-		}
-	}
-	if err = errors.Join(r.broken, err); err != nil {
+	if err = r.alone(err); err != nil {
 		return rec, fmt.Errorf("%w: %w", ErrUndecodable, err)
 	}
 	return rec, nil

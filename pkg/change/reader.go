@@ -97,6 +97,25 @@ func (r *reader) skip() error {
 	return nil
 }
 
+// alone ends the reading of a payload that is to hold one value: err is what is wrong with that value. A payload that
+// breaks off says so instead, because everything else follows from it.
+func (r *reader) alone(err error) error {
+	if r.broken != nil {
+		return r.broken
+	}
+	if err != nil {
+		return err
+	}
+	switch _, err := r.json.ReadToken(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errors.New("more than one JSON value")
+	default:
+		return err
+	}
+}
+
 // value reads a scalar in its JSON form, valid until the next read, or a whole object or array.
 func (r *reader) value() (jsontext.Value, error) {
 	v, err := r.json.ReadValue()
