@@ -1,0 +1,71 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// External is a command whose write another package makes. What it gets here is its receipt: a repetition under the same
+// idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come back wrapped.
+type External struct {
+	// Name tells the command from others about the same entity.
+	Name string
+	Type *entity.Type
+	ID   string
+	// Write carries the command out in one transaction and returns the entity as it left it. More are actions that must be
+	// the last of that transaction; if one of them fails, the [*table.ConditionError] counts from the first of them.
+	Write func(ctx context.Context, more ...table.Action) (entity.Item, error)
+}
+
+func (cmd External) content() []any { return []any{"external", cmd.Name, typeName(cmd.Type), cmd.ID} }
+
+func (cmd External) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.check(cmd.Type, cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.receipt == nil {
+		return c.repeat(ctx, func() (Result, error) { return cmd.attempt(ctx, c, ref) })
+	}
+	row, err := c.store.Get(ctx, c.receipt.key)
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.key, err)
+	}
+	if err := c.look(row); err != nil {
+		if twin, ok := err.(*twinError); ok {
+			return c.replay(ctx, twin.receipt, nil)
+		}
+		return Result{}, err
+	}
+	res, err := c.repeat(ctx, func() (Result, error) { return cmd.attempt(ctx, c, ref) })
+	if err != nil && !errors.Is(err, ErrKeyReused) {
+		return c.recheck(ctx, err)
+	}
+	return res, err
+}
+
+func (cmd External) attempt(ctx context.Context, c call, ref entity.Ref) (Result, error) {
+	var more []table.Action
+	if c.receipt != nil {
+		// The version is known only once the write is planned; 0 lets a replay take whatever it reads, and it reads later.
+		more = append(more, c.receipt.put(doneChange, ref, 0, c.now))
+	}
+	it, err := cmd.Write(ctx, more...)
+	var failed *table.ConditionError
+	switch {
+	case err == nil:
+		return Result{Type: cmd.Type, Ref: ref, Item: it}, nil
+	case !errors.As(err, &failed):
+		return Result{}, fmt.Errorf("%s %s: %w", cmd.Name, ref, err)
+	}
+	if f, ok := failed.At(0); ok && c.receipt != nil {
+		if err := c.look(f.Old); err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{}, errMoved
+}
