@@ -1,0 +1,209 @@
+package tabletest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Law is a store that lets every call through and holds each write, and each row of an entity that a write leaves,
+// against the conventions of docs/data-model.md. It must stand above a store without injected faults, because it reads
+// the rows back.
+//
+// Exempt are the rows that consumers and commands keep for themselves (they are no entities), and the statistics, which
+// USER_META carries under an optimistic lock of their own.
+type Law struct {
+	table.Store
+	registry *entity.Registry
+
+	mu      sync.Mutex
+	broken  []string
+	entered map[string]bool // entity types written so far
+}
+
+// NewLaw returns a store on top of another.
+func NewLaw(store table.Store, registry *entity.Registry) *Law {
+	return &Law{Store: store, registry: registry, entered: map[string]bool{}}
+}
+
+// Broken returns one line for each rule broken so far.
+func (l *Law) Broken() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.broken)
+}
+
+// Written returns the names of the entity types of which a row was written.
+func (l *Law) Written() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var names []string
+	for name := range l.entered {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Put implements the port.
+func (l *Law) Put(ctx context.Context, p table.Put) error {
+	l.action(p)
+	return l.after(ctx, l.Store.Put(ctx, p), p)
+}
+
+// Update implements the port.
+func (l *Law) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+	l.action(u)
+	it, err := l.Store.Update(ctx, u)
+	return it, l.after(ctx, err, u)
+}
+
+// Delete implements the port.
+func (l *Law) Delete(ctx context.Context, d table.Delete) error {
+	l.action(d)
+	return l.Store.Delete(ctx, d)
+}
+
+// Transact implements the port.
+func (l *Law) Transact(ctx context.Context, actions ...table.Action) error {
+	for _, a := range actions {
+		l.action(a)
+	}
+	return l.after(ctx, l.Store.Transact(ctx, actions...), actions...)
+}
+
+// Load implements the port. What it writes without a condition must be no entity.
+func (l *Law) Load(ctx context.Context, rows []entity.Item) error {
+	for _, row := range rows {
+		if l.typeOf(row.Key()) != nil {
+			l.breach(row.Key(), "an entity is written without a condition")
+		}
+	}
+	return l.Store.Load(ctx, rows)
+}
+
+// Query implements the port.
+func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if q.Partition == "" {
+		l.breach(entity.Key{}, "a query without a partition is a scan")
+	}
+	return l.Store.Query(ctx, q)
+}
+
+func (l *Law) breach(key entity.Key, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = append(l.broken, fmt.Sprintf("%s: ", key)+fmt.Sprintf(format, args...))
+}
+
+// typeOf returns the type of the entity whose row the key names, or nil.
+func (l *Law) typeOf(key entity.Key) *entity.Type {
+	prefix, _, _ := strings.Cut(key.SK, "#")
+	return l.registry.Named(prefix)
+}
+
+// action holds one write against the rules for keys and conditions.
+func (l *Law) action(a table.Action) {
+	key := a.Target()
+	if _, err := entity.ParseUserPK(key.PK); err != nil {
+		l.breach(key, "%v", err)
+	}
+	parsed, err := entity.ParseSortKey(key.SK)
+	if err != nil {
+		l.breach(key, "%v", err)
+	}
+	t := l.typeOf(key)
+	if t == nil {
+		if !parsed.IsRow() {
+			l.breach(key, "neither an entity of the registry nor a known row")
+		}
+		return
+	}
+	switch a := a.(type) {
+	case table.Put:
+		if a.If.Row != table.RowMissing || a.If.OrNoRow {
+			l.breach(key, "an entity is put under another condition than that there is none")
+		}
+	case table.Delete:
+		if !dependsOn(a.If, entity.AttrVersion) {
+			l.breach(key, "an entity is deleted without a condition on its version")
+		}
+	case table.Update:
+		l.update(key, t, a)
+	}
+}
+
+func (l *Law) update(key entity.Key, t *entity.Type, u table.Update) {
+	creates := u.If.Row == table.RowMissing && !u.If.OrNoRow
+	if t.Name == entity.TypeUserMeta && u.Set.Has(entity.AttrStatsVersion) {
+		if !creates && !dependsOn(u.If, entity.AttrStatsVersion) {
+			l.breach(key, "statistics are written without a condition on %s", entity.AttrStatsVersion)
+		}
+		if !creates && (u.Set.Has(entity.AttrVersion) || u.Set.Has(entity.AttrUpdatedAt)) {
+			l.breach(key, "statistics change version or updatedAt")
+		}
+		return
+	}
+	expected, ok := versionTested(u.If)
+	switch {
+	case creates:
+	case !ok:
+		l.breach(key, "an entity is updated without the condition version = :expected")
+	case u.Set.Has(entity.AttrVersion):
+		if u.Set.Int(entity.AttrVersion) != expected+1 {
+			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
+		}
+	default:
+		for name := range u.Set {
+			if name != entity.AttrTTL {
+				l.breach(key, "%s changes and version does not", name)
+			}
+		}
+	}
+}
+
+func dependsOn(c table.Condition, attr string) bool {
+	return slices.ContainsFunc(c.Tests, func(t table.Test) bool {
+		return t.Attr == attr && (t.Op == table.OpEqual || t.Op == table.OpMissing)
+	})
+}
+
+func versionTested(c table.Condition) (int64, bool) {
+	for _, t := range c.Tests {
+		if t.Attr == entity.AttrVersion && t.Op == table.OpEqual {
+			return entity.Item{entity.AttrVersion: t.Value}.Int(entity.AttrVersion), true
+		}
+	}
+	return 0, false
+}
+
+// after reads back the entities that a successful write left.
+func (l *Law) after(ctx context.Context, err error, actions ...table.Action) error {
+	if err != nil {
+		return err
+	}
+	for _, a := range actions {
+		_, deletes := a.(table.Delete)
+		_, checks := a.(table.Check)
+		t := l.typeOf(a.Target())
+		if t == nil || deletes || checks {
+			continue
+		}
+		row, err := l.Get(ctx, a.Target())
+		if err != nil {
+			continue // somebody deleted it meanwhile
+		}
+		l.mu.Lock()
+		l.entered[t.Name] = true
+		l.mu.Unlock()
+		for _, rule := range CheckRow(t, row) {
+			l.breach(row.Key(), "%s", rule)
+		}
+	}
+	return nil
+}
