@@ -35,7 +35,7 @@ func Reminder() *Type {
 				{Name: SnoozeCount, Kind: Integer, Required: true, Min: 1, Doc: "How often this occurrence was snoozed."},
 				{Name: SnoozeOccurrenceUtc, Kind: Instant, Required: true, Doc: "The instant the snoozed occurrence was due."},
 			}},
-			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Due instant of the last delivery."},
+			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Until when the trigger is done: due instant of the last delivery, or its occurrence if a snooze ended before that."},
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
 			tagsField, linksField, restoredAtField, dueSetAtField,
 		),
@@ -55,6 +55,11 @@ func deriveReminder(w Write) {
 	it := w.After
 	if w.Before != nil && (!Equal(w.Before[AttrTriggerUtc], it[AttrTriggerUtc]) || !Equal(w.Before[AttrTzid], it[AttrTzid])) {
 		it[AttrStatus] = String(StatusPending)
+		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
+		// not stand in the way of a new trigger.
+		if last, ok := it.Time(AttrLastFiredUtc); ok && last.After(w.Now) {
+			it.SetTime(AttrLastFiredUtc, w.Now)
+		}
 	}
 	switch it.Str(AttrStatus) {
 	case StatusSnoozed:

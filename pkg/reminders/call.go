@@ -1,0 +1,94 @@
+package reminders
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+)
+
+// maxOffsetMinutes is four weeks, the longest offset an item can have (docs/data-model.md).
+const maxOffsetMinutes = 40320
+
+// call is the payload of a schedule: which item, and what was due when it was written. It names and does not copy: what
+// the item says is read when the call comes.
+type call struct {
+	UserID        string `json:"userId"`
+	ItemType      string `json:"itemType"`
+	ItemID        string `json:"itemId"`
+	OffsetMinutes *int64 `json:"offsetMinutes"`
+	OccurrenceUtc string `json:"occurrenceUtc"`
+	DueUtc        string `json:"dueUtc"`
+}
+
+func newCall(t target, d due) call {
+	return call{
+		UserID: t.user, ItemType: t.typ.Name, ItemID: t.id, OffsetMinutes: &d.offset,
+		OccurrenceUtc: entity.FormatInstant(d.occurrence), DueUtc: entity.FormatInstant(d.at),
+	}
+}
+
+func (c call) encode() []byte {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("reminders: " + err.Error()) // strings and a number always encode
+	}
+	return text
+}
+
+// PayloadError says that a call's payload is not one that this package wrote, and which field shows it. Repeating the
+// call cannot help.
+type PayloadError struct{ Field, Reason string }
+
+func (e *PayloadError) Error() string {
+	if e.Field == "" {
+		return "payload " + e.Reason
+	}
+	return fmt.Sprintf("payload field %s %s", e.Field, e.Reason)
+}
+
+// parseCall reads a payload. Members it does not know are left alone: a schedule may have been written by a newer version.
+func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
+	var c call
+	if len(payload) > schedule.MaxPayload {
+		return target{}, due{}, &PayloadError{"", fmt.Sprintf("has %d bytes, at most %d are allowed", len(payload), schedule.MaxPayload)}
+	}
+	if err := json.Unmarshal(payload, &c); err != nil {
+		if wrong, ok := err.(*json.UnmarshalTypeError); ok && wrong.Field != "" {
+			return target{}, due{}, &PayloadError{wrong.Field, "is a " + wrong.Value}
+		}
+		return target{}, due{}, &PayloadError{"", "is not a JSON object: " + err.Error()}
+	}
+	t := target{user: c.UserID, typ: registry.Named(c.ItemType), id: c.ItemID}
+	if err := entity.CheckUserID(c.UserID); err != nil {
+		return target{}, due{}, &PayloadError{"userId", "is wrong: " + err.Error()}
+	}
+	if !hasReminders(t.typ) {
+		return target{}, due{}, &PayloadError{"itemType", fmt.Sprintf("%.40q has no reminders", c.ItemType)}
+	}
+	if err := entity.CheckID(t.typ.IDPrefix, c.ItemID); err != nil {
+		return target{}, due{}, &PayloadError{"itemId", "is wrong: " + err.Error()}
+	}
+	if c.OffsetMinutes == nil || *c.OffsetMinutes < 0 || *c.OffsetMinutes > maxOffsetMinutes {
+		return target{}, due{}, &PayloadError{"offsetMinutes", fmt.Sprintf("must be 0 to %d", maxOffsetMinutes)}
+	}
+	occurrence, err := payloadInstant("occurrenceUtc", c.OccurrenceUtc)
+	if err != nil {
+		return target{}, due{}, err
+	}
+	at, err := payloadInstant("dueUtc", c.DueUtc)
+	if err != nil {
+		return target{}, due{}, err
+	}
+	return t, due{offset: *c.OffsetMinutes, occurrence: occurrence, at: at}, nil
+}
+
+func payloadInstant(field, text string) (time.Time, error) {
+	t, err := entity.ParseInstant(text)
+	if err != nil {
+		return time.Time{}, &PayloadError{field, "is wrong: " + err.Error()}
+	}
+	return t, nil
+}

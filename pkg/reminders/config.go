@@ -1,0 +1,67 @@
+package reminders
+
+import (
+	"log/slog"
+	"time"
+
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// Config is what both the consumer and the notifier work with. All of it is needed except Observe.
+type Config struct {
+	Store     table.Store
+	Registry  *entity.Registry
+	Scheduler schedule.Scheduler
+	Bus       bus.Bus
+	Now       func() time.Time
+	Log       *slog.Logger
+	// Observe is told of everything that happened, for metrics. It must be safe for concurrent use and return at once.
+	Observe func(Observation)
+}
+
+// Happening is one thing that is counted.
+type Happening string
+
+const (
+	// Scheduled: a schedule was written; a repetition counts again.
+	Scheduled Happening = "scheduled"
+	// Deleted: a schedule was deleted, or found gone.
+	Deleted Happening = "deleted"
+	// Delivered: a reminder was published and its fence is closed. A repetition after a crash does not count again.
+	Delivered Happening = "delivered"
+	// Late: a due instant that had passed by more than [lateAfter] got its fence.
+	Late Happening = "late"
+	// Missed: a reminder was asked for in time and is more than 24 h late: it is not published any more. Counted for every
+	// record or call that finds it.
+	Missed Happening = "missed"
+	// Dropped: a call of the scheduler came for something that is no longer due.
+	Dropped Happening = "dropped"
+)
+
+// Observation says what happened to which offset of which item.
+type Observation struct {
+	What          Happening
+	User          string
+	Item          entity.Ref
+	OffsetMinutes int64
+	Due           time.Time // zero for Deleted
+}
+
+// engine is what consumer and notifier share.
+type engine struct{ Config }
+
+func newEngine(c Config) engine {
+	if c.Store == nil || c.Registry == nil || c.Scheduler == nil || c.Bus == nil || c.Now == nil || c.Log == nil {
+		panic("reminders: incomplete configuration")
+	}
+	return engine{c}
+}
+
+func (e engine) observe(o Observation) {
+	if e.Observe != nil {
+		e.Observe(o)
+	}
+}

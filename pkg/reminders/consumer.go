@@ -1,0 +1,92 @@
+package reminders
+
+import (
+	"context"
+	"errors"
+
+	"nexus/pkg/bus"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// Name is the consumer's one noun.
+const Name = "reminders"
+
+// Consumer keeps the schedules of all items with reminders.
+type Consumer struct{ engine }
+
+var _ change.Consumer = (*Consumer)(nil)
+
+// New returns a consumer. It panics on an incomplete configuration, a mistake in the program.
+func New(c Config) *Consumer { return &Consumer{newEngine(c)} }
+
+// Name implements [change.Consumer].
+func (*Consumer) Name() string { return Name }
+
+// Apply implements [change.Consumer]. Changes of one item are answered together, by one look at it.
+func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	outcomes := make([]change.Outcome, len(batch))
+	works := map[entity.Key]*work{}
+	var order []*work
+	for i, ch := range batch {
+		switch {
+		case ch.Type == nil:
+		case ch.Type.Name == entity.TypeUserMeta:
+			if zoneName(ch.Old) != zoneName(ch.New) {
+				order = append(order, &work{user: ch.User, zoneVersion: ch.Version, places: []int{i}})
+			}
+		case hasReminders(ch.Type):
+			w := works[ch.Key]
+			if w == nil {
+				w = &work{user: ch.User, item: target{ch.User, ch.Type, ch.Ref.ID}, scope: scope{}}
+				works[ch.Key] = w
+				order = append(order, w)
+			}
+			w.scope.add(ch.Type, ch.Old)
+			w.scope.add(ch.Type, ch.New)
+			w.places = append(w.places, i)
+		}
+	}
+	for _, w := range order {
+		outcome := outcomeOf(c.do(ctx, w))
+		for _, i := range w.places {
+			outcomes[i] = outcome
+		}
+	}
+	return outcomes
+}
+
+// work is what some changes of a batch ask for: a look at an item, or at all floating items of a user.
+type work struct {
+	user        string
+	item        target
+	scope       scope
+	zoneVersion int64 // USER_META's, for a change of zone
+	places      []int // of the changes in the batch
+}
+
+func (c *Consumer) do(ctx context.Context, w *work) error {
+	if w.item.typ == nil {
+		return c.moveZone(ctx, w.user, w.zoneVersion)
+	}
+	if len(w.scope) == 0 {
+		return nil // neither image wants a reminder, so there is none to set and none was set
+	}
+	r := run{engine: c.engine, target: w.item, scope: w.scope}
+	return r.settle(ctx)
+}
+
+// outcomeOf parks what no repetition can mend, and repeats everything else.
+func outcomeOf(err error) change.Outcome {
+	if err == nil {
+		return change.Outcome{Verdict: change.Done}
+	}
+	for _, hopeless := range []error{errDamaged, table.ErrInvalid, schedule.ErrInvalid, bus.ErrInvalid} {
+		if errors.Is(err, hopeless) {
+			return change.Outcome{Verdict: change.Poison, Err: err}
+		}
+	}
+	return change.Outcome{Verdict: change.Retry, Err: err}
+}

@@ -1,0 +1,89 @@
+package reminders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Attributes of a cursor, beside the key, itemType and ttl.
+const (
+	attrRevision = "revision"
+	attrAfter    = "after"
+	attrOpen     = "open"
+	attrLast     = "last"
+	attrDone     = "done"
+)
+
+// cursor is how far one change of zone has come through the user's items.
+type cursor struct {
+	user     string
+	version  int64 // USER_META's after the change
+	revision int64 // 0 before the row exists
+	// open are the items of the page being worked on: their ids and the offsets to look at.
+	open map[string]scope
+	// itemType and after say where the next page begins; last says that there is none.
+	itemType, after string
+	last            bool
+	done            bool
+}
+
+func (cur cursor) key() entity.Key { return entity.ZoneKey(cur.user, cur.version) }
+
+func (c *Consumer) readCursor(ctx context.Context, user string, version int64) (cursor, error) {
+	cur := cursor{user: user, version: version}
+	row, err := c.find(ctx, cur.key())
+	if err != nil || row == nil {
+		return cur, err
+	}
+	cur.revision = row.Int(attrRevision)
+	cur.itemType, cur.after = row.Str(attrItemType), row.Str(attrAfter)
+	cur.last, cur.done = row.Bool(attrLast), row.Bool(attrDone)
+	cur.open = map[string]scope{}
+	open := row.Map(attrOpen)
+	for id := range open {
+		if !hasReminders(c.Registry.OfID(id)) {
+			return cursor{}, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, cur.key(), id)
+		}
+		s := scope{}
+		for _, offset := range open.Ints(id) {
+			s[offset] = true
+		}
+		cur.open[id] = s
+	}
+	return cur, nil
+}
+
+// moveCursor stores next in place of cur. If another worker was first, that one's cursor is returned: what it opened
+// stands in the row, and two lists of one page must not be mixed.
+func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
+	next.revision = cur.revision + 1
+	u := table.Update{Key: cur.key(), Set: next.row(c.Now().Add(fenceLife).Unix()), If: table.NotExists()}
+	if cur.revision > 0 {
+		u.If = table.Exists(table.Equal(attrRevision, entity.Int(cur.revision)))
+	}
+	_, err := c.Store.Update(ctx, u)
+	var failed *table.ConditionError
+	if !errors.As(err, &failed) {
+		if err != nil {
+			err = fmt.Errorf("move cursor %s: %w", cur.key(), err)
+		}
+		return next, err
+	}
+	return c.readCursor(ctx, cur.user, cur.version)
+}
+
+// row is every attribute but the key: each move writes them all.
+func (cur cursor) row(ttl int64) entity.Item {
+	open := entity.Map{}
+	for id, s := range cur.open {
+		open[id] = entity.Ints(s.sorted()...)
+	}
+	return entity.Item{
+		attrRevision: entity.Int(cur.revision), attrItemType: entity.String(cur.itemType), attrAfter: entity.String(cur.after),
+		attrLast: entity.Bool(cur.last), attrDone: entity.Bool(cur.done), attrOpen: open, entity.AttrTTL: entity.Int(ttl),
+	}
+}

@@ -1,0 +1,36 @@
+package reminders
+
+import "nexus/pkg/entity"
+
+// DetailType is the type of the event that is published.
+const DetailType = "ReminderDue"
+
+// ReminderDue is the event's detail (docs/contracts.md, "Events published on the bus"; events/ReminderDue.schema.json).
+type ReminderDue struct {
+	// DeliveryID is the same on every repetition of one delivery.
+	DeliveryID    string `json:"deliveryId"`
+	UserID        string `json:"userId"`
+	OccurredAt    string `json:"occurredAt"` // when the delivery was decided
+	ItemType      string `json:"itemType"`
+	ItemID        string `json:"itemId"`
+	Title         string `json:"title"`
+	OccurrenceUtc string `json:"occurrenceUtc"` // what is announced
+	DueUtc        string `json:"dueUtc"`        // when the reminder was due: OffsetMinutes before, or the end of a snooze
+	OffsetMinutes int64  `json:"offsetMinutes"`
+	Notify        Notify `json:"notify"`
+}
+
+// Notify says which channels the user wants, by the preferences.
+type Notify struct {
+	Browser bool `json:"browser"`
+	Sound   bool `json:"sound"`
+}
+
+func (f fence) detail() ReminderDue {
+	return ReminderDue{
+		DeliveryID: f.delivery, UserID: f.user, OccurredAt: entity.FormatInstant(f.firedAt),
+		ItemType: f.typ.Name, ItemID: f.id, Title: f.title,
+		OccurrenceUtc: entity.FormatInstant(f.occurrence), DueUtc: entity.FormatInstant(f.at), OffsetMinutes: f.offset,
+		Notify: Notify{f.browser, f.sound},
+	}
+}

@@ -1,0 +1,164 @@
+package reminders
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Attributes of a fence, beside the key, title and ttl.
+const (
+	attrState         = "state"
+	attrDeliveryID    = "deliveryId"
+	attrItemType      = "itemType"
+	attrItemID        = "itemId"
+	attrOccurrenceUtc = "occurrenceUtc"
+	attrDueUtc        = "dueUtc"
+	attrOffsetMinutes = "offsetMinutes"
+	attrFiredAt       = "firedAt"
+	attrNotifyBrowser = "notifyBrowser"
+	attrNotifySound   = "notifySound"
+)
+
+// States of a fence.
+const (
+	statePending = "pending" // published perhaps
+	stateSent    = "sent"    // published, and everything behind it done
+)
+
+// Preferences of a user that the event carries.
+const (
+	prefBrowser = "enableBrowserNotifications"
+	prefSound   = "enableSoundNotifications"
+)
+
+// fence is one delivery, and everything its event says as it was when the fence was put.
+type fence struct {
+	target
+	due
+	delivery string
+	title    string
+	firedAt  time.Time
+	browser  bool
+	sound    bool
+}
+
+// place is the fence's own key; key is the item's.
+func (f fence) place() entity.Key { return f.fenceKey(f.target) }
+
+func (f fence) row() entity.Item {
+	row := f.place().Item()
+	row[attrState] = entity.String(statePending)
+	row[attrDeliveryID] = entity.String(f.delivery)
+	row[attrItemType] = entity.String(f.typ.Name)
+	row[attrItemID] = entity.String(f.id)
+	row[entity.AttrTitle] = entity.String(f.title)
+	row.SetTime(attrOccurrenceUtc, f.occurrence)
+	row.SetTime(attrDueUtc, f.at)
+	row[attrOffsetMinutes] = entity.Int(f.offset)
+	row.SetTime(attrFiredAt, f.firedAt)
+	row[attrNotifyBrowser] = entity.Bool(f.browser)
+	row[attrNotifySound] = entity.Bool(f.sound)
+	row[entity.AttrTTL] = entity.Int(f.firedAt.Add(fenceLife).Unix())
+	return row
+}
+
+// readFence is the inverse of fence.row.
+func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
+	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	if err != nil {
+		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+	}
+	f := fence{
+		target:   target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
+		due:      due{offset: row.Int(attrOffsetMinutes)},
+		delivery: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
+		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),
+	}
+	var knowsOccurrence, knowsDue, knowsFired bool
+	f.occurrence, knowsOccurrence = row.Time(attrOccurrenceUtc)
+	f.at, knowsDue = row.Time(attrDueUtc)
+	f.firedAt, knowsFired = row.Time(attrFiredAt)
+	switch {
+	case !hasReminders(f.typ):
+		err = fmt.Errorf("%s %.40q has no reminders", attrItemType, row.Str(attrItemType))
+	case !knowsOccurrence || !knowsDue || !knowsFired:
+		err = errors.New("an instant is missing")
+	case f.delivery == "" || f.place() != row.Key():
+		err = errors.New("its attributes and its key say different things")
+	}
+	if err != nil {
+		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+	}
+	return f, nil
+}
+
+// raise puts the fence of a late due instant, in one transaction with a check of everything that decided. It is not ok if
+// the decision no longer stands, or if somebody else was first: then look again.
+func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool, err error) {
+	meta := s.meta
+	if meta == nil {
+		if meta, _, err = e.metaOf(ctx, s.user); err != nil {
+			return fence{}, false, err
+		}
+	}
+	key := d.fenceKey(s.target)
+	f = fence{
+		target: s.target, due: d, delivery: digest(key.PK, key.SK), title: s.item.Str(entity.AttrTitle),
+		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(meta, prefBrowser), sound: prefers(meta, prefSound),
+	}
+	actions := []table.Action{
+		table.Put{Item: f.row(), If: table.NotExists()},
+		table.Check{Key: s.key(), If: table.AtVersion(version(s.item))},
+	}
+	if s.meta != nil {
+		unchanged := table.AtVersion(version(s.meta))
+		if s.noMeta {
+			unchanged = table.NotExists()
+		}
+		actions = append(actions, table.Check{Key: entity.MetaKey(s.user), If: unchanged})
+	}
+	err = e.Store.Transact(ctx, actions...)
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return fence{}, false, nil
+	}
+	if err != nil {
+		return fence{}, false, fmt.Errorf("put fence %s: %w", key, err)
+	}
+	if e.Now().Sub(d.at) > lateAfter {
+		e.observe(f.observation(Late))
+	}
+	return f, true, nil
+}
+
+// prefers returns a preference, or its default where USER_META was written before the preference existed.
+func prefers(meta entity.Item, name string) bool {
+	preferences := meta.Map(entity.AttrPreferences)
+	if !preferences.Has(name) {
+		preferences = entity.NewUserMeta(meta.Str(entity.AttrUserID), time.Time{}).Map(entity.AttrPreferences)
+	}
+	return preferences.Bool(name)
+}
+
+// publish tells the bus. It says the same on every repetition.
+func (e engine) publish(ctx context.Context, f fence) error {
+	detail, err := json.Marshal(f.detail())
+	if err != nil {
+		return fmt.Errorf("encode event of %s: %w", f.place(), err)
+	}
+	if err := e.Bus.Publish(ctx, bus.Event{Type: DetailType, Detail: detail, Time: f.firedAt}); err != nil {
+		return fmt.Errorf("publish %s of %s: %w", DetailType, f.place(), err)
+	}
+	return nil
+}
+
+func (f fence) observation(what Happening) Observation {
+	return Observation{What: what, User: f.user, Item: f.ref(), OffsetMinutes: f.offset, Due: f.at}
+}

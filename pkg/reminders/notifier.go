@@ -1,0 +1,66 @@
+package reminders
+
+import (
+	"context"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// redriveAfter is how long a delivery may take before an operator's repair takes it up: longer than any invocation lasts.
+const redriveAfter = 10 * time.Minute
+
+// Notifier is what runs when the scheduler calls.
+type Notifier struct{ engine }
+
+// NewNotifier returns a notifier. It panics on an incomplete configuration, a mistake in the program.
+func NewNotifier(c Config) *Notifier { return &Notifier{newEngine(c)} }
+
+// Handle answers one call of the scheduler. A call is a question, not an order: only the fence and the item decide, so it
+// may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a [*PayloadError],
+// which no repetition mends, or a reason to repeat the call.
+func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
+	t, d, err := parseCall(n.Registry, payload)
+	if err != nil {
+		return err
+	}
+	key := d.fenceKey(t)
+	row, err := n.find(ctx, key)
+	if err != nil {
+		return err
+	}
+	if row.Str(attrState) == stateSent {
+		return nil
+	}
+	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
+	if row != nil {
+		if err := r.resume(ctx, row); err != nil {
+			return err
+		}
+	}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	if !r.drives(key) {
+		n.observe(r.observation(Dropped, d))
+	}
+	return nil
+}
+
+// Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as it
+// was read. Other rows are left alone; began says whether it was one.
+func (n *Notifier) Redrive(ctx context.Context, row entity.Item) (began bool, err error) {
+	firedAt, ok := row.Time(attrFiredAt)
+	if row.Str(attrState) != statePending || ok && n.Now().Sub(firedAt) <= redriveAfter {
+		return false, nil
+	}
+	f, err := readFence(n.Registry, row)
+	if err != nil {
+		return false, err
+	}
+	r := run{engine: n.engine, target: f.target, scope: scope{f.offset: true}}
+	if err := r.drive(ctx, f); err != nil {
+		return true, err
+	}
+	return true, r.settle(ctx)
+}

@@ -1,0 +1,112 @@
+package reminders
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+)
+
+// leadTime is the least time between now and a schedule's instant: the scheduler may not call one that is past when it
+// arrives.
+const leadTime = 60 * time.Second
+
+// plan is what is to be done about some offsets of an item. It is computed from a snapshot alone.
+type plan struct {
+	schedules []wanted
+	deletions []int64       // offsets that want no schedule
+	late      []due         // to be delivered at once
+	pending   []entity.Item // fences of deliveries that somebody began
+	missed    []due
+}
+
+// wanted is one schedule and the due instant it is for.
+type wanted struct {
+	due
+	schedule.Schedule
+}
+
+// decide returns the plan for the offsets.
+func decide(s snapshot, offsets scope, now time.Time) plan {
+	p := plan{pending: pendingFences(s, offsets)}
+	for _, offset := range offsets.sorted() {
+		var next *due
+		for _, d := range s.dues {
+			if d.offset != offset {
+				continue
+			}
+			switch judge(d, s.item, s.meta, s.fenced(d), now) {
+			case toCome:
+				if next == nil || d.at.Before(next.at) {
+					next = &d
+				}
+			case late:
+				p.late = append(p.late, d)
+			case missed:
+				p.missed = append(p.missed, d)
+			}
+		}
+		if next == nil {
+			p.deletions = append(p.deletions, offset)
+			continue
+		}
+		p.schedules = append(p.schedules, wanted{*next, scheduleOf(s.target, *next, now)})
+	}
+	return p
+}
+
+func pendingFences(s snapshot, offsets scope) []entity.Item {
+	var pending []entity.Item
+	for _, row := range s.fences {
+		if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {
+			pending = append(pending, row)
+		}
+	}
+	slices.SortFunc(pending, func(a, b entity.Item) int { return compareKeys(a.Key(), b.Key()) })
+	return pending
+}
+
+func scheduleOf(t target, d due, now time.Time) schedule.Schedule {
+	at := d.at
+	if earliest := wholeSecond(now.Add(leadTime)); at.Before(earliest) {
+		at = earliest
+	}
+	return schedule.Schedule{Name: ScheduleName(t.user, t.id, d.offset), At: at.UTC(), Payload: newCall(t, d).encode()}
+}
+
+// wholeSecond rounds up: a schedule counts whole seconds and may not be early.
+func wholeSecond(t time.Time) time.Time {
+	if whole := t.Truncate(time.Second); !whole.Equal(t) {
+		return whole.Add(time.Second)
+	}
+	return t
+}
+
+// Desired returns the schedules that an item is to have: one for each offset whose next due instant is still to come. The
+// item is nil if it is gone, meta is the user's USER_META or nil, and fences are the item's FIRED rows. It is what the
+// consumer works towards; verification compares the scheduler with it. An error means that USER_META has no zone that
+// exists.
+func Desired(typ *entity.Type, user, id string, item, meta entity.Item, fences []entity.Item, now time.Time) ([]schedule.Schedule, error) {
+	s := snapshot{target: target{user, typ, id}, fences: map[entity.Key]entity.Item{}}
+	if item != nil && !entity.Lapsed(item, now) {
+		dues := typ.Dues(item)
+		if meta == nil {
+			meta = entity.NewUserMeta(user, time.Time{})
+		}
+		zone, err := zoneOf(meta)
+		if err != nil {
+			return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)
+		}
+		s.item, s.meta, s.dues = item, meta, resolve(dues, zone)
+	}
+	for _, row := range fences {
+		s.fences[row.Key()] = row
+	}
+	var out []schedule.Schedule
+	for _, w := range decide(s, scopeOf(s.dues), now).schedules {
+		out = append(out, w.Schedule)
+	}
+	return out, nil
+}

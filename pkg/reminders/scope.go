@@ -1,0 +1,38 @@
+package reminders
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"nexus/pkg/entity"
+)
+
+// scope is the offsets that one piece of work answers for. Work never writes a schedule outside its scope, and its
+// repetition has the same scope: that is what finds and removes whatever a crash left behind.
+type scope map[int64]bool
+
+func (s scope) sorted() []int64 { return slices.Sorted(maps.Keys(s)) }
+
+// add takes in the offsets of an image. Only those of an image that wants reminders count: no worker schedules an offset
+// for one that does not.
+func (s scope) add(t *entity.Type, image entity.Item) {
+	if image == nil {
+		return
+	}
+	for _, d := range t.Dues(image) {
+		s[d.OffsetMinutes] = true
+	}
+}
+
+func scopeOf(dues []due) scope {
+	s := scope{}
+	for _, d := range dues {
+		s[d.offset] = true
+	}
+	return s
+}
+
+func compareKeys(a, b entity.Key) int {
+	return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
+}

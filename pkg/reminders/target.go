@@ -1,0 +1,38 @@
+package reminders
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+// target is the item that is looked at.
+type target struct {
+	user string
+	typ  *entity.Type
+	id   string
+}
+
+func (t target) ref() entity.Ref { return entity.Ref{Type: t.typ.Name, ID: t.id} }
+func (t target) key() entity.Key { return entity.ItemKey(t.user, t.ref()) }
+
+// hasReminders says that items of the type can be due, each under an id of its own.
+func hasReminders(t *entity.Type) bool { return t != nil && t.Dues != nil && t.HasCollection() }
+
+const namePrefix = "reminder-"
+
+// ScheduleName returns the name under which the next due instant of one offset of an item is scheduled: derived, so that
+// whoever works on the offset finds its schedule, and without a character of the ids, so that it always fits.
+func ScheduleName(user, itemID string, offsetMinutes int64) string {
+	return namePrefix + digest(user, itemID, strconv.FormatInt(offsetMinutes, 10))
+}
+
+// digest is 43 characters of A-Z a-z 0-9 - _ that stand for the parts. No part can contain the separator: it is that of
+// the table's keys.
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "#")))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

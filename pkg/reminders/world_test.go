@@ -1,0 +1,313 @@
+package reminders_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+const user = "ann"
+
+// noon is a Monday in December: London is at UTC, New York at UTC-5.
+var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
+
+// maxTries bounds every repetition in these tests.
+const maxTries = 50
+
+// world is one user's table, scheduler and bus with the consumer and the notifier between them.
+type world struct {
+	*testing.T
+	now       time.Time
+	registry  *entity.Registry
+	store     *memory.Store
+	scheduler *scheduler
+	bus       *recorder
+	fault     *fault
+	consumer  *reminders.Consumer
+	notifier  *reminders.Notifier
+	counts    map[reminders.Happening]int
+	read      string // sequence number of the last record taken from the feed
+}
+
+func setup(t *testing.T) *world {
+	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}}
+	clock := func() time.Time { return w.now }
+	w.store = memory.New(clock, memory.Options{Fault: func(memory.Call) error { return w.fault.step() }})
+	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
+	w.bus = &recorder{fault: w.fault}
+	config := reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock, Log: slog.New(slog.DiscardHandler),
+		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
+	}
+	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
+	return w
+}
+
+// records returns the stream records since the last call.
+func (w *world) records() []change.Change {
+	w.Helper()
+	ctx := w.Context()
+	shards, err := w.store.Feed().Shards(ctx)
+	require.NoError(w, err)
+	slice, err := w.store.Feed().Read(ctx, shards[0].ID, w.read, 0)
+	require.NoError(w, err)
+	var out []change.Change
+	for _, rec := range slice.Records {
+		w.read = rec.Sequence
+		if strings.HasPrefix(rec.Key.SK, entity.RowFired) || strings.HasPrefix(rec.Key.SK, entity.RowZone) {
+			continue // the mapping's filter
+		}
+		c, err := change.Interpret(w.registry, rec)
+		require.NoError(w, err)
+		out = append(out, c)
+	}
+	return out
+}
+
+// deliver hands the changes over one by one, each until it is done.
+func (w *world) deliver(changes ...change.Change) {
+	w.Helper()
+	for _, c := range changes {
+		w.repeat(func(ctx context.Context) error {
+			outcome := w.consumer.Apply(ctx, []change.Change{c})[0]
+			require.NotEqual(w, change.Poison, outcome.Verdict, "%v", outcome.Err)
+			return outcome.Err
+		})
+	}
+}
+
+// repeat does the work under faults until it succeeds.
+func (w *world) repeat(work func(context.Context) error) {
+	w.Helper()
+	var err error
+	for range maxTries {
+		err = w.fault.under(func() error { return work(w.Context()) })
+		if err == nil {
+			return
+		}
+	}
+	require.NoError(w, err, "after %d tries", maxTries)
+}
+
+// settle delivers records and calls due schedules until there are no more.
+func (w *world) settle() {
+	w.Helper()
+	for range maxTries {
+		records := w.records()
+		w.deliver(records...)
+		calls := w.scheduler.due(w.now)
+		for _, payload := range calls {
+			w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, payload) })
+		}
+		if len(records)+len(calls) == 0 {
+			return
+		}
+	}
+	w.Fatal("does not settle")
+}
+
+// advance moves the clock, stopping wherever a schedule falls due.
+func (w *world) advance(d time.Duration) {
+	w.Helper()
+	end := w.now.Add(d)
+	w.settle()
+	for range maxTries {
+		next, ok := w.scheduler.next()
+		if !ok || next.After(end) {
+			break
+		}
+		w.now = next
+		w.settle()
+	}
+	w.now = end
+	w.settle()
+}
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	doc := map[string]any{}
+	require.NoError(t, d.Decode(&doc))
+	return doc
+}
+
+// create writes an item as the create command does.
+func (w *world) create(id, doc string) {
+	w.Helper()
+	typ := w.registry.OfID(id)
+	patch, errs := typ.Parse(decode(w.T, doc))
+	require.Empty(w, errs)
+	merged, errs := typ.Merge(nil, patch)
+	require.Empty(w, errs)
+	it := typ.First(user, id, merged, w.now, nil)
+	require.Empty(w, typ.Validate(it))
+	it.SetTime(entity.AttrDueSetAt, w.now)
+	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: it, If: table.NotExists()}))
+}
+
+// edit changes an item as a command does.
+func (w *world) edit(id string, change func(it entity.Item)) {
+	w.Helper()
+	typ, before := w.registry.OfID(id), w.item(id)
+	after := before.Clone()
+	change(after)
+	after = typ.Next(user, before, after, w.now, nil)
+	require.Empty(w, typ.Validate(after))
+	if !slices.Equal(typ.Dues(before), typ.Dues(after)) {
+		after.SetTime(entity.AttrDueSetAt, w.now)
+	}
+	_, err := w.store.Update(w.Context(), table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
+	require.NoError(w, err)
+}
+
+func (w *world) set(id, attr string, v entity.Value) {
+	w.Helper()
+	w.edit(id, func(it entity.Item) { it.Set(attr, v) })
+}
+
+func (w *world) snooze(id string, until time.Time) {
+	w.Helper()
+	w.edit(id, func(it entity.Item) {
+		occurrence := it.Str(entity.AttrTriggerUtc)
+		count := int64(1)
+		if s := it.Map(entity.AttrSnoozeState); s != nil {
+			occurrence, count = s.Str(entity.SnoozeOccurrenceUtc), s.Int(entity.SnoozeCount)+1
+		}
+		it[entity.AttrStatus] = entity.String(entity.StatusSnoozed)
+		it[entity.AttrSnoozeState] = entity.Map{
+			entity.SnoozeUntilUtc: entity.String(entity.FormatInstant(until)), entity.SnoozeCount: entity.Int(count),
+			entity.SnoozeOccurrenceUtc: entity.String(occurrence),
+		}
+	})
+}
+
+// moveTo sets the user's zone as the UpdateMe command does.
+func (w *world) moveTo(zone string) {
+	w.Helper()
+	w.editMeta(func(it entity.Item) { it[entity.AttrDefaultTzid] = entity.String(zone) })
+}
+
+func (w *world) editMeta(change func(it entity.Item)) {
+	w.Helper()
+	key := entity.MetaKey(user)
+	before, err := w.store.Get(w.Context(), key)
+	condition := table.AtVersion(before.Int(entity.AttrVersion))
+	base := before
+	if err != nil {
+		require.ErrorIs(w, err, table.ErrNotFound)
+		base, condition = entity.NewUserMeta(user, w.now), table.NotExists()
+	}
+	after := base.Clone()
+	change(after)
+	after = w.registry.Named(entity.TypeUserMeta).Next(user, base, after, w.now, nil)
+	_, err = w.store.Update(w.Context(), table.Change(before, after, condition))
+	require.NoError(w, err)
+}
+
+func (w *world) remove(id string) {
+	w.Helper()
+	require.NoError(w, w.store.Delete(w.Context(), table.Delete{Key: w.key(id)}))
+}
+
+func (w *world) key(id string) entity.Key {
+	return entity.ItemKey(user, entity.Ref{Type: w.registry.OfID(id).Name, ID: id})
+}
+
+func (w *world) item(id string) entity.Item {
+	w.Helper()
+	it, err := w.store.Get(w.Context(), w.key(id))
+	require.NoError(w, err)
+	return it
+}
+
+func (w *world) rows(prefix string) []entity.Item {
+	w.Helper()
+	page, err := w.store.Query(w.Context(), table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}})
+	require.NoError(w, err)
+	require.Empty(w, page.Next)
+	return page.Items
+}
+
+// schedules lists what waits for its call: item, offset, instant of the call.
+func (w *world) schedules() []string {
+	out := []string{}
+	for _, e := range w.scheduler.entries {
+		line := fmt.Sprintf("%s -%d %s", e.call.ItemID, e.call.OffsetMinutes, e.At.Format("02T15:04"))
+		if e.called {
+			line += " called"
+		}
+		out = append(out, line)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// published lists the distinct deliveries in order: item, offset, due instant.
+func (w *world) published() []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, e := range w.bus.details(w.T) {
+		if !seen[e.DeliveryID] {
+			seen[e.DeliveryID] = true
+			out = append(out, fmt.Sprintf("%s -%d %s", e.ItemID, e.OffsetMinutes, e.DueUtc[8:16]))
+		}
+	}
+	return out
+}
+
+// requireExact holds the outside against the table: the invariants I4 and I5 of docs/correctness.md.
+func (w *world) requireExact() {
+	w.Helper()
+	meta, err := w.store.Get(w.Context(), entity.MetaKey(user))
+	if err != nil {
+		require.ErrorIs(w, err, table.ErrNotFound)
+	}
+	names := []string{}
+	for _, typ := range w.registry.Types() {
+		if typ.Dues == nil {
+			continue
+		}
+		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
+			id := it.Str(typ.IDAttr)
+			desired, err := reminders.Desired(typ, user, id, it, meta, w.rows(entity.FiredPrefix(id)), w.now)
+			require.NoError(w, err)
+			for _, s := range desired {
+				names = append(names, s.Name)
+				have := w.scheduler.entries[s.Name]
+				require.NotNil(w, have, "%s has no schedule", id)
+				require.Equal(w, string(s.Payload), string(have.Payload))
+				require.False(w, have.called)
+			}
+		}
+	}
+	require.Len(w, w.scheduler.entries, len(names), "schedules left over: %v", w.schedules())
+
+	fences := map[string]bool{}
+	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {
+		require.Equal(w, "sent", row.Str("state"), "%s", row.Key())
+		fences[row.Str("deliveryId")] = true
+	}
+	first := map[string]reminders.ReminderDue{}
+	for _, e := range w.bus.details(w.T) {
+		require.True(w, fences[e.DeliveryID], "published without a fence: %v", e)
+		if before, again := first[e.DeliveryID]; again {
+			require.Equal(w, before, e)
+		}
+		first[e.DeliveryID] = e
+	}
+	require.Len(w, first, len(fences))
+}
