@@ -1,0 +1,105 @@
+package consume_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+)
+
+func TestARecordIsNotParkedWhileAnEarlierOneOfItsItemWaits(t *testing.T) {
+	t.Parallel()
+	for _, folds := range []bool{false, true} {
+		s := &scribe{name: "stats", folds: folds, fail: only(retry, always, "a1")}
+		b := setup(t, s)
+		require.Equal(t, "100", b.handle(t, event("a1", "?", "b1")))
+		require.Empty(t, b.shelf.objects)
+		require.Equal(t, []string{"b1"}, slices.Compact(s.done))
+	}
+}
+
+func TestAnItemWaitsForItsUnparkedRecordInAFolderToo(t *testing.T) {
+	t.Parallel()
+	s := &scribe{name: "stats", folds: true}
+	b := setup(t, s)
+	b.shelf.fail = always
+	require.Equal(t, "100", b.handle(t, event("?", "a2", "b1")))
+	require.Equal(t, []string{"b1"}, s.done)
+}
+
+func TestAfterAPanicTheItemsNextChangeStillWaits(t *testing.T) {
+	t.Parallel()
+	s := &scribe{name: "stats", folds: true}
+	s.fail = func(c change.Change, _ int) change.Outcome {
+		if label(c) == "a1" {
+			panic("always")
+		}
+		return change.Outcome{}
+	}
+	b := setup(t, s)
+	require.Empty(t, b.handle(t, event("a1", "a2", "b1")))
+	require.Equal(t, [][]string{{"a1", "a2", "b1"}, {"a1"}, {"b1"}, {"a1"}, {"a1"}, {"a2"}}, s.calls)
+}
+
+func TestParkingHasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
+	t.Parallel()
+	s := &scribe{name: "stats", before: func(context.Context, []change.Change) { panic("always") }}
+	b := setup(t, s)
+	b.shelf.fail = consume.DefaultAttempts - 1
+	require.Empty(t, b.handle(t, event("a1")))
+	require.Len(t, s.calls, consume.DefaultAttempts)
+	require.Len(t, b.shelf.objects, 1)
+}
+
+func TestWaitsStopGrowing(t *testing.T) {
+	t.Parallel()
+	b := setupWith(t, func(c *consume.Config) { c.Attempts = 200 }, &scribe{name: "stats", fail: only(retry, always, "a1")})
+	require.Equal(t, "100", b.handle(t, event("a1")))
+	require.Len(t, b.waits, 199)
+	require.Equal(t, 64*consume.DefaultBackoff, slices.Max(b.waits))
+}
+
+func TestSlowParkingEndsWithTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowShelf{shelf: &shelf{objects: map[string][]byte{}}}
+		b := setupWith(t, func(c *consume.Config) { c.Parking = slow }, &scribe{name: "stats"})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		_, err := b.loop.Handle(ctx, []byte(`{"Records":[{"x":1},{"x":2},{"x":3},{"x":4}]}`))
+		require.ErrorContains(t, err, "record 2")
+		require.NoError(t, ctx.Err())
+		require.Len(t, slow.objects, 2)
+	})
+}
+
+// slowShelf takes nine seconds for each object.
+type slowShelf struct{ *shelf }
+
+func (s *slowShelf) Put(ctx context.Context, name string, body []byte) error {
+	time.Sleep(9 * time.Second)
+	return s.shelf.Put(ctx, name, body)
+}
+
+func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scribe{name: "stats", before: func(_ context.Context, batch []change.Change) {
+			if len(batch) > 1 {
+				panic("too many")
+			}
+			time.Sleep(9 * time.Second)
+		}}
+		b := setup(t, s)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		require.Equal(t, "102", b.handleWithin(t, ctx, event("a1", "b1", "c1", "d1")))
+		require.Equal(t, []string{"a1", "b1"}, s.done)
+	})
+}
