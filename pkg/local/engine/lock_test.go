@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/local/engine"
@@ -90,7 +91,7 @@ func TestAStartAfterTheOwnerWasKilledFindsTheDataAndNoSecondEngine(t *testing.T)
 
 	e := start(t, dir)
 	require.NotEmpty(t, get(t, client(e.Endpoint()), table, "A"))
-	_, err := client(endpoint).ListTables(t.Context(), nil)
+	_, err := client(endpoint).ListTables(t.Context(), nil, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 	require.Error(t, err, "the engine of the killed owner must not answer any more")
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // process identifies one process for good. A pid alone does not: the system gives it out again.
@@ -34,12 +35,9 @@ func identify(ctx context.Context, pid int) (process, error) {
 // identifyInProc reads proc(5). The start is field 22 of stat, in clock ticks since the boot, so the boot's id belongs to it.
 func identifyInProc(pid int) (process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
-	if errors.Is(err, os.ErrNotExist) {
-		return process{}, fmt.Errorf("%w: %d", errNoProcess, pid)
-	}
+	stat, err := readOf(pid, dir+"/stat")
 	if err != nil {
-		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+		return process{}, err
 	}
 	// The second field, the name, is in parentheses and may hold anything, also blanks and parentheses.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
@@ -50,13 +48,13 @@ func identifyInProc(pid int) (process, error) {
 	if fields[state] == "Z" || fields[state] == "X" {
 		return process{}, fmt.Errorf("%w: %d has ended", errNoProcess, pid)
 	}
-	command, err := os.ReadFile(dir + "/cmdline")
+	command, err := readOf(pid, dir+"/cmdline")
 	if err != nil {
-		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+		return process{}, err
 	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := readOf(pid, "/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return process{}, fmt.Errorf("identify process %d: %w", pid, err)
+		return process{}, err
 	}
 	return process{
 		PID:     pid,
@@ -65,10 +63,22 @@ func identifyInProc(pid int) (process, error) {
 	}, nil
 }
 
+// readOf reads a file about a process. One that ends between opening and reading answers ESRCH.
+func readOf(pid int, path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return nil, fmt.Errorf("%w: %d", errNoProcess, pid)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	return content, nil
+}
+
 // identifyByPS asks ps(1), which answers with status 1 if there is no such process.
 func identifyByPS(ctx context.Context, pid int) (process, error) {
 	column := func(name string) (string, error) {
-		command := exec.CommandContext(ctx, "ps", "-p", strconv.Itoa(pid), "-o", name+"=")
+		command := exec.CommandContext(ctx, "ps", "-ww", "-p", strconv.Itoa(pid), "-o", name+"=")
 		command.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
 		out, err := command.Output()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {

@@ -7,6 +7,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"sync"
 	"testing"
@@ -101,11 +102,12 @@ func Table(t testing.TB) (endpoint, name string) {
 	return endpoint, name
 }
 
-// Client returns an SDK client for the endpoint, without the transport that puts the engine's deviations right.
+// Client returns an SDK client for the endpoint, through the transport that puts the engine's deviations right.
 func Client(endpoint string) *dynamodb.Client {
 	return dynamo.NewClient(aws.Config{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       engine.DefaultRegion,
+		HTTPClient:   &http.Client{Transport: engine.Transport(nil, engine.Options{})},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
