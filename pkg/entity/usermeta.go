@@ -2,6 +2,9 @@ package entity
 
 import "time"
 
+// DefaultTzid is the zone of a user who has not chosen one.
+const DefaultTzid = "UTC"
+
 // UserMeta is the type of the one row that holds a user's zone, preferences and statistics.
 func UserMeta() *Type {
 	return &Type{
@@ -9,7 +12,7 @@ func UserMeta() *Type {
 		Fields: []Field{
 			{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
 			{Name: AttrUserID, Kind: Text, Origin: FromServer, Required: true, Doc: "The user's id."},
-			{Name: AttrDefaultTzid, Kind: Zone, Required: true, Default: String("UTC"), Doc: "The zone in which floating times are read."},
+			{Name: AttrDefaultTzid, Kind: Zone, Required: true, Default: String(DefaultTzid), Doc: "The zone in which floating times are read."},
 			{Name: AttrPreferences, Kind: Object, Required: true, Default: Map{}, Fields: preferenceFields(), Doc: "Settings."},
 			{Name: AttrStats, Kind: Object, Origin: FromServer, Fields: statFields(), Doc: "Statistics, kept by a consumer of the stream."},
 			{Name: AttrStatsVersion, Kind: Integer, Origin: Hidden, Doc: "Optimistic lock of the statistics, apart from version."},

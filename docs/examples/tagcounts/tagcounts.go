@@ -1,0 +1,24 @@
+// Package tagcounts is the worked example of a projection: how many items a user has per tag.
+//
+// It is a pure function of an item's image; package projection applies what it returns exactly once, which is why
+// repeating a record is safe.
+package tagcounts
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+// Name is the projection's name.
+const Name = "tagcounts"
+
+// Projection returns the counts; they are kept in the user's row SUM#tagcounts.
+func Projection() *projection.Projection { return projection.NewOwnSum(Name, "t1", amounts) }
+
+func amounts(_ *entity.Type, it entity.Item) projection.Amounts {
+	counts := map[string]int64{}
+	for _, tag := range it.Strings(entity.AttrTags) {
+		counts[tag] = 1
+	}
+	return projection.Amounts{Add: counts}
+}
