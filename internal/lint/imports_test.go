@@ -20,6 +20,7 @@ var rules = []rule{
 	{"functions", []string{"pkg"}},
 	{"internal", nil},
 	{"events", []string{"pkg/entity", "pkg/change"}},
+	{"docs", []string{"pkg"}}, // worked examples
 
 	{"pkg/entity", nil},
 	{"pkg/recurrence", nil},
@@ -95,25 +96,38 @@ func (r rule) allows(importer, target string) bool {
 
 func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
 	t.Parallel()
+	var found []string
 	for _, p := range modulePackages(t) {
 		if len(p.GoFiles) == 0 {
 			continue
 		}
 		r, ok := ruleFor(p.path())
-		require.True(t, ok, "%s stands in no rule: add it to the table here and to docs/architecture.md", p.path())
+		if !ok {
+			found = append(found, p.path()+" stands in no rule: add it to the table here and to docs/architecture.md")
+			continue
+		}
 		for _, imported := range p.Imports {
 			target, ours := strings.CutPrefix(imported, module+"/")
-			if !ours {
-				continue
-			}
-			require.True(t, r.allows(p.path(), target), "%s must not import %s", p.path(), target)
-			require.False(t, underAny(target, "cmd", "functions") && !under(p.path(), topFolder(target)),
-				"%s must not import %s: nobody imports wiring", p.path(), target)
-			for _, c := range closed {
-				require.True(t, !under(target, c.folder) || underAny(p.path(), c.to...), "%s must not import %s", p.path(), target)
+			if ours && !(r.allows(p.path(), target) && isOpen(p.path(), target)) {
+				found = append(found, p.path()+" must not import "+target)
 			}
 		}
 	}
+	require.Empty(t, found)
+}
+
+// isOpen reports whether the target is open to whoever has a right to its folder, or the importer is among those to whom
+// it is open. Wiring is nobody's but its own.
+func isOpen(importer, target string) bool {
+	if underAny(target, "cmd", "functions") && !under(importer, topFolder(target)) {
+		return false
+	}
+	for _, c := range closed {
+		if under(target, c.folder) && !underAny(importer, c.to...) {
+			return false
+		}
+	}
+	return true
 }
 
 func topFolder(path string) string {
