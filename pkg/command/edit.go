@@ -22,9 +22,14 @@ type edit struct {
 	pointer func(index int) string
 	// absent is what the entity is while it has no row; nil if there must be one.
 	absent entity.Item
-	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request.
-	apply func(before, meta entity.Item) (after entity.Item, wrong []entity.FieldError, err error)
+	// untouched attributes are never written, whatever becomes of the entity.
+	untouched []string
+	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request; no
+	// entity if it cannot tell.
+	apply applied
 }
+
+type applied func(before, meta entity.Item) (after entity.Item, wrong []entity.FieldError, err error)
 
 func (c call) edit(ctx context.Context, e edit) (Result, error) {
 	if e.versioned && c.expected == nil {
@@ -59,6 +64,9 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 		meta = c.userMeta(rows)
 	}
 	merged, wrong, err := e.apply(before, meta)
+	if err == nil && merged == nil {
+		err = entity.Invalid(wrong)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -142,8 +150,13 @@ func (c call) change(e edit, stored, after entity.Item) step {
 		// A consumer may put the row there first, at version 0.
 		condition = table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(0)))
 	}
+	update := table.Change(stored, after, condition)
+	for _, name := range e.untouched {
+		delete(update.Set, name)
+	}
+	update.Remove = slices.DeleteFunc(update.Remove, func(name string) bool { return slices.Contains(e.untouched, name) })
 	return step{
-		action: table.Change(stored, after, condition),
+		action: update,
 		failed: func(old entity.Item) error {
 			switch version := old.Int(entity.AttrVersion); {
 			case old == nil:
@@ -174,7 +187,7 @@ func (c call) userMeta(rows map[entity.Key]entity.Item) entity.Item {
 }
 
 // patch makes the apply of a merge patch (RFC 7396) whose document was read.
-func patch(t *entity.Type, fields entity.Item, broken []entity.FieldError) func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+func patch(t *entity.Type, fields entity.Item, broken []entity.FieldError) applied {
 	return func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
 		after, unsettled := t.Merge(before, fields)
 		return after, append(slices.Clip(broken), unsettled...), nil

@@ -35,6 +35,9 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 		if status != entity.StatusPending && status != entity.StatusSnoozed {
 			return nil, nil, &StateError{ref, "is " + status + " and cannot be snoozed"}
 		}
+		if len(wrong) > 0 {
+			return nil, wrong, nil
+		}
 		occurrence, count, err := presentOccurrence(before, meta)
 		if err != nil {
 			return nil, nil, err
@@ -45,7 +48,7 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 		snooze.SetTime(entity.SnoozeUntilUtc, until)
 		snooze.SetTime(entity.SnoozeOccurrenceUtc, occurrence)
 		after[entity.AttrSnoozeState] = entity.Map(snooze)
-		return after, wrong, nil
+		return after, nil, nil
 	})
 }
 

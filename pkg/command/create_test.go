@@ -1,0 +1,178 @@
+package command_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestACreateIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"Write"}`)})
+	require.Equal(t, "Put", b.trips())
+	require.True(t, res.Created)
+	require.Equal(t, entity.Ref{Type: "TASK", ID: "task_" + uuid(1)}, res.Ref)
+	require.Equal(t, int64(1), res.Item.Int("version"))
+	require.True(t, b.stored(entity.Task(), res.Ref.ID).Equal(res.Item))
+}
+
+func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
+	t.Parallel()
+	mine := "task_" + uuid(77)
+	for name, c := range map[string]struct {
+		before func(b *bench)
+		cmd    command.Create
+		state  string
+		wrong  []string
+	}{
+		"in the command":   {cmd: command.Create{ID: mine}},
+		"in the document":  {cmd: command.Create{Fields: doc(`{"taskId":"` + mine + `"}`)}},
+		"in both":          {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"` + mine + `"}`)}},
+		"two ids":          {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"task_` + uuid(78) + `"}`)}, wrong: []string{"/taskId"}},
+		"no text":          {cmd: command.Create{Fields: doc(`{"taskId":7}`)}, wrong: []string{"/taskId"}},
+		"no UUID":          {cmd: command.Create{ID: "task_mine"}, wrong: []string{"/taskId"}},
+		"another's prefix": {cmd: command.Create{ID: "note_" + uuid(77)}, wrong: []string{"/taskId"}},
+		"a separator":      {cmd: command.Create{ID: "task_a#b"}, wrong: []string{"/taskId"}},
+		"taken": {
+			before: func(b *bench) {
+				b.must(command.Create{Type: entity.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
+			},
+			cmd: command.Create{ID: mine}, state: "exists already",
+		},
+		"deleted": {
+			before: func(b *bench) {
+				b.must(command.Create{Type: entity.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
+				b.must(command.Delete{Type: entity.Task(), ID: mine}, at(1))
+			},
+			cmd: command.Create{ID: mine}, state: "was deleted",
+		},
+		"in the archive": {
+			before: func(b *bench) {
+				require.NoError(b.t, b.store.Put(context.Background(), table.Put{Item: entity.ColdKey(ann, mine).Item()}))
+			},
+			cmd: command.Create{ID: mine}, state: "archive",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			if c.before != nil {
+				c.before(b)
+				b.trips()
+			}
+			c.cmd.Type = entity.Task()
+			fields := doc(`{"title":"Write"}`)
+			for name, v := range c.cmd.Fields {
+				fields[name] = v
+			}
+			c.cmd.Fields = fields
+			res, err := b.do(c.cmd)
+			switch {
+			case c.wrong != nil:
+				require.Equal(t, c.wrong, pointers(t, err))
+				require.Empty(t, b.trips())
+			case c.state != "":
+				requireState(t, err, c.state)
+			default:
+				require.NoError(t, err)
+				require.Equal(t, "Transact", b.trips())
+				require.Equal(t, mine, res.Ref.ID)
+				require.Equal(t, mine, res.Item.Str("taskId"))
+			}
+		})
+	}
+}
+
+func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.do(command.Create{Type: entity.Task(), Fields: doc(`{"taskId":"x","priority":9,"status":"DO#NE","version":3,
+		"colour":"red","links":[{"targetType":"USER_META","targetId":"ann"},{"targetType":"NOTE","targetId":"a#b"}]}`)})
+	require.ElementsMatch(t, []string{"/taskId", "/priority", "/status", "/version", "/colour", "/title",
+		"/links/0/targetType", "/links/1/targetId"}, pointers(t, err))
+	require.Empty(t, b.trips())
+}
+
+func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	note := b.create(entity.Note(), `{"title":"n"}`)
+	foreign := b.create(entity.Note(), `{"title":"n"}`, as(bob))
+	lapsed := b.create(entity.Note(), `{"title":"n"}`)
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "NOTE", ID: lapsed}), entity.Item{"ttl": entity.Int(noon.Unix())})
+	linking := func(target string) command.Create {
+		return command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
+			`"},{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
+	}
+	for name, target := range map[string]string{"foreign": foreign, "lapsed": lapsed, "unknown": "note_x"} {
+		_, err := b.do(linking(target))
+		requireNotFound(t, err, "/links/1/targetId")
+		require.Equal(t, "BatchGet", b.trips(), name)
+	}
+	second := b.create(entity.Note(), `{"title":"n"}`)
+	require.Len(t, b.must(linking(second)).Item.Links(), 2)
+	require.Equal(t, "BatchGet Transact", b.trips())
+
+	b.once("Transact", memory.Before, func() error {
+		b.must(command.Delete{Type: entity.Note(), ID: second}, at(1))
+		return nil
+	})
+	_, err := b.do(linking(second))
+	requireNotFound(t, err, "/links/1/targetId")
+}
+
+func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.must(command.UpdateMe{Patch: doc(`{"preferences":{"autoArchiveDelayHours":2}}`)}, at(0))
+	b.trips()
+	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","status":"COMPLETED"}`)})
+	require.Equal(t, "BatchGet Put", b.trips())
+	require.Equal(t, entity.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
+}
+
+func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.False(t, b.stored(entity.Task(), b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
+	id := b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
+	require.Equal(t, entity.FormatInstant(noon), b.stored(entity.Task(), id).Str("dueSetAt"))
+	step := func(patch string, version int64, want time.Time) {
+		t.Helper()
+		b.now = b.now.Add(time.Minute)
+		res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(patch)}, at(version))
+		require.Equal(t, entity.FormatInstant(want), res.Item.Str("dueSetAt"))
+	}
+	step(`{"title":"u"}`, 1, noon)
+	step(`{"dueUtc":"2025-12-24T13:00:00"}`, 2, noon.Add(2*time.Minute))
+	step(`{"status":"COMPLETED"}`, 3, noon.Add(3*time.Minute))
+	step(`{"status":"BACKLOG"}`, 4, noon.Add(4*time.Minute))
+}
+
+func TestATypeOfAnotherProductNeedsNothingHere(t *testing.T) {
+	t.Parallel()
+	habit := entity.Note()
+	habit.Name, habit.IDAttr, habit.IDPrefix, habit.Plural, habit.Index = "HABIT", "habitId", "hab", "habits", nil
+	for i := range habit.Fields {
+		if habit.Fields[i].Name == "noteId" {
+			habit.Fields[i].Name = "habitId"
+		}
+	}
+	b := setup(t, habit)
+	id := b.create(habit, `{"title":"run"}`)
+	require.Equal(t, "hab_"+uuid(1), id)
+	res := b.must(command.Update{Type: habit, ID: id, Patch: doc(`{"title":"walk"}`)}, at(1))
+	require.Equal(t, "walk", res.Item.Str("title"))
+	task := b.create(entity.Task(), `{"title":"t","links":[{"targetType":"HABIT","targetId":"`+id+`"}]}`)
+	require.NotEmpty(t, task)
+	b.must(command.Delete{Type: habit, ID: id}, at(2))
+	require.Nil(t, b.stored(habit, id))
+}

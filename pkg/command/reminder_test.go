@@ -1,0 +1,145 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table/memory"
+)
+
+func minutes(n int64) *int64 { return &n }
+
+func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields     string
+		occurrence string
+	}{
+		"in a zone":                     {`{"title":"r","triggerUtc":"2025-12-01T11:00:00Z","tzid":"Europe/Paris"}`, "2025-12-01T11:00:00Z"},
+		"floating":                      {`{"title":"r","triggerUtc":"2025-12-01T08:00:00"}`, "2025-12-01T13:00:00Z"},
+		"floating in a gap of the zone": {`{"title":"r","triggerUtc":"2026-03-08T02:30:00"}`, "2026-03-08T07:30:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
+			id := b.create(entity.Reminder(), c.fields)
+			res := b.must(command.SnoozeReminder{ID: id, Minutes: minutes(15)})
+			require.Equal(t, "BatchGet Update", b.trips())
+			require.Equal(t, "SNOOZED", res.Item.Str("status"))
+			require.Equal(t, entity.Item{"untilUtc": entity.String("2025-12-01T12:15:00Z"), "count": entity.Int(1),
+				"occurrenceUtc": entity.String(c.occurrence)}, res.Item.Map("snoozeState"))
+			require.Equal(t, "2025-12-01T12:15:00Z", res.Item.Str("GSI1SK"))
+			require.Equal(t, entity.FormatInstant(noon), res.Item.Str("dueSetAt"))
+
+			b.now = noon.Add(time.Hour)
+			res = b.must(command.SnoozeReminder{ID: id, UntilUtc: "2025-12-02T09:00:00.7+01:00"})
+			require.Equal(t, entity.Item{"untilUtc": entity.String("2025-12-02T08:00:00Z"), "count": entity.Int(2),
+				"occurrenceUtc": entity.String(c.occurrence)}, res.Item.Map("snoozeState"))
+			require.Equal(t, int64(3), res.Item.Int("version"))
+		})
+	}
+}
+
+func TestTheEndOfASnoozeIsBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	for _, c := range []struct {
+		cmd   command.SnoozeReminder
+		wrong string
+	}{
+		{command.SnoozeReminder{}, "/minutes"},
+		{command.SnoozeReminder{Minutes: minutes(0)}, "/minutes"},
+		{command.SnoozeReminder{Minutes: minutes(40320)}, ""},
+		{command.SnoozeReminder{Minutes: minutes(40321)}, "/minutes"},
+		{command.SnoozeReminder{Minutes: minutes(5), UntilUtc: "2025-12-02T00:00:00Z"}, "/minutes"},
+		{command.SnoozeReminder{UntilUtc: "2025-12-01T12:00:00Z"}, "/untilUtc"},
+		{command.SnoozeReminder{UntilUtc: "2025-12-01T12:00:01Z"}, ""},
+		{command.SnoozeReminder{UntilUtc: "2026-12-02T12:00:00Z"}, ""},
+		{command.SnoozeReminder{UntilUtc: "2026-12-02T12:00:01Z"}, "/untilUtc"},
+		{command.SnoozeReminder{UntilUtc: "2025-12-03T12:00:00"}, "/untilUtc"},
+	} {
+		c.cmd.ID = id
+		_, err := b.do(c.cmd)
+		if c.wrong == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.Equal(t, []string{c.wrong}, pointers(t, err))
+	}
+}
+
+func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
+	t.Parallel()
+	snooze := func(id string) command.Command { return command.SnoozeReminder{ID: id, Minutes: minutes(5)} }
+	complete := func(id string) command.Command { return command.CompleteReminder{ID: id} }
+	dismiss := func(id string) command.Command { return command.DismissReminder{ID: id, Series: true} }
+	type action = func(id string) command.Command
+	for name, c := range map[string]struct {
+		before  []action
+		act     action
+		status  string
+		refused string
+		trips   string
+	}{
+		"complete":                    {nil, complete, "COMPLETED", "", "BatchGet Update"},
+		"dismiss":                     {nil, dismiss, "DISMISSED", "", "BatchGet Update"},
+		"complete a snoozed one":      {[]action{snooze}, complete, "COMPLETED", "", "BatchGet Update"},
+		"complete twice":              {[]action{complete}, complete, "COMPLETED", "", "BatchGet"},
+		"dismiss twice":               {[]action{dismiss}, dismiss, "DISMISSED", "", "BatchGet"},
+		"complete a dismissed one":    {[]action{dismiss}, complete, "DISMISSED", "DISMISSED already", "BatchGet"},
+		"dismiss a completed one":     {[]action{complete}, dismiss, "COMPLETED", "COMPLETED already", "BatchGet"},
+		"snooze a completed one":      {[]action{complete}, snooze, "COMPLETED", "cannot be snoozed", "BatchGet"},
+		"snooze a dismissed one":      {[]action{dismiss}, snooze, "DISMISSED", "cannot be snoozed", "BatchGet"},
+		"snooze one that was snoozed": {[]action{snooze}, snooze, "SNOOZED", "", "BatchGet Update"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+			for _, act := range c.before {
+				b.must(act(id))
+			}
+			b.trips()
+			_, err := b.do(c.act(id))
+			require.Equal(t, c.trips, b.trips())
+			if c.refused != "" {
+				requireState(t, err, c.refused)
+			} else {
+				require.NoError(t, err)
+			}
+			stored := b.stored(entity.Reminder(), id)
+			require.Equal(t, c.status, stored.Str("status"))
+			require.Equal(t, c.status == "SNOOZED", stored.Has("snoozeState"))
+			require.Equal(t, c.status != "SNOOZED", stored.Has("completedAt"))
+		})
+	}
+}
+
+func TestAnActionDecidesAnewWhenTheReminderMoved(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	b.once("Update", memory.Before, func() error {
+		b.must(command.Update{Type: entity.Reminder(), ID: id, Patch: doc(`{"title":"s"}`)}, at(1))
+		return nil
+	})
+	res := b.must(command.CompleteReminder{ID: id})
+	require.Equal(t, "s", res.Item.Str("title"))
+	require.Equal(t, int64(3), res.Item.Int("version"))
+
+	other := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	b.once("Update", memory.Before, func() error {
+		b.must(command.DismissReminder{ID: other})
+		return nil
+	})
+	_, err := b.do(command.CompleteReminder{ID: other})
+	requireState(t, err, "DISMISSED already")
+	_, err = b.do(command.CompleteReminder{ID: "task_1"})
+	requireNotFound(t, err, "")
+}

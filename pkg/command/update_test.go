@@ -1,0 +1,200 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestAChangeIsTwoRoundTrips(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t","tags":["a"]}`)
+	b.now = noon.Add(time.Hour)
+	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u","tags":null,"status":"COMPLETED"}`)}, at(1))
+	require.Equal(t, "BatchGet Update", b.trips())
+	require.Equal(t, int64(2), res.Item.Int("version"))
+	require.Equal(t, "2025-12-02T13:00:00Z", res.Item.Str("archiveAt"))
+	require.False(t, res.Item.Has("tags"))
+	require.False(t, res.Created || res.Deleted || res.Replayed)
+	require.True(t, b.stored(entity.Task(), id).Equal(res.Item))
+}
+
+func TestAnUpdateIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	lapsed := b.create(entity.Task(), `{"title":"t"}`)
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: lapsed}), entity.Item{"ttl": entity.Int(noon.Unix())})
+	patch := doc(`{"title":"u"}`)
+
+	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch})
+	require.ErrorIs(t, err, command.ErrNoVersion)
+	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch}, at(7))
+	requireStale(t, err, 1)
+	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"","version":4,"dueUtc":"soon"}`)}, at(1))
+	require.ElementsMatch(t, []string{"/title", "/version", "/dueUtc"}, pointers(t, err))
+	for name, c := range map[string]struct {
+		typ  *entity.Type
+		id   string
+		user string
+	}{
+		"unknown":         {entity.Task(), "task_x", ann},
+		"another user's":  {entity.Task(), id, bob},
+		"lapsed":          {entity.Task(), lapsed, ann},
+		"of another type": {entity.Task(), "note_x", ann},
+		"no id":           {entity.Task(), "task_a#b", ann},
+		"no collection":   {entity.UserMeta(), ann, ann},
+		"no type":         {nil, id, ann},
+	} {
+		_, err := b.do(command.Update{Type: c.typ, ID: c.id, Patch: patch}, at(1), as(c.user))
+		requireNotFound(t, err, "")
+		_, err = b.do(command.Delete{Type: c.typ, ID: c.id}, at(1), as(c.user))
+		requireNotFound(t, err, "")
+		_ = name
+	}
+	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch}, at(1), as("ann#2025"))
+	require.ErrorIs(t, err, entity.ErrID)
+	require.Equal(t, int64(1), b.stored(entity.Task(), id).Int("version"))
+}
+
+func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t","tags":["a","b"],"reminderMinutes":[5,10],"dueUtc":"2026-01-01T00:00:00"}`)
+	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"t","tags":["b","a"],"color":null,"dueUtc":"2026-01-01T00:00:00"}`)}, at(1))
+	require.Equal(t, "BatchGet", b.trips())
+	require.Equal(t, int64(1), res.Item.Int("version"))
+}
+
+func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	mine := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"mine"}`)}
+	b.once("Update", memory.Before, func() error {
+		b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"theirs"}`)}, at(1))
+		return nil
+	})
+	_, err := b.do(mine, at(1))
+	requireStale(t, err, 2)
+	b.once("Update", memory.Before, func() error {
+		b.must(command.Delete{Type: entity.Task(), ID: id}, at(2))
+		return nil
+	})
+	_, err = b.do(mine, at(2))
+	requireNotFound(t, err, "")
+}
+
+func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t","status":"ARCHIVED"}`)
+	k := entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id})
+	expiry := entity.Item{"ttl": entity.Int(noon.Add(time.Hour).Unix())}
+	b.once("Update", memory.Before, func() error {
+		b.set(k, expiry)
+		return nil
+	})
+	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	require.Equal(t, int64(2), res.Item.Int("version"))
+	require.False(t, b.row(k).Has("ttl"), "a changed entity must not expire")
+}
+
+func TestACompletedTaskPastItsTimerIsChangedAsTheArchivedOneItIs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t","status":"COMPLETED","dueUtc":"2025-12-01T08:00:00"}`)
+	b.now = noon.Add(48 * time.Hour)
+	require.Equal(t, "COMPLETED", b.stored(entity.Task(), id).Str("status"))
+
+	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"status":"ARCHIVED"}`)}, at(1))
+	require.Equal(t, "BatchGet", b.trips(), "it is archived already")
+	require.Equal(t, "ARCHIVED", res.Item.Str("status"))
+
+	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	stored := b.stored(entity.Task(), id)
+	require.Equal(t, "ARCHIVED", stored.Str("status"))
+	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", stored.Str("GSI3SK"))
+	require.Equal(t, "2025-12-02T12:00:00Z", stored.Str("archivedAt"))
+	require.False(t, stored.Has("archiveAt") || stored.Has("GSI1PK"))
+}
+
+func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	note := b.create(entity.Note(), `{"title":"n"}`)
+	links := `"links":[{"targetType":"NOTE","targetId":"` + note + `"}]`
+	id := b.create(entity.Task(), `{"title":"t",`+links+`}`)
+	b.must(command.Delete{Type: entity.Note(), ID: note}, at(1))
+	b.trips()
+	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u",` + links + `}`)}, at(1))
+	require.Equal(t, "BatchGet Update", b.trips())
+	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"links":[{"targetType":"NOTE","targetId":"` + note +
+		`"},{"targetType":"NOTE","targetId":"note_y"}]}`)}, at(2))
+	requireNotFound(t, err, "/links/1/targetId")
+}
+
+func TestDeletingIsForGood(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	remove := command.Delete{Type: entity.Task(), ID: id}
+	_, err := b.do(remove)
+	require.ErrorIs(t, err, command.ErrNoVersion)
+	_, err = b.do(remove, at(2))
+	requireStale(t, err, 1)
+	b.trips()
+	res := b.must(remove, at(1))
+	require.Equal(t, "Transact", b.trips())
+	require.True(t, res.Deleted)
+	require.Nil(t, res.Item)
+	gone := b.row(entity.GoneKey(ann, id))
+	require.NotNil(t, gone)
+	require.False(t, gone.Has("ttl"))
+	_, err = b.do(remove, at(1))
+	requireNotFound(t, err, "")
+}
+
+func TestAnItemThatIsToExpireCanBeDeletedUntilItHas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id}), entity.Item{"ttl": entity.Int(noon.Add(time.Hour).Unix())})
+	b.now = noon.Add(time.Hour)
+	_, err := b.do(command.Delete{Type: entity.Task(), ID: id}, at(1))
+	requireNotFound(t, err, "")
+	require.NotNil(t, b.stored(entity.Task(), id))
+	b.now = noon
+	b.trips()
+	b.must(command.Delete{Type: entity.Task(), ID: id}, at(1))
+	require.Equal(t, "Transact Transact", b.trips())
+}
+
+func TestATransactionConflictIsTriedAgainABoundedNumberOfTimes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	b.once("Update", memory.Before, func() error { return table.ErrConflict })
+	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	b.trips()
+	b.fault = func(c memory.Call) error {
+		if c.Op == "BatchGet" {
+			return nil
+		}
+		return table.ErrConflict
+	}
+	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
+	require.ErrorIs(t, err, table.ErrConflict)
+	require.Equal(t, "BatchGet Update BatchGet Update BatchGet Update BatchGet Update BatchGet Update", b.trips())
+	b.fault = func(memory.Call) error { return table.ErrThrottled }
+	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
+	require.ErrorIs(t, err, table.ErrThrottled)
+	require.Equal(t, "BatchGet", b.trips())
+}
