@@ -37,6 +37,7 @@ var rules = []rule{
 	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
 	{"pkg/api", []string{
 		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/entity",
+		"=pkg/table", "=pkg/blob", // the errors of the ports, which it answers with 503
 	}},
 
 	{"pkg/projection", []string{"pkg/change", "pkg/entity", "pkg/table"}},
