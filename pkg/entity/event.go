@@ -22,7 +22,7 @@ const longEvent = 24 * time.Hour
 func Event() *Type {
 	return &Type{
 		Name: TypeEvent, IDAttr: "eventId", IDPrefix: "evt", Plural: "events",
-		Fields: withCommon("eventId",
+		Fields: Common("eventId",
 			titleField, descriptionField,
 			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Dates instead of times; floating."},
 			Field{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
@@ -43,6 +43,7 @@ func Event() *Type {
 		Derive:    deriveEvent,
 		Index:     indexEvent,
 		Dues:      eventDues,
+		Spans:     eventSpans,
 		Retention: map[string]time.Duration{StatusCancelled: cancelledRetention},
 	}
 }
@@ -114,7 +115,7 @@ func indexEvent(user string, it Item) IndexKeys {
 	start, end := eventSpan(it)
 	keys := yearKeys(user, start)
 	if end.Sub(start) > longEvent {
-		keys.StatePK, keys.StateSK = UserPK(user), join(TypeEvent, "LONG", FormatInstant(end))
+		keys.StatePK, keys.StateSK = UserPK(user), LongPrefix()+FormatInstant(end)
 	}
 	return keys
 }

@@ -15,8 +15,8 @@ const (
 	maxYear        = 2199
 )
 
-// withCommon puts a type's own fields between those that every entity has.
-func withCommon(idAttr string, own ...Field) []Field {
+// Common puts a type's own fields between those that every entity has.
+func Common(idAttr string, own ...Field) []Field {
 	fields := []Field{
 		{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
 		{Name: idAttr, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's id; a client may choose it on create, with a UUID behind the prefix."},

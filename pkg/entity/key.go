@@ -137,6 +137,9 @@ func ZoneKey(user string, version int64) Key {
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
 
+// StatePrefix begins the state-view sort keys of a user's entities of a type in one state: TYPE#STATE#.
+func StatePrefix(typeName, state string) string { return join(typeName, state) + separator }
+
 // LinkedPK is the GSI4 partition of the edges that lead to the target, of all users: whoever reads it drops the rows
 // whose PK is not the caller's.
 func LinkedPK(target Ref) string { return join(linkedPrefix, target.Type, target.ID) }

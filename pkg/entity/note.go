@@ -7,7 +7,7 @@ const StatusActive = "ACTIVE"
 func Note() *Type {
 	return &Type{
 		Name: TypeNote, IDAttr: "noteId", IDPrefix: "note", Plural: "notes",
-		Fields: withCommon("noteId",
+		Fields: Common("noteId",
 			titleField,
 			Field{Name: AttrBody, Kind: Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
 			Field{Name: AttrIsPinned, Kind: Flag, Required: true, Default: Bool(false), Doc: "Pinned notes come first."},
@@ -48,4 +48,4 @@ func noteState(it Item) NoteState {
 }
 
 // NoteGrid begins the state-view sort keys of a user's notes in one part of the grid; behind it stands updatedAt.
-func NoteGrid(state NoteState) string { return join(TypeNote, string(state)) + separator }
+func NoteGrid(state NoteState) string { return StatePrefix(TypeNote, string(state)) }

@@ -23,7 +23,7 @@ const doneReminderRetention = 24 * time.Hour
 func Reminder() *Type {
 	return &Type{
 		Name: TypeReminder, IDAttr: "reminderId", IDPrefix: "rem", Plural: "reminders",
-		Fields: withCommon("reminderId",
+		Fields: Common("reminderId",
 			titleField,
 			Field{Name: "notes", Kind: Markdown, Max: maxDescription, Doc: "Markdown, at most 10 KB."},
 			Field{Name: AttrTriggerUtc, Kind: Instant, Required: true, Zone: AttrTzid, Doc: "When to remind; without offset when it floats."},

@@ -31,7 +31,7 @@ const (
 func Task() *Type {
 	return &Type{
 		Name: TypeTask, IDAttr: "taskId", IDPrefix: "task", Plural: "tasks",
-		Fields: withCommon("taskId",
+		Fields: Common("taskId",
 			titleField, descriptionField,
 			enumField(AttrStatus, StatusBacklog, TaskStatuses()...),
 			Field{Name: AttrPriority, Kind: Integer, Required: true, Default: Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
@@ -150,7 +150,7 @@ func taskAgendaTime(it Item) (time.Time, bool) {
 // TaskColumn begins the state-view sort keys of a user's tasks with a status, and with a priority unless that is 0.
 func TaskColumn(status string, priority int64) string {
 	if priority == 0 {
-		return join(TypeTask, status) + separator
+		return StatePrefix(TypeTask, status)
 	}
 	return join(TypeTask, status, "P"+strconv.FormatInt(priority, 10)) + separator
 }

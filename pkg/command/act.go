@@ -1,0 +1,41 @@
+package command
+
+import (
+	"context"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Act is how another product adds a command of its own on one of its entities: what the command is called, and what
+// becomes of the entity. It goes the way of every change: one read, one write under the version read, begun anew if
+// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated.
+type Act struct {
+	// Name tells this command from others under the same idempotency key.
+	Name string
+	Type *entity.Type
+	ID   string
+	// Arguments tell one request from another under the same idempotency key; anything that encodes as JSON.
+	Arguments []any
+	// Apply returns what becomes of the entity, as its user sees it now, without changing what it is given; the same means
+	// that there is nothing to do. It may run several times. A [StateError] (409) or *entity.ValidationError (422) refuses.
+	Apply func(before entity.Item, now time.Time) (after entity.Item, err error)
+}
+
+func (cmd Act) content() []any {
+	return []any{"act", cmd.Name, typeName(cmd.Type), cmd.ID, cmd.Arguments}
+}
+
+func (cmd Act) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.check(cmd.Type, cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	return c.edit(ctx, edit{
+		typ: cmd.Type, ref: ref,
+		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+			after, err := cmd.Apply(before, c.now)
+			return after, nil, err
+		},
+	})
+}
