@@ -1,0 +1,241 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	blobs "nexus/pkg/blob/memory"
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/change"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/eventsource/streams"
+	"nexus/pkg/links"
+	"nexus/pkg/local/engine"
+	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/projection"
+	"nexus/pkg/query"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/table/memory"
+)
+
+const ann = "ann"
+
+// bench is every part of the system on one store, with the stream in the test's hands: it decides which record reaches
+// which consumer, when and how often.
+type bench struct {
+	t        *testing.T
+	now      time.Time
+	store    table.Store
+	source   eventsource.Source
+	walk     table.Walker
+	swept    map[entity.Key]bool // removed as the TTL service does
+	read     string
+	records  []change.Change
+	settled  int // how many of them were delivered
+	commands *command.Service
+	queries  *query.Service
+	archive  *archive.Archive
+
+	stats, links, reminders, keeper change.Consumer
+	schedules                       *schedulelocal.Scheduler
+	bus                             *buslocal.Bus
+	failBus                         func(after bool) error
+}
+
+// onBothStores runs a history on the memory store and on the engine over HTTP.
+func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
+	t.Parallel()
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		b := &bench{t: t, now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)}
+		store := memory.New(func() time.Time { return b.now }, memory.Options{})
+		b.store, b.source, b.walk = store, store.Feed(), store
+		b.setup()
+		history(t, b)
+	})
+	t.Run("engine", func(t *testing.T) {
+		t.Parallel()
+		b := &bench{t: t, now: time.Now().UTC().Truncate(time.Second)}
+		endpoint, name := enginetest.Table(t)
+		client := enginetest.Client(endpoint)
+		b.store = dynamo.New(client, dynamo.WithTable(name))
+		b.walk = dynamo.NewWalker(client, dynamo.WithTable(name))
+		out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		require.NoError(t, err)
+		b.source = streams.New(dynamodbstreams.New(dynamodbstreams.Options{
+			BaseEndpoint: &endpoint, Region: engine.DefaultRegion,
+			Credentials: client.Options().Credentials, HTTPClient: &http.Client{Transport: engine.Transport(nil, engine.Options{})},
+		}), aws.ToString(out.Table.LatestStreamArn), nil)
+		b.setup()
+		history(t, b)
+	})
+}
+
+func (b *bench) setup() {
+	registry, clock := entity.Product(), func() time.Time { return b.now }
+	b.swept = map[entity.Key]bool{}
+	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString})
+	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock})
+	var err error
+	b.bus, err = buslocal.New(buslocal.Config{Fault: func(_, _ string, after bool) error {
+		if b.failBus != nil {
+			return b.failBus(after)
+		}
+		return nil
+	}})
+	require.NoError(b.t, err)
+	var notifier *reminders.Notifier
+	b.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
+		return notifier.Handle(ctx, s.Payload)
+	}})
+	require.NoError(b.t, err)
+	remind := reminders.Config{
+		Store: b.store, Registry: registry, Scheduler: b.schedules, Bus: b.bus, Now: clock,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	notifier = reminders.NewNotifier(remind)
+	b.reminders = reminders.New(remind)
+	keep := archive.Config{Store: b.store, Registry: registry, Copies: blobs.New(nil), Bus: b.bus, Now: clock}
+	b.archive, b.keeper = archive.New(keep), archive.NewConsumer(keep)
+	b.stats = projection.NewConsumer(stats.Projection(), b.store, clock)
+	b.links = projection.NewConsumer(links.Projection(), b.store, clock)
+}
+
+// do carries out a command of ann's; expected, if given, is the item whose version it is meant for.
+func (b *bench) do(c command.Command, expected ...entity.Item) entity.Item {
+	b.t.Helper()
+	result, err := b.try(c, expected...)
+	require.NoError(b.t, err, "%T", c)
+	return result.Item
+}
+
+func (b *bench) try(c command.Command, expected ...entity.Item) (command.Result, error) {
+	request := command.Request{User: ann, Command: c}
+	if len(expected) > 0 {
+		version := expected[0].Int(entity.AttrVersion)
+		request.ExpectedVersion = &version
+	}
+	return b.commands.Do(b.t.Context(), request)
+}
+
+// drain takes what the stream has to hand and returns the new records that a mapping would pass.
+func (b *bench) drain() []change.Change {
+	b.t.Helper()
+	shards, err := b.source.Shards(b.t.Context())
+	require.NoError(b.t, err)
+	from := len(b.records)
+	for {
+		slice, err := b.source.Read(b.t.Context(), shards[0].ID, b.read, 1000)
+		require.NoError(b.t, err)
+		if len(slice.Records) == 0 {
+			return b.records[from:]
+		}
+		for _, rec := range slice.Records {
+			b.read = rec.Sequence
+			rec.Expired = rec.Expired || rec.Name == change.Remove && b.swept[rec.Key]
+			c, err := change.Interpret(entity.Product(), rec)
+			require.NoError(b.t, err)
+			if c.Type != nil || c.Kind == change.Expired {
+				b.records = append(b.records, c)
+			}
+		}
+	}
+}
+
+// settle delivers every record that was not delivered yet to every consumer, and what that brings about.
+func (b *bench) settle() {
+	b.t.Helper()
+	for b.drain(); b.settled < len(b.records); b.drain() {
+		c := b.records[b.settled]
+		b.settled++
+		for _, consumer := range []change.Consumer{b.stats, b.links, b.reminders, b.keeper} {
+			b.deliver(consumer, c)
+		}
+	}
+}
+
+func (b *bench) deliver(consumer change.Consumer, batch ...change.Change) {
+	b.t.Helper()
+	for _, o := range consumer.Apply(b.t.Context(), batch) {
+		require.NoError(b.t, o.Err, consumer.Name())
+	}
+}
+
+// advance moves the clock, fires what is due, and removes what has expired.
+func (b *bench) advance(d time.Duration) {
+	b.t.Helper()
+	b.now = b.now.Add(d)
+	_, err := b.schedules.Fire(b.t.Context(), b.now)
+	require.NoError(b.t, err)
+	var expired []entity.Item
+	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row entity.Item) error {
+		if entity.Lapsed(row, b.now) {
+			expired = append(expired, row)
+		}
+		return nil
+	}))
+	for _, row := range expired {
+		b.swept[row.Key()] = true
+		require.NoError(b.t, b.store.Delete(b.t.Context(), table.Delete{Key: row.Key()}))
+	}
+	b.settle()
+}
+
+// rows returns the rows of ann's whose sort key has the prefix.
+func (b *bench) rows(prefix string) []entity.Item {
+	b.t.Helper()
+	page, err := b.store.Query(b.t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: prefix}})
+	require.NoError(b.t, err)
+	return page.Items
+}
+
+// total is one number of the statistics.
+func (b *bench) total(name string) int64 {
+	b.t.Helper()
+	me, err := b.queries.Me(b.t.Context(), ann)
+	require.NoError(b.t, err)
+	return me.Map(entity.AttrStats).Int(name)
+}
+
+// events returns the details of a type published so far.
+func (b *bench) events(eventType string) []string {
+	b.t.Helper()
+	all, err := b.bus.All()
+	require.NoError(b.t, err)
+	var details []string
+	for _, e := range all {
+		if e.Type == eventType {
+			details = append(details, string(e.Detail))
+		}
+	}
+	return details
+}
+
+// notes creates notes for the links to lead to.
+func (b *bench) notes(n int) []entity.Item {
+	b.t.Helper()
+	notes := make([]entity.Item, n)
+	for i := range notes {
+		notes[i] = b.do(command.Create{Type: entity.Note(), Fields: map[string]any{"title": fmt.Sprintf("note %d", i)}})
+	}
+	return notes
+}
