@@ -1,0 +1,54 @@
+// The effects function reads the table's stream and keeps what lies outside the table in agreement with the items:
+// schedules and cold copies. Its reader is a line of the deployment table (pkg/eventsource).
+package main
+
+import (
+	"log/slog"
+	"os"
+	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
+
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/reminding"
+	"nexus/functions/internal/stream"
+	"nexus/functions/metric"
+	"nexus/pkg/archive"
+	"nexus/pkg/blob/s3"
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/table/dynamo"
+)
+
+func main() { boot.Run(env.Effects, build) }
+
+func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
+	registry, metrics := entity.Product(), metric.NewWriter(os.Stdout, time.Now)
+	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	objects := awss3.NewFromConfig(cloud.Config(s.AWS, env.S3))
+	parking, err := s3.New(objects, s3.Config{Bucket: s.ParkingBucket})
+	if err != nil {
+		return nil, err
+	}
+	copies, err := s3.New(objects, s3.Config{Bucket: s.ArchiveBucket})
+	if err != nil {
+		return nil, err
+	}
+	reminding, err := reminding.Config(s, store, registry, log, metrics, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	consumers := []change.Consumer{
+		reminders.New(reminding),
+		archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now}),
+	}
+	return stream.New(stream.Config{
+		Function: s.Function, Registry: registry, Consumers: consumers, Parking: parking,
+		Log: log, Metrics: metrics, Now: time.Now, Wait: consume.Sleep,
+	})
+}

@@ -1,0 +1,89 @@
+// Package env is what the functions are configured by: the names of their environment variables, which function needs
+// which, and the reading of them.
+//
+// It promises that a function with a missing or malformed variable does not start, and that one error names all of them.
+// The infrastructure sets exactly the variables listed here. It must never fall back on a value of its own, and never put
+// a value that may be a secret into an error.
+package env
+
+import "slices"
+
+// Function is a deployed function, named as its folder.
+type Function string
+
+// The functions.
+const (
+	Command     Function = "command"
+	Query       Function = "query"
+	Projections Function = "projections"
+	Effects     Function = "effects"
+	Notify      Function = "notify"
+)
+
+// Functions returns all of them.
+func Functions() []Function { return []Function{Command, Query, Projections, Effects, Notify} }
+
+// Variables that the deployment sets.
+const (
+	// TableName is the name of the table.
+	TableName = "TABLE_NAME"
+	// ArchiveBucket is the bucket of cold copies.
+	ArchiveBucket = "ARCHIVE_BUCKET"
+	// ParkingBucket is the bucket of records that a consumer could not process.
+	ParkingBucket = "PARKING_BUCKET"
+	// BusName is the name or ARN of the event bus.
+	BusName = "BUS_NAME"
+	// ScheduleGroup is the schedule group that everything is scheduled in.
+	ScheduleGroup = "SCHEDULE_GROUP"
+	// ScheduleTargetARN is what a schedule calls: the notify function.
+	ScheduleTargetARN = "SCHEDULE_TARGET_ARN"
+	// ScheduleRoleARN is the role with which it is called.
+	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
+	// ScheduleDeadLetterARN is the queue of calls that could not be made.
+	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
+)
+
+// Variables that Lambda sets in every function (AWS Lambda Developer Guide, "Defined runtime environment variables").
+const (
+	region          = "AWS_REGION"
+	accessKeyID     = "AWS_ACCESS_KEY_ID"
+	secretAccessKey = "AWS_SECRET_ACCESS_KEY"
+	sessionToken    = "AWS_SESSION_TOKEN"
+)
+
+// endpointURL begins the variables that lead clients to another place than the region's endpoints: alone for all
+// services, with an underscore and a service's name for that one (AWS SDKs and Tools Reference Guide, "Service-specific
+// endpoints").
+const endpointURL = "AWS_ENDPOINT_URL"
+
+// Service is a service that the functions call, named as it is in endpoint variables.
+type Service string
+
+// The services.
+const (
+	DynamoDB    Service = "DYNAMODB"
+	S3          Service = "S3"
+	EventBridge Service = "EVENTBRIDGE"
+	Scheduler   Service = "SCHEDULER"
+)
+
+func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler} }
+
+// Variables returns the names of the variables that the deployment has to set for the function, sorted. All are needed,
+// and there are no others.
+func (f Function) Variables() []string {
+	schedule := []string{ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN}
+	names := []string{TableName}
+	switch f {
+	case Command:
+		names = append(names, ArchiveBucket) // to restore from
+	case Projections:
+		names = append(names, ParkingBucket)
+	case Effects:
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
+	case Notify:
+		names = append(append(names, BusName), schedule...)
+	}
+	slices.Sort(names)
+	return names
+}

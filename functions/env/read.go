@@ -1,0 +1,144 @@
+package env
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Settings are the values of a function's variables. Those that the function does not list are empty.
+type Settings struct {
+	Function Function
+
+	TableName             string
+	ArchiveBucket         string
+	ParkingBucket         string
+	BusName               string
+	ScheduleGroup         string
+	ScheduleTargetARN     string
+	ScheduleRoleARN       string
+	ScheduleDeadLetterARN string
+
+	AWS AWS
+}
+
+// AWS is what clients of the services are made of.
+type AWS struct {
+	Region          string
+	AccessKeyID     string
+	SecretAccessKey string
+	SessionToken    string // empty with long-lived credentials
+	// Endpoints are the addresses that replace the region's; a service without one has the region's.
+	Endpoints map[Service]string
+}
+
+// Error says what is wrong with a function's environment: each variable once, in order.
+type Error struct {
+	Function Function
+	Problems []Problem
+}
+
+// Problem is one variable that is missing or malformed.
+type Problem struct{ Variable, Reason string }
+
+func (e *Error) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.Variable + " " + p.Reason
+	}
+	return fmt.Sprintf("environment of function %s: %s", e.Function, strings.Join(texts, "; "))
+}
+
+const missing = "is missing"
+
+// Read returns the settings of the function, or an [*Error] with everything that is wrong. Lookup returns a variable's
+// value, empty if it is not set: os.Getenv.
+func Read(f Function, lookup func(name string) string) (Settings, error) {
+	s := Settings{Function: f}
+	var problems []Problem
+	for _, v := range variables() {
+		if !v.always && !slices.Contains(f.Variables(), v.name) {
+			continue
+		}
+		value := lookup(v.name)
+		switch {
+		case value == "" && !v.optional:
+			problems = append(problems, Problem{v.name, missing})
+		case value != "" && v.form != nil && !v.form.MatchString(value):
+			problems = append(problems, Problem{v.name, "is not " + v.what})
+		default:
+			*v.field(&s) = value
+		}
+	}
+	s.AWS.Endpoints = map[Service]string{}
+	for _, service := range services() {
+		address, problem := endpoint(service, lookup)
+		switch {
+		case problem != nil && !slices.Contains(problems, *problem):
+			problems = append(problems, *problem)
+		case address != "":
+			s.AWS.Endpoints[service] = address
+		}
+	}
+	if len(problems) > 0 {
+		return Settings{}, &Error{f, problems}
+	}
+	return s, nil
+}
+
+// endpoint returns the address that the environment gives a service, if any. The service's own variable goes first.
+func endpoint(service Service, lookup func(string) string) (string, *Problem) {
+	for _, name := range []string{endpointURL + "_" + string(service), endpointURL} {
+		address := lookup(name)
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+			return "", &Problem{name, "is not an http or https address"}
+		}
+		return address, nil
+	}
+	return "", nil
+}
+
+// variable is one setting: its form in words and as an expression, and where its value goes.
+type variable struct {
+	name     string
+	what     string
+	form     *regexp.Regexp // nil takes any text
+	field    func(*Settings) *string
+	always   bool // whatever the function
+	optional bool
+}
+
+// The forms are those of the services' API references.
+var (
+	tableForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
+	bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	busForm    = regexp.MustCompile(`^(arn:aws[a-z-]*:events:[a-z0-9-]+:[0-9]{12}:event-bus/)?[A-Za-z0-9_./-]{1,256}$`)
+	groupForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	lambdaForm = regexp.MustCompile(`^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[A-Za-z0-9_-]+(:[A-Za-z0-9_$-]+)?$`)
+	roleForm   = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`)
+	queueForm  = regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`)
+	regionForm = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+)
+
+func variables() []variable {
+	return []variable{
+		{name: TableName, what: "a table's name", form: tableForm, field: func(s *Settings) *string { return &s.TableName }},
+		{name: ArchiveBucket, what: "a bucket's name", form: bucketForm, field: func(s *Settings) *string { return &s.ArchiveBucket }},
+		{name: ParkingBucket, what: "a bucket's name", form: bucketForm, field: func(s *Settings) *string { return &s.ParkingBucket }},
+		{name: BusName, what: "an event bus's name or ARN", form: busForm, field: func(s *Settings) *string { return &s.BusName }},
+		{name: ScheduleGroup, what: "a schedule group's name", form: groupForm, field: func(s *Settings) *string { return &s.ScheduleGroup }},
+		{name: ScheduleTargetARN, what: "a function's ARN", form: lambdaForm, field: func(s *Settings) *string { return &s.ScheduleTargetARN }},
+		{name: ScheduleRoleARN, what: "a role's ARN", form: roleForm, field: func(s *Settings) *string { return &s.ScheduleRoleARN }},
+		{name: ScheduleDeadLetterARN, what: "a queue's ARN", form: queueForm, field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
+		{name: region, what: "a region's name", form: regionForm, always: true, field: func(s *Settings) *string { return &s.AWS.Region }},
+		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},
+		{name: secretAccessKey, always: true, field: func(s *Settings) *string { return &s.AWS.SecretAccessKey }},
+		{name: sessionToken, always: true, optional: true, field: func(s *Settings) *string { return &s.AWS.SessionToken }},
+	}
+}

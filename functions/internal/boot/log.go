@@ -1,0 +1,35 @@
+package boot
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"nexus/functions/env"
+)
+
+// newLogger returns the function's logger: JSON under the names by which Lambda filters and shows lines ("timestamp",
+// "level", "message"), each line with the id of its invocation.
+func newLogger(out io.Writer, f env.Function) *slog.Logger {
+	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})
+	return slog.New(invocation{lines}).With(slog.String("function", string(f)))
+}
+
+// invocation adds the id of the invocation whose context a line is logged with.
+type invocation struct{ slog.Handler }
+
+func (h invocation) Handle(ctx context.Context, r slog.Record) error {
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		r = r.Clone()
+		r.AddAttrs(slog.String("invocationId", lc.AwsRequestID))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h invocation) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return invocation{h.Handler.WithAttrs(attrs)}
+}
+
+func (h invocation) WithGroup(name string) slog.Handler { return invocation{h.Handler.WithGroup(name)} }

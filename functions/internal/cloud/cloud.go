@@ -1,0 +1,40 @@
+// Package cloud makes the configuration of the services' clients out of a function's environment.
+//
+// It promises that nothing but the environment decides: no file, no metadata service, no request at start. The
+// credentials are those that Lambda gives an execution environment, which lives shorter than they do.
+package cloud
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"nexus/functions/env"
+)
+
+// attemptTimeout is what one attempt of a call may take, far above what any answer needs and low enough that another
+// attempt fits into an invocation.
+const attemptTimeout = 8 * time.Second
+
+// Config returns the configuration for clients of the service.
+func Config(in env.AWS, service env.Service) aws.Config {
+	credentials := aws.Credentials{
+		AccessKeyID: in.AccessKeyID, SecretAccessKey: in.SecretAccessKey, SessionToken: in.SessionToken,
+		Source: "environment",
+	}
+	cfg := aws.Config{
+		Region: in.Region,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return credentials, nil
+		}),
+	}
+	if service != env.DynamoDB { // the table's adapter brings its own, with limits that suit it
+		cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(attemptTimeout)
+	}
+	if address := in.Endpoints[service]; address != "" {
+		cfg.BaseEndpoint = aws.String(address)
+	}
+	return cfg
+}

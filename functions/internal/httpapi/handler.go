@@ -1,0 +1,45 @@
+// Package httpapi serves the requests of an API Gateway HTTP API, in payload format 2.0, with a net/http handler.
+//
+// It promises that the handler sees the request as a server of net/http would show it, and that nothing a client sends is
+// read twice or in two ways: the path is never parsed again, a header never split. Who the user is comes from the claims
+// that the API's authorizer verified and from nowhere else.
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// MaxAnswer is the size of an answer in bytes, in its JSON form (AWS Lambda Developer Guide, "Lambda quotas": invocation
+// payload, 6 MB).
+const MaxAnswer = 6 << 20
+
+// Handler answers events.
+type Handler struct{ next http.Handler }
+
+// New returns a handler of events in front of the http one.
+func New(next http.Handler) *Handler { return &Handler{next} }
+
+// Handle answers one request. An error means that the payload is no request in format 2.0, or that the answer is longer
+// than Lambda takes; the API then answers 500.
+func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
+	e, err := decode(payload)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &recorder{header: http.Header{}}
+	h.next.ServeHTTP(w, r)
+	answer, err := w.event()
+	if err == nil && len(answer) > MaxAnswer {
+		err = fmt.Errorf("%d bytes, at most %d are allowed", len(answer), MaxAnswer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("answer to %s %s: %w", r.Method, r.Pattern, err)
+	}
+	return answer, nil
+}

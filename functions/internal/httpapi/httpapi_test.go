@@ -1,0 +1,206 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/internal/httpapi"
+)
+
+// request is an event with what a test sets in it.
+type request map[string]any
+
+func event(path string, more request) []byte {
+	e := request{
+		"version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
+		"headers": map[string]string{"host": "api.example.com", "x-forwarded-proto": "https"},
+		"requestContext": map[string]any{
+			"domainName": "api.example.com",
+			"http":       map[string]any{"method": "POST", "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7"},
+		},
+		"isBase64Encoded": false,
+	}
+	for name, value := range more {
+		e[name] = value
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// serve hands the event to the handler and returns what the http handler saw.
+func serve(t *testing.T, payload []byte) (seen *http.Request, body string) {
+	t.Helper()
+	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		seen, body = r, string(content)
+	}))
+	_, err := h.Handle(t.Context(), payload)
+	require.NoError(t, err)
+	require.NotNil(t, seen)
+	return seen, body
+}
+
+type answer struct {
+	StatusCode      int
+	Headers         map[string]string
+	Cookies         []string
+	Body            string
+	IsBase64Encoded bool
+}
+
+func respond(t *testing.T, h http.HandlerFunc) answer {
+	t.Helper()
+	text, err := httpapi.New(h).Handle(t.Context(), event("/", nil))
+	require.NoError(t, err)
+	var a answer
+	require.NoError(t, json.Unmarshal(text, &a))
+	return a
+}
+
+func TestThePathIsTakenAsTheGatewayDecodedIt(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]struct{ path, escaped string }{
+		"/v1/tasks/task_1":       {"/v1/tasks/task_1", "/v1/tasks/task_1"},
+		"/v1/tasks/a b":          {"/v1/tasks/a b", "/v1/tasks/a%20b"},
+		"/v1/tasks/a?admin=true": {"/v1/tasks/a?admin=true", "/v1/tasks/a%3Fadmin=true"},
+		"/v1/tasks/a#b":          {"/v1/tasks/a#b", "/v1/tasks/a%23b"},
+		"/v1/tasks/%41":          {"/v1/tasks/%41", "/v1/tasks/%2541"},
+		"/v1/tasks/%zz":          {"/v1/tasks/%zz", "/v1/tasks/%25zz"},
+		"/v1/tasks/ü":            {"/v1/tasks/ü", "/v1/tasks/%C3%BC"},
+		"//evil.example/x":       {"//evil.example/x", "//evil.example/x"},
+	} {
+		r, _ := serve(t, event(sent, request{"rawQueryString": "limit=2"}))
+		require.Equal(t, want.path, r.URL.Path)
+		require.Equal(t, want.escaped, r.URL.EscapedPath())
+		require.Equal(t, "limit=2", r.URL.RawQuery, "%s", sent)
+		require.Empty(t, r.URL.Host)
+		require.Equal(t, "api.example.com", r.Host)
+	}
+}
+
+func TestTheQueryIsTheClientsOwnText(t *testing.T) {
+	t.Parallel()
+	r, _ := serve(t, event("/v1/agenda", request{
+		"rawQueryString":        "tags=a%2Cb&tags=c&from=2026-03-01T00%3A00%3A00%2B01%3A00",
+		"queryStringParameters": map[string]string{"tags": "a,b,c", "from": "2026-03-01T00:00:00+01:00"},
+	}))
+	require.Equal(t, []string{"a,b", "c"}, r.URL.Query()["tags"])
+	require.Equal(t, "2026-03-01T00:00:00+01:00", r.URL.Query().Get("from"))
+}
+
+func TestHeadersAreNotSplitAndCookiesAreOneHeader(t *testing.T) {
+	t.Parallel()
+	r, _ := serve(t, event("/", request{
+		"headers": map[string]string{
+			"host": "other.example", "idempotency-key": "a,b", "if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT", "x-many": "1,2",
+		},
+		"cookies": []string{"a=1", "b=2"},
+	}))
+	require.Equal(t, []string{"a,b"}, r.Header.Values("Idempotency-Key"))
+	require.Equal(t, []string{"Sun, 06 Nov 1994 08:49:37 GMT"}, r.Header.Values("If-Modified-Since"))
+	require.Equal(t, []string{"1,2"}, r.Header.Values("X-Many"))
+	require.Equal(t, []string{"a=1; b=2"}, r.Header.Values("Cookie"))
+	require.Empty(t, r.Header.Values("Host"))
+	require.Equal(t, "203.0.113.7:0", r.RemoteAddr)
+}
+
+func TestTheBodyArrivesByteForByte(t *testing.T) {
+	t.Parallel()
+	r, body := serve(t, event("/", request{"body": `{"title":"Grüße"}`}))
+	require.Equal(t, `{"title":"Grüße"}`, body)
+	require.EqualValues(t, len(body), r.ContentLength)
+
+	_, body = serve(t, event("/", request{"body": "/wBhCg==", "isBase64Encoded": true}))
+	require.Equal(t, "\xff\x00a\n", body)
+
+	r, body = serve(t, event("/", nil))
+	require.Empty(t, body)
+	require.Equal(t, http.NoBody, r.Body)
+
+	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), event("/", request{"body": "%%", "isBase64Encoded": true}))
+	require.ErrorContains(t, err, "body of the event")
+}
+
+func TestOnlyTheVerifiedClaimNamesTheUser(t *testing.T) {
+	t.Parallel()
+	withClaims := func(claims string) []byte {
+		return fmt.Appendf(nil, `{"version":"2.0","rawPath":"/v1/me","headers":{"authorization":"Bearer mallory","sub":"mallory","x-user":"mallory"},
+			"body":"{\"sub\":\"mallory\"}","requestContext":{"domainName":"api.example.com","http":{"method":"GET","path":"/v1/me","sourceIp":"203.0.113.7"}%s}}`, claims)
+	}
+	for claims, want := range map[string]string{
+		`,"authorizer":{"jwt":{"claims":{"sub":"ann","scope":"nexus/all"},"scopes":["nexus/all"]}}`: "ann",
+		`,"authorizer":{"jwt":{"claims":{"Sub":"ann"},"scopes":null}}`:                              "",
+		`,"authorizer":{"jwt":{"claims":{"sub":"ann","SUB":"mallory"},"scopes":null}}`:              "ann",
+		`,"authorizer":{"lambda":{"sub":"ann"}}`:                                                    "",
+		``:                                                                                          "",
+	} {
+		r, _ := serve(t, withClaims(claims))
+		require.Equal(t, want, httpapi.Subject(r), "%s", claims)
+	}
+	twice := withClaims(`,"authorizer":{"jwt":{"claims":{"sub":"ann","sub":"mallory"}}}`)
+	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), twice)
+	require.ErrorContains(t, err, "duplicate")
+}
+
+func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
+	t.Parallel()
+	a := respond(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"3"`)
+		w.Header().Set("Content-Length", "20")
+		w.Header().Add("Vary", "Accept")
+		w.Header().Add("Vary", "Origin")
+		http.SetCookie(w, &http.Cookie{Name: "a", Value: "1"})
+		http.SetCookie(w, &http.Cookie{Name: "b", Value: "2"})
+		w.WriteHeader(http.StatusCreated)
+		w.Header().Set("Late", "too late")
+		w.WriteHeader(http.StatusTeapot)
+		io.WriteString(w, `{"title":`)
+		io.WriteString(w, `"Grüße"}`)
+	})
+	require.Equal(t, answer{
+		StatusCode: http.StatusCreated, Headers: map[string]string{"etag": `"3"`, "vary": "Accept, Origin"},
+		Cookies: []string{"a=1", "b=2"}, Body: `{"title":"Grüße"}`,
+	}, a)
+
+	a = respond(t, func(w http.ResponseWriter, r *http.Request) { w.Write([]byte{0xff, 0}) })
+	require.True(t, a.IsBase64Encoded)
+	require.Equal(t, "/wA=", a.Body)
+	require.Equal(t, http.StatusOK, a.StatusCode)
+
+	a = respond(t, func(w http.ResponseWriter, r *http.Request) {})
+	require.Equal(t, http.StatusOK, a.StatusCode)
+	require.Empty(t, a.Body)
+}
+
+func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
+	t.Parallel()
+	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, httpapi.MaxAnswer)) }))
+	_, err := h.Handle(t.Context(), event("/", nil))
+	require.ErrorContains(t, err, "bytes")
+}
+
+func TestWhatIsNoRequestIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []string{``, `null`, `[]`, `{`, `{}`, `{"version":"1.0","path":"/","httpMethod":"GET"}`, `{"version":"2.0","requestContext":{}}`, `{"Records":[]}`} {
+		_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), []byte(payload))
+		require.Error(t, err, "%s", payload)
+	}
+}
+
+func TestARequestIsToldFromADirectInvocation(t *testing.T) {
+	t.Parallel()
+	require.True(t, httpapi.IsEvent(event("/", nil)))
+	require.True(t, httpapi.IsEvent(event("/", request{"body": `{"userId":"ann","commands":[]}`})))
+	for _, payload := range []string{`{"userId":"ann","commands":[]}`, `{}`, `null`, `"x"`, ``, `{"RequestContext":{}}`} {
+		require.False(t, httpapi.IsEvent([]byte(payload)), "%s", payload)
+	}
+}

@@ -1,0 +1,71 @@
+// Package stream is a function that reads the table's stream: one line of the deployment table, run by the batch loop.
+//
+// It promises that a function runs exactly the consumers that the deployment table gives its reader, so that the table,
+// the infrastructure's filters and the code cannot tell different stories: a difference keeps the function from starting.
+package stream
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/metric"
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+// Config is what such a function is made of. Every field is needed.
+type Config struct {
+	Function env.Function
+	Registry *entity.Registry
+	// Consumers are those of the reader, in the deployment table's order.
+	Consumers []change.Consumer
+	Parking   consume.Parking
+	Log       *slog.Logger
+	Metrics   *metric.Writer
+	Now       func() time.Time
+	Wait      func(context.Context, time.Duration) error
+}
+
+// New returns the function's handler, or an error if the consumers are not the reader's or something is missing.
+func New(c Config) (boot.Handler, error) {
+	if err := c.checkDeployment(); err != nil {
+		return nil, err
+	}
+	loop, err := consume.New(consume.Config{
+		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait, Observe: c.observe,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loop.Handle, nil
+}
+
+func (c Config) checkDeployment() error {
+	var names []string
+	for _, consumer := range c.Consumers {
+		names = append(names, consumer.Name())
+	}
+	for _, reader := range eventsource.Deployment(c.Registry) {
+		if reader.Name != string(c.Function) {
+			continue
+		}
+		if !slices.Equal(names, reader.Consumers) {
+			return fmt.Errorf("function %s runs the consumers %v, the deployment table says %v", c.Function, names, reader.Consumers)
+		}
+		return nil
+	}
+	return fmt.Errorf("function %s has no reader in the deployment table", c.Function)
+}
+
+func (c Config) observe(consumer string, n consume.Counts) {
+	c.Metrics.Count(metric.ByConsumer, consumer, map[string]int{
+		metric.RecordsDone: n.Done, metric.RecordsParked: n.Parked, metric.RecordsUnfinished: n.Unfinished, metric.RecordsRetried: n.Retried,
+	})
+}

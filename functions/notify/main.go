@@ -1,0 +1,38 @@
+// The notify function is what EventBridge Scheduler calls when a reminder is due; the payload is the schedule's input. An
+// error makes Lambda repeat the call and, in the end, hand it to the function's on-failure destination.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/reminding"
+	"nexus/functions/metric"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/table/dynamo"
+)
+
+func main() { boot.Run(env.Notify, build) }
+
+func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
+	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	config, err := reminding.Config(s, store, entity.Product(), log, metric.NewWriter(os.Stdout, time.Now), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	notifier := reminders.NewNotifier(config)
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		if err := notifier.Handle(ctx, payload); err != nil {
+			return nil, fmt.Errorf("call of the scheduler: %w", err)
+		}
+		return []byte("{}"), nil
+	}, nil
+}

@@ -1,0 +1,44 @@
+// The projections function reads the table's stream and keeps what is a sum of the items in the table: statistics and
+// backlinks. Its reader is a line of the deployment table (pkg/eventsource).
+package main
+
+import (
+	"log/slog"
+	"os"
+	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
+
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/stream"
+	"nexus/functions/metric"
+	"nexus/pkg/blob/s3"
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table/dynamo"
+)
+
+func main() { boot.Run(env.Projections, build) }
+
+func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
+	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	parking, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ParkingBucket})
+	if err != nil {
+		return nil, err
+	}
+	consumers := []change.Consumer{
+		projection.NewConsumer(stats.Projection(), store, time.Now),
+		projection.NewConsumer(links.Projection(), store, time.Now),
+	}
+	return stream.New(stream.Config{
+		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Parking: parking,
+		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
+	})
+}
