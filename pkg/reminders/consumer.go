@@ -34,7 +34,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 		switch {
 		case ch.Type == nil:
 		case ch.Type.Name == entity.TypeUserMeta:
-			if zoneName(ch.Old) != zoneName(ch.New) {
+			if zoneName(ch.User, ch.Old) != zoneName(ch.User, ch.New) {
 				order = append(order, &work{user: ch.User, zoneVersion: ch.Version, places: []int{i}})
 			}
 		case hasReminders(ch.Type):

@@ -1,6 +1,7 @@
 package reminders_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,15 +48,21 @@ func (f *fault) step() error {
 		return nil
 	}
 	if f.meddle != nil {
-		f.working = false
-		f.meddle()
-		f.working = true
+		f.pause(f.meddle)
 	}
 	if f.die {
 		f.dead = true
 		return errCrash
 	}
 	return nil
+}
+
+// pause lets somebody act who is no part of the work.
+func (f *fault) pause(act func()) {
+	working, dead := f.working, f.dead
+	f.working = false
+	act()
+	f.working, f.dead = working, dead
 }
 
 // effect is a call to a port with a step on both sides.
@@ -109,7 +116,7 @@ func (s *scheduler) due(now time.Time) [][]byte {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b *entry) int { return a.At.Compare(b.At) })
+	slices.SortFunc(due, func(a, b *entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Name, b.Name)) })
 	var payloads [][]byte
 	for _, e := range due {
 		payloads = append(payloads, e.Payload)

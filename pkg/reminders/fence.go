@@ -111,7 +111,7 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 	key := d.fenceKey(s.target)
 	f = fence{
 		target: s.target, due: d, delivery: digest(key.PK, key.SK), title: s.item.Str(entity.AttrTitle),
-		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(meta, prefBrowser), sound: prefers(meta, prefSound),
+		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser), sound: prefers(s.user, meta, prefSound),
 	}
 	actions := []table.Action{
 		table.Put{Item: f.row(), If: table.NotExists()},
@@ -139,10 +139,10 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 }
 
 // prefers returns a preference, or its default where USER_META was written before the preference existed.
-func prefers(meta entity.Item, name string) bool {
+func prefers(user string, meta entity.Item, name string) bool {
 	preferences := meta.Map(entity.AttrPreferences)
 	if !preferences.Has(name) {
-		preferences = entity.NewUserMeta(meta.Str(entity.AttrUserID), time.Time{}).Map(entity.AttrPreferences)
+		preferences = entity.NewUserMeta(user, time.Time{}).Map(entity.AttrPreferences)
 	}
 	return preferences.Bool(name)
 }

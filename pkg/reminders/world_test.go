@@ -40,12 +40,17 @@ type world struct {
 	notifier  *reminders.Notifier
 	counts    map[reminders.Happening]int
 	read      string // sequence number of the last record taken from the feed
+	history   []change.Change
+	states    map[entity.Key]string // of every fence, as last seen
 }
 
 func setup(t *testing.T) *world {
-	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}}
+	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[entity.Key]string{}}
 	clock := func() time.Time { return w.now }
-	w.store = memory.New(clock, memory.Options{Fault: func(memory.Call) error { return w.fault.step() }})
+	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
+		w.watchFences(c)
+		return w.fault.step()
+	}})
 	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
 	w.bus = &recorder{fault: w.fault}
 	config := reminders.Config{
@@ -73,6 +78,68 @@ func (w *world) records() []change.Change {
 		c, err := change.Interpret(w.registry, rec)
 		require.NoError(w, err)
 		out = append(out, c)
+	}
+	w.history = append(w.history, out...)
+	return out
+}
+
+// watchFences holds every fence, in the very moment it is put, against the item and the zone of that moment: nothing is
+// published whose item had changed before its fence. And a fence that is sent stays sent.
+func (w *world) watchFences(c memory.Call) {
+	if c.Stage != memory.After || c.Err != nil || c.Op != "Transact" && c.Op != "Update" {
+		return
+	}
+	for _, key := range c.Keys {
+		if !strings.HasPrefix(key.SK, entity.RowFired) {
+			continue
+		}
+		w.fault.pause(func() {
+			row, err := w.store.Get(w.Context(), key)
+			require.NoError(w, err)
+			before := w.states[key]
+			w.states[key] = row.Str("state")
+			switch {
+			case before == "":
+				require.True(w, w.wants(row), "the item does not want %s", key)
+			case before == "sent":
+				require.Equal(w, "sent", row.Str("state"))
+			}
+		})
+	}
+}
+
+// wants says whether the fence's item is due then, in the user's zone as it is now.
+func (w *world) wants(fence entity.Item) bool {
+	typ := w.registry.Named(fence.Str("itemType"))
+	it, err := w.store.Get(w.Context(), w.key(fence.Str("itemId")))
+	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
+		return due.offset == fence.Int("offsetMinutes") && at(due.occurrence) == fence.Str("occurrenceUtc") && at(due.due) == fence.Str("dueUtc")
+	})
+}
+
+// instant is one due of an item, resolved by the rules' text rather than by the code under test.
+type instant struct {
+	offset          int64
+	occurrence, due time.Time
+	asked           time.Time
+}
+
+func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
+	meta, _ := w.store.Get(w.Context(), entity.MetaKey(user))
+	zone, err := time.LoadLocation(meta.Str(entity.AttrDefaultTzid)) // UTC for ""
+	require.NoError(w, err)
+	var out []instant
+	for _, d := range typ.Dues(it) {
+		in := instant{d.OffsetMinutes, d.Occurrence, d.At, time.Time{}}
+		in.asked, _ = it.Time(entity.AttrDueSetAt)
+		if d.Floating {
+			in.occurrence, in.due = entity.Resolve(d.Occurrence, zone), entity.Resolve(d.At, zone)
+			if moved, ok := meta.Time(entity.AttrZoneSetAt); ok && moved.After(in.asked) {
+				in.asked = moved
+			}
+		}
+		in.due = in.due.Add(-time.Duration(d.OffsetMinutes) * time.Minute)
+		out = append(out, in)
 	}
 	return out
 }
@@ -129,10 +196,10 @@ func (w *world) advance(d time.Duration) {
 		if !ok || next.After(end) {
 			break
 		}
-		w.now = next
+		w.to(next)
 		w.settle()
 	}
-	w.now = end
+	w.to(end)
 	w.settle()
 }
 
@@ -310,4 +377,33 @@ func (w *world) requireExact() {
 		first[e.DeliveryID] = e
 	}
 	require.Len(w, first, len(fences))
+	require.LessOrEqual(w, w.counts[reminders.Delivered], len(fences))
+}
+
+// to lets the time come; a clock never goes back.
+func (w *world) to(t time.Time) {
+	if t.After(w.now) {
+		w.now = t
+	}
+}
+
+// requireNothingLost says of the items that are left that everything asked for in time was delivered.
+func (w *world) requireNothingLost() {
+	w.Helper()
+	require.Zero(w, w.counts[reminders.Missed])
+	for _, typ := range w.registry.Types() {
+		if typ.Dues == nil {
+			continue
+		}
+		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
+			last, _ := it.Time(entity.AttrLastFiredUtc)
+			for _, in := range w.instants(typ, it) {
+				if in.due.After(w.now) || in.due.Before(in.asked) || !in.due.After(last) {
+					continue
+				}
+				_, err := w.store.Get(w.Context(), entity.FiredKey(user, it.Str(typ.IDAttr), in.offset, in.occurrence, in.due))
+				require.NoError(w, err, "lost: %s due %s", it.Key(), in.due)
+			}
+		}
+	}
 }

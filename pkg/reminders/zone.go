@@ -26,9 +26,9 @@ const (
 var ErrUnfinished = errors.New("more items to come")
 
 // zoneName returns the zone that an image of USER_META stands for; a user without USER_META has the default.
-func zoneName(image entity.Item) string {
+func zoneName(user string, image entity.Item) string {
 	if image == nil {
-		image = entity.NewUserMeta("", time.Time{})
+		image = entity.NewUserMeta(user, time.Time{})
 	}
 	return image.Str(entity.AttrDefaultTzid)
 }

@@ -1,0 +1,165 @@
+package reminders_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+// scenarios are histories in which the consumer and the notifier make every kind of call. Each begins and ends quiet.
+var scenarios = map[string]func(w *world){
+	"delivered on time": func(w *world) {
+		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
+		w.advance(3 * time.Hour)
+	},
+	"delivered late by the consumer": func(w *world) {
+		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
+		w.to(noon.Add(80 * time.Minute))
+		w.advance(3 * time.Hour)
+	},
+	"a reminder snoozed twice": func(w *world) {
+		w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+		w.advance(65 * time.Minute)
+		w.putOff("rem_1", noon.Add(90*time.Minute))
+		w.advance(30 * time.Minute)
+		w.putOff("rem_1", noon.Add(150*time.Minute))
+		w.to(noon.Add(3 * time.Hour))
+		w.advance(time.Hour)
+	},
+	"offsets and states that change": func(w *world) {
+		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15,60"))
+		w.settle()
+		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30, 60) })
+		w.settle()
+		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+		w.settle()
+		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("BACKLOG") })
+		w.advance(6 * time.Hour)
+	},
+	"floating and arranged only": func(w *world) {
+		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
+		w.settle()
+		w.moveTo("America/New_York")
+		w.settle()
+	},
+	"floating through zones": func(w *world) {
+		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
+		w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T19:00:00"}`)
+		w.settle()
+		w.moveTo("Asia/Tokyo")
+		w.settle()
+		w.moveTo("America/New_York")
+		w.advance(24 * time.Hour)
+	},
+}
+
+// meddlers change something while the consumer or the notifier is at work.
+var meddlers = map[string]func(w *world){
+	"nobody": func(*world) {},
+	"complete": func(w *world) {
+		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+		w.change("rem_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+	},
+	"offsets come and go": func(w *world) {
+		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30) })
+		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(45, 5) })
+	},
+	"offsets and back": func(w *world) {
+		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30) })
+		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(15) })
+	},
+	"later": func(w *world) {
+		later := entity.String(at(noon.Add(20 * time.Hour)))
+		w.change("task_1", func(it entity.Item) { it["dueUtc"] = later })
+		w.change("rem_1", func(it entity.Item) { it["triggerUtc"] = later })
+	},
+	"rename":      func(w *world) { w.change("task_1", rename); w.change("rem_1", rename) },
+	"delete":      func(w *world) { w.drop("task_1"); w.drop("rem_1") },
+	"travel":      func(w *world) { w.moveTo("Pacific/Auckland") },
+	"travel west": func(w *world) { w.moveTo("Pacific/Honolulu") },
+	"time":        func(w *world) { w.now = w.now.Add(61 * time.Minute) },
+	"replay":      func(w *world) { w.deliver(append(w.history, w.records()...)...) },
+	"travel and complete": func(w *world) {
+		w.moveTo("Pacific/Auckland")
+		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+	},
+	"snooze": func(w *world) {
+		w.putOff("rem_1", w.now.Add(7*time.Minute))
+	},
+}
+
+func rename(it entity.Item) { it["title"] = entity.String("Another title") }
+
+func (w *world) exists(id string) bool {
+	_, err := w.store.Get(w.Context(), w.key(id))
+	return err == nil
+}
+
+func (w *world) change(id string, edit func(entity.Item)) {
+	if w.exists(id) {
+		w.edit(id, edit)
+	}
+}
+
+// putOff snoozes a reminder that can be snoozed.
+func (w *world) putOff(id string, until time.Time) {
+	if w.exists(id) && w.item(id).Str("status") != "COMPLETED" {
+		w.snooze(id, until)
+	}
+}
+
+func (w *world) drop(id string) {
+	if w.exists(id) {
+		w.remove(id)
+	}
+}
+
+var everyStep = flag.Bool("every-step", false, "strike at every step, not at every fifth one")
+
+// stride spreads the steps that are left out evenly over the tests.
+func stride(meddler string, variant int) (first, by int) {
+	if *everyStep || meddler == "nobody" {
+		return 1, 1
+	}
+	return 1 + (len(meddler)+2*variant)%5, 5
+}
+
+func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
+	t.Parallel()
+	for name, scenario := range scenarios {
+		for meddler, meddle := range meddlers {
+			t.Run(name+"/"+meddler, func(t *testing.T) {
+				t.Parallel()
+				quiet := setup(t)
+				scenario(quiet)
+				quiet.advance(72 * time.Hour)
+				quiet.requireExact()
+				for i, variant := range []struct{ die, settle bool }{{true, false}, {true, true}, {false, true}} {
+					for step, by := stride(meddler, i); step <= quiet.fault.steps; step += by {
+						w := setup(t)
+						w.fault.at, w.fault.die = step, variant.die
+						w.fault.meddle = func() {
+							meddle(w)
+							if variant.settle {
+								w.settle() // another worker is done with everything first
+							}
+						}
+						scenario(w)
+						w.requireExact()
+						w.advance(72 * time.Hour)
+						w.requireExact()
+						w.requireNothingLost()
+						if meddler == "nobody" {
+							require.ElementsMatch(t, quiet.published(), w.published(), "step %d", step)
+						}
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+)
+
+func TestWhatIsPastIsLateMissedOrNobodysBusiness(t *testing.T) {
+	t.Parallel()
+	const late, missed, ignored = "late", "missed", "ignored"
+	for _, c := range []struct {
+		name  string
+		due   time.Duration // after noon, when the item is created
+		seen  time.Duration // after noon, when the record comes
+		other func(w *world)
+		want  string
+	}{
+		{"a second ago", time.Hour, time.Hour + time.Second, nil, late},
+		{"this very second", time.Hour, time.Hour, nil, late},
+		{"asked for at the last second", 0, 2 * time.Hour, nil, late},
+		{"two hours ago", time.Hour, 3 * time.Hour, nil, late},
+		{"24 h ago to the second", time.Hour, 25 * time.Hour, nil, late},
+		{"a second more than 24 h ago", time.Hour, 25*time.Hour + time.Second, nil, missed},
+		{"30 h ago", time.Hour, 31 * time.Hour, nil, missed},
+		{"30 days ago", time.Hour, 30*24*time.Hour + time.Hour, nil, missed},
+		{"so long ago that its fence would be gone", time.Hour, 31 * 24 * time.Hour, nil, ignored},
+		{"past when it was asked for", -time.Second, time.Hour, nil, ignored},
+		{"long past when it was asked for", -30 * time.Hour, time.Hour, nil, ignored},
+		{"edited since", time.Hour, 3 * time.Hour, func(w *world) {
+			w.now = noon.Add(2 * time.Hour)
+			w.set("task_1", "title", entity.String("t"))
+		}, late},
+		{"moved to the past since", 5 * time.Hour, 3 * time.Hour, func(w *world) {
+			w.now = noon.Add(2 * time.Hour)
+			w.set("task_1", "dueUtc", entity.String(at(noon.Add(time.Hour))))
+		}, ignored},
+		{"revived since", time.Hour, 3 * time.Hour, func(w *world) {
+			w.set("task_1", "status", entity.String("COMPLETED"))
+			w.now = noon.Add(2 * time.Hour)
+			w.set("task_1", "status", entity.String("BACKLOG"))
+		}, ignored},
+		{"completed since", time.Hour, 3 * time.Hour, func(w *world) { w.set("task_1", "status", entity.String("COMPLETED")) }, ignored},
+		{"zone moved since, but it has its own", time.Hour, 3 * time.Hour, func(w *world) {
+			w.now = noon.Add(2 * time.Hour)
+			w.moveTo("America/New_York")
+		}, late},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(c.due)), "0"))
+			if c.other != nil {
+				c.other(w)
+			}
+			w.now = noon.Add(c.seen)
+			records := w.records()
+			w.deliver(records[:1]...)
+			require.Equal(t, c.want == late, len(w.published()) == 1)
+			require.Equal(t, c.want == missed, w.counts[reminders.Missed] == 1)
+			w.deliver(records...)
+			w.settle()
+			w.requireExact()
+		})
+	}
+}
+
+func TestAFloatingInstantThatMovedIntoThePastIsNotLate(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("America/New_York")
+	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T10:00:00","reminderMinutes":[0]}`) // 15:00Z, in three hours
+	w.settle()
+	require.Equal(t, []string{"task_1 -0 01T15:00"}, w.schedules())
+	w.now = noon.Add(time.Hour)
+	w.moveTo("Europe/London") // 10:00Z, three hours ago
+	w.advance(24 * time.Hour)
+	require.Empty(t, w.published())
+	require.Empty(t, w.schedules())
+	require.Zero(t, w.counts[reminders.Missed])
+}
+
+func TestASnoozeIsAbsoluteWhateverTheZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("Europe/London")
+	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T13:00:00"}`)
+	w.advance(65 * time.Minute)
+	w.snooze("rem_1", noon.Add(2*time.Hour))
+	w.settle()
+	w.now = noon.Add(2*time.Hour + time.Second)
+	w.moveTo("Pacific/Kiritimati") // the trigger is long past there
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T14:00"}, w.published())
+	require.Empty(t, w.schedules())
+	w.requireExact()
+}
+
+func TestWithoutDueSetAtNothingPastIsAnnouncedByMistake(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(time.Hour)), "0"))
+	w.set("task_1", "dueSetAt", nil)
+	w.now = noon.Add(2 * time.Hour)
+	w.set("task_1", "title", entity.String("t"))
+	w.settle()
+	require.Empty(t, w.published())
+}
+
+func TestACallThatComesMoreThanADayLateIsMissed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.settle()
+	w.now = noon.Add(31 * time.Hour)
+	w.settle()
+	require.Empty(t, w.published())
+	require.Equal(t, 1, w.counts[reminders.Missed])
+	require.Empty(t, w.schedules())
+}

@@ -1,0 +1,326 @@
+package reminders_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+)
+
+func TestASnoozeAfterFiringFiresAgainAndThenTheReminderIsDone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.advance(65 * time.Minute)
+	w.snooze("rem_1", noon.Add(90*time.Minute))
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 01T13:30"}, w.schedules())
+	w.advance(time.Hour)
+
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:30"}, w.published())
+	it := w.item("rem_1")
+	require.Equal(t, "PENDING", it.Str("status"))
+	require.False(t, it.Has("snoozeState"))
+	require.Equal(t, "2025-12-01T13:30:00Z", it.Str("lastFiredUtc"))
+	require.Equal(t, "2025-12-01T13:05:00Z", it.Str("dueSetAt"), "only commands move dueSetAt")
+	require.Equal(t, "2025-12-01T13:00:00Z", it.Str("GSI1SK"), "the index key follows the status")
+	require.Equal(t, int64(4), it.Int("version"))
+	last := w.bus.details(t)[1]
+	require.Equal(t, "2025-12-01T13:00:00Z", last.OccurrenceUtc, "a snooze announces its occurrence")
+	w.requireExact()
+}
+
+func TestAReminderSnoozedToBeforeItsTriggerDoesNotFireItsTriggerAsWell(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
+	w.settle()
+	w.snooze("rem_1", noon.Add(time.Hour))
+	w.advance(70 * time.Minute)
+	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
+	require.Empty(t, w.schedules())
+
+	w.set("rem_1", "triggerUtc", entity.String(at(noon.Add(100*time.Minute))))
+	w.advance(3 * time.Hour)
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:40"}, w.published(), "a new trigger counts, also one before the old")
+	w.requireExact()
+}
+
+func TestAReminderSnoozedBeforeItsTriggerCanBeSnoozedAgain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
+	w.settle()
+	w.snooze("rem_1", noon.Add(time.Hour))
+	w.advance(65 * time.Minute)
+	w.snooze("rem_1", noon.Add(80*time.Minute))
+	w.advance(24 * time.Hour)
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:20"}, w.published())
+	w.requireExact()
+}
+
+func TestASnoozeMadeWhileTheFormerOneIsDeliveredStays(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.advance(65 * time.Minute)
+	w.snooze("rem_1", noon.Add(90*time.Minute))
+	w.settle()
+	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	w.now = noon.Add(90 * time.Minute)
+	for step := 1; len(w.bus.events) == 1; step++ {
+		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
+		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
+	}
+	w.snooze("rem_1", noon.Add(2*time.Hour))
+	require.NoError(t, w.notifier.Handle(t.Context(), payload))
+	require.Equal(t, "SNOOZED", w.item("rem_1").Str("status"))
+	w.advance(24 * time.Hour)
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:30", "rem_1 -0 01T14:00"}, w.published())
+	w.requireExact()
+}
+
+func TestASnoozeBeyondTheTriggerReplacesIt(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.settle()
+	w.snooze("rem_1", noon.Add(2*time.Hour))
+	w.advance(24 * time.Hour)
+	require.Equal(t, []string{"rem_1 -0 01T14:00"}, w.published())
+	w.requireExact()
+}
+
+func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.settle()
+	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	w.now = noon.Add(time.Hour)
+	for step := 1; len(w.bus.events) == 0; step++ {
+		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
+		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
+	}
+	fences := w.rows(entity.FiredPrefix("rem_1"))
+	require.Len(t, fences, 1)
+	require.Equal(t, "pending", fences[0].Str("state"))
+
+	w.set("rem_1", "title", entity.String("Another title"))
+	w.remove("rem_1")
+	require.NoError(t, w.notifier.Handle(t.Context(), payload))
+	w.settle()
+	require.Len(t, w.bus.events, 2)
+	require.Equal(t, w.bus.events[0], w.bus.events[1], "the event is as the fence has it, without the item")
+	w.requireExact()
+}
+
+func TestACallForSomethingElseIsDroppedAndTheSchedulePutRight(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(w *world){
+		"moved on":       func(w *world) { w.set("task_1", "dueUtc", entity.String(at(noon.Add(5*time.Hour)))) },
+		"moved back":     func(w *world) { w.set("task_1", "dueUtc", entity.String(at(noon.Add(-5*time.Hour)))) },
+		"done":           func(w *world) { w.set("task_1", "status", entity.String("COMPLETED")) },
+		"gone":           func(w *world) { w.remove("task_1") },
+		"another offset": func(w *world) { w.set("task_1", "reminderMinutes", entity.Ints(15)) },
+		"reopened too late": func(w *world) {
+			w.set("task_1", "status", entity.String("COMPLETED"))
+			w.now = w.now.Add(time.Second)
+			w.set("task_1", "status", entity.String("BACKLOG"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
+			w.settle()
+			w.now = noon.Add(time.Hour)
+			change(w)
+			for _, payload := range w.scheduler.due(w.now) {
+				require.NoError(t, w.notifier.Handle(t.Context(), payload))
+			}
+			require.Equal(t, 1, w.counts[reminders.Dropped])
+			w.settle()
+			require.Empty(t, w.published())
+			w.requireExact()
+		})
+	}
+}
+
+func TestACallThatComesEarlyTwiceOrAfterADeleteChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.settle()
+	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	require.NoError(t, w.notifier.Handle(t.Context(), payload))
+	require.Empty(t, w.published())
+	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.schedules())
+	w.advance(2 * time.Hour)
+	for range 3 {
+		require.NoError(t, w.notifier.Handle(t.Context(), payload))
+	}
+	require.Len(t, w.bus.events, 1)
+	w.requireExact()
+}
+
+func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.editMeta(func(it entity.Item) { it.Map("preferences")["enableSoundNotifications"] = entity.Bool(false) })
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
+	w.advance(3 * time.Hour)
+	fences := w.rows(entity.FiredPrefix("evt_1"))
+	require.Len(t, fences, 1)
+	delivery := fences[0].Str("deliveryId")
+	fired := noon.Add(105 * time.Minute)
+	require.Equal(t, entity.Item{
+		"PK": entity.String("USER#ann"), "SK": entity.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
+		"state": entity.String("sent"), "deliveryId": entity.String(delivery), "title": entity.String("Standup"),
+		"itemType": entity.String("EVENT"), "itemId": entity.String("evt_1"), "offsetMinutes": entity.Int(15),
+		"occurrenceUtc": entity.String("2025-12-01T14:00:00Z"), "dueUtc": entity.String("2025-12-01T13:45:00Z"),
+		"firedAt": entity.String(at(fired)), "notifyBrowser": entity.Bool(true), "notifySound": entity.Bool(false),
+		"ttl": entity.Int(fired.AddDate(0, 0, 30).Unix()),
+	}, fences[0])
+	require.Equal(t, []reminders.ReminderDue{{
+		DeliveryID: delivery, UserID: "ann", OccurredAt: "2025-12-01T13:45:00Z", ItemType: "EVENT", ItemID: "evt_1", Title: "Standup",
+		OccurrenceUtc: "2025-12-01T14:00:00Z", DueUtc: "2025-12-01T13:45:00Z", OffsetMinutes: 15,
+		Notify: reminders.Notify{Browser: true},
+	}}, w.bus.details(t))
+}
+
+func TestAMalformedPayloadNamesItsField(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	valid := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
+	require.NoError(t, w.notifier.Handle(t.Context(), []byte(valid)))
+	for _, c := range []struct{ field, old, new string }{
+		{"", valid, `not JSON`},
+		{"", valid, `[]`},
+		{"", valid, `"` + strings.Repeat("x", 70_000) + `"`},
+		{"userId", `"ann"`, `"ann#2025"`},
+		{"userId", `"ann"`, `7`},
+		{"userId", `"userId":"ann",`, ``},
+		{"itemType", `"TASK"`, `"NOTE"`},
+		{"itemType", `"TASK"`, `"USER_META"`},
+		{"itemType", `"TASK"`, `"TIMER"`},
+		{"itemId", `"task_1"`, `"evt_1"`},
+		{"itemId", `"task_1"`, `"task_1#2"`},
+		{"offsetMinutes", `5,`, `-1,`},
+		{"offsetMinutes", `5,`, `40321,`},
+		{"offsetMinutes", `"offsetMinutes":5,`, ``},
+		{"offsetMinutes", `5,`, `1e30,`},
+		{"occurrenceUtc", `"2025-12-01T14:00:00Z"`, `"2025-12-01T14:00:00"`},
+		{"dueUtc", `,"dueUtc":"2025-12-01T13:55:00Z"`, ``},
+	} {
+		err := w.notifier.Handle(t.Context(), []byte(strings.Replace(valid, c.old, c.new, 1)))
+		var malformed *reminders.PayloadError
+		require.ErrorAs(t, err, &malformed, c.new)
+		require.Equal(t, c.field, malformed.Field, c.new)
+	}
+}
+
+func TestADeliveryThatNobodySawThroughIsDrivenAgainAfterTenMinutes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.settle()
+	payload := w.scheduler.due(noon.Add(time.Hour))[0]
+	w.now = noon.Add(time.Hour)
+	for step := 1; len(w.bus.events) == 0; step++ {
+		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
+		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
+	}
+	w.now = w.now.Add(10 * time.Minute)
+	began, err := w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("rem_1"))[0])
+	require.NoError(t, err)
+	require.False(t, began)
+	w.now = w.now.Add(time.Second)
+	began, err = w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("rem_1"))[0])
+	require.NoError(t, err)
+	require.True(t, began)
+	w.settle()
+	require.Len(t, w.published(), 1)
+	w.requireExact()
+
+	row := w.rows(entity.FiredPrefix("rem_1"))[0]
+	row["state"], row["deliveryId"] = entity.String("pending"), entity.String("")
+	w.now = w.now.Add(time.Hour)
+	_, err = w.notifier.Redrive(t.Context(), row)
+	require.ErrorContains(t, err, "damaged row")
+}
+
+// schema is as much of JSON Schema as the event's uses.
+type schema struct {
+	Ref        string `json:"$ref"`
+	Type       string
+	Pattern    string
+	Required   []string
+	Properties map[string]schema
+	Defs       map[string]schema `json:"$defs"`
+	Minimum    float64
+	Maximum    *float64
+	MinLength  int
+	MaxLength  *int
+}
+
+func (s schema) check(t *testing.T, root schema, at string, v any) {
+	t.Helper()
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+		s = root.Defs[name]
+	}
+	switch s.Type {
+	case "object":
+		members, ok := v.(map[string]any)
+		require.True(t, ok, at)
+		for _, name := range s.Required {
+			require.Contains(t, members, name, at)
+		}
+		for name, member := range members {
+			require.Contains(t, s.Properties, name, at)
+			s.Properties[name].check(t, root, at+"/"+name, member)
+		}
+	case "string":
+		require.IsType(t, "", v, at)
+		require.Regexp(t, regexp.MustCompile(s.Pattern), v, at)
+		require.GreaterOrEqual(t, len([]rune(v.(string))), s.MinLength, at)
+		require.True(t, s.MaxLength == nil || len([]rune(v.(string))) <= *s.MaxLength, at)
+	case "integer":
+		require.IsType(t, 1.0, v, at)
+		require.GreaterOrEqual(t, v, s.Minimum, at)
+		require.True(t, s.Maximum == nil || v.(float64) <= *s.Maximum, at)
+	case "boolean":
+		require.IsType(t, true, v, at)
+	default:
+		require.Fail(t, "unknown type in the schema", "%s: %q", at, s.Type)
+	}
+}
+
+func TestThePublishedDetailFitsItsSchema(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../events/ReminderDue.schema.json")
+	require.NoError(t, err)
+	var root schema
+	require.NoError(t, json.Unmarshal(text, &root))
+	require.Len(t, root.Required, len(root.Properties))
+
+	w := setup(t)
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "0,40320"))
+	w.create("task_1", `{"title":"\u2603 \"quoted\"","isAllDay":true,"dueDate":"2025-12-02","reminderMinutes":[30]}`)
+	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
+	w.advance(24 * time.Hour)
+	require.Len(t, w.bus.events, 3)
+	for _, e := range w.bus.events {
+		var detail any
+		require.NoError(t, json.Unmarshal(e.Detail, &detail))
+		root.check(t, root, "", detail)
+	}
+}

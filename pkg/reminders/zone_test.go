@@ -1,0 +1,113 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+)
+
+const floatingTask = `{"title":"t","dueUtc":"%s","reminderMinutes":[%s]}`
+
+func TestAChangeOfZoneMovesFloatingItemsOnly(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_float", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0,30"))
+	w.create("task_fixed", fmt.Sprintf(taskAt, "2025-12-02T09:00:00Z", "0"))
+	w.create("evt_day", `{"title":"e","isAllDay":true,"startDate":"2025-12-03","reminderMinutes":[60]}`)
+	w.create("rem_float", `{"title":"r","triggerUtc":"2025-12-02T10:00:00"}`)
+	w.create("task_silent", `{"title":"t","dueUtc":"2025-12-02T09:00:00"}`)
+	w.create("task_old", fmt.Sprintf(floatingTask, "2025-11-20T09:00:00", "0"))
+	w.settle()
+	require.Equal(t, []string{
+		"evt_day -60 02T23:00", "rem_float -0 02T10:00", "task_fixed -0 02T09:00", "task_float -0 02T09:00", "task_float -30 02T08:30",
+	}, w.schedules())
+	before := w.counts[reminders.Scheduled] + w.counts[reminders.Deleted]
+	w.moveTo("America/New_York")
+	w.settle()
+	require.Equal(t, []string{
+		"evt_day -60 03T04:00", "rem_float -0 02T15:00", "task_fixed -0 02T09:00", "task_float -0 02T14:00", "task_float -30 02T13:30",
+	}, w.schedules())
+	require.Equal(t, before+4, w.counts[reminders.Scheduled]+w.counts[reminders.Deleted], "nothing else is touched")
+	w.advance(72 * time.Hour)
+	require.Equal(t, []string{"task_fixed -0 02T09:00", "task_float -30 02T13:30", "task_float -0 02T14:00", "rem_float -0 02T15:00", "evt_day -60 03T04:00"}, w.published())
+	w.requireExact()
+}
+
+func TestWallTimesInAGapOrAnOverlapAreResolvedOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("America/New_York")
+	w.create("task_gap", fmt.Sprintf(floatingTask, "2026-03-08T02:30:00", "0"))
+	w.create("task_overlap", fmt.Sprintf(floatingTask, "2026-11-01T01:30:00", "0,60"))
+	w.settle()
+	require.Equal(t, []string{"task_gap -0 08T07:30", "task_overlap -0 01T05:30", "task_overlap -60 01T04:30"}, w.schedules())
+	w.advance(365 * 24 * time.Hour)
+	require.Len(t, w.published(), 3)
+}
+
+func TestAnImageOfUserMetaThatKeepsTheZoneAsksForNothing(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	w.settle()
+	w.editMeta(func(it entity.Item) { it.Map("preferences")["theme"] = entity.String("light") })
+	w.editMeta(func(it entity.Item) { it.Map("preferences")["theme"] = entity.String("dark") })
+	w.moveTo("UTC")
+	w.settle()
+	require.Equal(t, 1, w.counts[reminders.Scheduled])
+	require.Empty(t, w.rows(entity.ItemPrefix(entity.RowZone)))
+}
+
+func TestAChangeOfZoneGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const tasks = 470
+	for i := range tasks {
+		w.create(fmt.Sprintf("task_%03d", i), fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	}
+	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-02T09:00:00"}`)
+	w.settle()
+	w.moveTo("Europe/Berlin")
+	records := w.records()
+	calls := 0
+	for {
+		calls++
+		outcome := w.consumer.Apply(t.Context(), records)[0]
+		if outcome.Verdict == change.Done {
+			break
+		}
+		require.Equal(t, change.Retry, outcome.Verdict)
+		require.ErrorIs(t, outcome.Err, reminders.ErrUnfinished)
+		require.Less(t, calls, 10)
+	}
+	require.Equal(t, 3, calls)
+	require.Len(t, w.schedules(), tasks+1)
+	require.Equal(t, 2*(tasks+1), w.counts[reminders.Scheduled])
+	for _, line := range w.schedules() {
+		require.Contains(t, line, "02T08:00")
+	}
+	w.deliver(records...)
+	require.Equal(t, 2*(tasks+1), w.counts[reminders.Scheduled], "a duplicate finds the cursor at its end")
+	w.requireExact()
+}
+
+func TestAnOldChangeOfZoneWorksWithThePresentZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	w.settle()
+	w.moveTo("America/New_York")
+	first := w.records()
+	w.moveTo("Asia/Tokyo")
+	second := w.records()
+	w.deliver(second...)
+	w.deliver(first...)
+	require.Equal(t, []string{"task_1 -0 02T00:00"}, w.schedules())
+	w.requireExact()
+}
