@@ -1,0 +1,98 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+// Part is what of the surface a handler serves; the rest is 404 there.
+type Part int
+
+const (
+	// Everything is for one process that does both.
+	Everything Part = iota
+	// OnlyCommands serves what changes something: the command function.
+	OnlyCommands
+	// OnlyQueries serves what reads, and the document: the query function.
+	OnlyQueries
+)
+
+// Config is what an [API] works with. All but Part, Docs and Observe are required; of Commands and Queries only the one
+// whose part is served.
+type Config struct {
+	Registry *entity.Registry
+	Commands *command.Service
+	Queries  *query.Service
+	Archive  *archive.Archive
+	Part     Part
+	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as nobody.
+	Authenticate func(*http.Request) (userID string, ok bool)
+	// Docs is mounted at /docs. Nil leaves the page out, and its assets out of the binary.
+	Docs http.Handler
+	Log  *slog.Logger
+	// Observe is told about each request once it is answered.
+	Observe func(Observation)
+	// Now measures how long a request takes; nothing else depends on it.
+	Now func() time.Time
+	// NewID returns a new id for a request that brought none.
+	NewID func() string
+}
+
+// Observation is one request as metrics see it.
+type Observation struct {
+	Operation string // the operation's id; empty if none was reached
+	Status    int
+	Duration  time.Duration
+}
+
+// API is the surface. It is safe for concurrent use.
+type API struct {
+	cfg        Config
+	operations []*operation
+	commands   map[string]*operation // by the type a batch names them with
+	mux        *http.ServeMux
+	document   func() document
+}
+
+var _ http.Handler = (*API)(nil)
+
+// New returns the surface. It panics if a part of the Config is missing, or if two entity types claim one path: mistakes
+// in the program.
+func New(c Config) *API {
+	switch {
+	case c.Registry == nil || c.Archive == nil || c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
+		panic("api: a part of the Config is missing")
+	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && c.Queries == nil:
+		panic("api: the service of a part that is served is missing")
+	}
+	if c.Observe == nil {
+		c.Observe = func(Observation) {}
+	}
+	a := &API{cfg: c, operations: operations(c.Registry), commands: map[string]*operation{}}
+	a.document = sync.OnceValue(func() document { return newDocument(Document(c.Registry)) })
+	for _, o := range a.operations {
+		if o.isCommand() {
+			a.commands[o.commandType()] = o
+		}
+	}
+	a.mux = a.routes()
+	return a
+}
+
+// serves says whether the handler's part has the operation.
+func (a *API) serves(o *operation) bool {
+	switch a.cfg.Part {
+	case OnlyCommands:
+		return o.writes || o.everywhere
+	case OnlyQueries:
+		return !o.writes
+	}
+	return true
+}

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+
+	"nexus/pkg/entity"
+)
+
+const (
+	// maxCommands bounds the commands of one batch.
+	maxCommands = 100
+
+	batchID = "runCommands"
+)
+
+// batchOperation is POST /v1/commands. The surface answers it by itself, because it needs the whole table.
+func batchOperation() *operation {
+	one := object{
+		{"type", "object"},
+		{"properties", object{
+			{"id", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description", "The command's idempotency key."}}},
+			{"type", object{{"type", "string"}, {"description", "The operation id in PascalCase, such as CreateTask."}}},
+			{"data", object{{"type", "object"}, {"description", "The operation's body, with its path values under their names."}}},
+			{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match, and is required where that is."}}},
+		}},
+		{"required", []string{"id", "type"}},
+		{"additionalProperties", false},
+	}
+	result := object{
+		{"type", "object"},
+		{"properties", object{
+			{"id", object{{"type", "string"}, {"description", "The command's id; empty if it had none."}}},
+			{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
+			{"entity", schemaRef(anyEntity)},
+			{"problem", schemaRef(problemSchema)},
+		}},
+		{"required", []string{"id", "status"}},
+	}
+	return &operation{
+		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
+		summary: "Carry out a batch of commands",
+		detail: "In order; each goes on whether or not one before it failed. The result's place is the command's. A pointer in a problem leads into its command. " +
+			"Idempotency-Key is not needed: each command's id is its own key.",
+		body: &body{
+			required: true, limit: maxBatch,
+			schema: object{
+				{"type", "object"},
+				{"properties", object{{"commands", object{{"type", "array"}, {"maxItems", maxCommands}, {"items", one}}}}},
+				{"required", []string{"commands"}}, {"additionalProperties", false},
+			},
+			example: map[string]any{"commands": []any{map[string]any{
+				"id": "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10", "type": "CreateNote", "data": map[string]any{entity.AttrTitle: "Written on the train"},
+			}}},
+		},
+		answers: []documented{{status: http.StatusOK, doc: "A result for each command.", schema: object{
+			{"type", "object"}, {"properties", object{{"results", listOf(result)}}}, {"required", []string{"results"}},
+		}}},
+	}
+}
+
+// Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is the
+// authorisation, so the user id is believed. It returns {"results": […]}, or a [*Problem] if the batch as a whole cannot
+// be read. A deadline of ctx leaves the remaining commands with a 503 each.
+func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
+	if len(payload) > maxBatch {
+		return nil, refuse(tooLarge, "The payload is longer than %d bytes.", maxBatch)
+	}
+	doc, p := decodeObject(payload)
+	if p != nil {
+		return nil, p
+	}
+	user, ok := doc[entity.AttrUserID].(string)
+	if !ok || entity.CheckUserID(user) != nil {
+		return nil, refuseFields(entity.FieldError{Pointer: "/" + entity.AttrUserID, Detail: "must be a user id"})
+	}
+	doc = maps.Clone(doc)
+	delete(doc, entity.AttrUserID)
+	out, err := a.runBatch(ctx, user, doc)
+	var problem *Problem
+	if errors.As(err, &problem) && out.body == nil {
+		return nil, problem
+	}
+	if err != nil {
+		a.cfg.Log.LogAttrs(ctx, severity(http.StatusOK, err), "commands", userAttr(user), errorAttr(err))
+	}
+	return out.body, nil
+}
+
+// runBatch answers with the results. The error beside an answer is for the log: what went wrong inside single commands.
+func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (answer, error) {
+	list, p := commandsOf(doc)
+	if p != nil {
+		return answer{}, p
+	}
+	var causes []error
+	out := []byte(`{"results":[`)
+	for i, raw := range list {
+		result, cause := a.runOne(ctx, user, raw)
+		out = append(appendComma(out, i), result...)
+		if cause != nil {
+			causes = append(causes, fmt.Errorf("command %d: %w", i, cause))
+		}
+	}
+	return answer{status: http.StatusOK, body: append(out, `]}`...)}, errors.Join(causes...)
+}
+
+func commandsOf(doc map[string]any) ([]any, *Problem) {
+	for _, name := range sortedNames(doc) {
+		if name != "commands" {
+			return nil, refuseFields(entity.FieldError{Pointer: pointerTo("", name), Detail: "is not a known field"})
+		}
+	}
+	list, ok := doc["commands"].([]any)
+	switch {
+	case !ok:
+		return nil, refuseFields(entity.FieldError{Pointer: "/commands", Detail: "must be a list of commands"})
+	case len(list) > maxCommands:
+		return nil, refuseFields(entity.FieldError{Pointer: "/commands", Detail: fmt.Sprintf("must have at most %d members, has %d", maxCommands, len(list))})
+	}
+	return list, nil
+}
+
+// runOne carries out one command of a batch and returns its result, with the cause if that is not to be told.
+func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, cause error) {
+	id, o, c, p := a.readCommand(user, raw)
+	var out answer
+	if p == nil {
+		var err error
+		if out, err = a.perform(ctx, o, c); err != nil {
+			p = problemOf(err)
+			prefixPointers(p)
+		}
+	}
+	result = appendText([]byte(`{"id":`), id)
+	if p != nil {
+		result = strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10)
+		return append(append(append(result, `,"problem":`...), p.json()...), '}'), p.cause
+	}
+	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
+	if body := out.json(); body != nil {
+		result = append(append(result, `,"entity":`...), body...)
+	}
+	return append(result, '}'), nil
+}
+
+// readCommand reads one member of a batch: everything wrong with its frame at once.
+func (a *API) readCommand(user string, raw any) (id string, o *operation, c call, p *Problem) {
+	frame, ok := raw.(map[string]any)
+	if !ok {
+		return "", nil, call{}, refuseFields(entity.FieldError{Pointer: "", Detail: "must be an object"})
+	}
+	id, _ = frame["id"].(string)
+	var errs []entity.FieldError
+	wrong := func(pointer, format string, args ...any) {
+		errs = append(errs, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, name := range sortedNames(frame) {
+		switch name {
+		case "id", "type", "data", "expectedVersion":
+		default:
+			wrong(pointerTo("", name), "is not a known field")
+		}
+	}
+	if id == "" {
+		wrong("/id", "must be a text of 1 to 255 printable characters")
+	}
+	data, isObject := frame["data"].(map[string]any)
+	if frame["data"] != nil && !isObject {
+		wrong("/data", "must be an object")
+	}
+	name, _ := frame["type"].(string)
+	if o = a.commands[name]; o == nil {
+		wrong("/type", "must be a command such as CreateTask")
+		return id, nil, call{}, refuseFields(errs...)
+	}
+	c = call{user: user, key: id, path: map[string]string{}, doc: maps.Clone(data)}
+	if version, given := frame["expectedVersion"]; given && version != nil {
+		number, _ := version.(json.Number)
+		v, ok := parseVersion(string(number))
+		switch {
+		case !ok:
+			wrong("/expectedVersion", "must be a version")
+		case o.precondition == withoutVersion:
+			wrong("/expectedVersion", "has no meaning for %s", name)
+		default:
+			c.expected = &v
+		}
+	}
+	for _, value := range o.pathNames() {
+		text, ok := data[value].(string)
+		if !ok {
+			wrong("/data/"+value, "must be a text")
+		}
+		c.path[value] = text
+		delete(c.doc, value)
+	}
+	if o.body == nil {
+		for _, member := range sortedNames(c.doc) {
+			wrong(pointerTo("/data", member), "is not a known field")
+		}
+	}
+	if len(errs) > 0 {
+		return id, nil, call{}, refuseFields(errs...)
+	}
+	return id, o, c, nil
+}
+
+// prefixPointers makes the pointers of an operation's refusal lead into the command, whose data is the operation's body.
+func prefixPointers(p *Problem) {
+	for i := range p.Errors {
+		p.Errors[i].Pointer = "/data" + p.Errors[i].Pointer
+	}
+}

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table"
+)
+
+// archiveOperations are those about cold copies.
+func archiveOperations(r *entity.Registry) []*operation {
+	return []*operation{
+		{
+			id: "listArchive", method: http.MethodGet, path: "/v1/archive", tag: "archive",
+			summary: "List cold copies", detail: "What is done, cancelled or archived long enough leaves, and stays readable as a cold copy. In the order of ids.",
+			query:   []entity.Field{limitParam(), cursorParam()},
+			answers: []documented{{status: http.StatusOK, doc: "A page of cold copies.", schema: pageSchema(schemaRef(coldCopySchema))}},
+			run:     listArchive,
+		},
+		{
+			id: "restoreArchived", method: http.MethodPost, path: "/v1/archive/{id}/restore", tag: "archive", writes: true,
+			summary: "Bring an item back from its cold copy", detail: "It comes back two versions on, with restoredAt, and stays until its status changes again.",
+			answers: []documented{{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer},
+			finds:   true, conflicts: "The item has not left yet.",
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				id := c.path["id"]
+				t := s.registry.OfID(id)
+				if t == nil {
+					return answer{}, archive.ErrNoCopy
+				}
+				return s.do(ctx, c, command.External{
+					Name: "restore", Type: t, ID: id,
+					Write: func(ctx context.Context, more ...table.Action) (entity.Item, error) {
+						return s.archive.Restore(ctx, t, c.user, id, more...)
+					},
+				})
+			},
+		},
+	}
+}
+
+func listArchive(ctx context.Context, s services, c call) (answer, error) {
+	limit, text, p := pageOf(c.query)
+	if p != nil {
+		return answer{}, p
+	}
+	if limit == 0 {
+		limit = query.DefaultLimit
+	}
+	var start table.Position
+	if text != "" {
+		id, ok := readColdCursor(s.registry, c.user, text)
+		if !ok {
+			return answer{}, query.ErrCursor
+		}
+		start = table.Position(entity.ColdKey(c.user, id).Item())
+	}
+	copies, next, err := s.archive.List(ctx, c.user, limit, start)
+	if err != nil {
+		return answer{}, err
+	}
+	cursor := ""
+	if len(next) > 0 {
+		key, err := entity.ParseSortKey(entity.Item(next).Str(entity.AttrSK))
+		if err != nil {
+			return answer{}, err
+		}
+		cursor = coldCursor(c.user, key.Components[0])
+	}
+	out := []byte(`{"items":[`)
+	for i, copied := range copies {
+		out = appendColdCopy(appendComma(out, i), copied)
+	}
+	return answer{status: http.StatusOK, body: append(appendNext(append(out, ']'), cursor), '}')}, nil
+}
+
+func appendColdCopy(out []byte, c archive.Copy) []byte {
+	out = appendText(append(out, `{"entityType":`...), c.Ref.Type)
+	out = appendText(append(out, `,"itemId":`...), c.Ref.ID)
+	out = strconv.AppendInt(append(out, `,"version":`...), c.Version, 10)
+	if c.Title != "" {
+		out = appendText(append(out, `,"title":`...), c.Title)
+	}
+	return append(appendText(append(out, `,"expiresAt":`...), entity.FormatInstant(c.ExpiresAt)), '}')
+}
+
+// A cursor of the archive is the id of the last item behind a mark of whose cursor it is: the partition it leads into is
+// always the caller's own, and another user's cursor is refused.
+const coldMarkBytes = 12
+
+func coldMark(user string) []byte {
+	sum := sha256.Sum256([]byte("archive " + user))
+	return sum[:coldMarkBytes]
+}
+
+func coldCursor(user, id string) string {
+	return base64.RawURLEncoding.EncodeToString(append(coldMark(user), id...))
+}
+
+func readColdCursor(r *entity.Registry, user, text string) (id string, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) <= coldMarkBytes || !bytes.Equal(raw[:coldMarkBytes], coldMark(user)) {
+		return "", false
+	}
+	id = string(raw[coldMarkBytes:])
+	t := r.OfID(id)
+	return id, t != nil && entity.CheckID(t.IDPrefix, id) == nil
+}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+func headerRef(name string) member {
+	return member{name, object{{"$ref", "#/components/headers/" + name}}}
+}
+
+func headerParameters() object {
+	version := object{{"type", "string"}, {"pattern", `^"(0|[1-9][0-9]{0,17})"$`}}
+	param := func(name, doc string, required bool, schema object, example string) object {
+		return object{{"name", name}, {"in", "header"}, {"description", doc}, {"required", required}, {"schema", schema}, {"example", example}}
+	}
+	return object{
+		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request get the first status again, with the entity as it is now.",
+			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
+		{"If-Match", param("If-Match", "The version that the client has seen, in quotes.", true, version, `"3"`)},
+		{"If-Match-Optional", param("If-Match", "The version that the client has seen, in quotes. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false, object{{"type", "string"}}, `"3"`)},
+	}
+}
+
+func answerHeaders() object {
+	header := func(doc string, schema object) object {
+		return object{{"description", doc}, {"schema", schema}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{"ETag", header("The entity's version in quotes: what If-Match takes.", text)},
+		{"Location", header("The path of what was created.", text)},
+		{headerReplayed, header("true if the request had been carried out before under its idempotency key.", object{{"type", "string"}, {"enum", []string{"true"}}})},
+		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},
+		{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}, {"minimum", 0}})},
+		{"Allow", header("The resource's methods.", text)},
+		{"WWW-Authenticate", header("How to authenticate.", text)},
+	}
+}
+
+// refusals are the problems by status.
+func refusals() object {
+	var out object
+	for _, k := range problemKinds() {
+		name := strconv.Itoa(k.status)
+		if k.status == http.StatusMethodNotAllowed || slices.ContainsFunc(out, func(m member) bool { return m.name == name }) {
+			continue
+		}
+		var docs []string
+		for _, same := range problemKinds() {
+			if same.status == k.status {
+				docs = append(docs, same.doc)
+			}
+		}
+		out = append(out, member{name, refusal(k.status, strings.Join(docs, " Or: "))})
+	}
+	return out
+}
+
+func refusal(status int, doc string) object {
+	headers := object{headerRef(headerRequestID)}
+	switch status {
+	case http.StatusServiceUnavailable:
+		headers = append(headers, headerRef("Retry-After"))
+	case http.StatusUnauthorized:
+		headers = append(headers, headerRef("WWW-Authenticate"))
+	}
+	return object{
+		{"description", doc}, {"headers", headers},
+		{"content", object{{problemType, object{{"schema", schemaRef(problemSchema)}}}}},
+	}
+}
+
+func schemas(r *entity.Registry) object {
+	var out object
+	var all []any
+	mapping := object{}
+	for _, t := range r.Types() {
+		out = append(out, entitySchemas(t)...)
+		all = append(all, schemaRef(entityNoun(t)))
+		mapping = append(mapping, member{t.Name, "#/components/schemas/" + entityNoun(t)})
+		// Whatever else is read from entityType, it is this type's name.
+		pinType(out, t)
+	}
+	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+	return append(out,
+		member{anyEntity, object{
+			{"description", "An entity of any type; entityType says which."}, {"anyOf", all},
+			{"discriminator", object{{"propertyName", entity.AttrType}, {"mapping", mapping}}},
+		}},
+		member{linkSchema, object{
+			{"type", "object"},
+			{"properties", object{
+				{entity.LinkTargetType, object{{"type", "string"}, {"enum", typeNames(r)}}},
+				{entity.LinkTargetID, object{{"type", "string"}, {"pattern", "^[a-z]+" + suffixPattern}}},
+				{entity.LinkRelation, object{{"type", "string"}, {"maxLength", 64}, {"description", "The user's own word."}}},
+			}},
+			{"required", []string{entity.LinkTargetType, entity.LinkTargetID}}, {"additionalProperties", false},
+		}},
+		member{coldCopySchema, object{
+			{"type", "object"},
+			{"properties", object{
+				{entity.AttrType, text("The item's type.")}, {"itemId", text("The item's id.")},
+				{entity.AttrVersion, object{{"type", "integer"}, {"minimum", 1}, {"description", "The version that was copied."}}},
+				{entity.AttrTitle, text("The item's title.")},
+				{"expiresAt", object{{"type", "string"}, {"format", "date-time"}, {"description", "When the item leaves, or left."}}},
+			}},
+			{"required", []string{entity.AttrType, "itemId", entity.AttrVersion, "expiresAt"}},
+		}},
+		member{problemSchema, problemDocument()},
+	)
+}
+
+// pinType narrows the entityType of a shown entity to its one value.
+func pinType(schemas object, t *entity.Type) {
+	for _, s := range schemas {
+		if s.name != entityNoun(t) {
+			continue
+		}
+		for _, m := range s.value.(object) {
+			if m.name == "properties" {
+				for i, p := range m.value.(object) {
+					if p.name == entity.AttrType {
+						m.value.(object)[i].value = append(object{{"const", t.Name}}, p.value.(object)...)
+					}
+				}
+			}
+		}
+	}
+}
+
+func problemDocument() object {
+	var types []string
+	docs := object{}
+	for _, k := range problemKinds() {
+		types = append(types, k.uri())
+		docs = append(docs, member{k.uri(), strconv.Itoa(k.status) + " " + k.title + ". " + k.doc})
+	}
+	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+	return object{
+		{"type", "object"}, {"description", "A problem document (RFC 9457)."},
+		{"properties", object{
+			{"type", object{{"type", "string"}, {"format", "uri-reference"}, {"enum", types}, {"description", "A stable name: programs decide on it."}, {"x-enumDescriptions", docs}}},
+			{"title", text("The same for every problem of the type.")},
+			{"status", object{{"type", "integer"}, {"description", "The HTTP status."}}},
+			{"detail", text("About this one request, for people.")},
+			{"errors", object{{"type", "array"}, {"description", "All that is wrong."}, {"items", object{
+				{"type", "object"},
+				{"properties", object{
+					{"pointer", text("Where: a JSON Pointer (RFC 6901) into the body, or / and a parameter's name.")},
+					{"detail", text("What.")},
+				}},
+				{"required", []string{"pointer", "detail"}},
+			}}}},
+			{"currentVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "With a failed precondition: the entity's version now."}}},
+		}},
+		{"required", []string{"type", "title", "status", "detail"}},
+	}
+}

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"nexus/pkg/entity"
+)
+
+const (
+	// maxDepth bounds the nesting of objects and lists in a body; the product's own documents have five levels.
+	maxDepth = 32
+	// maxReason bounds, in bytes, what a message repeats of the client's own text.
+	maxReason = 200
+)
+
+// decodeObject reads a body that is one JSON object: UTF-8, no member twice, nothing behind it. Values are string, bool,
+// json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is there, with nil.
+func decodeObject(body []byte) (map[string]any, *Problem) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	v, err := decodeValue(d)
+	if err == nil {
+		err = expectEnd(d)
+	}
+	if err != nil {
+		return nil, problemOfJSON(err)
+	}
+	doc, ok := v.(map[string]any)
+	if !ok {
+		return nil, refuseFields(entity.FieldError{Pointer: "", Detail: "must be a JSON object"})
+	}
+	return doc, nil
+}
+
+var (
+	errTooDeep  = errors.New("the nesting is too deep")
+	errTrailing = errors.New("there is something behind the JSON value")
+)
+
+// depthError is a nesting beyond the bound, with where.
+type depthError struct{ at jsontext.Pointer }
+
+func (e *depthError) Error() string { return errTooDeep.Error() }
+
+func decodeValue(d *jsontext.Decoder) (any, error) {
+	if d.StackDepth() > maxDepth {
+		return nil, &depthError{d.StackPointer()}
+	}
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case '{':
+		return decodeMembers(d)
+	case '[':
+		return decodeElements(d)
+	case '"':
+		return t.String(), nil
+	case '0':
+		return json.Number(t.String()), nil
+	case 't', 'f':
+		return t.Bool(), nil
+	}
+	return nil, nil
+}
+
+func decodeMembers(d *jsontext.Decoder) (map[string]any, error) {
+	doc := map[string]any{}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String() // before the next read, which may overwrite the token
+		if doc[key], err = decodeValue(d); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.ReadToken()
+	return doc, err
+}
+
+func decodeElements(d *jsontext.Decoder) ([]any, error) {
+	list := []any{}
+	for d.PeekKind() != ']' {
+		v, err := decodeValue(d)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.ReadToken()
+	return list, err
+}
+
+func expectEnd(d *jsontext.Decoder) error {
+	switch _, err := d.ReadToken(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errTrailing
+	default:
+		return err
+	}
+}
+
+// problemOfJSON says what is wrong with the text, and where.
+func problemOfJSON(err error) *Problem {
+	var (
+		syntax *jsontext.SyntacticError
+		deep   *depthError
+	)
+	switch {
+	case errors.As(err, &deep):
+		return refuse(malformed, "The body is nested deeper than %d levels, at %s.", maxDepth, shorten(string(deep.at)))
+	case errors.Is(err, errTrailing):
+		return refuse(malformed, "The body has something behind the JSON value.")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		p := refuse(malformed, "The body has a member twice.")
+		if errors.As(err, &syntax) {
+			p.Detail = "The body has the member " + shorten(string(syntax.JSONPointer)) + " twice."
+		}
+		return p
+	case errors.As(err, &syntax):
+		at := "at its top"
+		if syntax.JSONPointer != "" {
+			at = "in " + shorten(string(syntax.JSONPointer))
+		}
+		return refuse(malformed, "The body is no valid JSON, %s, byte %d: %s.", at, syntax.ByteOffset, shorten(syntax.Err.Error()))
+	}
+	return refuse(malformed, "The body is no complete JSON text.")
+}
+
+// shorten keeps a message short whatever the client sent.
+func shorten(s string) string {
+	s = strings.ToValidUTF8(strings.TrimPrefix(s, "jsontext: "), "\uFFFD")
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,241 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"nexus/pkg/entity"
+)
+
+// document is the OpenAPI document as it is served.
+type document struct {
+	text []byte
+	tag  string
+}
+
+func newDocument(text []byte) document {
+	sum := sha256.Sum256(text)
+	return document{text, `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+// Document is the OpenAPI 3.1 document of the surface for these entity types, as JSON. The members keep an order made
+// for readers.
+func Document(r *entity.Registry) []byte {
+	table := operations(r)
+	doc := object{
+		{"openapi", "3.1.0"},
+		{"info", object{
+			{"title", "Nexus"}, {"version", "1"},
+			{"description", "Calendar, tasks, reminders and notes of one user. Every entity has a version: it is the ETag of each answer, and a change names the version " +
+				"it was made for in If-Match. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
+				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does not exist."},
+		}},
+		{"tags", tagsOf(table)},
+		{"security", []any{object{{"bearer", []string{}}}}},
+		{"paths", pathsOf(r, table)},
+		{"components", object{
+			{"securitySchemes", object{{"bearer", object{
+				{"type", "http"}, {"scheme", "bearer"}, {"description", "A token of the user's; the local platform takes the user id itself."},
+			}}}},
+			{"parameters", headerParameters()},
+			{"headers", answerHeaders()},
+			{"responses", refusals()},
+			{"schemas", schemas(r)},
+		}},
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		panic(fmt.Sprintf("api: document: %v", err)) // only strings, numbers and lists of them
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", " "); err != nil {
+		panic(fmt.Sprintf("api: document: %v", err))
+	}
+	return indented.Bytes()
+}
+
+func tagsOf(table []*operation) []any {
+	var tags []any
+	var names []string
+	for _, o := range table {
+		if !slices.Contains(names, o.tag) {
+			names = append(names, o.tag)
+			tags = append(tags, object{{"name", o.tag}})
+		}
+	}
+	return tags
+}
+
+func pathsOf(r *entity.Registry, table []*operation) object {
+	var paths object
+	for _, o := range table {
+		entry := member{lower(o.method), o.document(r)}
+		if i := slices.IndexFunc(paths, func(m member) bool { return m.name == o.path }); i >= 0 {
+			paths[i].value = append(paths[i].value.(object), entry)
+			continue
+		}
+		paths = append(paths, member{o.path, object{entry}})
+	}
+	return paths
+}
+
+func lower(method string) string { return string(bytes.ToLower([]byte(method))) }
+
+// document is the operation as the document has it.
+func (o *operation) document(r *entity.Registry) object {
+	doc := object{{"operationId", o.id}, {"tags", []string{o.tag}}, {"summary", o.summary}, {"description", o.detail}}
+	if o.open {
+		doc = append(doc, member{"security", []any{}})
+	}
+	if params := o.parameters(r); len(params) > 0 {
+		doc = append(doc, member{"parameters", params})
+	}
+	if o.body != nil {
+		content := object{}
+		for _, media := range o.body.mediaTypes() {
+			content = append(content, member{media, object{{"schema", o.body.schema}, {"example", o.body.example}}})
+		}
+		doc = append(doc, member{"requestBody", object{{"required", o.body.required}, {"content", content}}})
+	}
+	return append(doc, member{"responses", o.responses()})
+}
+
+func (o *operation) parameters(r *entity.Registry) []any {
+	var params []any
+	for _, name := range o.pathNames() {
+		params = append(params, object{
+			{"name", name}, {"in", "path"}, {"required", true}, {"schema", pathSchema(r, name)},
+		})
+	}
+	for _, f := range o.query {
+		p := object{{"name", f.Name}, {"in", "query"}, {"description", f.Doc}, {"required", f.Required}}
+		if f.Kind == entity.Tags {
+			p = append(p, member{"style", "form"}, member{"explode", false})
+		}
+		p = append(p, member{"schema", valueSchema(f, created)})
+		if f.Required {
+			p = append(p, member{"example", exampleValue(f)})
+		}
+		params = append(params, p)
+	}
+	headers := []string{}
+	if o.writes {
+		if o.id != batchID {
+			headers = append(headers, headerKey)
+		}
+		switch o.precondition {
+		case needsVersion:
+			headers = append(headers, "If-Match")
+		case mayHaveVersion:
+			headers = append(headers, "If-Match-Optional")
+		}
+	} else if o.hasETag() {
+		headers = append(headers, "If-None-Match")
+	}
+	for _, name := range headers {
+		params = append(params, object{{"$ref", "#/components/parameters/" + name}})
+	}
+	return params
+}
+
+// pathSchema is the form of a path's value: an id of one type or of any, or a type's name.
+func pathSchema(r *entity.Registry, name string) object {
+	if name == entity.LinkTargetType {
+		return object{{"type", "string"}, {"enum", typeNames(r)}}
+	}
+	prefixes := ""
+	for _, t := range collections(r) {
+		if t.IDAttr == name {
+			return object{{"type", "string"}, {"pattern", "^" + t.IDPrefix + suffixPattern}}
+		}
+		if prefixes != "" {
+			prefixes += "|"
+		}
+		prefixes += t.IDPrefix
+	}
+	return object{{"type", "string"}, {"pattern", "^(" + prefixes + ")" + suffixPattern}}
+}
+
+func typeNames(r *entity.Registry) []string {
+	var names []string
+	for _, t := range collections(r) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// hasETag says that a read's answer has an entity tag on which If-None-Match works.
+func (o *operation) hasETag() bool {
+	return o.id == documentID || o.reads() && o.finds && o.answers[0].entity
+}
+
+func (o *operation) responses() object {
+	out := object{}
+	for _, d := range o.answers {
+		r := object{{"description", d.doc}}
+		headers := object{headerRef(headerRequestID)}
+		if d.entity || o.hasETag() {
+			headers = append(headers, headerRef("ETag"))
+		}
+		if d.status == http.StatusCreated {
+			headers = append(headers, headerRef("Location"))
+		}
+		if o.writes && o.id != batchID {
+			headers = append(headers, headerRef(headerReplayed))
+		}
+		r = append(r, member{"headers", headers})
+		if d.schema != nil {
+			r = append(r, member{"content", object{{jsonType, object{{"schema", d.schema}}}}})
+		}
+		out = append(out, member{strconv.Itoa(d.status), r})
+	}
+	if o.hasETag() {
+		out = append(out, member{"304", object{{"description", "The client has it already."}, {"headers", object{headerRef("ETag")}}}})
+	}
+	for _, status := range o.refusals() {
+		r := object{{"$ref", "#/components/responses/" + strconv.Itoa(status)}}
+		if status == http.StatusConflict {
+			r = refusal(status, o.conflicts)
+		}
+		out = append(out, member{strconv.Itoa(status), r})
+	}
+	return out
+}
+
+// refusals are the statuses of the problems that the operation can answer, in their order.
+func (o *operation) refusals() []int {
+	statuses := []int{http.StatusBadRequest, http.StatusInternalServerError}
+	if o.open {
+		return statuses
+	}
+	statuses = append(statuses, http.StatusUnauthorized, http.StatusServiceUnavailable)
+	if o.finds {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if o.conflicts != "" {
+		statuses = append(statuses, http.StatusConflict)
+	}
+	if o.precondition != withoutVersion {
+		statuses = append(statuses, http.StatusPreconditionFailed)
+	}
+	if o.precondition == needsVersion {
+		statuses = append(statuses, http.StatusPreconditionRequired)
+	}
+	if o.body != nil {
+		statuses = append(statuses, http.StatusUnsupportedMediaType)
+	}
+	if o.writes {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge)
+	}
+	if o.writes || len(o.query) > 0 {
+		statuses = append(statuses, http.StatusUnprocessableEntity)
+	}
+	slices.Sort(statuses)
+	return statuses
+}

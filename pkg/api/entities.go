@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// entityOperations are what every type with a collection has.
+func entityOperations(r *entity.Registry, t *entity.Type) []*operation {
+	var (
+		word    = noun(t.Name)
+		many    = "/v1/" + t.Plural
+		one     = many + "/{" + t.IDAttr + "}"
+		changed = []documented{entityAnswer(http.StatusOK, t, "The "+word+" as it is now."), goneAnswer}
+	)
+	return []*operation{
+		{
+			id: "create" + entityNoun(t), method: http.MethodPost, path: many, tag: t.Plural, writes: true,
+			summary: "Create " + article(word), detail: "The id is chosen here unless the body has one: the prefix " + t.IDPrefix + "_ and a lower-case UUID.",
+			body:      &body{schema: schemaRef(entityNoun(t) + "Create"), required: true, example: exampleOf(t)},
+			answers:   []documented{entityAnswer(http.StatusCreated, t, "The "+word+" was created."), goneAnswer},
+			finds:     hasLinks(t), // a link's target may be missing
+			conflicts: "The chosen id exists, is in the archive, or was deleted.",
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.Create{Type: t, Fields: c.doc})
+			},
+		},
+		{
+			id: "get" + entityNoun(t), method: http.MethodGet, path: one, tag: t.Plural,
+			summary: "Read " + article(word), detail: "As its last write left it.",
+			answers: []documented{entityAnswer(http.StatusOK, t, "The "+word+".")}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				it, err := s.queries.Get(ctx, c.user, t, c.path[t.IDAttr])
+				return answer{status: http.StatusOK, typ: t, item: it}, err
+			},
+		},
+		{
+			id: "update" + entityNoun(t), method: http.MethodPatch, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "Change " + article(word), detail: "A JSON Merge Patch (RFC 7396): null removes a member.",
+			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
+			answers: changed, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.Update{Type: t, ID: c.path[t.IDAttr], Patch: c.doc})
+			},
+		},
+		{
+			id: "delete" + entityNoun(t), method: http.MethodDelete, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "Delete " + article(word), detail: "For good: its id is never used again.",
+			answers: []documented{{status: http.StatusNoContent, doc: "The " + word + " is deleted."}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.Delete{Type: t, ID: c.path[t.IDAttr]})
+			},
+		},
+	}
+}
+
+// goneAnswer is what a replayed request gets when its entity has gone since.
+var goneAnswer = documented{status: http.StatusNoContent, doc: "Only for a request repeated under its idempotency key: it was carried out before, and the entity has gone since."}
+
+func entityAnswer(status int, t *entity.Type, doc string) documented {
+	return documented{status: status, doc: doc, schema: schemaRef(entityNoun(t)), entity: true}
+}
+
+// do carries a command out.
+func (s services) do(ctx context.Context, c call, cmd command.Command) (answer, error) {
+	res, err := s.commands.Do(ctx, command.Request{User: c.user, ExpectedVersion: c.expected, IdempotencyKey: c.key, Command: cmd})
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: http.StatusOK, typ: res.Type, item: res.Item, replayed: res.Replayed}
+	switch {
+	case res.Deleted:
+		a = answer{status: http.StatusNoContent, replayed: res.Replayed}
+	case res.Created:
+		a.status, a.location = http.StatusCreated, "/v1/"+res.Type.Plural+"/"+res.Ref.ID
+	}
+	return a, nil
+}
+
+func hasLinks(t *entity.Type) bool {
+	f, ok := t.Field(entity.AttrLinks)
+	return ok && f.Kind == entity.Links
+}
+
+// linkOperations are those about links from and to an entity of the type.
+func linkOperations(r *entity.Registry, t *entity.Type) []*operation {
+	word := noun(t.Name)
+	one := "/v1/" + t.Plural + "/{" + t.IDAttr + "}"
+	backlinks := &operation{
+		id: "list" + entityNoun(t) + "Backlinks", method: http.MethodGet, path: one + "/backlinks", tag: t.Plural,
+		summary: "List what links to " + article(word), detail: "The entities that have a link to it, a page at a time. Shortly after a link was made it may not show yet.",
+		query:   []entity.Field{limitParam(), cursorParam()},
+		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}}, finds: true,
+		run: func(ctx context.Context, s services, c call) (answer, error) {
+			limit, cursor, p := pageOf(c.query)
+			if p != nil {
+				return answer{}, p
+			}
+			page, err := s.queries.Backlinks(ctx, c.user, entity.Ref{Type: t.Name, ID: c.path[t.IDAttr]}, limit, cursor)
+			return pageAnswer(page), err
+		},
+	}
+	if !hasLinks(t) {
+		return []*operation{backlinks}
+	}
+	path := one + "/links/{" + entity.LinkTargetType + "}/{" + entity.LinkTargetID + "}"
+	changed := []documented{entityAnswer(http.StatusOK, t, "The "+word+" as it is now."), goneAnswer}
+	target := func(c call) entity.Ref {
+		return entity.Ref{Type: c.path[entity.LinkTargetType], ID: c.path[entity.LinkTargetID]}
+	}
+	relation := form(entity.Field{Name: entity.LinkRelation, Kind: entity.Text, Min: 1, Max: 64, Doc: "What the target is to the entity, in the user's own word."})
+	return []*operation{
+		{
+			id: "add" + entityNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
+			summary: "Link " + article(word) + " to another entity", detail: "One link for each target: a second time it only changes the relation. The target must exist and be the user's own.",
+			body:    &body{form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"}},
+			answers: changed, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.AddLink{Type: t, ID: c.path[t.IDAttr], Target: target(c), Relation: c.form.Str(entity.LinkRelation)})
+			},
+		},
+		{
+			id: "remove" + entityNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
+			summary: "Remove a link of " + article(word), detail: "A link that is not there is removed already.",
+			answers: changed, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.RemoveLink{Type: t, ID: c.path[t.IDAttr], Target: target(c)})
+			},
+		},
+		backlinks,
+	}
+}
+
+func article(word string) string {
+	switch word[0] {
+	case 'a', 'e', 'i', 'o', 'u':
+		return "an " + word
+	}
+	return "a " + word
+}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// maxExampleRounds bounds how often a type is asked what an example still lacks.
+const maxExampleRounds = 4
+
+// exampleOf is the body of a create that the type accepts: its required fields, and what the type's own rules ask for
+// on top, which they are asked by validating. A type of any product gets a true example that way.
+func exampleOf(t *entity.Type) map[string]any {
+	doc := map[string]any{}
+	for _, f := range t.Fields {
+		if f.Required && f.Default == nil && f.Origin == entity.FromClient {
+			doc[f.Name] = exampleValue(f)
+		}
+	}
+	for range maxExampleRounds {
+		lacking := lackingIn(t, doc)
+		if len(lacking) == 0 {
+			break
+		}
+		for _, f := range lacking {
+			doc[f.Name] = exampleValue(f)
+		}
+	}
+	return doc
+}
+
+// lackingIn returns the fields that the type misses in the document.
+func lackingIn(t *entity.Type, doc map[string]any) []entity.Field {
+	patch, _ := t.Parse(doc)
+	fields, _ := t.Merge(nil, patch)
+	it := t.First("example", t.IDPrefix+"_example", fields, time.Unix(0, 0), nil)
+	var lacking []entity.Field
+	for _, e := range t.Validate(it) {
+		f, known := t.Field(strings.TrimPrefix(e.Pointer, "/"))
+		if _, there := doc[f.Name]; known && !there && f.Origin == entity.FromClient {
+			lacking = append(lacking, f)
+		}
+	}
+	return lacking
+}
+
+// examplePatch is a patch that the type accepts: another value for its first text.
+func examplePatch(t *entity.Type) map[string]any {
+	i := slices.IndexFunc(t.Fields, func(f entity.Field) bool {
+		return f.Origin == entity.FromClient && (f.Kind == entity.Text || f.Kind == entity.Markdown)
+	})
+	if i < 0 {
+		return map[string]any{}
+	}
+	return map[string]any{t.Fields[i].Name: "Another text"}
+}
+
+// exampleValue is a value of the field.
+func exampleValue(f entity.Field) any {
+	switch f.Kind {
+	case entity.Enum:
+		return f.Enum[0]
+	case entity.Flag:
+		return true
+	case entity.Integer:
+		if len(f.Allowed) > 0 {
+			return number(f.Allowed[0])
+		}
+		return number(max(f.Min, 1))
+	case entity.Instant:
+		return exampleInstant(f)
+	case entity.Date:
+		return "2026-03-02"
+	case entity.Zone:
+		return "Europe/London"
+	case entity.Color:
+		return "amber"
+	case entity.Tags:
+		return []any{"home"}
+	case entity.Minutes, entity.Integers:
+		return []any{number(max(f.MemberMin, 10))}
+	case entity.Links:
+		return []any{}
+	case entity.Object:
+		inner := map[string]any{}
+		for _, field := range f.Fields {
+			if field.Required && field.Default == nil {
+				inner[field.Name] = exampleValue(field)
+			}
+		}
+		return inner
+	}
+	if f.Name == entity.AttrTitle {
+		return "Water the plants"
+	}
+	return "Some text"
+}
+
+// exampleInstant floats where the field can: without its zone's field, it has no offset. The end of a window comes after
+// its beginning.
+func exampleInstant(f entity.Field) string {
+	switch {
+	case f.Zone != "":
+		return "2026-03-02T09:30:00"
+	case f.Name == "to":
+		return "2026-03-09T00:00:00Z"
+	}
+	return "2026-03-02T00:00:00Z"
+}
+
+func number(n int64) json.Number { return json.Number(entity.Int(n)) }

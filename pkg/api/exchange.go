@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// exchange is one request and what becomes of it, for the one line in the log.
+type exchange struct {
+	http.ResponseWriter
+	api       *API
+	begun     time.Time
+	requestID string
+	bare      bool // an answer without its body, to HEAD
+	route     string
+	operation string
+	user      string
+	status    int
+	bytes     int
+	err       error
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += n
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// finish is deferred around everything: it turns a panic into an answer, and writes the log.
+func (x *exchange) finish(r *http.Request) {
+	if v := recover(); v != nil {
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		err := &panicError{v, debug.Stack()}
+		if x.status == 0 {
+			x.refuse(problemOf(err))
+		} else {
+			x.err = err
+		}
+	}
+	took := x.api.cfg.Now().Sub(x.begun)
+	x.api.cfg.Observe(Observation{Operation: x.operation, Status: x.status, Duration: took})
+	route := x.route
+	if route == "" {
+		route = "none"
+	}
+	attrs := []slog.Attr{
+		slog.String("method", shorten(r.Method)), slog.String("route", route), slog.String("operation", x.operation),
+		slog.Int("status", x.status), slog.Int("bytes", x.bytes), slog.Duration("took", took),
+		slog.String("requestId", x.requestID), userAttr(x.user),
+	}
+	if x.err != nil {
+		attrs = append(attrs, errorAttr(x.err))
+	}
+	x.api.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), severity(x.status, x.err), "request", attrs...)
+}
+
+// severity is the level at which an answer is logged: an error is ours, a warning passes.
+func severity(status int, err error) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError, err != nil:
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+func userAttr(user string) slog.Attr { return slog.String("user", anonymous(user)) }
+
+func errorAttr(err error) slog.Attr { return slog.String("error", fmt.Sprint(err)) }

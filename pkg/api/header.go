@@ -1,0 +1,128 @@
+package api
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxHeaders bounds the sum of all header names and values, in bytes; the gateway in front takes 10 KB.
+	maxHeaders = 32 << 10
+	// maxEntityTags bounds the length of If-None-Match, in bytes.
+	maxEntityTags = 1 << 10
+	// maxVersionDigits keeps a version within 63 bits.
+	maxVersionDigits = 18
+
+	headerKey       = "Idempotency-Key"
+	headerReplayed  = "Idempotency-Replayed"
+	headerRequestID = "X-Request-Id"
+)
+
+// checkHeaders refuses what no operation takes.
+func checkHeaders(h http.Header) *Problem {
+	size := 0
+	for name, values := range h {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if size > maxHeaders {
+		return refuse(malformed, "The headers have more than %d bytes.", maxHeaders)
+	}
+	return nil
+}
+
+// expectedVersion reads If-Match: one strong entity tag that is a version. Nil if there is none.
+func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
+	values := h.Values("If-Match")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	if o.precondition == withoutVersion {
+		return nil, refuse(malformed, "If-Match has no meaning for %s.", o.id)
+	}
+	wrong := refuse(malformed, `If-Match must be one entity tag with a version, such as "3".`)
+	if len(values) != 1 {
+		return nil, wrong
+	}
+	tag := values[0]
+	digits := strings.TrimSuffix(strings.TrimPrefix(tag, `"`), `"`)
+	version, ok := parseVersion(digits)
+	if !ok || tag != `"`+digits+`"` {
+		return nil, wrong
+	}
+	return &version, nil
+}
+
+// parseVersion accepts a version as it is written in an entity tag: digits without leading zeros.
+func parseVersion(s string) (int64, bool) {
+	if s == "" || len(s) > maxVersionDigits || s != "0" && s[0] == '0' {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseInt(s, 10, 64)
+	return v, err == nil
+}
+
+func entityTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// idempotencyKey reads Idempotency-Key; "" if there is none. Its form is checked where it is used.
+func idempotencyKey(h http.Header) (string, *Problem) {
+	values := h.Values(headerKey)
+	switch {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1 || values[0] == "":
+		return "", refuse(malformed, "%s must be one key of 1 to 255 printable characters.", headerKey)
+	}
+	return values[0], nil
+}
+
+// checkWriteHeaders refuses the precondition that is for reads: to pass over it would mean a write that it forbids.
+func checkWriteHeaders(h http.Header) *Problem {
+	if len(h.Values("If-None-Match")) > 0 {
+		return refuse(malformed, "If-None-Match has a meaning only for GET and HEAD.")
+	}
+	return nil
+}
+
+// noneMatch reports whether If-None-Match names the tag, so that the client has the representation (RFC 9110 §13.1.2).
+func noneMatch(h http.Header, tag string) bool {
+	header := strings.Join(h.Values("If-None-Match"), ",")
+	if len(header) > maxEntityTags {
+		return false
+	}
+	for _, candidate := range strings.Split(header, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:=;/-]{1,128}$`)
+	// traceForm is version, trace id, parent id and flags (W3C Trace Context §3.2.2).
+	traceForm = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
+)
+
+// requestID is the id under which the request is logged: the client's or a tracer's own if it is well formed.
+func (a *API) requestID(h http.Header) string {
+	if id := h.Get(headerRequestID); requestIDForm.MatchString(id) {
+		return id
+	}
+	if m := traceForm.FindStringSubmatch(h.Get("Traceparent")); m != nil {
+		return m[1]
+	}
+	if id := h.Get("X-Amzn-Trace-Id"); requestIDForm.MatchString(id) {
+		return id
+	}
+	return a.cfg.NewID()
+}

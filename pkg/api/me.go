@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// Members of the statistics that are counted when read.
+const (
+	memberUpcoming = "upcomingEvents"
+	memberOverdue  = "overdueTasks"
+	memberAsOf     = "asOf"
+)
+
+// meOperations are those about the user's own row.
+func meOperations(r *entity.Registry) []*operation {
+	t := r.Named(entity.TypeUserMeta)
+	if t == nil {
+		return nil
+	}
+	stats, _ := t.Field(entity.AttrStats)
+	totals := form(stats.Fields...)
+	return []*operation{
+		{
+			id: "getMe", method: http.MethodGet, path: "/v1/me", tag: "me",
+			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at version 0. Statistics change without a new version, so If-None-Match is not looked at.",
+			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row.")},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				it, err := s.queries.Me(ctx, c.user)
+				return answer{status: http.StatusOK, typ: t, item: it}, err
+			},
+		},
+		{
+			id: "updateMe", method: http.MethodPatch, path: "/v1/me", tag: "me", writes: true, precondition: needsVersion,
+			summary: "Change the user's zone and preferences", detail: `A JSON Merge Patch (RFC 7396): null brings a default back. The first change is made with If-Match: "0".`,
+			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{entity.AttrDefaultTzid: "Europe/London"}},
+			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now."), goneAnswer},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
+			},
+		},
+		{
+			id: "getStats", method: http.MethodGet, path: "/v1/me/stats", tag: "me",
+			summary: "Read the statistics as of now", detail: "The totals, with what moves by the clock: events still to come and tasks past their due time.",
+			answers: []documented{{status: http.StatusOK, doc: "The statistics.", schema: statsSchema(totals)}},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				now, err := s.queries.Stats(ctx, c.user)
+				if err != nil {
+					return answer{}, err
+				}
+				out := totals.AppendMembers([]byte{'{'}, now.Totals)
+				out = strconv.AppendInt(append(out, `,"`+memberUpcoming+`":`...), int64(now.UpcomingEvents), 10)
+				out = strconv.AppendInt(append(out, `,"`+memberOverdue+`":`...), int64(now.OverdueTasks), 10)
+				out = appendText(append(out, `,"`+memberAsOf+`":`...), entity.FormatInstant(now.AsOf))
+				return answer{status: http.StatusOK, body: append(out, '}')}, nil
+			},
+		},
+	}
+}
+
+func statsSchema(totals *entity.Type) object {
+	count := func(doc string) object {
+		return object{{"type", "integer"}, {"minimum", 0}, {"description", doc}}
+	}
+	properties := append(properties(totals.Fields, shown),
+		member{memberUpcoming, count("Events that begin after asOf.")},
+		member{memberOverdue, count("Open tasks whose due time has come.")},
+		member{memberAsOf, object{{"type", "string"}, {"format", "date-time"}, {"description", "When the counts were taken."}}},
+	)
+	return object{
+		{"type", "object"}, {"properties", properties},
+		{"required", append(required(totals.Fields, shown), memberUpcoming, memberOverdue, memberAsOf)},
+	}
+}

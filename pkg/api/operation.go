@@ -1,0 +1,181 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+// operation is one row of the table from which routes, document and batch commands are made.
+type operation struct {
+	id      string // in camelCase; part of the contract
+	method  string
+	path    string // a pattern of http.ServeMux
+	tag     string // the group in the document
+	summary string
+	detail  string
+	// open operations need no user, and everywhere ones are served by every part.
+	open, everywhere bool
+	// writes says that the operation changes something: it belongs to the command side and takes an idempotency key.
+	writes       bool
+	precondition precondition
+	query        []entity.Field
+	body         *body
+	answers      []documented // the successful ones; refusals follow from the rest
+	// finds says that the operation answers 404 for what is not there.
+	finds bool
+	// conflicts says in which state the operation is refused with 409; empty for never.
+	conflicts string
+	// run carries the operation out; nil for the few that the surface answers by itself.
+	run func(ctx context.Context, s services, c call) (answer, error)
+}
+
+// precondition says what an operation makes of If-Match.
+type precondition int
+
+const (
+	withoutVersion precondition = iota
+	mayHaveVersion
+	needsVersion
+)
+
+// body is what an operation takes.
+type body struct {
+	schema   any // JSON Schema for the document
+	form     *entity.Type
+	required bool
+	patch    bool
+	limit    int64 // in bytes; 0 for maxBody
+	example  any
+}
+
+// documented is a successful answer as the document has it.
+type documented struct {
+	status int
+	doc    string
+	schema any // JSON Schema; nil for no body
+	entity bool
+}
+
+// services are what operations are carried out with.
+type services struct {
+	registry *entity.Registry
+	commands *command.Service
+	queries  *query.Service
+	archive  *archive.Archive
+}
+
+// call is one request as an operation gets it, whether it came by itself or in a batch.
+type call struct {
+	user     string
+	path     map[string]string
+	query    entity.Item
+	doc      map[string]any // the body; nil if there is none
+	form     entity.Item    // the body, where the operation has a form for it
+	expected *int64
+	key      string // of idempotency; "" for none
+}
+
+// answer is what an operation answers.
+type answer struct {
+	status int
+	// typ and item are the entity, if the answer is one.
+	typ      *entity.Type
+	item     entity.Item
+	body     []byte // JSON, if the answer is no entity
+	location string
+	replayed bool
+}
+
+// json is the answer's body; nil for none.
+func (a answer) json() []byte {
+	if a.item != nil {
+		return a.typ.AppendJSON(nil, a.item)
+	}
+	return a.body
+}
+
+// operations is the table, in the order of the document.
+func operations(r *entity.Registry) []*operation {
+	var table []*operation
+	for _, t := range r.Types() {
+		if !t.HasCollection() {
+			continue
+		}
+		table = append(table, entityOperations(r, t)...)
+		switch t.Name {
+		case entity.TypeTask:
+			table = append(table, columnOperation(t), boardOperation(t))
+		case entity.TypeReminder:
+			table = append(table, reminderOperations(t)...)
+		case entity.TypeNote:
+			table = append(table, notesOperation(t))
+		}
+		table = append(table, linkOperations(r, t)...)
+	}
+	table = append(table, agendaOperation(r))
+	table = append(table, meOperations(r)...)
+	table = append(table, archiveOperations(r)...)
+	return append(table, batchOperation(), documentOperation(), healthOperation())
+}
+
+// isCommand says that a batch may carry the operation.
+func (o *operation) isCommand() bool { return o.writes && o.id != batchID }
+
+// commandType is the operation's name in a batch: its id in PascalCase.
+func (o *operation) commandType() string { return strings.ToUpper(o.id[:1]) + o.id[1:] }
+
+// pathNames are the names of the path's values in their order.
+func (o *operation) pathNames() []string {
+	var names []string
+	for segment := range strings.SplitSeq(o.path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// reads says that GET and HEAD carry the operation out.
+func (o *operation) reads() bool { return o.method == http.MethodGet }
+
+// check reads the body by the operation's form, if it has one.
+func (o *operation) check(c *call) *Problem {
+	if o.body == nil {
+		return nil
+	}
+	if o.body.form == nil {
+		if c.doc == nil {
+			c.doc = map[string]any{}
+		}
+		return nil
+	}
+	it, broken := readForm(o.body.form, c.doc)
+	if len(broken) > 0 {
+		return refuseFields(broken...)
+	}
+	c.form = it
+	return nil
+}
+
+// entityNoun is a type's name as part of operation ids and schema names: SHOPPING_LIST gives ShoppingList.
+func entityNoun(t *entity.Type) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(t.Name, "_") {
+		if word != "" {
+			b.WriteString(word[:1] + strings.ToLower(word[1:]))
+		}
+	}
+	return b.String()
+}
+
+// collections are the types that have one.
+func collections(r *entity.Registry) []*entity.Type {
+	return slices.DeleteFunc(slices.Clone(r.Types()), func(t *entity.Type) bool { return !t.HasCollection() })
+}

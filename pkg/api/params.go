@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+// maxQuery bounds the query string, in bytes; a cursor has a few hundred.
+const maxQuery = 4 << 10
+
+// readQuery reads the query string by the operation's parameters: each known, and there once.
+func (o *operation) readQuery(raw string) (entity.Item, *Problem) {
+	if len(raw) > maxQuery {
+		return nil, refuse(malformed, "The query string is longer than %d bytes.", maxQuery)
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, refuse(malformed, "The query string is not well formed.")
+	}
+	doc := map[string]any{}
+	for name, given := range values {
+		f := o.queryField(name)
+		switch {
+		case f == nil:
+			return nil, refuse(malformed, "There is no query parameter %q.", shorten(name))
+		case len(given) > 1:
+			return nil, refuse(malformed, "The query parameter %s is given more than once.", name)
+		case !utf8.ValidString(given[0]):
+			return nil, refuse(malformed, "The query parameter %s is not UTF-8.", name)
+		}
+		doc[name] = queryValue(f, given[0])
+	}
+	it, broken := readForm(form(o.query...), doc)
+	if len(broken) > 0 {
+		return nil, refuseFields(broken...)
+	}
+	return it, nil
+}
+
+func (o *operation) queryField(name string) *entity.Field {
+	i := slices.IndexFunc(o.query, func(f entity.Field) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &o.query[i]
+}
+
+// queryValue is the parameter's text as the JSON value that its field takes.
+func queryValue(f *entity.Field, text string) any {
+	switch f.Kind {
+	case entity.Integer:
+		return json.Number(text)
+	case entity.Tags:
+		list := []any{}
+		for member := range strings.SplitSeq(text, ",") {
+			list = append(list, member)
+		}
+		return list
+	}
+	return text
+}
+
+// Query parameters that several operations have.
+
+func limitParam() entity.Field {
+	return entity.Field{Name: "limit", Kind: entity.Integer, Min: 1, Max: maxLimit, Doc: "How many items at most; 50 unless given. A page may hold fewer while there are more."}
+}
+
+func cursorParam() entity.Field {
+	return entity.Field{Name: "cursor", Kind: entity.Text, Doc: "nextCursor of the page before, with the other parameters unchanged."}
+}
+
+// maxLimit is the largest page.
+const maxLimit = query.MaxLimit
+
+// pageOf returns the limit, 0 for the default, and the cursor, "" for the beginning.
+func pageOf(q entity.Item) (limit int, cursor string, p *Problem) {
+	cursor = q.Str("cursor")
+	if q.Has("cursor") && cursor == "" {
+		return 0, "", problemOf(query.ErrCursor)
+	}
+	return int(q.Int("limit")), cursor, nil
+}

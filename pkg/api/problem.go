@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"nexus/pkg/entity"
+)
+
+// Problem is a problem document (RFC 9457).
+type Problem struct {
+	// Type is a stable URI reference: programs decide on it.
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	// Detail is for people, about this one request.
+	Detail string `json:"detail"`
+	// Errors are all that is wrong about the request's content, each with its place as a JSON Pointer (RFC 6901): into the
+	// body, or for a parameter / and its name.
+	Errors []entity.FieldError `json:"errors,omitempty"`
+	// CurrentVersion is the entity's version now, with a precondition that failed.
+	CurrentVersion *int64 `json:"currentVersion,omitempty"`
+
+	header http.Header // to send along
+	cause  error       // for the log, never for the client
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
+
+// Unwrap returns what the log shows.
+func (p *Problem) Unwrap() error { return p.cause }
+
+// problemsPath begins the types of all problems.
+const problemsPath = "/problems/"
+
+// problemKind is one type of problem.
+type problemKind struct {
+	slug   string
+	status int
+	title  string
+	doc    string
+}
+
+// The types of problems. A slug is part of the contract.
+var (
+	malformed          = problemKind{"malformed-request", http.StatusBadRequest, "Malformed request", "The request cannot be read: the JSON text, a header, a query parameter's name, or the cursor. The detail says where."}
+	unauthenticated    = problemKind{"unauthenticated", http.StatusUnauthorized, "Authentication required", "There is no bearer token, or it names no user."}
+	notFound           = problemKind{"not-found", http.StatusNotFound, "Not found", "There is no such resource for this user. What belongs to somebody else does not exist either, as the target of a link neither."}
+	methodNotAllowed   = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "Method not allowed", "The resource exists and has other methods: those of the Allow header."}
+	stateConflict      = problemKind{"state-conflict", http.StatusConflict, "Conflict with the present state", "The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left."}
+	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names another version than the entity has now; currentVersion says which. Read it again and decide anew."}
+	tooLarge           = problemKind{"content-too-large", http.StatusRequestEntityTooLarge, "Content too large", "The body is longer than the operation takes."}
+	unsupportedMedia   = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed."}
+	invalid            = problemKind{"validation-failed", http.StatusUnprocessableEntity, "Invalid content", "The request can be read and breaks rules: errors names all of them."}
+	keyReused          = problemKind{"idempotency-key-reused", http.StatusUnprocessableEntity, "Idempotency key used before", "The idempotency key was used for another request in the last 24 hours."}
+	preconditionNeeded = problemKind{"precondition-required", http.StatusPreconditionRequired, "Precondition required", "The operation changes an existing entity and needs If-Match with the version that the client has seen."}
+	internal           = problemKind{"internal-error", http.StatusInternalServerError, "Internal error", "Something is wrong here, not with the request. X-Request-Id names the request to those who can look."}
+	unavailable        = problemKind{"unavailable", http.StatusServiceUnavailable, "Try again", "The request could not be carried out now. Repeat it after the seconds of Retry-After; with an idempotency key that is always safe."}
+)
+
+func problemKinds() []problemKind {
+	return []problemKind{
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, preconditionFailed, tooLarge, unsupportedMedia,
+		invalid, keyReused, preconditionNeeded, internal, unavailable,
+	}
+}
+
+func (k problemKind) uri() string { return problemsPath + k.slug }
+
+// refuse makes a problem.
+func refuse(k problemKind, format string, args ...any) *Problem {
+	p := &Problem{Type: k.uri(), Title: k.title, Status: k.status, Detail: fmt.Sprintf(format, args...)}
+	switch k.status {
+	case http.StatusUnauthorized:
+		return p.with("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		return p.with("Retry-After", "1")
+	}
+	return p
+}
+
+// refuseFields makes the problem of invalid content.
+func refuseFields(errs ...entity.FieldError) *Problem {
+	p := refuse(invalid, "%d rule(s) broken; see errors.", len(errs))
+	p.Errors = errs
+	return p
+}
+
+func (p *Problem) with(header, value string) *Problem {
+	if p.header == nil {
+		p.header = http.Header{}
+	}
+	p.header.Set(header, value)
+	return p
+}
+
+func (p *Problem) because(err error) *Problem {
+	p.cause = err
+	return p
+}
+
+// json is the document. Its members always have a JSON form.
+func (p *Problem) json() []byte {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("api: problem document: %v", err))
+	}
+	return b
+}

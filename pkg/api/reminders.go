@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// maxSnoozeMinutes is four weeks.
+const maxSnoozeMinutes = 40320
+
+// reminderOperations are the actions on a reminder, which depend on its state rather than its version.
+func reminderOperations(t *entity.Type) []*operation {
+	snooze := form(
+		entity.Field{Name: "minutes", Kind: entity.Integer, Min: 1, Max: maxSnoozeMinutes, Doc: "Minutes from now. Either this or untilUtc."},
+		entity.Field{Name: entity.SnoozeUntilUtc, Kind: entity.Instant, Doc: "When to remind again: RFC 3339 with offset, in the future, at most 366 days from now."},
+	)
+	end := form(entity.Field{Name: "series", Kind: entity.Flag, Doc: "End all occurrences, not only the present one."})
+	action := func(verb, summary, detail, conflict string, b *body, make func(id string, form entity.Item) command.Command) *operation {
+		return &operation{
+			id: verb + entityNoun(t), method: http.MethodPost, path: "/v1/" + t.Plural + "/{" + t.IDAttr + "}/" + verb, tag: t.Plural,
+			writes: true, precondition: mayHaveVersion, summary: summary, detail: detail, body: b, finds: true, conflicts: conflict,
+			answers: []documented{entityAnswer(http.StatusOK, t, "The reminder as it is now."), goneAnswer},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, make(c.path[t.IDAttr], c.form))
+			},
+		}
+	}
+	return []*operation{
+		action("snooze", "Put a reminder off", "The present occurrence: the one that is snoozed already, else the one of its trigger.",
+			"The reminder is completed or dismissed.",
+			&body{form: snooze, schema: formSchema(snooze), required: true, example: map[string]any{"minutes": 10}},
+			func(id string, f entity.Item) command.Command {
+				cmd := command.SnoozeReminder{ID: id, UntilUtc: f.Str(entity.SnoozeUntilUtc)}
+				if f.Has("minutes") {
+					minutes := f.Int("minutes")
+					cmd.Minutes = &minutes
+				}
+				return cmd
+			}),
+		action("complete", "Complete a reminder", "One that is completed already stays as it is.", "The reminder is dismissed.",
+			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
+			func(id string, f entity.Item) command.Command {
+				return command.CompleteReminder{ID: id, Series: f.Bool("series")}
+			}),
+		action("dismiss", "Dismiss a reminder", "One that is dismissed already stays as it is.", "The reminder is completed.",
+			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
+			func(id string, f entity.Item) command.Command {
+				return command.DismissReminder{ID: id, Series: f.Bool("series")}
+			}),
+	}
+}

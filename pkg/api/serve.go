@@ -1,0 +1,271 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+// maxPath bounds the path, in bytes.
+const maxPath = 1 << 10
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, api: a, begun: a.cfg.Now(), requestID: a.requestID(r.Header), bare: r.Method == http.MethodHead}
+	defer x.finish(r)
+	h := w.Header()
+	h.Set(headerRequestID, x.requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	if p := checkHeaders(r.Header); p != nil {
+		x.refuse(p)
+		return
+	}
+	if !isClean(r) {
+		// The mux would redirect; an id is never made of such a path.
+		x.refuseUnknown(r)
+		return
+	}
+	a.mux.ServeHTTP(x, r)
+}
+
+// isClean reports whether the path is one that the mux takes as it stands.
+func isClean(r *http.Request) bool {
+	escaped := r.URL.EscapedPath()
+	return len(escaped) <= maxPath && strings.HasPrefix(escaped, "/") && r.RequestURI != "*" &&
+		(path.Clean(escaped) == escaped || path.Clean(escaped)+"/" == escaped)
+}
+
+// routes makes the mux: one handler for each path, which knows all methods there.
+func (a *API) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	byPath := map[string]route{}
+	for _, o := range a.operations {
+		methods := byPath[o.path]
+		if methods == nil {
+			methods = route{}
+			byPath[o.path] = methods
+		}
+		if methods[o.method] != nil {
+			panic("api: " + o.method + " " + o.path + " is claimed by " + methods[o.method].id + " and " + o.id)
+		}
+		methods[o.method] = o
+		if o.reads() {
+			methods[http.MethodHead] = o
+		}
+	}
+	for pattern, methods := range byPath {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serveRoute(w.(*exchange), r, pattern, methods) })
+	}
+	if a.cfg.Docs != nil {
+		a.mountDocs(mux)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { w.(*exchange).refuseUnknown(r) })
+	return mux
+}
+
+// mountDocs puts the page at /docs, and leads the types of problems to their place on it.
+func (a *API) mountDocs(mux *http.ServeMux) {
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		x := w.(*exchange)
+		x.route = "/docs"
+		a.cfg.Docs.ServeHTTP(x, r)
+	}
+	mux.HandleFunc("GET /docs", serve)
+	mux.HandleFunc("GET /docs/", serve)
+	for _, k := range problemKinds() {
+		mux.HandleFunc("GET "+k.uri(), func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/docs#"+k.slug, http.StatusFound)
+		})
+	}
+}
+
+// route is what one path has, by method.
+type route map[string]*operation
+
+// allowed is the value of Allow, in an order that stays the same.
+func (methods route) allowed() string {
+	var names []string
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if methods[m] != nil {
+			names = append(names, m)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// open says that somebody without a name may know of the path.
+func (methods route) open() bool {
+	for _, o := range methods {
+		if !o.open {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods route) {
+	x.route = pattern
+	user := ""
+	if !methods.open() {
+		var p *Problem
+		if user, p = a.authenticate(r); p != nil {
+			x.refuse(p)
+			return
+		}
+	}
+	x.user = user
+	o := methods[r.Method]
+	switch {
+	case o == nil:
+		x.refuse(refuse(methodNotAllowed, "%s is not a method of this resource.", shorten(r.Method)).with("Allow", methods.allowed()))
+		return
+	case !a.serves(o):
+		x.refuse(refuse(notFound, "There is no such resource."))
+		return
+	}
+	x.operation = o.id
+	c, p := o.readCall(r, user)
+	if p != nil {
+		x.refuse(p)
+		return
+	}
+	out, err := a.perform(r.Context(), o, c)
+	switch {
+	case err != nil && out.status == 0:
+		x.refuse(problemOf(err))
+	default:
+		x.err = err
+		x.answer(r, o, out)
+	}
+}
+
+// readCall reads everything the request carries, before anything is done.
+func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
+	c := call{user: user, path: map[string]string{}}
+	for _, name := range o.pathNames() {
+		c.path[name] = r.PathValue(name)
+	}
+	var p *Problem
+	if c.query, p = o.readQuery(r.URL.RawQuery); p != nil {
+		return call{}, p
+	}
+	if o.writes {
+		if p := checkWriteHeaders(r.Header); p != nil {
+			return call{}, p
+		}
+		if c.expected, p = o.expectedVersion(r.Header); p != nil {
+			return call{}, p
+		}
+		if c.key, p = idempotencyKey(r.Header); p != nil {
+			return call{}, p
+		}
+	}
+	c.doc, p = o.readBody(r)
+	return c, p
+}
+
+// perform carries an operation out. The error is a refusal, unless there is an answer beside it: then it is for the log.
+func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = answer{}, &panicError{v, debug.Stack()}
+		}
+	}()
+	if p := o.check(&c); p != nil {
+		return answer{}, p
+	}
+	switch o.id {
+	case batchID:
+		return a.runBatch(ctx, c.user, c.doc)
+	case documentID:
+		return answer{status: http.StatusOK, body: a.document().text}, nil
+	}
+	out, err = o.run(ctx, services{a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive}, c)
+	if err != nil {
+		return answer{}, err
+	}
+	return out, nil
+}
+
+// answer writes what an operation answered.
+func (x *exchange) answer(r *http.Request, o *operation, out answer) {
+	h := x.Header()
+	if out.replayed {
+		h.Set(headerReplayed, "true")
+	}
+	if out.location != "" {
+		h.Set("Location", out.location)
+	}
+	tag, whole := x.tagOf(o, out)
+	if tag != "" {
+		h.Set("ETag", tag)
+	}
+	if o.reads() && whole && noneMatch(r.Header, tag) {
+		x.write(http.StatusNotModified, "", nil)
+		return
+	}
+	x.write(out.status, jsonType, out.json())
+}
+
+// tagOf returns the answer's entity tag, and whether it names the whole representation, so that whoever has the tag has
+// the same. Of an entity it is the version, which is for writes; statistics and what time moves change without it.
+func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
+	switch {
+	case o.id == documentID:
+		x.Header().Set("Cache-Control", "no-cache")
+		return x.api.document().tag, true
+	case out.item == nil:
+		return "", false
+	}
+	return entityTag(out.item.Int(entity.AttrVersion)), out.typ.HasCollection() && !movedByTime(out)
+}
+
+// movedByTime reports whether an entity is shown otherwise than its last write left it: archived at a time after it.
+func movedByTime(out answer) bool {
+	archived, ok := out.item.Time(entity.AttrArchivedAt)
+	updated, _ := out.item.Time(entity.AttrUpdatedAt)
+	return ok && out.typ.View != nil && archived.After(updated)
+}
+
+// write sends the whole answer.
+func (x *exchange) write(status int, contentType string, content []byte) {
+	h := x.Header()
+	if content != nil {
+		h.Set("Content-Type", contentType)
+		h.Set("Content-Length", strconv.Itoa(len(content)))
+	}
+	x.WriteHeader(status)
+	if content != nil && !x.bare {
+		x.Write(content) // an error means that the client has gone; nobody is left to be told
+	}
+}
+
+// refuse sends a problem.
+func (x *exchange) refuse(p *Problem) {
+	for name, values := range p.header {
+		x.Header()[name] = values
+	}
+	if p.cause != nil {
+		x.err = errors.Join(x.err, p.cause)
+	}
+	x.write(p.Status, problemType, p.json())
+}
+
+// refuseUnknown answers about a path that leads nowhere; that it does is told to users only.
+func (x *exchange) refuseUnknown(r *http.Request) {
+	user, p := x.api.authenticate(r)
+	if p == nil {
+		x.user = user
+		p = refuse(notFound, "There is no such resource.")
+	}
+	x.refuse(p)
+}

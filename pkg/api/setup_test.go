@@ -1,0 +1,242 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table/memory"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// bundle is the surface over a store in memory.
+type bundle struct {
+	*require.Assertions
+	t       *testing.T
+	api     *api.API
+	store   *memory.Store
+	copies  *blobmemory.Store
+	archive archive.Config
+	seen    *observations
+	log     *lockedBuffer
+
+	mu    sync.Mutex
+	now   time.Time
+	ids   int
+	fault func(memory.Call) error
+}
+
+type observations struct {
+	mu  sync.Mutex
+	all []api.Observation
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func setup(t *testing.T, change ...func(*api.Config)) *bundle {
+	t.Helper()
+	b := &bundle{Assertions: require.New(t), t: t, now: noon, seen: &observations{}, log: &lockedBuffer{}}
+	registry := entity.Product()
+	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
+		b.mu.Lock()
+		fault := b.fault
+		b.mu.Unlock()
+		if fault == nil {
+			return nil
+		}
+		return fault(c)
+	}})
+	b.copies = blobmemory.New(nil)
+	b.archive = archive.Config{Store: b.store, Registry: registry, Copies: b.copies, Now: b.clock}
+	c := api.Config{
+		Registry:     registry,
+		Archive:      archive.New(b.archive),
+		Authenticate: api.BearerIsUser,
+		Log:          slog.New(slog.NewJSONHandler(b.log, nil)),
+		Observe: func(o api.Observation) {
+			b.seen.mu.Lock()
+			defer b.seen.mu.Unlock()
+			b.seen.all = append(b.seen.all, o)
+		},
+		Now:   b.clock,
+		NewID: b.newID,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID})
+	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock})
+	b.api = api.New(c)
+	return b
+}
+
+func (b *bundle) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bundle) advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+func (b *bundle) failWith(fault func(memory.Call) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = fault
+}
+
+func (b *bundle) newID() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ids++
+	return uuid(b.ids)
+}
+
+func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// request is one request; a zero field is left out.
+type request struct {
+	method, path string
+	user         string // "-" for nobody
+	body         string
+	header       map[string]string
+}
+
+// response is an answer, read.
+type response struct {
+	*httptest.ResponseRecorder
+	doc map[string]any
+}
+
+func (b *bundle) do(r request) response {
+	b.t.Helper()
+	var content io.Reader
+	if r.body != "" {
+		content = strings.NewReader(r.body)
+	}
+	req := httptest.NewRequest(r.method, r.path, content)
+	if r.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	switch r.user {
+	case "-":
+	case "":
+		req.Header.Set("Authorization", "Bearer ann")
+	default:
+		req.Header.Set("Authorization", "Bearer "+r.user)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	return b.serve(req)
+}
+
+func (b *bundle) serve(req *http.Request) response {
+	b.t.Helper()
+	rec := httptest.NewRecorder()
+	b.api.ServeHTTP(rec, req)
+	res := response{ResponseRecorder: rec}
+	if strings.Contains(rec.Header().Get("Content-Type"), "json") && rec.Body.Len() > 0 {
+		b.NoError(json.Unmarshal(rec.Body.Bytes(), &res.doc), rec.Body.String())
+	}
+	return res
+}
+
+// want does a request and expects the status.
+func (b *bundle) want(status int, r request) response {
+	b.t.Helper()
+	res := b.do(r)
+	b.Equal(status, res.Code, "%s %s: %s", r.method, r.path, res.Body)
+	if status >= 400 {
+		b.Equal("application/problem+json", res.Header().Get("Content-Type"))
+		b.Equal(float64(status), res.doc["status"])
+		b.Equal([]string{"detail", "status", "title", "type"}, slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
+			return name == "errors" || name == "currentVersion"
+		}))
+	}
+	return res
+}
+
+func (r response) text(name string) string { s, _ := r.doc[name].(string); return s }
+
+// problem is the type of a problem without what all begin with.
+func (r response) problem() string { return strings.TrimPrefix(r.text("type"), "/problems/") }
+
+// pointers are the places of a problem's errors.
+func (r response) pointers() []string {
+	var out []string
+	list, _ := r.doc["errors"].([]any)
+	for _, e := range list {
+		out = append(out, e.(map[string]any)["pointer"].(string))
+	}
+	return out
+}
+
+func (r response) items() []map[string]any {
+	var out []map[string]any
+	list, _ := r.doc["items"].([]any)
+	for _, e := range list {
+		out = append(out, e.(map[string]any))
+	}
+	return out
+}
+
+func post(path, body string) request { return request{method: http.MethodPost, path: path, body: body} }
+func get(path string) request        { return request{method: http.MethodGet, path: path} }
+
+func patch(path, body string, version int) request {
+	return request{method: http.MethodPatch, path: path, body: body, header: ifMatch(version)}
+}
+
+func ifMatch(version int) map[string]string {
+	return map[string]string{"If-Match": fmt.Sprintf("%q", fmt.Sprint(version))}
+}
+
+func (r request) by(user string) request { r.user = user; return r }
+
+func (r request) with(name, value string) request {
+	header := maps.Clone(r.header)
+	if header == nil {
+		header = map[string]string{}
+	}
+	header[name] = value
+	r.header = header
+	return r
+}

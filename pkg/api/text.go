@@ -1,0 +1,49 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// appendText appends s as a JSON string.
+func appendText(out []byte, s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("api: %q: %v", s, err)) // a string always has a JSON form
+	}
+	return append(out, b...)
+}
+
+// pointerTo appends a reference token to a JSON Pointer (RFC 6901 §3), of a name that the client made up.
+func pointerTo(parent, token string) string {
+	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(shorten(token))
+}
+
+// sortedNames are the members' names in an order that stays the same.
+func sortedNames(doc map[string]any) []string { return slices.Sorted(maps.Keys(doc)) }
+
+// member is one member of an object.
+type member struct {
+	name  string
+	value any
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		out = append(appendText(appendComma(out, i), m.name), ':')
+		b, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("member %s: %w", m.name, err)
+		}
+		out = append(out, b...)
+	}
+	return append(out, '}'), nil
+}

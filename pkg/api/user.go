@@ -1,0 +1,57 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+// UserOfSubject is the user id of a token's sub claim, which the caller has verified: the claim itself if it is one, else
+// the base64url of its SHA-256, so that no claim can become part of a key that it was not meant for. False for an empty
+// claim.
+func UserOfSubject(sub string) (userID string, ok bool) {
+	if sub == "" {
+		return "", false
+	}
+	if entity.CheckUserID(sub) == nil {
+		return sub, true
+	}
+	sum := sha256.Sum256([]byte(sub))
+	return base64.RawURLEncoding.EncodeToString(sum[:]), true
+}
+
+// BearerIsUser authenticates as the local platform does: the bearer token is the user id, and everybody is believed. It
+// must never face anybody but the machine's own user.
+func BearerIsUser(r *http.Request) (userID string, ok bool) {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, user, found := strings.Cut(values[0], " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") || entity.CheckUserID(user) != nil {
+		return "", false
+	}
+	return user, true
+}
+
+// authenticate returns the user, who then has a well-formed id.
+func (a *API) authenticate(r *http.Request) (string, *Problem) {
+	user, ok := a.cfg.Authenticate(r)
+	if !ok || entity.CheckUserID(user) != nil {
+		return "", refuse(unauthenticated, "Send the bearer token of a user.")
+	}
+	return user, nil
+}
+
+// anonymous names a user in a log, from which nobody shall learn ids.
+func anonymous(user string) string {
+	if user == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(user))
+	return hex.EncodeToString(sum[:6])
+}
