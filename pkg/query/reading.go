@@ -223,7 +223,9 @@ func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
 		if span.Floating {
 			span.Start, span.End = entity.Resolve(span.Start, r.zone), entity.Resolve(span.End, r.zone)
 		}
-		if r.shows(span.Start, span.End) {
+		// Two readings may be one instant where the clock is put forward: a place in the order has one entry.
+		again := len(out) > 0 && out[len(out)-1].OccurrenceStart.Equal(span.Start)
+		if r.shows(span.Start, span.End) && !again {
 			out = append(out, Entry{t, seen, span.Start, span.End})
 		}
 	}

@@ -1,0 +1,70 @@
+package query_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
+	source := func(user, title string, linked bool) entity.Item {
+		text := `{"title":"` + title + `"}`
+		if linked {
+			text = `{"title":"` + title + `","links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]}`
+		}
+		it := b.add(user, entity.Task(), text, nil)
+		b.link(user, entity.Task().Ref(it), to)
+		return it
+	}
+	var want []string
+	for i := range 5 {
+		source(bob, "another's", true)
+		source(ann, fmt.Sprint(i), true)
+		want = append(want, fmt.Sprint(i))
+	}
+	source(ann, "link removed meanwhile", false)
+	b.set(source(ann, "expired", true), entity.Item{"ttl": entity.Int(noon.Unix())})
+	b.link(ann, entity.Ref{Type: "TASK", ID: "task_gone"}, to)
+	// The same source id at another user.
+	b.link(bob, entity.Ref{Type: "TASK", ID: "task_gone"}, to)
+	b.link("carl", entity.Ref{Type: "TASK", ID: "task_gone"}, to)
+
+	for _, limit := range []int{1, 2, 3, 100} {
+		got, _ := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, limit, cursor) })
+		require.Equal(t, want, got)
+	}
+	b.trips()
+	_, err := b.service.Backlinks(ctx, ann, to, 0, "")
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"Query": 1, "Get": 1, "BatchGet": 1}, b.trips())
+	for _, ref := range []entity.Ref{{Type: "NOTE", ID: "note_x"}, {Type: "NOTE", ID: "a#b"}, {Type: "TASK", ID: to.ID}, {Type: "USER_META", ID: ann}, {}} {
+		_, err := b.service.Backlinks(ctx, ann, ref, 0, "")
+		require.ErrorIs(t, err, query.ErrNotFound)
+	}
+	_, err = b.service.Backlinks(ctx, bob, to, 0, "")
+	require.ErrorIs(t, err, query.ErrNotFound)
+}
+
+func TestEdgesOfManyOthersDoNotHideTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
+	mine := b.add(ann, entity.Task(), `{"title":"mine","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`, nil)
+	b.link(ann, entity.Task().Ref(mine), to)
+	for i := range 500 {
+		b.link(fmt.Sprintf("aaa%d", i), entity.Ref{Type: "EVENT", ID: "evt_1"}, to)
+		b.link(fmt.Sprintf("zzz%d", i), entity.Task().Ref(mine), to)
+	}
+	got, n := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, 1, cursor) })
+	require.Equal(t, []string{"mine"}, got)
+	require.LessOrEqual(t, n, 2)
+}

@@ -1,0 +1,160 @@
+package query_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
+
+const ann, bob = "ann", "bob"
+
+var ctx = context.Background()
+
+// bench is a service on a store of its own, in virtual time.
+type bench struct {
+	require.TestingT
+	store   *memory.Store
+	service *query.Service
+	now     time.Time
+
+	mu    sync.Mutex
+	calls map[string]int
+	read  int
+	ids   int
+}
+
+func setup(t require.TestingT) *bench {
+	b := &bench{TestingT: t, now: noon, calls: map[string]int{}}
+	clock := func() time.Time { return b.now }
+	b.store = memory.New(clock, memory.Options{Observer: func(u table.Usage) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.calls[u.Op]++
+		b.read += u.Rows
+	}})
+	b.service = query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: clock})
+	return b
+}
+
+// trips returns how often each of the store's operations was used since the last time.
+func (b *bench) trips() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	calls := b.calls
+	b.calls = map[string]int{}
+	return calls
+}
+
+// rows returns how many rows were read since the last time.
+func (b *bench) rows() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	read := b.read
+	b.read = 0
+	return read
+}
+
+// add stores an entity of the user, made of a document and of attributes that only the server sets.
+func (b *bench) add(user string, t *entity.Type, text string, server entity.Item) entity.Item {
+	patch, errs := t.Parse(doc(text))
+	require.Empty(b, errs)
+	fields, errs := t.Merge(nil, patch)
+	require.Empty(b, errs)
+	for name, v := range server {
+		fields[name] = v
+	}
+	b.ids++
+	meta := entity.NewUserMeta(user, b.now)
+	it := t.First(user, fmt.Sprintf("%s_%06d", t.IDPrefix, b.ids), fields, b.now, meta.Map("preferences"))
+	require.Empty(b, t.Validate(it))
+	b.put(it)
+	b.count(user, t, it)
+	return it
+}
+
+// count stores the open counter that the statistics keep for the item, if it has one.
+func (b *bench) count(user string, t *entity.Type, it entity.Item) {
+	var sk string
+	switch t.Name {
+	case entity.TypeTask:
+		at, floating, ok := entity.TaskDue(it)
+		if s := it.Str("status"); !ok || s != entity.StatusBacklog && s != entity.StatusInProgress {
+			return
+		}
+		sk = entity.OpenSK(t.Name, floating, at)
+	case entity.TypeEvent:
+		if it.Str("status") == entity.StatusCancelled {
+			return
+		}
+		span := t.ShownIn(it)[0]
+		sk = entity.OpenSK(t.Name, span.Floating, span.Start)
+	default:
+		return
+	}
+	row := entity.LedgerKey(user, "stats", it.Str(t.IDAttr)).Item()
+	row["GSI3PK"], row["GSI3SK"] = entity.String(entity.UserPK(user)), entity.String(sk)
+	b.put(row)
+}
+
+// link stores the edge of a link.
+func (b *bench) link(user string, source, target entity.Ref) {
+	row := entity.LinkKey(user, source, target).Item()
+	row["GSI4PK"], row["GSI4SK"] = entity.String(entity.LinkedPK(target)), entity.String(entity.LinkedSK(source))
+	b.put(row)
+}
+
+func (b *bench) put(row entity.Item) {
+	require.NoError(b, b.store.Put(ctx, table.Put{Item: row}))
+	b.trips()
+}
+
+func (b *bench) set(it entity.Item, attributes entity.Item) {
+	_, err := b.store.Update(ctx, table.Update{Key: it.Key(), Set: attributes})
+	require.NoError(b, err)
+	b.trips()
+}
+
+func doc(text string) map[string]any {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	out := map[string]any{}
+	if err := d.Decode(&out); err != nil {
+		panic(fmt.Sprintf("%s: %v", text, err))
+	}
+	return out
+}
+
+// titles are the items' titles in their order.
+func titles(found []query.Found) []string {
+	var out []string
+	for _, f := range found {
+		out = append(out, f.Item.Str("title"))
+	}
+	return out
+}
+
+// pages follows the cursors and returns all titles, and the number of pages.
+func pages(b *bench, read func(cursor string) (query.Page, error)) ([]string, int) {
+	var out []string
+	for n, cursor := 1, ""; ; n++ {
+		page, err := read(cursor)
+		require.NoError(b, err)
+		out = append(out, titles(page.Items)...)
+		if cursor = page.Next; cursor == "" {
+			return out, n
+		}
+		require.Less(b, n, 1000, "the pages never end")
+	}
+}

@@ -1,0 +1,73 @@
+package query_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	me, err := b.service.Me(ctx, ann)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"Get": 1}, b.trips())
+	require.Equal(t, int64(0), me.Int("version"))
+	require.Equal(t, "UTC", me.Str("defaultTzid"))
+	meta := entity.NewUserMeta(ann, noon)
+	meta["version"], meta["defaultTzid"] = entity.Int(4), entity.String("Asia/Tokyo")
+	b.put(meta)
+	me, err = b.service.Me(ctx, ann)
+	require.NoError(t, err)
+	require.Equal(t, int64(4), me.Int("version"))
+}
+
+func TestTheClockDrivenCountsFollowTheUsersClock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		typ               *entity.Type
+		fields            string
+		upcoming, overdue int
+	}{
+		// It is 12:00 UTC, and 07:00 on the wall in New York.
+		"event after now":               {entity.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:01Z","startTzid":"UTC"}`, 1, 0},
+		"event now":                     {entity.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:00Z","startTzid":"UTC"}`, 0, 0},
+		"cancelled event":               {entity.Event(), `{"title":"e","startUtc":"2025-12-02T12:00:00Z","startTzid":"UTC","status":"CANCELLED"}`, 0, 0},
+		"floating event after":          {entity.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:01"}`, 1, 0},
+		"floating event now":            {entity.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:00"}`, 0, 0},
+		"all-day event today":           {entity.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-01"}`, 0, 0},
+		"all-day event tomorrow":        {entity.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-02"}`, 1, 0},
+		"task due before":               {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T11:59:59Z","dueTzid":"UTC"}`, 0, 1},
+		"task due now":                  {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:00Z","dueTzid":"UTC"}`, 0, 1},
+		"task due after":                {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:01Z","dueTzid":"UTC"}`, 0, 0},
+		"floating task due before":      {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00"}`, 0, 1},
+		"floating task due after":       {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T07:01:00"}`, 0, 0},
+		"all-day task of yesterday":     {entity.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-11-30"}`, 0, 1},
+		"all-day task of today":         {entity.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-12-01"}`, 0, 0},
+		"completed task":                {entity.Task(), `{"title":"t","dueUtc":"2025-11-01T12:00:01","status":"COMPLETED"}`, 0, 0},
+		"begun task of the last minute": {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00","status":"IN_PROGRESS"}`, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			meta := entity.NewUserMeta(ann, noon)
+			meta["defaultTzid"] = entity.String("America/New_York")
+			meta["stats"] = entity.Map{"totalTasks": entity.Int(3)}
+			b.put(meta)
+			b.add(ann, c.typ, c.fields, nil)
+			b.add(bob, c.typ, c.fields, nil)
+			b.now = noon.Add(300 * time.Millisecond)
+			stats, err := b.service.Stats(ctx, ann)
+			require.NoError(t, err)
+			require.Equal(t, map[string]int{"Get": 1, "Count": 4}, b.trips())
+			require.Equal(t, noon, stats.AsOf)
+			require.Equal(t, c.upcoming, stats.UpcomingEvents)
+			require.Equal(t, c.overdue, stats.OverdueTasks)
+			require.Equal(t, int64(3), stats.Totals.Int("totalTasks"))
+			require.True(t, stats.Totals.Has("totalEvents"))
+		})
+	}
+}
