@@ -1,0 +1,163 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	roundBound = 4 * time.Minute
+	// shownDifferences bounds what one failure prints.
+	shownDifferences = 40
+)
+
+func TestEverythingDerivedEqualsARecountAfterALoadOfEightClients(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	l := newLoad(t, s)
+	for l.round = range amount(t, "rounds", 1, 20) {
+		l.run(bounded(t))
+		l.requireExact(t)
+	}
+	require.Empty(t, s.parked(), "what is parked")
+	require.Len(t, s.engines(), 1, "engines on the data")
+}
+
+func TestNothingAcknowledgedIsLostOrAppliedTwiceWhenTheProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	s := onDirectory(t)
+	l := newLoad(t, s)
+	chance := rand.New(rand.NewPCG(l.seed, 0))
+	rounds := amount(t, "rounds", 1, 5)
+	kills := amount(t, "kills a round", 2, 10)
+	for l.round = range rounds {
+		ctx := bounded(t)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			l.run(ctx)
+		}()
+		l.killAtRandom(t, ctx, chance, kills, done)
+		<-done
+		l.requireExact(t)
+		require.Len(t, s.engines(), 1, "engines on the data after %d kills", kills)
+	}
+	require.Empty(t, s.parked(), "what is parked")
+	code, took := s.interrupt()
+	require.Zero(t, code, "exit code; standard error:\n%s", s.process().stderr.text())
+	require.Empty(t, s.engines(), "engines on the data after the end, which took %s", took)
+}
+
+func newLoad(t *testing.T, s *system) *load {
+	t.Helper()
+	return &load{system: s, told: newAcknowledged(), seed: seed(t), base: s.now()}
+}
+
+func bounded(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), roundBound)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// killAtRandom kills the process and starts the next one so many times, whenever a random number of further writes has
+// been acknowledged.
+func (l *load) killAtRandom(t *testing.T, ctx context.Context, chance *rand.Rand, kills int, done <-chan struct{}) {
+	t.Helper()
+	const writes = loadClients * loadSteps * 3 / 4 // of a round, about: some steps find nothing to do
+	for n := range kills {
+		begun := l.told.writes.Load()
+		enough := begun + 1 + chance.Int64N(writes/int64(kills))
+		reached := await(ctx, roundBound, time.Millisecond, func() bool {
+			select {
+			case <-done:
+				return true
+			default:
+				return l.told.writes.Load() >= enough
+			}
+		})
+		require.True(t, reached, "kill %d: %d of %d writes within %s", n, l.told.writes.Load()-begun, enough-begun, roundBound)
+		l.system.kill()
+		l.system.start()
+	}
+}
+
+// requireExact settles and requires that the table holds what clients were told and everything derived equals a recount.
+func (l *load) requireExact(t *testing.T) {
+	t.Helper()
+	l.system.settle()
+	rows, differences := l.system.recount()
+	differences = append(l.told.compare(rows), differences...)
+	differences = append(differences, l.compareLatest()...)
+	for _, e := range l.system.events() {
+		if e.Type == "ReminderDue" {
+			differences = append(differences, fmt.Sprintf("announced, and nothing was due: %+v", e))
+		}
+	}
+	require.Empty(t, differences[:min(len(differences), shownDifferences)], "%d differences in round %d", len(differences), l.round)
+	t.Logf("round %d: %d writes acknowledged so far, %d rows, no difference", l.round, l.told.writes.Load(), len(rows))
+}
+
+// compareLatest holds the two statistics that no recount can find, because their items may be gone, against what clients
+// were told.
+func (l *load) compareLatest() []string {
+	var differences []string
+	for n := range loadUsers {
+		user := fmt.Sprintf("load-%d", n)
+		stats := l.system.client(user).get("/v1/me/stats")
+		for name, want := range map[string]string{
+			"lastEventCreated": l.told.eventCreated[user], "lastTaskCompleted": l.told.taskCompleted[user],
+		} {
+			if got, _ := stats[name].(string); got != want {
+				differences = append(differences, fmt.Sprintf("%s of %s is %q, clients saw %q", name, user, got, want))
+			}
+		}
+	}
+	return differences
+}
+
+func TestRecordsDeliveredAgainChangeNoRow(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	l := newLoad(t, s)
+	l.run(bounded(t))
+	// Time passes, so that what comes with it is there as well: fences, archived tasks, cold copies.
+	c := s.client("load-0")
+	soon := s.now().Add(time.Hour).Format(time.RFC3339)
+	c.create("reminders", map[string]any{"title": "soon", "triggerUtc": soon, "tzid": "UTC"})
+	c.create("tasks", map[string]any{"title": "done", "status": "COMPLETED"})
+	s.advance(26 * time.Hour)
+	s.settle()
+	rows, derived := s.scan(), map[string]int{}
+	for _, r := range rows {
+		derived[r.kind()]++
+	}
+	for _, kind := range []string{"LEDGER", "LINK", "USER_META", "FIRED", "COLD", "GONE"} {
+		require.NotZero(t, derived[kind], "rows of %s; there are %v", kind, derived)
+	}
+	effects := s.effects()
+
+	first, then := s.redeliver(2), s.redeliver(1)
+	require.NotZero(t, then, "records delivered again")
+	require.Equal(t, 2*then, first, "records delivered again, twice and once")
+	s.settle()
+	require.Equal(t, lines(rows), lines(s.scan()), "rows")
+	require.Equal(t, effects, s.effects(), "events, schedules and objects")
+	require.Empty(t, s.parked(), "what is parked")
+}
+
+// effects is everything outside of the table that consumers have brought about.
+func (s *system) effects() map[string]any {
+	s.t.Helper()
+	var blobs struct {
+		Items []string `json:"items"`
+	}
+	s.dev(http.MethodGet, "/dev/blobs?limit=1000", nil, &blobs)
+	return map[string]any{"events": s.events(), "schedules": s.pending(), "objects": blobs.Items}
+}
