@@ -114,6 +114,10 @@ func (methods route) open() bool {
 
 func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods route) {
 	x.route = pattern
+	o := methods[r.Method]
+	if o != nil && a.serves(o) {
+		x.operation = o.id
+	}
 	user := ""
 	if !methods.open() {
 		var p *Problem
@@ -123,7 +127,6 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		}
 	}
 	x.user = user
-	o := methods[r.Method]
 	switch {
 	case o == nil:
 		x.refuse(refuse(methodNotAllowed, "%s is not a method of this resource.", shorten(r.Method)).with("Allow", methods.allowed()))
@@ -132,7 +135,6 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		x.refuse(refuse(notFound, "There is no such resource."))
 		return
 	}
-	x.operation = o.id
 	c, p := o.readCall(r, user)
 	if p != nil {
 		x.refuse(p)

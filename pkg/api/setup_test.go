@@ -176,6 +176,7 @@ func (b *bundle) serve(req *http.Request) response {
 	if strings.Contains(rec.Header().Get("Content-Type"), "json") && rec.Body.Len() > 0 {
 		b.NoError(json.Unmarshal(rec.Body.Bytes(), &res.doc), rec.Body.String())
 	}
+	b.checkDocumented(req, res)
 	return res
 }
 

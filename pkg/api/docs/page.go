@@ -68,7 +68,7 @@ func (r reader) page() page {
 		p.Groups = append(p.Groups, g)
 	}
 	for _, path := range r.doc.get("paths").each() {
-		for _, method := range path.value.members {
+		for _, method := range path.value.each() {
 			o := r.operation(path.name, method.name, method.value)
 			for _, tag := range method.value.get("tags").elements() {
 				if g := groups[tag]; g != nil {

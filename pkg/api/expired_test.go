@@ -1,0 +1,52 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/bus"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// expired brings a reminder of ann's through the archive: completed, copied, past its ttl, and swept. Its id stays in the
+// list of cold copies.
+func (b *bundle) expired() string { return b.expiredOf("ann") }
+
+func (b *bundle) expiredOf(user string) string {
+	b.t.Helper()
+	id := b.want(201, post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`).by(user)).text("reminderId")
+	b.want(200, request{method: http.MethodPost, path: "/v1/reminders/" + id + "/complete", user: user})
+	b.archiveAll()
+	b.advance(25 * time.Hour)
+	b.store.Sweep(b.clock(), 0)
+	return id
+}
+
+// silence is a bus that nobody listens to.
+type silence struct{}
+
+func (silence) Publish(context.Context, ...bus.Event) error { return nil }
+
+// archiveAll hands every record of the stream to the archive's consumer.
+func (b *bundle) archiveAll() {
+	b.t.Helper()
+	cfg := b.archive
+	cfg.Bus = silence{}
+	consumer := archive.NewConsumer(cfg)
+	shards, err := b.store.Feed().Shards(b.t.Context())
+	b.NoError(err)
+	for _, shard := range shards {
+		slice, err := b.store.Feed().Read(b.t.Context(), shard.ID, "", 10_000)
+		b.NoError(err)
+		for _, record := range slice.Records {
+			c, err := change.Interpret(entity.Product(), record)
+			b.NoError(err)
+			if c.Type != nil {
+				b.NoError(consumer.Apply(b.t.Context(), []change.Change{c})[0].Err)
+			}
+		}
+	}
+}
