@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"nexus/pkg/local"
+)
+
+// devCommand is nexus dev.
+type devCommand struct {
+	Addr      string `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
+	Data      string `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
+	Store     string `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
+	Endpoint  string `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
+	Ephemeral bool   `help:"Keep the data in a temporary directory, removed at the end."`
+}
+
+// Run serves until it is asked to finish, and says in one line when it is ready.
+func (c *devCommand) Run(ctx context.Context, out outputs) error {
+	platform, err := local.Start(ctx, local.Options{
+		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+	})
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // asked to finish before it was ready
+		}
+		return err
+	}
+	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(out.messages, "nexus: finishing; interrupt again to end at once")
+	case <-platform.Done():
+	}
+	return errors.Join(platform.Err(), platform.Stop(context.WithoutCancel(ctx)))
+}

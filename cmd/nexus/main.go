@@ -1,0 +1,78 @@
+// Command nexus is the command line of the system: it runs it on this machine and shows that it works.
+//
+// It promises results on standard output and everything else on standard error, and exit code 0 for done, 1 for failed and
+// 2 for wrong usage. A first interrupt asks it to finish, a second one ends it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"nexus/pkg/local"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// commands are all that nexus does, one field and one file each.
+type commands struct {
+	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
+	Demo demoCommand `cmd:"" help:"Play one user's week on a system of its own and check every effect."`
+}
+
+// outputs are where a command writes.
+type outputs struct{ results, messages io.Writer }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Once asked to finish, the next signal does what signals do.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], outputs{os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run carries out one command line and returns the exit code.
+func run(ctx context.Context, args []string, out outputs) int {
+	asked := false // for help, which has been printed then
+	parser, err := kong.New(&commands{},
+		kong.Name("nexus"),
+		kong.Description("The backend of a personal-productivity product, run and tried out on this machine."),
+		kong.Writers(out.results, out.messages),
+		kong.Exit(func(int) { asked = true }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(out),
+	)
+	if err != nil {
+		panic("nexus: " + err.Error()) // the commands above do not fit together
+	}
+	parsed, err := parser.Parse(args)
+	if asked {
+		return exitDone
+	}
+	if err != nil {
+		fmt.Fprintf(out.messages, "nexus: %v (nexus --help says what there is)\n", err)
+		return exitUsage
+	}
+	err = parsed.Run()
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, local.ErrOptions):
+		fmt.Fprintf(out.messages, "nexus: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(out.messages, "nexus: %v\n", err)
+	return exitFailed
+}

@@ -1,0 +1,89 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// maxAdvance bounds one move of the clock.
+const maxAdvance = 10 * 366 * 24 * time.Hour
+
+// Errors of a move of the clock, matched with errors.Is.
+var (
+	// errRealTime: the clock cannot be moved, because the service behind the endpoint has a clock of its own.
+	errRealTime = errors.New("time is real with --endpoint: the clock cannot be moved")
+	// errTooFar: one move is bounded.
+	errTooFar = fmt.Errorf("one move of the clock is at most %d days", int(maxAdvance.Hours()/24))
+	// errEnded: the platform is being stopped, or a part of it has ended.
+	errEnded = errors.New("the platform has ended")
+)
+
+// moved is what a move of the clock did.
+type moved struct {
+	carriedOut
+	steps int
+}
+
+// moveTo brings the clock to the instant. Time stops on its way wherever something falls due: the next schedule, timer or
+// expiry. There everything is carried out and settles before time goes on, so that things happen in their order, and what
+// one of them brings about, such as a timer set by a task that was archived on the way, falls due on the same way.
+func (p *Platform) moveTo(ctx context.Context, target time.Time) (moved, error) {
+	if p.backend.sweep == nil {
+		return moved{}, errRealTime
+	}
+	p.moving.Lock()
+	defer p.moving.Unlock()
+	before := p.carriedOut()
+	steps, err := p.stepTo(ctx, target)
+	return moved{p.carriedOut().since(before), steps}, err
+}
+
+// stepTo returns how often time stopped.
+func (p *Platform) stepTo(ctx context.Context, target time.Time) (steps int, err error) {
+	switch now := p.clock.Now(); {
+	case target.Before(now):
+		return 0, fmt.Errorf("%w: it is %s already", errBackwards, now.Format(time.RFC3339))
+	case target.Sub(now) > maxAdvance:
+		return 0, errTooFar
+	}
+	if err := p.settleStep(ctx); err != nil {
+		return 0, err
+	}
+	for {
+		at := p.nextStop(target)
+		now := p.clock.Now()
+		if at.After(now) {
+			if err := p.clock.MoveTo(at); err != nil && !errors.Is(err, errBackwards) {
+				return steps, err
+			}
+			steps++
+			p.hub.tell("clock", func() []byte { return line(p.clockShown()) })
+		}
+		if err := p.settleStep(ctx); err != nil {
+			return steps, err
+		}
+		if !at.Before(target) {
+			return steps, nil
+		}
+	}
+}
+
+// nextStop is where time stops next: at what falls due first, or at the target.
+func (p *Platform) nextStop(target time.Time) time.Time {
+	stop := target
+	if at, any := p.scheduler.Next(); any && at.Before(stop) {
+		stop = at
+	}
+	if at, any := p.rows.next(true); any && at.Before(stop) {
+		stop = at
+	}
+	return stop
+}
+
+func (p *Platform) settleStep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleBound)
+	defer cancel()
+	return p.Settle(ctx)
+}

@@ -1,0 +1,98 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// errBackwards: time was asked to go back.
+var errBackwards = errors.New("the clock moves only forward")
+
+// clock is the platform's time: the machine's, moved forward by an offset that is on disk before anybody sees it, so that
+// no restart takes time back.
+type clock struct {
+	machine func() time.Time
+	file    string // empty: the offset ends with the process
+
+	mu     sync.Mutex
+	offset time.Duration
+	moved  chan struct{} // closed and replaced by every move
+}
+
+// savedClock is the file's content.
+type savedClock struct {
+	Offset string `json:"offset"` // a Go duration
+}
+
+func openClock(machine func() time.Time, file string) (*clock, error) {
+	c := &clock{machine: machine, file: file, moved: make(chan struct{})}
+	if file == "" {
+		return c, nil
+	}
+	content, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open clock: %w", err)
+	}
+	var saved savedClock
+	if err := json.Unmarshal(content, &saved); err != nil {
+		return nil, fmt.Errorf("open clock %s: %w", file, err)
+	}
+	if c.offset, err = time.ParseDuration(saved.Offset); err != nil || c.offset < 0 {
+		return nil, fmt.Errorf("open clock %s: offset %q is no duration from zero on", file, saved.Offset)
+	}
+	return c, nil
+}
+
+// Now returns the platform's time in UTC.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now()
+}
+
+func (c *clock) now() time.Time { return c.machine().Add(c.offset).UTC() }
+
+// Offset returns how far the clock is ahead of the machine's.
+func (c *clock) Offset() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.offset
+}
+
+// MoveTo sets the clock to the instant, from which it goes on. An instant that has passed is errBackwards.
+func (c *clock) MoveTo(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if at.Before(now) {
+		return fmt.Errorf("%w: it is %s already", errBackwards, now.Format(time.RFC3339))
+	}
+	offset := c.offset + at.Sub(now)
+	if c.file != "" {
+		content, err := json.Marshal(savedClock{offset.String()})
+		if err != nil {
+			return fmt.Errorf("move clock: %w", err)
+		}
+		if err := writeDurably(c.file, append(content, '\n')); err != nil {
+			return fmt.Errorf("move clock: %w", err)
+		}
+	}
+	c.offset = offset
+	close(c.moved)
+	c.moved = make(chan struct{})
+	return nil
+}
+
+// Moved returns a channel that is closed at the next move. Whoever waits for an instant takes it before reading the time.
+func (c *clock) Moved() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.moved
+}

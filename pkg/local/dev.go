@@ -1,0 +1,142 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// maxDevBody bounds the body of a request under /dev/.
+const maxDevBody = 4 << 10
+
+// devPath is one path under /dev/ with what it answers to. A handler's error becomes a problem document.
+type devPath struct {
+	pattern string
+	methods map[string]func(http.ResponseWriter, *http.Request) error
+}
+
+func (p *Platform) devPaths() []devPath {
+	type methods = map[string]func(http.ResponseWriter, *http.Request) error
+	return []devPath{
+		{"/dev/clock", methods{http.MethodGet: p.getClock, http.MethodPost: p.postClock}},
+		{"/dev/settle", methods{http.MethodPost: p.postSettle}},
+		{"/dev/events", methods{http.MethodGet: p.getEvents}},
+		{"/dev/schedules", methods{http.MethodGet: p.getSchedules}},
+		{"/dev/parked", methods{http.MethodGet: p.getParked}},
+		{"/dev/blobs", methods{http.MethodGet: p.getBlobs}},
+		{"/dev/blobs/{name...}", methods{http.MethodGet: p.getBlob}},
+		{"/dev/lag", methods{http.MethodGet: p.getLag}},
+		{"/dev/info", methods{http.MethodGet: p.getInfo}},
+		{"/dev/stream", methods{http.MethodGet: p.getStream}},
+		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
+	}
+}
+
+// devRoutes serves /dev/.
+func (p *Platform) devRoutes() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range p.devPaths() {
+		mux.HandleFunc(path.pattern, func(w http.ResponseWriter, r *http.Request) {
+			method := r.Method
+			if method == http.MethodHead {
+				method = http.MethodGet
+			}
+			handle, ok := path.methods[method]
+			if !ok {
+				var allowed []string
+				for m := range path.methods {
+					allowed = append(allowed, m)
+				}
+				slices.Sort(allowed)
+				w.Header().Set("Allow", strings.Join(allowed, ", "))
+				refuseWith(w, &devProblem{http.StatusMethodNotAllowed, "the path answers to " + strings.Join(allowed, " and ")})
+				return
+			}
+			if err := handle(w, r); err != nil {
+				p.refuse(w, r, err)
+			}
+		})
+	}
+	mux.HandleFunc("/dev/", func(w http.ResponseWriter, _ *http.Request) {
+		refuseWith(w, &devProblem{http.StatusNotFound, "there is no such path under /dev/"})
+	})
+	return mux
+}
+
+// devProblem is an error that says how it is to be answered.
+type devProblem struct {
+	status int
+	detail string
+}
+
+func (e *devProblem) Error() string { return e.detail }
+
+func refusal(status int, format string, args ...any) error {
+	return &devProblem{status, fmt.Sprintf(format, args...)}
+}
+
+// refuse answers with the problem that the error is. Here the detail says everything: whoever reads it runs the system.
+func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var problem *devProblem
+	var unsettled *UnsettledError
+	switch {
+	case errors.As(err, &problem):
+	case errors.As(err, &unsettled):
+		problem = &devProblem{http.StatusGatewayTimeout, err.Error()}
+	case errors.Is(err, errRealTime):
+		problem = &devProblem{http.StatusConflict, err.Error()}
+	case errors.Is(err, errBackwards), errors.Is(err, errTooFar):
+		problem = &devProblem{http.StatusUnprocessableEntity, err.Error()}
+	case errors.Is(err, errEnded):
+		problem = &devProblem{http.StatusServiceUnavailable, err.Error()}
+	default:
+		p.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		problem = &devProblem{http.StatusInternalServerError, err.Error()}
+	}
+	refuseWith(w, problem)
+}
+
+// refuseWith answers with a problem document (RFC 9457) of the type that says no more than its status.
+func refuseWith(w http.ResponseWriter, e *devProblem) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(e.status)
+	_, _ = w.Write(append(line(struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{"about:blank", http.StatusText(e.status), e.status, e.detail}), '\n')) // the client may have gone
+}
+
+// answer sends a value.
+func answer(w http.ResponseWriter, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(append(line(v), '\n')) // the client may have gone
+	return nil
+}
+
+// readBody decodes a body strictly: unknown and repeated members are refused, and so is what is not UTF-8.
+func readBody(r *http.Request, into any) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		// A form on a page of another site can send every other type without being asked.
+		return refusal(http.StatusUnsupportedMediaType, "the body has to be application/json")
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxDevBody+1))
+	if err != nil {
+		return refusal(http.StatusBadRequest, "the body breaks off: %v", err)
+	}
+	if len(body) > maxDevBody {
+		return refusal(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxDevBody)
+	}
+	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
+		return refusal(http.StatusBadRequest, "the body is not what is wanted here: %v", err)
+	}
+	return nil
+}

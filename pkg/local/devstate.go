@@ -1,0 +1,256 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/reminders"
+	schedulelocal "nexus/pkg/schedule/local"
+)
+
+const (
+	defaultList = 100
+	maxList     = 1000
+	// maxParkedPage bounds the parked objects of one answer, which holds their records.
+	maxParkedPage = 100
+)
+
+// listed is what every list under /dev/ answers. Next is what to send as after for what follows, if anything does.
+type listed[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"`
+}
+
+// listParams reads limit and the names that the path knows besides.
+func listParams(r *http.Request, most int, known ...string) (limit int, query url.Values, err error) {
+	query = r.URL.Query()
+	for name, values := range query {
+		if (name != "limit" && !slices.Contains(known, name)) || len(values) != 1 {
+			return 0, nil, refusal(http.StatusBadRequest, "parameter %.40q is unknown here or repeated", name)
+		}
+	}
+	limit = min(defaultList, most)
+	if text := query.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > most {
+			return 0, nil, refusal(http.StatusUnprocessableEntity, "limit has to be 1 to %d", most)
+		}
+	}
+	return limit, query, nil
+}
+
+// getEvents lists the latest events on the bus, the oldest of them first.
+func (p *Platform) getEvents(w http.ResponseWriter, r *http.Request) error {
+	limit, _, err := listParams(r, maxList)
+	if err != nil {
+		return err
+	}
+	out := listed[eventShown]{Items: []eventShown{}}
+	for _, e := range p.bus.Tail(limit) {
+		out.Items = append(out.Items, shownEvent(e))
+	}
+	return answer(w, out)
+}
+
+// scheduleShown is a schedule as it is listed.
+type scheduleShown struct {
+	Name      string              `json:"name"`
+	At        time.Time           `json:"at"`
+	State     schedulelocal.State `json:"state"`
+	Payload   json.RawMessage     `json:"payload"`
+	Attempts  int                 `json:"attempts,omitempty"`
+	LastError string              `json:"lastError,omitempty"`
+}
+
+// getSchedules lists schedules by instant, or those in one state.
+func (p *Platform) getSchedules(w http.ResponseWriter, r *http.Request) error {
+	limit, query, err := listParams(r, maxList, "state")
+	if err != nil {
+		return err
+	}
+	state := schedulelocal.State(query.Get("state"))
+	if state != "" && state != schedulelocal.Pending && state != schedulelocal.Completed {
+		return refusal(http.StatusUnprocessableEntity, "state is %s or %s", schedulelocal.Pending, schedulelocal.Completed)
+	}
+	all := slices.DeleteFunc(p.scheduler.All(), func(e schedulelocal.Entry) bool { return state != "" && e.State != state })
+	slices.SortStableFunc(all, func(a, b schedulelocal.Entry) int { return a.At.Compare(b.At) })
+	out := listed[scheduleShown]{Items: []scheduleShown{}}
+	for _, e := range all[:min(limit, len(all))] {
+		out.Items = append(out.Items, scheduleShown{e.Name, e.At, e.State, e.Payload, e.Attempts, e.LastError})
+	}
+	return answer(w, out)
+}
+
+// parkedShown is a parked record or a failure object.
+type parkedShown struct {
+	Object string          `json:"object"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// getParked lists what consumers could not process, and behind it what mappings gave up, with the objects' content.
+func (p *Platform) getParked(w http.ResponseWriter, r *http.Request) error {
+	limit, query, err := listParams(r, maxParkedPage, "after")
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, prefix := range []string{failurePrefix, consume.ParkedPrefix} { // in the order of names
+		if len(names) < limit {
+			more, err := p.blobs.List(r.Context(), prefix, limit-len(names), query.Get("after"))
+			if err != nil {
+				return blobRefusal(err)
+			}
+			names = append(names, more...)
+		}
+	}
+	out := listed[parkedShown]{Items: []parkedShown{}}
+	for _, name := range names {
+		body, err := p.blobs.Get(r.Context(), name)
+		if errors.Is(err, blob.ErrNotFound) {
+			continue // removed since it was listed
+		}
+		if err != nil {
+			return err
+		}
+		if !json.Valid(body) {
+			body = line(string(body))
+		}
+		out.Items = append(out.Items, parkedShown{name, body})
+	}
+	if len(names) == limit {
+		out.Next = names[limit-1]
+	}
+	return answer(w, out)
+}
+
+// getBlobs lists names of objects.
+func (p *Platform) getBlobs(w http.ResponseWriter, r *http.Request) error {
+	limit, query, err := listParams(r, blob.MaxList, "prefix", "after")
+	if err != nil {
+		return err
+	}
+	names, err := p.blobs.List(r.Context(), query.Get("prefix"), limit, query.Get("after"))
+	if err != nil {
+		return blobRefusal(err)
+	}
+	out := listed[string]{Items: append([]string{}, names...)}
+	if len(names) == limit {
+		out.Next = names[limit-1]
+	}
+	return answer(w, out)
+}
+
+// getBlob answers an object as it is stored.
+func (p *Platform) getBlob(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	body, err := p.blobs.Get(r.Context(), name)
+	if err != nil {
+		return blobRefusal(err)
+	}
+	media := "application/octet-stream"
+	if strings.HasSuffix(name, ".json") || json.Valid(bytes.TrimSpace(body)) {
+		media = "application/json"
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(body) // the client may have gone
+	return nil
+}
+
+func blobRefusal(err error) error {
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return refusal(http.StatusNotFound, "there is no such object")
+	case errors.Is(err, blob.ErrInvalid):
+		return refusal(http.StatusUnprocessableEntity, "%v", err)
+	}
+	return err
+}
+
+// consumerShown is what became of the records at one consumer since the start.
+type consumerShown struct {
+	Consumer   string `json:"consumer"`
+	Records    int    `json:"records"`
+	Done       int    `json:"done"`
+	Parked     int    `json:"parked"`
+	Unfinished int    `json:"unfinished"`
+	Retried    int    `json:"retried"`
+}
+
+type readerShown struct {
+	Reader    string                    `json:"reader"`
+	Shards    []eventsource.ShardStatus `json:"shards"`
+	Consumers []consumerShown           `json:"consumers"`
+}
+
+// getLag says how far everybody has come. The numbers of consumers and reminders begin with the process.
+func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
+	out := struct {
+		Now       time.Time                   `json:"now"`
+		Heads     map[string]string           `json:"heads,omitempty"` // by shard; absent with --endpoint
+		Readers   []readerShown               `json:"readers"`
+		Reminders map[reminders.Happening]int `json:"reminders"`
+		Due       int                         `json:"schedulesDue"`
+		NextAt    *time.Time                  `json:"nextScheduleAt,omitempty"`
+		ExpiryAt  *time.Time                  `json:"nextExpiryAt,omitempty"`
+	}{Now: p.clock.Now().Truncate(time.Second), Reminders: p.reminded.all(), Due: len(p.scheduler.Due(p.clock.Now()))}
+	if p.backend.heads != nil {
+		var err error
+		if out.Heads, err = p.backend.heads(r.Context()); err != nil {
+			return err
+		}
+	}
+	for _, reader := range p.readers {
+		shown := readerShown{Reader: reader.mapping.Config().Name, Shards: reader.mapping.Status()}
+		for _, c := range reader.consumers {
+			n := reader.tally.of(c.Name())
+			shown.Consumers = append(shown.Consumers, consumerShown{c.Name(), n.Records, n.Done, n.Parked, n.Unfinished, n.Retried})
+		}
+		out.Readers = append(out.Readers, shown)
+	}
+	if at, any := p.scheduler.Next(); any {
+		out.NextAt = &at
+	}
+	if at, any := p.rows.next(false); any {
+		out.ExpiryAt = &at
+	}
+	return answer(w, out)
+}
+
+// getInfo says where everything is, for those who want to look with other tools.
+func (p *Platform) getInfo(w http.ResponseWriter, _ *http.Request) error {
+	return answer(w, struct {
+		URL       string    `json:"url"`
+		Store     Store     `json:"store"`
+		Endpoint  string    `json:"endpoint,omitempty"`
+		Table     string    `json:"table"`
+		StreamARN string    `json:"streamArn,omitempty"`
+		Indexes   []string  `json:"indexes"`
+		DataDir   string    `json:"dataDirectory,omitempty"`
+		Ephemeral bool      `json:"ephemeral"`
+		StartedAt time.Time `json:"startedAt"` // by the machine's clock
+		Missed    int       `json:"missed"`    // reminders more than a day late since then
+	}{
+		p.URL(), p.options.Store, p.backend.endpoint, p.backend.tableName, p.backend.stream, indexNames(), p.options.DataDir,
+		p.options.Ephemeral || p.options.Store == Memory, p.started.UTC().Truncate(time.Second),
+		p.reminded.all()[reminders.Missed],
+	})
+}
+
+func indexNames() []string {
+	var out []string
+	for _, index := range entity.Schema().Indexes {
+		out = append(out, string(index.Name))
+	}
+	return out
+}

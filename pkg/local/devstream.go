@@ -1,0 +1,44 @@
+package local
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// heartbeat is how often a quiet stream says that it is alive.
+const heartbeat = 15 * time.Second
+
+// getStream sends what happens as server-sent events, from now on: each record that a reader finished (change) and each
+// effect (schedule, event, parked, blob), and the moves of the clock. A listener that falls behind is told lost and cut
+// off, rather than holding anybody up.
+func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
+	happenings, end := p.hub.subscribe()
+	defer end()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := http.NewResponseController(w)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	text := ": listening\n\n"
+	for {
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+		if err := out.Flush(); err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+		select {
+		case what, ok := <-happenings:
+			if !ok {
+				fmt.Fprint(w, "event: lost\ndata: {}\n\n")
+				return nil
+			}
+			text = fmt.Sprintf("event: %s\ndata: %s\n\n", what.Kind, what.Data)
+		case <-beat.C:
+			text = ": alive\n\n"
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}

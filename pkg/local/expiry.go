@@ -1,0 +1,194 @@
+package local
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// expiries knows every row that will expire, and when, so that nobody has to look through the table for them: one walk
+// at the start, and from then on the stream, whose readers pass all its records by. It lags behind the table by what the
+// readers have not read yet.
+//
+// It may name a row that has changed since. The sweep deletes under the row as it is named here, so that costs an attempt;
+// the record of the change is still to come and puts it right.
+type expiries struct {
+	mu    sync.Mutex
+	rows  map[entity.Key]expiring
+	all   expiryHeap // by instant; entries that rows no longer agrees with are passed over
+	steps expiryHeap // those whose expiry has consequences: timers and entities
+
+	seen    map[string]string       // by shard: the last record taken in
+	touched map[entity.Key]struct{} // rows the stream told about before the walk was done; nil afterwards
+	added   chan struct{}           // closed and replaced when an expiry comes in
+}
+
+type expiring struct {
+	at           int64 // seconds since the epoch
+	ttl, version entity.Number
+}
+
+func newExpiries() *expiries {
+	return &expiries{
+		rows: map[entity.Key]expiring{}, seen: map[string]string{},
+		touched: map[entity.Key]struct{}{}, added: make(chan struct{}),
+	}
+}
+
+// walk takes in the rows that are there. What the stream has told meanwhile is newer.
+func (e *expiries) walk(ctx context.Context, walker table.Walker) error {
+	err := walker.Walk(ctx, 0, 1, func(row entity.Item) error {
+		if !row.Has(entity.AttrTTL) {
+			return nil
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if _, newer := e.touched[row.Key()]; !newer {
+			e.set(row.Key(), row)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look for rows that will expire: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.touched = nil
+	return nil
+}
+
+// observe takes in records as they were read from a shard, once each however often they are read.
+func (e *expiries) observe(shard string, records []change.Record) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range records {
+		if change.CompareSequence(r.Sequence, e.seen[shard]) <= 0 {
+			continue
+		}
+		e.seen[shard] = r.Sequence
+		if e.touched != nil {
+			e.touched[r.Key] = struct{}{}
+		}
+		e.set(r.Key, r.New)
+	}
+}
+
+// set notes the row as it is now; nil if it is gone.
+func (e *expiries) set(key entity.Key, row entity.Item) {
+	ttl, expires := row[entity.AttrTTL].(entity.Number)
+	at := row.Int(entity.AttrTTL)
+	if !expires || at <= 0 {
+		delete(e.rows, key)
+		return
+	}
+	version, _ := row[entity.AttrVersion].(entity.Number)
+	e.put(key, expiring{at, ttl, version})
+}
+
+func (e *expiries) put(key entity.Key, x expiring) {
+	before, known := e.rows[key]
+	e.rows[key] = x
+	if known && before.at == x.at {
+		return // its place in the heaps is right
+	}
+	heap.Push(&e.all, expiryPlace{x.at, key})
+	if hasConsequences(key) {
+		heap.Push(&e.steps, expiryPlace{x.at, key})
+	}
+	close(e.added)
+	e.added = make(chan struct{})
+}
+
+// hasConsequences says whether anything follows from the row's expiry, so that time has to stop there on its way.
+func hasConsequences(key entity.Key) bool {
+	sk, err := entity.ParseSortKey(key.SK)
+	return err == nil && (!sk.IsRow() || sk.Prefix == entity.RowTimer)
+}
+
+// take removes and returns the rows that have expired at the instant, reduced to what identifies them.
+func (e *expiries) take(at time.Time) []entity.Item {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []entity.Item
+	for e.current(&e.all) && e.all[0].at <= at.Unix() {
+		key := heap.Pop(&e.all).(expiryPlace).key
+		x := e.rows[key]
+		delete(e.rows, key)
+		row := key.Item()
+		row[entity.AttrTTL] = x.ttl
+		if x.version != "" {
+			row[entity.AttrVersion] = x.version
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// restore brings back rows that were taken and could not be removed, except where something newer is known.
+func (e *expiries) restore(rows []entity.Item) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, row := range rows {
+		if _, newer := e.rows[row.Key()]; !newer {
+			e.set(row.Key(), row)
+		}
+	}
+}
+
+// next returns the instant of the earliest expiry, or of the earliest one that has consequences; false if there is none.
+func (e *expiries) next(consequences bool) (time.Time, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	places := &e.all
+	if consequences {
+		places = &e.steps
+	}
+	if !e.current(places) {
+		return time.Time{}, false
+	}
+	return time.Unix((*places)[0].at, 0).UTC(), true
+}
+
+// news returns a channel that is closed when an expiry comes in.
+func (e *expiries) news() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.added
+}
+
+// current drops what is outdated at the top and reports whether anything is left.
+func (e *expiries) current(places *expiryHeap) bool {
+	for len(*places) > 0 {
+		top := (*places)[0]
+		if x, known := e.rows[top.key]; known && x.at == top.at {
+			return true
+		}
+		heap.Pop(places)
+	}
+	return false
+}
+
+// expiryPlace is where a row stands in the order of expiry.
+type expiryPlace struct {
+	at  int64
+	key entity.Key
+}
+
+type expiryHeap []expiryPlace
+
+func (h expiryHeap) Len() int           { return len(h) }
+func (h expiryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *expiryHeap) Push(x any)        { *h = append(*h, x.(expiryPlace)) }
+func (h *expiryHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,72 @@
+package local
+
+import "sync"
+
+// happening is one thing that happened in the platform, as GET /dev/stream shows it.
+type happening struct {
+	Kind string // change, schedule, event, parked, blob, clock
+	Data []byte // one line of JSON
+}
+
+// listenerBuffer is how far a listener may fall behind before it loses its subscription.
+const listenerBuffer = 4096
+
+// hub tells listeners what happens. It never holds up whoever tells it: a listener that falls behind is dismissed.
+type hub struct {
+	mu        sync.Mutex
+	listeners map[chan happening]struct{}
+	closed    bool
+}
+
+func newHub() *hub { return &hub{listeners: map[chan happening]struct{}{}} }
+
+// tell hands the happening to every listener; it is only put into words if there is one.
+func (h *hub) tell(kind string, data func() []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.listeners) == 0 {
+		return
+	}
+	what := happening{kind, data()}
+	for listener := range h.listeners {
+		select {
+		case listener <- what:
+		default:
+			h.dismiss(listener)
+		}
+	}
+}
+
+// subscribe returns a channel of what happens from now on, and a function that ends it. The channel is closed then, when
+// the platform stops, and when the listener falls behind.
+func (h *hub) subscribe() (<-chan happening, func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	listener := make(chan happening, listenerBuffer)
+	if h.closed {
+		close(listener)
+		return listener, func() {}
+	}
+	h.listeners[listener] = struct{}{}
+	return listener, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.dismiss(listener)
+	}
+}
+
+func (h *hub) dismiss(listener chan happening) {
+	if _, listening := h.listeners[listener]; listening {
+		delete(h.listeners, listener)
+		close(listener)
+	}
+}
+
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for listener := range h.listeners {
+		h.dismiss(listener)
+	}
+}

@@ -1,0 +1,42 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/table/memory"
+)
+
+// startMemory makes a table in this process. Its stream's records are dated by the machine's clock, as a service's are:
+// moving the platform's clock must not age them.
+func startMemory(rows *expiries) *backend {
+	store := memory.New(time.Now, memory.Options{})
+	feed := store.Feed()
+	return &backend{
+		store: store, walker: store, tableName: entity.Schema().Name,
+		newSource: func() eventsource.Source { return feed },
+		changed:   feed.Changed,
+		heads: func(ctx context.Context) (map[string]string, error) {
+			shards, err := feed.Shards(ctx)
+			if err != nil {
+				return nil, err
+			}
+			heads := map[string]string{}
+			for _, shard := range shards {
+				if heads[shard.ID], err = feed.Head(shard.ID); err != nil {
+					return nil, fmt.Errorf("head of shard %s: %w", shard.ID, err)
+				}
+			}
+			return heads, nil
+		},
+		sweep: func(_ context.Context, at time.Time) (int, error) {
+			rows.take(at)
+			// The store removes what expired before the instant; here an item leaves in the second of its ttl.
+			return len(store.Sweep(at.Add(time.Second), 0)), nil
+		},
+		stop: func(context.Context) error { return nil },
+	}
+}

@@ -1,0 +1,81 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+)
+
+// Store names what the table is kept in.
+type Store string
+
+const (
+	// DynamoDB is the local engine, or what Endpoint names.
+	DynamoDB Store = "dynamodb"
+	// Memory is the store in this process. Nothing of it, nor of what goes with it, outlives the process.
+	Memory Store = "memory"
+)
+
+const (
+	// DefaultAddr is where the platform listens unless told otherwise: for this machine alone.
+	DefaultAddr = "127.0.0.1:8080"
+	// DefaultDataDir is where data are kept, below the working directory.
+	DefaultDataDir = ".nexus"
+)
+
+// ErrOptions: the options contradict each other.
+var ErrOptions = errors.New("options of the local platform")
+
+// Options say what platform to start. The zero Options are the engine with its data in DefaultDataDir.
+type Options struct {
+	Store Store // empty means DynamoDB
+	// DataDir keeps the table, the clock, checkpoints, schedules, events and objects. Empty means DefaultDataDir. The memory
+	// store and an ephemeral platform have none.
+	DataDir string
+	// Endpoint is the base URL of another DynamoDB-compatible service to use in the engine's place. Time is real then: rows
+	// expire when the service removes them, and the clock cannot be moved.
+	Endpoint string
+	// Ephemeral keeps the data in a temporary directory that is removed at the end.
+	Ephemeral bool
+	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.
+	Addr string
+	// Log receives what happens; nil discards it.
+	Log *slog.Logger
+}
+
+// normal returns the options with defaults filled in, or what is wrong with them.
+func (o Options) normal() (Options, error) {
+	refuse := func(format string, args ...any) (Options, error) {
+		return Options{}, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...))
+	}
+	if o.Store == "" {
+		o.Store = DynamoDB
+	}
+	switch {
+	case o.Store != DynamoDB && o.Store != Memory:
+		return refuse("store %q is neither %s nor %s", o.Store, DynamoDB, Memory)
+	case o.Store == Memory && o.Endpoint != "":
+		return refuse("the memory store has no endpoint")
+	case o.Store == Memory && o.DataDir != "":
+		return refuse("the memory store keeps no data, so it has no data directory")
+	case o.Ephemeral && o.DataDir != "":
+		return refuse("an ephemeral platform keeps no data, so it has no data directory")
+	}
+	if o.Endpoint != "" {
+		u, err := url.Parse(o.Endpoint)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
+			return refuse("endpoint %q is no base URL such as http://127.0.0.1:8000", o.Endpoint)
+		}
+	}
+	if o.DataDir == "" {
+		o.DataDir = DefaultDataDir
+	}
+	if o.Addr == "" {
+		o.Addr = DefaultAddr
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}

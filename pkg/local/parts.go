@@ -1,0 +1,218 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/blob"
+	"nexus/pkg/blob/dir"
+	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/bus"
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/change"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+)
+
+// open opens the table and everything else that keeps data.
+func (p *Platform) open(ctx context.Context) error {
+	if p.options.Store == Memory {
+		p.options.DataDir = ""
+	} else if err := p.openDirectory(); err != nil {
+		return err
+	}
+	var err error
+	if p.clock, err = openClock(time.Now, p.inData("clock.json")); err != nil {
+		return err
+	}
+	if p.backend, err = p.openBackend(ctx); err != nil {
+		return err
+	}
+	p.onStop(p.backend.stop)
+	if p.bus, err = buslocal.New(buslocal.Config{Dir: p.inData("events")}); err != nil {
+		return err
+	}
+	p.onStop(func(context.Context) error { return p.bus.Close() })
+	if p.options.DataDir == "" {
+		p.blobs = blobmemory.New(nil)
+		return nil
+	}
+	kept, err := dir.New(p.inData("blobs"))
+	if err != nil {
+		return err
+	}
+	p.onStop(func(context.Context) error { return kept.Close() })
+	p.blobs = kept
+	return nil
+}
+
+// openDirectory makes the data directory this process's own.
+func (p *Platform) openDirectory() error {
+	if p.options.Ephemeral {
+		temporary, err := os.MkdirTemp("", "nexus-")
+		if err != nil {
+			return fmt.Errorf("temporary data directory: %w", err)
+		}
+		p.options.DataDir = temporary
+		p.onStop(func(context.Context) error { return os.RemoveAll(temporary) })
+	}
+	absolute, err := filepath.Abs(p.options.DataDir)
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	p.options.DataDir = absolute
+	if err := os.MkdirAll(absolute, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	lock, err := lockDirectory(absolute)
+	if err != nil {
+		return err
+	}
+	p.onStop(func(context.Context) error { return lock.release() })
+	return nil
+}
+
+// inData returns a path in the data directory; "" if there is none.
+func (p *Platform) inData(name string) string {
+	if p.options.DataDir == "" {
+		return ""
+	}
+	return filepath.Join(p.options.DataDir, name)
+}
+
+func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
+	switch {
+	case p.options.Store == Memory:
+		return startMemory(p.rows), nil
+	case p.options.Endpoint != "":
+		return startEndpoint(ctx, p.options.Endpoint, p.log)
+	}
+	return startEngine(ctx, p.inData("engine"), p.rows, p.log)
+}
+
+// ports are what the code under the platform works with: each as it is, and with what the platform does besides.
+type ports struct {
+	store     table.Store
+	scheduler schedule.Scheduler
+	bus       bus.Bus
+	blobs     blob.Store
+}
+
+// assemble builds consumers, readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
+func (p *Platform) assemble() (http.Handler, error) {
+	in := ports{
+		store: wakingStore{p.backend.store, p.wake},
+		bus:   toldBus{p.bus, p.hub},
+		blobs: toldBlobs{p.blobs, p.hub},
+	}
+	p.schedules = &schedulerDriver{clock: p.clock, poked: make(chan struct{}, 1), log: p.log}
+	p.sweeps = &sweepDriver{sweepRows: p.backend.sweep, rows: p.rows, clock: p.clock, log: p.log}
+
+	// The scheduler calls the notifier, which puts schedules itself.
+	var notifier *reminders.Notifier
+	var err error
+	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
+		Dir: p.inData("schedules"),
+		Target: notifyTarget(func(ctx context.Context, payload []byte) error {
+			err := notifier.Handle(ctx, payload)
+			if err == nil {
+				p.schedules.calls.Add(1)
+			}
+			return err
+		}, in.blobs, p.clock.Now, p.log),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.schedules.scheduler = p.scheduler
+	in.scheduler = toldScheduler{p.scheduler, p.hub, p.schedules.poke}
+	reminding := reminders.Config{
+		Store: in.store, Registry: p.registry, Scheduler: in.scheduler, Bus: in.bus, Now: p.clock.Now,
+		Log: p.log.With("consumer", reminders.Name), Observe: p.reminded.observe,
+	}
+	notifier = reminders.NewNotifier(reminding)
+	archiving := archive.Config{Store: in.store, Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now}
+
+	kept, err := p.openCheckpoints()
+	if err != nil {
+		return nil, err
+	}
+	p.readers, err = newReaders(readersConfig{
+		registry: p.registry, backend: p.backend, checkpoints: kept, blobs: in.blobs, now: p.clock.Now,
+		consumers: []change.Consumer{
+			projection.NewConsumer(stats.Projection(), in.store, p.clock.Now),
+			projection.NewConsumer(links.Projection(), in.store, p.clock.Now),
+			reminders.New(reminding),
+			archive.NewConsumer(archiving),
+		},
+		watch: p.watch(), hub: p.hub, log: p.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.routes(in.store, archiving), nil
+}
+
+// openCheckpoints keeps them where the table is kept.
+func (p *Platform) openCheckpoints() (eventsource.Checkpoints, error) {
+	if p.options.DataDir == "" {
+		return &eventsource.MemoryCheckpoints{}, nil
+	}
+	return openCheckpoints(p.inData("checkpoints"), p.backend.stream)
+}
+
+// watch is what sees all records that the readers read.
+func (p *Platform) watch() func(string, []change.Record) {
+	if p.backend.sweep == nil {
+		return func(string, []change.Record) {}
+	}
+	return p.rows.observe
+}
+
+// wake has every reader look at the stream now.
+func (p *Platform) wake() {
+	for _, r := range p.readers {
+		r.mapping.Wake()
+	}
+}
+
+// remindersTally counts what the reminders did since the start.
+type remindersTally struct {
+	mu     sync.Mutex
+	counts map[reminders.Happening]int
+}
+
+func newRemindersTally() *remindersTally {
+	return &remindersTally{counts: map[reminders.Happening]int{
+		reminders.Scheduled: 0, reminders.Deleted: 0, reminders.Delivered: 0,
+		reminders.Late: 0, reminders.Missed: 0, reminders.Dropped: 0,
+	}}
+}
+
+func (t *remindersTally) observe(o reminders.Observation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.counts[o.What]++
+}
+
+func (t *remindersTally) all() map[reminders.Happening]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[reminders.Happening]int{}
+	for what, n := range t.counts {
+		out[what] = n
+	}
+	return out
+}

@@ -1,0 +1,220 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"nexus/pkg/blob"
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/entity"
+	schedulelocal "nexus/pkg/schedule/local"
+)
+
+const (
+	// finishBound is how long requests under way may take to finish when the platform stops.
+	finishBound = 5 * time.Second
+	// headerBound is how long a client may take to send a request's header.
+	headerBound = 10 * time.Second
+	// idleBound is how long a connection may wait for its next request.
+	idleBound = 2 * time.Minute
+	// maxHeaderBytes bounds a request's header.
+	maxHeaderBytes = 64 << 10
+)
+
+// Platform is a running system. Its methods are safe for concurrent use.
+type Platform struct {
+	options  Options
+	registry *entity.Registry
+	log      *slog.Logger
+	started  time.Time
+
+	clock     *clock
+	backend   *backend
+	rows      *expiries
+	bus       *buslocal.Bus
+	blobs     blob.Store
+	scheduler *schedulelocal.Scheduler
+	hub       *hub
+	readers   []*reader
+	schedules *schedulerDriver
+	sweeps    *sweepDriver
+	reminded  *remindersTally
+
+	server  *http.Server
+	address string
+	moving  sync.Mutex    // one move of the clock at a time
+	walked  chan struct{} // closed when the rows that will expire are known
+
+	closers []func(context.Context) error // run from the last to the first
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	ending   sync.Once
+	ended    chan struct{}
+	failure  error // before ended is closed
+	stopping sync.Once
+	stopped  error
+}
+
+// Start starts the platform and returns when it serves. The context bounds the start alone.
+//
+// Errors on which callers decide: ErrOptions; ErrInUse and engine.ErrInUse if another process has the data directory;
+// engine.ErrNotInstalled; and for an address in use the system's error.
+func Start(ctx context.Context, options Options) (*Platform, error) {
+	options, err := options.normal()
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{
+		options: options, registry: entity.Product(), log: options.Log, started: time.Now(),
+		rows: newExpiries(), hub: newHub(), reminded: newRemindersTally(),
+		walked: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if err := p.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the local platform: %w", err), p.Stop(context.WithoutCancel(ctx)))
+	}
+	return p, nil
+}
+
+func (p *Platform) start(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.options.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s (choose another address with --addr): %w", p.options.Addr, err)
+	}
+	p.onStop(func(context.Context) error {
+		if err := listener.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil // the server closed it
+	})
+	p.address = listener.Addr().String()
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	handler, err := p.assemble()
+	if err != nil {
+		return err
+	}
+	p.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerBound, IdleTimeout: idleBound, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(p.log.With("part", "http").Handler(), slog.LevelWarn),
+	}
+	p.run(listener)
+	return nil
+}
+
+// run starts everything that goes on until the platform stops.
+func (p *Platform) run(listener net.Listener) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	p.work.Go(func() {
+		if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			p.fail(fmt.Errorf("serve HTTP: %w", err))
+		}
+	})
+	for _, r := range p.readers {
+		p.work.Go(func() {
+			if err := r.mapping.Run(ctx); err != nil {
+				p.fail(err)
+			}
+		})
+	}
+	p.work.Go(func() { p.schedules.run(ctx) })
+	if p.backend.sweep != nil {
+		p.work.Go(func() { p.sweeps.run(ctx) })
+		p.work.Go(func() { p.walkRows(ctx) })
+	} else {
+		close(p.walked)
+	}
+	if p.backend.done != nil {
+		p.work.Go(func() {
+			select {
+			case <-p.backend.done:
+				p.fail(fmt.Errorf("the engine has ended: %w", p.backend.err()))
+			case <-ctx.Done():
+			}
+		})
+	}
+}
+
+func (p *Platform) walkRows(ctx context.Context) {
+	if err := p.rows.walk(ctx, p.backend.walker); err != nil {
+		if ctx.Err() == nil {
+			p.fail(err)
+		}
+		return
+	}
+	close(p.walked)
+}
+
+// URL returns the base URL of the HTTP API.
+func (p *Platform) URL() string { return "http://" + p.address }
+
+// Done is closed when the platform has ended, because it was stopped or because a part of it ended by itself. Stop is
+// needed in either case.
+func (p *Platform) Done() <-chan struct{} { return p.ended }
+
+// Err returns nil while the platform runs and after it was stopped; otherwise what ended it.
+func (p *Platform) Err() error {
+	select {
+	case <-p.ended:
+		return p.failure
+	default:
+		return nil
+	}
+}
+
+// fail ends the platform's work and says why.
+func (p *Platform) fail(err error) { p.end(err) }
+
+func (p *Platform) end(err error) {
+	p.ending.Do(func() {
+		p.failure = err
+		if p.cancel != nil {
+			p.cancel()
+		}
+		close(p.ended)
+	})
+}
+
+// onStop has the function run when the platform stops, before those that came earlier.
+func (p *Platform) onStop(f func(context.Context) error) { p.closers = append(p.closers, f) }
+
+// Stop takes no more requests, lets those under way finish for as long as the context and a few seconds allow, stops what
+// goes on by itself, and gives everything back. Stopping again returns the first answer.
+func (p *Platform) Stop(ctx context.Context) error {
+	p.stopping.Do(func() {
+		p.hub.close()
+		var errs []error
+		if p.server != nil {
+			errs = append(errs, p.shutServer(ctx))
+		}
+		p.end(nil)
+		p.work.Wait()
+		for _, f := range slices.Backward(p.closers) {
+			errs = append(errs, f(ctx))
+		}
+		if err := errors.Join(errs...); err != nil {
+			p.stopped = fmt.Errorf("stop the local platform: %w", err)
+		}
+	})
+	return p.stopped
+}
+
+// shutServer cuts off the requests that do not finish in time: that a client is slow is no error of ours.
+func (p *Platform) shutServer(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, finishBound)
+	defer cancel()
+	err := p.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return p.server.Close()
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/bus"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+)
+
+// The ports as the consumers get them: each effect goes on to the adapter, and once it is there the hub is told. What has
+// to be done about an effect, such as looking at the schedules again, hangs on done.
+
+type toldScheduler struct {
+	schedule.Scheduler
+	hub  *hub
+	done func()
+}
+
+func (s toldScheduler) Put(ctx context.Context, in schedule.Schedule) error {
+	err := s.Scheduler.Put(ctx, in)
+	s.done() // also after an error: the schedule may be there
+	if err == nil {
+		s.hub.tell("schedule", func() []byte {
+			return line(scheduleTold{"put", in.Name, entity.FormatInstant(in.At), in.Payload})
+		})
+	}
+	return err
+}
+
+func (s toldScheduler) Delete(ctx context.Context, name string) error {
+	err := s.Scheduler.Delete(ctx, name)
+	if err == nil {
+		s.hub.tell("schedule", func() []byte { return line(scheduleTold{Op: "delete", Name: name}) })
+	}
+	return err
+}
+
+type scheduleTold struct {
+	Op      string          `json:"op"`
+	Name    string          `json:"name"`
+	At      string          `json:"at,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+type toldBus struct {
+	bus.Bus
+	hub *hub
+}
+
+func (b toldBus) Publish(ctx context.Context, events ...bus.Event) error {
+	err := b.Bus.Publish(ctx, events...)
+	if err == nil {
+		for _, e := range events {
+			b.hub.tell("event", func() []byte { return line(shownEvent(e)) })
+		}
+	}
+	return err
+}
+
+// eventShown is an event as /dev/ shows it.
+type eventShown struct {
+	Type   string          `json:"type"`
+	Source string          `json:"source"`
+	Time   time.Time       `json:"time"`
+	Detail json.RawMessage `json:"detail"`
+}
+
+func shownEvent(e bus.Event) eventShown {
+	return eventShown{e.Type, bus.Source, e.Time.UTC().Truncate(time.Second), e.Detail}
+}
+
+type toldBlobs struct {
+	blob.Store
+	hub *hub
+}
+
+func (b toldBlobs) Put(ctx context.Context, name string, body []byte) error {
+	err := b.Store.Put(ctx, name, body)
+	if err == nil {
+		kind := "blob"
+		if strings.HasPrefix(name, consume.ParkedPrefix) || strings.HasPrefix(name, failurePrefix) {
+			kind = "parked"
+		}
+		b.hub.tell(kind, func() []byte { return line(blobTold{"put", name, len(body)}) })
+	}
+	return err
+}
+
+func (b toldBlobs) Delete(ctx context.Context, name string) error {
+	err := b.Store.Delete(ctx, name)
+	if err == nil {
+		b.hub.tell("blob", func() []byte { return line(blobTold{Op: "delete", Name: name}) })
+	}
+	return err
+}
+
+type blobTold struct {
+	Op    string `json:"op"`
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes,omitempty"`
+}
+
+// line is a value as one line of JSON.
+func line(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("local: " + err.Error()) // structs of texts, numbers and JSON that was checked before
+	}
+	return text
+}

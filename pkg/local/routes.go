@@ -1,0 +1,32 @@
+package local
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/query"
+	"nexus/pkg/table"
+)
+
+// routes is the whole surface: the API as it is deployed, its documentation page, and /dev/.
+func (p *Platform) routes(store table.Store, archiving archive.Config) http.Handler {
+	surface := api.New(api.Config{
+		Registry: p.registry,
+		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
+		Queries:  query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
+		Archive:  archive.New(archiving),
+		// The bearer token is the user: everybody on this machine is believed.
+		Authenticate: api.BearerIsUser,
+		Log:          p.log.With("part", "api"), Now: time.Now, NewID: uuid.NewString,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/dev/", p.devRoutes())
+	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.Handle("/", surface)
+	return mux
+}

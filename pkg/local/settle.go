@@ -1,0 +1,175 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"nexus/pkg/eventsource"
+)
+
+const (
+	// settleBound is how long POST /dev/settle waits, and each step of a move of the clock.
+	settleBound = 30 * time.Second
+	// settlePause is the wait before what failed is tried again, and between two looks where nothing tells.
+	settlePause = 20 * time.Millisecond
+	// quietRounds is how often in a row nothing may have happened for the platform to count as settled.
+	quietRounds = 2
+)
+
+// UnsettledError says what is still to be done.
+type UnsettledError struct {
+	Behind []string
+	cause  error
+}
+
+func (e *UnsettledError) Error() string { return "not settled: " + strings.Join(e.Behind, "; ") }
+
+// Unwrap returns why the wait ended.
+func (e *UnsettledError) Unwrap() error { return e.cause }
+
+// Settle waits until every consumer has caught up with the stream and nothing is due, carrying out at once whatever is:
+// each mapping has reached the head, nothing is in flight, every schedule and every expiry that was due is done, and the
+// head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that.
+//
+// A service behind an endpoint does not say where its stream ends. There a mapping counts as caught up when it has read
+// every shard once more since it was asked and found nothing; it is asked twice, so every shard was empty two times.
+func (p *Platform) Settle(ctx context.Context) error {
+	var before map[string]string
+	for quiet := 0; quiet < quietRounds; {
+		head, did, err := p.round(ctx)
+		if errors.Is(err, eventsource.ErrEnded) {
+			return fmt.Errorf("settle: %w: %w", errEnded, err)
+		}
+		if ctx.Err() != nil {
+			return &UnsettledError{p.behind(), errors.Join(err, ctx.Err())}
+		}
+		switch {
+		case err != nil || did:
+			quiet = 0
+		case quiet > 0 && !maps.Equal(head, before):
+			quiet = 1 // this round was as quiet as a first one
+		default:
+			quiet++
+		}
+		if err != nil {
+			waitFor(ctx, settlePause, nil, nil)
+		}
+		before = head
+	}
+	return nil
+}
+
+// round waits for the mappings and then carries out what is due; did says whether there was anything.
+func (p *Platform) round(ctx context.Context) (head map[string]string, did bool, err error) {
+	select {
+	case <-p.walked:
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	before := p.carriedOut()
+	if head, err = p.catchUp(ctx); err != nil {
+		return nil, false, err
+	}
+	_, errFire := p.schedules.fire(ctx)
+	_, errSweep := p.sweeps.sweep(ctx)
+	// The drivers may have been at work as well.
+	return head, p.carriedOut() != before, errors.Join(errFire, errSweep)
+}
+
+// catchUp waits until all mappings are where the stream ends, and returns where that was.
+func (p *Platform) catchUp(ctx context.Context) (map[string]string, error) {
+	if p.backend.heads == nil {
+		for _, r := range p.readers {
+			if err := readToTheEnd(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	head, err := p.backend.heads(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the stream's head: %w", err)
+	}
+	for _, r := range p.readers {
+		if err := r.mapping.CaughtUp(ctx, head); err != nil {
+			return nil, err
+		}
+	}
+	return head, nil
+}
+
+// readToTheEnd waits until the reader has read every shard to its end in a read that began after the call.
+func readToTheEnd(ctx context.Context, r *reader) error {
+	mark := r.source.mark()
+	tick := time.NewTicker(settlePause)
+	defer tick.Stop()
+	for {
+		r.mapping.Wake()
+		shards := r.mapping.Status()
+		caughtUp := len(shards) > 0
+		for _, s := range shards {
+			caughtUp = caughtUp && s.InFlight == 0 && (s.Done || s.Started && r.source.emptySince(mark, s.Shard))
+		}
+		if caughtUp {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("catch up %q: %w", r.mapping.Config().Name, ctx.Err())
+		}
+	}
+}
+
+// behind says in words what is not done, for whoever waited in vain.
+func (p *Platform) behind() []string {
+	var out []string
+	// A context of its own: the caller's is over.
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	var heads map[string]string
+	if p.backend.heads != nil {
+		var err error
+		if heads, err = p.backend.heads(ctx); err != nil {
+			out = append(out, "the stream's head is not known: "+err.Error())
+		}
+	}
+	for _, r := range p.readers {
+		for _, s := range r.mapping.Status() {
+			head, known := heads[s.Shard]
+			if s.InFlight == 0 && (!known || s.Position == head) {
+				continue
+			}
+			out = append(out, fmt.Sprintf("reader %s, shard %s: at %q of %q, %d records in flight, %d failures in a row",
+				r.mapping.Config().Name, s.Shard, s.Position, head, s.InFlight, s.Failures))
+		}
+	}
+	for _, e := range p.scheduler.All() {
+		if e.LastError != "" && !e.At.After(p.clock.Now()) {
+			out = append(out, fmt.Sprintf("schedule %s, due %s: %d calls failed, the last with: %s",
+				e.Name, e.At.Format(time.RFC3339), e.Attempts, e.LastError))
+		}
+	}
+	if at, any := p.rows.next(false); any && !at.After(p.clock.Now()) {
+		out = append(out, "rows that expired at "+at.Format(time.RFC3339)+" and later are not removed")
+	}
+	if len(out) == 0 {
+		out = append(out, "something is always being written")
+	}
+	return out
+}
+
+// carriedOut counts what became due and was done since the start, by whomever.
+type carriedOut struct{ fired, swept int64 }
+
+func (p *Platform) carriedOut() carriedOut {
+	return carriedOut{p.schedules.calls.Load(), p.sweeps.removed.Load()}
+}
+
+func (c carriedOut) since(before carriedOut) carriedOut {
+	return carriedOut{c.fired - before.fired, c.swept - before.swept}
+}

@@ -1,0 +1,41 @@
+package local
+
+import (
+	"context"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// wakingStore has the stream's readers look at once after each write, rather than at their next poll: a poll's interval is
+// most of what would pass between a write and what follows from it. They are woken after an error as well, because the
+// write may be there.
+type wakingStore struct {
+	table.Store
+	wake func()
+}
+
+func (s wakingStore) Put(ctx context.Context, p table.Put) error {
+	defer s.wake()
+	return s.Store.Put(ctx, p)
+}
+
+func (s wakingStore) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+	defer s.wake()
+	return s.Store.Update(ctx, u)
+}
+
+func (s wakingStore) Delete(ctx context.Context, d table.Delete) error {
+	defer s.wake()
+	return s.Store.Delete(ctx, d)
+}
+
+func (s wakingStore) Transact(ctx context.Context, actions ...table.Action) error {
+	defer s.wake()
+	return s.Store.Transact(ctx, actions...)
+}
+
+func (s wakingStore) Load(ctx context.Context, rows []entity.Item) error {
+	defer s.wake()
+	return s.Store.Load(ctx, rows)
+}
