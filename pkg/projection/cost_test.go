@@ -1,0 +1,116 @@
+package projection_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+var morning = time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
+
+// counted is a store that counts its round trips.
+func counted() (store *memory.Store, calls *int) {
+	calls = new(int)
+	return memory.New(clock, memory.Options{Observer: func(table.Usage) { *calls++ }}), calls
+}
+
+func clock() time.Time { return morning }
+
+// created is the change that brings an item to life.
+func created(user string, typ *entity.Type, id string, fields entity.Item) change.Change {
+	it := typ.First(user, id, fields, morning, nil)
+	return change.Change{Kind: change.Inserted, Type: typ, User: user, Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning}
+}
+
+// edited is the change of an item's title.
+func edited(before change.Change) change.Change {
+	after := before.New.Clone()
+	after[entity.AttrTitle] = entity.String("another title")
+	c := before
+	c.Kind, c.Old = change.Modified, before.New
+	c.New = before.Type.Next(before.User, before.New, after, morning, nil)
+	c.Version++
+	return c
+}
+
+func TestAChangeThatContributesTheSameCostsNoCall(t *testing.T) {
+	t.Parallel()
+	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
+		store, calls := counted()
+		note := created("ann", entity.Note(), "note_1", noteWithLink())
+		consumer := projection.NewConsumer(p, store, clock)
+		require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)
+		*calls = 0
+		require.NoError(t, consumer.Apply(t.Context(), []change.Change{edited(note)})[0].Err)
+		require.Zero(t, *calls, p.Name())
+	}
+}
+
+func TestACountedChangeCostsOneTransactionAndForASumOneRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		projection *projection.Projection
+		calls      int
+	}{"stats": {stats.Projection(), 2}, "links": {links.Projection(), 1}} {
+		store, calls := counted()
+		consumer := projection.NewConsumer(c.projection, store, clock)
+		note := created("ann", entity.Note(), "note_1", noteWithLink())
+		require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)
+		require.Equal(t, c.calls, *calls, name)
+	}
+}
+
+func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
+	t.Parallel()
+	store, calls := counted()
+	var batch []change.Change
+	for i := range 90 {
+		batch = append(batch, created(fmt.Sprintf("user_%d", i%10), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+	}
+	for _, o := range projection.NewConsumer(stats.Projection(), store, clock).Apply(t.Context(), batch) {
+		require.NoError(t, o.Err)
+	}
+	require.Equal(t, 2, *calls, "90 ledger rows and 10 sums: one read, one transaction")
+}
+
+func noteWithLink() entity.Item {
+	fields := entity.Item{entity.AttrTitle: entity.String("n")}
+	fields.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})
+	return fields
+}
+
+// BenchmarkProjections applies 10,000 changes of 500 users in batches of 100 (P4), and for comparison each change alone.
+func BenchmarkProjections(b *testing.B) {
+	var changes []change.Change
+	for i := range 10_000 {
+		changes = append(changes, created(fmt.Sprintf("user_%d", i%500), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+	}
+	for _, c := range []struct {
+		name string
+		size int
+	}{{"batches", 100}, {"one-by-one", 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			var calls int
+			for b.Loop() {
+				store, n := counted()
+				consumer := projection.NewConsumer(stats.Projection(), store, clock)
+				for from := 0; from < len(changes); from += c.size {
+					consumer.Apply(b.Context(), changes[from:from+c.size])
+				}
+				calls = *n
+			}
+			b.ReportMetric(float64(calls)/float64(len(changes)), "calls/change")
+			b.ReportMetric(float64(len(changes)*b.N)/b.Elapsed().Seconds(), "changes/s")
+		})
+	}
+}
