@@ -156,6 +156,28 @@ func TestTheItemMayBeReadBeforeATwinAndTheReceiptAfter(t *testing.T) {
 	requireReplay(t, first, b.must(c.cmd, append(c.at, key("k1"))...))
 }
 
+func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := commands(b)["update"]
+	first := b.must(c.cmd, append(c.at, key("k1"))...)
+	// The other way round: the receipt was read before the twin, and the item after.
+	var receipt entity.Item
+	b.once("BatchGet", memory.Before, func() error {
+		rows, err := b.store.Query(t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
+		require.NoError(t, err)
+		require.Len(t, rows.Items, 1)
+		receipt = rows.Items[0]
+		require.NoError(t, b.store.Delete(t.Context(), table.Delete{Key: receipt.Key()}))
+		b.once("BatchGet", memory.After, func() error {
+			return b.store.Put(t.Context(), table.Put{Item: receipt})
+		})
+		return nil
+	})
+	requireReplay(t, first, b.must(c.cmd, append(c.at, key("k1"))...))
+	require.NotNil(t, receipt)
+}
+
 func TestAReplayAnswersWithTheEntityAsItIsNow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

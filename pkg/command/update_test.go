@@ -84,6 +84,7 @@ func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
 	})
 	_, err := b.do(mine, at(1))
 	requireStale(t, err, 2)
+	require.Equal(t, "BatchGet Update BatchGet Update", b.trips(), "the row that came back says it")
 	b.once("Update", memory.Before, func() error {
 		b.must(command.Delete{Type: entity.Task(), ID: id}, at(2))
 		return nil

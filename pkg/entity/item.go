@@ -52,7 +52,11 @@ func (it Item) Map(name string) Item {
 // Time returns an instant attribute (see [ParseInstant]); ok is false if it is absent or malformed. For a floating
 // time it is the wall-clock reading labelled UTC.
 func (it Item) Time(name string) (t time.Time, ok bool) {
-	t, err := ParseInstant(it.Str(name))
+	s := it.Str(name)
+	if s == "" {
+		return time.Time{}, false // the common case, without the cost of an error
+	}
+	t, err := ParseInstant(s)
 	return t, err == nil
 }
 

@@ -36,6 +36,9 @@ func (e *fieldErrors) refuse(it Item, reason string, attrs ...string) {
 
 // pointerTo appends a reference token to a JSON Pointer (RFC 6901 §3).
 func pointerTo(parent, token string) string {
+	if !strings.ContainsAny(token, "~/") {
+		return parent + "/" + token // nearly every name; validation asks for one for each field
+	}
 	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }
 

@@ -27,6 +27,7 @@ type Entry struct {
 	Item entity.Item
 	// OccurrenceStart and OccurrenceEnd are real instants in UTC; the same for what has no length.
 	OccurrenceStart, OccurrenceEnd time.Time
+	place                          place
 }
 
 // Agenda is a page of entries, by start, then id.
@@ -67,7 +68,7 @@ func (w window) answer(entries []Entry, known known) Agenda {
 	weight := 0
 	for i, e := range entries {
 		if weight += weigh(e.Item); i == w.limit || i > 0 && weight > maxPageBytes {
-			return Agenda{Entries: entries[:i], Next: placeOf(entries[i-1]).encode(w.question)}
+			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
 		}
 	}
 	if known.complete {

@@ -41,7 +41,7 @@ func (r *reading) fetchDue(ctx context.Context) error {
 func (r *reading) dueElsewhere() []place {
 	entries, known := r.entries()
 	if len(entries) > r.limit {
-		known.limit(placeOf(entries[r.limit]))
+		known.limit(entries[r.limit].place)
 	}
 	var out []place
 	for _, sc := range r.scans {

@@ -13,10 +13,6 @@ type place struct {
 	id    string
 }
 
-func placeOf(e Entry) place {
-	return place{e.OccurrenceStart, e.Item.Str(e.Type.IDAttr)}
-}
-
 func (p place) compare(other place) int {
 	return cmp.Or(p.start.Compare(other.start), cmp.Compare(p.id, other.id))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,6 +25,8 @@ type reading struct {
 	long *scan
 	// items are the entities found, by id.
 	items map[string]filed
+	// sorted are the entries of all items, in order; nil when they are to be put together anew.
+	sorted []Entry
 	// due bounds what is known by the tasks that were fetched for their due time.
 	due known
 }
@@ -189,6 +192,7 @@ func (r *reading) file(row entity.Item) {
 	id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
 	if held, ok := r.items[id]; !ok || held.version < version {
 		r.items[id] = filed{version, r.show(t, row)}
+		r.sorted = nil
 	}
 }
 
@@ -200,16 +204,15 @@ func (r *reading) entries() ([]Entry, known) {
 			k.limit(sc.through())
 		}
 	}
-	var out []Entry
-	for _, item := range r.items {
-		for _, e := range item.entries {
-			if p := placeOf(e); k.covers(p) && p.compare(r.after) > 0 {
-				out = append(out, e)
-			}
+	if r.sorted == nil {
+		for _, item := range r.items {
+			r.sorted = append(r.sorted, item.entries...)
 		}
+		slices.SortFunc(r.sorted, func(a, b Entry) int { return a.place.compare(b.place) })
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return placeOf(a).compare(placeOf(b)) })
-	return out, k
+	first := sort.Search(len(r.sorted), func(i int) bool { return r.sorted[i].place.compare(r.after) > 0 })
+	end := sort.Search(len(r.sorted), func(i int) bool { return !k.covers(r.sorted[i].place) })
+	return r.sorted[first:max(first, end)], k
 }
 
 // show returns the item's showings in the window.
@@ -226,7 +229,7 @@ func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
 		// Two readings may be one instant where the clock is put forward: a place in the order has one entry.
 		again := len(out) > 0 && out[len(out)-1].OccurrenceStart.Equal(span.Start)
 		if r.shows(span.Start, span.End) && !again {
-			out = append(out, Entry{t, seen, span.Start, span.End})
+			out = append(out, Entry{t, seen, span.Start, span.End, place{span.Start, seen.Str(t.IDAttr)}})
 		}
 	}
 	return out
