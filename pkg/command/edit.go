@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"nexus/pkg/entity"
@@ -64,11 +65,14 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 		meta = c.userMeta(rows)
 	}
 	merged, wrong, err := e.apply(before, meta)
-	if err == nil && merged == nil {
-		err = entity.Invalid(wrong)
-	}
 	if err != nil {
 		return Result{}, err
+	}
+	if merged == nil {
+		if err := entity.Invalid(wrong); err != nil {
+			return Result{}, err
+		}
+		return Result{}, fmt.Errorf("change %s: the command left no entity", e.ref)
 	}
 	res := Result{Type: e.typ, Ref: e.ref, Item: before}
 	if len(wrong) == 0 && merged.Equal(before) {

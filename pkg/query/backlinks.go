@@ -53,7 +53,19 @@ func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref,
 	if err != nil {
 		return Page{}, err
 	}
-	return Page{Items: items, Next: found.next}, nil
+	return b.cut(Page{Items: items, Next: found.next}), nil
+}
+
+// cut ends a page of large items early.
+func (b backlinks) cut(page Page) Page {
+	weight := 0
+	for i, f := range page.Items {
+		if weight += weigh(f.Item); i > 0 && weight > maxPageBytes {
+			last := page.Items[i-1]
+			return Page{Items: page.Items[:i], Next: b.cursor(edgePlace{entity.LinkedSK(last.Type.Ref(last.Item)), true})}
+		}
+	}
+	return page
 }
 
 // backlinks is the question who links to a target.

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,22 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 	}
 	_, err = b.service.Backlinks(ctx, bob, to, 0, "")
 	require.ErrorIs(t, err, query.ErrNotFound)
+}
+
+func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	to := entity.Ref{Type: "NOTE", ID: b.add(ann, entity.Note(), `{"title":"n"}`, nil).Str("noteId")}
+	body := strings.Repeat("a", 32<<10)
+	var want []string
+	for i := range 70 {
+		want = append(want, fmt.Sprintf("%02d", i))
+		it := b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"%02d","body":%q,"links":[{"targetType":"NOTE","targetId":%q}]}`, i, body, to.ID), nil)
+		b.link(ann, entity.Note().Ref(it), to)
+	}
+	got, n := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, 100, cursor) })
+	require.Equal(t, want, got)
+	require.Equal(t, 3, n)
 }
 
 func TestEdgesOfManyOthersDoNotHideTheUsersOwn(t *testing.T) {

@@ -1,0 +1,43 @@
+package command_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	act := func(apply func(before entity.Item, now time.Time) (entity.Item, error)) command.Act {
+		return command.Act{Name: "raise", Type: entity.Task(), ID: id, Apply: apply}
+	}
+	raise := act(func(before entity.Item, _ time.Time) (entity.Item, error) {
+		after := before.Clone()
+		after["priority"] = entity.Int(before.Int("priority") - 1)
+		return after, nil
+	})
+	res := b.must(raise, key("k1"))
+	require.Equal(t, "BatchGet Transact", b.trips())
+	require.Equal(t, int64(2), res.Item.Int("version"))
+	require.Equal(t, "TASK#BACKLOG#P2#2025-12-01T12:00:00Z", res.Item.Str("GSI3SK"))
+	require.True(t, b.must(raise, key("k1")).Replayed)
+	b.must(raise)
+	_, err := b.do(raise)
+	require.Equal(t, []string{"/priority"}, pointers(t, err), "no priority above the first")
+
+	_, err = b.do(act(func(entity.Item, time.Time) (entity.Item, error) {
+		return nil, &command.StateError{Reason: "is resting"}
+	}))
+	requireState(t, err, "is resting")
+	_, err = b.do(act(func(entity.Item, time.Time) (entity.Item, error) { return nil, nil }))
+	require.ErrorContains(t, err, "left no entity")
+	b.trips()
+	b.must(act(func(before entity.Item, _ time.Time) (entity.Item, error) { return before, nil }))
+	require.Equal(t, "BatchGet", b.trips())
+}
