@@ -1,0 +1,246 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/api"
+	"nexus/pkg/api/docs"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestAMethodThatIsNotThereIsNamedWithThoseThatAre(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for path, allowed := range map[string]string{
+		"/v1/events":                        "POST",
+		"/v1/tasks":                         "GET, HEAD, POST",
+		"/v1/tasks/task_1":                  "GET, HEAD, PATCH, DELETE",
+		"/v1/notes/note_1/links/NOTE/note2": "PUT, DELETE",
+		"/v1/me":                            "GET, HEAD, PATCH",
+		"/v1/reminders/rem_1/snooze":        "POST",
+		"/healthz":                          "GET, HEAD",
+	} {
+		res := b.want(405, request{method: http.MethodOptions, path: path})
+		b.Equal(allowed, res.Header().Get("Allow"), path)
+	}
+}
+
+func TestAPathThatLeadsNowhereIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, path := range []string{
+		"/", "/v1", "/v1/", "/v1/pizzas", "/v1/events/", "/v1//events", "/v1/events/./x", "/v1/notes/../me", "/v1/tasks/task_1/links",
+		"/v1/tasks/task_1/links/NOTE", "/v2/events", "/docs", "/problems/not-found", "/v1/user_meta/ann", "/" + strings.Repeat("a", 2000), "/v1/notes/%2e%2e/me",
+	} {
+		b.Equal("not-found", b.want(404, get(path)).problem(), path)
+		b.want(401, get(path).by("-"))
+	}
+}
+
+func TestSomebodyWithoutANameLearnsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, header := range []string{"", "ann", "Bearer", "Bearer ", "Basic ann", "Bearer ann bob", "Bearer ann#2026", "Bearer " + strings.Repeat("a", 65), "Bearer ann/bob", "Bearer änn"} {
+		res := b.want(401, get("/v1/me").by("-").with("Authorization", header))
+		b.Equal("Bearer", res.Header().Get("WWW-Authenticate"))
+		b.want(401, request{method: http.MethodPut, path: "/v1/me", user: "-"}.with("Authorization", header))
+	}
+	b.want(200, get("/healthz").by("-"))
+	b.want(200, get("/openapi.json").by("-"))
+	b.Zero(b.store.Len())
+}
+
+func TestAPartServesItsOwnOperationsOnly(t *testing.T) {
+	t.Parallel()
+	for part, want := range map[api.Part]struct{ write, read, document int }{
+		api.OnlyCommands: {201, 404, 404},
+		api.OnlyQueries:  {404, 200, 200},
+		api.Everything:   {201, 200, 200},
+	} {
+		b := setup(t, func(c *api.Config) { c.Part = part })
+		b.want(want.write, post("/v1/notes", `{"title":"a"}`))
+		b.want(want.read, get("/v1/notes?state=recent"))
+		b.want(want.read, get("/v1/me"))
+		b.want(want.document, get("/openapi.json"))
+		b.want(200, get("/healthz"))
+		b.want(405, request{method: http.MethodPut, path: "/v1/me"})
+	}
+}
+
+func TestTheDocsAreMountedWhereTheyArePassedIn(t *testing.T) {
+	t.Parallel()
+	page, err := docs.New(api.Document(entity.Product()))
+	require.NoError(t, err)
+	b := setup(t, func(c *api.Config) { c.Docs = page })
+	b.Contains(b.want(200, get("/docs").by("-")).Body.String(), "createTask")
+	b.Contains(b.want(200, get("/docs/docs.css").by("-")).Header().Get("Content-Type"), "text/css")
+	moved := b.want(302, get("/problems/precondition-failed").by("-"))
+	b.Equal("/docs#precondition-failed", moved.Header().Get("Location"))
+}
+
+func TestARequestIsLoggedAndObservedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"secret words"}`)).text("noteId")
+	res := b.want(200, get(path).with("X-Request-Id", "client-7"))
+	b.Equal("client-7", res.Header().Get("X-Request-Id"))
+	traced := b.want(200, get(path).with("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+	b.Equal("4bf92f3577b34da6a3ce929d0e0e4736", traced.Header().Get("X-Request-Id"))
+	b.NotContains(b.want(200, get(path).with("X-Request-Id", "a\" b")).Header().Get("X-Request-Id"), " ")
+
+	lines := strings.Split(strings.TrimSpace(b.log.String()), "\n")
+	b.Len(lines, 4)
+	var line map[string]any
+	b.NoError(json.Unmarshal([]byte(lines[1]), &line))
+	b.Equal("/v1/notes/{noteId}", line["route"])
+	b.Equal("getNote", line["operation"])
+	b.Equal(float64(200), line["status"])
+	b.Equal("client-7", line["requestId"])
+	b.Len(line["user"], 12)
+	b.NotContains(b.log.String(), "secret words")
+	b.NotContains(b.log.String(), `"ann"`)
+	b.Equal(api.Observation{Operation: "createNote", Status: 201}, b.seen.all[0])
+}
+
+func TestWhatFailsInsideIsLoggedAndNotTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		retry  string
+	}{
+		"throttled":   {table.ErrThrottled, 503, "1"},
+		"unavailable": {table.ErrUnavailable, 503, "1"},
+		"conflict":    {table.ErrConflict, 503, "1"},
+		"cancelled":   {context.DeadlineExceeded, 503, "1"},
+		"unexpected":  {errInside{}, 500, ""},
+	} {
+		b := setup(t)
+		b.failWith(func(memory.Call) error { return c.err })
+		for _, r := range []request{post("/v1/notes", `{"title":"a"}`), get("/v1/notes/note_1"), get("/v1/board"), get("/v1/archive")} {
+			res := b.want(c.status, r)
+			b.Equal(c.retry, res.Header().Get("Retry-After"), name)
+			b.NotContains(res.Body.String(), "USER#")
+			b.NotContains(res.Body.String(), c.err.Error())
+		}
+		b.Equal(4, strings.Count(b.log.String(), `"error"`), name)
+		b.Contains(b.log.String(), c.err.Error())
+	}
+}
+
+type errInside struct{}
+
+func (errInside) Error() string { return "wires crossed in USER#ann" }
+
+func TestAPanicIsAnAnswerAndALine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.failWith(func(memory.Call) error { panic("boom") })
+	res := b.want(500, get("/v1/me"))
+	b.Equal("internal-error", res.problem())
+	b.NotContains(res.Body.String(), "boom")
+	b.Contains(b.log.String(), "boom")
+	b.Contains(b.log.String(), `"level":"ERROR"`)
+
+	outside := setup(t, func(c *api.Config) { c.Authenticate = func(*http.Request) (string, bool) { panic("early") } })
+	outside.want(500, get("/v1/me"))
+	outside.Contains(outside.log.String(), "early")
+}
+
+func TestAnAbortedHandlerStaysAborted(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) {
+		c.Docs = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	})
+	b.PanicsWithValue(http.ErrAbortHandler, func() {
+		b.api.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/docs", nil))
+	})
+}
+
+func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Panics(t, func() { api.New(api.Config{}) })
+	full := api.Config{
+		Registry: entity.Product(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock, NewID: b.newID,
+	}
+	require.Panics(t, func() { api.New(full) })
+}
+
+// recipe is a type of another product.
+func recipe() *entity.Type {
+	note := entity.Note()
+	fields := []entity.Field{{Name: "recipeId", Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The id."}}
+	for _, f := range note.Fields {
+		if f.Name != "noteId" {
+			fields = append(fields, f)
+		}
+	}
+	fields = append(fields, entity.Field{Name: "portions", Kind: entity.Integer, Required: true, Min: 1, Max: 12, Doc: "For how many."})
+	return &entity.Type{
+		Name: "RECIPE_CARD", IDAttr: "recipeId", IDPrefix: "rec", Plural: "recipes", Fields: fields,
+		Check: func(it entity.Item) []entity.FieldError {
+			if !it.Has("body") {
+				return []entity.FieldError{{Pointer: "/body", Detail: "a recipe needs one"}}
+			}
+			return nil
+		},
+	}
+}
+
+func TestATypeOfAnotherProductGetsItsRoutes(t *testing.T) {
+	t.Parallel()
+	registry, err := entity.NewRegistry(recipe(), entity.UserMeta())
+	require.NoError(t, err)
+	b := setup(t, func(c *api.Config) { c.Registry = registry })
+	served := func(r request) response {
+		rec := httptest.NewRecorder()
+		req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
+		req.Header.Set("Authorization", "Bearer ann")
+		if r.body != "" {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		for name, value := range r.header {
+			req.Header.Set(name, value)
+		}
+		b.api.ServeHTTP(rec, req)
+		res := response{ResponseRecorder: rec}
+		if rec.Body.Len() > 0 {
+			b.NoError(json.Unmarshal(rec.Body.Bytes(), &res.doc))
+		}
+		return res
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string
+			RequestBody struct {
+				Content map[string]struct{ Example json.RawMessage }
+			}
+		}
+	}
+	b.NoError(json.Unmarshal(api.Document(registry), &doc))
+	example := doc.Paths["/v1/recipes"]["post"].RequestBody.Content["application/json"].Example
+	b.Equal("createRecipeCard", doc.Paths["/v1/recipes"]["post"].OperationID)
+	b.NotContains(doc.Paths, "/v1/board")
+
+	made := served(post("/v1/recipes", string(example)))
+	b.Equal(201, made.Code, made.Body)
+	path := "/v1/recipes/" + made.text("recipeId")
+	b.Equal(200, served(patch(path, `{"portions":4}`, 1)).Code)
+	other := served(post("/v1/recipes", string(example))).text("recipeId")
+	b.Equal(200, served(request{method: http.MethodPut, path: path + "/links/RECIPE_CARD/" + other}).Code)
+	b.Equal(200, served(get("/v1/recipes/"+other+"/backlinks")).Code)
+	batch := served(post("/v1/commands", `{"commands":[{"id":"1","type":"DeleteRecipeCard","data":{"recipeId":"`+other+`"},"expectedVersion":1}]}`))
+	b.Equal(`{"results":[{"id":"1","status":204}]}`, batch.Body.String())
+	b.Equal(404, served(get("/v1/tasks")).Code)
+}
