@@ -61,7 +61,7 @@ func begin(t testing.TB, l launch) *process {
 			p.ended(endBound)
 		}
 		if t.Failed() {
-			t.Logf("standard error of process %d:\n%s", p.pid, p.stderr.text())
+			t.Logf("standard error of process %d, without level INFO:\n%s", p.pid, p.stderr.notable())
 		}
 	})
 	return p
@@ -156,6 +156,9 @@ func (p *process) exit(t testing.TB) int {
 // journalLimit is how much of an output is kept, in bytes.
 const journalLimit = 256 << 10
 
+// journalLines bounds the lines of it that a failed test prints.
+const journalLines = 60
+
 // journal keeps the end of what a process wrote.
 type journal struct {
 	mu   sync.Mutex
@@ -178,6 +181,17 @@ func (j *journal) text() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.kept.String()
+}
+
+// notable is the last of what was written, without the log of what went well.
+func (j *journal) notable() string {
+	var kept []string
+	for line := range strings.Lines(j.text()) {
+		if !strings.Contains(line, " level=INFO ") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept[max(0, len(kept)-journalLines):], "")
 }
 
 // await asks until the answer is yes, and reports whether it was before the bound.

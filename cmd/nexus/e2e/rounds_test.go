@@ -143,21 +143,35 @@ func TestRecordsDeliveredAgainChangeNoRow(t *testing.T) {
 	}
 	effects := s.effects()
 
-	first, then := s.redeliver(2), s.redeliver(1)
-	require.NotZero(t, then, "records delivered again")
-	require.Equal(t, 2*then, first, "records delivered again, twice and once")
+	require.NotZero(t, s.redeliver(2), "records delivered again")
 	s.settle()
-	require.Equal(t, lines(rows), lines(s.scan()), "rows")
+	require.Empty(t, changes(rows, s.scan()), "rows after everything was delivered twice again")
+	require.NotZero(t, s.redeliver(1), "records delivered again")
+	s.settle()
+	require.Empty(t, changes(rows, s.scan()), "rows after everything was delivered once more")
 	require.Equal(t, effects, s.effects(), "events, schedules and objects")
 	require.Empty(t, s.parked(), "what is parked")
 }
 
-// effects is everything outside of the table that consumers have brought about.
-func (s *system) effects() map[string]any {
+// effects is everything outside of the table that consumers have brought about. Events may come again, with the delivery id
+// they had: by it a channel knows them. A reminder has a fence, so it does not even come again.
+func (s *system) effects() []string {
 	s.t.Helper()
 	var blobs struct {
 		Items []string `json:"items"`
 	}
 	s.dev(http.MethodGet, "/dev/blobs?limit=1000", nil, &blobs)
-	return map[string]any{"events": s.events(), "schedules": s.pending(), "objects": blobs.Items}
+	out := blobs.Items
+	for _, sch := range s.pending() {
+		out = append(out, fmt.Sprintf("schedule %+v", sch))
+	}
+	told := map[string]bool{}
+	for _, e := range s.events() {
+		text := fmt.Sprintf("event %s %s of %s", e.Type, e.Detail.DeliveryID, e.Detail.ItemID)
+		if e.Type == "ReminderDue" || !told[text] {
+			out = append(out, text)
+		}
+		told[text] = true
+	}
+	return out
 }

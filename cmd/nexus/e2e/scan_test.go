@@ -122,11 +122,21 @@ func (r row) String() string {
 	return string(text)
 }
 
-// lines are the rows as text, for comparing tables.
-func lines(rows []row) []string {
-	out := make([]string, len(rows))
-	for i, r := range rows {
-		out[i] = r.String()
+// changes are the rows that differ between two scans.
+func changes(before, after []row) []string {
+	was := map[string]string{}
+	for _, r := range before {
+		was[r.key()] = r.String()
+	}
+	var out []string
+	for _, r := range after {
+		if text := r.String(); was[r.key()] != text {
+			out = append(out, fmt.Sprintf("was %s, is %s", was[r.key()], text))
+		}
+		delete(was, r.key())
+	}
+	for key := range was {
+		out = append(out, key+" is gone")
 	}
 	return out
 }
