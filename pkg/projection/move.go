@@ -1,7 +1,6 @@
 package projection
 
 import (
-	"slices"
 	"time"
 
 	"nexus/pkg/change"
@@ -68,20 +67,20 @@ func (s state) verdict() change.Verdict {
 }
 
 // fold groups a batch by item. It goes by version, never by position: of the records of one item the lowest says where
-// the ledger is expected, the highest where it is to go. An item all of whose records leave the contribution as it was
-// needs no move; one of which any did needs it even if they cancel out, or the middle one would come back and stick.
+// the ledger is expected, the highest where it is to go. Records that leave the contribution as it was are left out, so
+// that the version a ledger row ends at does not depend on how batches were cut. Those that did not need a move even if
+// they cancel out, or the middle one would come back and stick.
 func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 	type group struct{ user, id string }
 	index := map[group]*move{}
 	lowest := map[*move]int64{}
-	changed := map[*move]bool{}
 	var moves []*move
 	for i, c := range batch {
 		if c.Type == nil {
 			continue
 		}
 		from, to := p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
-		if from == "" && to == "" {
+		if from == to {
 			continue
 		}
 		g := group{c.User, c.Ref.ID}
@@ -100,9 +99,7 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 		m.records = append(m.records, i)
 		m.facts = m.facts.join(p.shape.facts(from)).join(p.shape.facts(to))
 		m.aged = m.aged || now.Sub(c.Created) > agedAfter
-		changed[m] = changed[m] || from != to
 	}
-	moves = slices.DeleteFunc(moves, func(m *move) bool { return !changed[m] })
 	for _, m := range moves {
 		if m.aged && m.from == "" {
 			m.state = needsItem // it would bring the item's contribution to life: do not believe it
@@ -164,8 +161,13 @@ func (m *move) replan(row entity.Item) {
 	}
 }
 
-// settlePresent plans from the ledger row and the item as read; nil for either that is not there.
+// settlePresent plans from the ledger row and the item as read; nil for either that is not there. A row that is at the
+// records' version, or beyond it, has them, however old they are.
 func (m *move) settlePresent(p *Projection, row, it entity.Item) {
+	if row != nil && row.Int(attrVersion) >= m.version {
+		m.state = done
+		return
+	}
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {

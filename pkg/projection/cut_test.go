@@ -1,0 +1,43 @@
+package projection_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestLedgerRowsDoNotDependOnHowBatchesWereCutNorOnOldRecordsThatComeAgain(t *testing.T) {
+	t.Parallel()
+	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
+		now := morning
+		store := memory.New(func() time.Time { return now }, memory.Options{})
+		consumer := projection.NewConsumer(p, store, func() time.Time { return now })
+		first := created("ann", entity.Note(), "note_1", noteWithLink())
+		second := edited(first)
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: second.New}))
+		batch := []change.Change{first, second}
+		apply := func(changes ...change.Change) entity.Item {
+			for _, o := range consumer.Apply(t.Context(), changes) {
+				require.NoError(t, o.Err)
+			}
+			row, err := store.Get(t.Context(), entity.LedgerKey("ann", p.Name(), "note_1"))
+			require.NoError(t, err)
+			return row
+		}
+		apply(first)
+		one := apply(second)
+		require.Equal(t, one, apply(batch...), "%s: the same two in one batch", p.Name())
+		now = now.Add(25 * time.Hour)
+		require.Equal(t, one, apply(batch...), "%s: a day later", p.Name())
+		require.Equal(t, one, apply(first), "%s: a day later, the first alone", p.Name())
+	}
+}
