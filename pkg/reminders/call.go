@@ -2,6 +2,7 @@ package reminders
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,7 +57,8 @@ func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 		return target{}, due{}, &PayloadError{"", fmt.Sprintf("has %d bytes, at most %d are allowed", len(payload), schedule.MaxPayload)}
 	}
 	if err := json.Unmarshal(payload, &c); err != nil {
-		if wrong, ok := err.(*json.UnmarshalTypeError); ok && wrong.Field != "" {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
 			return target{}, due{}, &PayloadError{wrong.Field, "is a " + wrong.Value}
 		}
 		return target{}, due{}, &PayloadError{"", "is not a JSON object: " + err.Error()}

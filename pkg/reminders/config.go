@@ -32,7 +32,7 @@ const (
 	Deleted Happening = "deleted"
 	// Delivered: a reminder was published and its fence is closed. A repetition after a crash does not count again.
 	Delivered Happening = "delivered"
-	// Late: a due instant that had passed by more than [lateAfter] got its fence.
+	// Late: a due instant that had passed by more than two minutes got its fence.
 	Late Happening = "late"
 	// Missed: a reminder was asked for in time and is more than 24 h late: it is not published any more. Counted for every
 	// record or call that finds it.

@@ -41,6 +41,12 @@ var scenarios = map[string]func(w *world){
 		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("BACKLOG") })
 		w.advance(6 * time.Hour)
 	},
+	"delivered twice": func(w *world) {
+		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
+		w.settle()
+		w.deliver(w.history...)
+		w.advance(3 * time.Hour)
+	},
 	"floating and arranged only": func(w *world) {
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
 		w.settle()

@@ -74,11 +74,11 @@ func TestAFloatingInstantThatMovedIntoThePastIsNotLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("America/New_York")
-	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T10:00:00","reminderMinutes":[0]}`) // 15:00Z, in three hours
+	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[0]}`) // 19:00Z
 	w.settle()
-	require.Equal(t, []string{"task_1 -0 01T15:00"}, w.schedules())
-	w.now = noon.Add(time.Hour)
-	w.moveTo("Europe/London") // 10:00Z, three hours ago
+	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.schedules())
+	w.now = noon.Add(3 * time.Hour)
+	w.moveTo("Europe/London") // 14:00Z, an hour ago
 	w.advance(24 * time.Hour)
 	require.Empty(t, w.published())
 	require.Empty(t, w.schedules())

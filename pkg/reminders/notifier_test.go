@@ -324,3 +324,20 @@ func TestThePublishedDetailFitsItsSchema(t *testing.T) {
 		root.check(t, root, "", detail)
 	}
 }
+
+func TestTheFenceThatDecidesIsFoundAmongAnyNumber(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
+	w.advance(3 * time.Hour)
+	var others []entity.Item
+	for i := range 250 {
+		row := entity.FiredKey(user, "evt_1", 99, noon, noon.Add(-time.Duration(i)*time.Minute)).Item()
+		row["state"] = entity.String("sent")
+		others = append(others, row)
+	}
+	require.NoError(t, w.store.Load(t.Context(), others))
+	w.deliver(w.history...)
+	require.Len(t, w.bus.events, 1)
+	require.Empty(t, w.schedules())
+}

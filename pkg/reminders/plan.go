@@ -85,7 +85,7 @@ func wholeSecond(t time.Time) time.Time {
 }
 
 // Desired returns the schedules that an item is to have: one for each offset whose next due instant is still to come. The
-// item is nil if it is gone, meta is the user's USER_META or nil, and fences are the item's FIRED rows. It is what the
+// type has reminders; the item is nil if it is gone, meta is the user's USER_META or nil, and fences are the item's FIRED rows. It is what the
 // consumer works towards; verification compares the scheduler with it. An error means that USER_META has no zone that
 // exists.
 func Desired(typ *entity.Type, user, id string, item, meta entity.Item, fences []entity.Item, now time.Time) ([]schedule.Schedule, error) {

@@ -10,8 +10,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// fencePage bounds the fences that one look at an item reads. Whatever is behind it is looked for by its key if it
-// decides anything.
+// fencePage bounds the fences that one look at an item reads: a user who moves an item from minute to minute can have any
+// number. Whatever is behind the page is looked for by its key if it decides anything; a delivery behind it that was begun
+// and never closed is left to the repetition of its own call, and to repair.
 const fencePage = 200
 
 // snapshot is everything that decides about the schedules of an item, each row read consistently. The rows are not read at

@@ -1,0 +1,145 @@
+package reminders_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+// watchRows holds every fence, in the very moment it is put, against the item and the zone of that moment: nothing is
+// published whose item had changed before its fence. And a fence that is
+// sent stays sent, and nobody goes back on a cursor.
+func (w *world) watchRows(c memory.Call) {
+	if c.Stage != memory.After || c.Err != nil || c.Op != "Transact" && c.Op != "Update" {
+		return
+	}
+	for _, key := range c.Keys {
+		isFence, isCursor := strings.HasPrefix(key.SK, entity.RowFired), strings.HasPrefix(key.SK, entity.RowZone)
+		if !isFence && !isCursor {
+			continue
+		}
+		w.fault.pause(func() {
+			row, err := w.store.Get(w.Context(), key)
+			require.NoError(w, err)
+			before := w.states[key]
+			w.states[key] = row.Str("state")
+			switch {
+			case isCursor:
+				w.revisions[key]++
+				require.Equal(w, w.revisions[key], row.Int("revision"), "two workers wrote one page of %s", key)
+			case before == "":
+				require.True(w, w.wants(row), "the item does not want %s", key)
+			case before == "sent":
+				require.Equal(w, "sent", row.Str("state"))
+			}
+		})
+	}
+}
+
+// wants says whether the fence's item is due then, in the user's zone as it is now.
+func (w *world) wants(fence entity.Item) bool {
+	typ := w.registry.Named(fence.Str("itemType"))
+	it, err := w.store.Get(w.Context(), w.key(fence.Str("itemId")))
+	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
+		return due.offset == fence.Int("offsetMinutes") && at(due.occurrence) == fence.Str("occurrenceUtc") && at(due.due) == fence.Str("dueUtc")
+	})
+}
+
+// instant is one due of an item, resolved by the rules' text rather than by the code under test.
+type instant struct {
+	offset          int64
+	occurrence, due time.Time
+	asked           time.Time
+}
+
+func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
+	meta, _ := w.store.Get(w.Context(), entity.MetaKey(user))
+	zone, err := time.LoadLocation(meta.Str(entity.AttrDefaultTzid)) // UTC for ""
+	require.NoError(w, err)
+	var out []instant
+	for _, d := range typ.Dues(it) {
+		in := instant{d.OffsetMinutes, d.Occurrence, d.At, time.Time{}}
+		in.asked, _ = it.Time(entity.AttrDueSetAt)
+		if d.Floating {
+			in.occurrence, in.due = entity.Resolve(d.Occurrence, zone), entity.Resolve(d.At, zone)
+			if moved, ok := meta.Time(entity.AttrZoneSetAt); ok && moved.After(in.asked) {
+				in.asked = moved
+			}
+		}
+		in.due = in.due.Add(-time.Duration(d.OffsetMinutes) * time.Minute)
+		out = append(out, in)
+	}
+	return out
+}
+
+// requireExact holds the outside against the table: the invariants I4 and I5 of docs/correctness.md.
+func (w *world) requireExact() {
+	w.Helper()
+	meta, err := w.store.Get(w.Context(), entity.MetaKey(user))
+	if err != nil {
+		require.ErrorIs(w, err, table.ErrNotFound)
+	}
+	names := []string{}
+	for _, typ := range w.registry.Types() {
+		if typ.Dues == nil {
+			continue
+		}
+		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
+			id := it.Str(typ.IDAttr)
+			desired, err := reminders.Desired(typ, user, id, it, meta, w.rows(entity.FiredPrefix(id)), w.now)
+			require.NoError(w, err)
+			for _, s := range desired {
+				names = append(names, s.Name)
+				have := w.scheduler.entries[s.Name]
+				require.NotNil(w, have, "%s has no schedule", id)
+				require.Equal(w, string(s.Payload), string(have.Payload))
+				require.False(w, have.called)
+			}
+		}
+	}
+	require.Len(w, w.scheduler.entries, len(names), "schedules left over: %v", w.schedules())
+
+	fences := map[string]bool{}
+	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {
+		require.Equal(w, "sent", row.Str("state"), "%s", row.Key())
+		fences[row.Str("deliveryId")] = true
+	}
+	first := map[string]reminders.ReminderDue{}
+	for _, e := range w.bus.details(w.T) {
+		require.True(w, fences[e.DeliveryID], "published without a fence: %v", e)
+		if before, again := first[e.DeliveryID]; again {
+			require.Equal(w, before, e)
+		}
+		first[e.DeliveryID] = e
+	}
+	require.Len(w, first, len(fences))
+	require.LessOrEqual(w, w.counts[reminders.Delivered], len(fences))
+}
+
+// requireNothingLost says of the items that are left that everything asked for in time was delivered.
+func (w *world) requireNothingLost() {
+	w.Helper()
+	require.Zero(w, w.counts[reminders.Missed])
+	for _, typ := range w.registry.Types() {
+		if typ.Dues == nil {
+			continue
+		}
+		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
+			last, _ := it.Time(entity.AttrLastFiredUtc)
+			for _, in := range w.instants(typ, it) {
+				if in.due.After(w.now) || in.due.Before(in.asked) || !in.due.After(last) {
+					continue
+				}
+				_, err := w.store.Get(w.Context(), entity.FiredKey(user, it.Str(typ.IDAttr), in.offset, in.occurrence, in.due))
+				require.NoError(w, err, "lost: %s due %s", it.Key(), in.due)
+			}
+		}
+	}
+}
