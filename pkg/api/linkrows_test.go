@@ -1,0 +1,35 @@
+package api_test
+
+import (
+	"encoding/base64"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// linkRows writes the edges that the links consumer would have written by now, for every entity of the table.
+func (b *bundle) linkRows() {
+	b.t.Helper()
+	var edges []entity.Item
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+		t := entity.Product().Named(it.Str(entity.AttrType))
+		if t == nil {
+			return nil
+		}
+		user, err := entity.ParseUserPK(it.Str(entity.AttrPK))
+		for _, l := range it.Links() {
+			edge := entity.LinkKey(user, t.Ref(it), l.Target).Item()
+			edge[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(l.Target))
+			edge[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(t.Ref(it)))
+			edges = append(edges, edge)
+		}
+		return err
+	}))
+	for _, edge := range edges {
+		b.NoError(b.store.Put(b.t.Context(), table.Put{Item: edge}))
+	}
+}
+
+func decodeBase64(s string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(s) }
+
+func encodeBase64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
