@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"strconv"
@@ -81,14 +82,19 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	doc = maps.Clone(doc)
 	delete(doc, entity.AttrUserID)
+	begun := a.cfg.Now()
 	out, err := a.runBatch(ctx, user, doc)
 	var problem *Problem
-	if errors.As(err, &problem) && out.body == nil {
+	if out.body == nil && errors.As(err, &problem) {
 		return nil, problem
 	}
+	took := a.cfg.Now().Sub(begun)
+	a.cfg.Observe(Observation{Operation: batchID, Status: out.status, Duration: took})
+	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), slog.Duration("took", took), userAttr(user)}
 	if err != nil {
-		a.cfg.Log.LogAttrs(ctx, severity(http.StatusOK, err), "commands", userAttr(user), errorAttr(err))
+		attrs = append(attrs, errorAttr(err))
 	}
+	a.cfg.Log.LogAttrs(context.WithoutCancel(ctx), severity(out.status, err), "invocation", attrs...)
 	return out.body, nil
 }
 
@@ -149,66 +155,80 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 	return append(result, '}'), nil
 }
 
+// findings collects what is wrong with the frame of a command.
+type findings []entity.FieldError
+
+func (f *findings) add(pointer, format string, args ...any) {
+	*f = append(*f, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
 // readCommand reads one member of a batch: everything wrong with its frame at once.
 func (a *API) readCommand(user string, raw any) (id string, o *operation, c call, p *Problem) {
 	frame, ok := raw.(map[string]any)
 	if !ok {
 		return "", nil, call{}, refuseFields(entity.FieldError{Pointer: "", Detail: "must be an object"})
 	}
-	id, _ = frame["id"].(string)
-	var errs []entity.FieldError
-	wrong := func(pointer, format string, args ...any) {
-		errs = append(errs, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}
+	var wrong findings
 	for _, name := range sortedNames(frame) {
 		switch name {
 		case "id", "type", "data", "expectedVersion":
 		default:
-			wrong(pointerTo("", name), "is not a known field")
+			wrong.add(pointerTo("", name), "is not a known field")
 		}
 	}
-	if id == "" {
-		wrong("/id", "must be a text of 1 to 255 printable characters")
+	if id, _ = frame["id"].(string); id == "" {
+		wrong.add("/id", "must be a text of 1 to 255 printable characters")
 	}
 	data, isObject := frame["data"].(map[string]any)
 	if frame["data"] != nil && !isObject {
-		wrong("/data", "must be an object")
+		wrong.add("/data", "must be an object")
 	}
 	name, _ := frame["type"].(string)
 	if o = a.commands[name]; o == nil {
-		wrong("/type", "must be a command such as CreateTask")
-		return id, nil, call{}, refuseFields(errs...)
+		wrong.add("/type", "must be a command such as CreateTask")
+		return id, nil, call{}, refuseFields(wrong...)
 	}
 	c = call{user: user, key: id, path: map[string]string{}, doc: maps.Clone(data)}
-	if version, given := frame["expectedVersion"]; given && version != nil {
-		number, _ := version.(json.Number)
-		v, ok := parseVersion(string(number))
-		switch {
-		case !ok:
-			wrong("/expectedVersion", "must be a version")
-		case o.precondition == withoutVersion:
-			wrong("/expectedVersion", "has no meaning for %s", name)
-		default:
-			c.expected = &v
-		}
-	}
-	for _, value := range o.pathNames() {
-		text, ok := data[value].(string)
-		if !ok {
-			wrong("/data/"+value, "must be a text")
-		}
-		c.path[value] = text
-		delete(c.doc, value)
-	}
-	if o.body == nil {
-		for _, member := range sortedNames(c.doc) {
-			wrong(pointerTo("/data", member), "is not a known field")
-		}
-	}
-	if len(errs) > 0 {
-		return id, nil, call{}, refuseFields(errs...)
+	c.expected = o.readVersion(frame["expectedVersion"], &wrong)
+	o.takePathValues(&c, &wrong)
+	if len(wrong) > 0 {
+		return id, nil, call{}, refuseFields(wrong...)
 	}
 	return id, o, c, nil
+}
+
+// readVersion reads what stands for If-Match; nil if there is none.
+func (o *operation) readVersion(raw any, wrong *findings) *int64 {
+	if raw == nil {
+		return nil
+	}
+	number, _ := raw.(json.Number)
+	version, ok := parseVersion(string(number))
+	switch {
+	case !ok:
+		wrong.add("/expectedVersion", "must be a version")
+	case o.precondition == withoutVersion:
+		wrong.add("/expectedVersion", "has no meaning for %s", o.commandType())
+	}
+	return &version
+}
+
+// takePathValues takes the path's values out of the data; what is left is the body.
+func (o *operation) takePathValues(c *call, wrong *findings) {
+	for _, name := range o.pathNames() {
+		text, ok := c.doc[name].(string)
+		if !ok {
+			wrong.add("/data/"+name, "must be a text")
+		}
+		c.path[name] = text
+		delete(c.doc, name)
+	}
+	if o.body != nil {
+		return
+	}
+	for _, name := range sortedNames(c.doc) {
+		wrong.add(pointerTo("/data", name), "is not a known field")
+	}
 }
 
 // prefixPointers makes the pointers of an operation's refusal lead into the command, whose data is the operation's body.
