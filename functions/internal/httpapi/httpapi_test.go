@@ -66,6 +66,12 @@ func respond(t *testing.T, h http.HandlerFunc) answer {
 	return a
 }
 
+func write(t *testing.T, w http.ResponseWriter, content []byte) {
+	n, err := w.Write(content)
+	require.NoError(t, err)
+	require.Len(t, content, n)
+}
+
 func TestThePathIsTakenAsTheGatewayDecodedIt(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]struct{ path, escaped string }{
@@ -163,15 +169,15 @@ func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		w.Header().Set("Late", "too late")
 		w.WriteHeader(http.StatusTeapot)
-		io.WriteString(w, `{"title":`)
-		io.WriteString(w, `"Grüße"}`)
+		write(t, w, []byte(`{"title":`))
+		write(t, w, []byte(`"Grüße"}`))
 	})
 	require.Equal(t, answer{
 		StatusCode: http.StatusCreated, Headers: map[string]string{"etag": `"3"`, "vary": "Accept, Origin"},
 		Cookies: []string{"a=1", "b=2"}, Body: `{"title":"Grüße"}`,
 	}, a)
 
-	a = respond(t, func(w http.ResponseWriter, r *http.Request) { w.Write([]byte{0xff, 0}) })
+	a = respond(t, func(w http.ResponseWriter, r *http.Request) { write(t, w, []byte{0xff, 0}) })
 	require.True(t, a.IsBase64Encoded)
 	require.Equal(t, "/wA=", a.Body)
 	require.Equal(t, http.StatusOK, a.StatusCode)
@@ -183,7 +189,7 @@ func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
 
 func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
 	t.Parallel()
-	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, httpapi.MaxAnswer)) }))
+	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { write(t, w, make([]byte, httpapi.MaxAnswer)) }))
 	_, err := h.Handle(t.Context(), event("/", nil))
 	require.ErrorContains(t, err, "bytes")
 }

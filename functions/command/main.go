@@ -1,0 +1,45 @@
+// The command function is the write side: it serves the HTTP API's requests that change something, and batches of commands
+// by direct invocation, where the right to invoke is the authorisation.
+package main
+
+import (
+	"log/slog"
+	"os"
+	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
+
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/uuid"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/surface"
+	"nexus/functions/metric"
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	"nexus/pkg/blob/s3"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table/dynamo"
+)
+
+func main() { boot.Run(env.Command, build) }
+
+func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
+	registry := entity.Product()
+	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
+	if err != nil {
+		return nil, err
+	}
+	metrics := metric.NewWriter(os.Stdout, time.Now)
+	commands := api.New(api.Config{
+		Part: api.OnlyCommands, Registry: registry,
+		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
+		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
+		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
+		Log: log, Now: time.Now, NewID: uuid.NewString,
+	})
+	return surface.Commands(commands), nil
+}

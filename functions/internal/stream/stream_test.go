@@ -1,0 +1,55 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/stream"
+	"nexus/functions/metric"
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+)
+
+// named is a consumer that has nothing to do.
+type named string
+
+func (n named) Name() string { return string(n) }
+
+func (named) Apply(_ context.Context, batch []change.Change) []change.Outcome {
+	return make([]change.Outcome, len(batch))
+}
+
+type nowhere struct{}
+
+func (nowhere) Put(context.Context, string, []byte) error { return nil }
+
+func config(f env.Function, consumers ...change.Consumer) stream.Config {
+	return stream.Config{
+		Function: f, Registry: entity.Product(), Consumers: consumers, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
+		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: consume.Sleep,
+	}
+}
+
+func TestAFunctionRunsExactlyTheConsumersOfItsLine(t *testing.T) {
+	t.Parallel()
+	_, err := stream.New(config(env.Projections, named("stats"), named("links")))
+	require.NoError(t, err)
+	for _, wrong := range []stream.Config{
+		config(env.Projections),
+		config(env.Projections, named("stats")),
+		config(env.Projections, named("links"), named("stats")),
+		config(env.Projections, named("stats"), named("links"), named("archive")),
+		config(env.Effects, named("stats"), named("links")),
+		config(env.Query, named("stats"), named("links")),
+	} {
+		_, err := stream.New(wrong)
+		require.ErrorContains(t, err, "deployment table")
+	}
+}

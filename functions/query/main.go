@@ -1,0 +1,39 @@
+// The query function is the read side: it serves the HTTP API's requests that change nothing.
+package main
+
+import (
+	"log/slog"
+	"os"
+	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
+
+	"github.com/google/uuid"
+
+	"nexus/functions/env"
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/httpapi"
+	"nexus/functions/internal/surface"
+	"nexus/functions/metric"
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table/dynamo"
+)
+
+func main() { boot.Run(env.Query, build) }
+
+func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
+	registry := entity.Product()
+	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	queries := api.New(api.Config{
+		Part: api.OnlyQueries, Registry: registry,
+		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
+		// Copies are listed from the table; only restoring one, a command, needs the objects.
+		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
+		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metric.NewWriter(os.Stdout, time.Now)),
+		Log: log, Now: time.Now, NewID: uuid.NewString,
+	})
+	return httpapi.New(queries).Handle, nil
+}
