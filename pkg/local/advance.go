@@ -83,7 +83,7 @@ func (p *Platform) nextStop(target time.Time) time.Time {
 }
 
 func (p *Platform) settleStep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, settleBound)
+	ctx, cancel := context.WithTimeout(ctx, p.options.Settling)
 	defer cancel()
 	return p.Settle(ctx)
 }

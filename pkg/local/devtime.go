@@ -63,7 +63,7 @@ func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Platform) postSettle(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), settleBound)
+	ctx, cancel := context.WithTimeout(r.Context(), p.options.Settling)
 	defer cancel()
 	before := p.carriedOut()
 	if err := p.Settle(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"time"
 )
 
 // Store names what the table is kept in.
@@ -40,6 +41,8 @@ type Options struct {
 	Ephemeral bool
 	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.
 	Addr string
+	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
+	Settling time.Duration
 	// Log receives what happens; nil discards it.
 	Log *slog.Logger
 }
@@ -73,6 +76,9 @@ func (o Options) normal() (Options, error) {
 	}
 	if o.Addr == "" {
 		o.Addr = DefaultAddr
+	}
+	if o.Settling <= 0 {
+		o.Settling = settleBound
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -162,7 +162,7 @@ func (p *Platform) assemble() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.routes(in.store, archiving), nil
+	return p.routes(in.store, archiving)
 }
 
 // openCheckpoints keeps them where the table is kept.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/api"
+	"nexus/pkg/api/docs"
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/query"
@@ -14,7 +15,11 @@ import (
 )
 
 // routes is the whole surface: the API as it is deployed, its documentation page, and /dev/.
-func (p *Platform) routes(store table.Store, archiving archive.Config) http.Handler {
+func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Handler, error) {
+	page, err := docs.New(api.Document(p.registry))
+	if err != nil {
+		return nil, err
+	}
 	surface := api.New(api.Config{
 		Registry: p.registry,
 		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
@@ -22,11 +27,12 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) http.Hand
 		Archive:  archive.New(archiving),
 		// The bearer token is the user: everybody on this machine is believed.
 		Authenticate: api.BearerIsUser,
+		Docs:         page,
 		Log:          p.log.With("part", "api"), Now: time.Now, NewID: uuid.NewString,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/dev/", p.devRoutes())
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle("/", surface)
-	return mux
+	return mux, nil
 }

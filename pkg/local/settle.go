@@ -7,12 +7,10 @@ import (
 	"maps"
 	"strings"
 	"time"
-
-	"nexus/pkg/eventsource"
 )
 
 const (
-	// settleBound is how long POST /dev/settle waits, and each step of a move of the clock.
+	// settleBound is how long a settling may take where Options do not say it.
 	settleBound = 30 * time.Second
 	// settlePause is the wait before what failed is tried again, and between two looks where nothing tells.
 	settlePause = 20 * time.Millisecond
@@ -33,7 +31,8 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 
 // Settle waits until every consumer has caught up with the stream and nothing is due, carrying out at once whatever is:
 // each mapping has reached the head, nothing is in flight, every schedule and every expiry that was due is done, and the
-// head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that.
+// head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that, and the
+// reason when the platform does.
 //
 // A service behind an endpoint does not say where its stream ends. There a mapping counts as caught up when it has read
 // every shard once more since it was asked and found nothing; it is asked twice, so every shard was empty two times.
@@ -41,8 +40,10 @@ func (p *Platform) Settle(ctx context.Context) error {
 	var before map[string]string
 	for quiet := 0; quiet < quietRounds; {
 		head, did, err := p.round(ctx)
-		if errors.Is(err, eventsource.ErrEnded) {
-			return fmt.Errorf("settle: %w: %w", errEnded, err)
+		select {
+		case <-p.ended:
+			return errors.Join(errEnded, p.failure)
+		default:
 		}
 		if ctx.Err() != nil {
 			return &UnsettledError{p.behind(), errors.Join(err, ctx.Err())}

@@ -1,0 +1,112 @@
+package local_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local"
+	"nexus/pkg/local/engine/enginetest"
+)
+
+func TestThingsHappenInTheirOrderWhenTheClockMovesFar(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, s *system) {
+		start := s.now()
+		task := s.task("done")
+		id := task["taskId"].(string)
+		s.must("PATCH", "/v1/tasks/"+id, object{"status": "COMPLETED"}, "If-Match", version(task))
+		s.reminder("before", start.Add(20*time.Hour))
+		s.reminder("between", start.Add(30*time.Hour))
+		s.reminder("after", start.Add(8*24*time.Hour+3*time.Hour))
+		moved := s.advance("240h")
+
+		var order []string
+		for _, e := range s.items("/dev/events") {
+			detail := e["detail"].(object)
+			what := e["type"].(string)
+			if title, ok := detail["title"]; ok {
+				what += " " + title.(string)
+			}
+			order = append(order, what)
+		}
+		require.Equal(t, []string{"ReminderDue before", "TaskArchived", "ReminderDue between", "ItemExpired", "ReminderDue after"}, order)
+		require.EqualValues(t, 3, moved["fired"])
+		require.False(t, s.now().Before(start.Add(240*time.Hour)))
+		status, _ := s.call("GET", "/v1/tasks/"+id, nil)
+		require.Equal(t, http.StatusNotFound, status)
+		require.EqualValues(t, 0, s.stats()["totalTasks"])
+	})
+}
+
+func TestTheClockRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	for name, c := range map[string]struct {
+		body   any
+		status int
+	}{
+		"backwards":       {object{"set": "2001-01-01T00:00:00Z"}, 422},
+		"no duration":     {object{"advance": "soon"}, 422},
+		"negative":        {object{"advance": "-1h"}, 422},
+		"too far":         {object{"advance": "1000000h"}, 422},
+		"nothing":         {object{}, 422},
+		"both":            {object{"advance": "1h", "set": "2040-01-01T00:00:00Z"}, 422},
+		"unknown member":  {object{"advance": "1h", "by": 1}, 400},
+		"too long a body": {object{"advance": string(make([]byte, 5000))}, 413},
+	} {
+		status, problem := s.call("POST", "/dev/clock", c.body)
+		require.Equal(t, c.status, status, name)
+		require.EqualValues(t, c.status, problem["status"], name)
+		require.NotEmpty(t, problem["detail"], name)
+	}
+	status, _ := s.call("POST", "/dev/clock", object{"advance": "1h"}, "Content-Type", "text/plain")
+	require.Equal(t, http.StatusUnsupportedMediaType, status)
+	status, _ = s.call("PUT", "/dev/clock", object{"advance": "1h"})
+	require.Equal(t, http.StatusMethodNotAllowed, status)
+}
+
+func TestTimeIsRealBehindAnEndpoint(t *testing.T) {
+	t.Parallel()
+	endpoint := enginetest.Start(t)
+	s := startSystem(t, local.Options{Endpoint: endpoint, DataDir: t.TempDir()})
+	s.task("there")
+	s.settle()
+	require.EqualValues(t, 1, s.stats()["totalTasks"])
+	status, _ := s.call("POST", "/dev/clock", object{"advance": "1h"})
+	require.Equal(t, http.StatusConflict, status)
+	require.Equal(t, false, s.must("GET", "/dev/clock", nil)["movable"])
+}
+
+func TestRemindersThatCameDueWhileNobodyRanAreDeliveredAtTheStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		down      string
+		delivered int
+		missed    bool
+	}{
+		"two hours late":    {"3h", 1, false},
+		"thirty hours late": {"31h", 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			first := startSystem(t, local.Options{DataDir: dir})
+			first.reminder("r", first.now().Add(time.Hour))
+			first.settle()
+			first.stop()
+			// What a restart after that time would find: the clock's offset stands for the time that passed.
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "clock.json"), []byte(`{"offset":"`+c.down+`"}`), 0o600))
+
+			second := startSystem(t, local.Options{DataDir: dir})
+			second.settle()
+			require.Len(t, second.items("/dev/events"), c.delivered)
+			require.Equal(t, c.missed, second.must("GET", "/dev/info", nil)["missed"].(float64) > 0)
+			require.Empty(t, second.items("/dev/schedules?state=PENDING"))
+		})
+	}
+}
