@@ -62,7 +62,7 @@ func (a *acknowledged) created(user, kind string, owner int, entity map[string]a
 
 // changed notes a write that was acknowledged with the entity as it was then.
 func (a *acknowledged) changed(k *known, entity map[string]any) {
-	version, err := number(entity, "version")
+	version, err := wholeNumber(entity, "version")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes.Add(1)

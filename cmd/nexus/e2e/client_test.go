@@ -158,8 +158,8 @@ func (c client) get(path string) map[string]any {
 	return c.do(http.StatusOK, request{method: http.MethodGet, path: path}).object()
 }
 
-// number is a member that is a whole number.
-func number(object map[string]any, name string) (int64, error) {
+// wholeNumber is a member that is a whole number.
+func wholeNumber(object map[string]any, name string) (int64, error) {
 	n, ok := object[name].(json.Number)
 	if !ok {
 		return 0, fmt.Errorf("member %s is %T, no number", name, object[name])

@@ -167,12 +167,12 @@ func (w *worker) change(ctx context.Context) error {
 		case err != nil:
 			return err
 		case got.status == http.StatusPreconditionFailed:
-			if version, err = number(got.object(), "currentVersion"); err != nil {
+			if version, err = wholeNumber(got.object(), "currentVersion"); err != nil {
 				return fmt.Errorf("patch %s: %s", k.id, got)
 			}
 		case got.status == http.StatusOK:
 			replayed := got.header.Get("Idempotency-Replayed") == "true"
-			shown, err := number(got.object(), "version")
+			shown, err := wholeNumber(got.object(), "version")
 			if err != nil || shown <= version || !replayed && (shown != version+1 || got.object()["title"] != patch["title"]) {
 				return fmt.Errorf("patch %s at version %d with %s: %s", k.id, version, text(patch), got)
 			}
@@ -257,7 +257,7 @@ func (w *worker) remove(ctx context.Context) error {
 		case err != nil:
 			return err
 		case got.status == http.StatusPreconditionFailed:
-			if version, err = number(got.object(), "currentVersion"); err != nil {
+			if version, err = wholeNumber(got.object(), "currentVersion"); err != nil {
 				return fmt.Errorf("delete %s: %s", k.id, got)
 			}
 		case got.status == http.StatusNoContent:
@@ -287,7 +287,7 @@ func (w *worker) zone(ctx context.Context) error {
 		case got.status != http.StatusPreconditionFailed:
 			return fmt.Errorf("change zone: %s", got)
 		}
-		if version, err = number(got.object(), "currentVersion"); err != nil {
+		if version, err = wholeNumber(got.object(), "currentVersion"); err != nil {
 			return fmt.Errorf("change zone: %s", got)
 		}
 	}

@@ -66,7 +66,7 @@ func (s *system) recountStats(user string, rows []row) []string {
 	}
 	var differences []string
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if got, err := number(stats, name); err != nil || got != want[name] {
+		if got, err := wholeNumber(stats, name); err != nil || got != want[name] {
 			differences = append(differences, fmt.Sprintf("%s of %s is %v, recounted %d (%v)", name, user, stats[name], want[name], err))
 		}
 	}

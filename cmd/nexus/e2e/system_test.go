@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -119,24 +118,4 @@ func (s *system) engines() []int {
 	pids, err := enginesOn(s.data)
 	require.NoError(s.t, err)
 	return pids
-}
-
-// awaitNoEngine waits for the end of the engine of a killed process.
-func (s *system) awaitNoEngine() bool {
-	return await(s.t.Context(), endBound, 20*time.Millisecond, func() bool { return len(s.engines()) == 0 })
-}
-
-// withoutVariables returns the environment without the variables.
-func withoutVariables(names ...string) []string {
-	var out []string
-next:
-	for _, variable := range os.Environ() {
-		for _, name := range names {
-			if strings.HasPrefix(variable, name+"=") {
-				continue next
-			}
-		}
-		out = append(out, variable)
-	}
-	return out
 }
