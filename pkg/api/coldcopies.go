@@ -16,7 +16,7 @@ import (
 )
 
 // archiveOperations are those about cold copies.
-func archiveOperations(r *entity.Registry) []*operation {
+func archiveOperations() []*operation {
 	return []*operation{
 		{
 			id: "listArchive", method: http.MethodGet, path: "/v1/archive", tag: "archive",

@@ -9,7 +9,7 @@ import (
 )
 
 // entityOperations are what every type with a collection has.
-func entityOperations(r *entity.Registry, t *entity.Type) []*operation {
+func entityOperations(t *entity.Type) []*operation {
 	var (
 		word    = noun(t.Name)
 		many    = "/v1/" + t.Plural
@@ -86,7 +86,7 @@ func hasLinks(t *entity.Type) bool {
 }
 
 // linkOperations are those about links from and to an entity of the type.
-func linkOperations(r *entity.Registry, t *entity.Type) []*operation {
+func linkOperations(t *entity.Type) []*operation {
 	word := noun(t.Name)
 	one := "/v1/" + t.Plural + "/{" + t.IDAttr + "}"
 	backlinks := &operation{

@@ -94,7 +94,7 @@ func notesOperation(t *entity.Type) *operation {
 }
 
 // agendaOperation shows what a user has in a window of time.
-func agendaOperation(r *entity.Registry) *operation {
+func agendaOperation() *operation {
 	instant := func(doc string) object {
 		return object{{"type", "string"}, {"format", "date-time"}, {"description", doc}}
 	}

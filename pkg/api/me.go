@@ -38,7 +38,7 @@ func meOperations(r *entity.Registry) []*operation {
 			id: "updateMe", method: http.MethodPatch, path: "/v1/me", tag: "me", writes: true, precondition: needsVersion,
 			summary: "Change the user's zone and preferences", detail: `A JSON Merge Patch (RFC 7396): null brings a default back. The first change is made with If-Match: "0".`,
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{entity.AttrDefaultTzid: "Europe/London"}},
-			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now."), goneAnswer},
+			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
 			},

@@ -108,7 +108,7 @@ func operations(r *entity.Registry) []*operation {
 		if !t.HasCollection() {
 			continue
 		}
-		table = append(table, entityOperations(r, t)...)
+		table = append(table, entityOperations(t)...)
 		switch t.Name {
 		case entity.TypeTask:
 			table = append(table, columnOperation(t), boardOperation(t))
@@ -117,11 +117,11 @@ func operations(r *entity.Registry) []*operation {
 		case entity.TypeNote:
 			table = append(table, notesOperation(t))
 		}
-		table = append(table, linkOperations(r, t)...)
+		table = append(table, linkOperations(t)...)
 	}
-	table = append(table, agendaOperation(r))
+	table = append(table, agendaOperation())
 	table = append(table, meOperations(r)...)
-	table = append(table, archiveOperations(r)...)
+	table = append(table, archiveOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation())
 }
 

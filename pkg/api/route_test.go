@@ -60,6 +60,14 @@ func TestSomebodyWithoutANameLearnsNothing(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
+func TestAMalformedUserIDIsNobody(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{"", "ann#2026", "a b", strings.Repeat("a", 65)} {
+		b := setup(t, func(c *api.Config) { c.Authenticate = func(*http.Request) (string, bool) { return user, true } })
+		b.want(401, get("/v1/me"))
+	}
+}
+
 func TestAPartServesItsOwnOperationsOnly(t *testing.T) {
 	t.Parallel()
 	for part, want := range map[api.Part]struct{ write, read, document int }{

@@ -207,6 +207,9 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	if out.location != "" {
 		h.Set("Location", out.location)
 	}
+	if o.open {
+		h.Set("Cache-Control", "no-cache") // it is nobody's, and may be kept if it is asked for again
+	}
 	tag, whole := x.tagOf(o, out)
 	if tag != "" {
 		h.Set("ETag", tag)
@@ -223,7 +226,6 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
-		x.Header().Set("Cache-Control", "no-cache")
 		return x.api.document().tag, true
 	case out.item == nil:
 		return "", false
