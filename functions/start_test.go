@@ -25,7 +25,12 @@ func refused(t *testing.T, f env.Function, environment map[string]string) string
 	case <-time.After(patience):
 		t.Fatal("the program goes on")
 	}
-	told := <-fn.runtime.failed
+	var told failure
+	select {
+	case told = <-fn.runtime.failed: // posted before the program ended
+	default:
+		t.Fatalf("nothing was told to Lambda:\n%s", fn.log)
+	}
 	line, _, _ := strings.Cut(fn.log.String(), "\n")
 	require.Equal(t, told.ErrorMessage, object(t, line)["error"])
 	require.Equal(t, "ERROR", object(t, line)["level"])

@@ -87,6 +87,14 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.request(w.payload("query-health")).StatusCode)
 	require.Equal(t, http.StatusNotFound, f.request(w.payload("query-task")).StatusCode, "reads are the query function's")
 	f.requireCounted(metric.ClientErrors, 1)
+	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
+	require.Len(t, lines, f.count, "one for each request")
+	for _, line := range lines {
+		for _, name := range []string{"timestamp", "level", "message", "function", "invocationId", "requestId", "status"} {
+			require.Contains(t, object(t, line), name, "%s", line)
+		}
+		require.NotContains(t, line, user, "nobody learns ids from a log")
+	}
 }
 
 func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
