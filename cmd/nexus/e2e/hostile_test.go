@@ -1,0 +1,235 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// maxResident bounds the memory of the process under everything that hostile clients send here, in bytes.
+const maxResident = 200 << 20
+
+// attack is a request that no honest client makes, and the status it is refused with.
+type attack struct {
+	name, method, path string
+	body               []byte
+	header             http.Header // instead of the usual ones where it has them
+	status             int
+}
+
+func jsonAttack(name, method, path, body string, status int) attack {
+	return attack{name: name, method: method, path: path, body: []byte(body), status: status}
+}
+
+// attacks are made by one user on an entity of their own.
+func attacks(task string) []attack {
+	deep := strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000)
+	list := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
+	const tasks, patch, post = "/v1/tasks", http.MethodPatch, http.MethodPost
+	one := tasks + "/" + task
+	out := []attack{
+		jsonAttack("nested 10,000 deep", post, tasks, `{"title":`+deep+`}`, 400),
+		jsonAttack("lists 10,000 deep", post, tasks, `{"title":"t","tags":`+list+`}`, 400),
+		jsonAttack("10 MB in a field", post, tasks, `{"title":"`+strings.Repeat("x", 10<<20)+`"}`, 413),
+		jsonAttack("10 MB of members", post, tasks, `{`+strings.Repeat(`"a":1,`, 10<<20/6)+`"b":1}`, 413),
+		jsonAttack("10 MB of commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 10<<20/3)+`{}]}`, 413),
+		jsonAttack("101 commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 100)+`{}]}`, 422),
+		jsonAttack("invalid UTF-8", post, tasks, "{\"title\":\"\xff\xfe\"}", 400),
+		jsonAttack("half a surrogate pair", post, tasks, `{"title":"\ud800"}`, 400),
+		jsonAttack("a member twice", post, tasks, `{"title":"a","title":"b"}`, 400),
+		jsonAttack("broken off", post, tasks, `{"title":"a"`, 400),
+		jsonAttack("something behind it", post, tasks, `{"title":"a"} {}`, 400),
+		jsonAttack("nothing", post, tasks, ``, 400),
+		jsonAttack("a list", post, tasks, `[]`, 422),
+		jsonAttack("wrong types", post, tasks, `{"title":1,"priority":"high","isAllDay":"no","tags":{},"links":"x"}`, 422),
+		jsonAttack("a huge number", post, tasks, `{"title":"t","priority":1e999999999}`, 422),
+		jsonAttack("a number of a million digits", post, tasks, `{"title":"t","priority":`+strings.Repeat("9", 1<<18)+`}`, 413),
+		jsonAttack("a title of a megabyte's half", post, tasks, `{"title":"`+strings.Repeat("x", 200<<10)+`"}`, 422),
+		jsonAttack("an impossible instant", post, tasks, `{"title":"t","dueUtc":"99999-99-99T99:99:99Z"}`, 422),
+		jsonAttack("a zone that is a path", post, tasks, `{"title":"t","dueUtc":"2026-01-01T00:00:00Z","dueTzid":"../../etc/passwd"}`, 422),
+		jsonAttack("a separator in an id", post, tasks, `{"title":"t","taskId":"task_a#b"}`, 422),
+		jsonAttack("a link to nothing", post, tasks, `{"title":"t","links":[{"targetType":"TASK","targetId":"task_0"}]}`, 404),
+		jsonAttack("a link to a row", post, tasks, `{"title":"t","links":[{"targetType":"LEDGER","targetId":"stats"}]}`, 422),
+		jsonAttack("a query nobody knows", http.MethodGet, "/v1/tasks?status=BACKLOG&nope=1", "", 400),
+		jsonAttack("a forged cursor", http.MethodGet, "/v1/tasks?status=BACKLOG&cursor=AAAA", "", 400),
+		jsonAttack("an endless query", http.MethodGet, "/v1/tasks?status="+strings.Repeat("B", 20<<10), "", 400),
+		jsonAttack("an id with a separator", http.MethodGet, tasks+"/task_%23x", "", 404),
+		jsonAttack("a path out of the tree", http.MethodGet, "/v1/tasks/..%2f..%2fdev%2finfo", "", 404),
+		jsonAttack("no such path", http.MethodGet, "/v2/tasks", "", 404),
+		jsonAttack("no such method", http.MethodPut, tasks, `{}`, 405),
+		jsonAttack("a method of one's own", "BREW", one, "", 405),
+		jsonAttack("a method of /dev/", http.MethodDelete, "/dev/clock", "", 405),
+		jsonAttack("10 MB to /dev/", post, "/dev/clock", `{"advance":"`+strings.Repeat("1", 10<<20)+`h"}`, 413),
+		jsonAttack("time backwards", post, "/dev/clock", `{"set":"2000-01-01T00:00:00Z"}`, 422),
+		jsonAttack("time beyond all bounds", post, "/dev/clock", `{"advance":"2000000h"}`, 422),
+		jsonAttack("a negative advance", post, "/dev/clock", `{"advance":"-1h"}`, 422),
+		jsonAttack("a billion redeliveries", post, "/dev/redeliver", `{"from":"start","times":1000000000}`, 422),
+		jsonAttack("an object out of the store", http.MethodGet, "/dev/blobs/..%2f..%2fclock.json", "", 422),
+		{name: "another media type", method: post, path: tasks, body: []byte(`{"title":"t"}`), header: http.Header{"Content-Type": {"text/plain"}}, status: 415},
+		{name: "a compressed body", method: post, path: tasks, body: []byte("\x1f\x8b"), header: http.Header{"Content-Encoding": {"gzip"}}, status: 415},
+		{name: "nobody", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": nil}, status: 401},
+		{name: "a user with a separator", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": {"Bearer a#b"}}, status: 401},
+		{name: "two users", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": {"Bearer a", "Bearer b"}}, status: 401},
+		{name: "40 KB of headers", method: http.MethodGet, path: "/v1/me", header: http.Header{"X-Large": {strings.Repeat("x", 40<<10)}}, status: 400},
+		{name: "an endless key", method: post, path: tasks, body: []byte(`{"title":"t"}`), header: http.Header{"Idempotency-Key": {strings.Repeat("k", 256)}}, status: 400},
+		{name: "any version", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {"*"}}, status: 400},
+		{name: "no version", method: patch, path: one, body: []byte(`{"title":"x"}`), status: 428},
+		{name: "another version", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"7"`}}, status: 412},
+		{name: "a version beyond all numbers", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"99999999999999999999"`}}, status: 400},
+	}
+	for _, field := range []string{
+		"PK", "SK", "GSI1PK", "GSI3SK", "ttl", "version", "createdAt", "updatedAt", "entityType", "userId", "completedAt",
+		"archivedAt", "archiveAt", "dueSetAt", "statsVersion", "nope", "__proto__", "",
+	} {
+		for _, value := range []string{`"USER#victim"`, `1`} {
+			out = append(out,
+				jsonAttack(fmt.Sprintf("create with %q = %s", field, value), post, tasks, fmt.Sprintf(`{"title":"t",%q:%s}`, field, value), 422),
+				attack{
+					name: fmt.Sprintf("patch of %q = %s", field, value), method: patch, path: one, status: 422,
+					body: fmt.Appendf(nil, `{%q:%s}`, field, value), header: http.Header{"If-Match": {`"1"`}},
+				})
+		}
+	}
+	return out
+}
+
+func TestHostileRequestsAreRefusedWithAProblemAndChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	c := s.client("attacker")
+	task := c.create("tasks", map[string]any{"title": "target"})["taskId"].(string)
+	s.settle()
+	rows := s.scan()
+	for _, a := range attacks(task) {
+		t.Run(a.name, func(t *testing.T) { a.make(t, c) })
+	}
+	s.settle()
+	require.Empty(t, changes(rows, s.scan()), "rows that hostile requests changed")
+	require.Empty(t, s.parked(), "what is parked")
+	c.do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
+}
+
+// make makes the attack and requires that it is refused with a problem document (RFC 9457) that tells nothing of what is
+// inside.
+func (a attack) make(t *testing.T, c client) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), a.method, c.system.url()+a.path, bytes.NewReader(a.body))
+	require.NoError(t, err, a.name)
+	r.Header.Set("Authorization", "Bearer "+c.user)
+	if len(a.body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range a.header {
+		r.Header[name] = values
+	}
+	in, err := c.http.Do(r)
+	require.NoError(t, err, a.name)
+	body, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
+	require.NoError(t, err, a.name)
+	require.NoError(t, in.Body.Close())
+	requireProblem(t, a.name, a.status, in, body)
+}
+
+// maxProblem bounds a problem document, in bytes: it must not send back what was sent.
+const maxProblem = 16 << 10
+
+func requireProblem(t *testing.T, name string, status int, in *http.Response, body []byte) {
+	t.Helper()
+	require.Equal(t, status, in.StatusCode, "%s: %.400s", name, body)
+	require.Equal(t, "application/problem+json", in.Header.Get("Content-Type"), "%s: %.400s", name, body)
+	require.Less(t, len(body), maxProblem, "%s: size of the problem", name)
+	var problem struct {
+		Type, Title, Detail string
+		Status              int
+	}
+	require.NoError(t, json.Unmarshal(body, &problem), "%s: %.400s", name, body)
+	require.Equal(t, status, problem.Status, "%s: %s", name, body)
+	for _, member := range []string{problem.Type, problem.Title, problem.Detail} {
+		require.NotEmpty(t, member, "%s: %s", name, body)
+	}
+	for _, inside := range []string{"goroutine", ".go:", "dynamodb", "DynamoDB", "nexus/pkg", "ConditionalCheck"} {
+		require.NotContains(t, string(body), inside, name)
+	}
+}
+
+func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	c := s.client("flooder")
+	const connections, floods = 200, 24
+	for n := range connections { // bodies that never come, headers that never end
+		conn, err := net.Dial("tcp4", s.addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+		text := "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{\"title\":"
+		if n%2 == 0 {
+			text = "GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: "
+		}
+		_, err = io.WriteString(conn, text)
+		require.NoError(t, err)
+	}
+	body := []byte(`{"title":"` + strings.Repeat("x", 10<<20) + `"}`)
+	flood := attack{name: "flood", method: http.MethodPost, path: "/v1/tasks", body: body, status: http.StatusRequestEntityTooLarge}
+	var work sync.WaitGroup
+	for range 8 {
+		work.Go(func() {
+			for range floods / 8 {
+				flood.make(t, c)
+			}
+		})
+	}
+	work.Wait()
+	for name, text := range map[string]string{
+		"headers of 2 MB":    "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
+		"a header of 100 KB": "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 100<<10) + "\r\n\r\n",
+		"no HTTP":            "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+		"two lengths":        "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+		"a chunk too long":   "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
+	} {
+		status := s.raw(t, name, text)
+		require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestEntityTooLarge}, status, name)
+	}
+	began := time.Now()
+	c.do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
+	c.create("notes", map[string]any{"title": "beside the flood"})
+	require.Less(t, time.Since(began), 5*time.Second, "an honest client waits")
+	resident := residentBytes(t, s.process().pid)
+	require.Less(t, resident, int64(maxResident), "resident memory")
+	t.Logf("resident memory after %d connections and %d bodies of 10 MB: %d MB", connections, floods, resident>>20)
+}
+
+// raw sends a text that is no proper request and returns the status of the answer.
+func (s *system) raw(t *testing.T, name, text string) int {
+	t.Helper()
+	conn, err := net.Dial("tcp4", s.addr)
+	require.NoError(t, err, name)
+	defer func() { _ = conn.Close() }() // nothing is lost with it
+	require.NoError(t, conn.SetDeadline(time.Now().Add(callBound)))
+	_, _ = io.WriteString(conn, text) // the server may stop reading
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err, name)
+	require.NoError(t, answer.Body.Close())
+	return answer.StatusCode
+}
+
+// residentBytes is the process's resident memory.
+func residentBytes(t *testing.T, pid int) int64 {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()
+	require.NoError(t, err)
+	kilobytes, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	require.NoError(t, err)
+	return kilobytes << 10
+}
