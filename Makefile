@@ -19,7 +19,7 @@ FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lam
 FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race lint fuzz bench engine build functions clean
+.PHONY: help dev demo test race soak lint fuzz bench engine build functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: engine ## run every test; says how many ran (TESTFLAGS)
 
 race: engine ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
+
+soak: engine ## load, kill and recount the built binary at full length (TESTFLAGS)
+	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 60m -v -run 'AfterALoad|IsKilled|DeliveredAgain' $(TESTFLAGS) ./cmd/nexus/e2e
 
 lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	$(GOLANGCI) run ./...
