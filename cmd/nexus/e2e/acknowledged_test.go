@@ -11,6 +11,9 @@ import (
 // acknowledged is what clients were told about every entity. It is safe for concurrent use.
 type acknowledged struct {
 	writes atomic.Int64 // all of them
+	// replayed requests were carried out before and lost their answer, stale ones met another client's write, unanswered
+	// ones met nobody.
+	replayed, stale, unanswered atomic.Int64
 
 	mu       sync.Mutex
 	entities map[string]*known // by user and id

@@ -118,21 +118,23 @@ func (c client) call(ctx context.Context, r request) (answer, error) {
 	return answer{in.StatusCode, in.Header, content}, errors.Join(err, in.Body.Close())
 }
 
-// insist repeats the request as it is until somebody answers and has not only asked to try again.
-func (c client) insist(ctx context.Context, r request) (answer, error) {
+// insist repeats the request as it is until somebody answers and has not only asked to try again. It returns how often it
+// tried.
+func (c client) insist(ctx context.Context, r request) (got answer, tries int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, persistence)
 	defer cancel()
 	for {
-		got, err := c.call(ctx, r)
+		tries++
+		got, err = c.call(ctx, r)
 		if err == nil && got.status != http.StatusServiceUnavailable {
-			return got, nil
+			return got, tries, nil
 		}
 		timer := time.NewTimer(retryPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return answer{}, fmt.Errorf("%s %s: no answer within %s: last %s: %w", r.method, r.path, persistence, got, err)
+			return answer{}, tries, fmt.Errorf("%s %s: no answer within %s: last %s: %w", r.method, r.path, persistence, got, err)
 		}
 	}
 }

@@ -83,6 +83,19 @@ func (w *worker) step(ctx context.Context) error {
 	}
 }
 
+// ask insists on an answer and counts what became of it.
+func (w *worker) ask(ctx context.Context, r request) (answer, error) {
+	got, tries, err := w.insist(ctx, r)
+	w.told.unanswered.Add(int64(tries - 1))
+	if got.header.Get("Idempotency-Replayed") == "true" {
+		w.told.replayed.Add(1)
+	}
+	if got.status == http.StatusPreconditionFailed {
+		w.told.stale.Add(1)
+	}
+	return got, err
+}
+
 // key is a new idempotency key.
 func (w *worker) key() string { return w.uuid() }
 
@@ -117,7 +130,7 @@ func (w *worker) createOne(ctx context.Context) error {
 		if len(links) > 0 {
 			fields["links"] = links
 		}
-		got, err := w.insist(ctx, request{method: http.MethodPost, path: "/v1/" + collectionOf[kind], body: fields, key: w.key()})
+		got, err := w.ask(ctx, request{method: http.MethodPost, path: "/v1/" + collectionOf[kind], body: fields, key: w.key()})
 		switch {
 		case err != nil:
 			return err
@@ -162,7 +175,7 @@ func (w *worker) change(ctx context.Context) error {
 	path := "/v1/" + collectionOf[k.kind] + "/" + k.id
 	version, _, _ := w.told.present(k)
 	for range 100 {
-		got, err := w.insist(ctx, request{method: http.MethodPatch, path: path, body: patch, match: matching(version), key: w.key()})
+		got, err := w.ask(ctx, request{method: http.MethodPatch, path: path, body: patch, match: matching(version), key: w.key()})
 		switch {
 		case err != nil:
 			return err
@@ -171,7 +184,7 @@ func (w *worker) change(ctx context.Context) error {
 				return fmt.Errorf("patch %s: %s", k.id, got)
 			}
 		case got.status == http.StatusOK:
-			replayed := got.header.Get("Idempotency-Replayed") == "true"
+			replayed := got.header.Get("Idempotency-Replayed") == "true" // shows what others did since as well
 			shown, err := wholeNumber(got.object(), "version")
 			if err != nil || shown <= version || !replayed && (shown != version+1 || got.object()["title"] != patch["title"]) {
 				return fmt.Errorf("patch %s at version %d with %s: %s", k.id, version, text(patch), got)
@@ -208,7 +221,7 @@ func (w *worker) link(ctx context.Context) error {
 		return nil
 	}
 	path := fmt.Sprintf("/v1/%s/%s/links/%s/%s", collectionOf[k.kind], k.id, target.kind, target.id)
-	got, err := w.insist(ctx, request{method: http.MethodPut, path: path, body: map[string]any{"relation": w.key()}, key: w.key()})
+	got, err := w.ask(ctx, request{method: http.MethodPut, path: path, body: map[string]any{"relation": w.key()}, key: w.key()})
 	switch {
 	case err != nil:
 		return err
@@ -231,7 +244,7 @@ func (w *worker) unlink(ctx context.Context) error {
 	_, links, _ := w.told.present(k)
 	link := row(links[w.rand.IntN(len(links))].(map[string]any))
 	path := fmt.Sprintf("/v1/%s/%s/links/%s/%s", collectionOf[k.kind], k.id, link.text("targetType"), link.text("targetId"))
-	got, err := w.insist(ctx, request{method: http.MethodDelete, path: path, key: w.key()})
+	got, err := w.ask(ctx, request{method: http.MethodDelete, path: path, key: w.key()})
 	if err != nil {
 		return err
 	}
@@ -252,7 +265,7 @@ func (w *worker) remove(ctx context.Context) error {
 	path := "/v1/" + collectionOf[k.kind] + "/" + k.id
 	version, _, _ := w.told.present(k)
 	for range 100 {
-		got, err := w.insist(ctx, request{method: http.MethodDelete, path: path, match: matching(version), key: w.key()})
+		got, err := w.ask(ctx, request{method: http.MethodDelete, path: path, match: matching(version), key: w.key()})
 		switch {
 		case err != nil:
 			return err
@@ -275,7 +288,7 @@ func (w *worker) zone(ctx context.Context) error {
 	zones := []string{"UTC", "Asia/Tokyo", "America/Los_Angeles", "Europe/London", "Pacific/Kiritimati"}
 	version := int64(0)
 	for range 100 {
-		got, err := w.insist(ctx, request{
+		got, err := w.ask(ctx, request{
 			method: http.MethodPatch, path: "/v1/me", match: matching(version), key: w.key(),
 			body: map[string]any{"defaultTzid": zones[w.rand.IntN(len(zones))]},
 		})

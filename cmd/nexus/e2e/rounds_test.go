@@ -101,7 +101,8 @@ func (l *load) requireExact(t *testing.T) {
 		}
 	}
 	require.Empty(t, differences[:min(len(differences), shownDifferences)], "%d differences in round %d", len(differences), l.round)
-	t.Logf("round %d: %d writes acknowledged so far, %d rows, no difference", l.round, l.told.writes.Load(), len(rows))
+	t.Logf("round %d, no difference; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries without an answer, %d answers replayed",
+		l.round, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(), l.told.replayed.Load())
 }
 
 // compareLatest holds the two statistics that no recount can find, because their items may be gone, against what clients
