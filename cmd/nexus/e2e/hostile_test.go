@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -113,20 +115,22 @@ func TestHostileRequestsAreRefusedWithAProblemAndChangeNothing(t *testing.T) {
 	s.settle()
 	rows := s.scan()
 	for _, a := range attacks(task) {
-		t.Run(a.name, func(t *testing.T) { a.make(t, c) })
+		t.Run(a.name, func(t *testing.T) { require.NoError(t, a.refused(t.Context(), c)) })
 	}
 	s.settle()
 	require.Empty(t, changes(rows, s.scan()), "rows that hostile requests changed")
 	require.Empty(t, s.parked(), "what is parked")
+	require.Empty(t, s.process().errors(), "errors logged: clients' mistakes are none")
 	c.do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
 }
 
-// make makes the attack and requires that it is refused with a problem document (RFC 9457) that tells nothing of what is
-// inside.
-func (a attack) make(t *testing.T, c client) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), a.method, c.system.url()+a.path, bytes.NewReader(a.body))
-	require.NoError(t, err, a.name)
+// refused makes the attack and returns what is wrong unless it is refused with a problem document (RFC 9457) that tells
+// nothing of what is inside.
+func (a attack) refused(ctx context.Context, c client) error {
+	r, err := http.NewRequestWithContext(ctx, a.method, c.system.url()+a.path, bytes.NewReader(a.body))
+	if err != nil {
+		return err
+	}
 	r.Header.Set("Authorization", "Bearer "+c.user)
 	if len(a.body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
@@ -135,33 +139,47 @@ func (a attack) make(t *testing.T, c client) {
 		r.Header[name] = values
 	}
 	in, err := c.http.Do(r)
-	require.NoError(t, err, a.name)
+	if err != nil {
+		return err
+	}
 	body, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
-	require.NoError(t, err, a.name)
-	require.NoError(t, in.Body.Close())
-	requireProblem(t, a.name, a.status, in, body)
+	if err = errors.Join(err, in.Body.Close()); err != nil {
+		return err
+	}
+	if err := checkProblem(a.status, in, body); err != nil {
+		return fmt.Errorf("%w: %d %.400s", err, in.StatusCode, body)
+	}
+	return nil
 }
 
 // maxProblem bounds a problem document, in bytes: it must not send back what was sent.
 const maxProblem = 16 << 10
 
-func requireProblem(t *testing.T, name string, status int, in *http.Response, body []byte) {
-	t.Helper()
-	require.Equal(t, status, in.StatusCode, "%s: %.400s", name, body)
-	require.Equal(t, "application/problem+json", in.Header.Get("Content-Type"), "%s: %.400s", name, body)
-	require.Less(t, len(body), maxProblem, "%s: size of the problem", name)
+func checkProblem(status int, in *http.Response, body []byte) error {
 	var problem struct {
 		Type, Title, Detail string
 		Status              int
 	}
-	require.NoError(t, json.Unmarshal(body, &problem), "%s: %.400s", name, body)
-	require.Equal(t, status, problem.Status, "%s: %s", name, body)
-	for _, member := range []string{problem.Type, problem.Title, problem.Detail} {
-		require.NotEmpty(t, member, "%s: %s", name, body)
+	switch media := in.Header.Get("Content-Type"); {
+	case in.StatusCode != status:
+		return fmt.Errorf("want status %d", status)
+	case media != "application/problem+json":
+		return fmt.Errorf("a problem of type %q", media)
+	case len(body) > maxProblem:
+		return fmt.Errorf("a problem of %d bytes", len(body))
+	}
+	if err := json.Unmarshal(body, &problem); err != nil {
+		return err
+	}
+	if problem.Status != status || problem.Type == "" || problem.Title == "" || problem.Detail == "" {
+		return errors.New("incomplete")
 	}
 	for _, inside := range []string{"goroutine", ".go:", "dynamodb", "DynamoDB", "nexus/pkg", "ConditionalCheck"} {
-		require.NotContains(t, string(body), inside, name)
+		if strings.Contains(string(body), inside) {
+			return fmt.Errorf("it tells of %s", inside)
+		}
 	}
+	return nil
 }
 
 func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
@@ -186,7 +204,9 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	for range 8 {
 		work.Go(func() {
 			for range floods / 8 {
-				flood.make(t, c)
+				if err := flood.refused(t.Context(), c); err != nil {
+					t.Errorf("flood: %v", err)
+				}
 			}
 		})
 	}
@@ -198,7 +218,8 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 		"two lengths":        "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 		"a chunk too long":   "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
 	} {
-		status := s.raw(t, name, text)
+		status, err := s.raw(text)
+		require.NoError(t, err, name)
 		require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestEntityTooLarge}, status, name)
 	}
 	began := time.Now()
@@ -210,18 +231,48 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	t.Logf("resident memory after %d connections and %d bodies of 10 MB: %d MB", connections, floods, resident>>20)
 }
 
+// slowBound is how long a request may take whose body does not come; the platform gives it ten seconds.
+const slowBound = 20 * time.Second
+
+func TestABodyThatDoesNotComeIsRefusedInTime(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	head := "Host: x\r\nAuthorization: Bearer slow\r\nContent-Type: application/json\r\n"
+	var work sync.WaitGroup
+	for name, text := range map[string]string{
+		"promised":   "POST /v1/tasks HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{\"title\":",
+		"in chunks":  "POST /v1/tasks HTTP/1.1\r\n" + head + "Transfer-Encoding: chunked\r\n\r\n9\r\n{\"title\":\r\n",
+		"to /dev/":   "POST /dev/clock HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{\"advance\":",
+		"a megabyte": "POST /v1/commands HTTP/1.1\r\n" + head + "Content-Length: 1000000\r\n\r\n",
+	} {
+		work.Go(func() {
+			began := time.Now()
+			status, err := s.raw(text)
+			if took := time.Since(began); err != nil || status != http.StatusBadRequest || took > slowBound {
+				t.Errorf("%s: status %d after %s, %v", name, status, took, err)
+			}
+		})
+	}
+	work.Wait()
+	s.advance(time.Hour) // a body that comes, and an answer that may take longer
+}
+
 // raw sends a text that is no proper request and returns the status of the answer.
-func (s *system) raw(t *testing.T, name, text string) int {
-	t.Helper()
+func (s *system) raw(text string) (status int, err error) {
 	conn, err := net.Dial("tcp4", s.addr)
-	require.NoError(t, err, name)
-	defer func() { _ = conn.Close() }() // nothing is lost with it
-	require.NoError(t, conn.SetDeadline(time.Now().Add(callBound)))
-	_, _ = io.WriteString(conn, text) // the server may stop reading
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := conn.SetDeadline(time.Now().Add(callBound)); err != nil {
+		return 0, err
+	}
+	_, _ = io.WriteString(conn, text) // the server may stop reading, and answers all the same
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err, name)
-	require.NoError(t, answer.Body.Close())
-	return answer.StatusCode
+	if err != nil {
+		return 0, err
+	}
+	return answer.StatusCode, answer.Body.Close()
 }
 
 // residentBytes is the process's resident memory.

@@ -49,6 +49,7 @@ func begin(t testing.TB, l launch) *process {
 		t.Fatalf("start nexus %s: %v", strings.Join(l.args, " "), err)
 	}
 	t.Cleanup(func() {
+		defer p.complain(t)
 		select {
 		case <-p.done:
 			return
@@ -65,6 +66,26 @@ func begin(t testing.TB, l launch) *process {
 		}
 	})
 	return p
+}
+
+// complain fails the test if the process wrote what no process may, whatever was done to it.
+func (p *process) complain(t testing.TB) {
+	for _, sign := range []string{"DATA RACE", "panic:", "fatal error:"} {
+		if strings.Contains(p.stderr.text(), sign) {
+			t.Errorf("%s in the standard error of process %d:\n%s", sign, p.pid, p.stderr.notable())
+		}
+	}
+}
+
+// errors are the lines that the process logged as errors.
+func (p *process) errors() []string {
+	var out []string
+	for line := range strings.Lines(p.stderr.text()) {
+		if strings.Contains(line, " level=ERROR ") {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // own starts the process and waits for its end on one system thread: the death of that thread is what the kernel takes

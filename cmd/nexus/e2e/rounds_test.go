@@ -26,6 +26,7 @@ func TestEverythingDerivedEqualsARecountAfterALoadOfEightClients(t *testing.T) {
 		l.requireExact(t)
 	}
 	require.Empty(t, s.parked(), "what is parked")
+	require.Empty(t, s.process().errors(), "errors logged")
 	require.Len(t, s.engines(), 1, "engines on the data")
 }
 
@@ -49,6 +50,7 @@ func TestNothingAcknowledgedIsLostOrAppliedTwiceWhenTheProcessIsKilled(t *testin
 		require.Len(t, s.engines(), 1, "engines on the data after %d kills", kills)
 	}
 	require.Empty(t, s.parked(), "what is parked")
+	require.Empty(t, s.process().errors(), "errors logged")
 	code, took := s.interrupt()
 	require.Zero(t, code, "exit code; standard error:\n%s", s.process().stderr.text())
 	require.Empty(t, s.engines(), "engines on the data after the end, which took %s", took)
@@ -152,6 +154,7 @@ func TestRecordsDeliveredAgainChangeNoRow(t *testing.T) {
 	require.Empty(t, changes(rows, s.scan()), "rows after everything was delivered once more")
 	require.Equal(t, effects, s.effects(), "events, schedules and objects")
 	require.Empty(t, s.parked(), "what is parked")
+	require.Empty(t, s.process().errors(), "errors logged")
 }
 
 // effects is everything outside of the table that consumers have brought about. Events may come again, with the delivery id
