@@ -8,116 +8,126 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
 	"nexus/pkg/schedule"
 )
 
-// disk keeps one file for each schedule. A file appears and changes by a rename, so that it is always whole.
+// disk keeps one file for each schedule and for each call that is left of one. A file appears by a rename, so that it is
+// always whole, and its name says how far its call has come: that the call begins and that it succeeds costs a rename and
+// one wait for the directory, no more writing. A nil disk keeps nothing.
 type disk struct{ dir string }
 
 // record is a file's content. The payload is text, not nested JSON, because its bytes must come back as they were.
 type record struct {
 	Name    string    `json:"name"`
 	At      time.Time `json:"at"`
-	State   State     `json:"state"`
 	Payload string    `json:"payload"`
 }
 
+// slot is the part of a file's name behind the schedule's.
+type slot string
+
 const (
-	extension = ".json"
-	temporary = ".tmp"
+	pendingSlot   slot = ".json"
+	calledSlot    slot = ".called.json"
+	completedSlot slot = ".completed.json"
+
+	formerStart = ".call."
+	extension   = ".json"
+	temporary   = ".tmp"
 )
 
-type opened struct {
-	disk    *disk
-	entries []Entry
+// formerSlot is the slot of a call whose schedule was replaced or deleted.
+func formerSlot(number uint64) slot {
+	return slot(formerStart + strconv.FormatUint(number, 10) + extension)
 }
 
-// openDisk makes the directory, removes what a crash left half-written (nobody was told that it was there), and reads
-// the rest.
-func openDisk(dir string) (opened, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return opened{}, err
+// slot returns where the entry's file is.
+func (e *entry) slot() slot {
+	switch {
+	case e.Former:
+		return formerSlot(e.number)
+	case e.State == Called:
+		return calledSlot
+	case e.State == Completed:
+		return completedSlot
 	}
-	if err := syncDir(filepath.Dir(dir)); err != nil {
-		return opened{}, err
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return opened{}, err
-	}
-	found := opened{disk: &disk{dir: dir}}
-	for _, file := range files {
-		path := filepath.Join(dir, file.Name())
-		switch {
-		case strings.HasSuffix(file.Name(), temporary):
-			if err := os.Remove(path); err != nil {
-				return opened{}, err
-			}
-		case strings.HasSuffix(file.Name(), extension):
-			e, err := found.disk.load(path)
-			if err != nil {
-				return opened{}, fmt.Errorf("read %s: %w", file.Name(), err)
-			}
-			found.entries = append(found.entries, e)
-		}
-	}
-	return found, nil
+	return pendingSlot
 }
 
-func (d *disk) load(path string) (Entry, error) {
-	text, err := os.ReadFile(path)
+// path encodes the name: two that differ only by case are two files on every file system.
+func (d *disk) path(name string, at slot) string {
+	return filepath.Join(d.dir, hex.EncodeToString([]byte(name))+string(at))
+}
+
+// load reads a file of the directory.
+func (d *disk) load(file string) (*entry, error) {
+	text, err := os.ReadFile(filepath.Join(d.dir, file))
 	if err != nil {
-		return Entry{}, err
+		return nil, err
 	}
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return Entry{}, err
+		return nil, err
 	}
-	e := Entry{Schedule: schedule.Schedule{Name: r.Name, At: r.At.UTC(), Payload: []byte(r.Payload)}, State: r.State}
-	switch {
-	case e.State != Pending && e.State != Completed:
-		return Entry{}, fmt.Errorf("state %q is unknown", e.State)
-	case d.path(e.Name) != path:
-		return Entry{}, fmt.Errorf("it holds the schedule %q of another file", e.Name)
+	e := &entry{Entry: Entry{Schedule: schedule.Schedule{Name: r.Name, At: r.At.UTC(), Payload: []byte(r.Payload)}}}
+	_, rest, _ := strings.Cut(file, ".")
+	switch at := slot("." + rest); at {
+	case pendingSlot:
+		e.State = Pending
+	case calledSlot:
+		e.State = Called
+	case completedSlot:
+		e.State = Completed
+	default:
+		number := strings.TrimSuffix(strings.TrimPrefix(string(at), formerStart), extension)
+		if e.number, err = strconv.ParseUint(number, 10, 64); err != nil {
+			return nil, fmt.Errorf("the state %q in its name is unknown", at)
+		}
+		e.State, e.Former = Called, true
+	}
+	if d.path(e.Name, e.slot()) != filepath.Join(d.dir, file) {
+		return nil, fmt.Errorf("it holds the schedule %q of another file", e.Name)
 	}
 	return e, e.Check()
 }
 
-// save returns when the file is durable.
-func (d *disk) save(e Entry) error {
-	text, err := json.Marshal(record{Name: e.Name, At: e.At, State: e.State, Payload: string(e.Payload)})
+// save writes the schedule's file in a slot. Its name is durable after sync.
+func (d *disk) save(s schedule.Schedule, at slot) error {
+	text, err := json.Marshal(record{Name: s.Name, At: s.At, Payload: string(s.Payload)})
 	if err != nil {
 		return err
 	}
-	path := d.path(e.Name)
+	path := d.path(s.Name, at)
 	if err := writeSynced(path+temporary, text); err != nil {
 		return errors.Join(err, os.Remove(path+temporary))
 	}
-	if err := os.Rename(path+temporary, path); err != nil {
-		return err
-	}
-	return syncDir(d.dir)
+	return os.Rename(path+temporary, path)
 }
 
-// remove returns when the file is gone for good; a missing one is.
-func (d *disk) remove(name string) error {
-	err := os.Remove(d.path(name))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(d.dir)
+// move renames the schedule's file from one slot to another. Its name is durable after sync.
+func (d *disk) move(name string, from, to slot) error {
+	return os.Rename(d.path(name, from), d.path(name, to))
 }
 
-// path encodes the name: two that differ only by case are two files on every file system.
-func (d *disk) path(name string) string {
-	return filepath.Join(d.dir, hex.EncodeToString([]byte(name))+extension)
+// drop removes the schedule's files in some slots and reports whether there were any. They are gone for good after sync.
+func (d *disk) drop(name string, slots ...slot) (dropped bool, err error) {
+	for _, at := range slots {
+		switch err := os.Remove(d.path(name, at)); {
+		case err == nil:
+			dropped = true
+		case !errors.Is(err, os.ErrNotExist):
+			return dropped, err
+		}
+	}
+	return dropped, nil
 }
+
+// sync returns when all names are durable.
+func (d *disk) sync() error { return syncDir(d.dir) }
 
 func writeSynced(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

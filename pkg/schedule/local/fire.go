@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"nexus/pkg/schedule"
 )
 
 const (
@@ -16,14 +14,15 @@ const (
 	maxErrors = 10
 )
 
-// Fire calls the schedules whose instant is not after now, in the order of instants and then names, and returns how many
-// calls were made and marked. What a call itself puts at or before now is called too, in its place. One that fails does
-// not hold up the rest: it stays pending and is not tried again before the next Fire; the errors come back joined. At
-// most 10,000 calls are made at once; Next tells whether some are left.
+// Fire makes the calls that began earlier and did not succeed, and those of the schedules whose instant is not after now,
+// all in the order of instants and then names, and returns how many succeeded and were marked so. What a call itself puts
+// at or before now is called too, in its place. One that fails does not hold up the rest: it stays to be made and is not
+// tried again before the next Fire; the errors come back joined. At most 10,000 calls are made at once; Next tells whether
+// some are left.
 func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err error) {
 	s.firing.Lock()
 	defer s.firing.Unlock()
-	tried := map[string]uint64{}
+	s.fires++
 	var errs []error
 	failed := 0
 	for range maxCalls {
@@ -31,18 +30,19 @@ func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err err
 			errs = append(errs, fmt.Errorf("fire schedules: %w", ctx.Err()))
 			break
 		}
-		in, generation, due := s.nextDue(now, tried)
-		if !due {
+		e := s.take(now)
+		if e == nil {
 			break
 		}
-		tried[in.Name] = generation
-		if err := s.call(ctx, in, generation); err != nil {
+		succeeded, err := s.call(ctx, e)
+		if err != nil {
 			if failed++; failed <= maxErrors {
 				errs = append(errs, err)
 			}
-			continue
 		}
-		fired++
+		if succeeded {
+			fired++
+		}
 	}
 	if failed > maxErrors {
 		errs = append(errs, fmt.Errorf("%d more schedules failed", failed-maxErrors))
@@ -50,51 +50,98 @@ func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err err
 	return fired, errors.Join(errs...)
 }
 
-// nextDue returns the first due schedule whose present generation was not tried.
-func (s *Scheduler) nextDue(now time.Time, tried map[string]uint64) (schedule.Schedule, uint64, bool) {
+// take returns what is to be called first of all that this Fire has not taken up yet; nil if nothing is.
+func (s *Scheduler) take(now time.Time) *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.order {
-		if p.at.After(now) {
-			break
-		}
-		e := s.entries[p.name]
-		if tried[p.name] != e.generation {
-			return e.copied().Schedule, e.generation, true
+	for e := range inOrder(s.begun, s.waiting.until(now)) {
+		if e.tried != s.fires {
+			e.tried = s.fires
+			s.running = e
+			return e
 		}
 	}
-	return schedule.Schedule{}, 0, false
+	return nil
 }
 
-// call makes one call and marks it, unless the schedule was put again or deleted meanwhile.
-func (s *Scheduler) call(ctx context.Context, in schedule.Schedule, generation uint64) error {
-	if err := s.target(ctx, in); err != nil {
-		s.noteFailure(in.Name, generation, err)
-		return fmt.Errorf("call schedule %q due %s: %w", in.Name, in.At.Format(time.RFC3339), err)
+// call makes one call, between the marks that it has begun and that it succeeded. It does nothing if the schedule was
+// replaced or deleted before its call could begin.
+func (s *Scheduler) call(ctx context.Context, e *entry) (succeeded bool, err error) {
+	defer s.stopped(e, &err)
+	if begun, err := s.begin(ctx, e); err != nil || !begun {
+		return false, err
+	}
+	if err := s.target(ctx, e.copied().Schedule); err != nil {
+		return false, &callError{e, err}
 	}
 	// The call was made: a caller that gives up now must not leave it unmarked.
-	return s.effect(context.WithoutCancel(ctx), "complete", in.Name, func() error {
-		e, exists := s.entries[in.Name]
-		if !exists || e.generation != generation {
+	if err := s.complete(context.WithoutCancel(ctx), e); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// begin marks that the call is about to be made, unless it began in an earlier Fire.
+func (s *Scheduler) begin(ctx context.Context, e *entry) (begun bool, err error) {
+	s.mu.Lock()
+	again := e.State == Called
+	s.mu.Unlock()
+	if again {
+		return true, nil
+	}
+	err = s.effect(ctx, "begin", e.Name, func() error {
+		if s.schedules[e.Name] != e {
 			return nil
 		}
-		done := Entry{Schedule: e.Schedule, State: Completed}
-		if s.disk != nil {
-			if err := s.disk.save(done); err != nil {
-				s.doubt(in.Name)
-				return err
-			}
+		if err := s.disk.begin(e); err != nil {
+			return err
 		}
-		s.set(done)
+		s.waiting.remove(e)
+		s.number++
+		e.State, e.number = Called, s.number
+		s.begun.insert(e)
+		begun = true
+		return nil
+	})
+	return begun, err
+}
+
+// complete marks that the call succeeded. A former one is gone with that.
+func (s *Scheduler) complete(ctx context.Context, e *entry) error {
+	return s.effect(ctx, "complete", e.Name, func() error {
+		if err := s.disk.complete(e); err != nil {
+			return err
+		}
+		s.begun.remove(e)
+		e.State, e.Attempts, e.LastError = Completed, 0, ""
 		return nil
 	})
 }
 
-func (s *Scheduler) noteFailure(name string, generation uint64, err error) {
+// stopped notes how a call ended.
+func (s *Scheduler) stopped(e *entry, failure *error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, exists := s.entries[name]; exists && e.generation == generation {
-		e.Attempts++
-		e.LastError = err.Error()
+	s.running = nil
+	if *failure == nil || e.State == Completed {
+		return
+	}
+	e.Attempts++
+	e.LastError = (*failure).Error()
+	if target := (*callError)(nil); errors.As(*failure, &target) {
+		e.LastError = target.cause.Error()
 	}
 }
+
+// callError says which call the target failed.
+type callError struct {
+	called *entry
+	cause  error
+}
+
+func (e *callError) Error() string {
+	return fmt.Sprintf("call schedule %q due %s: %s", e.called.Name, e.called.At.Format(time.RFC3339), e.cause)
+}
+
+// Unwrap returns the target's error.
+func (e *callError) Unwrap() error { return e.cause }

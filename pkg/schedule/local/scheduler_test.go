@@ -135,7 +135,7 @@ func TestATargetThatKeepsPuttingIntoThePastIsBounded(t *testing.T) {
 	require.Equal(t, map[string]local.State{"a": local.Pending}, b.states())
 }
 
-func TestAFailedCallStaysPendingAndHoldsUpNobody(t *testing.T) {
+func TestAFailedCallIsMadeAgainAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	refused := errors.New("refused")
@@ -154,7 +154,8 @@ func TestAFailedCallStaysPendingAndHoldsUpNobody(t *testing.T) {
 	_, err = b.Fire(t.Context(), noon.Add(time.Minute))
 	require.ErrorIs(t, err, refused)
 	listed := b.All()[0]
-	require.Equal(t, local.Pending, listed.State)
+	require.Equal(t, local.Called, listed.State)
+	require.False(t, listed.Former)
 	require.Equal(t, 2, listed.Attempts)
 	require.Equal(t, "refused", listed.LastError)
 }
@@ -287,16 +288,21 @@ func TestHalfWrittenFilesAreRemovedAndBrokenOnesReported(t *testing.T) {
 	require.Empty(t, setup(t, dir, nil).All())
 	require.NoFileExists(t, filepath.Join(dir, "61.json.tmp"))
 
-	target := func(context.Context, schedule.Schedule) error { return nil }
-	for _, content := range []string{
-		`{"na`,
-		`{"name":"b","at":"2026-06-01T12:00:00Z","state":"PENDING","payload":"1"}`,
-		`{"name":"a","at":"2026-06-01T12:00:00Z","state":"ODD","payload":"1"}`,
-		`{"name":"a","at":"2026-06-01T12:00:00Z","state":"PENDING","payload":"{"}`,
+	const good = `{"name":"a","at":"2026-06-01T12:00:00Z","payload":"1"}`
+	for _, broken := range []struct{ file, content string }{
+		{"61.json", `{"na`},
+		{"61.json", `{"name":"b","at":"2026-06-01T12:00:00Z","payload":"1"}`},
+		{"61.json", `{"name":"a","at":"2026-06-01T12:00:00Z","payload":"{"}`},
+		{"61.odd.json", good},
+		{"61.call.json", good},
+		{"61.call.x.json", good},
+		{"61.call.01.json", good},
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "61.json"), []byte(content), 0o600))
-		_, err := local.New(local.Config{Dir: dir, Target: target})
-		require.ErrorContains(t, err, "61.json", content)
+		path := filepath.Join(dir, broken.file)
+		require.NoError(t, os.WriteFile(path, []byte(broken.content), 0o600))
+		_, err := local.New(local.Config{Dir: dir, Target: func(context.Context, schedule.Schedule) error { return nil }})
+		require.ErrorContains(t, err, broken.file, broken.content)
+		require.NoError(t, os.Remove(path))
 	}
 }
 
