@@ -20,8 +20,9 @@ type Reader struct {
 
 // Deployment is the table of stream readers that the local platform runs, the functions are built by and the
 // infrastructure deploys. A stream is made for two readers of a shard; more are throttled without a metric. To regroup,
-// move a name here and its constructor in the function's main.
-func Deployment(registry *entity.Registry) []Reader {
+// move a name here and its constructor in the function's main. Further projections, of another product, join the reader of
+// the projections.
+func Deployment(registry *entity.Registry, projections ...string) []Reader {
 	var items, all []string
 	for _, t := range registry.Types() {
 		prefix := entity.ItemPrefix(t.Name)
@@ -34,7 +35,7 @@ func Deployment(registry *entity.Registry) []Reader {
 	return []Reader{
 		{
 			Config:    Config{Name: "projections", Filter: Filter{{SKPrefixes: items}}, MaxAge: giveUpAge, Bisect: true},
-			Consumers: []string{"stats", "links"},
+			Consumers: append([]string{"stats", "links"}, projections...),
 		},
 		{
 			Config:    Config{Name: "effects", Filter: Filter{{SKPrefixes: all}, timers}, MaxAge: giveUpAge, Bisect: true},

@@ -67,6 +67,7 @@ type scheduleShown struct {
 	Name      string              `json:"name"`
 	At        time.Time           `json:"at"`
 	State     schedulelocal.State `json:"state"`
+	Former    bool                `json:"former,omitempty"` // only its call is left
 	Payload   json.RawMessage     `json:"payload"`
 	Attempts  int                 `json:"attempts,omitempty"`
 	LastError string              `json:"lastError,omitempty"`
@@ -79,14 +80,15 @@ func (p *Platform) getSchedules(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	state := schedulelocal.State(query.Get("state"))
-	if state != "" && state != schedulelocal.Pending && state != schedulelocal.Completed {
-		return refusal(http.StatusUnprocessableEntity, "state is %s or %s", schedulelocal.Pending, schedulelocal.Completed)
+	states := []schedulelocal.State{schedulelocal.Pending, schedulelocal.Called, schedulelocal.Completed}
+	if state != "" && !slices.Contains(states, state) {
+		return refusal(http.StatusUnprocessableEntity, "state is one of %s", states)
 	}
 	all := slices.DeleteFunc(p.scheduler.All(), func(e schedulelocal.Entry) bool { return state != "" && e.State != state })
 	slices.SortStableFunc(all, func(a, b schedulelocal.Entry) int { return a.At.Compare(b.At) })
 	out := listed[scheduleShown]{Items: []scheduleShown{}}
 	for _, e := range all[:min(limit, len(all))] {
-		out.Items = append(out.Items, scheduleShown{e.Name, e.At, e.State, e.Payload, e.Attempts, e.LastError})
+		out.Items = append(out.Items, scheduleShown{e.Name, e.At, e.State, e.Former, e.Payload, e.Attempts, e.LastError})
 	}
 	return answer(w, out)
 }

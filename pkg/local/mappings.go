@@ -33,6 +33,7 @@ type reader struct {
 // readersConfig is what all readers are made of.
 type readersConfig struct {
 	registry    *entity.Registry
+	projections []string // another product's
 	backend     *backend
 	consumers   []change.Consumer
 	checkpoints eventsource.Checkpoints
@@ -47,7 +48,7 @@ type readersConfig struct {
 func newReaders(cfg readersConfig) ([]*reader, error) {
 	var readers []*reader
 	placed := map[string]bool{}
-	for _, row := range eventsource.Deployment(cfg.registry) {
+	for _, row := range eventsource.Deployment(cfg.registry, cfg.projections...) {
 		r, err := newReader(cfg, row)
 		if err != nil {
 			return nil, fmt.Errorf("reader %s: %w", row.Name, err)

@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"net/url"
 	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
 )
 
 // Store names what the table is kept in.
@@ -43,6 +46,10 @@ type Options struct {
 	Addr string
 	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
 	Settling time.Duration
+	// Types are entity types of another product, beside Nexus's own.
+	Types []*entity.Type
+	// Projections are projections of another product; they run in the reader of Nexus's own.
+	Projections []*projection.Projection
 	// Log receives what happens; nil discards it.
 	Log *slog.Logger
 }

@@ -149,15 +149,21 @@ func (p *Platform) assemble() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	consumers := []change.Consumer{
+		projection.NewConsumer(stats.Projection(), in.store, p.clock.Now),
+		projection.NewConsumer(links.Projection(), in.store, p.clock.Now),
+		reminders.New(reminding),
+		archive.NewConsumer(archiving),
+	}
+	var more []string
+	for _, extra := range p.options.Projections {
+		consumers = append(consumers, projection.NewConsumer(extra, in.store, p.clock.Now))
+		more = append(more, extra.Name())
+	}
 	p.readers, err = newReaders(readersConfig{
-		registry: p.registry, backend: p.backend, checkpoints: kept, blobs: in.blobs, now: p.clock.Now,
-		consumers: []change.Consumer{
-			projection.NewConsumer(stats.Projection(), in.store, p.clock.Now),
-			projection.NewConsumer(links.Projection(), in.store, p.clock.Now),
-			reminders.New(reminding),
-			archive.NewConsumer(archiving),
-		},
-		watch: p.watch(), hub: p.hub, log: p.log,
+		registry: p.registry, projections: more, backend: p.backend, checkpoints: kept, blobs: in.blobs, now: p.clock.Now,
+		consumers: consumers,
+		watch:     p.watch(), hub: p.hub, log: p.log,
 	})
 	if err != nil {
 		return nil, err

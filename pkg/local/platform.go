@@ -72,8 +72,12 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	registry, err := entity.ProductWith(options.Types...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
 	p := &Platform{
-		options: options, registry: entity.Product(), log: options.Log, started: time.Now(),
+		options: options, registry: registry, log: options.Log, started: time.Now(),
 		rows: newExpiries(), hub: newHub(), reminded: newRemindersTally(),
 		walked: make(chan struct{}), ended: make(chan struct{}),
 	}

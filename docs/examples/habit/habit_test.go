@@ -3,10 +3,22 @@
 package habit_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"nexus/docs/examples/tagcounts"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/local"
+	"nexus/pkg/projection"
+	"nexus/pkg/table/memory"
 )
 
 // States of a HABIT.
@@ -63,4 +75,90 @@ func checkOff(id string) command.Command {
 		after["streak"] = entity.Int(before.Int("streak") + 1)
 		return after, nil
 	}}
+}
+
+// TestAHabitWorksLikeEveryOtherEntity starts the local platform with the type and a projection of the product's own, and
+// uses both over HTTP.
+func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
+	t.Parallel()
+	platform, err := local.Start(t.Context(), local.Options{
+		Store: local.Memory, Addr: "127.0.0.1:0",
+		Types: []*entity.Type{habit()}, Projections: []*projection.Projection{tagcounts.Projection()},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, platform.Stop(t.Context())) })
+	c := client{t, platform.URL()}
+
+	next := entity.FormatInstant(c.clock().Add(3 * time.Hour))
+	water := c.send("POST", "/v1/habits", 201, map[string]any{"title": "Drink water", "nextUtc": next, "tzid": "UTC", "reminderMinutes": []int{30}})
+	id := water["habitId"].(string)
+	require.Equal(t, "ACTIVE", water["status"])
+	refused := c.send("POST", "/v1/habits", 422, map[string]any{"title": "", "streak": 9})
+	require.Len(t, refused["errors"], 3, "title, nextUtc and streak")
+
+	note := c.send("POST", "/v1/notes", 201, map[string]any{
+		"title": "why", "tags": []string{"health"}, "links": []any{map[string]any{"targetType": "HABIT", "targetId": id}},
+	})
+	require.NoError(t, platform.Settle(t.Context()))
+	backlinks := c.send("GET", "/v1/habits/"+id+"/backlinks", 200, nil)["items"].([]any)
+	require.Equal(t, note["noteId"], backlinks[0].(map[string]any)["noteId"])
+	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+entity.FormatInstant(c.clock())+"&to="+entity.FormatInstant(c.clock().Add(24*time.Hour)), 200, nil)
+	require.Len(t, agenda["items"], 1)
+
+	c.send("POST", "/dev/clock", 200, map[string]any{"advance": "3h"})
+	events := c.send("GET", "/dev/events", 200, nil)["items"].([]any)
+	require.Equal(t, "ReminderDue", events[0].(map[string]any)["type"])
+}
+
+func TestAProductsOwnCommandGoesTheWayOfEveryChange(t *testing.T) {
+	t.Parallel()
+	registry, err := entity.ProductWith(habit())
+	require.NoError(t, err)
+	now := time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	commands := command.New(command.Config{Store: memory.New(clock, memory.Options{}), Registry: registry, Now: clock, NewID: uuid.NewString})
+	created, err := commands.Do(t.Context(), command.Request{User: "ann", Command: command.Create{
+		Type: habit(), Fields: map[string]any{"title": "Run", "nextUtc": "2025-06-02T07:00:00"},
+	}})
+	require.NoError(t, err)
+	for range 2 { // the second time is a repetition under the same key
+		done, err := commands.Do(t.Context(), command.Request{User: "ann", IdempotencyKey: "today", Command: checkOff(created.Ref.ID)})
+		require.NoError(t, err)
+		require.Equal(t, "2025-06-03T07:00:00Z", done.Item.Str("nextUtc"))
+		require.Equal(t, int64(1), done.Item.Int("streak"))
+		require.Equal(t, int64(2), done.Item.Int("version"))
+	}
+}
+
+// client sends requests of one user's.
+type client struct {
+	t   *testing.T
+	url string
+}
+
+func (c client) send(method, path string, status int, body any) map[string]any {
+	c.t.Helper()
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		require.NoError(c.t, err)
+		content = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, content)
+	require.NoError(c.t, err)
+	request.Header.Set("Authorization", "Bearer ann")
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(c.t, err)
+	defer func() { require.NoError(c.t, response.Body.Close()) }()
+	answer := map[string]any{}
+	require.NoError(c.t, json.NewDecoder(response.Body).Decode(&answer))
+	require.Equal(c.t, status, response.StatusCode, "%v", answer)
+	return answer
+}
+
+func (c client) clock() time.Time {
+	now, err := time.Parse(time.RFC3339, c.send("GET", "/dev/clock", 200, nil)["now"].(string))
+	require.NoError(c.t, err)
+	return now
 }
