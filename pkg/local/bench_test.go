@@ -35,6 +35,7 @@ import (
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/table/tabletest"
 )
 
 const ann = "ann"
@@ -45,6 +46,7 @@ type bench struct {
 	t        *testing.T
 	now      time.Time
 	store    table.Store
+	law      *tabletest.Law // the store, holding every call against the conventions
 	source   eventsource.Source
 	walk     table.Walker
 	swept    map[entity.Key]bool // removed as the TTL service does
@@ -92,6 +94,9 @@ func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
 
 func (b *bench) setup() {
 	registry, clock := entity.Product(), func() time.Time { return b.now }
+	b.law = tabletest.NewLaw(b.store, registry)
+	b.store = b.law
+	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[entity.Key]bool{}
 	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString})
 	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock})
@@ -195,7 +200,7 @@ func (b *bench) advance(d time.Duration) {
 	}))
 	for _, row := range expired {
 		b.swept[row.Key()] = true
-		require.NoError(b.t, b.store.Delete(b.t.Context(), table.Delete{Key: row.Key()}))
+		require.NoError(b.t, b.law.Store.Delete(b.t.Context(), table.Delete{Key: row.Key()})) // no client's call
 	}
 	b.settle()
 }

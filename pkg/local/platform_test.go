@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // system is a platform under test and a client of it.
 type system struct {
-	t *testing.T
+	t testing.TB
 	*local.Platform
 	client *http.Client
 	user   string
@@ -34,9 +34,13 @@ func startSystem(t *testing.T, options local.Options) *system {
 	options.Addr = "127.0.0.1:0"
 	p, err := local.Start(t.Context(), options)
 	require.NoError(t, err)
-	s := &system{t: t, Platform: p, client: &http.Client{Transport: &http.Transport{}}, user: "u1"}
+	s := clientOf(t, p)
 	t.Cleanup(s.stop)
 	return s
+}
+
+func clientOf(t testing.TB, p *local.Platform) *system {
+	return &system{t: t, Platform: p, client: &http.Client{Transport: &http.Transport{}}, user: "u1"}
 }
 
 // stop may come more than once.

@@ -1,172 +1,17 @@
 package tabletest_test
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/archive"
-	blobs "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
-	"nexus/pkg/change"
-	"nexus/pkg/command"
 	"nexus/pkg/entity"
-	"nexus/pkg/links"
-	"nexus/pkg/projection"
-	"nexus/pkg/query"
-	"nexus/pkg/reminders"
-	"nexus/pkg/schedule"
-	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/stats"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
 )
-
-// system is everything that writes to the table, above a store that watches the law.
-type system struct {
-	t         *testing.T
-	now       time.Time
-	memory    *memory.Store
-	law       *tabletest.Law
-	registry  *entity.Registry
-	commands  *command.Service
-	queries   *query.Service
-	archive   *archive.Archive
-	consumers []change.Consumer
-	schedules *schedulelocal.Scheduler
-	read      string
-}
-
-func newSystem(t *testing.T, registry *entity.Registry) *system {
-	s := &system{t: t, now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC), registry: registry}
-	clock := func() time.Time { return s.now }
-	s.memory = memory.New(clock, memory.Options{})
-	s.law = tabletest.NewLaw(s.memory, registry)
-	ids := 0
-	s.commands = command.New(command.Config{Store: s.law, Registry: registry, Now: clock, NewID: func() string {
-		ids++
-		return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids)
-	}})
-	s.queries = query.New(query.Config{Store: s.law, Registry: registry, Now: clock})
-	events, err := buslocal.New(buslocal.Config{})
-	require.NoError(t, err)
-	var notifier *reminders.Notifier
-	s.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, due schedule.Schedule) error {
-		return notifier.Handle(ctx, due.Payload)
-	}})
-	require.NoError(t, err)
-	remind := reminders.Config{Store: s.law, Registry: registry, Scheduler: s.schedules, Bus: events, Now: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
-	notifier = reminders.NewNotifier(remind)
-	keep := archive.Config{Store: s.law, Registry: registry, Copies: blobs.New(nil), Bus: events, Now: clock}
-	s.archive = archive.New(keep)
-	s.consumers = []change.Consumer{
-		projection.NewConsumer(stats.Projection(), s.law, clock), projection.NewConsumer(links.Projection(), s.law, clock),
-		reminders.New(remind), archive.NewConsumer(keep),
-	}
-	return s
-}
-
-// do carries out a command and lets every consumer see what it did.
-func (s *system) do(c command.Command, expected ...entity.Item) entity.Item {
-	request := command.Request{User: "ann", Command: c}
-	if len(expected) > 0 {
-		version := expected[0].Int(entity.AttrVersion)
-		request.ExpectedVersion = &version
-	}
-	result, err := s.commands.Do(s.t.Context(), request)
-	require.NoError(s.t, err, "%T", c)
-	s.settle()
-	return result.Item
-}
-
-func (s *system) settle() {
-	for {
-		shards, err := s.memory.Feed().Shards(s.t.Context())
-		require.NoError(s.t, err)
-		slice, err := s.memory.Feed().Read(s.t.Context(), shards[0].ID, s.read, 1000)
-		require.NoError(s.t, err)
-		if len(slice.Records) == 0 {
-			return
-		}
-		for _, rec := range slice.Records {
-			s.read = rec.Sequence
-			c, err := change.Interpret(s.registry, rec)
-			require.NoError(s.t, err)
-			if c.Type == nil && !rec.Expired {
-				continue
-			}
-			for _, consumer := range s.consumers {
-				for _, o := range consumer.Apply(s.t.Context(), []change.Change{c}) {
-					require.NoError(s.t, o.Err, consumer.Name())
-				}
-			}
-		}
-	}
-}
-
-func (s *system) advance(d time.Duration) {
-	s.now = s.now.Add(d)
-	_, err := s.schedules.Fire(s.t.Context(), s.now)
-	require.NoError(s.t, err)
-	s.memory.Sweep(s.now.Add(time.Second), 0)
-	s.settle()
-}
-
-// TestEveryEntityAndEveryStoreCallKeepsTheLaw plays every command and every consumer's every transition.
-func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
-	t.Parallel()
-	s := newSystem(t, entity.Product())
-	event, task, reminder, note := entity.Event(), entity.Task(), entity.Reminder(), entity.Note()
-
-	n := s.do(command.Create{Type: note, Fields: map[string]any{"title": "plan", "isPinned": true, "tags": []any{"a"}}})
-	s.do(command.Update{Type: note, ID: n.Str("noteId"), Patch: map[string]any{"status": "ARCHIVED", "tags": nil}}, n)
-	e := s.do(command.Create{Type: event, Fields: map[string]any{"title": "fair", "startUtc": "2025-06-01T10:00:00", "endUtc": "2025-06-03T10:00:00", "reminderMinutes": []any{}}})
-	e = s.do(command.Update{Type: event, ID: e.Str("eventId"), Patch: map[string]any{"isAllDay": true, "startUtc": nil, "endUtc": nil, "startDate": "2025-06-07"}}, e)
-	s.do(command.AddLink{Type: event, ID: e.Str("eventId"), Target: note.Ref(n)})
-	e = s.do(command.RemoveLink{Type: event, ID: e.Str("eventId"), Target: note.Ref(n)})
-	s.do(command.Update{Type: event, ID: e.Str("eventId"), Patch: map[string]any{"status": "CANCELLED"}}, e)
-	r := s.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": "2025-06-01T09:00:00"}})
-	s.advance(time.Hour) // it fires
-	r = s.do(command.SnoozeReminder{ID: r.Str("reminderId"), UntilUtc: "2025-06-01T10:00:00Z"})
-	me, err := s.queries.Me(t.Context(), "ann")
-	require.NoError(t, err)
-	s.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Europe/Paris", "preferences": map[string]any{"theme": nil, "weekStart": json.Number("0")}}}, me)
-	s.advance(time.Hour) // the snooze ends
-	s.do(command.CompleteReminder{ID: r.Str("reminderId")})
-	k := s.do(command.Create{Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": "2025-06-02"}})
-	k = s.do(command.Update{Type: task, ID: k.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, k)
-	s.advance(25 * time.Hour)     // archived
-	s.advance(8 * 24 * time.Hour) // expired
-	_, err = s.archive.Restore(t.Context(), task, "ann", k.Str("taskId"))
-	require.NoError(t, err)
-	s.settle()
-	k, err = s.queries.Get(t.Context(), "ann", task, k.Str("taskId"))
-	require.NoError(t, err)
-	s.do(command.Delete{Type: task, ID: k.Str("taskId")}, k)
-	s.do(command.DismissReminder{ID: s.do(command.Create{Type: reminder, Fields: map[string]any{"title": "x", "triggerUtc": "2026-01-01T00:00:00"}}).Str("reminderId")})
-	for _, ask := range []func() error{
-		func() error { _, err := s.queries.Board(t.Context(), "ann", 10); return err },
-		func() error { _, err := s.queries.Stats(t.Context(), "ann"); return err },
-		func() error { _, err := s.queries.Backlinks(t.Context(), "ann", note.Ref(n), 10, ""); return err },
-		func() error {
-			_, err := s.queries.Agenda(t.Context(), "ann", query.AgendaQuery{From: s.now, To: s.now.AddDate(0, 0, 7)})
-			return err
-		},
-	} {
-		require.NoError(t, ask())
-	}
-
-	require.Empty(t, s.law.Broken())
-	require.Equal(t, []string{"EVENT", "NOTE", "REMINDER", "TASK", "USER_META"}, s.law.Written())
-}
 
 // TestAWrongEntityBreaksTheLawOnEachRule spoils a good row in one way at a time.
 func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
