@@ -170,7 +170,9 @@ func TestSeveralCallsOfOneNameAndInstantKeepTheirOrder(t *testing.T) {
 			b.then = func(context.Context, schedule.Schedule) error { return errRefused }
 			b.put(t, with("a", noon, fmt.Sprint(i)))
 			b.fails(t, noon, 0)
-			b = reopen(b)
+			if i%3 == 0 { // so that calls begin after a restart and are replaced before the next
+				b = reopen(b)
+			}
 		}
 		b.called, b.then = nil, func(context.Context, schedule.Schedule) error { return nil }
 		require.Equal(t, calls, b.fire(t, noon))

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,14 +17,75 @@ import (
 	"nexus/pkg/schedule/local"
 )
 
-// childDir tells a copy of the test binary to put schedules there until it is killed.
-const childDir = "NEXUS_SCHEDULE_TEST_DIR"
+const (
+	// childDir tells a copy of the test binary to put schedules there until it is killed.
+	childDir = "NEXUS_SCHEDULE_TEST_DIR"
+	// childCall has it call one schedule instead, and says what the call does to it: "delete" or "replace".
+	childCall = "NEXUS_SCHEDULE_TEST_CALL"
+)
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	if dir, call := os.Getenv(childDir), os.Getenv(childCall); call != "" {
+		callUntilKilled(dir, call)
+	} else if dir != "" {
 		putUntilKilled(dir)
 	}
 	os.Exit(m.Run())
+}
+
+// callUntilKilled calls a schedule, which replaces or deletes itself, says so, and goes on until standard input ends.
+func callUntilKilled(dir, call string) {
+	var s *local.Scheduler
+	s, err := local.New(local.Config{Dir: dir, Target: func(ctx context.Context, in schedule.Schedule) error {
+		var err error
+		if call == "delete" {
+			err = s.Delete(ctx, in.Name)
+		} else {
+			err = s.Put(ctx, one(in.Name, noon.Add(time.Hour)))
+		}
+		if err == nil {
+			fmt.Println("inside")
+			_, err = io.Copy(io.Discard, os.Stdin)
+		}
+		return err
+	}})
+	if err == nil {
+		if err = s.Put(context.Background(), one("a", noon)); err == nil {
+			_, err = s.Fire(context.Background(), noon)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "not killed:", err)
+	os.Exit(1)
+}
+
+func TestACallThatWasKilledAfterItsScheduleWasGoneIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for call, after := range map[string]int{"delete": 1, "replace": 2} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			child := exec.CommandContext(t.Context(), os.Args[0])
+			child.Env = append(os.Environ(), childDir+"="+dir, childCall+"="+call)
+			in, err := child.StdinPipe()
+			require.NoError(t, err)
+			defer in.Close()
+			out, err := child.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, child.Start())
+			lines := bufio.NewScanner(out)
+			require.True(t, lines.Scan())
+			require.Equal(t, "inside", lines.Text())
+			require.NoError(t, child.Process.Kill())
+			_ = child.Wait() // killed
+
+			b := setup(t, dir, nil)
+			require.Equal(t, 1, b.fire(t, noon))
+			require.Equal(t, []schedule.Schedule{one("a", noon)}, b.called)
+			b.fire(t, noon.Add(time.Hour))
+			require.Len(t, b.called, after)
+			b.nothingLeft(t, dir)
+		})
+	}
 }
 
 // putUntilKilled prints each name when Put has returned. The bound ends a child that nobody kills.
