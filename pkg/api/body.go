@@ -62,7 +62,7 @@ func (o *operation) readAll(r *http.Request) ([]byte, *Problem) {
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		io.CopyN(io.Discard, r.Body, maxDrained) // an error ends the body, and the answer is the same
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // an error ends the body, and the answer is the same
 		return nil, refuse(tooLarge, "The body is longer than %d bytes.", limit)
 	case err != nil:
 		return nil, refuse(malformed, "The body could not be read to its end.")
@@ -78,7 +78,7 @@ func (b *body) checkMedia(h http.Header) *Problem {
 	types := b.mediaTypes()
 	refused := refuse(unsupportedMedia, "The body must be %s.", strings.Join(types, " or "))
 	if b.patch {
-		refused.with("Accept-Patch", strings.Join(types, ", "))
+		refused = refused.with("Accept-Patch", strings.Join(types, ", "))
 	}
 	values := h.Values("Content-Type")
 	if len(values) != 1 {

@@ -249,7 +249,7 @@ func (x *exchange) write(status int, contentType string, content []byte) {
 	}
 	x.WriteHeader(status)
 	if content != nil && !x.bare {
-		x.Write(content) // an error means that the client has gone; nobody is left to be told
+		_, _ = x.Write(content) // an error means that the client has gone; nobody is left to be told
 	}
 }
 

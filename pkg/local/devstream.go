@@ -23,10 +23,10 @@ func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
 	text := ": listening\n\n"
 	for {
 		if _, err := fmt.Fprint(w, text); err != nil {
-			return nil //nolint:nilerr // the client has gone
+			return nil // the client has gone
 		}
 		if err := out.Flush(); err != nil {
-			return nil //nolint:nilerr // the client has gone
+			return nil // the client has gone
 		}
 		select {
 		case what, ok := <-happenings:

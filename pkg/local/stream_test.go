@@ -63,7 +63,7 @@ func TestTheStreamShowsEachChangeAndEachEffect(t *testing.T) {
 			}
 		}
 		s.stop()
-		for range happenings { //nolint:revive // drained to its end, which the stop brings
+		for range happenings { // drained to its end, which the stop brings
 		}
 	})
 }
