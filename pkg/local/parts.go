@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +36,11 @@ func (p *Platform) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if p.clock, err = openClock(time.Now, p.inData("clock.json")); err != nil {
+	moves := p.inData("clock.json")
+	if p.options.Endpoint != "" {
+		moves = "" // time is real there
+	}
+	if p.clock, err = openClock(time.Now, moves); err != nil {
 		return err
 	}
 	if p.backend, err = p.openBackend(ctx); err != nil {
@@ -71,6 +77,10 @@ func (p *Platform) openDirectory() error {
 	absolute, err := filepath.Abs(p.options.DataDir)
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
+	}
+	if endpoint, err := url.Parse(p.options.Endpoint); err == nil && endpoint.Host != "" {
+		// What belongs to one table must not meet another: its schedules would be found to be nobody's, and go.
+		absolute = filepath.Join(absolute, "endpoint-"+strings.ReplaceAll(endpoint.Host, ":", "-"))
 	}
 	p.options.DataDir = absolute
 	if err := os.MkdirAll(absolute, 0o700); err != nil {

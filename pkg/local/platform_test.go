@@ -211,3 +211,38 @@ func TestARestartKeepsDataClockAndSchedules(t *testing.T) {
 	second.advance("3h")
 	require.Len(t, second.items("/dev/events"), 1)
 }
+
+func TestARestartForgetsNoExpiry(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := startSystem(t, local.Options{DataDir: dir})
+	reminder := first.reminder("done", first.now().Add(time.Hour))
+	id := reminder["reminderId"].(string)
+	first.must("POST", "/v1/reminders/"+id+"/dismiss", object{})
+	first.settle()
+	first.stop()
+
+	second := startSystem(t, local.Options{DataDir: dir})
+	moved := second.advance("25h")
+	require.Positive(t, moved["swept"])
+	events := second.items("/dev/events")
+	require.Len(t, events, 1)
+	require.Equal(t, "ItemExpired", events[0]["type"])
+	second.must("POST", "/v1/archive/"+id+"/restore", nil)
+	second.settle()
+	require.EqualValues(t, 1, second.stats()["totalReminders"])
+}
+
+func TestAnotherSitesNameIsRefused(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	for host, want := range map[string]int{"localhost:8080": 200, "127.0.0.1": 200, "[::1]:80": 200, "rebound.example": 421, "": 200} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/dev/clock", nil)
+		require.NoError(t, err)
+		request.Host = host
+		response, err := s.client.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, want, response.StatusCode, "%q", host)
+	}
+}
