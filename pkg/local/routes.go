@@ -34,5 +34,5 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	mux.Handle("/dev/", p.devRoutes())
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle("/", surface)
-	return onlyThisMachine(p.address, timely(mux)), nil
+	return timely(onlyThisMachine(p.address, mux)), nil
 }

@@ -191,9 +191,9 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 		conn, err := net.Dial("tcp4", s.addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-		text := "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{\"title\":"
+		text := "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{\"title\":"
 		if n%2 == 0 {
-			text = "GET /v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: "
+			text = "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 		}
 		_, err = io.WriteString(conn, text)
 		require.NoError(t, err)
@@ -212,11 +212,11 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	}
 	work.Wait()
 	for name, text := range map[string]string{
-		"headers of 2 MB":    "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
-		"a header of 100 KB": "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 100<<10) + "\r\n\r\n",
+		"headers of 2 MB":    "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
+		"a header of 100 KB": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 100<<10) + "\r\n\r\n",
 		"no HTTP":            "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-		"two lengths":        "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-		"a chunk too long":   "POST /v1/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
+		"two lengths":        "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+		"a chunk too long":   "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
 	} {
 		status, err := s.raw(text)
 		require.NoError(t, err, name)
@@ -237,7 +237,7 @@ const slowBound = 20 * time.Second
 func TestABodyThatDoesNotComeIsRefusedInTime(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
-	head := "Host: x\r\nAuthorization: Bearer slow\r\nContent-Type: application/json\r\n"
+	head := "Host: localhost\r\nAuthorization: Bearer slow\r\nContent-Type: application/json\r\n"
 	var work sync.WaitGroup
 	for name, text := range map[string]string{
 		"promised":   "POST /v1/tasks HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{\"title\":",
