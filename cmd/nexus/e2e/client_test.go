@@ -56,8 +56,6 @@ type answer struct {
 
 func (a answer) String() string { return fmt.Sprintf("%d %.600s", a.status, a.body) }
 
-func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
-
 // object is the body as a JSON object with exact numbers; nil if it is none.
 func (a answer) object() map[string]any {
 	var out map[string]any

@@ -55,11 +55,16 @@ func begin(t testing.TB, l launch) *process {
 			return
 		default:
 		}
+		began := time.Now()
 		p.signal(t, syscall.SIGINT)
-		if !p.ended(endBound) {
-			t.Errorf("process %d did not end within %s of an interrupt", p.pid, endBound)
+		if p.ended(endBound) {
+			t.Logf("process %d ended %s after the interrupt", p.pid, time.Since(began).Round(time.Millisecond))
+		} else {
+			p.signal(t, syscall.SIGQUIT) // it tells what it was doing
+			p.ended(endBound)
 			p.signal(t, syscall.SIGKILL)
 			p.ended(endBound)
+			t.Errorf("process %d did not end within %s of an interrupt:\n%s", p.pid, endBound, p.stderr.ending(dumpLimit))
 		}
 		if t.Failed() {
 			t.Logf("standard error of process %d, without level INFO:\n%s", p.pid, p.stderr.notable())
@@ -177,6 +182,9 @@ func (p *process) exit(t testing.TB) int {
 // journalLimit is how much of an output is kept, in bytes.
 const journalLimit = 256 << 10
 
+// dumpLimit bounds what is printed of a process that had to be made to tell what it was doing, in bytes.
+const dumpLimit = 64 << 10
+
 // journalLines bounds the lines of it that a failed test prints.
 const journalLines = 60
 
@@ -202,6 +210,12 @@ func (j *journal) text() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.kept.String()
+}
+
+// ending is the last of what was written, in at most so many bytes.
+func (j *journal) ending(limit int) string {
+	text := j.text()
+	return text[max(0, len(text)-limit):]
 }
 
 // notable is the last of what was written, without the log of what went well.
