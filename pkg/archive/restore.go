@@ -110,7 +110,7 @@ func (a *Archive) plan(ctx context.Context, t *entity.Type, user string, key ent
 	if err != nil {
 		return restoration{}, err
 	}
-	itemID := id.Components[0]
+	itemID := id.Ref().ID
 	it, err := get(ctx, a.Store, key)
 	if err != nil {
 		return restoration{}, err

@@ -99,7 +99,7 @@ func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
 		}
 	}
 	c.Type = registry.Named(sk.Prefix)
-	c.Ref = entity.Ref{Type: sk.Prefix, ID: sk.Components[0]}
+	c.Ref = sk.Ref()
 	if sk.Prefix == entity.TypeUserMeta {
 		if c.Ref.ID != c.User {
 			return fmt.Errorf("sort key %q in the partition of user %q", c.Key.SK, c.User)

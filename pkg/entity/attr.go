@@ -57,6 +57,8 @@ const (
 // Names of the product's entity types.
 const (
 	TypeEvent    = "EVENT"
+	TypeMaster   = "MASTER"
+	TypeInstance = "INSTANCE"
 	TypeTask     = "TASK"
 	TypeReminder = "REMINDER"
 	TypeNote     = "NOTE"

@@ -26,6 +26,9 @@ func CheckUserID(id string) error {
 
 // CheckID accepts <prefix>_<suffix> with a suffix of 1 to 50 of A-Z a-z 0-9 _ -.
 func CheckID(prefix, id string) error {
+	if prefix == instancePrefix {
+		return checkInstanceID(id)
+	}
 	suffix, ok := strings.CutPrefix(id, prefix+"_")
 	if !ok || !isWord(suffix, maxSuffixLength) {
 		return fmt.Errorf("%w: want %s_ and 1 to %d of A-Z a-z 0-9 _ -", ErrID, prefix, maxSuffixLength)

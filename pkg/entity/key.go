@@ -75,10 +75,19 @@ type Ref struct{ Type, ID string }
 func (r Ref) String() string { return r.Type + separator + r.ID }
 
 // ItemKey is the key of an entity. USER_META, of which a user has one, has the user's id for its own.
-func ItemKey(user string, ref Ref) Key { return Key{UserPK(user), join(ref.Type, ref.ID)} }
+func ItemKey(user string, ref Ref) Key {
+	if ref.Type == TypeInstance {
+		masterID, date := splitInstanceID(ref.ID)
+		return Key{UserPK(user), join(TypeInstance, masterID, date)}
+	}
+	return Key{UserPK(user), join(ref.Type, ref.ID)}
+}
 
 // ItemPrefix begins the sort keys of all entities of one type.
 func ItemPrefix(typeName string) string { return join(typeName) + separator }
+
+// InstancePrefix begins the sort keys of all instances of a series.
+func InstancePrefix(masterID string) string { return join(TypeInstance, masterID) + separator }
 
 // MetaKey is the key of a user's USER_META.
 func MetaKey(user string) Key { return ItemKey(user, Ref{TypeUserMeta, user}) }
@@ -180,9 +189,11 @@ func (k SortKey) String() string { return join(append([]string{k.Prefix}, k.Comp
 func ParseSortKey(sk string) (SortKey, error) {
 	parts := strings.Split(sk, separator)
 	key := SortKey{Prefix: parts[0], Components: parts[1:]}
-	want, isRow := sortKeyShapes[key.Prefix]
-	if !isRow {
-		want = 1
+	want := 1
+	if n, isRow := sortKeyShapes[key.Prefix]; isRow {
+		want = n
+	} else if key.Prefix == TypeInstance {
+		want = 2 // the series and the date
 	}
 	if len(key.Components) != want {
 		return SortKey{}, fmt.Errorf("sort key %q: %d components behind %s, want %d", sk, len(key.Components), key.Prefix, want)
@@ -197,6 +208,14 @@ func ParseSortKey(sk string) (SortKey, error) {
 
 // IsRow reports whether the key is one of the rows that consumers and commands keep for themselves.
 func (k SortKey) IsRow() bool { _, ok := sortKeyShapes[k.Prefix]; return ok }
+
+// Ref returns the entity that a sort key names, if it is no row.
+func (k SortKey) Ref() Ref {
+	if k.Prefix == TypeInstance {
+		return Ref{k.Prefix, InstanceID(k.Components[0], k.Components[1])}
+	}
+	return Ref{k.Prefix, k.Components[0]}
+}
 
 // Timer is what a TIMER row's key says.
 type Timer struct {

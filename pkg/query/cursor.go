@@ -79,5 +79,5 @@ func decodeCursor(text string, q question) (c cursor, ok bool, err error) {
 // isItemKey reports whether the sort key is that of an entity of the type.
 func isItemKey(t *entity.Type, sk string) bool {
 	key, err := entity.ParseSortKey(sk)
-	return err == nil && key.Prefix == t.Name && entity.CheckID(t.IDPrefix, key.Components[0]) == nil
+	return err == nil && key.Prefix == t.Name && entity.CheckID(t.IDPrefix, key.Ref().ID) == nil
 }

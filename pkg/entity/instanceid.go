@@ -1,0 +1,52 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	masterPrefix   = "mst"
+	instancePrefix = "inst"
+	// compactDate is the form of a date in an instance's key, and in exdate and rdate (RFC 5545 §3.3.4).
+	compactDate = "20060102"
+)
+
+// InstanceID is the id of the exception of a series on a date YYYYMMDD: inst_<date>_<suffix of the master's id>. It is
+// derived, so that whoever knows the series and the date knows the key.
+func InstanceID(masterID, date string) string {
+	return instancePrefix + "_" + date + "_" + strings.TrimPrefix(masterID, masterPrefix+"_")
+}
+
+// ParseInstanceID is the inverse of [InstanceID].
+func ParseInstanceID(id string) (masterID, date string, err error) {
+	if err := checkInstanceID(id); err != nil {
+		return "", "", err
+	}
+	masterID, date = splitInstanceID(id)
+	return masterID, date, nil
+}
+
+func checkInstanceID(id string) error {
+	masterID, date := splitInstanceID(id)
+	if !strings.HasPrefix(id, instancePrefix+"_") || !IsCompactDate(date) || CheckID(masterPrefix, masterID) != nil {
+		return fmt.Errorf("%w: want %s_, a date YYYYMMDD, _ and the suffix of a series' id", ErrID, instancePrefix)
+	}
+	return nil
+}
+
+// splitInstanceID takes an id apart without checking it; a malformed one gives parts that no key can have.
+func splitInstanceID(id string) (masterID, date string) {
+	date, suffix, _ := strings.Cut(strings.TrimPrefix(id, instancePrefix+"_"), "_")
+	return masterPrefix + "_" + suffix, date
+}
+
+// IsCompactDate reports whether s is a date YYYYMMDD of the calendar.
+func IsCompactDate(s string) bool {
+	if len(s) != len(compactDate) {
+		return false
+	}
+	_, err := time.Parse(compactDate, s)
+	return err == nil
+}
