@@ -68,6 +68,8 @@ func (p *Platform) Settle(ctx context.Context) error {
 func (p *Platform) round(ctx context.Context) (head map[string]string, did bool, err error) {
 	select {
 	case <-p.walked:
+	case <-p.ended:
+		return nil, false, errEnded // and what is to be known may never be
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
