@@ -70,7 +70,7 @@ func TestSlowParkingEndsWithTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowShelf{shelf: &shelf{objects: map[string][]byte{}}}
 		b := setupWith(t, func(c *consume.Config) { c.Parking = slow }, &scribe{name: "stats"})
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond) // the margin begins between two of the slow steps
 		defer cancel()
 		_, err := b.loop.Handle(ctx, []byte(`{"Records":[{"x":1},{"x":2},{"x":3},{"x":4}]}`))
 		require.ErrorContains(t, err, "record 2")
@@ -97,7 +97,7 @@ func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
 			time.Sleep(9 * time.Second)
 		}}
 		b := setup(t, s)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond) // the margin begins between two of the slow steps
 		defer cancel()
 		require.Equal(t, "102", b.handleWithin(t, ctx, event("a1", "b1", "c1", "d1")))
 		require.Equal(t, []string{"a1", "b1"}, s.done)
