@@ -203,6 +203,9 @@ func ParseSortKey(sk string) (SortKey, error) {
 			return SortKey{}, fmt.Errorf("sort key %q: empty component", sk)
 		}
 	}
+	if key.Prefix == TypeInstance && (CheckID(masterPrefix, parts[1]) != nil || !IsCompactDate(parts[2])) {
+		return SortKey{}, fmt.Errorf("sort key %q: want a series' id and a date YYYYMMDD", sk)
+	}
 	return key, nil
 }
 
