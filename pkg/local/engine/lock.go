@@ -85,7 +85,7 @@ func (l *dataLock) announce(port int) error {
 
 // record writes down which process the engine is.
 func (l *dataLock) record(ctx context.Context, pid int) error {
-	engine, err := identify(ctx, pid)
+	engine, err := identifyStarted(ctx, pid)
 	if errors.Is(err, errNoProcess) {
 		return nil // it has ended already; whoever waits for it learns why
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // process identifies one process for good. A pid alone does not: the system gives it out again.
@@ -30,6 +31,24 @@ func identify(ctx context.Context, pid int) (process, error) {
 		return identifyInProc(pid)
 	}
 	return identifyByPS(ctx, pid)
+}
+
+// identifyStarted describes a process that was started just now. For a moment after that the kernel has not set up its
+// command line yet and shows an empty one, by which nobody would know it again.
+func identifyStarted(ctx context.Context, pid int) (process, error) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		p, err := identify(ctx, pid)
+		if err != nil || p.Command != "" {
+			return p, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return process{}, fmt.Errorf("identify process %d: %w", pid, ctx.Err())
+		}
+	}
 }
 
 // identifyInProc reads proc(5). The start is field 22 of stat, in clock ticks since the boot, so the boot's id belongs to it.
