@@ -1,0 +1,47 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits bound what [Decode] takes on. Every part has to be set.
+type Limits struct {
+	// Bytes is the length of the text.
+	Bytes int
+	// Components is the number of components directly below a VCALENDAR, time zones left aside.
+	Components int
+	// Lines is the number of content lines, blank ones and continuations not counted.
+	Lines int
+}
+
+// RequestLimits are those of one import over HTTP (docs/contracts.md).
+func RequestLimits() Limits { return Limits{Bytes: 5 << 20, Components: 1000, Lines: 200_000} }
+
+// FileLimits are those of a file that will be cut into requests with [Split].
+func FileLimits() Limits { return Limits{Bytes: 256 << 20, Components: 250_000, Lines: 8_000_000} }
+
+// Bounds that are the same whatever the text's own.
+const (
+	maxDepth       = 8         // levels of components; the standard knows three
+	maxNested      = 40        // components of any kind for each one that counts
+	maxLine        = 256 << 10 // bytes of one unfolded line
+	maxParams      = 64        // parameters of a property
+	maxParamValues = 1000      // values of a parameter
+	maxFaults      = 1000      // lines that are no content lines
+	maxZones       = 500       // VTIMEZONE components that are looked at
+	maxAlarms      = 50        // VALARM components of one component that are looked at
+	maxUID         = 1000      // bytes
+	maxDates       = 500       // EXDATE, and RDATE, values of a series (docs/data-model.md)
+)
+
+// ErrNotCalendar is wrapped by the errors of [Decode] for a text that is no iCalendar at all.
+var ErrNotCalendar = errors.New("not an iCalendar text")
+
+// LimitError says which bound a text passes.
+type LimitError struct {
+	What  string // such as "components"
+	Limit int
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("more than %d %s", e.Limit, e.What) }
