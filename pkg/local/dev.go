@@ -41,7 +41,9 @@ func (p *Platform) devPaths() []devPath {
 // devRoutes serves /dev/.
 func (p *Platform) devRoutes() http.Handler {
 	mux := http.NewServeMux()
+	var patterns []string
 	for _, path := range p.devPaths() {
+		patterns = append(patterns, path.pattern)
 		mux.HandleFunc(path.pattern, func(w http.ResponseWriter, r *http.Request) {
 			method := r.Method
 			if method == http.MethodHead {
@@ -64,7 +66,7 @@ func (p *Platform) devRoutes() http.Handler {
 		})
 	}
 	mux.HandleFunc("/dev/", func(w http.ResponseWriter, _ *http.Request) {
-		refuseWith(w, &devProblem{http.StatusNotFound, "there is no such path under /dev/"})
+		refuseWith(w, &devProblem{http.StatusNotFound, "there is no such path; there are " + strings.Join(patterns, ", ")})
 	})
 	return mux
 }
@@ -136,7 +138,21 @@ func readBody(r *http.Request, into any) error {
 		return refusal(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxDevBody)
 	}
 	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
-		return refusal(http.StatusBadRequest, "the body is not what is wanted here: %v", err)
+		return refusal(http.StatusBadRequest, "%s", unreadable(err))
 	}
 	return nil
+}
+
+// unreadable says what is wrong with a body in the words of who sent it, not of the code that reads it.
+func unreadable(err error) string {
+	var wrong *json.SemanticError
+	switch {
+	case !errors.As(err, &wrong):
+		return "the body is no valid JSON: " + err.Error()
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("the body has no member %.80q", wrong.JSONPointer.LastToken())
+	case wrong.JSONPointer == "":
+		return "the body has to be a JSON object"
+	}
+	return fmt.Sprintf("the body's member %.80q is of another kind", wrong.JSONPointer.LastToken())
 }

@@ -96,7 +96,7 @@ func (p *Platform) postRedeliver(w http.ResponseWriter, r *http.Request) error {
 	case from == "start":
 		from = ""
 	case !change.IsSequence(from):
-		return refusal(http.StatusUnprocessableEntity, "from has to be \"start\" or a sequence number")
+		return refusal(http.StatusUnprocessableEntity, "from has to be \"start\" or a SequenceNumber as GET /dev/stream shows it")
 	}
 	delivered := map[string]int{}
 	for _, reader := range p.readers {

@@ -63,7 +63,7 @@ func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logger) (_ *backend, err error) {
 	binary, err := engine.Find()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; --store memory does without an engine", err)
 	}
 	running, err := engine.Start(ctx, engine.Config{Binary: binary, DataDir: dir, Log: log.With("part", "engine")})
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"nexus/pkg/entity"
@@ -84,6 +86,9 @@ func (o Options) normal() (Options, error) {
 	if o.Addr == "" {
 		o.Addr = DefaultAddr
 	}
+	if _, port, err := net.SplitHostPort(o.Addr); err != nil || !isPort(port) {
+		return refuse("address %q is no host and port such as %s", o.Addr, DefaultAddr)
+	}
 	if o.Settling <= 0 {
 		o.Settling = settleBound
 	}
@@ -91,4 +96,9 @@ func (o Options) normal() (Options, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }

@@ -158,8 +158,14 @@ func (p *Platform) walkRows(ctx context.Context) {
 	close(p.walked)
 }
 
-// URL returns the base URL of the HTTP API.
-func (p *Platform) URL() string { return "http://" + p.address }
+// URL returns the base URL of the HTTP API for clients on this machine.
+func (p *Platform) URL() string {
+	host, port, err := net.SplitHostPort(p.address)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() { // it listens on every address, which is none to ask for
+		return "http://" + net.JoinHostPort("localhost", port)
+	}
+	return "http://" + p.address
+}
 
 // Done is closed when the platform has ended, because it was stopped or because a part of it ended by itself. Stop is
 // needed in either case.

@@ -175,6 +175,8 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 		"ephemeral with a directory":     {Ephemeral: true, DataDir: "x"},
 		"endpoint that is no base URL":   {Endpoint: "127.0.0.1:8000"},
 		"endpoint with a path of a page": {Endpoint: "http://127.0.0.1:8000/shell"},
+		"address without a port":         {Store: local.Memory, Addr: "127.0.0.1"},
+		"address with no port there is":  {Store: local.Memory, Addr: "127.0.0.1:99999"},
 	} {
 		_, err := local.Start(t.Context(), o)
 		require.ErrorIs(t, err, local.ErrOptions, name)

@@ -64,7 +64,19 @@ func TestTheClockRefusesWhatItCannotDo(t *testing.T) {
 		require.EqualValues(t, c.status, problem["status"], name)
 		require.NotEmpty(t, problem["detail"], name)
 	}
-	status, _ := s.call("POST", "/dev/clock", object{"advance": "1h"}, "Content-Type", "text/plain")
+	for detail, body := range map[string]any{
+		`the body has no member "by"`:                                      object{"by": 1},
+		`the body's member "advance" is of another kind`:                   object{"advance": 1},
+		"the body has to be a JSON object":                                 []int{1},
+		`advance "soon" is no duration above zero such as 90s, 15m or 25h`: object{"advance": "soon"},
+	} {
+		_, problem := s.call("POST", "/dev/clock", body)
+		require.Equal(t, detail, problem["detail"])
+	}
+	status, problem := s.call("GET", "/dev/nothing", nil)
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, problem["detail"], "/dev/schedules")
+	status, _ = s.call("POST", "/dev/clock", object{"advance": "1h"}, "Content-Type", "text/plain")
 	require.Equal(t, http.StatusUnsupportedMediaType, status)
 	status, _ = s.call("PUT", "/dev/clock", object{"advance": "1h"})
 	require.Equal(t, http.StatusMethodNotAllowed, status)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // BinaryVariable is the environment variable that names the engine's binary and goes before every other place.
@@ -39,7 +40,7 @@ func Find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w (looked at %v; %s names another place)", ErrNotInstalled, places, BinaryVariable)
+	return "", fmt.Errorf("%w (looked at %s; %s names another place)", ErrNotInstalled, strings.Join(places, " and "), BinaryVariable)
 }
 
 func moduleRoot(dir string) (string, bool) {
