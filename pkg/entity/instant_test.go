@@ -3,7 +3,6 @@ package entity_test
 import (
 	"testing"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/stretchr/testify/require"
 

@@ -76,7 +76,7 @@ func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item
 		hasOffset := strings.HasSuffix(string(text), "Z")
 		switch {
 		case floating && hasOffset:
-			errs.add(f.Name, "without %s it floats, and a floating time is written without offset", f.Zone)
+			errs.add(f.Name, "without %s it floats and is written without offset; or send %s as well", f.Zone, f.Zone)
 		case !floating && !hasOffset:
 			errs.add(f.Name, "needs an offset or Z")
 		case floating:

@@ -152,7 +152,10 @@ func (f *Field) checkLength(errs *fieldErrors, pointer string, v Value, unit str
 		return
 	}
 	n := int64(length(string(s)))
-	if n < f.Min {
+	switch {
+	case n == 0 && f.Min > 0:
+		errs.at(pointer, "must not be empty")
+	case n < f.Min:
 		errs.at(pointer, "must have at least %d %s", f.Min, unit)
 	}
 	if f.Max > 0 && n > f.Max {

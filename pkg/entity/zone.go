@@ -5,7 +5,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+	_ "time/tzdata" // zones are there on a machine that has no database of its own
 )
+
+// maxZoneLength bounds a zone's name; the longest of the database has 32 characters.
+const maxZoneLength = 64
 
 // zones memoises the zone database, which never changes while a program runs: loading one zone reads and parses a file.
 var zones sync.Map // name -> *time.Location
@@ -16,8 +20,8 @@ func LoadZone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil
 	}
-	if name == "" || name == "Local" || isAbbreviation(name) {
-		return nil, fmt.Errorf("%q is no IANA time zone name such as Europe/London", name)
+	if !isZoneName(name) {
+		return nil, fmt.Errorf("%.*q is no IANA time zone name such as Europe/London", maxZoneLength, name)
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
@@ -25,6 +29,26 @@ func LoadZone(name string) (*time.Location, error) {
 	}
 	zones.Store(name, zone)
 	return zone, nil
+}
+
+// isZoneName reports whether the text has the form of a name of the database (its file theory, "Timezone identifiers"):
+// parts of A-Z a-z 0-9 + - _ that begin with a capital. A machine's copy is looked at first and has other files beside the
+// zones, and a file has any number of paths: each would be kept for ever as a zone of its own.
+func isZoneName(name string) bool {
+	if len(name) > maxZoneLength || name == "Local" || isAbbreviation(name) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] < 'A' || part[0] > 'Z' {
+			return false
+		}
+		for i := range len(part) {
+			if c := part[i]; c != '+' && !isWordByte(c) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isAbbreviation: the database also has names such as EST, CET and EST5EDT, without a slash and without a lower-case

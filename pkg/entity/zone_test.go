@@ -1,0 +1,35 @@
+package entity_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestAZoneIsANameOfTheDatabaseAndNothingElseAMachineHasBesideIt(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"UTC", "Europe/London", "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+5", "Asia/Kolkata", "Zulu"} {
+		zone, err := entity.LoadZone(name)
+		require.NoError(t, err, name)
+		require.Equal(t, name, zone.String())
+	}
+	for _, name := range []string{
+		"", "Local", "EST", "GMT", "Mars/Olympus_Mons",
+		// Files that a machine's copy of the database has beside the zones, and other paths to the same file.
+		"localtime", "posixrules", "posix/Europe/London", "right/Europe/London", "tzdata.zi",
+		"Europe//London", "./UTC", "Europe/./London", "Europe/../UTC", "/Europe/London", "Europe/London/", "europe/london", "Europe",
+	} {
+		_, err := entity.LoadZone(name)
+		require.Error(t, err, name)
+	}
+}
+
+func TestARefusedZoneIsNotRepeatedAtLength(t *testing.T) {
+	t.Parallel()
+	_, err := entity.LoadZone("Europe/" + strings.Repeat("x", 1<<20))
+	require.Error(t, err)
+	require.Less(t, len(err.Error()), 200)
+}
