@@ -31,13 +31,14 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // bundle is the surface over a store in memory.
 type bundle struct {
 	*require.Assertions
-	t       *testing.T
-	api     *api.API
-	store   *memory.Store
-	copies  *blobmemory.Store
-	archive archive.Config
-	seen    *observations
-	log     *lockedBuffer
+	t        *testing.T
+	api      *api.API
+	exchange func(*http.Request) *httptest.ResponseRecorder // inProcess or overHTTP
+	store    *memory.Store
+	copies   *blobmemory.Store
+	archive  archive.Config
+	seen     *observations
+	log      *lockedBuffer
 
 	mu    sync.Mutex
 	now   time.Time
@@ -101,6 +102,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID})
 	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock})
 	b.api = api.New(c)
+	b.exchange = b.inProcess
 	return b
 }
 
@@ -168,10 +170,35 @@ func (b *bundle) do(r request) response {
 	return b.serve(req)
 }
 
-func (b *bundle) serve(req *http.Request) response {
-	b.t.Helper()
+// inProcess calls the handler: with it a test can send what no client of net/http would.
+func (b *bundle) inProcess(req *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	b.api.ServeHTTP(rec, req)
+	return rec
+}
+
+// overHTTP has every request from here on go through a connection to a server.
+func (b *bundle) overHTTP() {
+	server := httptest.NewServer(b.api)
+	b.t.Cleanup(server.Close)
+	b.exchange = func(req *http.Request) *httptest.ResponseRecorder {
+		sent := req.Clone(b.t.Context())
+		sent.URL.Scheme, sent.URL.Host, sent.RequestURI = "http", server.Listener.Addr().String(), ""
+		answer, err := server.Client().Transport.RoundTrip(sent) // no redirect is followed
+		b.NoError(err)
+		rec := httptest.NewRecorder()
+		maps.Copy(rec.Header(), answer.Header)
+		rec.WriteHeader(answer.StatusCode)
+		_, err = io.Copy(rec, answer.Body)
+		b.NoError(err)
+		b.NoError(answer.Body.Close())
+		return rec
+	}
+}
+
+func (b *bundle) serve(req *http.Request) response {
+	b.t.Helper()
+	rec := b.exchange(req)
 	res := response{ResponseRecorder: rec}
 	if strings.Contains(rec.Header().Get("Content-Type"), "json") && rec.Body.Len() > 0 {
 		b.NoError(json.Unmarshal(rec.Body.Bytes(), &res.doc), rec.Body.String())

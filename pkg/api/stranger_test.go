@@ -74,6 +74,7 @@ func (b *bundle) foreignRows() []string {
 func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.overHTTP()
 	ann := b.own()
 	mine := b.want(201, post("/v1/notes", `{"title":"bob's own"}`).by("bob")).text("noteId")
 	task := b.want(201, post("/v1/tasks", `{"title":"bob's own"}`).by("bob")).text("taskId")
@@ -172,6 +173,7 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 func TestABatchReachesNothingOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.overHTTP()
 	ann := b.own()
 	mine := b.want(201, post("/v1/notes", `{"title":"bob's own"}`).by("bob")).text("noteId")
 	commands := map[string]string{}
@@ -209,6 +211,7 @@ func TestABatchReachesNothingOfSomebodyElse(t *testing.T) {
 func TestTheSameNamesAreDifferentThingsForDifferentUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.overHTTP()
 	ann := b.own()
 	// The same idempotency key, even with the same request, is another user's own.
 	res := b.want(201, post("/v1/tasks", ann.keyed).by("bob").with("Idempotency-Key", ann.key))
@@ -262,6 +265,7 @@ func (b *bundle) forge(own string, ann owned) []string {
 func TestTheTokenAloneSaysWhoItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.overHTTP()
 	ann := b.own()
 	req := httptest.NewRequest(http.MethodGet, "http://ann:ann@nexus/v1/tasks/"+ann.task, nil)
 	req.Header = http.Header{"Authorization": {"Bearer bob"}, "X-User-Id": {"ann"}, "Cookie": {"user=ann"}, "X-Forwarded-User": {"ann"}}
