@@ -3,6 +3,7 @@ package entity_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -192,4 +193,21 @@ func TestNoKeyComponentHoldsTheSeparator(t *testing.T) {
 	require.Error(t, entity.CheckClientID("task", "task_A-z_9"))
 	require.NoError(t, entity.CheckClientID("task", "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"))
 	require.Panics(t, func() { entity.UserPK("a#2025") })
+}
+
+func TestWhatIsReportedOfADocumentIsBounded(t *testing.T) {
+	t.Parallel()
+	doc := map[string]any{}
+	for i := range 200_000 {
+		doc[fmt.Sprintf("a%06d", i)] = nil
+	}
+	_, errs := entity.Note().Parse(doc)
+	var invalid *entity.ValidationError
+	require.ErrorAs(t, entity.Invalid(errs, errs), &invalid)
+	require.Less(t, len(invalid.Fields), 1000)
+	require.Equal(t, "/a000000", invalid.Fields[0].Pointer)
+
+	_, errs = entity.Note().Parse(map[string]any{"title": "n", strings.Repeat("~", 1<<20): true})
+	require.Len(t, errs, 1)
+	require.Less(t, len(errs[0].Pointer)+len(errs[0].Detail), 200)
 }

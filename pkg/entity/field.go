@@ -15,7 +15,7 @@ type Field struct {
 	Min, Max int64
 	// MemberMin and MemberMax bound each member: characters of a tag, value of a number.
 	MemberMin, MemberMax int64
-	// Enum lists the values of an Enum, or the allowed values of an Integer if there are any.
+	// Enum lists the values of an Enum, or those that members of Tags may have; Tags without it take any.
 	Enum    []string
 	Allowed []int64
 	// Zone names the attribute that holds this Instant's time zone: where that is absent, the instant is floating. Empty

@@ -49,13 +49,20 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 	return patch
 }
 
+// maxNameLength bounds the name of a field that is repeated to whoever sent it, in bytes; no type has one as long.
+const maxNameLength = 64
+
 func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any) {
 	names := map[string]bool{}
 	for _, f := range fields {
 		names[f.Name] = true
 	}
 	for _, name := range sortedNames(doc) {
-		if !names[name] {
+		switch {
+		case names[name]:
+		case len(name) > maxNameLength:
+			errs.at(parent, "has a field whose name has more than %d bytes", maxNameLength)
+		default:
 			errs.at(pointerTo(parent, name), "is not a known field")
 		}
 	}

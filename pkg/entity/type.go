@@ -99,6 +99,17 @@ func NewRegistry(types ...*Type) (*Registry, error) {
 // Types returns all types in the order given.
 func (r *Registry) Types() []*Type { return r.types }
 
+// Collections returns the names of the types of which a user has many, in the order given.
+func (r *Registry) Collections() []string {
+	var names []string
+	for _, t := range r.types {
+		if t.HasCollection() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // OfID returns the type whose prefix the id has, or nil.
 func (r *Registry) OfID(id string) *Type {
 	prefix, _, _ := strings.Cut(id, "_")

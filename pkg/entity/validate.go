@@ -9,7 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// fieldErrors collects what is wrong.
+// maxFindings bounds what is reported of one document, which may be made of unknown fields alone: more than an entity has
+// fields and links, so that whoever means well is told everything at once.
+const maxFindings = 256
+
+// fieldErrors collects what is wrong, up to maxFindings.
 type fieldErrors []FieldError
 
 func (e *fieldErrors) add(attr, format string, args ...any) {
@@ -17,6 +21,9 @@ func (e *fieldErrors) add(attr, format string, args ...any) {
 }
 
 func (e *fieldErrors) at(pointer, format string, args ...any) {
+	if len(*e) == maxFindings {
+		return
+	}
 	*e = append(*e, FieldError{pointer, fmt.Sprintf(format, args...)})
 }
 
@@ -113,6 +120,10 @@ func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
 		for _, tag := range set {
 			if n := int64(utf8.RuneCountInString(tag)); n < f.MemberMin || n > f.MemberMax {
 				errs.at(pointer, "each must have %d to %d characters", f.MemberMin, f.MemberMax)
+				break
+			}
+			if len(f.Enum) > 0 && !slices.Contains(f.Enum, tag) {
+				errs.at(pointer, "each must be one of %s", strings.Join(f.Enum, ", "))
 				break
 			}
 		}
@@ -243,7 +254,7 @@ func (r *Registry) CheckLinks(it Item) []FieldError {
 		at := pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i))
 		t := r.Named(link.Target.Type)
 		if t == nil || !t.HasCollection() {
-			errs.at(pointerTo(at, LinkTargetType), "must be an entity type")
+			errs.at(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
 			continue
 		}
 		if err := CheckID(t.IDPrefix, link.Target.ID); err != nil {
