@@ -211,3 +211,20 @@ func TestWhatIsReportedOfADocumentIsBounded(t *testing.T) {
 	require.Len(t, errs, 1)
 	require.Less(t, len(errs[0].Pointer)+len(errs[0].Detail), 200)
 }
+
+func TestANewTriggerEndsARestoredRemindersRest(t *testing.T) {
+	t.Parallel()
+	typ := entity.Reminder()
+	it, errs := create(t, typ, `{"title":"r","triggerUtc":"2025-12-02T00:00:00"}`)
+	require.Empty(t, errs)
+	it["status"], it["restoredAt"] = entity.String("COMPLETED"), entity.String("2025-12-01T12:00:00Z")
+	renamed := it.Clone()
+	renamed["title"] = entity.String("s")
+	require.True(t, typ.Next("ann", it, renamed, noon, nil).Has("restoredAt"))
+
+	moved := it.Clone()
+	moved["triggerUtc"] = entity.String("2025-12-03T00:00:00Z")
+	moved = typ.Next("ann", it, moved, noon, nil)
+	require.Equal(t, "PENDING", moved.Str("status"))
+	require.False(t, moved.Has("restoredAt"), "its status has changed")
+}

@@ -23,10 +23,10 @@ func (t *Type) Next(user string, before, after Item, now time.Time, preferences 
 	it := after.Clone()
 	it[AttrVersion] = Int(before.Int(AttrVersion) + 1)
 	delete(it, AttrTTL)
-	if before.Str(AttrStatus) != it.Str(AttrStatus) {
+	t.finish(user, Write{Before: before, After: it, Now: now, Preferences: preferences})
+	if before.Str(AttrStatus) != it.Str(AttrStatus) { // by the change itself, or by what follows from it
 		delete(it, AttrRestoredAt)
 	}
-	t.finish(user, Write{Before: before, After: it, Now: now, Preferences: preferences})
 	return it
 }
 
