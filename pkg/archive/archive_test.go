@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/archive"
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 )
 
@@ -144,4 +145,17 @@ func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
 	w.checkCopies()
 	w.advance(time.Hour)
 	require.NotNil(t, w.get(task.Key()))
+}
+
+func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	for name, key := range map[string]entity.Key{
+		"receipt": entity.ReceiptKey(ann, "ab"), "tombstone": entity.LedgerKey(ann, "stats", "evt_1"), "cursor": entity.ZoneKey(ann, 3),
+	} {
+		rec := change.Record{Name: change.Remove, Sequence: "1", Key: key, Old: key.Item(), Expired: true}
+		c, err := change.Interpret(registry, rec)
+		require.NoError(t, err)
+		require.Equal(t, []change.Outcome{{}}, w.consumer.Apply(t.Context(), []change.Change{c}), name)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
@@ -37,8 +38,9 @@ func sameCompletion(a, b entity.Item) bool {
 }
 
 // timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was set.
+// Other rows expire too, and no filter guarantees that their records stay away.
 func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
-	if ch.Kind != change.Expired {
+	if ch.Kind != change.Expired || !strings.HasPrefix(ch.Key.SK, entity.ItemPrefix(entity.RowTimer)) {
 		return nil
 	}
 	timer, err := entity.ParseTimer(ch.Key.SK)
