@@ -133,6 +133,22 @@ func TestTheConnectionSurvivesABodyThatIsTooLong(t *testing.T) {
 	b.Equal(int64(1), connections.Load())
 }
 
+func TestADetailNamesTheOneThingThatIsWrong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	agenda := "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"
+	for want, r := range map[string]request{
+		"/title must not be empty.":                  post("/v1/tasks", `{"title":""}`).with("Content-Type", "application/json"),
+		"The body must be a JSON object.":            post("/v1/tasks", `[]`).with("Content-Type", "application/json"),
+		"2 rules are broken: see errors.":            post("/v1/tasks", `{"title":"","priority":9}`).with("Content-Type", "application/json"),
+		"/links/0/targetType must be one of EVENT, ": post("/v1/notes", `{"title":"a","links":[{"targetType":"TASKS","targetId":"task_1"}]}`).with("Content-Type", "application/json"),
+		"/types each must be one of EVENT, ":         get(agenda + "&types=EVENTS"),
+	} {
+		b.Contains(b.want(422, r).text("detail"), want)
+	}
+	b.Equal([]string{"/from", "/tz", "/types", "/limit"}, b.want(422, get("/v1/agenda?from=x&to=2026-04-01T00:00:00Z&types=EVENTS&tz=Paris&limit=0")).pointers())
+}
+
 func TestAQueryStringIsReadStrictly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -94,7 +94,7 @@ func notesOperation(t *entity.Type) *operation {
 }
 
 // agendaOperation shows what a user has in a window of time.
-func agendaOperation() *operation {
+func agendaOperation(r *entity.Registry) *operation {
 	instant := func(doc string) object {
 		return object{{"type", "string"}, {"format", "date-time"}, {"description", doc}}
 	}
@@ -115,7 +115,7 @@ func agendaOperation() *operation {
 			{Name: "from", Kind: entity.Instant, Required: true, Doc: "Beginning of the window, RFC 3339 with offset. A + is written %2B."},
 			{Name: "to", Kind: entity.Instant, Required: true, Doc: "End of the window, not included; at most 366 days after from."},
 			{Name: "tz", Kind: entity.Zone, Doc: "The zone in which floating times are read; the user's own unless given."},
-			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Doc: "Entity types; EVENT, TASK and REMINDER unless given."},
+			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Enum: r.Collections(), Doc: "Entity types; EVENT, TASK and REMINDER unless given."},
 			{Name: "tags", Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64, Doc: "Only what has at least one of these tags."},
 			limitParam(), cursorParam(),
 		},

@@ -119,7 +119,7 @@ func operations(r *entity.Registry) []*operation {
 		}
 		table = append(table, linkOperations(t)...)
 	}
-	table = append(table, agendaOperation())
+	table = append(table, agendaOperation(r))
 	table = append(table, meOperations(r)...)
 	table = append(table, archiveOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation())

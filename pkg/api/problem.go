@@ -83,7 +83,14 @@ func refuse(k problemKind, format string, args ...any) *Problem {
 
 // refuseFields makes the problem of invalid content.
 func refuseFields(errs ...entity.FieldError) *Problem {
-	p := refuse(invalid, "%d rule(s) broken; see errors.", len(errs))
+	p := refuse(invalid, "%d rules are broken: see errors.", len(errs))
+	if len(errs) == 1 {
+		where := errs[0].Pointer
+		if where == "" {
+			where = "The body"
+		}
+		p.Detail = where + " " + errs[0].Detail + "."
+	}
 	p.Errors = errs
 	return p
 }

@@ -142,6 +142,9 @@ func valueSchema(f entity.Field, v view) object {
 		}
 		return object{{"type", "string"}, {"examples", []string{"amber", "#f59e0b"}}}
 	case entity.Tags:
+		if len(f.Enum) > 0 {
+			return append(listOf(object{{"type", "string"}, {"enum", f.Enum}}), listBounds(f)...)
+		}
 		return append(listOf(bounded("string", "minLength", f.MemberMin, "maxLength", f.MemberMax)), listBounds(f)...)
 	case entity.Minutes, entity.Integers:
 		return append(listOf(bounded("integer", "minimum", f.MemberMin, "maximum", f.MemberMax)), listBounds(f)...)

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -66,33 +67,42 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	return w, err
 }
 
+// checkWindow names everything that is wrong at once.
 func (s *Service) checkWindow(w window) error {
-	for name, t := range map[string]time.Time{"from": w.from, "to": w.to} {
+	var errs []entity.FieldError
+	refuse := func(param, format string, args ...any) {
+		errs = append(errs, entity.FieldError{Pointer: "/" + param, Detail: fmt.Sprintf(format, args...)})
+	}
+	inYears := func(param string, t time.Time) {
 		if t.Year() < minYear || t.Year() > maxYear {
-			return refuse(name, "must lie in the years %d to %d", minYear, maxYear)
+			refuse(param, "must lie in the years %d to %d", minYear, maxYear)
 		}
 	}
+	inYears("from", w.from)
+	inYears("to", w.to)
 	switch {
 	case !w.from.Before(w.to):
-		return refuse("to", "must be after from")
+		refuse("to", "must be after from")
 	case w.to.Sub(w.from) > maxWindow:
-		return refuse("to", "must be at most 366 days after from")
-	case len(w.types) > maxTypes:
-		return refuse("types", "must be at most %d", maxTypes)
-	case len(w.tags) > maxTags:
-		return refuse("tags", "must be at most %d", maxTags)
+		refuse("to", "must be at most 366 days after from")
+	}
+	if len(w.types) > maxTypes {
+		refuse("types", "must be at most %d", maxTypes)
 	}
 	for _, name := range w.types {
 		if t := s.registry.Named(name); t == nil || !t.HasCollection() {
-			return refuse("types", "each must be an entity type")
+			refuse("types", "each must be one of %s", strings.Join(s.registry.Collections(), ", "))
 		}
+	}
+	if len(w.tags) > maxTags {
+		refuse("tags", "must be at most %d", maxTags)
 	}
 	for _, tag := range w.tags {
 		if tag == "" || utf8.RuneCountInString(tag) > maxTag {
-			return refuse("tags", "each must have 1 to %d characters", maxTag)
+			refuse("tags", "each must have 1 to %d characters", maxTag)
 		}
 	}
-	return nil
+	return entity.Invalid(errs)
 }
 
 // asQuestion holds everything that decides on entries and their order. The order of types and tags does not.
