@@ -236,3 +236,29 @@ func (b *bench) allEntries(q query.AgendaQuery) []query.Entry {
 		require.Less(b, n, 2000, "the pages never end")
 	}
 }
+
+func TestAPageThatEndsWithTheWindowLeadsNowhereOrOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := entity.Event()
+	b.add(ann, event, `{"title":"x","startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"}`, nil)
+	// What the index is asked for ends 14 hours behind the window, and so does the first page that is read of it.
+	for range 66 {
+		b.add(ann, event, `{"title":"later","startUtc":"2025-12-02T01:00:00Z","startTzid":"UTC"}`, nil)
+	}
+	for range 2 {
+		b.add(ann, event, `{"title":"last","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`, nil)
+	}
+	q := query.AgendaQuery{From: at("2025-12-01T00:00:00Z"), To: at("2025-12-02T00:00:00Z"), Zone: "UTC", Limit: 1}
+	var got []string
+	for pages := 0; ; pages++ {
+		require.Less(t, pages, 10)
+		page, err := b.service.Agenda(ctx, ann, q)
+		require.NoError(t, err)
+		got = append(got, shown(page.Entries)...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"x 2025-12-01T09:00:00Z"}, got)
+}

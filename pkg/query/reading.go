@@ -200,8 +200,11 @@ func (r *reading) file(row entity.Item) {
 func (r *reading) entries() ([]Entry, known) {
 	k := r.due
 	for _, sc := range r.scans {
-		if !sc.done {
-			k.limit(sc.through())
+		if sc.done {
+			continue
+		}
+		if through := sc.through(); through.start.Before(r.to) { // else only what the widening reads is missing
+			k.limit(through)
 		}
 	}
 	if r.sorted == nil {
