@@ -10,6 +10,8 @@
 // depends on its version as read, objects are named by the version they hold, and versions never come back. What a record
 // may take away by itself is the copy of the version it left, and that only while no row names it for a later life.
 //
+// It must never set a ttl before the copy is acknowledged, and never remove a copy that a row names.
+//
 // Timers are never removed early; one that fires for a task that is no longer as completed then does nothing.
 package archive
 

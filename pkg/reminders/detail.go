@@ -5,7 +5,7 @@ import "nexus/pkg/entity"
 // DetailType is the type of the event that is published.
 const DetailType = "ReminderDue"
 
-// ReminderDue is the event's detail (docs/contracts.md, "Events published on the bus"; events/ReminderDue.schema.json).
+// ReminderDue is the event's detail (docs/contracts.md, "Events on the bus"; events/ReminderDue.schema.json).
 type ReminderDue struct {
 	// DeliveryID is the same on every repetition of one delivery.
 	DeliveryID    string `json:"deliveryId"`
