@@ -131,7 +131,7 @@ func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }
 // moveTo moves the platform's time and says what that set off.
 func (s *story) moveTo(at time.Time) {
 	done := s.post("/dev/clock", object{"set": stamp(at)})
-	s.say("The clock moves to %s; on the way %d schedules are called and %d rows expire.", day(at), done.int("fired"), done.int("swept"))
+	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.int("fired"), done.int("swept"))
 }
 
 // events returns what was published of a type, each delivery once, in the order of the bus.
