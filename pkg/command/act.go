@@ -33,6 +33,7 @@ func (cmd Act) run(ctx context.Context, c call) (Result, error) {
 	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
+		wantsMeta: cmd.Type.NeedsPreferences != nil, // what Apply will ask for, nobody knows before
 		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
 			after, err := cmd.Apply(before, c.now)
 			return after, nil, err

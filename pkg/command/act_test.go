@@ -41,3 +41,16 @@ func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 	b.must(act(func(before entity.Item, _ time.Time) (entity.Item, error) { return before, nil }))
 	require.Equal(t, "BatchGet", b.trips())
 }
+
+func TestACommandOfAnotherProductIsHeldAgainstTheUsersPreferences(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	done := b.must(command.Act{Name: "finish", Type: entity.Task(), ID: id, Apply: func(before entity.Item, _ time.Time) (entity.Item, error) {
+		after := before.Clone()
+		after["status"] = entity.String("COMPLETED")
+		return after, nil
+	}})
+	require.Equal(t, "BatchGet Update", b.trips())
+	require.Equal(t, "2025-12-02T12:00:00Z", done.Item.Str("archiveAt"), "as a patch would set it")
+}
