@@ -43,6 +43,3 @@ type Change struct {
 	// Raw is the record as it was delivered, for parking.
 	Raw []byte
 }
-
-// Present returns the image that the item was left with: New, or nil once it is removed.
-func (c Change) Present() entity.Item { return c.New }

@@ -106,16 +106,4 @@ func (f Failure) ObjectKey() string {
 	return fmt.Sprintf("aws/lambda/%s/%s/%s/%s-%s", f.Mapping, f.Shard, at.Format("2006/01/02"), at.Format("2006-01-02T15.04.05"), f.RequestID)
 }
 
-// ObjectPayload returns the event inside a failure object, the same whether Lambda or [Failure.Object] wrote it.
-func ObjectPayload(object []byte) ([]byte, error) {
-	var f failureObject
-	if err := json.Unmarshal(object, &f); err != nil {
-		return nil, fmt.Errorf("read failure object: %w", err)
-	}
-	if f.Payload == "" {
-		return nil, fmt.Errorf("read failure object: it has no payload")
-	}
-	return []byte(f.Payload), nil
-}
-
 func arrival(r change.Record) string { return r.Created.UTC().Format(time.RFC3339) }
