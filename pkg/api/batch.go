@@ -236,4 +236,7 @@ func prefixPointers(p *Problem) {
 	for i := range p.Errors {
 		p.Errors[i].Pointer = "/data" + p.Errors[i].Pointer
 	}
+	if p.Type == invalid.uri() {
+		p.Detail = summary(p.Errors)
+	}
 }

@@ -139,7 +139,7 @@ func TestADetailNamesTheOneThingThatIsWrong(t *testing.T) {
 	agenda := "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"
 	for want, r := range map[string]request{
 		"/title must not be empty.":                  post("/v1/tasks", `{"title":""}`).with("Content-Type", "application/json"),
-		"The body must be a JSON object.":            post("/v1/tasks", `[]`).with("Content-Type", "application/json"),
+		"The content must be a JSON object.":         post("/v1/tasks", `[]`).with("Content-Type", "application/json"),
 		"2 rules are broken: see errors.":            post("/v1/tasks", `{"title":"","priority":9}`).with("Content-Type", "application/json"),
 		"/links/0/targetType must be one of EVENT, ": post("/v1/notes", `{"title":"a","links":[{"targetType":"TASKS","targetId":"task_1"}]}`).with("Content-Type", "application/json"),
 		"/types each must be one of EVENT, ":         get(agenda + "&types=EVENTS"),

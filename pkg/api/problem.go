@@ -83,16 +83,21 @@ func refuse(k problemKind, format string, args ...any) *Problem {
 
 // refuseFields makes the problem of invalid content.
 func refuseFields(errs ...entity.FieldError) *Problem {
-	p := refuse(invalid, "%d rules are broken: see errors.", len(errs))
-	if len(errs) == 1 {
-		where := errs[0].Pointer
-		if where == "" {
-			where = "The body"
-		}
-		p.Detail = where + " " + errs[0].Detail + "."
-	}
+	p := refuse(invalid, "%s", summary(errs))
 	p.Errors = errs
 	return p
+}
+
+// summary is for those who show the detail alone: the one thing that is wrong, or how many are.
+func summary(errs []entity.FieldError) string {
+	if len(errs) != 1 {
+		return fmt.Sprintf("%d rules are broken: see errors.", len(errs))
+	}
+	where := errs[0].Pointer
+	if where == "" {
+		where = "The content"
+	}
+	return where + " " + errs[0].Detail + "."
 }
 
 func (p *Problem) with(header, value string) *Problem {

@@ -65,7 +65,7 @@ func problemOfSentinel(err error) *Problem {
 		{archive.ErrAlive, stateConflict, "The item has not left yet; there is nothing to restore."},
 		{query.ErrCursor, malformed, "The cursor does not belong to this query."},
 		{command.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
-		{command.ErrNoVersion, preconditionNeeded, "If-Match with the entity's version is required."},
+		{command.ErrNoVersion, preconditionNeeded, "If-Match with the entity's version is required; in a batch, expectedVersion."},
 		{command.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
 		{command.ErrInProgress, stateConflict, "The request is still being carried out."},
 		{entity.ErrID, malformed, "Malformed identifier."},

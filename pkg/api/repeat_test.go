@@ -166,6 +166,7 @@ func TestABatchGoesOnInOrderWhateverFails(t *testing.T) {
 	}
 	b.Equal([]int{201, 200, 412, 428, 422, 404, 200, 404, 204, 204, 422}, statuses)
 	b.Equal(int64(2), *got[2].Problem.CurrentVersion)
+	b.Contains(got[3].Problem.Detail, "expectedVersion")
 	b.Equal("/data/title", got[4].Problem.Errors[1].Pointer)
 	b.Equal("/data/targetId", got[5].Problem.Errors[0].Pointer)
 	b.Equal("/problems/idempotency-key-reused", got[10].Problem.Type)
@@ -197,6 +198,9 @@ func TestTheFrameOfACommandIsReadStrictly(t *testing.T) {
 			found = append(found, e.Pointer)
 		}
 		b.ElementsMatch(pointers, found, command)
+		if len(found) == 1 && found[0] != "" {
+			b.Equal(found[0]+" "+got.Problem.Errors[0].Detail+".", got.Problem.Detail, command)
+		}
 	}
 	b.Equal(400, b.batch("ann", `{"id":"`+strings.Repeat("k", 256)+`","type":"CreateNote","data":{"title":"a"}}`)[0].Status)
 	b.Zero(b.store.Len())
