@@ -1,0 +1,57 @@
+package ical
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Calendar is what a VCALENDAR says about itself.
+type Calendar struct {
+	// Name is shown by calendar programs; optional.
+	Name string
+	// Refresh is how often a program may ask again; optional.
+	Refresh time.Duration
+	// Stamp becomes the DTSTAMP of every component: when this text is made, in UTC.
+	Stamp time.Time
+}
+
+const product = "-//Nexus//Nexus Calendar//EN"
+
+// Build makes the VCALENDAR of the drafts, with a VTIMEZONE for every zone that they name.
+func (k Calendar) Build(drafts []Draft) (*Component, error) {
+	c := &Component{Name: "VCALENDAR"}
+	c.Add("VERSION", "2.0")
+	c.Add("PRODID", product)
+	c.Add("CALSCALE", "GREGORIAN")
+	c.Add("METHOD", "PUBLISH")
+	c.AddText("NAME", k.Name)
+	c.AddText("X-WR-CALNAME", k.Name)
+	if k.Refresh > 0 {
+		every := Duration{Exact: k.Refresh}.String()
+		c.Add("REFRESH-INTERVAL", every, "VALUE", "DURATION")
+		c.Add("X-PUBLISHED-TTL", every)
+	}
+	var components []*Component
+	for _, d := range drafts {
+		component, err := d.Export(k.Stamp)
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, component)
+	}
+	uses := &zoneMap{used: map[string]yearSpan{}}
+	for _, component := range components {
+		uses.note(component)
+	}
+	for _, name := range slices.Sorted(maps.Keys(uses.used)) {
+		zone, err := timeZone(name, uses.used[name])
+		if err != nil {
+			return nil, fmt.Errorf("describe zone %s: %w", name, err)
+		}
+		c.Children = append(c.Children, zone)
+	}
+	c.Children = append(c.Children, components...)
+	return c, nil
+}

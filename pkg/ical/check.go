@@ -1,0 +1,32 @@
+package ical
+
+import (
+	"errors"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the write.
+// MASTER and INSTANCE have the fields of EVENT and more.
+func (m *mapper) check(d *Draft) error {
+	kind := d.Kind
+	if kind == entity.TypeMaster || kind == entity.TypeInstance {
+		kind = entity.TypeEvent
+	}
+	t := m.types.Named(kind)
+	merged, errs := t.Merge(nil, d.Fields)
+	if len(errs) > 0 {
+		return entity.Invalid(errs)
+	}
+	// Whose it will be, its id and the time have no part in whether the fields are right.
+	const anyone = "x"
+	merged[entity.AttrICalUID] = entity.String(d.UID)
+	item := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), entity.Item{})
+	err := entity.Invalid(t.Validate(item))
+	var invalid *entity.ValidationError
+	if errors.As(err, &invalid) {
+		return invalid
+	}
+	return err
+}

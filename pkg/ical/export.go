@@ -1,0 +1,165 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. A series, whose rule and dates take more than
+// its item, is drafted by whoever knows them.
+func FromItem(it entity.Item) (Draft, error) {
+	t := entity.Product().Named(it.Str(entity.AttrType))
+	if t == nil || t.IDAttr == "" {
+		return Draft{}, fmt.Errorf("draft of an item of type %q: not a type with components", it.Str(entity.AttrType))
+	}
+	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: it.Int(entity.AttrSequence), UID: it.Str(entity.AttrICalUID)}
+	if d.UID == "" {
+		d.UID = it.Str(t.IDAttr)
+	}
+	d.CreatedAt, _ = it.Time(entity.AttrCreatedAt)
+	d.ModifiedAt, _ = it.Time(entity.AttrUpdatedAt)
+	d.CompletedAt, _ = it.Time(entity.AttrCompletedAt)
+	if t.Name == entity.TypeReminder { // set by the server, so it is no field that a client sends
+		d.Fields[entity.AttrStatus] = it[entity.AttrStatus]
+	}
+	return d, nil
+}
+
+// clientFields are the attributes that a client would send to create the item.
+func clientFields(t *entity.Type, it entity.Item) entity.Item {
+	fields := entity.Item{}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Origin != entity.FromClient || !it.Has(f.Name) {
+			continue
+		}
+		fields[f.Name] = entity.CloneValue(it[f.Name])
+		if at, ok := it.Time(f.Name); ok && f.Kind == entity.Instant && f.Zone != "" && !it.Has(f.Zone) {
+			fields[f.Name] = clientInstant(Moment{Form: Floating, Reading: at})
+		}
+	}
+	return fields
+}
+
+// Export turns the draft into its component, without the time zones that it names: [Calendar] adds those. Stamp becomes
+// its DTSTAMP.
+func (d Draft) Export(stamp time.Time) (*Component, error) {
+	var c *Component
+	var err error
+	switch d.Kind {
+	case entity.TypeEvent, entity.TypeMaster, entity.TypeInstance:
+		c, err = d.exportEvent(stamp)
+	case entity.TypeTask:
+		c, err = d.exportTask(stamp)
+	case entity.TypeReminder:
+		c, err = d.exportReminder(stamp)
+	default:
+		err = errors.New("it has no component")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("export %s %s: %w", d.Kind, clip(d.UID), err)
+	}
+	return c, nil
+}
+
+// begin makes the component with what all have in common at its head.
+func (d *Draft) begin(name string, stamp time.Time) *Component {
+	c := &Component{Name: name}
+	c.AddText("UID", d.UID)
+	addInstant(c, "DTSTAMP", stamp)
+	addInstant(c, "CREATED", d.CreatedAt)
+	addInstant(c, "LAST-MODIFIED", d.ModifiedAt)
+	c.Add("SEQUENCE", strconv.FormatInt(d.Sequence, 10))
+	return c
+}
+
+func addInstant(c *Component, name string, at time.Time) {
+	if !at.IsZero() {
+		Moment{Form: UTC, Reading: at.UTC()}.addTo(c, name)
+	}
+}
+
+// describeIn adds what events and to-dos have in common.
+func (d *Draft) describeIn(c *Component, description string) {
+	c.AddText("SUMMARY", d.Fields.Str(entity.AttrTitle))
+	c.AddText("DESCRIPTION", d.Fields.Str(description))
+	if tags := d.Fields.Strings(entity.AttrTags); len(tags) > 0 {
+		list := ""
+		for i, tag := range tags {
+			if i > 0 {
+				list += ","
+			}
+			list += Escape(tag)
+		}
+		c.Add("CATEGORIES", list)
+	}
+	if color := d.Fields.Str(attrColor); color != "" {
+		c.Add("COLOR", nearestColor(color))
+		c.Add(colorProperty, color)
+	}
+}
+
+// alarmsIn adds a VALARM for each of the draft's reminder offsets.
+func (d *Draft) alarmsIn(c *Component, related string) {
+	for _, minutes := range d.Fields.Ints(entity.AttrReminderMinutes) {
+		alarm := &Component{Name: "VALARM"}
+		alarm.Add("ACTION", "DISPLAY")
+		alarm.AddText("DESCRIPTION", d.Fields.Str(entity.AttrTitle))
+		alarm.Add("TRIGGER", Duration{Exact: -time.Duration(minutes) * time.Minute}.String(), "RELATED", related)
+		c.Children = append(c.Children, alarm)
+	}
+}
+
+// momentOf reads a time of the fields. A second reading at the end of summer time can only be written in UTC.
+func (d *Draft) momentOf(name, zone string) (Moment, bool, error) {
+	text := d.Fields.Str(name)
+	if text == "" {
+		return Moment{}, false, nil
+	}
+	tzid := d.Fields.Str(zone)
+	if tzid == "" && len(text) == len("2006-01-02T15:04:05") {
+		text += "Z"
+	}
+	at, err := entity.ParseInstant(text)
+	switch {
+	case err != nil:
+		return Moment{}, false, fmt.Errorf("%s: %w", name, err)
+	case tzid == "":
+		return Moment{Form: Floating, Reading: at}, true, nil
+	}
+	m, err := inZone(at, tzid)
+	return m, true, err
+}
+
+// inZone writes an instant as a reading in the zone.
+func inZone(at time.Time, tzid string) (Moment, error) {
+	if tzid == "UTC" {
+		return Moment{Form: UTC, Reading: at}, nil
+	}
+	location, err := entity.LoadZone(tzid)
+	if err != nil {
+		return Moment{}, err
+	}
+	zoned := Moment{Form: Zoned, Reading: entity.Wall(at, location), Zone: tzid}
+	if !zoned.At().Equal(at) {
+		return Moment{Form: UTC, Reading: at}, nil
+	}
+	return zoned, nil
+}
+
+// dayOf reads a date of the fields.
+func (d *Draft) dayOf(name string) (Moment, bool, error) {
+	text := d.Fields.Str(name)
+	if text == "" {
+		return Moment{}, false, nil
+	}
+	day, err := entity.ParseDate(text)
+	if err != nil {
+		return Moment{}, false, fmt.Errorf("%s: %w", name, err)
+	}
+	return Moment{Form: Day, Reading: day}, true, nil
+}

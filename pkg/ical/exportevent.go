@@ -1,0 +1,84 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
+	if err := d.readSpan(); err != nil {
+		return nil, err
+	}
+	c := d.begin("VEVENT", stamp)
+	if d.Kind == entity.TypeInstance {
+		if d.Original.Reading.IsZero() {
+			return nil, errors.New("an instance without its original time")
+		}
+		d.Original.addTo(c, "RECURRENCE-ID")
+	}
+	d.start.addTo(c, "DTSTART")
+	if d.hasEnd {
+		d.end.addTo(c, "DTEND")
+	}
+	if d.Kind == entity.TypeMaster {
+		if d.RRule == "" {
+			return nil, errors.New("a series without its rule")
+		}
+		c.Add("RRULE", d.RRule)
+		if err := errors.Join(d.addDates(c, "RDATE", d.RDates), d.addDates(c, "EXDATE", d.ExDates)); err != nil {
+			return nil, err
+		}
+	}
+	d.describeIn(c, attrDescription)
+	c.AddText("LOCATION", d.Fields.Str(attrLocation))
+	c.Add("STATUS", d.Fields.Str(entity.AttrStatus))
+	d.alarmsIn(c, "")
+	return c, nil
+}
+
+// readSpan reads start and end from the fields.
+func (d *Draft) readSpan() error {
+	var ok bool
+	var err error
+	if d.Fields.Bool(entity.AttrIsAllDay) {
+		if d.start, ok, err = d.dayOf(entity.AttrStartDate); err != nil || !ok {
+			return errors.Join(errors.New("an all-day event without startDate"), err)
+		}
+		d.end, d.hasEnd, err = d.dayOf(entity.AttrEndDate)
+		return err
+	}
+	if d.start, ok, err = d.momentOf(entity.AttrStartUtc, entity.AttrStartTzid); err != nil || !ok {
+		return errors.Join(errors.New("an event without startUtc"), err)
+	}
+	zone := entity.AttrEndTzid
+	if !d.Fields.Has(zone) {
+		zone = entity.AttrStartTzid
+	}
+	d.end, d.hasEnd, err = d.momentOf(entity.AttrEndUtc, zone)
+	return err
+}
+
+// addDates adds local dates of a series, each with the series' time of day.
+func (d *Draft) addDates(c *Component, name string, dates []string) error {
+	if len(dates) == 0 {
+		return nil
+	}
+	list := make([]string, len(dates))
+	var tzid string
+	for i, date := range dates {
+		if !entity.IsCompactDate(date) {
+			return fmt.Errorf("%s: %q is no date YYYYMMDD", name, clip(date))
+		}
+		list[i], tzid = d.occurrence(date).text()
+	}
+	if d.start.Form == Day {
+		c.Add(name, strings.Join(list, ","), "VALUE", "DATE")
+		return nil
+	}
+	c.Add(name, strings.Join(list, ","), "TZID", tzid)
+	return nil
+}

@@ -1,0 +1,82 @@
+package ical
+
+import (
+	"errors"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
+	c := d.begin("VTODO", stamp)
+	start, hasStart, err := d.momentOf(entity.AttrStartUtc, entity.AttrDueTzid)
+	if err != nil {
+		return nil, err
+	}
+	due, hasDue, err := d.momentOf(entity.AttrDueUtc, entity.AttrDueTzid)
+	if err != nil {
+		return nil, err
+	}
+	if d.Fields.Bool(entity.AttrIsAllDay) {
+		if due, hasDue, err = d.dayOf(entity.AttrDueDate); err != nil {
+			return nil, err
+		}
+	}
+	if hasStart {
+		start.addTo(c, "DTSTART")
+	}
+	related := ""
+	if hasDue {
+		due.addTo(c, "DUE")
+		related = "END"
+	}
+	d.describeIn(c, attrDescription)
+	c.Add("PRIORITY", writePriority(d.Fields.Int(entity.AttrPriority)))
+	c.Add("STATUS", d.todoStatus())
+	addInstant(c, "COMPLETED", d.CompletedAt)
+	d.alarmsIn(c, related)
+	return c, nil
+}
+
+// todoStatus is the inverse of what is read, but for a completed task in the archive, which stays completed for others.
+func (d *Draft) todoStatus() string {
+	switch d.Fields.Str(entity.AttrStatus) {
+	case entity.StatusInProgress:
+		return "IN-PROCESS"
+	case entity.StatusCompleted:
+		return "COMPLETED"
+	case entity.StatusArchived:
+		if !d.CompletedAt.IsZero() {
+			return "COMPLETED"
+		}
+		return "CANCELLED"
+	case entity.StatusDismissed:
+		return "CANCELLED"
+	}
+	return "NEEDS-ACTION"
+}
+
+// exportReminder writes a reminder as a to-do that is due, or begins again and again, when it reminds.
+func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
+	trigger, ok, err := d.momentOf(entity.AttrTriggerUtc, entity.AttrTzid)
+	if err != nil || !ok {
+		return nil, errors.Join(errors.New("a reminder without triggerUtc"), err)
+	}
+	c := d.begin("VTODO", stamp)
+	related := ""
+	if d.RRule != "" {
+		trigger.addTo(c, "DTSTART") // which a rule counts from
+		c.Add("RRULE", d.RRule)
+	} else {
+		trigger.addTo(c, "DUE")
+		related = "END"
+	}
+	d.describeIn(c, attrNotes)
+	c.Add("STATUS", d.todoStatus())
+	c.Add(markProperty, entity.TypeReminder)
+	at := *d
+	at.Fields = d.Fields.Clone()
+	at.setMinutes([]int64{0})
+	at.alarmsIn(c, related)
+	return c, nil
+}

@@ -1,0 +1,134 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+// Map turns a document's components into drafts. Of several components that are revisions of one thing the latest counts
+// (RFC 5546 §2.1.5).
+func Map(document *Document) Result {
+	var all Result
+	all.remarkFaults("", document.Faults)
+	for _, calendar := range document.Calendars {
+		m := &mapper{
+			zones: newZoneMap(calendar), types: entity.Product(),
+			cancelled: upper(calendar.Value("METHOD")) == "CANCEL",
+			problem:   calendarProblem(calendar),
+		}
+		for _, c := range calendar.Children {
+			if c.Name != "VTIMEZONE" {
+				m.take(c)
+			}
+		}
+		m.settle()
+		all.remarkFaults(calendar.Name, calendar.Faults)
+		all.Drafts = append(all.Drafts, m.result.Drafts...)
+		all.Refused = append(all.Refused, m.result.Refused...)
+		all.LeftOut = append(all.LeftOut, m.result.LeftOut...)
+	}
+	return all
+}
+
+func (r *Result) remarkFaults(component string, faults []Fault) {
+	for _, f := range faults {
+		r.LeftOut = append(r.LeftOut, Remark{Component: component, Line: f.Line, Reason: f.Reason})
+	}
+}
+
+// mapper maps one calendar.
+type mapper struct {
+	zones     *zoneMap
+	types     *entity.Registry
+	cancelled bool  // the calendar cancels what it names (RFC 5546 §3.2.5)
+	problem   error // why nothing of the calendar can be taken
+	drafts    []Draft
+	result    Result
+}
+
+// calendarProblem says why a whole calendar is not taken.
+func calendarProblem(calendar *Component) error {
+	if version := calendar.Value("VERSION"); version == "1.0" {
+		return errors.New("the calendar is a vCalendar 1.0, another format than iCalendar")
+	}
+	if scale := upper(calendar.Value("CALSCALE")); scale != "" && scale != "GREGORIAN" {
+		return fmt.Errorf("the calendar counts by %q, not by GREGORIAN", clip(scale))
+	}
+	switch method := upper(calendar.Value("METHOD")); method {
+	case "REPLY", "REFRESH", "COUNTER", "DECLINECOUNTER":
+		return fmt.Errorf("the calendar is a message %s about somebody's event, not the event (RFC 5546)", method)
+	}
+	return nil
+}
+
+// decisive are the properties without which a component would say something else; a fault in one of them refuses it.
+var decisive = map[string]bool{
+	"END": true, "DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "RDATE": true,
+	"EXDATE": true, "EXRULE": true, "RECURRENCE-ID": true, "UID": true, "STATUS": true,
+}
+
+// take reads one component and keeps its draft or its refusal.
+func (m *mapper) take(c *Component) {
+	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: entity.Item{}}
+	err := m.problem
+	if err == nil {
+		err = m.read(c, &d)
+	}
+	if err != nil {
+		m.refuse(&d, err)
+		return
+	}
+	for _, instance := range d.derived {
+		if err := m.check(&instance); err != nil {
+			m.leaveOut(&d, "the RDATE on %s: %v", instance.Date, err)
+			continue
+		}
+		m.drafts = append(m.drafts, instance)
+	}
+	d.derived = nil
+	m.drafts = append(m.drafts, d)
+}
+
+func (m *mapper) read(c *Component, d *Draft) error {
+	for _, f := range c.Faults {
+		if decisive[f.Name] {
+			return fmt.Errorf("line %d, %s: %s", f.Line, f.Name, f.Reason)
+		}
+		m.leaveOut(d, "line %d: %s", f.Line, f.Reason)
+	}
+	d.UID = strings.TrimSpace(d.UID)
+	if len(d.UID) > maxUID {
+		uid := d.UID
+		d.UID = clip(uid)
+		return fmt.Errorf("its UID has %d bytes, more than %d", len(uid), maxUID)
+	}
+	if d.UID == "" {
+		d.UID = contentUID(c)
+	}
+	d.Sequence, d.stamp = readRevision(c)
+	d.CreatedAt, d.ModifiedAt = instantOf(c, "CREATED"), d.stamp.modified
+	var err error
+	switch c.Name {
+	case "VEVENT":
+		err = m.readEvent(c, d)
+	case "VTODO":
+		err = m.readTodo(c, d)
+	default:
+		return fmt.Errorf("a %s is neither an event nor a to-do", clip(c.Name))
+	}
+	if err != nil {
+		return err
+	}
+	return m.check(d)
+}
+
+func (m *mapper) refuse(d *Draft, err error) {
+	m.result.Refused = append(m.result.Refused, Remark{d.Component, clip(d.UID), d.Line, err.Error()})
+}
+
+func (m *mapper) leaveOut(d *Draft, format string, args ...any) {
+	m.result.LeftOut = append(m.result.LeftOut, Remark{d.Component, clip(d.UID), d.Line, fmt.Sprintf(format, args...)})
+}

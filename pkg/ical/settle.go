@@ -1,0 +1,88 @@
+package ical
+
+import (
+	"errors"
+
+	"nexus/pkg/entity"
+)
+
+var errSuperseded = errors.New("a later revision of it is in the calendar")
+
+// identity is what several components can be revisions of: a UID's event, to-do, or one occurrence of it.
+type identity struct{ component, uid, date string }
+
+func (d *Draft) identity() identity { return identity{d.Component, d.UID, d.Date} }
+
+// settle keeps the latest revision of each thing and puts instances behind their series.
+func (m *mapper) settle() {
+	series := m.latest(func(d *Draft) bool { return d.Kind != entity.TypeInstance })
+	for i := range m.drafts {
+		if d := &m.drafts[i]; d.Kind == entity.TypeInstance {
+			m.attach(d, series[identity{d.Component, d.UID, ""}])
+		}
+	}
+	instances := m.latest(func(d *Draft) bool { return d.Kind == entity.TypeInstance })
+	behind := map[string][]Draft{}
+	for i := range m.drafts {
+		d := &m.drafts[i]
+		if d.Kind == entity.TypeInstance && !d.Orphan && instances[d.identity()] == d {
+			behind[d.UID] = append(behind[d.UID], *d)
+		}
+	}
+	for i := range m.drafts {
+		d := &m.drafts[i]
+		switch {
+		case series[d.identity()] != d && instances[d.identity()] != d:
+			if !d.isDerived {
+				m.refuse(d, errSuperseded)
+			}
+		case d.Kind == entity.TypeMaster:
+			m.result.Drafts = append(append(m.result.Drafts, *d), behind[d.UID]...)
+		case d.Kind != entity.TypeInstance || d.Orphan:
+			m.result.Drafts = append(m.result.Drafts, *d)
+		}
+	}
+}
+
+// latest returns of each thing the latest revision; of equal ones the last in the file.
+func (m *mapper) latest(of func(*Draft) bool) map[identity]*Draft {
+	found := map[identity]*Draft{}
+	for i := range m.drafts {
+		d := &m.drafts[i]
+		if !of(d) || d.dropped {
+			continue
+		}
+		known := found[d.identity()]
+		if known == nil || d.supersedes(known) {
+			found[d.identity()] = d
+		}
+	}
+	return found
+}
+
+// supersedes: what somebody wrote about an occurrence counts before what follows from an RDATE.
+func (d *Draft) supersedes(known *Draft) bool {
+	if d.isDerived != known.isDerived {
+		return known.isDerived
+	}
+	return d.stamp.compare(known.stamp) >= 0
+}
+
+// attach gives an instance the date that it has in its series.
+func (m *mapper) attach(d, series *Draft) {
+	isSeries := series != nil && series.Kind == entity.TypeMaster
+	if d.isDerived {
+		// It stands and falls with the very revision whose RDATE it is.
+		d.dropped = !isSeries || series.Line != d.Line
+		return
+	}
+	if d.Orphan = !isSeries; d.Orphan {
+		return
+	}
+	at := series.adopt(d.Original)
+	d.Date = series.localDate(at)
+	if !series.isTimeOf(at) {
+		m.leaveOut(d, "its RECURRENCE-ID has another time than every occurrence: it counts for that day's")
+	}
+	d.Original = series.occurrence(d.Date)
+}
