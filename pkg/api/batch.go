@@ -119,7 +119,7 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 func commandsOf(doc map[string]any) ([]any, *Problem) {
 	for _, name := range sortedNames(doc) {
 		if name != "commands" {
-			return nil, refuseFields(entity.FieldError{Pointer: pointerTo("", name), Detail: "is not a known field"})
+			return nil, refuseFields(entity.FieldError{Pointer: pointerTo("", shorten(name)), Detail: "is not a known field"})
 		}
 	}
 	list, ok := doc["commands"].([]any)
@@ -155,10 +155,16 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 	return append(result, '}'), nil
 }
 
-// findings collects what is wrong with the frame of a command.
+// maxFindings bounds what is reported of one command's frame, which may be made of unknown fields alone.
+const maxFindings = 256
+
+// findings collects what is wrong with the frame of a command, up to maxFindings.
 type findings []entity.FieldError
 
 func (f *findings) add(pointer, format string, args ...any) {
+	if len(*f) == maxFindings {
+		return
+	}
 	*f = append(*f, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
@@ -173,7 +179,7 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 		switch name {
 		case "id", "type", "data", "expectedVersion":
 		default:
-			wrong.add(pointerTo("", name), "is not a known field")
+			wrong.add(pointerTo("", shorten(name)), "is not a known field")
 		}
 	}
 	if id, _ = frame["id"].(string); id == "" {
@@ -227,7 +233,7 @@ func (o *operation) takePathValues(c *call, wrong *findings) {
 		return
 	}
 	for _, name := range sortedNames(c.doc) {
-		wrong.add(pointerTo("/data", name), "is not a known field")
+		wrong.add(pointerTo("/data", shorten(name)), "is not a known field")
 	}
 }
 

@@ -228,6 +228,25 @@ func TestABatchAsAWholeIsBounded(t *testing.T) {
 	}
 }
 
+func TestWhatIsReportedOfACommandIsBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var unknown strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&unknown, `,"x%d":0`, i)
+	}
+	for _, command := range []string{
+		`{"id":"1","type":"CreateNote","data":{"title":"a"}` + unknown.String() + `}`,
+		`{"id":"1","type":"DismissReminder","data":{"reminderId":"rem_1"` + unknown.String() + `}}`,
+		`{"id":"1","type":"DeleteNote","expectedVersion":1,"data":{"noteId":"note_1"` + unknown.String() + `}}`,
+	} {
+		got := b.batch("ann", command)[0]
+		b.Equal(422, got.Status)
+		b.NotEmpty(got.Problem.Errors)
+		b.LessOrEqual(len(got.Problem.Errors), 256)
+	}
+}
+
 func TestADirectInvocationNamesItsUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
