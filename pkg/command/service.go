@@ -53,7 +53,7 @@ type Request struct {
 }
 
 // Command is one of this package's command types: [Create], [Update], [Delete], [AddLink], [RemoveLink],
-// [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe], [External].
+// [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe], [Act], [External].
 type Command interface {
 	// run carries the command out.
 	run(ctx context.Context, c call) (Result, error)
