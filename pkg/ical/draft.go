@@ -44,6 +44,7 @@ type Draft struct {
 	derived    []Draft // instances that the RDATEs of a MASTER are
 	isDerived  bool
 	dropped    bool
+	leftOut    int // how many of its parts are
 }
 
 // Alone returns an INSTANCE as an EVENT of its own.

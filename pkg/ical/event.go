@@ -161,6 +161,7 @@ func (m *mapper) tags(c *Component, d *Draft) {
 	for _, p := range c.All("CATEGORIES") {
 		for _, tag := range SplitText(p.Value) {
 			switch tag = strings.TrimSpace(tag); {
+			case len(tags) == maxCategories:
 			case tag == "":
 			case utf8.RuneCountInString(tag) > longestTag:
 				m.leaveOut(d, "the category %q has more than %d characters", clip(tag), longestTag)

@@ -29,8 +29,13 @@ const (
 	maxParams      = 64        // parameters of a property
 	maxParamValues = 1000      // values of a parameter
 	maxFaults      = 1000      // lines that are no content lines
-	maxZones       = 500       // VTIMEZONE components that are looked at
+	maxZones       = 100       // VTIMEZONE components of a calendar that are looked at
+	maxZoneNames   = 1000      // different TZIDs of a calendar
+	maxZoneParts   = 6         // beginnings of a TZID that are taken for a prefix
 	maxAlarms      = 50        // VALARM components of one component that are looked at
+	maxRemarks     = 20        // parts left out of one component that are listed
+	maxDerived     = 1000      // exceptions of a calendar that follow from RDATEs
+	maxCategories  = 1000      // of a component that are looked at
 	maxUID         = 1000      // bytes
 	maxDates       = 500       // EXDATE, and RDATE, values of a series (docs/data-model.md)
 )

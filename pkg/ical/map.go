@@ -12,10 +12,11 @@ import (
 // (RFC 5546 §2.1.5).
 func Map(document *Document) Result {
 	var all Result
+	types := entity.Product()
 	all.remarkFaults("", document.Faults)
 	for _, calendar := range document.Calendars {
 		m := &mapper{
-			zones: newZoneMap(calendar), types: entity.Product(),
+			zones: newZoneMap(calendar), types: types,
 			cancelled: upper(calendar.Value("METHOD")) == "CANCEL",
 			problem:   calendarProblem(calendar),
 		}
@@ -46,6 +47,7 @@ type mapper struct {
 	cancelled bool  // the calendar cancels what it names (RFC 5546 §3.2.5)
 	problem   error // why nothing of the calendar can be taken
 	drafts    []Draft
+	derived   int // instances that follow from RDATEs
 	result    Result
 }
 
@@ -129,6 +131,14 @@ func (m *mapper) refuse(d *Draft, err error) {
 	m.result.Refused = append(m.result.Refused, Remark{d.Component, clip(d.UID), d.Line, err.Error()})
 }
 
+// leaveOut lists a part that is not taken; beyond a number of them, only that there are more.
 func (m *mapper) leaveOut(d *Draft, format string, args ...any) {
-	m.result.LeftOut = append(m.result.LeftOut, Remark{d.Component, clip(d.UID), d.Line, fmt.Sprintf(format, args...)})
+	if d.leftOut++; d.leftOut > maxRemarks+1 {
+		return
+	}
+	reason := fmt.Sprintf(format, args...)
+	if d.leftOut > maxRemarks {
+		reason = "more than is listed here"
+	}
+	m.result.LeftOut = append(m.result.LeftOut, Remark{d.Component, clip(d.UID), d.Line, reason})
 }

@@ -43,7 +43,11 @@ func onlyRule(c *Component) (string, error) {
 			return "", errors.New("it has more than one RRULE (RFC 5545 §3.8.5.3)")
 		}
 	}
-	return strings.TrimSpace(rules[0].Value), nil
+	rule := strings.TrimSpace(rules[0].Value)
+	if rule == "" {
+		return "", errors.New("RRULE is empty")
+	}
+	return rule, nil
 }
 
 // adopt reads a time as one of the series: in its zone, also where the TZID was forgotten.
@@ -117,7 +121,10 @@ func (m *mapper) rDates(c *Component, d *Draft) error {
 			}
 			seen[date] = true
 			d.RDates = append(d.RDates, date)
-			if instance, differs := d.instanceOf(r, date); differs && len(d.RDates) <= maxDates {
+			if instance, differs := d.instanceOf(r, date); differs {
+				if m.derived++; m.derived > maxDerived {
+					return fmt.Errorf("RDATE: the calendar has more than %d at another time or of another length than their series", maxDerived)
+				}
 				d.derived = append(d.derived, instance)
 			}
 		}

@@ -82,6 +82,9 @@ func (z *zoneMap) name(tzid string) (string, error) {
 	if answer, ok := z.answers[id]; ok {
 		return answer.name, answer.err
 	}
+	if len(z.answers) == maxZoneNames {
+		return "", fmt.Errorf("the zone %q: the calendar names more than %d zones", clip(id), maxZoneNames)
+	}
 	name, err := z.find(id)
 	z.answers[id] = zoneAnswer{name, err}
 	return name, err
@@ -131,13 +134,18 @@ func zoneNamed(id string) (string, bool) {
 	if name, ok := windowsNamed(id); ok {
 		return name, true
 	}
-	for rest, more := id, true; more; _, rest, more = strings.Cut(rest, "/") {
-		if rest != id && !strings.Contains(rest, "/") && rest != "UTC" {
-			continue // the last part alone, such as a city, names no zone
+	rest, more := id, true
+	for range maxZoneParts {
+		if !more {
+			break
 		}
-		if _, err := entity.LoadZone(rest); err == nil {
-			return rest, true
+		// The last part alone, such as a city, names no zone.
+		if rest == id || strings.Contains(rest, "/") || rest == "UTC" {
+			if _, err := entity.LoadZone(rest); err == nil {
+				return rest, true
+			}
 		}
+		_, rest, more = strings.Cut(rest, "/")
 	}
 	return "", false
 }

@@ -1,0 +1,161 @@
+package ical_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+const berlinNine = "DTSTART;TZID=Europe/Berlin:20250106T090000\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY"
+
+func TestDatesOfASeriesAreLocalDates(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[string]string{
+		"EXDATE;TZID=Europe/Berlin:20250107T090000,20250108T090000": "20250107 20250108",
+		"EXDATE:20250107T080000Z":                                   "20250107",
+		"EXDATE:20250707T070000Z":                                   "20250707",
+		"EXDATE:20250107T090000":                                    "20250107",
+		"EXDATE;VALUE=DATE:20250107,20250107":                       "20250107",
+		"EXDATE;TZID=Asia/Tokyo:20250107T170000":                    "20250107",
+		"EXDATE:20250107T090000Z":                                   "",
+		"EXDATE:":                                                   "",
+	} {
+		d := event(t, berlinNine, lines)
+		require.Equal(t, entity.TypeMaster, d.Kind)
+		require.Equal(t, want, strings.Join(d.ExDates, " "), lines)
+		d = event(t, berlinNine, strings.ReplaceAll(lines, "EXDATE", "RDATE"))
+		if want != "" {
+			require.Equal(t, want, strings.Join(d.RDates, " "), lines)
+		}
+	}
+	midnight := event(t, "DTSTART;TZID=Europe/Berlin:20190304T003000", "RRULE:FREQ=WEEKLY;COUNT=8", "EXDATE:20190310T233000Z")
+	require.Equal(t, []string{"20190311"}, midnight.ExDates)
+	days := event(t, "DTSTART:20250101", "RRULE:FREQ=DAILY", "EXDATE:20250102,20250103T000000Z", "RDATE:20250501")
+	require.Equal(t, []string{"20250102", "20250103"}, days.ExDates)
+	require.Equal(t, []string{"20250501"}, days.RDates)
+	gap := event(t, "DTSTART;TZID=America/New_York:20250308T023000", "RRULE:FREQ=DAILY", "EXDATE:20250309T073000Z")
+	require.Equal(t, []string{"20250309"}, gap.ExDates)
+}
+
+func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"RDATE;TZID=Europe/Berlin:20250201T150000":                              "startUtc=2025-02-01T14:00:00Z endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
+		"RDATE:20250201T140000Z":                                                "startUtc=2025-02-01T14:00:00Z endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/PT3H":            "startUtc=2025-02-01T08:00:00Z endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/20250201T120000": "startUtc=2025-02-01T08:00:00Z endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD:20250201T080000Z/20250201T090000Z":                  "",
+		"RDATE;TZID=Europe/Berlin:20250201T090000":                              "",
+	} {
+		result := mapped(t, "BEGIN:VEVENT", "UID:u", berlinNine, line, "END:VEVENT")
+		require.Empty(t, result.Refused)
+		require.Equal(t, []string{"20250201"}, result.Drafts[0].RDates)
+		require.Empty(t, result.Drafts[0].ExDates)
+		if want == "" {
+			require.Len(t, result.Drafts, 1, line)
+			continue
+		}
+		require.Len(t, result.Drafts, 2, line)
+		require.Equal(t, entity.TypeInstance, result.Drafts[1].Kind)
+		require.Equal(t, "20250201", result.Drafts[1].Date)
+		require.Equal(t, want, times(result.Drafts[1]))
+	}
+	require.Contains(t, refused(t, "VEVENT", berlinNine, "RDATE;VALUE=PERIOD:20250201T080000Z/20250101T080000Z"), "does not end after")
+	once := event(t, "DTSTART:20250101T090000Z", "RDATE:20250301T090000Z")
+	require.Equal(t, "FREQ=DAILY;COUNT=1", once.RRule)
+}
+
+func TestInstancesStandBehindTheirSeriesOnItsDates(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"RECURRENCE-ID;TZID=Europe/Berlin:20250107T090000": "20250107",
+		"RECURRENCE-ID:20250107T080000Z":                   "20250107",
+		"RECURRENCE-ID:20250707T070000Z":                   "20250707",
+		"RECURRENCE-ID;VALUE=DATE:20250107":                "20250107",
+		"RECURRENCE-ID:20250107T090000":                    "20250107",
+	} {
+		result := mapped(t,
+			"BEGIN:VEVENT", "UID:s", id, "DTSTART:20250109T080000Z", "SUMMARY:moved", "END:VEVENT",
+			"BEGIN:VEVENT", "UID:other", "DTSTART:20250101", "END:VEVENT",
+			"BEGIN:VEVENT", "UID:s", berlinNine, "END:VEVENT")
+		require.Empty(t, result.Refused)
+		require.Equal(t, []string{"EVENT", "MASTER", "INSTANCE"}, kinds(result))
+		instance := result.Drafts[2]
+		require.False(t, instance.Orphan)
+		require.Equal(t, want, instance.Date, id)
+		require.Equal(t, "moved", instance.Fields.Str("title"))
+		require.Equal(t, want, instance.Original.Reading.Format("20060102"))
+	}
+}
+
+func kinds(r ical.Result) []string {
+	var list []string
+	for _, d := range r.Drafts {
+		list = append(list, d.Kind)
+	}
+	return list
+}
+
+func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
+	t.Parallel()
+	result := mapped(t, "BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250107T080000Z", "DTSTART:20250109T080000Z", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250108T080000Z", "DTSTART:20250109T080000Z", "END:VEVENT")
+	require.Equal(t, []string{"INSTANCE", "INSTANCE"}, kinds(result))
+	first, second := result.Drafts[0], result.Drafts[1]
+	require.True(t, first.Orphan)
+	require.Equal(t, entity.TypeEvent, first.Alone().Kind)
+	require.NotEqual(t, first.Alone().UID, second.Alone().UID)
+}
+
+func TestTheLatestRevisionCounts(t *testing.T) {
+	t.Parallel()
+	revision := func(title, head string) string {
+		return "BEGIN:VEVENT\r\nUID:u\r\nDTSTART:20250101\r\nSUMMARY:" + title + "\r\n" + head + "\r\nEND:VEVENT"
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{"SEQUENCE:2", "SEQUENCE:1\r\nDTSTAMP:20250101T000000Z", "first"},
+		{"SEQUENCE:1", "SEQUENCE:2", "second"},
+		{"DTSTAMP:20250102T000000Z", "DTSTAMP:20250101T000000Z", "first"},
+		{"LAST-MODIFIED:20250102T000000Z", "LAST-MODIFIED:20250101T000000Z", "first"},
+		{"X-A:1", "X-A:1", "second"},
+	} {
+		result := mapped(t, revision("first", c.first), revision("second", c.second))
+		require.Len(t, result.Drafts, 1)
+		require.Equal(t, c.want, result.Drafts[0].Fields.Str("title"), c.first)
+		require.Len(t, result.Refused, 1)
+		require.Contains(t, result.Refused[0].Reason, "later revision")
+	}
+	both := mapped(t,
+		"BEGIN:VEVENT", "UID:u", "SEQUENCE:1", berlinNine, "RDATE:20250201T140000Z", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:u", "SEQUENCE:2", berlinNine, "RDATE:20250301T140000Z", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:u", "RECURRENCE-ID:20250301T080000Z", "DTSTART:20250302", "END:VEVENT")
+	require.Equal(t, []string{"MASTER", "INSTANCE"}, kinds(both))
+	require.Equal(t, "startDate=2025-03-02 endDate=2025-03-03", times(both.Drafts[1]), "what is written counts before what follows from an RDATE")
+	require.Len(t, both.Refused, 1)
+}
+
+func TestACancellingCalendarCancels(t *testing.T) {
+	t.Parallel()
+	result := ical.Map(decode(t, text("BEGIN:VCALENDAR", "METHOD:CANCEL", "BEGIN:VEVENT", "UID:u", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
+	require.Equal(t, "CANCELLED", result.Drafts[0].Fields.Str("status"))
+}
+
+func TestTooManyDatesAreRefused(t *testing.T) {
+	t.Parallel()
+	var dates []string
+	for month := range 24 {
+		for day := range 28 {
+			dates = append(dates, "20"+string(rune('1'+month/12))+"0"+twoDigits(month%12+1)+twoDigits(day+1))
+		}
+	}
+	for _, name := range []string{"RDATE", "EXDATE"} {
+		require.Contains(t, refused(t, "VEVENT", "DTSTART:20250101", "RRULE:FREQ=DAILY", name+":"+strings.Join(dates, ",")), name)
+		require.NotEmpty(t, event(t, "DTSTART:20250101", "RRULE:FREQ=DAILY", name+":"+strings.Join(dates[:500], ",")))
+	}
+}
+
+func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
