@@ -35,7 +35,7 @@ var rules = []rule{
 	{"pkg/command", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
 	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
 	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
-	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
+	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/wallclock", "pkg/table"}},
 	{"pkg/api", []string{
 		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/entity",
 		"=pkg/table", "=pkg/blob", // the errors of the ports, which it answers with 503
