@@ -1,0 +1,99 @@
+package recurrence
+
+// Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does unless it
+// says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4.
+
+const (
+	daySeconds = 24 * 60 * 60
+	lastYear   = 9999
+	// What 400 years have in days; after them the calendar repeats itself, weekdays included.
+	cycleDays = 146097
+	// Days from 0000-03-01, where the arithmetic begins, to day 0.
+	epochDays = 719468
+)
+
+var (
+	firstDay   = dayOf(1, 1, 1)
+	finalDay   = dayOf(lastYear, 12, 31)
+	firstWall  = int64(firstDay) * daySeconds
+	finalWall  = int64(finalDay)*daySeconds + daySeconds - 1
+	monthStart = [13]uint16{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334} // days before the month, by its number
+)
+
+// dayOf returns the number of a day. Years begin in March here, so that the leap day is the last.
+func dayOf(year, month, day int) int {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era := floorDiv(year, 400)
+	ofEra := year - era*400
+	ofYear := (153*(month-3)+2)/5 + day - 1
+	return era*cycleDays + ofEra*365 + ofEra/4 - ofEra/100 + ofYear - epochDays
+}
+
+// civil returns the date of a day number.
+func civil(day int) (year, month, dayOfMonth int) {
+	n := day + epochDays
+	era := floorDiv(n, cycleDays)
+	ofEra := uint32(n - era*cycleDays)
+	yearOfEra := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
+	ofYear := ofEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
+	fromMarch := (5*ofYear + 2) / 153
+	dayOfMonth = int(ofYear-(153*fromMarch+2)/5) + 1
+	year, month = int(yearOfEra)+era*400, int(fromMarch)+3
+	if month > 12 {
+		year, month = year+1, month-12
+	}
+	return year, month, dayOfMonth
+}
+
+func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+func yearLength(year int) int {
+	if isLeap(year) {
+		return 366
+	}
+	return 365
+}
+
+func monthLength(year, month int) int {
+	if month == 2 {
+		if isLeap(year) {
+			return 29
+		}
+		return 28
+	}
+	return 30 + (month+month>>3)&1
+}
+
+// weekdayOf returns the weekday of a day, Monday being 0.
+func weekdayOf(day int) int {
+	// 150,000 weeks keep the number positive for every day of the calendar above without a branch.
+	return int(uint(day+3+7*150000) % 7)
+}
+
+// weekStart returns the first day of the week in which the day lies, in weeks that begin on the weekday given.
+func weekStart(day, begins int) int { return day - (weekdayOf(day)-begins+7)%7 }
+
+func floorDiv[T int | int64](a, b T) T {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func floorMod[T int | int64](a, b T) T {
+	m := a % b
+	if m < 0 {
+		m += b
+	}
+	return m
+}
+
+// alignUp returns the smallest of origin, origin±step, … that is not below at.
+func alignUp[T int | int64](at, origin, step T) T { return at + floorMod(origin-at, step) }
+
+// alignDown returns the largest of origin, origin±step, … that is not above at.
+func alignDown[T int | int64](at, origin, step T) T { return at - floorMod(at-origin, step) }

@@ -1,0 +1,224 @@
+package recurrence
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// maxSteps bounds a search for a time of day among periods of less than a day, which may go past many that do not match.
+// It takes some milliseconds. A rule whose occurrences lie further apart than that is taken to have no more of them.
+const maxSteps = 250_000
+
+// clock finds the readings of a rule: its days, and the times of each. It knows no zone.
+type clock struct {
+	days  days
+	start int64 // reading of the start: nothing lies before it
+	grid  grid  // the times of a day, or those within an hour or minute for a rule by hours or minutes
+	// picks are the indexes in the grid that BYSETPOS picks, where its sets do not depend on the day; picked is whether
+	// there are such.
+	picked bool
+	picks  []int32
+	// For a rule of less than a day: the length of its unit in seconds, and the number of the unit in which it starts.
+	unit, origin int64
+}
+
+// newClock prepares a complete rule.
+func newClock(rule Rule, start int64) clock {
+	c := clock{start: start, unit: rule.freq.unitSeconds()}
+	c.origin = floorDiv(start, c.unit)
+	hours, minutes, seconds := rule.hours, rule.minutes, rule.seconds
+	switch rule.freq {
+	case Hourly:
+		hours = 1
+	case Minutely:
+		hours, minutes = 1, 1
+	case Secondly:
+		hours, minutes, seconds = 1, 1, 1
+	}
+	c.grid = newGrid(hours, minutes, seconds)
+	c.days = newDays(rule, int(floorDiv(start, daySeconds)), c.grid.size)
+	if rule.has(partSetPos) && rule.freq <= Daily {
+		c.picked, c.picks = true, rule.pickIndexes(c.grid.size)
+	}
+	return c
+}
+
+// single reports whether a day has one time at most, the same on every day.
+func (c *clock) single() bool { return c.grid.size == 1 && c.unit == daySeconds && !c.picked }
+
+// budget is what a search may still spend.
+type budget int
+
+func (b *budget) spend(steps int) bool {
+	*b -= budget(steps)
+	return *b > 0
+}
+
+// between yields the readings from first to last, in order, until yield returns false; it reports whether it came to the
+// end. The days in without are passed over.
+func (c *clock) between(first, last int64, without []int32, b *budget, yield func(reading int64) bool) bool {
+	first, last = max(first, c.start), min(last, finalWall)
+	if first > last {
+		return true
+	}
+	until := int(floorDiv(last, daySeconds))
+	days := c.days.from(int(floorDiv(first, daySeconds)), until)
+	for {
+		day, ok := days.day()
+		if !ok || !b.spend(1) {
+			return true
+		}
+		midnight := int64(day) * daySeconds
+		if !isAmong(without, day) && !c.ofDay(day, max(0, first-midnight), min(daySeconds-1, last-midnight), b, yield) {
+			return false
+		}
+		if next := c.dayOfNextUnit(day); next > day+1 {
+			days = c.days.from(next, until)
+		}
+	}
+}
+
+// dayOfNextUnit returns the day of the first of the rule's units that begins after the day, for a rule of less than a day.
+func (c *clock) dayOfNextUnit(day int) int {
+	step := int64(c.days.rule.interval)
+	if c.unit == daySeconds || step*c.unit <= daySeconds {
+		return day + 1
+	}
+	return int(floorDiv(alignUp(int64(day+1)*(daySeconds/c.unit), c.origin, step)*c.unit, daySeconds))
+}
+
+// latest returns the last reading from first to last. The days in without are passed over.
+func (c *clock) latest(first, last int64, without []int32, b *budget) (reading int64, ok bool) {
+	first, last = max(first, c.start), min(last, finalWall)
+	for day := int(floorDiv(last, daySeconds)); int64(day+1)*daySeconds > first; day-- {
+		if day, ok = c.days.previous(day); !ok || !b.spend(1) {
+			return 0, false
+		}
+		midnight := int64(day) * daySeconds
+		if isAmong(without, day) || midnight+daySeconds <= first {
+			continue
+		}
+		found := false
+		c.ofDay(day, max(0, first-midnight), min(daySeconds-1, last-midnight), b, func(at int64) bool {
+			reading, found = at, true
+			return b.spend(1)
+		})
+		if found {
+			return reading, true
+		}
+	}
+	return 0, false
+}
+
+func isAmong(days []int32, day int) bool {
+	if len(days) == 0 {
+		return false
+	}
+	_, there := slices.BinarySearch(days, int32(day))
+	return there
+}
+
+// ofDay yields the readings of one of the days between two seconds of it, both included.
+func (c *clock) ofDay(day int, first, last int64, b *budget, yield func(int64) bool) bool {
+	midnight := int64(day) * daySeconds
+	switch {
+	case c.unit < daySeconds:
+		return c.units(midnight, first, last, b, yield)
+	case c.picked:
+		return c.some(c.picks, midnight, first, last, yield)
+	}
+	rank, size := 0, 0
+	if c.days.picks && c.grid.size > 1 {
+		rank, size = c.days.place(day)
+	}
+	for i, end := c.grid.below(first), c.grid.below(last+1); i < end; i++ {
+		if size > 0 && !c.days.rule.hits(rank*c.grid.size+i, size*c.grid.size) {
+			continue
+		}
+		if !yield(midnight + c.grid.at(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// some yields the times of the indexes given.
+func (c *clock) some(indexes []int32, from, first, last int64, yield func(int64) bool) bool {
+	low, _ := slices.BinarySearch(indexes, int32(c.grid.below(first)))
+	end := int32(c.grid.below(last + 1))
+	for _, i := range indexes[low:] {
+		if i >= end {
+			break
+		}
+		if !yield(from + c.grid.at(int(i))) {
+			return false
+		}
+	}
+	return true
+}
+
+// units yields the readings of a rule by hours, minutes or seconds.
+func (c *clock) units(midnight, first, last int64, b *budget, yield func(int64) bool) bool {
+	base, step := midnight/c.unit, c.days.rule.interval
+	for u := alignUp(base+first/c.unit, c.origin, step); (u-base)*c.unit <= last; u += step {
+		ofDay := (u - base) * c.unit
+		if skip := c.skip(ofDay); skip > 0 {
+			u = alignUp(u+skip, c.origin, step) - step
+			if !b.spend(1) {
+				return true
+			}
+			continue
+		}
+		from := midnight + ofDay
+		if !c.within(from, max(0, first-ofDay), min(c.unit-1, last-ofDay), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// within yields the readings of one hour, minute or second.
+func (c *clock) within(from, first, last int64, yield func(int64) bool) bool {
+	if c.picked {
+		return c.some(c.picks, from, first, last, yield)
+	}
+	for i, end := c.grid.below(first), c.grid.below(last+1); i < end; i++ {
+		if !yield(from + c.grid.at(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// skip returns how many units after the one that begins at a second of the day the next comes that BYHOUR, BYMINUTE and
+// BYSECOND let through; 0 if that one is let through. It may stop short.
+func (c *clock) skip(ofDay int64) int64 {
+	r := &c.days.rule
+	if hour := ofDay / 3600; r.hours>>hour&1 == 0 {
+		to := int64(24)
+		if later := r.hours >> hour; later != 0 {
+			to = hour + int64(bits.TrailingZeros32(later))
+		}
+		return (to*3600 - ofDay) / c.unit
+	}
+	if c.unit == 3600 {
+		return 0
+	}
+	if minute := ofDay / 60 % 60; r.minutes>>minute&1 == 0 {
+		to := int64(60)
+		if later := r.minutes >> minute; later != 0 {
+			to = minute + int64(bits.TrailingZeros64(later))
+		}
+		return (to*60 - ofDay%3600) / c.unit
+	}
+	if c.unit == 60 {
+		return 0
+	}
+	if second := ofDay % 60; r.seconds>>second&1 == 0 {
+		if later := r.seconds >> second; later != 0 {
+			return int64(bits.TrailingZeros64(later))
+		}
+		return 60 - second
+	}
+	return 0
+}

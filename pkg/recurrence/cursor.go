@@ -1,0 +1,130 @@
+package recurrence
+
+import "math/bits"
+
+// cursor walks over days in order, a week or a month at a time. It is a value on the stack of whoever walks.
+type cursor struct {
+	days *days
+	last int // where to stop looking
+	// What is left of the week or month in hand, from base on.
+	base int
+	mask uint32
+	next month // byMonth: the next month to look at
+	// byMonth, years of which BYSETPOS picks days: the year in hand.
+	year   int
+	picked [12]uint32
+}
+
+// from returns a cursor over the days from first to last.
+func (d *days) from(first, last int) cursor {
+	c := cursor{days: d, last: min(last, finalDay)}
+	first = max(first, d.origin)
+	if first > c.last {
+		c.base = c.last + 1
+		c.next.first = c.last + 1
+		return c
+	}
+	switch d.shape {
+	case byDay:
+		c.base = alignUp(first, d.origin, d.step)
+	case byWeek:
+		c.base = alignDown(first, d.week, 7*d.step)
+		c.mask = uint32(d.weekdays)
+		c.cut(first)
+	case byMonth:
+		year, number, ofMonth := civil(first)
+		c.next = month{year, number, first - ofMonth + 1, monthLength(year, number)}
+		c.align()
+		if c.next.first <= c.last {
+			c.take()
+			c.cut(first)
+		}
+	}
+	return c
+}
+
+// cut drops the days before first.
+func (c *cursor) cut(first int) {
+	if by := first - c.base; by > 0 {
+		c.mask &^= uint32(uint64(1)<<min(by, 32) - 1)
+	}
+}
+
+// day returns the next day, or false when there is none up to the last.
+func (c *cursor) day() (int, bool) {
+	d := c.days
+	if d.shape == byDay {
+		day := c.base
+		c.base += d.step
+		return day, day <= c.last
+	}
+	for c.mask == 0 {
+		if d.shape == byWeek {
+			c.base += 7 * d.step
+			c.mask = uint32(d.weekdays)
+			if c.mask == 0 || c.base > c.last {
+				c.base = c.last + 1
+				return 0, false
+			}
+			break
+		}
+		if c.next.first > c.last {
+			return 0, false
+		}
+		c.take()
+	}
+	day := c.base + bits.TrailingZeros32(c.mask)
+	c.mask &= c.mask - 1
+	return day, day <= c.last
+}
+
+// take takes the next month in hand and moves on to the one after it.
+func (c *cursor) take() {
+	d, m := c.days, c.next
+	c.base = m.first
+	if d.picks && d.rule.freq == Yearly {
+		if c.year != m.year {
+			c.year, c.picked = m.year, d.year(m.year)
+		}
+		c.mask = c.picked[m.number-1]
+	} else {
+		c.mask = d.daysOf(m)
+	}
+	if d.rule.freq == Monthly && d.step > 1 {
+		index := m.year*12 + m.number - 1 + d.step
+		c.next = monthOf(index/12, index%12+1)
+	} else {
+		c.next = m.next()
+	}
+	c.align()
+}
+
+// align moves on to the next month in which a period of the rule lies and which BYMONTH lets through.
+func (c *cursor) align() {
+	d := c.days
+	for {
+		m := c.next
+		switch d.rule.freq {
+		case Monthly:
+			index := m.year*12 + m.number - 1
+			if admissible := alignUp(index, d.month, d.step); admissible != index {
+				c.next = monthOf(admissible/12, admissible%12+1)
+			}
+			return
+		case Yearly:
+			if year := alignUp(m.year, d.month/12, d.step); year != m.year {
+				c.next = monthOf(year, 1)
+				continue
+			}
+		}
+		months := d.rule.months
+		if months == 0 || months>>(m.number-1)&1 == 1 || m.first > c.last {
+			return
+		}
+		if later := months >> m.number; later != 0 {
+			c.next = monthOf(m.year, m.number+1+bits.TrailingZeros16(later))
+			continue
+		}
+		c.next = monthOf(m.year+1, 1)
+	}
+}

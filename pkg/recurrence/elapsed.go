@@ -1,0 +1,48 @@
+package recurrence
+
+import "nexus/pkg/wallclock"
+
+// spanCost is what a span of constant offset counts for in a search: its clock has to be made.
+const spanCost = 50
+
+// eachElapsed yields the occurrences of a rule that runs in elapsed time, from the first instant to the last, in order,
+// whatever its end; it reports whether it came to the end of them.
+func (s *Series) eachElapsed(first, last int64, without []int32, b *budget, yield func(moment) bool) bool {
+	first, last = max(first, s.instant), min(last, finalWall+wallclock.Reach)
+	for first <= last && b.spend(spanCost) {
+		span := s.zone.At(first)
+		to := min(span.End-1, last)
+		more := s.clockIn(span).between(first+span.Offset, to+span.Offset, without, b, func(reading int64) bool {
+			return yield(moment{reading, reading - span.Offset})
+		})
+		if !more {
+			return false
+		}
+		first = span.End
+	}
+	return true
+}
+
+// latestElapsed returns the last occurrence of such a rule that is not after the instant.
+func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
+	last = min(last, finalWall+wallclock.Reach)
+	for last >= s.instant && b.spend(spanCost) {
+		span := s.zone.At(last)
+		first := max(span.Start, s.instant)
+		if reading, ok := s.clockIn(span).latest(first+span.Offset, last+span.Offset, s.exDays, b); ok {
+			return moment{reading, reading - span.Offset}, true
+		}
+		last = first - 1
+	}
+	return moment{}, false
+}
+
+// clockIn returns the rule's clock as it runs in a span: it starts where the clock of that span would have shown the start.
+func (s *Series) clockIn(span wallclock.Span) *clock {
+	wall := s.instant + span.Offset
+	if wall == s.clock.start {
+		return &s.clock
+	}
+	c := newClock(s.clock.days.rule.completeTime(wall), wall)
+	return &c
+}

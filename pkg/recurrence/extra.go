@@ -1,0 +1,77 @@
+package recurrence
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"nexus/pkg/wallclock"
+)
+
+// settleExtra drops the extra readings that are excluded, that the rule has, too, or that lie beyond the end that the whole
+// series was given.
+func (s *Series) settleExtra() {
+	if len(s.core.extra) == 0 {
+		return
+	}
+	slices.Sort(s.core.extra)
+	s.core.extra = slices.Compact(s.core.extra)
+	s.core.extra = slices.DeleteFunc(s.core.extra, func(reading int64) bool {
+		return s.excluded(reading) || s.inRule(reading)
+	})
+	s.placeExtra()
+}
+
+// placeExtra finds the instants of the extra readings in the zone.
+func (s *Series) placeExtra() {
+	s.extra = make([]moment, len(s.core.extra))
+	for i, reading := range s.core.extra {
+		s.extra[i] = moment{reading, s.instantOf(reading)}
+	}
+	slices.SortFunc(s.extra, func(a, b moment) int {
+		// Of two readings of one instant the later is what the clock shows; the earlier fell into a gap.
+		return cmp.Or(cmp.Compare(a.instant, b.instant), cmp.Compare(b.reading, a.reading))
+	})
+	s.extra = slices.CompactFunc(s.extra, func(a, b moment) bool { return a.instant == b.instant })
+}
+
+// excluded reports whether EXDATE takes the reading away.
+func (s *Series) excluded(reading int64) bool {
+	if isAmong(s.exDays, int(floorDiv(reading, daySeconds))) {
+		return true
+	}
+	return s.excludedTime(reading)
+}
+
+func (s *Series) excludedTime(reading int64) bool {
+	if len(s.exTimes) == 0 {
+		return false
+	}
+	_, there := slices.BinarySearch(s.exTimes, reading)
+	return there
+}
+
+// inRule reports whether the rule gives the reading.
+func (s *Series) inRule(reading int64) bool {
+	found := false
+	steps := budget(maxSteps)
+	instant := s.instantOf(reading)
+	s.eachOfRule(instant, instant, &steps, func(m moment) bool {
+		found = found || m.reading == reading
+		return !found
+	})
+	return found
+}
+
+// In returns the series as it is seen in a zone: one that floats, or of whole days, has instants there. A series that has a
+// zone of its own is the same everywhere.
+func (s *Series) In(location *time.Location) *Series {
+	if s.own {
+		return s
+	}
+	seen := &Series{core: s.core, zone: wallclock.Of(location)}
+	if len(s.core.extra) > 0 {
+		seen.placeExtra()
+	}
+	return seen
+}

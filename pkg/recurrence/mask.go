@@ -1,0 +1,128 @@
+package recurrence
+
+import "math/bits"
+
+// month is one month of the calendar as the masks need it.
+type month struct {
+	year, number  int
+	first, length int // number of its first day; how many days it has
+}
+
+func monthOf(year, number int) month {
+	return month{year, number, dayOf(year, number, 1), monthLength(year, number)}
+}
+
+func (m month) next() month {
+	if m.number == 12 {
+		return month{m.year + 1, 1, m.first + m.length, 31}
+	}
+	return month{m.year, m.number + 1, m.first + m.length, monthLength(m.year, m.number+1)}
+}
+
+func (m month) previous() month {
+	year, number := m.year, m.number-1
+	if number == 0 {
+		year, number = year-1, 12
+	}
+	length := monthLength(year, number)
+	return month{year, number, m.first - length, length}
+}
+
+// offset is how many days of the year come before the month.
+func (m month) offset() int {
+	days := int(monthStart[m.number])
+	if m.number > 2 && isLeap(m.year) {
+		days++
+	}
+	return days
+}
+
+// days returns the days of the month that the rule's filters let through, as bits: bit 0 is the first. INTERVAL is not
+// looked at, nor is BYSETPOS.
+func (r *Rule) days(m month) uint32 {
+	if r.months != 0 && r.months>>(m.number-1)&1 == 0 {
+		return 0
+	}
+	mask := uint32(1)<<m.length - 1
+	if r.monthDays|r.monthDaysBack != 0 {
+		mask &= r.monthDays | bits.Reverse32(r.monthDaysBack)>>(32-m.length)
+	}
+	if r.weekdays != 0 || r.numbered {
+		mask &= r.weekdaysIn(m)
+	}
+	if mask != 0 && r.has(partYearDay) {
+		mask &= r.yearDaysIn(m)
+	}
+	if mask != 0 && r.has(partWeekNo) {
+		mask &= r.weeksIn(m)
+	}
+	return mask
+}
+
+// everyWeek repeats seven bits over five weeks.
+const everyWeek = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28
+
+func (r *Rule) weekdaysIn(m month) uint32 {
+	first := weekdayOf(m.first)
+	mask := uint32(uint64(rotate(r.weekdays, first)) * everyWeek)
+	if !r.numbered {
+		return mask
+	}
+	// The n-th Monday of a month or year lies within its n-th seven days, and of those each weekday is one.
+	if r.freq == Monthly || r.has(partMonth) {
+		last := (first + m.length) % 7
+		for n := range 5 {
+			mask |= rotate(r.nth[n], first) << (7 * n)
+			mask |= shifted(rotate(r.nthBack[n], last), m.length-7*(n+1))
+		}
+		return mask
+	}
+	offset, year := m.offset(), yearLength(m.year)
+	newYear := floorMod(first-offset, 7)
+	for n := offset / 7; n < 53 && 7*n < offset+m.length; n++ {
+		mask |= shifted(rotate(r.nth[n], newYear), 7*n-offset)
+	}
+	for n := max(0, (year-offset-m.length)/7); n < 53 && year-7*n > offset; n++ {
+		mask |= shifted(rotate(r.nthBack[n], (newYear+year)%7), year-7*(n+1)-offset)
+	}
+	return mask
+}
+
+// shifted moves bits up, or down if by is negative.
+func shifted(set uint32, by int) uint32 {
+	if by < 0 {
+		return set >> -by
+	}
+	return set << by
+}
+
+func (r *Rule) yearDaysIn(m month) uint32 {
+	offset, year := m.offset(), yearLength(m.year)
+	// Day i of the month, from 0, is day -(year-offset-i) of the year: slice the last of them and turn them round.
+	back := r.yearDaysBack.slice(year - offset - m.length)
+	return r.yearDays.slice(offset) | bits.Reverse32(back)>>(32-m.length)
+}
+
+// weeksIn goes by the number of the week in which a day lies, in weeks that begin on WKST and belong to the year that has
+// at least four of their days (RFC 5545 §3.3.10, BYWEEKNO).
+func (r *Rule) weeksIn(m month) uint32 {
+	var mask uint32
+	begins := int(r.weekBegins)
+	for start := weekStart(m.first, begins); start < m.first+m.length; start += 7 {
+		year := m.year
+		switch middle := start + 3 - m.first + m.offset(); { // the fourth day decides
+		case middle < 0:
+			year--
+		case middle >= yearLength(m.year):
+			year++
+		}
+		week, weeks := (start-firstWeek(year, begins))/7, (firstWeek(year+1, begins)-firstWeek(year, begins))/7
+		if (r.weeks>>week|r.weeksBack>>(weeks-1-week))&1 == 1 {
+			mask |= shifted(0x7f, start-m.first)
+		}
+	}
+	return mask
+}
+
+// firstWeek returns the first day of week 1 of the year.
+func firstWeek(year, begins int) int { return weekStart(dayOf(year, 1, 4), begins) }

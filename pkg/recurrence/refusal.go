@@ -1,0 +1,16 @@
+package recurrence
+
+import "fmt"
+
+// Refusal says why a rule or a series is refused. Its text names the part and is fit to be shown to whoever sent it.
+type Refusal struct {
+	// Part is the rule part (BYMONTH), or DTSTART, EXDATE, RDATE; RRULE for the rule as a whole.
+	Part   string
+	Reason string
+}
+
+func (r *Refusal) Error() string { return r.Part + ": " + r.Reason }
+
+func refuse(part, format string, args ...any) *Refusal {
+	return &Refusal{Part: part, Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,115 @@
+package recurrence
+
+import "nexus/pkg/wallclock"
+
+// eachOfRule yields the rule's occurrences from the first instant to the last, in the order of their instants, each instant
+// once; it reports whether it came to the end of them.
+func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) bool) bool {
+	last = min(last, s.lastInstant, s.lastReading+wallclock.Reach)
+	switch {
+	case s.elapsed:
+		return s.eachElapsed(first, last, s.exDays, b, func(m moment) bool {
+			if m.reading > s.lastReading || s.excludedTime(m.reading) {
+				return b.spend(1)
+			}
+			return yield(m)
+		})
+	case s.zone == nil:
+		return s.clock.between(first, min(last, s.lastReading), s.exDays, b, func(reading int64) bool {
+			if s.excludedTime(reading) {
+				return true
+			}
+			return yield(moment{reading, reading})
+		})
+	}
+	return s.eachInZone(first, last, b, yield)
+}
+
+// eachInZone does it for a rule that is expanded by what the clock shows. Readings come in order, their instants nearly: what
+// a gap skips moves forward, among the readings behind the gap.
+func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) bool) bool {
+	var room [4]moment
+	moved := room[:0] // out of a gap, not yielded yet
+	near := s.zone.At(first)
+	pass := func(m moment) bool { return m.instant < first || m.instant > last || yield(m) }
+	more := s.clock.between(s.earliestReading(first), s.latestReading(last), s.exDays, b, func(reading int64) bool {
+		if s.excludedTime(reading) {
+			return true
+		}
+		instant := reading - near.Offset
+		if instant < near.Start+wallclock.Reach || instant >= near.End {
+			instant = s.zone.Instant(reading)
+			near = s.zone.At(instant)
+			if instant+near.Offset != reading {
+				moved = append(moved, moment{reading, instant})
+				return true
+			}
+		}
+		for len(moved) > 0 && moved[0].instant <= instant {
+			// Of two readings of one instant the later is what the clock shows.
+			if moved[0].instant < instant && !pass(moved[0]) {
+				return false
+			}
+			moved = moved[1:]
+		}
+		return pass(moment{reading, instant})
+	})
+	for _, m := range moved {
+		if more = more && pass(m); !more {
+			break
+		}
+	}
+	return more
+}
+
+// earliestReading returns a reading before which nothing happens at the instant or later.
+func (s *Series) earliestReading(instant int64) int64 {
+	span := s.zone.At(instant)
+	if instant >= span.Start+wallclock.Reach && instant < span.End-wallclock.Reach {
+		return instant + span.Offset
+	}
+	return instant + span.Offset - wallclock.Reach
+}
+
+// latestReading returns a reading after which nothing happens at the instant or earlier.
+func (s *Series) latestReading(instant int64) int64 {
+	instant = min(instant, finalWall+wallclock.Reach)
+	span := s.zone.At(instant)
+	if instant < span.Start+wallclock.Reach || instant >= span.End-wallclock.Reach {
+		instant += wallclock.Reach
+	}
+	return min(instant+span.Offset, s.lastReading)
+}
+
+// latestOfRule returns the rule's last occurrence that is not after the instant.
+func (s *Series) latestOfRule(last int64, b *budget) (found moment, ok bool) {
+	keep := func(m moment) bool {
+		found, ok = m, true
+		return true
+	}
+	last = min(last, s.lastInstant, finalWall+wallclock.Reach)
+	for !ok && last >= firstWall-wallclock.Reach && b.spend(1) {
+		var m moment
+		there := false
+		switch {
+		case s.elapsed:
+			m, there = s.latestElapsed(last, b)
+		case s.zone == nil:
+			m.reading, there = s.clock.latest(firstWall, min(last, s.lastReading), s.exDays, b)
+			m.instant = m.reading
+		default:
+			m.reading, there = s.clock.latest(firstWall, s.latestReading(last), s.exDays, b)
+			// In what is near a change of the clocks the latest reading need not be the latest occurrence.
+			m.instant = min(s.zone.Instant(m.reading), last)
+			if span := s.zone.At(last); last-wallclock.Reach < span.Start || last+wallclock.Reach >= span.End {
+				m.instant = min(m.instant, last-wallclock.Reach)
+			}
+		}
+		if !there {
+			break
+		}
+		s.eachOfRule(m.instant, last, b, keep)
+		last = m.instant - 1
+	}
+	return found, ok
+}

@@ -1,0 +1,119 @@
+package recurrence
+
+import (
+	"iter"
+	"time"
+
+	"nexus/pkg/wallclock"
+)
+
+// Occurrence is one occurrence of a series.
+type Occurrence struct {
+	// Wall is what the rule says, a wall-clock reading labelled UTC: what EXDATE, RDATE and RECURRENCE-ID name. Its date is
+	// the occurrence's date.
+	Wall time.Time
+	// Start is the instant at which it starts. Where no zone is known it is Wall.
+	Start time.Time
+}
+
+func (m moment) occurrence() Occurrence {
+	return Occurrence{Wall: time.Unix(m.reading, 0).UTC(), Start: time.Unix(m.instant, 0).UTC()}
+}
+
+// Endless reports whether the series has no end.
+func (s *Series) Endless() bool { return s.endless }
+
+// Between appends to dst the occurrences that start in [from, to), in order, and returns it. A calendar's series has one a
+// day at most; for one that may have more, [Series.Each] can be left when it is enough.
+func (s *Series) Between(dst []Occurrence, from, to time.Time) []Occurrence {
+	first, last := seconds(from), seconds(to)-1
+	if offset, ok := s.constant(first, last); ok && len(s.extra) == 0 && s.clock.single() {
+		return s.single(dst, first, min(last, s.lastInstant), offset)
+	}
+	steps := budget(maxSteps)
+	s.each(first, last, &steps, func(m moment) bool {
+		dst = append(dst, m.occurrence())
+		return true
+	})
+	return dst
+}
+
+// constant reports whether one offset holds all over the instants and around them, and which.
+func (s *Series) constant(first, last int64) (offset int64, ok bool) {
+	if s.zone == nil {
+		return 0, true
+	}
+	span := s.zone.At(first)
+	return span.Offset, first >= span.Start+wallclock.Reach && last < span.End-wallclock.Reach
+}
+
+// single does what Between does for a rule with one time of day, the same every day, where one offset holds.
+func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrence {
+	ofDay := floorMod(s.clock.start, daySeconds)
+	shift := ofDay - offset // from a day's midnight, as a reading, to the instant
+	from := floorDiv(first-shift+daySeconds-1, daySeconds)
+	until := floorDiv(min(last-shift, s.lastReading-ofDay), daySeconds)
+	days := s.clock.days.from(int(max(from, int64(firstDay))), int(min(until, int64(finalDay))))
+	for day, ok := days.day(); ok; day, ok = days.day() {
+		if isAmong(s.exDays, day) {
+			continue
+		}
+		midnight := int64(day) * daySeconds
+		if len(s.exTimes) == 0 || !s.excludedTime(midnight+ofDay) {
+			dst = append(dst, moment{midnight + ofDay, midnight + shift}.occurrence())
+		}
+	}
+	return dst
+}
+
+// Overlapping appends to dst the occurrences of that length that go on at some time in [from, to): they start before to and
+// end after from, or start in [from, to).
+func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.Duration) []Occurrence {
+	if length <= 0 {
+		return s.Between(dst, from, to)
+	}
+	return s.Between(dst, from.Add(-length+1), to)
+}
+
+// Each returns the occurrences that start in [from, to), in order. A zero to is no limit.
+func (s *Series) Each(from, to time.Time) iter.Seq[Occurrence] {
+	return func(yield func(Occurrence) bool) {
+		last := int64(wallclock.Ever)
+		if !to.IsZero() {
+			last = seconds(to) - 1
+		}
+		steps := budget(maxSteps)
+		s.each(seconds(from), last, &steps, func(m moment) bool { return yield(m.occurrence()) })
+	}
+}
+
+// each yields all occurrences from the first instant to the last.
+func (s *Series) each(first, last int64, b *budget, yield func(moment) bool) bool {
+	extra := s.extra
+	for len(extra) > 0 && extra[0].instant < first {
+		extra = extra[1:]
+	}
+	more := s.eachOfRule(first, last, b, func(m moment) bool {
+		for len(extra) > 0 && extra[0].instant <= m.instant {
+			if extra[0].instant < m.instant && !yield(extra[0]) {
+				return false
+			}
+			extra = extra[1:]
+		}
+		return yield(m)
+	})
+	for more && len(extra) > 0 && extra[0].instant <= last {
+		more = yield(extra[0])
+		extra = extra[1:]
+	}
+	return more
+}
+
+// seconds returns the first whole second that is not before t, within what a series can reach.
+func seconds(t time.Time) int64 {
+	at := t.Unix()
+	if t.Nanosecond() > 0 {
+		at++
+	}
+	return max(firstWall-2*wallclock.Reach, min(at, finalWall+2*wallclock.Reach))
+}
