@@ -27,8 +27,8 @@ type Draft struct {
 	Date string
 	// Original is the RECURRENCE-ID of an INSTANCE (RFC 5545 §3.8.4.4).
 	Original Moment
-	// Orphan says of an INSTANCE that its series is not in the calendar. It may be there already from an earlier one; if
-	// not, [Draft.Alone] makes an EVENT of it.
+	// Orphan says of an INSTANCE that its series is not in the calendar. It may be there already from an earlier one, and
+	// Date is then what [Moment.DateIn] answers for its zone; if not, [Draft.Alone] makes an EVENT of it.
 	Orphan bool
 	// CompletedAt is when a TASK was completed, CreatedAt and ModifiedAt when the calendar says that anything was; zero
 	// where it does not.

@@ -12,9 +12,16 @@ import (
 // FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. A series, whose rule and dates take more than
 // its item, is drafted by whoever knows them.
 func FromItem(it entity.Item) (Draft, error) {
-	t := entity.Product().Named(it.Str(entity.AttrType))
-	if t == nil || t.IDAttr == "" {
-		return Draft{}, fmt.Errorf("draft of an item of type %q: not a type with components", it.Str(entity.AttrType))
+	var t *entity.Type
+	switch name := it.Str(entity.AttrType); name {
+	case entity.TypeEvent:
+		t = entity.Event()
+	case entity.TypeTask:
+		t = entity.Task()
+	case entity.TypeReminder:
+		t = entity.Reminder()
+	default:
+		return Draft{}, fmt.Errorf("draft an item of type %q: it has no component of its own", name)
 	}
 	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: it.Int(entity.AttrSequence), UID: it.Str(entity.AttrICalUID)}
 	if d.UID == "" {

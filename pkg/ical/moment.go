@@ -54,6 +54,10 @@ func (m Moment) ZoneName() string {
 	return m.Zone
 }
 
+// DateIn returns the date YYYYMMDD that the moment has in a zone: for the Original of an orphan, that of its series, once
+// it is found. The zone is "" for a series without one.
+func (m Moment) DateIn(zone string) string { return m.wallIn(zone).Format(compactDate) }
+
 // wallIn returns what a clock shows at an instant in the zone, and the reading of a moment that is none.
 func (m Moment) wallIn(zone string) time.Time {
 	if !m.IsInstant() || m.ZoneName() == zone {

@@ -29,7 +29,10 @@ func (m *mapper) readSeries(c *Component, d *Draft) error {
 	if err := m.exDates(c, d); err != nil {
 		return err
 	}
-	return m.rDates(c, d)
+	if err := m.rDates(c, d); err != nil {
+		return err
+	}
+	return d.checkRule(d.start)
 }
 
 // onlyRule returns the component's RRULE. Twice the same is taken as once; two are refused.
@@ -63,7 +66,7 @@ func (d *Draft) adopt(at Moment) Moment {
 }
 
 // localDate is the date that a moment has where the series is.
-func (d *Draft) localDate(at Moment) string { return at.wallIn(d.start.ZoneName()).Format(compactDate) }
+func (d *Draft) localDate(at Moment) string { return at.DateIn(d.start.ZoneName()) }
 
 // timeOfDay is the reading within its day that a moment has where the series is.
 func (d *Draft) timeOfDay(at Moment) time.Duration {

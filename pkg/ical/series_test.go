@@ -107,6 +107,8 @@ func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
 	require.Equal(t, []string{"INSTANCE", "INSTANCE"}, kinds(result))
 	first, second := result.Drafts[0], result.Drafts[1]
 	require.True(t, first.Orphan)
+	require.Equal(t, "20250107", first.Original.DateIn("Europe/Berlin"))
+	require.Equal(t, "20250106", first.Original.DateIn("Pacific/Honolulu"))
 	require.Equal(t, entity.TypeEvent, first.Alone().Kind)
 	require.NotEqual(t, first.Alone().UID, second.Alone().UID)
 }

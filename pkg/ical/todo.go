@@ -189,6 +189,9 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 		if d.RRule, err = onlyRule(c); err != nil {
 			return err
 		}
+		if err := d.checkRule(trigger); err != nil {
+			return err
+		}
 	}
 	m.describe(c, d)
 	delete(d.Fields, attrColor)

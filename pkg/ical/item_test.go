@@ -1,0 +1,181 @@
+package ical_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+// stored makes the item that a client's fields would become.
+func stored(t *testing.T, kind *entity.Type, fields entity.Item) entity.Item {
+	t.Helper()
+	merged, errs := kind.Merge(nil, fields)
+	require.Empty(t, errs)
+	id := kind.IDPrefix + "_0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
+	it := kind.First("user", id, merged, stamp, entity.Item{})
+	require.Empty(t, kind.Validate(it))
+	return it
+}
+
+func texts(pairs ...string) entity.Item {
+	it := entity.Item{}
+	for i := 0; i < len(pairs); i += 2 {
+		it[pairs[i]] = entity.String(pairs[i+1])
+	}
+	return it
+}
+
+func with(it entity.Item, name string, v entity.Value) entity.Item {
+	it[name] = v
+	return it
+}
+
+func TestItemsSurviveExportAndImport(t *testing.T) {
+	t.Parallel()
+	minutes, tags := entity.Ints(0, 15, 1440), entity.Strings("a,b", "c;d", `e\f`)
+	for _, c := range []struct {
+		kind   *entity.Type
+		fields entity.Item
+	}{
+		{entity.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", entity.Bool(true))},
+		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
+		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
+		{entity.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
+			"endTzid", "America/New_York", "location", "Gate 1\nHall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
+		{entity.Task(), texts("title", "t")},
+		{entity.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
+		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", entity.Int(1))},
+		{entity.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", entity.Bool(true)), "reminderMinutes", minutes)},
+		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", entity.Ints(5))},
+		{entity.Task(), texts("title", "t", "status", "ARCHIVED")},
+		{entity.Reminder(), with(texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
+		{entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
+	} {
+		it := stored(t, c.kind, c.fields)
+		draft, err := ical.FromItem(it)
+		require.NoError(t, err)
+		result := again(t, []ical.Draft{draft})
+		require.Empty(t, result.Refused, c.fields)
+		require.Empty(t, result.LeftOut, c.fields)
+		require.Len(t, result.Drafts, 1)
+		back := result.Drafts[0]
+		require.Equal(t, draft.UID, back.UID)
+		require.Equal(t, c.kind.Name, back.Kind)
+		require.Equal(t, stamp, back.CreatedAt)
+		require.Empty(t, cmp.Diff(it, stored(t, c.kind, back.Fields)), c.fields)
+	}
+}
+
+func TestPrioritiesSurvive(t *testing.T) {
+	t.Parallel()
+	for n := range int64(5) {
+		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", entity.Int(n+1))))
+		require.NoError(t, err)
+		require.Equal(t, n+1, again(t, []ical.Draft{draft}).Drafts[0].Fields.Int("priority"))
+	}
+}
+
+func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
+	t.Parallel()
+	draft, err := ical.FromItem(stored(t, entity.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")))
+	require.NoError(t, err)
+	require.Equal(t, "2025-11-02T06:30:00Z", again(t, []ical.Draft{draft}).Drafts[0].Fields.Str("startUtc"))
+}
+
+func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
+	t.Parallel()
+	it := stored(t, entity.Task(), texts("title", "t", "status", "ARCHIVED"))
+	it.SetTime(entity.AttrCompletedAt, stamp)
+	draft, err := ical.FromItem(it)
+	require.NoError(t, err)
+	component, err := draft.Export(stamp)
+	require.NoError(t, err)
+	require.Equal(t, "COMPLETED", component.Value("STATUS"))
+	require.Equal(t, "20250301T120000Z", component.Value("COMPLETED"))
+}
+
+func TestWhatHasNoComponentIsAnError(t *testing.T) {
+	t.Parallel()
+	_, err := ical.FromItem(entity.Item{"entityType": entity.String("NOTE")})
+	require.Error(t, err)
+	for _, d := range []ical.Draft{
+		{Kind: entity.TypeNote}, {Kind: entity.TypeEvent}, {Kind: entity.TypeReminder, Fields: entity.Item{}},
+		{Kind: entity.TypeMaster, Fields: texts("startUtc", "2025-01-01T08:00:00")},
+		{Kind: entity.TypeInstance, Fields: texts("startUtc", "2025-01-01T08:00:00")},
+		{Kind: entity.TypeEvent, Fields: texts("startUtc", "2025-01-01T08:00:00Z", "startTzid", "No/Where")},
+		{Kind: entity.TypeMaster, RRule: "FREQ=DAILY", ExDates: []string{"x"}, Fields: texts("startUtc", "2025-01-01T08:00:00")},
+	} {
+		_, err := ical.Calendar{Stamp: stamp}.Build([]ical.Draft{d})
+		require.Error(t, err)
+	}
+}
+
+func TestACalendarSaysWhatProgramsAskFor(t *testing.T) {
+	t.Parallel()
+	built, err := ical.Calendar{Name: "Mine", Refresh: 90 * time.Minute, Stamp: stamp}.Build(nil)
+	require.NoError(t, err)
+	written := string(ical.Encode(built))
+	for _, line := range []string{"VERSION:2.0", "METHOD:PUBLISH", "X-WR-CALNAME:Mine", "REFRESH-INTERVAL;VALUE=DURATION:PT1H30M", "X-PUBLISHED-TTL:PT1H30M"} {
+		require.Contains(t, written, line+"\r\n")
+	}
+}
+
+func TestDurationsAreReadAndWritten(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]ical.Duration{
+		"P1W": {Days: 7}, "P1DT2H": {Days: 1, Exact: 2 * time.Hour}, "-PT15M": {Exact: -15 * time.Minute}, "+P2D": {Days: 2},
+		"PT1H30M5S": {Exact: time.Hour + 30*time.Minute + 5*time.Second}, "PT0S": {}, "P": {}, "pt5m": {Exact: 5 * time.Minute},
+		" PT5M ": {Exact: 5 * time.Minute}, "P1W2D": {Days: 9}, "PT100H": {Exact: 100 * time.Hour},
+	} {
+		got, err := ical.ParseDuration(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+		back, err := ical.ParseDuration(got.String())
+		require.NoError(t, err)
+		require.Equal(t, got, back, text)
+	}
+	for _, text := range []string{"", "1D", "P1", "PD", "P1H", "PT1D", "P1D1W", "P1D1D", "--P1D", "P-1D", "PT1H PT1M", "PT1HT1M", "P99999999999999D", "P999999D", "PT1.5H"} {
+		_, err := ical.ParseDuration(text)
+		require.Error(t, err, text)
+	}
+}
+
+func ExampleCalendar_Build() {
+	draft := ical.Draft{Kind: entity.TypeEvent, UID: "lunch@example.org", Fields: entity.Item{
+		"title": entity.String("Lunch"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
+		"startUtc": entity.String("2025-03-03T12:00:00"), "reminderMinutes": entity.Ints(15),
+	}}
+	built, err := ical.Calendar{Stamp: stamp}.Build([]ical.Draft{draft})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(strings.ReplaceAll(string(ical.Encode(built)), "\r\n", "\n"))
+	// Output:
+	// BEGIN:VCALENDAR
+	// VERSION:2.0
+	// PRODID:-//Nexus//Nexus Calendar//EN
+	// CALSCALE:GREGORIAN
+	// METHOD:PUBLISH
+	// BEGIN:VEVENT
+	// UID:lunch@example.org
+	// DTSTAMP:20250301T120000Z
+	// SEQUENCE:0
+	// DTSTART:20250303T120000
+	// SUMMARY:Lunch
+	// STATUS:CONFIRMED
+	// BEGIN:VALARM
+	// ACTION:DISPLAY
+	// DESCRIPTION:Lunch
+	// TRIGGER:-PT15M
+	// END:VALARM
+	// END:VEVENT
+	// END:VCALENDAR
+}

@@ -1,0 +1,28 @@
+package ical_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRulesThatCannotBeKeptAreRefused(t *testing.T) {
+	t.Parallel()
+	for rule, reason := range map[string]string{
+		"":                                    "empty",
+		"FREQ=HOURLY":                         "FREQ",
+		"FREQ=DAILY;BYHOUR=9":                 "BYHOUR",
+		"FREQ=WEEKLY;UNTL=20191023":           "UNTL",
+		"FREQ=DAILY;COUNT=2;UNTIL=2025":       "UNTIL",
+		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30": "never",
+	} {
+		require.Contains(t, refused(t, "VEVENT", "DTSTART:20250101T090000Z", "RRULE:"+rule), reason, rule)
+		require.Contains(t, refused(t, "VTODO", "DUE:20250101T090000Z", "RRULE:"+rule), reason, rule)
+	}
+	for rule, want := range map[string]string{
+		"freq=weekly;byday=we,mo;": "FREQ=WEEKLY;BYDAY=MO,WE", "FREQ=DAILY;INTERVAL=1": "FREQ=DAILY",
+	} {
+		require.Equal(t, want, event(t, "DTSTART:20250101T090000Z", "RRULE:"+rule).RRule)
+	}
+	require.Equal(t, "FREQ=WEEKLY", event(t, "DTSTART:20250101", "RRULE:FREQ=WEEKLY", "RRULE:freq=weekly").RRule)
+}
