@@ -5,24 +5,25 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// checkRule refuses a rule that the product cannot keep, with the reason, and gives the draft its normal form.
-func (d *Draft) checkRule(start Moment) error {
+// compileRule refuses a rule that the product cannot keep, with the reason, and gives the draft its normal form. The
+// series it returns is that of the rule and the start alone.
+func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	spec := recurrence.Spec{
-		Rule: d.RRule, Start: start.Reading, AllDay: start.Form == Day,
-		RDates: d.RDates, EXDates: d.ExDates, WithStart: true, Level: recurrence.Calendar,
+		Rule: d.RRule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar,
 	}
 	if start.IsInstant() {
 		if spec.Zone, err = entity.LoadZone(start.ZoneName()); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if _, err := recurrence.Compile(spec); err != nil {
-		return err
+	series, err := recurrence.Compile(spec)
+	if err != nil {
+		return nil, err
 	}
 	d.RRule = rule.String()
-	return nil
+	return series, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"nexus/pkg/entity"
 )
@@ -16,23 +15,32 @@ const onceRule = "FREQ=DAILY;COUNT=1"
 const compactDate = "20060102"
 
 // readSeries reads a VEVENT that repeats as a MASTER; RDATEs at another time or of another length become instances, too.
-func (m *mapper) readSeries(c *Component, d *Draft) error {
+func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 	d.Kind = entity.TypeMaster
 	if c.Get("EXRULE") != nil {
 		return errors.New("EXRULE is not known here (RFC 5545 has dropped it)")
 	}
-	rule, err := onlyRule(c)
+	if d.RRule, err = onlyRule(c); err != nil {
+		return err
+	}
+	rule, err := d.compileRule(d.start)
 	if err != nil {
 		return err
 	}
-	d.RRule = rule
-	if err := m.exDates(c, d); err != nil {
+	excluded, err := m.exclusions(c, d)
+	if err != nil {
 		return err
 	}
-	if err := m.rDates(c, d); err != nil {
+	if err := m.additions(c, d, rule, excluded); err != nil {
 		return err
 	}
-	return d.checkRule(d.start)
+	for _, ex := range excluded.others {
+		if !ex.met {
+			m.leaveOut(d, "the EXDATE in line %d has another time than every occurrence", ex.line)
+		}
+	}
+	d.ExDates, d.RDates = excluded.sorted(), sortedDates(d.RDates)
+	return errors.Join(tooMany("EXDATE", d.ExDates), tooMany("RDATE", d.RDates))
 }
 
 // onlyRule returns the component's RRULE. Twice the same is taken as once; two are refused.
@@ -51,89 +59,6 @@ func onlyRule(c *Component) (string, error) {
 		return "", errors.New("RRULE is empty")
 	}
 	return rule, nil
-}
-
-// adopt reads a time as one of the series: in its zone, also where the TZID was forgotten.
-func (d *Draft) adopt(at Moment) Moment {
-	if at.Form == Day || !d.start.IsInstant() {
-		return at
-	}
-	adopted := Moment{Form: d.start.Form, Reading: at.wallIn(d.start.ZoneName()), Zone: d.start.Zone}
-	if at.IsInstant() && !adopted.At().Equal(at.At()) {
-		return at // the second of two equal readings at the end of summer time
-	}
-	return adopted
-}
-
-// localDate is the date that a moment has where the series is.
-func (d *Draft) localDate(at Moment) string { return at.DateIn(d.start.ZoneName()) }
-
-// timeOfDay is the reading within its day that a moment has where the series is.
-func (d *Draft) timeOfDay(at Moment) time.Duration {
-	wall := at.wallIn(d.start.ZoneName())
-	return wall.Sub(wall.Truncate(24 * time.Hour))
-}
-
-// isTimeOf reports whether a moment can name an occurrence by its time: it is a date, which many programs write for a day,
-// or has the series' time of day.
-func (d *Draft) isTimeOf(at Moment) bool {
-	if at.Form == Day || d.start.Form == Day {
-		return true
-	}
-	// A reading in a gap of the clocks is written as the time after it.
-	original := d.start
-	original.Reading = at.wallIn(d.start.ZoneName()).Truncate(24 * time.Hour).Add(d.timeOfDay(d.start))
-	return d.timeOfDay(at) == d.timeOfDay(d.start) || original.At().Equal(at.At())
-}
-
-func (m *mapper) exDates(c *Component, d *Draft) error {
-	for _, p := range c.All("EXDATE") {
-		list, err := m.zones.periods(p)
-		if err != nil {
-			return err
-		}
-		for _, ex := range list {
-			ex.Start = d.adopt(ex.Start)
-			if !d.isTimeOf(ex.Start) {
-				m.leaveOut(d, "the EXDATE in line %d has another time than every occurrence", p.Line)
-				continue
-			}
-			d.ExDates = append(d.ExDates, d.localDate(ex.Start))
-		}
-	}
-	d.ExDates = sortedDates(d.ExDates)
-	return tooMany("EXDATE", d.ExDates)
-}
-
-func (m *mapper) rDates(c *Component, d *Draft) error {
-	seen := map[string]bool{}
-	for _, p := range c.All("RDATE") {
-		list, err := m.zones.periods(p)
-		if err != nil {
-			return err
-		}
-		for _, r := range list {
-			if r.Start.Form != Day && d.start.Form == Day {
-				return errors.New("RDATE has a time where DTSTART is a date")
-			}
-			r.Start, r.End = d.adopt(r.Start), d.adopt(r.End)
-			date := d.localDate(r.Start)
-			if seen[date] {
-				m.leaveOut(d, "the RDATE in line %d is the second on %s: a series has at most one occurrence a day", p.Line, date)
-				continue
-			}
-			seen[date] = true
-			d.RDates = append(d.RDates, date)
-			if instance, differs := d.instanceOf(r, date); differs {
-				if m.derived++; m.derived > maxDerived {
-					return fmt.Errorf("RDATE: the calendar has more than %d at another time or of another length than their series", maxDerived)
-				}
-				d.derived = append(d.derived, instance)
-			}
-		}
-	}
-	d.RDates = sortedDates(d.RDates)
-	return tooMany("RDATE", d.RDates)
 }
 
 // instanceOf returns the exception that an RDATE is besides its date, if its time or length is not the series'.
@@ -162,16 +87,6 @@ func (d *Draft) instanceOf(r Period, date string) (Draft, bool) {
 	instance.start, instance.end, instance.hasEnd = r.Start, end, d.hasEnd || r.HasEnd
 	instance.setSpan()
 	return instance, true
-}
-
-// occurrence is the moment of the series on a date.
-func (d *Draft) occurrence(date string) Moment {
-	at := d.start
-	day, err := time.Parse(compactDate, date)
-	if err == nil {
-		at.Reading = day.Add(d.timeOfDay(d.start))
-	}
-	return at
 }
 
 func sortedDates(dates []string) []string {

@@ -12,6 +12,9 @@ import (
 
 const berlinNine = "DTSTART;TZID=Europe/Berlin:20250106T090000\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY"
 
+// mondays has no occurrence on 1 February 2025.
+const mondays = berlinNine + ";BYDAY=MO"
+
 func TestDatesOfASeriesAreLocalDates(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{
@@ -27,8 +30,8 @@ func TestDatesOfASeriesAreLocalDates(t *testing.T) {
 		d := event(t, berlinNine, lines)
 		require.Equal(t, entity.TypeMaster, d.Kind)
 		require.Equal(t, want, strings.Join(d.ExDates, " "), lines)
-		d = event(t, berlinNine, strings.ReplaceAll(lines, "EXDATE", "RDATE"))
 		if want != "" {
+			d = event(t, berlinNine, strings.ReplaceAll(lines, "EXDATE", "RDATE"))
 			require.Equal(t, want, strings.Join(d.RDates, " "), lines)
 		}
 	}
@@ -51,7 +54,7 @@ func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
 		"RDATE;VALUE=PERIOD:20250201T080000Z/20250201T090000Z":                  "",
 		"RDATE;TZID=Europe/Berlin:20250201T090000":                              "",
 	} {
-		result := mapped(t, "BEGIN:VEVENT", "UID:u", berlinNine, line, "END:VEVENT")
+		result := mapped(t, "BEGIN:VEVENT", "UID:u", mondays, line, "END:VEVENT")
 		require.Empty(t, result.Refused)
 		require.Equal(t, []string{"20250201"}, result.Drafts[0].RDates)
 		require.Empty(t, result.Drafts[0].ExDates)
@@ -67,6 +70,29 @@ func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
 	require.Contains(t, refused(t, "VEVENT", berlinNine, "RDATE;VALUE=PERIOD:20250201T080000Z/20250101T080000Z"), "does not end after")
 	once := event(t, "DTSTART:20250101T090000Z", "RDATE:20250301T090000Z")
 	require.Equal(t, "FREQ=DAILY;COUNT=1", once.RRule)
+}
+
+func TestADayHasOneOccurrenceWhateverItsDatesSay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ lines, ex, r, kinds string }{
+		// An occurrence that was moved within its day.
+		{"EXDATE:20250113T080000Z|RDATE:20250113T140000Z", "", "20250113", "MASTER INSTANCE"},
+		// A second one on a day of the rule; a second one on another day.
+		{"RDATE:20250113T140000Z", "", "", "MASTER"},
+		{"RDATE:20250114T140000Z,20250114T150000Z", "", "20250114", "MASTER INSTANCE"},
+		// The same time, longer.
+		{"RDATE;VALUE=PERIOD:20250113T080000Z/PT3H", "", "20250113", "MASTER INSTANCE"},
+		// What is added is taken away again, by its time and by its day.
+		{"RDATE:20250114T140000Z|EXDATE:20250114T140000Z", "", "", "MASTER"},
+		{"RDATE:20250114T080000Z|EXDATE:20250114T080000Z", "20250114", "20250114", "MASTER"},
+		{"RDATE:20250114T080000Z|EXDATE;VALUE=DATE:20250114", "20250114", "20250114", "MASTER"},
+	} {
+		result := mapped(t, append(append([]string{"BEGIN:VEVENT", "UID:u", mondays}, strings.Split(c.lines, "|")...), "END:VEVENT")...)
+		require.Empty(t, result.Refused)
+		require.Equal(t, c.kinds, strings.Join(kinds(result), " "), c.lines)
+		require.Equal(t, c.ex, strings.Join(result.Drafts[0].ExDates, " "), c.lines)
+		require.Equal(t, c.r, strings.Join(result.Drafts[0].RDates, " "), c.lines)
+	}
 }
 
 func TestInstancesStandBehindTheirSeriesOnItsDates(t *testing.T) {
@@ -132,8 +158,8 @@ func TestTheLatestRevisionCounts(t *testing.T) {
 		require.Contains(t, result.Refused[0].Reason, "later revision")
 	}
 	both := mapped(t,
-		"BEGIN:VEVENT", "UID:u", "SEQUENCE:1", berlinNine, "RDATE:20250201T140000Z", "END:VEVENT",
-		"BEGIN:VEVENT", "UID:u", "SEQUENCE:2", berlinNine, "RDATE:20250301T140000Z", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:u", "SEQUENCE:1", mondays, "RDATE:20250201T140000Z", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:u", "SEQUENCE:2", mondays, "RDATE:20250301T140000Z", "END:VEVENT",
 		"BEGIN:VEVENT", "UID:u", "RECURRENCE-ID:20250301T080000Z", "DTSTART:20250302", "END:VEVENT")
 	require.Equal(t, []string{"MASTER", "INSTANCE"}, kinds(both))
 	require.Equal(t, "startDate=2025-03-02 endDate=2025-03-03", times(both.Drafts[1]), "what is written counts before what follows from an RDATE")

@@ -189,7 +189,7 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 		if d.RRule, err = onlyRule(c); err != nil {
 			return err
 		}
-		if err := d.checkRule(trigger); err != nil {
+		if _, err := d.compileRule(trigger); err != nil {
 			return err
 		}
 	}
