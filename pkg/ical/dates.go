@@ -76,7 +76,7 @@ func (m *mapper) additions(c *Component, d *Draft, rule *recurrence.Series, excl
 
 // addition takes one RDATE. One at another time on a day of the rule takes the place of the rule's occurrence if that is
 // excluded - so programs move one; if it is not, the day would have two.
-func (m *mapper) addition(d *Draft, r Period, line int, rule *recurrence.Series, excluded *exclusions, seen map[string]bool) error {
+func (m *mapper) addition(d *Draft, r rdateValue, line int, rule *recurrence.Series, excluded *exclusions, seen map[string]bool) error {
 	date := d.localDate(r.Start)
 	instance, differs := d.instanceOf(r, date)
 	moved := differs && !d.isTimeOf(r.Start)

@@ -7,6 +7,6 @@
 // cannot be taken is listed with its place and its reason, never dropped unseen.
 //
 // It promises work and memory in proportion to its input, below the bounds of [Limits], and never panics whatever it is
-// given. It knows no store, no clock and no network, expands no rule, and must never guess: a time whose zone cannot be
+// given. It knows no store, no clock and no network, and must never guess: a time whose zone cannot be
 // told is refused, a floating time stays floating.
 package ical

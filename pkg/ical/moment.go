@@ -150,16 +150,16 @@ func (z *zoneMap) moment(p *Property) (Moment, error) {
 	return m, nil
 }
 
-// Period is one value of RDATE: a start and, of a PERIOD (RFC 5545 §3.3.9), an end.
-type Period struct {
+// rdateValue is one value of RDATE or EXDATE: a start and, of a PERIOD (RFC 5545 §3.3.9), an end.
+type rdateValue struct {
 	Start  Moment
 	End    Moment
 	HasEnd bool
 }
 
 // periods reads a property with a list of times: EXDATE, RDATE.
-func (z *zoneMap) periods(p *Property) ([]Period, error) {
-	var list []Period
+func (z *zoneMap) periods(p *Property) ([]rdateValue, error) {
+	var list []rdateValue
 	tzid := p.Param("TZID")
 	for rest, more := p.Value, true; more; {
 		var item string
@@ -177,22 +177,22 @@ func (z *zoneMap) periods(p *Property) ([]Period, error) {
 	return list, nil
 }
 
-func (z *zoneMap) period(start, end string, isPeriod bool, tzid string) (Period, error) {
+func (z *zoneMap) period(start, end string, isPeriod bool, tzid string) (rdateValue, error) {
 	from, err := parseMoment(start, tzid, z)
 	if err != nil || !isPeriod {
-		return Period{Start: from}, err
+		return rdateValue{Start: from}, err
 	}
 	if d, err := ParseDuration(end); err == nil {
-		return Period{from, from.add(d), true}, nil
+		return rdateValue{from, from.add(d), true}, nil
 	}
 	to, err := parseMoment(end, tzid, z)
 	if err != nil {
-		return Period{}, fmt.Errorf("the end of the period: %w", err)
+		return rdateValue{}, fmt.Errorf("the end of the period: %w", err)
 	}
 	if to.IsInstant() != from.IsInstant() || to.At().Before(from.At()) {
-		return Period{}, fmt.Errorf("the period %q does not end after its start", clip(start+"/"+end))
+		return rdateValue{}, fmt.Errorf("the period %q does not end after its start", clip(start+"/"+end))
 	}
-	return Period{from, to, true}, nil
+	return rdateValue{from, to, true}, nil
 }
 
 // text writes the moment as a property's value, and the TZID it needs.

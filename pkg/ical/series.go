@@ -62,7 +62,7 @@ func onlyRule(c *Component) (string, error) {
 }
 
 // instanceOf returns the exception that an RDATE is besides its date, if its time or length is not the series'.
-func (d *Draft) instanceOf(r Period, date string) (Draft, bool) {
+func (d *Draft) instanceOf(r rdateValue, date string) (Draft, bool) {
 	if d.start.Form == Day || r.Start.Form == Day {
 		return Draft{}, false
 	}
