@@ -164,6 +164,7 @@ func (m *Mapping) Run(ctx context.Context) error {
 		for _, reader := range m.ready(shards, checkpoints) {
 			readers.Go(func() { reader.run(ctx) })
 		}
+		m.changed.raise() // a shard that is new may be where its checkpoint says, with nothing more to come
 		select {
 		case <-m.nudge:
 		case <-m.wiring.After(m.wiring.Discover):

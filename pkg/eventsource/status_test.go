@@ -74,3 +74,25 @@ func TestCaughtUpEndsWithItsContext(t *testing.T) {
 		require.ErrorIs(t, s.mapping.CaughtUp(ctx, map[string]string{"a": "7"}), context.DeadlineExceeded)
 	})
 }
+
+func TestCaughtUpLearnsOfAShardThatAnEarlierRunHadFinished(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := setup(t, eventsource.Config{Name: "m"})
+		s.source.add("a", "1")
+		require.NoError(t, s.checkpoints.Save(t.Context(), "m", "a", eventsource.Checkpoint{Sequence: "1"}))
+		mapping, err := eventsource.New(s.config, s.wiring)
+		require.NoError(t, err)
+		up := make(chan error, 1)
+		go func() { up <- mapping.CaughtUp(t.Context(), map[string]string{"a": "1"}) }()
+		synctest.Wait()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- mapping.Run(ctx) }()
+		synctest.Wait()
+		require.Len(t, up, 1)
+		require.NoError(t, <-up)
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
