@@ -58,7 +58,7 @@ func (b *budget) spend(steps int) bool {
 // end. The days in without are passed over.
 func (c *clock) between(first, last int64, without []int32, b *budget, yield func(reading int64) bool) bool {
 	first, last = max(first, c.start), min(last, finalWall)
-	if first > last {
+	if first > last || c.picked && len(c.picks) == 0 {
 		return true
 	}
 	until := int(floorDiv(last, daySeconds))

@@ -236,7 +236,7 @@ func (s *Series) origin() int64 {
 
 // nth returns the reading of the rule's n-th occurrence, or its instant if the rule runs in elapsed time.
 func (s *Series) nth(n int) (at int64, end outcome) {
-	if s.clock.single() && s.clock.days.shape == byDay {
+	if s.clock.single() && s.clock.days.shape == byDay && s.clock.grid.at(0) == floorMod(s.clock.start, daySeconds) {
 		at = s.clock.start + int64(n-1)*int64(s.clock.days.step)*daySeconds
 		if at > finalWall {
 			return 0, none

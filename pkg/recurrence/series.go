@@ -49,11 +49,14 @@ func (s *Series) constant(first, last int64) (offset int64, ok bool) {
 
 // single does what Between does for a rule with one time of day, the same every day, where one offset holds.
 func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrence {
-	ofDay := floorMod(s.clock.start, daySeconds)
+	ofDay := s.clock.grid.at(0)
 	shift := ofDay - offset // from a day's midnight, as a reading, to the instant
 	from := floorDiv(first-shift+daySeconds-1, daySeconds)
 	until := floorDiv(min(last-shift, s.lastReading-ofDay), daySeconds)
-	days := s.clock.days.from(int(max(from, int64(firstDay))), int(min(until, int64(finalDay))))
+	if from*daySeconds+ofDay < s.clock.start {
+		from = floorDiv(s.clock.start-ofDay+daySeconds-1, daySeconds)
+	}
+	days := s.clock.days.from(int(from), int(min(until, int64(finalDay))))
 	for day, ok := days.day(); ok; day, ok = days.day() {
 		if isAmong(s.exDays, day) {
 			continue
