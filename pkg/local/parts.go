@@ -186,7 +186,13 @@ func (p *Platform) openCheckpoints() (eventsource.Checkpoints, error) {
 	if p.options.DataDir == "" {
 		return &eventsource.MemoryCheckpoints{}, nil
 	}
-	return openCheckpoints(p.inData("checkpoints"), p.backend.stream)
+	kept, err := openCheckpoints(p.inData("checkpoints"), p.backend.stream)
+	if err != nil {
+		return nil, err
+	}
+	p.writeBehind = kept.run
+	p.onStop(kept.flush)
+	return kept, nil
 }
 
 // watch is what sees all records that the readers read.

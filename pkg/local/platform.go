@@ -46,6 +46,8 @@ type Platform struct {
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
+	// writeBehind writes checkpoints; nil where none are kept on disk.
+	writeBehind func(context.Context)
 
 	server  *http.Server
 	address string
@@ -129,6 +131,9 @@ func (p *Platform) run(listener net.Listener) {
 				p.fail(err)
 			}
 		})
+	}
+	if p.writeBehind != nil {
+		p.work.Go(func() { p.writeBehind(ctx) })
 	}
 	p.work.Go(func() { p.schedules.run(ctx) })
 	if p.backend.sweep != nil {
