@@ -80,7 +80,7 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 
 // dayOfNextUnit returns the day of the first of the rule's units that begins after the day, for a rule of less than a day.
 func (c *clock) dayOfNextUnit(day int) int {
-	step := int64(c.days.rule.interval)
+	step := c.days.rule.interval
 	if c.unit == daySeconds || step*c.unit <= daySeconds {
 		return day + 1
 	}

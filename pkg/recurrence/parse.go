@@ -107,7 +107,7 @@ func (r *Rule) set(name, value string) *Refusal {
 		return unless(ok, name, value, "a whole number from 1 to 10000")
 	case partUntil:
 		s, ok := parseStamp(value)
-		r.until = until(s)
+		r.until = s
 		return unless(ok, name, value, "a date (20251231) or a date and time (20251231T235959Z)")
 	case partWeekStart:
 		day, ok := weekdayNamed(value)
