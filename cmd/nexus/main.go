@@ -29,6 +29,8 @@ const (
 type commands struct {
 	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
 	Demo demoCommand `cmd:"" help:"Play one user's week on a system of its own and check every effect."`
+
+	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 }
 
 // outputs are where a command writes.
