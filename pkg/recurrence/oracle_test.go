@@ -232,7 +232,7 @@ func (p *plain) timesOf(start, date time.Time) []time.Time {
 	values := func(list []int, level, of, from int) []int {
 		switch {
 		case len(list) > 0:
-			return slices.Sorted(slices.Values(list))
+			return slices.Compact(slices.Sorted(slices.Values(list)))
 		case p.allDay || finer < level:
 			return []int{from}
 		}
@@ -246,10 +246,7 @@ func (p *plain) timesOf(start, date time.Time) []time.Time {
 	for _, h := range values(p.hours, 1, 24, start.Hour()) {
 		for _, m := range values(p.minutes, 2, 60, start.Minute()) {
 			for _, s := range values(p.seconds, 3, 60, start.Second()) {
-				at := date.Add(time.Duration(h*3600+m*60+s) * time.Second)
-				if n := len(times); n == 0 || times[n-1] != at {
-					times = append(times, at)
-				}
+				times = append(times, date.Add(time.Duration(h*3600+m*60+s)*time.Second))
 			}
 		}
 	}

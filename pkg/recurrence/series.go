@@ -58,7 +58,7 @@ func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrenc
 	}
 	days := s.clock.days.from(int(from), int(min(until, int64(finalDay))))
 	for day, ok := days.day(); ok; day, ok = days.day() {
-		if isAmong(s.exDays, day) {
+		if len(s.exDays) > 0 && isAmong(s.exDays, day) {
 			continue
 		}
 		midnight := int64(day) * daySeconds

@@ -1,0 +1,127 @@
+package recurrence_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/teambition/rrule-go"
+
+	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
+)
+
+// common are the four rules that nearly all real ones look like.
+var common = []struct{ name, rule string }{
+	{"DAILY", "FREQ=DAILY"},
+	{"WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,FR"},
+	{"MONTHLY", "FREQ=MONTHLY;BYMONTHDAY=15"},
+	{"YEARLY", "FREQ=YEARLY"},
+}
+
+// thatWeek is the window that is asked for.
+var thatWeek = time.Date(2025, 6, 9, 4, 0, 0, 0, time.UTC)
+
+func compiled(t testing.TB, rule string, years int) *recurrence.Series {
+	t.Helper()
+	series, err := recurrence.Compile(recurrence.Spec{
+		Rule: rule, Start: time.Date(2025-years, 6, 1, 9, 0, 0, 0, time.UTC), Zone: zoned(t, "America/New_York"), WithStart: true,
+	})
+	require.NoError(t, err)
+	return series
+}
+
+func BenchmarkWeekCompiled(b *testing.B) {
+	for _, c := range common {
+		for _, years := range []int{0, 10, 20} {
+			b.Run(fmt.Sprintf("%s/%dyears", c.name, years), func(b *testing.B) {
+				series := compiled(b, c.rule, years)
+				var room [16]recurrence.Occurrence
+				b.ReportAllocs()
+				for b.Loop() {
+					series.Between(room[:0], thatWeek, thatWeek.Add(7*day))
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkWeekLibrary(b *testing.B) {
+	for _, c := range common {
+		for _, years := range []int{0, 10, 20} {
+			b.Run(fmt.Sprintf("%s/%dyears", c.name, years), func(b *testing.B) {
+				option, err := rrule.StrToROption(c.rule)
+				require.NoError(b, err)
+				option.Dtstart = time.Date(2025-years, 6, 1, 9, 0, 0, 0, time.UTC)
+				rule, err := rrule.NewRRule(*option)
+				require.NoError(b, err)
+				zone := wallclock.Of(zoned(b, "America/New_York"))
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, wall := range rule.Between(thatWeek.Add(-26*time.Hour), thatWeek.Add(7*day+26*time.Hour), true) {
+						zone.Instant(wall.Unix())
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	zone := zoned(b, "America/New_York")
+	for _, c := range append(common, struct{ name, rule string }{"COUNT", "FREQ=MONTHLY;BYDAY=-1FR;COUNT=120"}) {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = recurrence.Compile(recurrence.Spec{Rule: c.rule, Start: time.Date(2015, 6, 15, 9, 0, 0, 0, time.UTC), Zone: zone, WithStart: true})
+			}
+		})
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for _, c := range common {
+		b.Run(c.name, func(b *testing.B) {
+			series := compiled(b, c.rule, 10)
+			b.ReportAllocs()
+			for b.Loop() {
+				series.Next(thatWeek)
+			}
+		})
+	}
+}
+
+func TestAWindowAllocatesNothing(t *testing.T) {
+	location := zoned(t, "America/New_York")
+	for name, spec := range map[string]recurrence.Spec{
+		"daily":        {Rule: "FREQ=DAILY"},
+		"weekly":       {Rule: "FREQ=WEEKLY;BYDAY=MO,WE,FR"},
+		"monthly":      {Rule: "FREQ=MONTHLY;BYDAY=2TU,-1FR"},
+		"yearly":       {Rule: "FREQ=YEARLY;BYMONTH=3,6,11;BYDAY=SU"},
+		"positions":    {Rule: "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+		"year's picks": {Rule: "FREQ=YEARLY;BYDAY=MO,TU;BYSETPOS=45,46,47,48,49,50"},
+		"exceptions":   {Rule: "FREQ=DAILY;COUNT=9000", EXDates: []string{"20250610", "20250612"}, RDates: []string{"20250620"}},
+		"whole days":   {Rule: "FREQ=WEEKLY", AllDay: true},
+	} {
+		spec.Start = time.Date(2015, 3, 8, 2, 30, 0, 0, time.UTC)
+		if spec.AllDay {
+			spec.Start = midnight(spec.Start)
+		} else {
+			spec.Zone = location
+		}
+		series, err := recurrence.Compile(spec)
+		require.NoError(t, err, name)
+		room := make([]recurrence.Occurrence, 0, 64)
+		// Days with and without a change of the clocks.
+		found := 0
+		for _, from := range []time.Time{thatWeek, time.Date(2025, 3, 6, 0, 0, 0, 0, time.UTC), time.Date(2025, 10, 31, 0, 0, 0, 0, time.UTC)} {
+			allocations := testing.AllocsPerRun(50, func() {
+				found += len(series.Between(room, from, from.Add(7*day)))
+				found += len(series.Between(room, from, from.Add(31*day)))
+			})
+			require.Zero(t, allocations, "%s from %s", name, from)
+		}
+		require.Positive(t, found, name)
+	}
+}
