@@ -1,7 +1,8 @@
 package recurrence
 
 // Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does unless it
-// says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4.
+// says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4. The
+// arithmetic holds from 0000-03-01 on.
 
 const (
 	daySeconds = 24 * 60 * 60
@@ -26,22 +27,22 @@ func dayOf(year, month, day int) int {
 		year--
 		month += 12
 	}
-	era := floorDiv(year, 400)
-	ofEra := year - era*400
-	ofYear := (153*(month-3)+2)/5 + day - 1
-	return era*cycleDays + ofEra*365 + ofEra/4 - ofEra/100 + ofYear - epochDays
+	era := uint(year) / 400
+	ofEra := uint(year) % 400
+	ofYear := (153*uint(month-3)+2)/5 + uint(day) - 1
+	return int(era*cycleDays+ofEra*365+ofEra/4-ofEra/100+ofYear) - epochDays
 }
 
 // civil returns the date of a day number.
 func civil(day int) (year, month, dayOfMonth int) {
-	n := day + epochDays
-	era := floorDiv(n, cycleDays)
-	ofEra := uint32(n - era*cycleDays)
+	n := uint32(day + epochDays)
+	era := n / cycleDays
+	ofEra := n - era*cycleDays
 	yearOfEra := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
 	ofYear := ofEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
 	fromMarch := (5*ofYear + 2) / 153
 	dayOfMonth = int(ofYear-(153*fromMarch+2)/5) + 1
-	year, month = int(yearOfEra)+era*400, int(fromMarch)+3
+	year, month = int(yearOfEra+era*400), int(fromMarch)+3
 	if month > 12 {
 		year, month = year+1, month-12
 	}
@@ -73,16 +74,22 @@ func weekdayOf(day int) int {
 	return int(uint(day+3+7*150000) % 7)
 }
 
+// readingBias makes every reading that can be asked for a positive number, so that the divisions below are by a constant
+// and unsigned, which is many times faster.
+const readingBias = 1_000_000
+
+// dayOfReading returns the day of a reading in seconds since the epoch.
+func dayOfReading(reading int64) int {
+	return int(uint64(reading+readingBias*daySeconds)/daySeconds) - readingBias
+}
+
+// timeOfReading returns the second of the day.
+func timeOfReading(reading int64) int64 {
+	return int64(uint64(reading+readingBias*daySeconds) % daySeconds)
+}
+
 // weekStart returns the first day of the week in which the day lies, in weeks that begin on the weekday given.
 func weekStart(day, begins int) int { return day - (weekdayOf(day)-begins+7)%7 }
-
-func floorDiv[T int | int64](a, b T) T {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
 
 func floorMod[T int | int64](a, b T) T {
 	m := a % b

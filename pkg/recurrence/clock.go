@@ -13,6 +13,7 @@ const maxSteps = 250_000
 type clock struct {
 	days  days
 	start int64 // reading of the start: nothing lies before it
+	time  int64 // the first time of the grid
 	grid  grid  // the times of a day, or those within an hour or minute for a rule by hours or minutes
 	// picks are the indexes in the grid that BYSETPOS picks, where its sets do not depend on the day; picked is whether
 	// there are such.
@@ -25,7 +26,7 @@ type clock struct {
 // newClock prepares a complete rule.
 func newClock(rule Rule, start int64) clock {
 	c := clock{start: start, unit: rule.freq.unitSeconds()}
-	c.origin = floorDiv(start, c.unit)
+	c.origin = (start - floorMod(start, c.unit)) / c.unit
 	hours, minutes, seconds := rule.hours, rule.minutes, rule.seconds
 	switch rule.freq {
 	case Hourly:
@@ -36,7 +37,8 @@ func newClock(rule Rule, start int64) clock {
 		hours, minutes, seconds = 1, 1, 1
 	}
 	c.grid = newGrid(hours, minutes, seconds)
-	c.days = newDays(rule, int(floorDiv(start, daySeconds)), c.grid.size)
+	c.time = c.grid.at(0)
+	c.days = newDays(rule, dayOfReading(start), c.grid.size)
 	if rule.has(partSetPos) && rule.freq <= Daily {
 		c.picked, c.picks = true, rule.pickIndexes(c.grid.size)
 	}
@@ -61,8 +63,9 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 	if first > last || c.picked && len(c.picks) == 0 {
 		return true
 	}
-	until := int(floorDiv(last, daySeconds))
-	days := c.days.from(int(floorDiv(first, daySeconds)), until)
+	until := dayOfReading(last)
+	var days cursor
+	days.seek(&c.days, dayOfReading(first), until)
 	for {
 		day, ok := days.day()
 		if !ok || !b.spend(1) {
@@ -73,7 +76,7 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 			return false
 		}
 		if next := c.dayOfNextUnit(day); next > day+1 {
-			days = c.days.from(next, until)
+			days.seek(&c.days, next, until)
 		}
 	}
 }
@@ -84,13 +87,13 @@ func (c *clock) dayOfNextUnit(day int) int {
 	if c.unit == daySeconds || step*c.unit <= daySeconds {
 		return day + 1
 	}
-	return int(floorDiv(alignUp(int64(day+1)*(daySeconds/c.unit), c.origin, step)*c.unit, daySeconds))
+	return dayOfReading(alignUp(int64(day+1)*(daySeconds/c.unit), c.origin, step) * c.unit)
 }
 
 // latest returns the last reading from first to last. The days in without are passed over.
 func (c *clock) latest(first, last int64, without []int32, b *budget) (reading int64, ok bool) {
 	first, last = max(first, c.start), min(last, finalWall)
-	for day := int(floorDiv(last, daySeconds)); int64(day+1)*daySeconds > first; day-- {
+	for day := dayOfReading(last); int64(day+1)*daySeconds > first; day-- {
 		if day, ok = c.days.previous(day); !ok || !b.spend(1) {
 			return 0, false
 		}

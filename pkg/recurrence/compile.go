@@ -100,7 +100,7 @@ func begin(spec Spec, rule *Rule) (*Series, *Refusal) {
 	switch {
 	case at < firstWall || at > finalWall:
 		return nil, refuse("DTSTART", "is not in the years 1 to 9999")
-	case spec.AllDay && (spec.Zone != nil || floorMod(at, daySeconds) != 0):
+	case spec.AllDay && (spec.Zone != nil || timeOfReading(at) != 0):
 		return nil, refuse("DTSTART", "of an all-day series is a date, in no zone")
 	}
 	s := &Series{core: &core{
@@ -134,7 +134,7 @@ func (s *Series) readDates(spec Spec) *Refusal {
 		case problem != nil:
 			return problem
 		case at.kind == untilDate:
-			s.exDays = append(s.exDays, int32(floorDiv(at.at, daySeconds)))
+			s.exDays = append(s.exDays, int32(dayOfReading(at.at)))
 		default:
 			s.exTimes = append(s.exTimes, at.at)
 		}
@@ -147,7 +147,7 @@ func (s *Series) readDates(spec Spec) *Refusal {
 			return problem
 		}
 		if at.kind == untilDate {
-			at.at += floorMod(s.clock.start, daySeconds)
+			at.at += timeOfReading(s.clock.start)
 		}
 		s.core.extra = append(s.core.extra, at.at)
 	}
@@ -236,7 +236,7 @@ func (s *Series) origin() int64 {
 
 // nth returns the reading of the rule's n-th occurrence, or its instant if the rule runs in elapsed time.
 func (s *Series) nth(n int) (at int64, end outcome) {
-	if s.clock.single() && s.clock.days.shape == byDay && s.clock.grid.at(0) == floorMod(s.clock.start, daySeconds) {
+	if s.clock.single() && s.clock.days.shape == byDay && s.clock.time == timeOfReading(s.clock.start) {
 		at = s.clock.start + int64(n-1)*int64(s.clock.days.step)*daySeconds
 		if at > finalWall {
 			return 0, none

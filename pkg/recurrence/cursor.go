@@ -15,14 +15,14 @@ type cursor struct {
 	picked [12]uint32
 }
 
-// from returns a cursor over the days from first to last.
-func (d *days) from(first, last int) cursor {
-	c := cursor{days: d, last: min(last, finalDay)}
+// seek makes the cursor one over the days from first to last.
+func (c *cursor) seek(d *days, first, last int) {
+	c.days, c.last, c.mask = d, min(last, finalDay), 0
 	first = max(first, d.origin)
 	if first > c.last {
 		c.base = c.last + 1
 		c.next.first = c.last + 1
-		return c
+		return
 	}
 	switch d.shape {
 	case byDay:
@@ -40,7 +40,6 @@ func (d *days) from(first, last int) cursor {
 			c.cut(first)
 		}
 	}
-	return c
 }
 
 // cut drops the days before first.

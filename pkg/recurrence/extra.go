@@ -37,7 +37,7 @@ func (s *Series) placeExtra() {
 
 // excluded reports whether EXDATE takes the reading away.
 func (s *Series) excluded(reading int64) bool {
-	if isAmong(s.exDays, int(floorDiv(reading, daySeconds))) {
+	if isAmong(s.exDays, dayOfReading(reading)) {
 		return true
 	}
 	return s.excludedTime(reading)

@@ -78,7 +78,7 @@ func (r *Rule) weekdaysIn(m month) uint32 {
 		return mask
 	}
 	offset, year := m.offset(), yearLength(m.year)
-	newYear := floorMod(first-offset, 7)
+	newYear := weekdayOf(m.first - offset)
 	for n := offset / 7; n < 53 && 7*n < offset+m.length; n++ {
 		mask |= shifted(rotate(r.nth[n], newYear), 7*n-offset)
 	}

@@ -119,7 +119,7 @@ func (r *Rule) has(p part) bool { return r.given&p != 0 }
 // complete returns the rule with what it leaves out taken from DTSTART (RFC 5545 §3.3.10, "Information, not contained in
 // the rule, necessary to determine the various recurrence instance start time and dates").
 func (r Rule) complete(start int64, allDay bool) Rule {
-	day := int(floorDiv(start, daySeconds))
+	day := dayOfReading(start)
 	_, month, dayOfMonth := civil(day)
 	switch r.freq {
 	case Yearly:
@@ -156,7 +156,7 @@ func (r Rule) complete(start int64, allDay bool) Rule {
 // completeTime fills in the times of day that the rule leaves to DTSTART. A part that is finer than the frequency's period
 // is taken from DTSTART; a coarser one limits nothing.
 func (r Rule) completeTime(start int64) Rule {
-	ofDay := floorMod(start, daySeconds)
+	ofDay := timeOfReading(start)
 	if !r.has(partHour) {
 		r.hours = 1<<24 - 1
 		if r.freq > Hourly {

@@ -61,7 +61,7 @@ func (s *Series) On(day time.Time) (Occurrence, bool) {
 	ok := false
 	steps := budget(maxSteps)
 	s.each(first, last, &steps, func(m moment) bool {
-		found, ok = m, floorDiv(m.reading, daySeconds)*daySeconds == midnight
+		found, ok = m, int64(dayOfReading(m.reading))*daySeconds == midnight
 		return !ok
 	})
 	return found.occurrence(), ok

@@ -1,7 +1,9 @@
 package recurrence
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"time"
 
 	"nexus/pkg/wallclock"
@@ -20,6 +22,15 @@ func (m moment) occurrence() Occurrence {
 	return Occurrence{Wall: time.Unix(m.reading, 0).UTC(), Start: time.Unix(m.instant, 0).UTC()}
 }
 
+// appendMoment appends in place: the hot loop has nothing to copy.
+func appendMoment(dst []Occurrence, reading, instant int64) []Occurrence {
+	dst = append(dst, Occurrence{})
+	o := &dst[len(dst)-1]
+	o.Wall = time.Unix(reading, 0).UTC()
+	o.Start = time.Unix(instant, 0).UTC()
+	return dst
+}
+
 // Endless reports whether the series has no end.
 func (s *Series) Endless() bool { return s.endless }
 
@@ -27,7 +38,7 @@ func (s *Series) Endless() bool { return s.endless }
 // day at most; for one that may have more, [Series.Each] can be left when it is enough.
 func (s *Series) Between(dst []Occurrence, from, to time.Time) []Occurrence {
 	first, last := seconds(from), seconds(to)-1
-	if offset, ok := s.constant(first, last); ok && len(s.extra) == 0 && s.clock.single() {
+	if offset, ok := s.constant(first, last); ok && s.clock.single() && !s.anyExtra(first, last) {
 		return s.single(dst, first, min(last, s.lastInstant), offset)
 	}
 	steps := budget(maxSteps)
@@ -36,6 +47,15 @@ func (s *Series) Between(dst []Occurrence, from, to time.Time) []Occurrence {
 		return true
 	})
 	return dst
+}
+
+// anyExtra reports whether one of the extra readings falls between the instants.
+func (s *Series) anyExtra(first, last int64) bool {
+	if len(s.extra) == 0 {
+		return false
+	}
+	i, _ := slices.BinarySearchFunc(s.extra, first, func(m moment, at int64) int { return cmp.Compare(m.instant, at) })
+	return i < len(s.extra) && s.extra[i].instant <= last
 }
 
 // constant reports whether one offset holds all over the instants and around them, and which.
@@ -49,21 +69,19 @@ func (s *Series) constant(first, last int64) (offset int64, ok bool) {
 
 // single does what Between does for a rule with one time of day, the same every day, where one offset holds.
 func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrence {
-	ofDay := s.clock.grid.at(0)
+	ofDay := s.clock.time
 	shift := ofDay - offset // from a day's midnight, as a reading, to the instant
-	from := floorDiv(first-shift+daySeconds-1, daySeconds)
-	until := floorDiv(min(last-shift, s.lastReading-ofDay), daySeconds)
-	if from*daySeconds+ofDay < s.clock.start {
-		from = floorDiv(s.clock.start-ofDay+daySeconds-1, daySeconds)
-	}
-	days := s.clock.days.from(int(from), int(min(until, int64(finalDay))))
+	first = max(first-shift, s.clock.start-ofDay)
+	last = min(last-shift, s.lastReading-ofDay)
+	var days cursor
+	days.seek(&s.clock.days, dayOfReading(first+daySeconds-1), dayOfReading(last))
 	for day, ok := days.day(); ok; day, ok = days.day() {
 		if len(s.exDays) > 0 && isAmong(s.exDays, day) {
 			continue
 		}
 		midnight := int64(day) * daySeconds
 		if len(s.exTimes) == 0 || !s.excludedTime(midnight+ofDay) {
-			dst = append(dst, moment{midnight + ofDay, midnight + shift}.occurrence())
+			dst = appendMoment(dst, midnight+ofDay, midnight+shift)
 		}
 	}
 	return dst

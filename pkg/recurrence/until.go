@@ -74,14 +74,14 @@ func digits(s string) (int, bool) {
 
 // appendStamp writes the form that [parseStamp] reads.
 func appendStamp(text []byte, at int64, kind untilKind) []byte {
-	year, month, day := civil(int(floorDiv(at, daySeconds)))
+	year, month, day := civil(dayOfReading(at))
 	text = appendPadded(text, year, 4)
 	text = appendPadded(text, month, 2)
 	text = appendPadded(text, day, 2)
 	if kind == untilDate {
 		return text
 	}
-	ofDay := int(floorMod(at, daySeconds))
+	ofDay := int(timeOfReading(at))
 	text = append(text, 'T')
 	text = appendPadded(text, ofDay/3600, 2)
 	text = appendPadded(text, ofDay/60%60, 2)
