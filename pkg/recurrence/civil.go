@@ -33,17 +33,17 @@ func dayOf(year, month, day int) int {
 	return int(era*cycleDays+ofEra*365+ofEra/4-ofEra/100+ofYear) - epochDays
 }
 
-// civil returns the date of a day number.
+// civil returns the date of a day number. It is on the path of every window, so it divides as little as it can: by the
+// method of Neri and Schneider ("Euclidean affine functions and their application to calendar algorithms", 2022), the year
+// of the century and the day of that year are the two halves of one product, as are the month and the day of the month.
 func civil(day int) (year, month, dayOfMonth int) {
-	n := uint32(day + epochDays)
-	era := n / cycleDays
-	ofEra := n - era*cycleDays
-	yearOfEra := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
-	ofYear := ofEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	fromMarch := (5*ofYear + 2) / 153
-	dayOfMonth = int(ofYear-(153*fromMarch+2)/5) + 1
-	year, month = int(yearOfEra+era*400), int(fromMarch)+3
-	if month > 12 {
+	quarters := 4*uint32(day+epochDays) + 3
+	century, ofCentury := quarters/cycleDays, quarters%cycleDays|3
+	product := 2939745 * uint64(ofCentury)
+	yearOfCentury, ofYear := uint32(product>>32), uint32(product)/2939745/4
+	halves := 2141*ofYear + 197913
+	year, month, dayOfMonth = int(100*century+yearOfCentury), int(halves>>16), int(halves&0xffff/2141)+1
+	if ofYear >= 306 { // January and February: the year began in March
 		year, month = year+1, month-12
 	}
 	return year, month, dayOfMonth

@@ -48,7 +48,7 @@ func newClock(rule Rule, start int64) clock {
 // single reports whether a day has one time at most, the same on every day.
 func (c *clock) single() bool { return c.grid.size == 1 && c.unit == daySeconds && !c.picked }
 
-// budget is what a search may still spend.
+// budget is what a search may still spend on looking where nothing is.
 type budget int
 
 func (b *budget) spend(steps int) bool {
@@ -68,7 +68,7 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 	days.seek(&c.days, dayOfReading(first), until)
 	for {
 		day, ok := days.day()
-		if !ok || !b.spend(1) {
+		if !ok || *b <= 0 {
 			return true
 		}
 		midnight := int64(day) * daySeconds
@@ -162,7 +162,7 @@ func (c *clock) some(indexes []int32, from, first, last int64, yield func(int64)
 
 // units yields the readings of a rule by hours, minutes or seconds.
 func (c *clock) units(midnight, first, last int64, b *budget, yield func(int64) bool) bool {
-	base, step := midnight/c.unit, c.days.rule.interval
+	base, step, none := midnight/c.unit, c.days.rule.interval, true
 	for u := alignUp(base+first/c.unit, c.origin, step); (u-base)*c.unit <= last; u += step {
 		ofDay := (u - base) * c.unit
 		if skip := c.skip(ofDay); skip > 0 {
@@ -172,10 +172,14 @@ func (c *clock) units(midnight, first, last int64, b *budget, yield func(int64) 
 			}
 			continue
 		}
+		none = false
 		from := midnight + ofDay
 		if !c.within(from, max(0, first-ofDay), min(c.unit-1, last-ofDay), yield) {
 			return false
 		}
+	}
+	if none {
+		b.spend(1)
 	}
 	return true
 }

@@ -9,7 +9,9 @@ type cursor struct {
 	// What is left of the week or month in hand, from base on.
 	base int
 	mask uint32
-	next month // byMonth: the next month to look at
+	// byMonth: the month in hand, and where the next begins.
+	month month
+	end   int
 	// byMonth, years of which BYSETPOS picks days: the year in hand.
 	year   int
 	picked [12]uint32
@@ -20,8 +22,7 @@ func (c *cursor) seek(d *days, first, last int) {
 	c.days, c.last, c.mask = d, min(last, finalDay), 0
 	first = max(first, d.origin)
 	if first > c.last {
-		c.base = c.last + 1
-		c.next.first = c.last + 1
+		c.base, c.end = c.last+1, c.last+1
 		return
 	}
 	switch d.shape {
@@ -33,12 +34,10 @@ func (c *cursor) seek(d *days, first, last int) {
 		c.cut(first)
 	case byMonth:
 		year, number, ofMonth := civil(first)
-		c.next = month{year, number, first - ofMonth + 1, monthLength(year, number)}
+		c.month = month{year, number, first - ofMonth + 1, monthLength(year, number)}
 		c.align()
-		if c.next.first <= c.last {
-			c.take()
-			c.cut(first)
-		}
+		c.take()
+		c.cut(first)
 	}
 }
 
@@ -67,9 +66,10 @@ func (c *cursor) day() (int, bool) {
 			}
 			break
 		}
-		if c.next.first > c.last {
+		if c.end > c.last {
 			return 0, false
 		}
+		c.advance()
 		c.take()
 	}
 	day := c.base + bits.TrailingZeros32(c.mask)
@@ -77,42 +77,50 @@ func (c *cursor) day() (int, bool) {
 	return day, day <= c.last
 }
 
-// take takes the next month in hand and moves on to the one after it.
+// take takes the month in hand.
 func (c *cursor) take() {
-	d, m := c.days, c.next
-	c.base = m.first
-	if d.picks && d.rule.freq == Yearly {
+	d, m := c.days, c.month
+	c.base, c.end = m.first, m.first+m.length
+	switch {
+	case m.first > c.last:
+		c.mask = 0
+	case d.picks && d.rule.freq == Yearly:
 		if c.year != m.year {
 			c.year, c.picked = m.year, d.year(m.year)
 		}
 		c.mask = c.picked[m.number-1]
-	} else {
+	default:
 		c.mask = d.daysOf(m)
 	}
-	if d.rule.freq == Monthly && d.step > 1 {
-		index := m.year*12 + m.number - 1 + d.step
-		c.next = monthOf(index/12, index%12+1)
-	} else {
-		c.next = m.next()
+}
+
+// advance moves on from the month in hand to the next in which a period of the rule lies and which BYMONTH lets through.
+func (c *cursor) advance() {
+	m := c.month
+	if c.days.rule.freq == Monthly && c.days.step > 1 {
+		index := m.year*12 + m.number - 1 + c.days.step
+		c.month = monthOf(index/12, index%12+1)
+		return
 	}
+	c.month = m.next()
 	c.align()
 }
 
-// align moves on to the next month in which a period of the rule lies and which BYMONTH lets through.
+// align moves on unless the month in hand is such a one.
 func (c *cursor) align() {
 	d := c.days
 	for {
-		m := c.next
+		m := c.month
 		switch d.rule.freq {
 		case Monthly:
 			index := m.year*12 + m.number - 1
 			if admissible := alignUp(index, d.month, d.step); admissible != index {
-				c.next = monthOf(admissible/12, admissible%12+1)
+				c.month = monthOf(admissible/12, admissible%12+1)
 			}
 			return
 		case Yearly:
 			if year := alignUp(m.year, d.month/12, d.step); year != m.year {
-				c.next = monthOf(year, 1)
+				c.month = monthOf(year, 1)
 				continue
 			}
 		}
@@ -121,9 +129,9 @@ func (c *cursor) align() {
 			return
 		}
 		if later := months >> m.number; later != 0 {
-			c.next = monthOf(m.year, m.number+1+bits.TrailingZeros16(later))
+			c.month = monthOf(m.year, m.number+1+bits.TrailingZeros16(later))
 			continue
 		}
-		c.next = monthOf(m.year+1, 1)
+		c.month = monthOf(m.year+1, 1)
 	}
 }
