@@ -52,6 +52,7 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 
 bench: engine ## run the benchmarks (BENCH, COUNT)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+	$(GO) run ./pkg/recurrence/speed
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
