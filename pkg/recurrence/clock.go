@@ -40,7 +40,10 @@ func newClock(rule Rule, start int64) clock {
 	c.time = c.grid.at(0)
 	c.days = newDays(rule, dayOfReading(start), c.grid.size)
 	if rule.has(partSetPos) && rule.freq <= Daily {
-		c.picked, c.picks = true, rule.pickIndexes(c.grid.size)
+		c.picked = true
+		for i := range rule.picked(0, c.grid.size, c.grid.size) {
+			c.picks = append(c.picks, int32(i))
+		}
 	}
 	return c
 }
@@ -130,15 +133,19 @@ func (c *clock) ofDay(day int, first, last int64, b *budget, yield func(int64) b
 	case c.picked:
 		return c.some(c.picks, midnight, first, last, yield)
 	}
-	rank, size := 0, 0
-	if c.days.picks && c.grid.size > 1 {
-		rank, size = c.days.place(day)
-	}
-	for i, end := c.grid.below(first), c.grid.below(last+1); i < end; i++ {
-		if size > 0 && !c.days.rule.hits(rank*c.grid.size+i, size*c.grid.size) {
-			continue
+	from, end := c.grid.below(first), c.grid.below(last+1)
+	if !c.days.picks || c.grid.size == 1 {
+		for i := from; i < end; i++ {
+			if !yield(midnight + c.grid.at(i)) {
+				return false
+			}
 		}
-		if !yield(midnight + c.grid.at(i)) {
+		return true
+	}
+	rank, days := c.days.place(day)
+	before, size := rank*c.grid.size, days*c.grid.size // members before the day, and of the period
+	for i := range c.days.rule.picked(before+from, before+end, size) {
+		if !yield(midnight + c.grid.at(i-before)) {
 			return false
 		}
 	}

@@ -49,18 +49,20 @@ func (o *ordinals) upTo(limit int) func(yield func(int) bool) {
 	}
 }
 
-// pickIndexes returns the indexes that are picked of a set of that size, in order.
-func (r *Rule) pickIndexes(size int) []int32 {
-	var picked []int32
-	for i := range min(size, 366) {
-		if r.hits(i, size) {
-			picked = append(picked, int32(i))
+// picked yields the indexes that are picked of a set of that size, in order, from one index up to another. Only so many
+// from either end can be: no position is beyond 366.
+func (r *Rule) picked(from, end, size int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := from; i < end; i++ {
+			if back := size - 366; i >= 366 && i < back {
+				i = back
+				if i >= end {
+					return
+				}
+			}
+			if r.hits(i, size) && !yield(i) {
+				return
+			}
 		}
 	}
-	for i := max(366, size-366); i < size; i++ {
-		if r.hits(i, size) {
-			picked = append(picked, int32(i))
-		}
-	}
-	return picked
 }
