@@ -81,8 +81,11 @@ func TestNoRuleTakesLong(t *testing.T) {
 			slowest, what = d, name
 		}
 	}
-	for _, zone := range []string{"", "America/New_York"} {
-		for _, start := range []string{"20240101T090000", "20240229T235959", "00010101T000000", "99991231T120000", "20110308T023000"} {
+	for zone, starts := range map[string][]string{
+		"":                 {"20240101T090000", "00010101T000000"},
+		"America/New_York": {"20240229T235959", "99991231T120000"},
+	} {
+		for _, start := range starts {
 			for _, rule := range hostile() {
 				name := rule[:min(len(rule), 100)] + " from " + start + zone
 				started := time.Now()

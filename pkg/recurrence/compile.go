@@ -48,6 +48,7 @@ type core struct {
 	clock   clock
 	allDay  bool
 	endless bool
+	unfit   int // 1 if the start is an occurrence that the rule does not give
 	// What the rule's readings and instants may not pass. The end of the whole series is part of both.
 	lastReading, lastInstant int64
 	extra                    []int64 // readings besides the rule's, in order: RDATEs, and the start where it does not fit
@@ -91,7 +92,7 @@ func Compile(spec Spec) (*Series, error) {
 	if problem := s.findEnd(spec, &rule); problem != nil {
 		return nil, problem
 	}
-	s.settleExtra()
+	s.settleExtra(spec.Until)
 	return s, nil
 }
 
@@ -179,12 +180,12 @@ func (s *Series) findEnd(spec Spec, rule *Rule) *Refusal {
 	}
 	s.endBy(rule.until)
 	if !spec.Until.IsZero() {
-		s.endBy(until{untilUTC, spec.Until.Unix()})
+		s.endBy(until{untilUTC, spec.Until.Unix()}) // a fraction of a second lets nothing more in
 	}
 	count := rule.count
 	if spec.WithStart && first != s.origin() {
 		if s.clock.start <= s.lastReading && s.instantOf(s.clock.start) <= s.lastInstant {
-			s.core.extra = append(s.core.extra, s.clock.start)
+			s.core.extra, s.unfit = append(s.core.extra, s.clock.start), 1
 		}
 		count--
 	}

@@ -10,14 +10,15 @@ import (
 
 // settleExtra drops the extra readings that are excluded, that the rule has, too, or that lie beyond the end that the whole
 // series was given.
-func (s *Series) settleExtra() {
+func (s *Series) settleExtra(end time.Time) {
 	if len(s.core.extra) == 0 {
 		return
 	}
 	slices.Sort(s.core.extra)
 	s.core.extra = slices.Compact(s.core.extra)
 	s.core.extra = slices.DeleteFunc(s.core.extra, func(reading int64) bool {
-		return s.excluded(reading) || s.inRule(reading)
+		late := !end.IsZero() && (s.own && s.zone.Instant(reading) > end.Unix() || !s.own && reading > end.Unix())
+		return late || s.excluded(reading) || s.inRule(reading)
 	})
 	s.placeExtra()
 }

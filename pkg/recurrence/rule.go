@@ -108,9 +108,6 @@ func (r Rule) Frequency() Frequency { return r.freq }
 // Count returns COUNT, or 0 if the rule has none.
 func (r Rule) Count() int { return r.count }
 
-// Weekdays returns the weekdays that BYDAY names without a number, Monday being bit 0.
-func (r Rule) Weekdays() uint8 { return r.weekdays }
-
 // Finite reports whether the rule says itself when it ends.
 func (r Rule) Finite() bool { return r.given&(partCount|partUntil) != 0 }
 
