@@ -130,7 +130,7 @@ func TestTheEndOfASeriesIsKnown(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
 		"FREQ=DAILY;COUNT=10000":                "20520716",
-		"FREQ=MONTHLY;BYDAY=-1FR;COUNT=24":      "20261225",
+		"FREQ=MONTHLY;BYDAY=-1FR;COUNT=24":      "20270226",
 		"FREQ=YEARLY;UNTIL=20300101T000000":     "20290301",
 		"FREQ=WEEKLY;UNTIL=20250301T090000":     "20250301",
 		"FREQ=YEARLY;COUNT=10000;INTERVAL=1000": "90250301",
