@@ -93,10 +93,20 @@ func (c *clock) dayOfNextUnit(day int) int {
 	return dayOfReading(alignUp(int64(day+1)*(daySeconds/c.unit), c.origin, step) * c.unit)
 }
 
+// dayOfLastUnit returns the day of the last of the rule's units that begins by the day's end, for a rule of less than a day.
+func (c *clock) dayOfLastUnit(day int) int {
+	step := c.days.rule.interval
+	if c.unit == daySeconds || step*c.unit <= daySeconds {
+		return day
+	}
+	return dayOfReading(alignDown(int64(day+1)*(daySeconds/c.unit)-1, c.origin, step) * c.unit)
+}
+
 // latest returns the last reading from first to last. The days in without are passed over.
 func (c *clock) latest(first, last int64, without []int32, b *budget) (reading int64, ok bool) {
 	first, last = max(first, c.start), min(last, finalWall)
 	for day := dayOfReading(last); int64(day+1)*daySeconds > first; day-- {
+		day = c.dayOfLastUnit(day)
 		if day, ok = c.days.previous(day); !ok || !b.spend(1) {
 			return 0, false
 		}

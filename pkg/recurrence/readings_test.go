@@ -83,11 +83,11 @@ next:
 func TestWhatTheCorporaRefuseIsRefusedOrHasNoEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range corpus(t, "rules-to-refuse.jsonl") {
-		switch {
-		case c.Rule == "FREQ=YEARLY;COUNT=1":
+		switch c.Rule {
+		case "FREQ=YEARLY;COUNT=1":
 			// RFC 5545 §3.3.4: a year has four digits, so 99991231 is a date, and rules.jsonl has this very rule with its one
 			// occurrence. What is said to fail is the end of the event, the day after.
-		case c.Rule == "FREQ=YEARLY":
+		case "FREQ=YEARLY":
 			// Refused by those who ask without a window and a limit: nexus expand.
 			series, err := (&plain{freq: "YEARLY", interval: 1, start: local(t, c.Start), week: 1}).compile()
 			require.NoError(t, err)
