@@ -203,18 +203,16 @@ func expand(q question, withStart bool) (expansion, error) {
 	if q.Limit != nil {
 		limit = min(limit, *q.Limit)
 	}
-	answer := expansion{Occurrences: []string{}}
-	if limit == 0 {
-		return answer, nil
+	all, err := series.List(from, to, limit)
+	if err != nil {
+		return expansion{}, fmt.Errorf("rrule: %w", err)
 	}
-	for o := range series.Each(from, to) {
-		answer.add(spec, o)
-		if len(answer.Occurrences) == limit {
-			break
-		}
-	}
-	if len(answer.Occurrences) > maxOccurrences {
+	if len(all) > maxOccurrences {
 		return expansion{}, fmt.Errorf("the answer has more than %d occurrences: a narrower window or a limit is needed", maxOccurrences)
+	}
+	answer := expansion{Occurrences: make([]string, 0, len(all))}
+	for _, o := range all {
+		answer.add(spec, o)
 	}
 	return answer, nil
 }

@@ -107,7 +107,7 @@ func (c *clock) latest(first, last int64, without []int32, b *budget) (reading i
 	first, last = max(first, c.start), min(last, finalWall)
 	for day := dayOfReading(last); int64(day+1)*daySeconds > first; day-- {
 		day = c.dayOfLastUnit(day)
-		if day, ok = c.days.previous(day); !ok || !b.spend(1) {
+		if day, ok = c.days.previous(day); !ok || *b <= 0 {
 			return 0, false
 		}
 		midnight := int64(day) * daySeconds

@@ -1,6 +1,12 @@
 package recurrence
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrTooRare: a rule of less than a day gives what was asked for so rarely that looking for it was given up.
+var ErrTooRare = errors.New("the rule's occurrences lie too far apart to be listed")
 
 // Refusal says why a rule or a series is refused. Its text names the part and is fit to be shown to whoever sent it.
 type Refusal struct {

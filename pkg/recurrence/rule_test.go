@@ -142,6 +142,22 @@ func TestWhatDoesNotMakeASeriesIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "DTSTART")
 }
 
+func TestWhatIsTooRareToBeListedIsSaid(t *testing.T) {
+	t.Parallel()
+	series, err := recurrence.Compile(recurrence.Spec{
+		Rule: "FREQ=SECONDLY;INTERVAL=82799;BYHOUR=1;BYMINUTE=1;BYSECOND=0", Start: local(t, "20250105T200124"), WithStart: true, Level: recurrence.General,
+	})
+	require.NoError(t, err)
+	first, err := series.List(time.Time{}, time.Time{}, 1)
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	_, err = series.List(time.Time{}, time.Time{}, 100)
+	require.ErrorIs(t, err, recurrence.ErrTooRare)
+	none, err := series.List(time.Time{}, time.Time{}, 0)
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
 func TestARuleIsRewrittenForASplitSeries(t *testing.T) {
 	t.Parallel()
 	rule, err := recurrence.Parse("FREQ=MONTHLY;BYDAY=TU,2TU,-1FR;UNTIL=20300101")

@@ -96,16 +96,39 @@ func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.D
 	return s.Between(dst, from.Add(-length+1), to)
 }
 
-// Each returns the occurrences that start in [from, to), in order. A zero to is no limit.
+// Each returns the occurrences that start in [from, to), in order. A zero to is no limit. Of a rule of less than a day whose
+// occurrences lie decades apart it may return the first ones only; [Series.List] says so where that matters.
 func (s *Series) Each(from, to time.Time) iter.Seq[Occurrence] {
 	return func(yield func(Occurrence) bool) {
-		last := int64(wallclock.Ever)
-		if !to.IsZero() {
-			last = seconds(to) - 1
-		}
 		steps := budget(maxSteps)
-		s.each(seconds(from), last, &steps, func(m moment) bool { return yield(m.occurrence()) })
+		s.each(seconds(from), lastSecond(to), &steps, func(m moment) bool { return yield(m.occurrence()) })
 	}
+}
+
+// List returns the first occurrences, up to the limit, that start in [from, to). A zero to is no limit. It returns
+// [ErrTooRare] if there may be more of them.
+func (s *Series) List(from, to time.Time, limit int) ([]Occurrence, error) {
+	var all []Occurrence
+	if limit <= 0 {
+		return all, nil
+	}
+	steps := budget(maxSteps)
+	s.each(seconds(from), lastSecond(to), &steps, func(m moment) bool {
+		all = append(all, m.occurrence())
+		return len(all) < limit
+	})
+	if len(all) < limit && steps <= 0 {
+		return nil, ErrTooRare
+	}
+	return all, nil
+}
+
+// lastSecond returns the last second before to, or one after everything if that is zero.
+func lastSecond(to time.Time) int64 {
+	if to.IsZero() {
+		return wallclock.Ever
+	}
+	return seconds(to) - 1
 }
 
 // each yields all occurrences from the first instant to the last.
