@@ -23,8 +23,9 @@ var rules = []rule{
 	{"docs", []string{"pkg"}}, // worked examples
 
 	{"pkg/wallclock", nil},
-	{"pkg/entity", []string{"pkg/wallclock"}},
+	{"pkg/entity", []string{"pkg/recurrence", "pkg/wallclock"}},
 	{"pkg/recurrence", []string{"pkg/wallclock"}},
+	{"pkg/series", []string{"pkg/entity", "pkg/recurrence"}},
 	{"pkg/change", []string{"pkg/entity"}},
 	{"pkg/table", []string{"pkg/entity"}},
 	{"pkg/table/memory", []string{"pkg/entity", "pkg/change"}},
@@ -32,12 +33,12 @@ var rules = []rule{
 	{"pkg/bus", []string{"pkg/entity"}},
 	{"pkg/blob", []string{"pkg/entity"}},
 
-	{"pkg/command", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
-	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
-	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/table"}},
-	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/wallclock", "pkg/table"}},
+	{"pkg/command", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
+	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
+	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
+	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/wallclock", "pkg/table"}},
 	{"pkg/api", []string{
-		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/entity",
+		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/series", "pkg/entity",
 		"=pkg/table", "=pkg/blob", // the errors of the ports, which it answers with 503
 	}},
 
@@ -45,7 +46,7 @@ var rules = []rule{
 	{"pkg/stats", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
 	{"pkg/links", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
 	{"pkg/reminders", []string{
-		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
+		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
 	}},
 	{"pkg/archive", []string{
 		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",

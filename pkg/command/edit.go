@@ -141,7 +141,7 @@ func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.Fiel
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
 		return nil, err
 	}
-	if e.typ.Dues != nil && !slices.Equal(e.typ.Dues(before), e.typ.Dues(after)) {
+	if e.typ.DuesDiffer(before, after) {
 		after.SetTime(entity.AttrDueSetAt, c.now)
 	}
 	return after, nil

@@ -17,6 +17,7 @@ const (
 	// AttrDueSetAt is the time of the last command that changed a due instant or revived the item.
 	AttrDueSetAt = "dueSetAt"
 
+	AttrEventID   = "eventId"
 	AttrIsAllDay  = "isAllDay"
 	AttrStartDate = "startDate"
 	AttrEndDate   = "endDate"
@@ -27,6 +28,19 @@ const (
 	AttrSequence  = "sequence"
 	AttrICalUID   = "icalUid"
 
+	AttrMasterID     = "masterId"
+	AttrRRule        = "rrule"
+	AttrRRuleUntil   = "rruleUntil"
+	AttrExDate       = "exdate"
+	AttrRDate        = "rdate"
+	AttrLastStartUtc = "lastStartUtc"
+	// AttrHasExceptions and AttrExceptionsVersion are bookkeeping of a series: whoever writes one of its instances writes
+	// them with it, without a new version of the series.
+	AttrHasExceptions     = "hasExceptions"
+	AttrExceptionsVersion = "exceptionsVersion"
+	AttrRecurrenceID      = "recurrenceId"
+	AttrModifiedFields    = "modifiedFields"
+
 	AttrPriority    = "priority"
 	AttrDueUtc      = "dueUtc"
 	AttrDueTzid     = "dueTzid"
@@ -36,10 +50,12 @@ const (
 	AttrArchivedAt  = "archivedAt"
 	AttrRestoredAt  = "restoredAt"
 
-	AttrTriggerUtc   = "triggerUtc"
-	AttrTzid         = "tzid"
-	AttrSnoozeState  = "snoozeState"
-	AttrLastFiredUtc = "lastFiredUtc"
+	AttrTriggerUtc = "triggerUtc"
+	// AttrFirstTriggerUtc is the trigger that a recurring reminder's rule counts from.
+	AttrFirstTriggerUtc = "firstTriggerUtc"
+	AttrTzid            = "tzid"
+	AttrSnoozeState     = "snoozeState"
+	AttrLastFiredUtc    = "lastFiredUtc"
 
 	AttrBody     = "body"
 	AttrIsPinned = "isPinned"

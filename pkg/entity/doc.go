@@ -4,5 +4,5 @@
 //
 // It promises that a key is built and parsed nowhere else, that an item which passed [Type.Validate] obeys the
 // conventions in docs/data-model.md, and that validation names every broken field at once. It knows no store, no
-// network and no clock, and imports the standard library and pkg/wallclock alone.
+// network and no clock, and imports pkg/recurrence and pkg/wallclock alone beside the standard library.
 package entity

@@ -1,6 +1,9 @@
 package entity
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // States of an EVENT.
 const (
@@ -21,30 +24,47 @@ const longEvent = 24 * time.Hour
 // Event is the type of a single calendar event.
 func Event() *Type {
 	return &Type{
-		Name: TypeEvent, IDAttr: "eventId", IDPrefix: "evt", Plural: "events",
-		Fields: Common("eventId",
-			titleField, descriptionField,
-			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Dates instead of times; floating."},
-			Field{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
-			Field{Name: AttrEndDate, Kind: Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
-			Field{Name: AttrStartUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
-			Field{Name: AttrEndUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
-			Field{Name: AttrStartTzid, Kind: Zone, Doc: "Zone of the start; absent means floating."},
-			Field{Name: AttrEndTzid, Kind: Zone, Doc: "Zone in which the end is shown, when it is another."},
-			Field{Name: "location", Kind: Text, Max: maxLocation, Doc: "Venue, address or URL."},
-			colorField,
-			enumField(AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
-			tagsField, minutesField, linksField,
-			Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
-			Field{Name: AttrSequence, Kind: Integer, Origin: FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
-			restoredAtField, dueSetAtField,
-		),
+		Name: TypeEvent, IDAttr: AttrEventID, IDPrefix: "evt", Plural: "events",
+		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField})...),
 		Check:     checkEventTimes,
 		Derive:    deriveEvent,
 		Index:     indexEvent,
 		Dues:      eventDues,
 		Spans:     eventSpans,
 		Retention: map[string]time.Duration{StatusCancelled: cancelledRetention},
+	}
+}
+
+// eventFields are what a client says about an event, whether it is single, a series, or one occurrence of a series.
+func eventFields() []Field {
+	return slices.Concat(
+		[]Field{titleField, descriptionField}, spanFields(),
+		[]Field{
+			{Name: "location", Kind: Text, Max: maxLocation, Doc: "Venue, address or URL."},
+			colorField,
+			enumField(AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
+			tagsField, minutesField, linksField,
+		})
+}
+
+// spanFields say when an event is.
+func spanFields() []Field {
+	return []Field{
+		{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Dates instead of times; floating."},
+		{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
+		{Name: AttrEndDate, Kind: Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
+		{Name: AttrStartUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
+		{Name: AttrEndUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
+		{Name: AttrStartTzid, Kind: Zone, Doc: "Zone of the start; absent means floating."},
+		{Name: AttrEndTzid, Kind: Zone, Doc: "Zone in which the end is shown, when it is another."},
+	}
+}
+
+// revisionFields are how iCalendar knows an event.
+func revisionFields() []Field {
+	return []Field{
+		{Name: AttrICalUID, Kind: Text, Origin: FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
+		{Name: AttrSequence, Kind: Integer, Origin: FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
 	}
 }
 
@@ -70,18 +90,30 @@ func checkEventTimes(it Item) []FieldError {
 }
 
 func deriveEvent(w Write) {
-	it := w.After
+	deriveEndDate(w.After)
+	deriveRevision(w, Event().Fields)
+}
+
+// deriveEndDate gives an all-day event its end: it lasts a day if nobody says more.
+func deriveEndDate(it Item) {
 	if start, err := ParseDate(it.Str(AttrStartDate)); err == nil && it.Bool(AttrIsAllDay) && !it.Has(AttrEndDate) {
 		it[AttrEndDate] = String(FormatDate(start.AddDate(0, 0, 1)))
 	}
-	if w.Before == nil {
-		it[AttrSequence] = Int(0)
-		if !it.Has(AttrICalUID) {
-			it[AttrICalUID] = String(it.Str("eventId") + "@" + icalDomain)
+}
+
+// deriveRevision gives an event its UID when it is created, and another revision whenever a client changes it. An event
+// that comes from another calendar brings both.
+func deriveRevision(w Write, fields []Field) {
+	it := w.After
+	switch {
+	case w.Before == nil:
+		if !it.Has(AttrSequence) {
+			it[AttrSequence] = Int(0)
 		}
-		return
-	}
-	if changedByClient(Event().Fields, w.Before, it) {
+		if !it.Has(AttrICalUID) {
+			it[AttrICalUID] = String(it.Str(AttrEventID) + "@" + icalDomain)
+		}
+	case changedByClient(fields, w.Before, it) && Equal(w.Before[AttrSequence], it[AttrSequence]):
 		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
 	}
 }

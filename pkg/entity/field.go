@@ -41,6 +41,8 @@ const (
 	Tags                      // SS
 	Minutes                   // NS
 	Integers                  // L of N
+	Dates                     // L of S, each YYYYMMDD (RFC 5545 §3.3.4), sorted
+	Names                     // L of S, names of other fields
 	Links                     // L of M {targetType, targetId, relation?}
 	Object                    // M with Fields
 )

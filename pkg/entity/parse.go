@@ -2,6 +2,7 @@ package entity
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,10 +97,15 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 		}
 		errs.at(pointer, "must be a list of whole numbers")
 	case Tags:
-		if tags, ok := parseList(raw, func(e any) (string, bool) { s, ok := e.(string); return s, ok }); ok {
+		if tags, ok := parseList(raw, parseText); ok {
 			return Strings(tags...)
 		}
 		errs.at(pointer, "must be a list of texts")
+	case Dates:
+		if dates, ok := parseList(raw, parseText); ok {
+			return dateList(dates)
+		}
+		errs.at(pointer, "must be a list of dates YYYYMMDD")
 	case Links:
 		return parseLinks(errs, pointer, raw)
 	case Object:
@@ -162,6 +168,18 @@ func parseWhole(raw any) (Number, bool) {
 	}
 	i, err := strconv.ParseInt(string(n), 10, 64)
 	return Int(i), err == nil
+}
+
+func parseText(raw any) (string, bool) { s, ok := raw.(string); return s, ok }
+
+// dateList is a set of dates in the form of a list: sorted, each once.
+func dateList(dates []string) List {
+	slices.Sort(dates)
+	list := List{}
+	for _, date := range slices.Compact(dates) {
+		list = append(list, String(date))
+	}
+	return list
 }
 
 func parseList[T any](raw any, parse func(any) (T, bool)) ([]T, bool) {

@@ -19,7 +19,8 @@ const (
 // doneReminderRetention is how long a completed or dismissed reminder stays before only its cold copy is kept.
 const doneReminderRetention = 24 * time.Hour
 
-// Reminder is the type of a one-time reminder.
+// Reminder is the type of a reminder, one-time or recurring. A recurring one is one item, whose trigger moves on from
+// occurrence to occurrence.
 func Reminder() *Type {
 	return &Type{
 		Name: TypeReminder, IDAttr: "reminderId", IDPrefix: "rem", Plural: "reminders",
@@ -28,6 +29,9 @@ func Reminder() *Type {
 			Field{Name: "notes", Kind: Markdown, Max: maxDescription, Doc: "Markdown, at most 10 KB."},
 			Field{Name: AttrTriggerUtc, Kind: Instant, Required: true, Zone: AttrTzid, Doc: "When to remind; without offset when it floats."},
 			Field{Name: AttrTzid, Kind: Zone, Doc: "Zone of the trigger; absent means floating."},
+			Field{Name: AttrRRule, Kind: Text, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10) of a reminder that recurs: FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND. It counts from the trigger it came with."},
+			Field{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrTzid, Doc: "No occurrence triggers after it, whatever the rule says."},
+			Field{Name: AttrFirstTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that the rule counts from."},
 			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: String(StatusPending),
 				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
 			Field{Name: AttrSnoozeState, Kind: Object, Origin: FromServer, Doc: "The snooze in force.", Fields: []Field{
@@ -39,10 +43,12 @@ func Reminder() *Type {
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
 			tagsField, linksField, restoredAtField, dueSetAtField,
 		),
-		Derive: deriveReminder,
-		Index:  indexReminder,
-		Dues:   reminderDues,
-		Spans:  reminderSpans,
+		Check:     checkReminder,
+		Derive:    deriveReminder,
+		Index:     indexReminder,
+		Dues:      reminderDues,
+		DueFields: []string{AttrRRule, AttrRRuleUntil},
+		Spans:     reminderSpans,
 		Retention: map[string]time.Duration{
 			StatusCompleted: doneReminderRetention,
 			StatusDismissed: doneReminderRetention,
@@ -50,10 +56,18 @@ func Reminder() *Type {
 	}
 }
 
-// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before.
+// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before, and lets its rule count
+// from there.
 func deriveReminder(w Write) {
 	it := w.After
-	if w.Before != nil && (!Equal(w.Before[AttrTriggerUtc], it[AttrTriggerUtc]) || !Equal(w.Before[AttrTzid], it[AttrTzid])) {
+	isNew := w.Before == nil || setsTrigger(w.Before, it)
+	switch {
+	case !it.Has(AttrRRule):
+		delete(it, AttrFirstTriggerUtc)
+	case isNew || !Equal(w.Before[AttrRRule], it[AttrRRule]):
+		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
+	}
+	if w.Before != nil && isNew {
 		it[AttrStatus] = String(StatusPending)
 		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
 		// not stand in the way of a new trigger.
@@ -80,7 +94,11 @@ func indexReminder(user string, it Item) IndexKeys {
 	if len(dues) == 0 {
 		return IndexKeys{}
 	}
-	return yearKeys(user, dues[0].At)
+	keys := yearKeys(user, dues[0].At)
+	if it.Has(AttrRRule) {
+		keys.StatePK, keys.StateSK = UserPK(user), RecurringRemindersPrefix()+lastTrigger(it)
+	}
+	return keys
 }
 
 func reminderDues(it Item) []Due {
@@ -92,7 +110,15 @@ func reminderDues(it Item) []Due {
 		snooze := it.Map(AttrSnoozeState)
 		until, _ := snooze.Time(SnoozeUntilUtc)
 		occurrence, _ := snooze.Time(SnoozeOccurrenceUtc)
-		return []Due{{Occurrence: occurrence, At: until, Snooze: true}}
+		snoozed := Due{Occurrence: occurrence, At: until, Snooze: true}
+		next := Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}
+		switch {
+		case !it.Has(AttrRRule) || occurrence.Equal(trigger): // there is no other occurrence to come
+			return []Due{snoozed}
+		case trigger.Before(until):
+			return []Due{next, snoozed}
+		}
+		return []Due{snoozed, next}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,6 +31,11 @@ type Type struct {
 	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on which
 	// time has no effect.
 	View func(it Item, now time.Time) Item
+	// DueFields are attributes that decide on due instants beyond those that Dues returns, as a recurrence rule does.
+	DueFields []string
+	// OwnCommands says that entities of the type are created, changed and deleted by commands of their own, because other
+	// rows depend on them.
+	OwnCommands bool
 	// NeedsPreferences says whether Derive looks at the user's preferences for this patch; nil for never.
 	NeedsPreferences func(patch Item) bool
 	// Retention gives for each final status how long after its last update an item stays before it is kept as a cold copy
@@ -40,6 +46,15 @@ type Type struct {
 // HasCollection says that a user has any number of the entity, each with an id of its own; USER_META is the one of
 // which there is exactly one.
 func (t *Type) HasCollection() bool { return t.IDPrefix != "" }
+
+// DuesDiffer reports whether a change moves, adds or removes an instant at which somebody is to be reminded.
+func (t *Type) DuesDiffer(before, after Item) bool {
+	if t.Dues == nil {
+		return false
+	}
+	return !slices.Equal(t.Dues(before), t.Dues(after)) ||
+		slices.ContainsFunc(t.DueFields, func(name string) bool { return !Equal(before[name], after[name]) })
+}
 
 // Write is one change of an entity on its way to the table.
 type Write struct {

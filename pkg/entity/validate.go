@@ -140,6 +140,11 @@ func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
 			numbers[i] = string(n)
 		}
 		f.checkNumbers(errs, pointer, numbers)
+	case Dates:
+		f.checkDates(errs, pointer, v)
+	case Names:
+		list, ok := v.(List)
+		f.checkMembers(errs, pointer, len(list), ok, "a list of names")
 	case Links:
 		f.checkLinks(errs, pointer, v)
 	case Object:
@@ -210,6 +215,18 @@ func (f *Field) checkNumbers(errs *fieldErrors, pointer string, numbers []string
 	for _, s := range numbers {
 		if n, err := strconv.ParseInt(s, 10, 64); err != nil || n < f.MemberMin || n > f.MemberMax {
 			errs.at(pointer, "each must be a whole number from %d to %d", f.MemberMin, f.MemberMax)
+			return
+		}
+	}
+}
+
+func (f *Field) checkDates(errs *fieldErrors, pointer string, v Value) {
+	list, ok := v.(List)
+	f.checkMembers(errs, pointer, len(list), ok, "a list of dates YYYYMMDD")
+	for _, e := range list {
+		s, _ := e.(String)
+		if day, err := time.Parse(compactDate, string(s)); len(s) != len(compactDate) || err != nil || day.Year() < minYear || day.Year() > maxYear {
+			errs.at(pointer, "each must be a date YYYYMMDD in the years %d to %d", minYear, maxYear)
 			return
 		}
 	}

@@ -1,0 +1,76 @@
+package entity
+
+import "slices"
+
+// Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its own
+// times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was undone: it
+// is there for its key alone, in no index, and counts for nobody.
+func Instance() *Type {
+	fields := eventFields()
+	for i := range fields {
+		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // what is absent is the series'
+	}
+	return &Type{
+		Name: TypeInstance, IDAttr: AttrEventID, IDPrefix: instancePrefix, Plural: "instances", OwnCommands: true,
+		Fields: Common(AttrEventID, slices.Concat(
+			[]Field{
+				{Name: AttrMasterID, Kind: Text, Origin: FromServer, Required: true, Doc: "The series."},
+				{Name: AttrRecurrenceID, Kind: Instant, Origin: FromServer, Required: true, Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole days, the reading."},
+			},
+			fields,
+			[]Field{
+				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)), Doc: "The fields in which the occurrence differs from the series on purpose."},
+				dueSetAtField,
+			})...),
+		Check:  checkInstance,
+		Derive: func(w Write) { deriveEndDate(w.After) },
+		Index:  indexInstance,
+		Dues:   instanceDues,
+		Spans:  instanceSpans,
+	}
+}
+
+// SpanFields are the names of the fields that say when an event is. An exception has all of its own or none.
+func SpanFields() []string {
+	var names []string
+	for _, f := range spanFields() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func checkInstance(it Item) []FieldError {
+	errs := fieldErrors(checkEventTimes(it))
+	if span := eventSpans(it)[0]; span.End.Sub(span.Start) > maxOccurrence {
+		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
+	}
+	return errs
+}
+
+// isUndone says that the exception counts for nobody.
+func isUndone(it Item) bool { return !it.Has(AttrModifiedFields) }
+
+func indexInstance(user string, it Item) IndexKeys {
+	if isUndone(it) {
+		return IndexKeys{}
+	}
+	keys := indexEvent(user, it)
+	masterID, date := splitInstanceID(it.Str(AttrEventID))
+	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, masterID), join(TypeInstance, date)
+	return keys
+}
+
+// instanceDues: only reminders of its own; those of the series are the series'.
+func instanceDues(it Item) []Due {
+	if !slices.Contains(it.Strings(AttrModifiedFields), AttrReminderMinutes) {
+		return nil
+	}
+	return eventDues(it)
+}
+
+func instanceSpans(it Item) []Span {
+	if isUndone(it) || it.Str(AttrStatus) == StatusCancelled {
+		return nil
+	}
+	return eventSpans(it)
+}

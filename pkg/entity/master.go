@@ -1,0 +1,127 @@
+package entity
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"nexus/pkg/recurrence"
+)
+
+const (
+	maxRule = 2000 // characters of a rule; the longest that says something new with every one of them has fewer
+	// maxSeriesDates bounds exdate and rdate each.
+	maxSeriesDates = 500
+	// maxOccurrence bounds the length of an occurrence, and with it how many go on at one time.
+	maxOccurrence = 366 * 24 * time.Hour
+)
+
+// Master is the type of a series: a recurring event, as the rule its occurrences follow. Exceptions are entities of their
+// own, see [Instance].
+func Master() *Type {
+	return &Type{
+		Name: TypeMaster, IDAttr: AttrMasterID, IDPrefix: masterPrefix, Plural: "series", OwnCommands: true,
+		Fields: Common(AttrMasterID, slices.Concat(
+			[]Field{{Name: AttrEventID, Kind: Text, Origin: FromServer, Required: true, Doc: "The same as masterId."}},
+			eventFields(),
+			[]Field{
+				{Name: AttrRRule, Kind: Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
+				{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrStartTzid, Doc: "No occurrence starts after it, whatever the rule says."},
+				{Name: AttrExDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
+				{Name: AttrRDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
+				{Name: AttrHasExceptions, Kind: Flag, Origin: FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},
+				{Name: AttrLastStartUtc, Kind: Instant, Origin: FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end."},
+				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
+			},
+			revisionFields(), []Field{dueSetAtField})...),
+		Check:     checkMaster,
+		Derive:    deriveMaster,
+		Index:     indexMaster,
+		Dues:      eventDues,
+		DueFields: []string{AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate},
+		Spans:     eventSpans,
+	}
+}
+
+func checkMaster(it Item) []FieldError {
+	errs := fieldErrors(checkEventTimes(it))
+	span := eventSpans(it)[0]
+	if span.End.Sub(span.Start) > maxOccurrence {
+		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	series, err := CompileMaster(it)
+	var refused *recurrence.Refusal
+	switch {
+	case errors.As(err, &refused):
+		errs.add(attrOfPart(it, refused.Part), "%s", refused.Error())
+	case err != nil:
+		errs.add(AttrStartTzid, "%v", err)
+	default:
+		if _, ok := series.First(); !ok {
+			errs.add(AttrRRule, "leaves no occurrence: the series ends before it begins, or each date of it is excluded")
+		}
+	}
+	return errs
+}
+
+// attrOfPart names the attribute that holds what package recurrence calls by its name in iCalendar.
+func attrOfPart(it Item, part string) string {
+	switch part {
+	case "DTSTART":
+		if it.Bool(AttrIsAllDay) {
+			return AttrStartDate
+		}
+		return AttrStartUtc
+	case "EXDATE":
+		return AttrExDate
+	case "RDATE":
+		return AttrRDate
+	}
+	return AttrRRule
+}
+
+func endOf(it Item) string {
+	if it.Bool(AttrIsAllDay) {
+		return AttrEndDate
+	}
+	return AttrEndUtc
+}
+
+func deriveMaster(w Write) {
+	it := w.After
+	it[AttrEventID] = it[AttrMasterID]
+	deriveEndDate(it)
+	deriveRevision(w, Master().Fields)
+	delete(it, AttrLastStartUtc)
+	if last, ok := lastOccurrence(it); ok {
+		it.SetTime(AttrLastStartUtc, last.Start)
+	}
+}
+
+// lastOccurrence is the last of a series that ends; none for one that does not, or that is not valid.
+func lastOccurrence(it Item) (recurrence.Occurrence, bool) {
+	series, err := CompileMaster(it)
+	if err != nil {
+		return recurrence.Occurrence{}, false
+	}
+	return series.Last()
+}
+
+func indexMaster(user string, it Item) IndexKeys {
+	span := eventSpans(it)[0]
+	keys := yearKeys(user, span.Start)
+	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, it.Str(AttrMasterID)), TypeMaster
+	end := Forever
+	if last, ok := it.Time(AttrLastStartUtc); ok {
+		end = FormatInstant(last.Add(span.End.Sub(span.Start)))
+	}
+	keys.StatePK, keys.StateSK = UserPK(user), ActiveMastersPrefix()+end
+	return keys
+}
+
+// ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence, or
+// [Forever].
+func ActiveMastersPrefix() string { return join(TypeMaster, "ACTIVE") + separator }
