@@ -105,7 +105,7 @@ func (a answer) json() []byte {
 func operations(r *entity.Registry) []*operation {
 	var table []*operation
 	for _, t := range r.Types() {
-		if !t.HasCollection() {
+		if !t.HasCollection() || t.OwnCommands {
 			continue
 		}
 		table = append(table, entityOperations(t)...)

@@ -41,7 +41,7 @@ func SpanFields() []string {
 
 func checkInstance(it Item) []FieldError {
 	errs := fieldErrors(checkEventTimes(it))
-	if span := eventSpans(it)[0]; span.End.Sub(span.Start) > maxOccurrence {
+	if span := EventSpan(it); span.End.Sub(span.Start) > maxOccurrence {
 		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
 	}
 	return errs

@@ -45,7 +45,7 @@ func Master() *Type {
 
 func checkMaster(it Item) []FieldError {
 	errs := fieldErrors(checkEventTimes(it))
-	span := eventSpans(it)[0]
+	span := EventSpan(it)
 	if span.End.Sub(span.Start) > maxOccurrence {
 		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
 	}
@@ -111,7 +111,7 @@ func lastOccurrence(it Item) (recurrence.Occurrence, bool) {
 }
 
 func indexMaster(user string, it Item) IndexKeys {
-	span := eventSpans(it)[0]
+	span := EventSpan(it)
 	keys := yearKeys(user, span.Start)
 	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, it.Str(AttrMasterID)), TypeMaster
 	end := Forever

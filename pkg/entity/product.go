@@ -13,5 +13,5 @@ func Product() *Registry {
 
 // ProductWith returns the registry of the product's own entity types and more of another product.
 func ProductWith(more ...*Type) (*Registry, error) {
-	return NewRegistry(append([]*Type{Event(), Task(), Reminder(), Note(), UserMeta()}, more...)...)
+	return NewRegistry(append([]*Type{Event(), Master(), Instance(), Task(), Reminder(), Note(), UserMeta()}, more...)...)
 }

@@ -25,10 +25,13 @@ func (t *Type) ShownIn(it Item) []Span {
 // the start is written.
 func LongPrefix() string { return join(TypeEvent, "LONG") + separator }
 
-func eventSpans(it Item) []Span {
+// EventSpan returns when an event is: a single one, an exception with times of its own, or the first occurrence of a series.
+func EventSpan(it Item) Span {
 	start, end := eventSpan(it)
-	return []Span{{start, end, !it.Has(AttrStartTzid)}}
+	return Span{start, end, !it.Has(AttrStartTzid)}
 }
+
+func eventSpans(it Item) []Span { return []Span{EventSpan(it)} }
 
 // taskSpans: an open task with start and due is shown at both; one that is done at the earlier only.
 func taskSpans(it Item) []Span {

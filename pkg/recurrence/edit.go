@@ -41,14 +41,14 @@ func (r Rule) NamesWeekday(day time.Weekday) bool {
 }
 
 // Counted returns how many occurrences with a reading before the one given COUNT has counted: excluded ones, too, and none
-// from RDATE.
+// from RDATE. Of a rule without COUNT, which may have more, it returns [MaxCount] at most.
 func (s *Series) Counted(before time.Time) int {
 	reading, n := seconds(before), s.unfit
 	if s.clock.start >= reading {
 		return 0
 	}
 	steps := budget(maxSteps)
-	count := func(int64) bool { n++; return true }
+	count := func(int64) bool { n++; return n < MaxCount }
 	if s.elapsed {
 		s.eachElapsed(s.instant, min(s.zone.Instant(reading)-1, s.lastInstant), nil, &steps, func(m moment) bool { return count(m.reading) })
 	} else {

@@ -108,15 +108,19 @@ func (r *Rule) yearDaysIn(m month) uint32 {
 func (r *Rule) weeksIn(m month) uint32 {
 	var mask uint32
 	begins := int(r.weekBegins)
-	for start := weekStart(m.first, begins); start < m.first+m.length; start += 7 {
-		year := m.year
-		switch middle := start + 3 - m.first + m.offset(); { // the fourth day decides
-		case middle < 0:
-			year--
-		case middle >= yearLength(m.year):
+	start := weekStart(m.first, begins)
+	// The days on which the year's weeks begin and end. Its first days may lie in the year before, its last in the next.
+	year := m.year
+	first, end := firstWeek(year, begins), firstWeek(year+1, begins)
+	if start < first {
+		first, end = firstWeek(year-1, begins), first
+	}
+	for ; start < m.first+m.length; start += 7 {
+		if start >= end {
 			year++
+			first, end = end, firstWeek(year+1, begins)
 		}
-		week, weeks := (start-firstWeek(year, begins))/7, (firstWeek(year+1, begins)-firstWeek(year, begins))/7
+		week, weeks := (start-first)/7, (end-first)/7
 		if (r.weeks>>week|r.weeksBack>>(weeks-1-week))&1 == 1 {
 			mask |= shifted(0x7f, start-m.first)
 		}
@@ -124,5 +128,8 @@ func (r *Rule) weeksIn(m month) uint32 {
 	return mask
 }
 
-// firstWeek returns the first day of week 1 of the year.
-func firstWeek(year, begins int) int { return weekStart(dayOf(year, 1, 4), begins) }
+// firstWeek returns the first day of week 1 of the year: the one with 4 January in it.
+func firstWeek(year, begins int) int {
+	// A cycle later, because the arithmetic does not hold in January of year 0, to which the first days of year 1 may belong.
+	return weekStart(dayOf(year+400, 1, 4)-cycleDays, begins)
+}

@@ -30,20 +30,16 @@ func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) boo
 func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) bool) bool {
 	var room [4]moment
 	moved := room[:0] // out of a gap, not yielded yet
-	near := s.zone.At(first)
+	instants := newResolver(s.zone)
 	pass := func(m moment) bool { return m.instant < first || m.instant > last || yield(m) }
 	more := s.clock.between(s.earliestReading(first), s.latestReading(last), s.exDays, b, func(reading int64) bool {
 		if s.excludedTime(reading) {
 			return true
 		}
-		instant := reading - near.Offset
-		if instant < near.Start+wallclock.Reach || instant >= near.End {
-			instant = s.zone.Instant(reading)
-			near = s.zone.At(instant)
-			if instant+near.Offset != reading {
-				moved = append(moved, moment{reading, instant})
-				return true
-			}
+		instant, skipped := instants.instant(reading)
+		if skipped {
+			moved = append(moved, moment{reading, instant})
+			return true
 		}
 		for len(moved) > 0 && moved[0].instant <= instant {
 			// Of two readings of one instant the later is what the clock shows.

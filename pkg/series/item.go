@@ -1,0 +1,95 @@
+package series
+
+import (
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+var (
+	// spanFields say when an occurrence is: an exception has all of its own or none.
+	spanFields = entity.SpanFields()
+	// plainFields are the others that a client may set on an occurrence.
+	plainFields = clientFields()
+)
+
+func clientFields() []string {
+	var names []string
+	for _, f := range entity.Instance().Fields {
+		if f.Origin == entity.FromClient && !slices.Contains(spanFields, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own or of
+// the series. A virtual one has the series' version and times of change.
+func (s *Series) Item(o Occurrence) entity.Item {
+	it := make(entity.Item, len(s.master)+4)
+	row := o.Exception
+	if row == nil {
+		row = s.master
+	}
+	for _, name := range []string{entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt} {
+		it[name] = row[name]
+	}
+	id := entity.InstanceID(s.ID(), o.Date)
+	it[entity.AttrPK] = s.master[entity.AttrPK]
+	it[entity.AttrSK] = entity.String(entity.InstancePrefix(s.ID()) + o.Date)
+	it[entity.AttrType] = entity.String(entity.TypeInstance)
+	it[entity.AttrEventID], it[entity.AttrMasterID] = entity.String(id), s.master[entity.AttrMasterID]
+	it[entity.AttrRecurrenceID] = entity.String(entity.FormatInstant(s.recurrenceID(o.Original)))
+	for _, name := range plainFields {
+		from := s.master
+		if o.Owns(name) {
+			from = o.Exception
+		}
+		put(it, name, from)
+	}
+	if o.Exception == nil || !ownsSpan(o.Exception) {
+		s.setSpan(it, o.Original)
+	} else {
+		for _, name := range spanFields {
+			put(it, name, o.Exception)
+		}
+	}
+	put(it, entity.AttrModifiedFields, o.Exception)
+	put(it, entity.AttrDueSetAt, row)
+	return it
+}
+
+func put(it entity.Item, name string, from entity.Item) {
+	if v, ok := from[name]; ok {
+		it[name] = v
+	}
+}
+
+// recurrenceID is the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a series that floats or has whole
+// days.
+func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
+	if s.first.Floating {
+		return original.Wall
+	}
+	return original.Start
+}
+
+// setSpan writes the times that the rule gives the occurrence.
+func (s *Series) setSpan(it entity.Item, original recurrence.Occurrence) {
+	put(it, entity.AttrIsAllDay, s.master)
+	put(it, entity.AttrStartTzid, s.master)
+	put(it, entity.AttrEndTzid, s.master)
+	length := s.first.End.Sub(s.first.Start)
+	if s.master.Bool(entity.AttrIsAllDay) {
+		it[entity.AttrStartDate] = entity.String(entity.FormatDate(original.Wall))
+		it[entity.AttrEndDate] = entity.String(entity.FormatDate(original.Wall.Add(length)))
+		return
+	}
+	start := s.recurrenceID(original)
+	it[entity.AttrStartUtc] = entity.String(entity.FormatInstant(start))
+	if s.master.Has(entity.AttrEndUtc) {
+		it[entity.AttrEndUtc] = entity.String(entity.FormatInstant(start.Add(length)))
+	}
+}

@@ -1,0 +1,80 @@
+package series
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+// Occurrence is one occurrence of a series.
+type Occurrence struct {
+	// Date is the local date YYYYMMDD that the rule gives it: its name, wherever it was moved.
+	Date string
+	// Start and End are real instants in UTC.
+	Start, End time.Time
+	// Original is what the rule says.
+	Original recurrence.Occurrence
+	// Exception is the row that changed or cancelled it; nil for one that is virtual.
+	Exception entity.Item
+}
+
+// Virtual says that no row but the master's says anything about the occurrence.
+func (o Occurrence) Virtual() bool { return o.Exception == nil }
+
+// Cancelled says that the occurrence was cancelled by itself.
+func (o Occurrence) Cancelled() bool {
+	return o.Owns(entity.AttrStatus) && o.Exception.Str(entity.AttrStatus) == entity.StatusCancelled
+}
+
+// Owns reports whether the field is the occurrence's own rather than the series'.
+func (o Occurrence) Owns(field string) bool { return owns(o.Exception, field) }
+
+// ownsSpan reports whether an exception has times of its own: all of them, if one was changed.
+func ownsSpan(exception entity.Item) bool {
+	return slices.ContainsFunc(spanFields, func(name string) bool { return owns(exception, name) })
+}
+
+func owns(exception entity.Item, field string) bool {
+	list, _ := exception[entity.AttrModifiedFields].(entity.List)
+	return slices.Contains(list, entity.Value(entity.String(field)))
+}
+
+func compare(a, b Occurrence) int {
+	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.Date, b.Date))
+}
+
+func (s *Series) virtual(original recurrence.Occurrence) Occurrence {
+	return Occurrence{
+		Date: entity.CompactDate(original.Wall), Start: original.Start, End: s.end(original), Original: original,
+	}
+}
+
+// end is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that floats,
+// or of whole days, at the reading that far on.
+func (s *Series) end(original recurrence.Occurrence) time.Time {
+	length := s.first.End.Sub(s.first.Start)
+	switch {
+	case length == 0:
+		return original.Start
+	case s.first.Floating:
+		return entity.Resolve(original.Wall.Add(length), s.zone)
+	}
+	return original.Start.Add(length)
+}
+
+func (s *Series) excepted(original recurrence.Occurrence, exception entity.Item) Occurrence {
+	o := s.virtual(original)
+	o.Exception = exception
+	if !ownsSpan(exception) {
+		return o
+	}
+	span := entity.EventSpan(exception)
+	o.Start, o.End = span.Start, span.End
+	if span.Floating {
+		o.Start, o.End = entity.Resolve(span.Start, s.zone), entity.Resolve(span.End, s.zone)
+	}
+	return o
+}

@@ -1,0 +1,129 @@
+package series
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+// Series is a MASTER with its exceptions, seen in one zone. It is immutable.
+type Series struct {
+	master     entity.Item
+	rule       *recurrence.Series // in instants of the zone
+	zone       *time.Location     // in which floating times are read
+	first      entity.Span        // of the first occurrence, as stored
+	exceptions map[string]entity.Item
+	idle       []entity.Item
+}
+
+// New returns the series in the zone of whoever looks, which matters only where it floats. Of the instances those are taken
+// that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands store none
+// such.
+func New(master entity.Item, zone *time.Location, instances ...entity.Item) (*Series, error) {
+	rule, err := entity.CompileMaster(master)
+	if err != nil {
+		return nil, fmt.Errorf("series %s: %w", master.Key(), err)
+	}
+	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: entity.EventSpan(master)}
+	for _, it := range instances {
+		s.add(it)
+	}
+	return s, nil
+}
+
+func (s *Series) add(it entity.Item) {
+	masterID, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID))
+	if err != nil || masterID != s.ID() || !it.Has(entity.AttrModifiedFields) {
+		return // not this series', or undone
+	}
+	if _, ok := s.original(date); !ok {
+		s.idle = append(s.idle, it)
+		return
+	}
+	if s.exceptions == nil {
+		s.exceptions = map[string]entity.Item{}
+	}
+	s.exceptions[date] = it
+}
+
+// ID returns the master's id.
+func (s *Series) ID() string { return s.master.Str(entity.AttrMasterID) }
+
+// Master returns the row.
+func (s *Series) Master() entity.Item { return s.master }
+
+// Rule returns the occurrences without regard to exceptions, as instants in the zone.
+func (s *Series) Rule() *recurrence.Series { return s.rule }
+
+// Idle returns the exceptions that say something about a date the series no longer has. Nobody sees them.
+func (s *Series) Idle() []entity.Item { return s.idle }
+
+// original returns what the rule says about a date YYYYMMDD.
+func (s *Series) original(date string) (recurrence.Occurrence, bool) {
+	day, err := entity.ParseCompactDate(date)
+	if err != nil {
+		return recurrence.Occurrence{}, false
+	}
+	return s.rule.On(day)
+}
+
+// slack is more than the clocks of any zone are ever put forward or back, or than two zones differ.
+const slack = 26 * time.Hour
+
+// Overlapping returns the occurrences that go on at some time in [from, to), or start in it, in the order of their starts;
+// exceptions where they moved to, cancelled ones not.
+func (s *Series) Overlapping(from, to time.Time) []Occurrence {
+	var out []Occurrence
+	keep := func(o Occurrence) {
+		if o.Start.Before(to) && (!o.Start.Before(from) || o.End.After(from)) {
+			out = append(out, o)
+		}
+	}
+	var buffer [8]recurrence.Occurrence
+	for _, original := range s.rule.Overlapping(buffer[:0], from, to, s.reach()) {
+		if o := s.virtual(original); !s.isException(o.Date) {
+			keep(o)
+		}
+	}
+	if len(s.exceptions) == 0 {
+		return out
+	}
+	for date := range s.exceptions {
+		if o, ok := s.On(date); ok && !o.Cancelled() {
+			keep(o)
+		}
+	}
+	slices.SortFunc(out, compare)
+	return out
+}
+
+// reach is how long before a window an occurrence may start and still be met in it.
+func (s *Series) reach() time.Duration {
+	length := s.first.End.Sub(s.first.Start)
+	if length > 0 && s.first.Floating {
+		length += slack
+	}
+	return length
+}
+
+func (s *Series) isException(date string) bool {
+	_, ok := s.exceptions[date]
+	return ok
+}
+
+// On returns the occurrence of a date YYYYMMDD, the local date that the rule gives it, wherever it was moved; a cancelled
+// one, too.
+func (s *Series) On(date string) (Occurrence, bool) {
+	original, ok := s.original(date)
+	if !ok {
+		return Occurrence{}, false
+	}
+	exception, ok := s.exceptions[date]
+	if !ok {
+		return s.virtual(original), true
+	}
+	return s.excepted(original, exception), true
+}
