@@ -1,0 +1,104 @@
+package series_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T) {
+	t.Parallel()
+	s := newSeries(t, "UTC", weekly(t, nil),
+		moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z"), // two days later
+		moved("20250120", "2025-01-06T10:00:00Z", "2025-01-06T10:30:00Z"), // into another week, before all others
+		cancelled("20250127"),
+		exception("20250203", entity.Item{entity.AttrTitle: entity.String("retrospective")}, entity.AttrTitle),
+	)
+	require.Equal(t, []string{
+		"20250120 2025-01-06T10:00:00Z 2025-01-06T10:30:00Z",
+		"20250106 2025-01-06T14:00:00Z 2025-01-06T14:30:00Z",
+		"20250113 2025-01-15T20:00:00Z 2025-01-15T21:00:00Z",
+		"20250203 2025-02-03T14:00:00Z 2025-02-03T14:30:00Z",
+	}, spans(s.Overlapping(at("2025-01-06T00:00:00Z"), at("2025-02-04T00:00:00Z"))))
+	require.Empty(t, s.Overlapping(at("2025-01-19T00:00:00Z"), at("2025-01-28T00:00:00Z")), "one moved away, one cancelled")
+	require.Empty(t, s.Idle())
+}
+
+func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
+	t.Parallel()
+	s := newSeries(t, "UTC", weekly(t, entity.Item{entity.AttrEndUtc: entity.String("2025-01-08T14:00:00Z")})) // two days long
+	for _, c := range []struct {
+		from, to string
+		want     int
+	}{
+		{"2025-01-07T00:00:00Z", "2025-01-07T01:00:00Z", 1},
+		{"2025-01-08T13:59:59Z", "2025-01-08T15:00:00Z", 1},
+		{"2025-01-08T14:00:00Z", "2025-01-08T15:00:00Z", 0}, // it ends as the window begins
+		{"2025-01-06T14:00:00Z", "2025-01-06T14:00:01Z", 1},
+		{"2025-01-06T13:00:00Z", "2025-01-06T14:00:00Z", 0}, // the window ends as it begins
+	} {
+		require.Len(t, s.Overlapping(at(c.from), at(c.to)), c.want, "%s to %s", c.from, c.to)
+	}
+	point := newMaster(t, entity.Item{
+		entity.AttrStartUtc: entity.String("2025-01-06T14:00:00Z"), entity.AttrStartTzid: entity.String("UTC"), entity.AttrRRule: entity.String("FREQ=DAILY"),
+	})
+	require.Len(t, newSeries(t, "UTC", point).Overlapping(at("2025-01-07T14:00:00Z"), at("2025-01-07T14:00:01Z")), 1, "without length it is where it starts")
+}
+
+func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
+	t.Parallel()
+	late := moved("20250310", "2025-03-12T14:00:00Z", "2025-03-12T15:00:00Z")
+	for name, change := range map[string]entity.Item{
+		"another rule": {entity.AttrRRule: entity.String("FREQ=WEEKLY;BYDAY=TU")},
+		"an end":       {entity.AttrRRuleUntil: entity.String("2025-03-01T00:00:00Z")},
+		"an exdate":    {entity.AttrExDate: entity.List{entity.String("20250310")}},
+	} {
+		s := newSeries(t, "UTC", weekly(t, change), late)
+		require.Equal(t, []entity.Item{late}, s.Idle(), name)
+		require.Empty(t, s.Overlapping(at("2025-03-12T00:00:00Z"), at("2025-03-13T00:00:00Z")), name)
+		_, ok := s.On("20250310")
+		require.False(t, ok, name)
+	}
+}
+
+func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
+	t.Parallel()
+	other := moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z")
+	other[entity.AttrEventID] = entity.String(entity.InstanceID("mst_other", "20250113"))
+	s := newSeries(t, "UTC", weekly(t, nil), exception("20250106", entity.Item{}), other)
+	o, ok := s.On("20250106")
+	require.True(t, ok)
+	require.True(t, o.Virtual())
+	o, _ = s.On("20250113")
+	require.True(t, o.Virtual())
+	require.Empty(t, s.Idle())
+}
+
+func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
+	t.Parallel()
+	night := entity.Item{entity.AttrStartUtc: entity.String("2025-03-07T06:00:00Z"), entity.AttrEndUtc: entity.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
+	zoned := newMaster(t, with(night, entity.AttrStartTzid, "America/New_York"))
+	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T09:00:00Z"}, // three hours, until 05:00 on the clock
+		spans(newSeries(t, "UTC", zoned).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
+
+	floating := newMaster(t, entity.Item{
+		entity.AttrStartUtc: entity.String("2025-03-07T01:00:00Z"), entity.AttrEndUtc: entity.String("2025-03-07T04:00:00Z"), entity.AttrRRule: entity.String("FREQ=DAILY"),
+	})
+	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"}, // until 04:00 on the clock of whoever looks
+		spans(newSeries(t, "America/New_York", floating).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
+
+	days := newMaster(t, entity.Item{
+		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-03-08"), entity.AttrEndDate: entity.String("2025-03-10"), entity.AttrRRule: entity.String("FREQ=YEARLY"),
+	})
+	require.Equal(t, []string{"20250308 2025-03-08T05:00:00Z 2025-03-10T04:00:00Z"},
+		spans(newSeries(t, "America/New_York", days).Overlapping(at("2025-03-10T03:59:00Z"), at("2025-03-10T12:00:00Z"))))
+}
+
+func with(it entity.Item, name, value string) entity.Item {
+	out := it.Clone()
+	out[name] = entity.String(value)
+	out[entity.AttrRRule] = entity.String("FREQ=DAILY")
+	return out
+}

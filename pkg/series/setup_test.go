@@ -1,0 +1,88 @@
+package series_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+)
+
+const (
+	user     = "u1"
+	masterID = "mst_standup"
+)
+
+// newMaster is a valid series of the fields, as a command would store it.
+func newMaster(t *testing.T, fields entity.Item) entity.Item {
+	t.Helper()
+	merged := entity.Item{entity.AttrTitle: entity.String("standup"), entity.AttrStatus: entity.String(entity.StatusConfirmed), entity.AttrIsAllDay: entity.Bool(false)}
+	for name, v := range fields {
+		merged[name] = v
+	}
+	it := entity.Master().First(user, masterID, merged, at("2025-01-01T00:00:00Z"), nil)
+	require.Empty(t, entity.Master().Validate(it))
+	return it
+}
+
+// weekly is nine o'clock in New York on Mondays, for half an hour.
+func weekly(t *testing.T, more entity.Item) entity.Item {
+	fields := entity.Item{
+		entity.AttrStartUtc: entity.String("2025-01-06T14:00:00Z"), entity.AttrEndUtc: entity.String("2025-01-06T14:30:00Z"),
+		entity.AttrStartTzid: entity.String("America/New_York"), entity.AttrRRule: entity.String("FREQ=WEEKLY;BYDAY=MO"),
+	}
+	for name, v := range more {
+		fields[name] = v
+	}
+	return newMaster(t, fields)
+}
+
+// exception is what a command would store of an occurrence with these fields of its own.
+func exception(date string, own entity.Item, modified ...string) entity.Item {
+	id := entity.InstanceID(masterID, date)
+	fields := own.Clone()
+	var names entity.List
+	for _, name := range modified {
+		names = append(names, entity.String(name))
+	}
+	fields.Set(entity.AttrModifiedFields, names)
+	return entity.Instance().First(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
+}
+
+func moved(date, start, end string) entity.Item {
+	return exception(date, entity.Item{
+		entity.AttrStartUtc: entity.String(start), entity.AttrEndUtc: entity.String(end), entity.AttrStartTzid: entity.String("America/New_York"),
+	}, entity.AttrStartUtc, entity.AttrEndUtc)
+}
+
+func cancelled(date string) entity.Item {
+	return exception(date, entity.Item{entity.AttrStatus: entity.String(entity.StatusCancelled)}, entity.AttrStatus)
+}
+
+func newSeries(t *testing.T, zone string, master entity.Item, instances ...entity.Item) *series.Series {
+	t.Helper()
+	location, err := entity.LoadZone(zone)
+	require.NoError(t, err)
+	s, err := series.New(master, location, instances...)
+	require.NoError(t, err)
+	return s
+}
+
+func at(text string) time.Time {
+	t, err := entity.ParseInstant(text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// spans writes occurrences as date, start and end.
+func spans(occurrences []series.Occurrence) []string {
+	var out []string
+	for _, o := range occurrences {
+		out = append(out, o.Date+" "+entity.FormatInstant(o.Start)+" "+entity.FormatInstant(o.End))
+	}
+	return out
+}
