@@ -113,7 +113,8 @@ func (r *Rule) weeksIn(m month) uint32 {
 	year := m.year
 	first, end := firstWeek(year, begins), firstWeek(year+1, begins)
 	if start < first {
-		first, end = firstWeek(year-1, begins), first
+		year--
+		first, end = firstWeek(year, begins), first
 	}
 	for ; start < m.first+m.length; start += 7 {
 		if start >= end {
