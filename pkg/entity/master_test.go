@@ -1,0 +1,101 @@
+package entity_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
+	it, errs := create(t, entity.Master(), `{"title":"Standup","startUtc":"2025-01-06T14:00:00Z","endUtc":"2025-01-06T14:15:00Z",
+		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO;COUNT=10","exdate":["20250310","20250113","20250310"]}`)
+	require.Empty(t, errs)
+	require.Equal(t, entity.Item{
+		"PK": entity.String("USER#ann"), "SK": entity.String("MASTER#mst_1"),
+		"GSI1PK": entity.String("USER#ann#2025"), "GSI1SK": entity.String("2025-01-06T14:00:00Z"),
+		"GSI2PK": entity.String("MASTER#mst_1"), "GSI2SK": entity.String("MASTER"),
+		"GSI3PK": entity.String("USER#ann"), "GSI3SK": entity.String("MASTER#ACTIVE#2025-03-03T14:15:00Z"),
+		"entityType": entity.String("MASTER"), "masterId": entity.String("mst_1"), "eventId": entity.String("mst_1"), "version": entity.Int(1),
+		"createdAt": entity.String("2025-12-01T12:00:00Z"), "updatedAt": entity.String("2025-12-01T12:00:00Z"),
+		"title": entity.String("Standup"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
+		"startUtc": entity.String("2025-01-06T14:00:00Z"), "endUtc": entity.String("2025-01-06T14:15:00Z"), "startTzid": entity.String("America/New_York"),
+		"rrule": entity.String("FREQ=WEEKLY;BYDAY=MO;COUNT=10"), "exdate": entity.List{entity.String("20250113"), entity.String("20250310")},
+		"lastStartUtc": entity.String("2025-03-03T14:00:00Z"), "icalUid": entity.String("mst_1@nexus.app"), "sequence": entity.Int(0),
+	}, it, "the last date is excluded, so the one before is the last")
+}
+
+func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
+	it, errs := create(t, entity.Master(), `{"title":"x","isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=YEARLY"}`)
+	require.Empty(t, errs)
+	require.Equal(t, "MASTER#ACTIVE#9999-12-31T23:59:59Z", it.Str("GSI3SK"))
+	require.False(t, it.Has("lastStartUtc"))
+	require.Equal(t, "2025-01-07", it.Str("endDate"))
+}
+
+func TestARefusedSeriesNamesTheFieldThatIsWrong(t *testing.T) {
+	const timed = `"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`
+	for name, c := range map[string]struct{ fields, pointer string }{
+		"no rule":               {timed, "/rrule"},
+		"a rule that is none":   {timed + `,"rrule":"every day"`, "/rrule"},
+		"times of day":          {timed + `,"rrule":"FREQ=DAILY;BYHOUR=9,17"`, "/rrule"},
+		"more than one a day":   {timed + `,"rrule":"FREQ=HOURLY"`, "/rrule"},
+		"30 February":           {timed + `,"rrule":"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"`, "/rrule"},
+		"an end before it":      {timed + `,"rrule":"FREQ=DAILY","rruleUntil":"2025-01-05T14:00:00Z"`, "/rrule"},
+		"nothing left":          {timed + `,"rrule":"FREQ=DAILY;COUNT=1","exdate":["20250106"]`, "/rrule"},
+		"a date that is none":   {timed + `,"rrule":"FREQ=DAILY","exdate":["20250230"]`, "/exdate"},
+		"a date with hyphens":   {timed + `,"rrule":"FREQ=DAILY","rdate":["2025-02-03"]`, "/rdate"},
+		"a date far away":       {timed + `,"rrule":"FREQ=DAILY","rdate":["99990101"]`, "/rdate"},
+		"dates that are texts":  {timed + `,"rrule":"FREQ=DAILY","rdate":"20250203"`, "/rdate"},
+		"a zone that is none":   {`"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"Mars/Olympus","rrule":"FREQ=DAILY"`, "/startTzid"},
+		"an end for no zone":    {`"title":"x","startUtc":"2025-01-06T14:00:00","rrule":"FREQ=DAILY","rruleUntil":"2025-02-01T00:00:00Z"`, "/rruleUntil"},
+		"longer than a year":    {timed + `,"endUtc":"2026-02-06T14:00:00Z","rrule":"FREQ=YEARLY"`, "/endUtc"},
+		"days beyond a year":    {`"title":"x","isAllDay":true,"startDate":"2025-01-06","endDate":"2026-01-09","rrule":"FREQ=YEARLY"`, "/endDate"},
+		"no start":              {`"title":"x","rrule":"FREQ=DAILY"`, "/startUtc"},
+		"a rule without bounds": {timed + `,"rrule":"FREQ=DAILY;BYMONTH=` + strings.Repeat("1,", 2000) + `1"`, "/rrule"},
+	} {
+		_, errs := create(t, entity.Master(), "{"+c.fields+"}")
+		require.NotEmpty(t, errs, name)
+		require.Equal(t, c.pointer, errs[0].Pointer, "%s: %v", name, errs)
+	}
+	patch, errs := entity.Master().Parse(decode(t, "{"+timed+`,"rrule":"FREQ=DAILY","exdate":["20250301"],"hasExceptions":true,"lastStartUtc":"2025-01-06T14:00:00Z"}`))
+	require.Len(t, errs, 2, "%v %v", patch, errs)
+}
+
+func TestTheDatesOfASeriesAreBounded(t *testing.T) {
+	var dates []string
+	for year := 2000; len(dates) < 501; year++ {
+		for _, day := range []string{"0101", "0301", "0501", "0701", "0901"} {
+			dates = append(dates, fmt.Sprintf(`"%d%s"`, year, day))
+		}
+	}
+	_, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2000-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","exdate":[`+strings.Join(dates, ",")+`]}`)
+	require.Len(t, errs, 1)
+	require.Equal(t, "/exdate", errs[0].Pointer)
+}
+
+func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
+	fields := entity.Item{"isAllDay": entity.Bool(false), "startUtc": entity.String("2025-12-24T16:00:00Z"), "startTzid": entity.String("UTC")}
+	fields["masterId"], fields["recurrenceId"] = entity.String("mst_1"), entity.String("2025-12-24T15:00:00Z")
+	undone := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	require.Equal(t, entity.Key{PK: "USER#ann", SK: "INSTANCE#mst_1#20251224"}, undone.Key())
+	for _, name := range []string{"GSI1PK", "GSI2PK", "GSI3PK"} {
+		require.False(t, undone.Has(name), name)
+	}
+	require.Empty(t, entity.Instance().ShownIn(undone))
+
+	fields["modifiedFields"], fields["endUtc"] = entity.List{entity.String("startUtc")}, entity.String("2025-12-26T16:00:00Z")
+	moved := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	require.Empty(t, entity.Instance().Validate(moved))
+	require.Equal(t, map[string]string{
+		"GSI1PK": "USER#ann#2025", "GSI1SK": "2025-12-24T16:00:00Z", "GSI2PK": "MASTER#mst_1", "GSI2SK": "INSTANCE#20251224",
+		"GSI3PK": "USER#ann", "GSI3SK": "EVENT#LONG#2025-12-26T16:00:00Z",
+	}, map[string]string{
+		"GSI1PK": moved.Str("GSI1PK"), "GSI1SK": moved.Str("GSI1SK"), "GSI2PK": moved.Str("GSI2PK"), "GSI2SK": moved.Str("GSI2SK"),
+		"GSI3PK": moved.Str("GSI3PK"), "GSI3SK": moved.Str("GSI3SK"),
+	})
+	require.Empty(t, entity.Instance().Dues(moved), "reminders of the series are the series'")
+}
