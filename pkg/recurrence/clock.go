@@ -25,7 +25,27 @@ type clock struct {
 
 // newClock prepares a complete rule.
 func newClock(rule Rule, start int64) clock {
-	c := clock{start: start, unit: rule.freq.unitSeconds()}
+	c := clock{unit: rule.freq.unitSeconds()}
+	c.begin(rule, start)
+	if rule.has(partSetPos) && rule.freq <= Daily {
+		c.picked = true
+		for i := range rule.picked(0, c.grid.size, c.grid.size) {
+			c.picks = append(c.picks, int32(i))
+		}
+	}
+	return c
+}
+
+// startingAt returns the clock of the rule as it runs from another reading on, for a rule of less than a day. What BYSETPOS
+// picks stays: a unit has as many times wherever it begins.
+func (c *clock) startingAt(start int64) *clock {
+	other := &clock{unit: c.unit, picked: c.picked, picks: c.picks}
+	other.begin(c.days.rule.completeTime(start), start)
+	return other
+}
+
+func (c *clock) begin(rule Rule, start int64) {
+	c.start = start
 	c.origin = (start - floorMod(start, c.unit)) / c.unit
 	hours, minutes, seconds := rule.hours, rule.minutes, rule.seconds
 	switch rule.freq {
@@ -39,13 +59,6 @@ func newClock(rule Rule, start int64) clock {
 	c.grid = newGrid(hours, minutes, seconds)
 	c.time = c.grid.at(0)
 	c.days = newDays(rule, dayOfReading(start), c.grid.size)
-	if rule.has(partSetPos) && rule.freq <= Daily {
-		c.picked = true
-		for i := range rule.picked(0, c.grid.size, c.grid.size) {
-			c.picks = append(c.picks, int32(i))
-		}
-	}
-	return c
 }
 
 // single reports whether a day has one time at most, the same on every day.
@@ -100,30 +113,6 @@ func (c *clock) dayOfLastUnit(day int) int {
 		return day
 	}
 	return dayOfReading(alignDown(int64(day+1)*(daySeconds/c.unit)-1, c.origin, step) * c.unit)
-}
-
-// latest returns the last reading from first to last. The days in without are passed over.
-func (c *clock) latest(first, last int64, without []int32, b *budget) (reading int64, ok bool) {
-	first, last = max(first, c.start), min(last, finalWall)
-	for day := dayOfReading(last); int64(day+1)*daySeconds > first; day-- {
-		day = c.dayOfLastUnit(day)
-		if day, ok = c.days.previous(day); !ok || *b <= 0 {
-			return 0, false
-		}
-		midnight := int64(day) * daySeconds
-		if isAmong(without, day) || midnight+daySeconds <= first {
-			continue
-		}
-		found := false
-		c.ofDay(day, max(0, first-midnight), min(daySeconds-1, last-midnight), b, func(at int64) bool {
-			reading, found = at, true
-			return b.spend(1)
-		})
-		if found {
-			return reading, true
-		}
-	}
-	return 0, false
 }
 
 func isAmong(days []int32, day int) bool {

@@ -13,8 +13,7 @@ type cursor struct {
 	month month
 	end   int
 	// byMonth, years of which BYSETPOS picks days: the year in hand.
-	year   int
-	picked [12]uint32
+	picks yearPicks
 }
 
 // seek makes the cursor one over the days from first to last.
@@ -84,13 +83,8 @@ func (c *cursor) take() {
 	switch {
 	case m.first > c.last:
 		c.mask = 0
-	case d.picks && d.rule.freq == Yearly:
-		if c.year != m.year {
-			c.year, c.picked = m.year, d.year(m.year)
-		}
-		c.mask = c.picked[m.number-1]
 	default:
-		c.mask = d.daysOf(m)
+		c.mask = d.daysOf(m, &c.picks)
 	}
 }
 

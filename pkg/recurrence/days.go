@@ -57,7 +57,7 @@ func newDays(rule Rule, origin, times int) days {
 
 // daysOf returns the days of the month that belong to the rule, as bits. The month is one in which a period of the rule
 // lies; for a rule by months or years that is for the caller to see to.
-func (d *days) daysOf(m month) uint32 {
+func (d *days) daysOf(m month, picks *yearPicks) uint32 {
 	mask := d.rule.days(m)
 	switch {
 	case d.picks && d.rule.freq == Weekly:
@@ -67,14 +67,22 @@ func (d *days) daysOf(m month) uint32 {
 		d.rule.pickDays(masks[:], d.times)
 		return masks[0]
 	case d.picks && d.rule.freq == Yearly && mask != 0:
-		masks := d.year(m.year)
-		return masks[m.number-1]
+		if picks.year != m.year {
+			picks.year, picks.masks = m.year, d.year(m.year)
+		}
+		return picks.masks[m.number-1]
 	case d.step > 1 && d.rule.freq == Daily:
 		return mask & d.everyStep(m)
 	case d.step > 1 && d.rule.freq == Weekly:
 		return mask & d.everyWeek(m)
 	}
 	return mask
+}
+
+// yearPicks are the days that BYSETPOS picks of the year in hand, of a rule by years. The first year is 1.
+type yearPicks struct {
+	year  int
+	masks [12]uint32
 }
 
 // year returns the picked days of each month of a year.
@@ -158,48 +166,4 @@ func (d *days) place(day int) (rank, size int) {
 		return rank, size
 	}
 	return bits.OnesCount32(masks[0] & (1<<(day-first) - 1)), bits.OnesCount32(masks[0])
-}
-
-// previous returns the last of the days that is not after the one given.
-func (d *days) previous(day int) (int, bool) {
-	day = min(day, finalDay)
-	for day >= d.origin {
-		var first int
-		var mask uint32
-		switch d.shape {
-		case byDay:
-			day = alignDown(day, d.origin, d.step)
-			return day, day >= d.origin
-		case byWeek:
-			first = alignDown(day, d.week, 7*d.step)
-			mask = uint32(d.weekdays)
-		case byMonth:
-			m := d.monthBefore(day)
-			first, mask = m.first, d.daysOf(m)
-		}
-		if first+31 > day && day >= first {
-			mask &= 2<<(day-first) - 1
-		}
-		if mask != 0 {
-			found := first + bits.Len32(mask) - 1
-			return found, found >= d.origin
-		}
-		day = first - 1
-	}
-	return 0, false
-}
-
-// monthBefore returns the last month with a period of the rule that begins by the day.
-func (d *days) monthBefore(day int) month {
-	year, number, _ := civil(day)
-	switch d.rule.freq {
-	case Monthly:
-		index := alignDown(year*12+number-1, d.month, d.step)
-		return monthOf(index/12, index%12+1)
-	case Yearly:
-		if admissible := alignDown(year, d.month/12, d.step); admissible != year {
-			return monthOf(admissible, 12)
-		}
-	}
-	return monthOf(year, number)
 }

@@ -25,11 +25,10 @@ func (s *Series) eachElapsed(first, last int64, without []int32, b *budget, yiel
 
 // latestElapsed returns the last occurrence of such a rule that is not after the instant.
 func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
-	last = min(last, finalWall+wallclock.Reach)
 	for last >= s.instant && b.spend(spanCost) {
 		span := s.zone.At(last)
 		first := max(span.Start, s.instant)
-		if reading, ok := s.clockIn(span).latest(first+span.Offset, last+span.Offset, s.exDays, b); ok {
+		if reading, ok := s.clockIn(span).latest(first+span.Offset, min(last+span.Offset, s.lastReading), s.exDays, s.excludedTime, b); ok {
 			return moment{reading, reading - span.Offset}, true
 		}
 		last = first - 1
@@ -43,6 +42,5 @@ func (s *Series) clockIn(span wallclock.Span) *clock {
 	if wall == s.clock.start {
 		return &s.clock
 	}
-	c := newClock(s.clock.days.rule.completeTime(wall), wall)
-	return &c
+	return s.clock.startingAt(wall)
 }

@@ -76,36 +76,3 @@ func (s *Series) latestReading(instant int64) int64 {
 	}
 	return min(instant+span.Offset, s.lastReading)
 }
-
-// latestOfRule returns the rule's last occurrence that is not after the instant.
-func (s *Series) latestOfRule(last int64, b *budget) (found moment, ok bool) {
-	keep := func(m moment) bool {
-		found, ok = m, true
-		return true
-	}
-	last = min(last, s.lastInstant, finalWall+wallclock.Reach)
-	for !ok && last >= firstWall-wallclock.Reach && b.spend(1) {
-		var m moment
-		there := false
-		switch {
-		case s.elapsed:
-			m, there = s.latestElapsed(last, b)
-		case s.zone == nil:
-			m.reading, there = s.clock.latest(firstWall, min(last, s.lastReading), s.exDays, b)
-			m.instant = m.reading
-		default:
-			m.reading, there = s.clock.latest(firstWall, s.latestReading(last), s.exDays, b)
-			// In what is near a change of the clocks the latest reading need not be the latest occurrence.
-			m.instant = min(s.zone.Instant(m.reading), last)
-			if span := s.zone.At(last); last-wallclock.Reach < span.Start || last+wallclock.Reach >= span.End {
-				m.instant = min(m.instant, last-wallclock.Reach)
-			}
-		}
-		if !there {
-			break
-		}
-		s.eachOfRule(m.instant, last, b, keep)
-		last = m.instant - 1
-	}
-	return found, ok
-}

@@ -66,3 +66,19 @@ func (r *Rule) picked(from, end, size int) func(yield func(int) bool) {
 		}
 	}
 }
+
+// pickedBack does it from the end.
+func (r *Rule) pickedBack(from, end, size int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := end - 1; i >= from; i-- {
+			if back := size - 366; i >= 366 && i < back {
+				if i = 365; i < from {
+					return
+				}
+			}
+			if r.hits(i, size) && !yield(i) {
+				return
+			}
+		}
+	}
+}
