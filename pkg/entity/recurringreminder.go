@@ -62,16 +62,26 @@ func movesOn(before, after Item) bool {
 	return ok && at.Start.Equal(to)
 }
 
-// lastTrigger is the last of a recurring reminder in the form of an index key.
-func lastTrigger(it Item) string {
-	if triggers, err := CompileReminder(it); err == nil {
-		if last, ok := triggers.Last(); ok {
-			return FormatInstant(last.Start)
+// lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its last
+// trigger, or the end of a snooze that reaches beyond it.
+func lastShown(it Item, dues []Due) string {
+	triggers, err := CompileReminder(it)
+	if err != nil {
+		return Forever
+	}
+	last, ok := triggers.Last()
+	if !ok {
+		return Forever
+	}
+	at := last.Start
+	for _, due := range dues {
+		if due.At.After(at) {
+			at = due.At
 		}
 	}
-	return Forever
+	return FormatInstant(at)
 }
 
 // RecurringRemindersPrefix begins the state-view sort keys of recurring reminders that are alive; behind it stands the
-// last trigger, or [Forever].
+// last trigger or the end of a later snooze, or [Forever].
 func RecurringRemindersPrefix() string { return join(TypeReminder, "RECURRING") + separator }

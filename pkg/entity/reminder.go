@@ -96,7 +96,7 @@ func indexReminder(user string, it Item) IndexKeys {
 	}
 	keys := yearKeys(user, dues[0].At)
 	if it.Has(AttrRRule) {
-		keys.StatePK, keys.StateSK = UserPK(user), RecurringRemindersPrefix()+lastTrigger(it)
+		keys.StatePK, keys.StateSK = UserPK(user), RecurringRemindersPrefix()+lastShown(it, dues)
 	}
 	return keys
 }
