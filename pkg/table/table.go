@@ -72,6 +72,9 @@ type Query struct {
 	// AnyTag keeps only rows with one of these tags. It is the only filter there is, and costs the read of every row in
 	// the range.
 	AnyTag []string
+	// AnyTagOr names an attribute whose presence lets a row pass the filter: what it says of tags is not in the row, or not
+	// all. It means nothing without AnyTag.
+	AnyTagOr string
 	// Limit bounds the rows read before the filter; 0 leaves the page to end at 1 MB.
 	Limit      int
 	Descending bool

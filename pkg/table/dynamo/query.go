@@ -99,7 +99,7 @@ func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter, err := x.anyTag(q.AnyTag)
+	filter, err := x.anyTag(q.AnyTag, q.AnyTagOr)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,8 @@ func (x *expression) keyCondition(index entity.IndexSchema, partition string, r 
 	return text, failure
 }
 
-// anyTag is the filter for rows with one of the tags; nil for no filter.
-func (x *expression) anyTag(tags []string) (*string, error) {
+// anyTag is the filter for rows with one of the tags, or with the attribute if one is named; nil for no filter.
+func (x *expression) anyTag(tags []string, or string) (*string, error) {
 	if len(tags) == 0 {
 		return nil, nil
 	}
@@ -167,6 +167,9 @@ func (x *expression) anyTag(tags []string) (*string, error) {
 			return nil, fmt.Errorf("tag %d: %w", i, err)
 		}
 		tests[i] = "contains(" + x.name(entity.AttrTags) + ", " + v + ")"
+	}
+	if or != "" {
+		tests = append(tests, "attribute_exists("+x.name(or)+")")
 	}
 	text := strings.Join(tests, " OR ")
 	return &text, nil

@@ -81,6 +81,17 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"a"},":v2":{"S":"b"},":v3":{"S":"x"},":v4":{"S":"y"}},
 			"ScanIndexForward":true,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
+		"the filter lets rows with an attribute pass": {
+			func(ctx context.Context, s *dynamo.Store) error {
+				_, err := s.Query(ctx, table.Query{Partition: "p", AnyTag: []string{"x"}, AnyTagOr: "modifiedFields"})
+				return err
+			},
+			"Query",
+			`{"TableName":"T","KeyConditionExpression":"#n0 = :v0","FilterExpression":"contains(#n1, :v1) OR attribute_exists(#n2)",
+			"ExpressionAttributeNames":{"#n0":"PK","#n1":"tags","#n2":"modifiedFields"},
+			"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"x"}},
+			"ConsistentRead":true,"ScanIndexForward":true,"ReturnConsumedCapacity":"INDEXES"}`,
+		},
 		"a count reads no rows": {
 			func(ctx context.Context, s *dynamo.Store) error {
 				_, err := s.Count(ctx, table.Query{Partition: "p", Range: table.Range{From: "a"}, Limit: 1})

@@ -20,6 +20,7 @@ type queryPlan struct {
 	prefix     string
 	from, to   string
 	anyTag     []string
+	anyTagOr   string
 	limit      int
 	descending bool
 	start      place
@@ -48,7 +49,7 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 	p := queryPlan{
 		index: index, which: -1, partition: q.Partition,
 		prefix: q.Range.Prefix, from: q.Range.From, to: q.Range.To,
-		anyTag: slices.Clone(q.AnyTag), limit: q.Limit, descending: q.Descending,
+		anyTag: slices.Clone(q.AnyTag), anyTagOr: q.AnyTagOr, limit: q.Limit, descending: q.Descending,
 	}
 	if q.Index != entity.Base {
 		p.which = slices.IndexFunc(s.schema.Indexes, func(i entity.IndexSchema) bool { return i.Name == q.Index })

@@ -131,6 +131,9 @@ func (p queryPlan) keeps(r *row) bool {
 	if p.index.KeysOnly && p.which >= 0 {
 		return false
 	}
+	if p.anyTagOr != "" && r.item.Has(p.anyTagOr) {
+		return true
+	}
 	tags, _ := r.item[entity.AttrTags].(entity.StringSet)
 	return slices.ContainsFunc(p.anyTag, func(tag string) bool { return slices.Contains(tags, tag) })
 }

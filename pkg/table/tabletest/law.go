@@ -92,8 +92,15 @@ func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if q.Partition == "" {
 		l.breach(entity.Key{}, "a query without a partition is a scan")
 	}
+	if q.AnyTagOr != "" && (len(q.AnyTag) == 0 || !slices.Contains(tagsElsewhere, q.AnyTagOr)) {
+		l.breach(entity.Key{PK: q.Partition}, "a filter on %s, which is no question of tags", q.AnyTagOr)
+	}
 	return l.Store.Query(ctx, q)
 }
+
+// tagsElsewhere are the attributes of rows whose tags may stand in another row, or that speak for others with tags of
+// their own: of an exception, and of a series that has some.
+var tagsElsewhere = []string{entity.AttrModifiedFields, entity.AttrHasExceptions}
 
 func (l *Law) breach(key entity.Key, format string, args ...any) {
 	l.mu.Lock()

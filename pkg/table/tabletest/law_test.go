@@ -71,6 +71,10 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 		},
 		"without a condition": func(s table.Store) error { return s.Load(t.Context(), []entity.Item{good}) },
 		"a scan":              func(s table.Store) error { _, err := s.Query(t.Context(), table.Query{}); return err },
+		"no question of tags": func(s table.Store) error {
+			_, err := s.Query(t.Context(), table.Query{Partition: "p", AnyTag: []string{"x"}, AnyTagOr: "title"})
+			return err
+		},
 		"known row": func(s table.Store) error {
 			return s.Put(t.Context(), table.Put{Item: entity.Key{PK: entity.UserPK("ann"), SK: "HABIT#1"}.Item()})
 		},

@@ -175,6 +175,18 @@ func filterCases() []testCase {
 			q.Index, q.AnyTag, q.Range = entity.StateView, []string{"home"}, table.Range{From: sortKey("003"), To: sortKey("008")}
 			f.eventually(q, "003", "006")
 		}},
+		{"a tag filter lets rows with the attribute named beside it pass", func(f *fixture) {
+			f.tagged()
+			f.put("002", entity.Item{attrFlag: entity.Bool(false)})
+			q := f.mine()
+			q.AnyTag, q.AnyTagOr = []string{"rare"}, attrFlag
+			f.Equal([]string{"002", "009"}, names(f.rows(q)))
+			n, err := f.store.Count(f.ctx, q)
+			f.NoError(err)
+			f.Equal(2, n)
+			q.AnyTag = nil
+			f.Len(f.rows(q), 12, "without tags there is no filter")
+		}},
 		{"more tags than an item may have are refused", func(f *fixture) {
 			q := f.mine()
 			for i := range 51 {
