@@ -9,7 +9,12 @@ const spanCost = 50
 // whatever its end; it reports whether it came to the end of them.
 func (s *Series) eachElapsed(first, last int64, without []int32, b *budget, yield func(moment) bool) bool {
 	first, last = max(first, s.instant), min(last, finalWall+wallclock.Reach)
-	for first <= last && b.spend(spanCost) {
+	unit, step := s.clock.unit, s.clock.unit*s.clock.days.rule.interval
+	for b.spend(spanCost) {
+		// Where a unit begins can be moved by the change of the clocks, but by less than its length.
+		if first = max(first, alignUp(first-unit, s.instant, step)-unit); first > last {
+			break
+		}
 		span := s.zone.At(first)
 		to := min(span.End-1, last)
 		more := s.clockIn(span).between(first+span.Offset, to+span.Offset, without, b, func(reading int64) bool {
@@ -25,7 +30,11 @@ func (s *Series) eachElapsed(first, last int64, without []int32, b *budget, yiel
 
 // latestElapsed returns the last occurrence of such a rule that is not after the instant.
 func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
-	for last >= s.instant && b.spend(spanCost) {
+	unit, step := s.clock.unit, s.clock.unit*s.clock.days.rule.interval
+	for b.spend(spanCost) {
+		if last = min(last, alignDown(last+unit, s.instant, step)+unit); last < s.instant {
+			break
+		}
 		span := s.zone.At(last)
 		first := max(span.Start, s.instant)
 		if reading, ok := s.clockIn(span).latest(first+span.Offset, min(last+span.Offset, s.lastReading), s.exDays, s.excludedTime, b); ok {
