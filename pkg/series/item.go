@@ -49,7 +49,7 @@ func (s *Series) Item(o Occurrence) entity.Item {
 		}
 		put(it, name, from)
 	}
-	if o.Exception == nil || !ownsSpan(o.Exception) {
+	if o.Exception == nil || !HasOwnTimes(o.Exception) {
 		s.setSpan(it, o.Original)
 	} else {
 		for _, name := range spanFields {

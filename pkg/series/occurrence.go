@@ -32,8 +32,16 @@ func (o Occurrence) Cancelled() bool {
 // Owns reports whether the field is the occurrence's own rather than the series'.
 func (o Occurrence) Owns(field string) bool { return owns(o.Exception, field) }
 
-// ownsSpan reports whether an exception has times of its own: all of them, if one was changed.
-func ownsSpan(exception entity.Item) bool {
+// Tags returns what the occurrence is tagged with: its own if it has changed them, else the series'.
+func (s *Series) Tags(o Occurrence) []string {
+	if o.Owns(entity.AttrTags) {
+		return o.Exception.Strings(entity.AttrTags)
+	}
+	return s.master.Strings(entity.AttrTags)
+}
+
+// HasOwnTimes reports whether an exception has times of its own: all of them, if one was changed.
+func HasOwnTimes(exception entity.Item) bool {
 	return slices.ContainsFunc(spanFields, func(name string) bool { return owns(exception, name) })
 }
 
@@ -48,13 +56,13 @@ func compare(a, b Occurrence) int {
 
 func (s *Series) virtual(original recurrence.Occurrence) Occurrence {
 	return Occurrence{
-		Date: entity.CompactDate(original.Wall), Start: original.Start, End: s.end(original), Original: original,
+		Date: entity.CompactDate(original.Wall), Start: original.Start, End: s.End(original), Original: original,
 	}
 }
 
-// end is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that floats,
+// End is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that floats,
 // or of whole days, at the reading that far on.
-func (s *Series) end(original recurrence.Occurrence) time.Time {
+func (s *Series) End(original recurrence.Occurrence) time.Time {
 	length := s.first.End.Sub(s.first.Start)
 	switch {
 	case length == 0:
@@ -68,7 +76,7 @@ func (s *Series) end(original recurrence.Occurrence) time.Time {
 func (s *Series) excepted(original recurrence.Occurrence, exception entity.Item) Occurrence {
 	o := s.virtual(original)
 	o.Exception = exception
-	if !ownsSpan(exception) {
+	if !HasOwnTimes(exception) {
 		return o
 	}
 	span := entity.EventSpan(exception)

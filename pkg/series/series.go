@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,6 +33,16 @@ func New(master entity.Item, zone *time.Location, instances ...entity.Item) (*Se
 		s.add(it)
 	}
 	return s, nil
+}
+
+// With returns the series with these instances besides; none of them for a date for which it has one.
+func (s *Series) With(instances ...entity.Item) *Series {
+	more := *s
+	more.exceptions, more.idle = maps.Clone(s.exceptions), slices.Clone(s.idle)
+	for _, it := range instances {
+		more.add(it)
+	}
+	return &more
 }
 
 func (s *Series) add(it entity.Item) {
@@ -83,7 +94,7 @@ func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 		}
 	}
 	var buffer [8]recurrence.Occurrence
-	for _, original := range s.rule.Overlapping(buffer[:0], from, to, s.reach()) {
+	for _, original := range s.rule.Overlapping(buffer[:0], from, to, s.Reach()) {
 		if o := s.virtual(original); !s.isException(o.Date) {
 			keep(o)
 		}
@@ -100,8 +111,8 @@ func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 	return out
 }
 
-// reach is how long before a window an occurrence may start and still be met in it.
-func (s *Series) reach() time.Duration {
+// Reach is how long before a window an occurrence may start and still be met in it.
+func (s *Series) Reach() time.Duration {
 	length := s.first.End.Sub(s.first.Start)
 	if length > 0 && s.first.Floating {
 		length += slack

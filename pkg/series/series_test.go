@@ -102,3 +102,31 @@ func with(it entity.Item, name, value string) entity.Item {
 	out[entity.AttrRRule] = entity.String("FREQ=DAILY")
 	return out
 }
+
+func TestWithAddsExceptionsToASeriesThatStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newSeries(t, "UTC", weekly(t, nil), cancelled("20250127"))
+	more := s.With(moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z"), cancelled("20250114"))
+	require.Equal(t, []string{
+		"20250106 2025-01-06T14:00:00Z 2025-01-06T14:30:00Z",
+		"20250113 2025-01-15T20:00:00Z 2025-01-15T21:00:00Z",
+		"20250120 2025-01-20T14:00:00Z 2025-01-20T14:30:00Z",
+	}, spans(more.Overlapping(at("2025-01-06T00:00:00Z"), at("2025-01-28T00:00:00Z"))))
+	require.Len(t, more.Idle(), 1)
+	o, _ := s.On("20250113")
+	require.True(t, o.Virtual())
+	require.Empty(t, s.Idle())
+}
+
+func TestTagsAreTheSeriesUnlessTheOccurrenceHasItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newSeries(t, "UTC", weekly(t, entity.Item{entity.AttrTags: entity.Strings("work", "team")}),
+		exception("20250106", entity.Item{entity.AttrTitle: entity.String("x")}, entity.AttrTitle),
+		exception("20250113", entity.Item{entity.AttrTags: entity.Strings("home")}, entity.AttrTags),
+		exception("20250120", entity.Item{}, entity.AttrTags))
+	for date, want := range map[string][]string{"20250106": {"team", "work"}, "20250113": {"home"}, "20250120": nil, "20250127": {"team", "work"}} {
+		o, ok := s.On(date)
+		require.True(t, ok)
+		require.Equal(t, want, s.Tags(o), date)
+	}
+}
