@@ -2,6 +2,7 @@ package entity
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,6 +61,9 @@ func spanFields() []Field {
 	}
 }
 
+// uidField is for tasks and reminders, which have a UID only if another calendar gave them one.
+var uidField = Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
+
 // revisionFields are how iCalendar knows an event.
 func revisionFields() []Field {
 	return []Field{
@@ -111,12 +115,18 @@ func deriveRevision(w Write, fields []Field) {
 			it[AttrSequence] = Int(0)
 		}
 		if !it.Has(AttrICalUID) {
-			it[AttrICalUID] = String(it.Str(AttrEventID) + "@" + icalDomain)
+			it[AttrICalUID] = String(ICalUID(it.Str(AttrEventID)))
 		}
 	case changedByClient(fields, w.Before, it) && Equal(w.Before[AttrSequence], it[AttrSequence]):
 		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
 	}
 }
+
+// ICalUID is the UID in iCalendar of an entity that came into being here.
+func ICalUID(id string) string { return id + "@" + icalDomain }
+
+// IDOfICalUID returns the id of the entity for which [ICalUID] made the UID; false if it was made elsewhere.
+func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid, "@"+icalDomain) }
 
 // changedByClient reports whether a field that clients set differs.
 func changedByClient(fields []Field, before, after Item) bool {

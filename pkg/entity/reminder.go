@@ -41,7 +41,7 @@ func Reminder() *Type {
 			}},
 			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Until when the trigger is done: due instant of the last delivery, or its occurrence if a snooze ended before that."},
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
-			tagsField, linksField, restoredAtField, dueSetAtField,
+			tagsField, linksField, uidField, restoredAtField, dueSetAtField,
 		),
 		Check:     checkReminder,
 		Derive:    deriveReminder,

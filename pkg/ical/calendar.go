@@ -13,7 +13,10 @@ type Calendar struct {
 	Name string
 	// Refresh is how often a program may ask again; optional.
 	Refresh time.Duration
-	// Stamp becomes the DTSTAMP of every component: when this text is made, in UTC.
+	// Description is shown by some programs; optional.
+	Description string
+	// Stamp becomes the DTSTAMP of every component, in UTC. Zero gives each the time at which its item was last changed
+	// (RFC 5545 §3.8.7.2), so that the same items give the same text.
 	Stamp time.Time
 }
 
@@ -28,6 +31,7 @@ func (k Calendar) Build(drafts []Draft) (*Component, error) {
 	c.Add("METHOD", "PUBLISH")
 	c.AddText("NAME", k.Name)
 	c.AddText("X-WR-CALNAME", k.Name)
+	c.AddText("X-WR-CALDESC", k.Description)
 	if k.Refresh > 0 {
 		every := Duration{Exact: k.Refresh}.String()
 		c.Add("REFRESH-INTERVAL", every, "VALUE", "DURATION")

@@ -9,29 +9,54 @@ import (
 	"nexus/pkg/entity"
 )
 
-// FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. A series, whose rule and dates take more than
-// its item, is drafted by whoever knows them.
+// FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. [FromSeries] does it for a series.
 func FromItem(it entity.Item) (Draft, error) {
-	var t *entity.Type
 	switch name := it.Str(entity.AttrType); name {
 	case entity.TypeEvent:
-		t = entity.Event()
+		return newDraft(entity.Event(), it), nil
 	case entity.TypeTask:
-		t = entity.Task()
+		return newDraft(entity.Task(), it), nil
 	case entity.TypeReminder:
-		t = entity.Reminder()
+		return fromReminder(it)
+	case entity.TypeMaster, entity.TypeInstance:
+		return Draft{}, errNoSeries
 	default:
 		return Draft{}, fmt.Errorf("draft an item of type %q: it has no component of its own", name)
 	}
+}
+
+func newDraft(t *entity.Type, it entity.Item) Draft {
 	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: it.Int(entity.AttrSequence), UID: it.Str(entity.AttrICalUID)}
 	if d.UID == "" {
-		d.UID = it.Str(t.IDAttr)
+		d.UID = entity.ICalUID(it.Str(t.IDAttr))
+	}
+	for _, name := range []string{entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate} {
+		delete(d.Fields, name) // the draft has them beside its fields
 	}
 	d.CreatedAt, _ = it.Time(entity.AttrCreatedAt)
 	d.ModifiedAt, _ = it.Time(entity.AttrUpdatedAt)
 	d.CompletedAt, _ = it.Time(entity.AttrCompletedAt)
-	if t.Name == entity.TypeReminder { // set by the server, so it is no field that a client sends
-		d.Fields[entity.AttrStatus] = it[entity.AttrStatus]
+	return d
+}
+
+// fromReminder drafts a reminder. One that recurs counts from its first trigger, wherever the next one is.
+func fromReminder(it entity.Item) (Draft, error) {
+	d := newDraft(entity.Reminder(), it)
+	d.Fields[entity.AttrStatus] = it[entity.AttrStatus] // set by the server, so it is no field that a client sends
+	if !it.Has(entity.AttrRRule) {
+		return d, nil
+	}
+	first, ok := it.Time(entity.AttrFirstTriggerUtc)
+	if !ok {
+		return Draft{}, fmt.Errorf("draft %s: it recurs and has no first trigger", it.Key())
+	}
+	d.Fields[entity.AttrTriggerUtc] = entity.String(entity.FormatInstant(first))
+	if !it.Has(entity.AttrTzid) {
+		d.Fields[entity.AttrTriggerUtc] = clientInstant(Moment{Form: Floating, Reading: first})
+	}
+	var err error
+	if d.RRule, err = foldEnd(it, entity.AttrTzid, entity.CompileReminder); err != nil {
+		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	return d, nil
 }
@@ -53,7 +78,7 @@ func clientFields(t *entity.Type, it entity.Item) entity.Item {
 }
 
 // Export turns the draft into its component, without the time zones that it names: [Calendar] adds those. Stamp becomes
-// its DTSTAMP.
+// its DTSTAMP; zero means the draft's own ModifiedAt.
 func (d Draft) Export(stamp time.Time) (*Component, error) {
 	var c *Component
 	var err error
@@ -77,6 +102,9 @@ func (d Draft) Export(stamp time.Time) (*Component, error) {
 func (d *Draft) begin(name string, stamp time.Time) *Component {
 	c := &Component{Name: name}
 	c.AddText("UID", d.UID)
+	if stamp.IsZero() {
+		stamp = d.ModifiedAt
+	}
 	addInstant(c, "DTSTAMP", stamp)
 	addInstant(c, "CREATED", d.CreatedAt)
 	addInstant(c, "LAST-MODIFIED", d.ModifiedAt)

@@ -58,7 +58,29 @@ func (d *Draft) readSpan() error {
 	if !d.Fields.Has(zone) {
 		zone = entity.AttrStartTzid
 	}
-	d.end, d.hasEnd, err = d.momentOf(entity.AttrEndUtc, zone)
+	if d.end, d.hasEnd, err = d.momentOf(entity.AttrEndUtc, zone); err != nil || d.Kind != entity.TypeMaster {
+		return err
+	}
+	return d.readSeriesStart()
+}
+
+// readSeriesStart writes the start of a series as a reading in its zone, whatever it is: a rule that counts from an instant
+// in UTC would run on in UTC. The second of two equal readings at the end of summer time is read as the first, as the
+// product's own occurrences are.
+func (d *Draft) readSeriesStart() error {
+	tzid := d.Fields.Str(entity.AttrStartTzid)
+	if d.start.Form != UTC || tzid == "UTC" {
+		return nil
+	}
+	location, err := entity.LoadZone(tzid)
+	if err != nil {
+		return err
+	}
+	length := d.end.At().Sub(d.start.At())
+	d.start = Moment{Form: Zoned, Reading: entity.Wall(d.start.Reading, location), Zone: tzid}
+	if d.hasEnd {
+		d.end, err = inZone(d.start.At().Add(length), tzid)
+	}
 	return err
 }
 

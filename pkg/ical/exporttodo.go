@@ -73,6 +73,7 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	}
 	d.describeIn(c, attrNotes)
 	c.Add("STATUS", d.todoStatus())
+	addInstant(c, "COMPLETED", d.CompletedAt)
 	c.Add(markProperty, entity.TypeReminder)
 	at := *d
 	at.Fields = d.Fields.Clone()

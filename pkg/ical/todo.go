@@ -165,8 +165,16 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 	if c.Get("RDATE") != nil || c.Get("EXDATE") != nil || c.Get("EXRULE") != nil {
 		return errors.New("a to-do that repeats becomes a reminder, and that has no RDATE, EXDATE or EXRULE")
 	}
-	if status := upper(c.Value("STATUS")); status == "COMPLETED" || status == "CANCELLED" || m.cancelled {
-		return errors.New("a to-do that repeats becomes a reminder, and that cannot be created as done")
+	switch status := upper(c.Value("STATUS")); {
+	case status == "CANCELLED" || m.cancelled:
+		d.Fields[entity.AttrStatus] = entity.String(entity.StatusDismissed)
+	case status == "COMPLETED":
+		d.Fields[entity.AttrStatus] = entity.String(entity.StatusCompleted)
+	default:
+		d.Fields[entity.AttrStatus] = entity.String(entity.StatusPending)
+	}
+	if d.Fields.Str(entity.AttrStatus) != entity.StatusPending {
+		d.CompletedAt = instantOf(c, "COMPLETED")
 	}
 	trigger, ok, err := m.optional(c, "DTSTART")
 	if err != nil {

@@ -1,0 +1,143 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+	"nexus/pkg/series"
+)
+
+// FromSeries turns a stored MASTER with its exceptions into drafts to export: the series, then its changed occurrences by
+// date, each as its user sees it.
+//
+// A cancelled occurrence becomes an EXDATE, which every program understands, while many show an override with
+// STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an override.
+// The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it are left out.
+func FromSeries(master entity.Item, instances ...entity.Item) ([]Draft, error) {
+	d, err := fromMaster(master)
+	if err != nil {
+		return nil, err
+	}
+	all, err := series.New(master, time.UTC, instances...)
+	if err != nil {
+		return nil, err
+	}
+	drafts := []Draft{d}
+	for _, date := range exceptionDates(all.ID(), instances) {
+		o, ok := all.On(date)
+		if !ok || o.Exception == nil {
+			continue // it counts for nobody
+		}
+		if o.Cancelled() && len(drafts[0].ExDates) < maxDates {
+			drafts[0].ExDates = append(drafts[0].ExDates, date)
+			continue
+		}
+		drafts = append(drafts, fromOccurrence(drafts[0], all, o))
+	}
+	drafts[0].ExDates = sortedDates(drafts[0].ExDates)
+	return drafts, nil
+}
+
+func exceptionDates(masterID string, instances []entity.Item) []string {
+	var dates []string
+	for _, it := range instances {
+		if of, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID)); err == nil && of == masterID {
+			dates = append(dates, date)
+		}
+	}
+	return sortedDates(dates)
+}
+
+func fromMaster(it entity.Item) (Draft, error) {
+	d := newDraft(entity.Master(), it)
+	if err := d.readSpan(); err != nil {
+		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	d.ExDates = it.Strings(entity.AttrExDate)
+	var err error
+	if d.RRule, err = foldEnd(it, entity.AttrStartTzid, entity.CompileMaster); err != nil {
+		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	d.RDates, err = datesWithin(it)
+	return d, err
+}
+
+// datesWithin returns the RDATEs that the end of the whole series leaves.
+func datesWithin(it entity.Item) ([]string, error) {
+	dates := it.Strings(entity.AttrRDate)
+	if len(dates) == 0 || !it.Has(entity.AttrRRuleUntil) {
+		return dates, nil
+	}
+	bare := it.Clone()
+	delete(bare, entity.AttrExDate)
+	all, err := entity.CompileMaster(bare)
+	if err != nil {
+		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	return slices.DeleteFunc(dates, func(date string) bool {
+		day, err := entity.ParseCompactDate(date)
+		if err != nil {
+			return true
+		}
+		_, within := all.On(day)
+		return !within
+	}), nil
+}
+
+// foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself stays as it is.
+func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurrence.Series, error)) (string, error) {
+	text := it.Str(entity.AttrRRule)
+	until, ended := it.Time(entity.AttrRRuleUntil)
+	if !ended {
+		return text, nil
+	}
+	bare := it.Clone()
+	for _, name := range []string{entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate} {
+		delete(bare, name)
+	}
+	whole, err := compile(bare)
+	if err != nil {
+		return "", err
+	}
+	if last, ok := whole.Last(); ok && !last.Start.After(until) {
+		return text, nil
+	}
+	rule, err := recurrence.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	layout := "20060102T150405Z" // RFC 5545 §3.3.10: UNTIL is of the same kind as DTSTART, in UTC where that has a zone
+	switch {
+	case it.Bool(entity.AttrIsAllDay):
+		layout = compactDate
+	case !it.Has(zoneAttr):
+		layout = "20060102T150405"
+	}
+	return normalRule(rule.WithCount(0).String() + ";UNTIL=" + until.Format(layout))
+}
+
+// normalRule is the form in which a rule comes back from [Map].
+func normalRule(text string) (string, error) {
+	rule, err := recurrence.Parse(text)
+	return rule.String(), err
+}
+
+// fromOccurrence turns a changed occurrence into a draft beside that of its series.
+func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft {
+	d := newDraft(entity.Instance(), all.Item(o))
+	d.UID, d.Date = master.UID, o.Date
+	d.Original = master.start
+	d.Original.Reading = o.Original.Wall
+	// Either of the two makes another revision of what the component says (RFC 5545 §3.8.7.4).
+	d.Sequence = master.Sequence + o.Exception.Int(entity.AttrVersion) - 1
+	if d.ModifiedAt.Before(master.ModifiedAt) {
+		d.ModifiedAt = master.ModifiedAt
+	}
+	return d
+}
+
+var errNoSeries = errors.New("a series is drafted together with its exceptions")

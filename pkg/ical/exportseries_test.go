@@ -1,0 +1,146 @@
+package ical_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+// exception is a stored INSTANCE with these fields of its own.
+func exception(t *testing.T, master entity.Item, date string, own entity.Item) entity.Item {
+	t.Helper()
+	fields := entity.Item{"isAllDay": master["isAllDay"], "startUtc": master["startUtc"]}
+	names := entity.List{}
+	for name, v := range own {
+		fields[name] = v
+		names = append(names, entity.String(name))
+	}
+	fields.Set(entity.AttrModifiedFields, names)
+	fields[entity.AttrMasterID], fields[entity.AttrRecurrenceID] = master[entity.AttrMasterID], master["startUtc"]
+	for _, zone := range []string{"startTzid"} {
+		if master.Has(zone) {
+			fields[zone] = master[zone]
+		}
+	}
+	return entity.Instance().First("user", entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, stamp, nil)
+}
+
+// lines are those of the drafts' calendar that begin with one of the names.
+func lines(t *testing.T, drafts []ical.Draft, names ...string) string {
+	t.Helper()
+	built, err := ical.Calendar{}.Build(drafts)
+	require.NoError(t, err)
+	var out []string
+	events := ical.Encode(built.Children[len(built.Children)-len(drafts):]...)
+	for line := range strings.SplitSeq(strings.ReplaceAll(string(events), "\r\n ", ""), "\r\n") {
+		for _, name := range names {
+			if strings.HasPrefix(line, name) {
+				out = append(out, line)
+			}
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+func master(t *testing.T, fields entity.Item) entity.Item {
+	t.Helper()
+	fields["title"] = entity.String("t")
+	return stored(t, entity.Master(), fields)
+}
+
+const berlin = "Europe/Berlin"
+
+func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
+	t.Parallel()
+	timed := func(more ...string) entity.Item {
+		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin}, more...)...)
+	}
+	for _, c := range []struct {
+		fields entity.Item
+		want   string
+	}{
+		{timed("rrule", "FREQ=DAILY"), "RRULE:FREQ=DAILY"},
+		{timed("rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
+		{timed("rrule", "FREQ=DAILY;COUNT=5", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;COUNT=5"},
+		{timed("rrule", "FREQ=DAILY;COUNT=50", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
+		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250115"},
+		{timed("rrule", "FREQ=DAILY;UNTIL=20260115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
+		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
+		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", entity.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
+	} {
+		drafts, err := ical.FromSeries(master(t, c.fields))
+		require.NoError(t, err)
+		require.Equal(t, c.want, lines(t, drafts, "RRULE"))
+	}
+	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate", entity.List{entity.String("20250110"), entity.String("20250301")}))
+	drafts, err := ical.FromSeries(it)
+	require.NoError(t, err)
+	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
+}
+
+func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
+	t.Parallel()
+	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", "FREQ=DAILY", "location", "here"))
+	moved := exception(t, it, "20250708", with(texts("startUtc", "2025-07-08T12:00:00Z", "startTzid", berlin), "isAllDay", entity.Bool(false)))
+	renamed := exception(t, it, "20250709", texts("title", "other"))
+	idle := exception(t, it, "20240101", texts("title", "never"))
+	cancelled := exception(t, it, "20250710", texts("status", "CANCELLED"))
+	undone := exception(t, it, "20250711", entity.Item{})
+	drafts, err := ical.FromSeries(it, moved, renamed, idle, cancelled, undone)
+	require.NoError(t, err)
+	require.Len(t, drafts, 3)
+	require.Equal(t, "EXDATE;TZID=Europe/Berlin:20250710T090000", lines(t, drafts, "EXDATE"))
+	require.Equal(t, "RECURRENCE-ID;TZID=Europe/Berlin:20250708T090000|RECURRENCE-ID;TZID=Europe/Berlin:20250709T090000", lines(t, drafts, "RECURRENCE-ID"))
+	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|DTSTART;TZID=Europe/Berlin:20250708T140000|DTSTART;TZID=Europe/Berlin:20250709T090000", lines(t, drafts, "DTSTART"))
+	require.Equal(t, "SUMMARY:t|SUMMARY:t|SUMMARY:other", lines(t, drafts, "SUMMARY"))
+	require.Equal(t, "LOCATION:here|LOCATION:here|LOCATION:here", lines(t, drafts, "LOCATION"))
+	require.Equal(t, 3, strings.Count(lines(t, drafts, "DTSTAMP"), "DTSTAMP:20250301T120000Z"))
+
+	result := again(t, drafts)
+	require.Empty(t, result.Refused)
+	require.Len(t, result.Drafts, 3)
+	require.Equal(t, "20250708", result.Drafts[1].Date)
+}
+
+func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
+	t.Parallel()
+	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", "UTC", "rrule", "FREQ=DAILY"))
+	var rows []entity.Item
+	for i := range 501 {
+		rows = append(rows, exception(t, it, time.Date(2025, 1, 6+i, 0, 0, 0, 0, time.UTC).Format("20060102"), texts("status", "CANCELLED")))
+	}
+	drafts, err := ical.FromSeries(it, rows...)
+	require.NoError(t, err)
+	require.Len(t, drafts, 2)
+	require.Len(t, drafts[0].ExDates, 500)
+	require.Contains(t, lines(t, drafts, "STATUS"), "STATUS:CANCELLED")
+	require.Empty(t, again(t, drafts).Refused)
+}
+
+func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
+	t.Parallel()
+	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z", "startTzid", "America/New_York", "rrule", "FREQ=DAILY")))
+	require.NoError(t, err)
+	require.Equal(t, "DTSTART;TZID=America/New_York:20251102T013000", lines(t, drafts, "DTSTART"))
+}
+
+func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
+	t.Parallel()
+	it := stored(t, entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
+	next := it.Clone()
+	next["triggerUtc"] = entity.String("2025-07-06T07:00:00Z")
+	next = entity.Reminder().Next("user", it, next, stamp, nil)
+	draft, err := ical.FromItem(next)
+	require.NoError(t, err)
+	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z", lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))
+	back := again(t, []ical.Draft{draft}).Drafts[0]
+	require.Equal(t, entity.TypeReminder, back.Kind)
+	require.Equal(t, "2025-01-06T08:00:00Z", back.Fields.Str("triggerUtc"))
+	_, err = ical.FromItem(master(t, texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY")))
+	require.Error(t, err)
+}
