@@ -38,7 +38,7 @@ func Master() *Type {
 		Derive:    deriveMaster,
 		Index:     indexMaster,
 		Dues:      eventDues,
-		DueFields: []string{AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate},
+		DueFields: []string{AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate, AttrStartTzid},
 		Spans:     eventSpans,
 	}
 }

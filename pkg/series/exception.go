@@ -1,0 +1,72 @@
+package series
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+// Exceptions returns the occurrences that a row changed or cancelled, in the order of their dates.
+func (s *Series) Exceptions() []Occurrence {
+	out := make([]Occurrence, 0, len(s.exceptions))
+	for _, date := range slices.Sorted(maps.Keys(s.exceptions)) {
+		if o, ok := s.On(date); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Plain returns the occurrence of a date YYYYMMDD as it would be without an exception.
+func (s *Series) Plain(date string) (Occurrence, bool) {
+	original, ok := s.original(date)
+	if !ok {
+		return Occurrence{}, false
+	}
+	return s.virtual(original), true
+}
+
+// OfRule reports whether the rule itself gives the occurrence, rather than rdate alone.
+func (s *Series) OfRule(date string) bool {
+	if !slices.Contains(s.master.Strings(entity.AttrRDate), date) {
+		return s.has(s.master, date)
+	}
+	without := s.master.Clone()
+	delete(without, entity.AttrRDate)
+	return s.has(without, date)
+}
+
+func (s *Series) has(master entity.Item, date string) bool {
+	day, err := entity.ParseCompactDate(date)
+	if err != nil {
+		return false
+	}
+	rule, err := entity.CompileMaster(master)
+	if err != nil {
+		return false
+	}
+	_, ok := rule.On(day)
+	return ok
+}
+
+// RestOfRule returns the rule for a series that goes on where this one is split: with what COUNT has left from the
+// occurrence on, which it must give itself.
+func (s *Series) RestOfRule(o Occurrence) string {
+	text := s.master.Str(entity.AttrRRule)
+	rule, err := recurrence.Parse(text)
+	if err != nil || rule.Count() == 0 {
+		return text
+	}
+	return rule.WithCount(max(rule.Count()-s.rule.Counted(o.Original.Wall), 1)).String()
+}
+
+// withoutEnd is a rule's text without COUNT and UNTIL.
+func withoutEnd(rule string) string {
+	parts := slices.DeleteFunc(strings.Split(rule, ";"), func(part string) bool {
+		return strings.HasPrefix(part, "COUNT=") || strings.HasPrefix(part, "UNTIL=")
+	})
+	return strings.Join(parts, ";")
+}

@@ -1,0 +1,90 @@
+package series_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+)
+
+func TestARuleFollowsItsStart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, rule, from, to, want string }{
+		{"another weekday", "FREQ=WEEKLY;BYDAY=MO", "2025-01-06", "2025-01-07", "FREQ=WEEKLY;BYDAY=TU"},
+		{"one weekday of several", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "2025-01-06", "2025-01-07", "FREQ=WEEKLY;BYDAY=TU,WE,FR"},
+		{"a weekday that is named already", "FREQ=WEEKLY;BYDAY=MO,WE", "2025-01-06", "2025-01-08", "FREQ=WEEKLY;BYDAY=MO,WE"},
+		{"another week", "FREQ=WEEKLY;BYDAY=MO", "2025-01-06", "2025-01-13", "FREQ=WEEKLY;BYDAY=MO"},
+		{"no weekday named", "FREQ=WEEKLY", "2025-01-06", "2025-01-07", "FREQ=WEEKLY"},
+		{"the same day", "FREQ=WEEKLY;BYDAY=MO", "2025-01-06", "2025-01-06", "FREQ=WEEKLY;BYDAY=MO"},
+		{"an end stays", "FREQ=WEEKLY;COUNT=4;BYDAY=MO", "2025-01-06", "2025-01-07", "FREQ=WEEKLY;COUNT=4;BYDAY=TU"},
+		{"a day of the month", "FREQ=MONTHLY;BYMONTHDAY=15", "2025-01-15", "2025-01-17", "FREQ=MONTHLY;BYMONTHDAY=17"},
+		{"a day of the month in another month", "FREQ=MONTHLY;BYMONTHDAY=15", "2025-01-15", "2025-02-15", "FREQ=MONTHLY;BYMONTHDAY=15"},
+		{"one of two days of the month", "FREQ=MONTHLY;BYMONTHDAY=1,15", "2025-01-15", "2025-01-16", "FREQ=MONTHLY;BYMONTHDAY=1,16"},
+		{"the last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1", "2025-01-31", "2025-01-30", "FREQ=MONTHLY;BYMONTHDAY=-2"},
+		{"the second Monday", "FREQ=MONTHLY;BYDAY=2MO", "2025-01-13", "2025-01-21", "FREQ=MONTHLY;BYDAY=3TU"},
+		{"another week of the month", "FREQ=MONTHLY;BYDAY=2MO", "2025-01-13", "2025-01-20", "FREQ=MONTHLY;BYDAY=3MO"},
+		{"the last Friday", "FREQ=MONTHLY;BYDAY=-1FR", "2025-01-31", "2025-01-24", "FREQ=MONTHLY;BYDAY=-2FR"},
+		{"a fifth one is the last", "FREQ=MONTHLY;BYDAY=2FR", "2025-01-10", "2025-01-31", "FREQ=MONTHLY;BYDAY=-1FR"},
+		{"a day of the year", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25", "2025-12-25", "2026-01-06", "FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=6"},
+		{"the same day of another year", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25", "2025-12-25", "2026-12-25", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25"},
+		{"a month that only limits", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=MO", "2025-06-30", "2025-07-01", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=TU"},
+		{"a weekday of the year", "FREQ=YEARLY;BYDAY=2MO", "2025-01-13", "2025-01-21", "FREQ=YEARLY;BYDAY=3TU"},
+		{"a set", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "2025-01-31", "2025-02-01", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+		{"no rule", "FREQ=", "2025-01-06", "2025-01-07", "FREQ="},
+	} {
+		day := func(date string) entity.Item {
+			return entity.Item{entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String(date), entity.AttrRRule: entity.String(c.rule)}
+		}
+		require.Equal(t, c.want, series.FollowStart(day(c.from), day(c.to)), c.name)
+	}
+}
+
+func TestTheStartIsReadWhereItIs(t *testing.T) {
+	t.Parallel()
+	before := weekly(t, nil)
+	after := before.Clone()
+	after[entity.AttrStartUtc] = entity.String("2025-01-07T03:00:00Z") // still Monday in New York
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", series.FollowStart(before, after))
+	after[entity.AttrStartTzid] = entity.String("Europe/Paris")
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", series.FollowStart(before, after))
+	after[entity.AttrStartTzid] = entity.String("Nowhere/Land")
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", series.FollowStart(before, after), "what is wrong is told by whoever validates")
+}
+
+func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ rule, date, want string }{
+		{"FREQ=WEEKLY;BYDAY=MO;COUNT=5", "20250120", "FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
+		{"FREQ=WEEKLY;BYDAY=MO;COUNT=5", "20250203", "FREQ=WEEKLY;COUNT=1;BYDAY=MO"},
+		{"FREQ=WEEKLY;BYDAY=MO;UNTIL=20250210T140000Z", "20250120", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250210T140000Z"},
+		{"FREQ=WEEKLY;BYDAY=MO", "20250120", "FREQ=WEEKLY;BYDAY=MO"},
+	} {
+		s := newSeries(t, "UTC", weekly(t, entity.Item{
+			entity.AttrRRule: entity.String(c.rule), entity.AttrExDate: entity.List{entity.String("20250113")}, entity.AttrRDate: entity.List{entity.String("20250116")},
+		}))
+		o, ok := s.On(c.date)
+		require.True(t, ok)
+		require.Equal(t, c.want, s.RestOfRule(o))
+		require.True(t, s.OfRule(c.date))
+		require.False(t, s.OfRule("20250116"))
+		require.False(t, s.OfRule("20250113"))
+	}
+}
+
+func TestExceptionsComeInTheOrderOfTheirDates(t *testing.T) {
+	t.Parallel()
+	s := newSeries(t, "UTC", weekly(t, nil), cancelled("20250127"), moved("20250113", "2025-01-20T14:00:00Z", "2025-01-20T14:30:00Z"), cancelled("20250128"))
+	var dates []string
+	for _, o := range s.Exceptions() {
+		dates = append(dates, o.Date)
+	}
+	require.Equal(t, []string{"20250113", "20250127"}, dates)
+	plain, ok := s.Plain("20250113")
+	require.True(t, ok)
+	require.True(t, plain.Virtual())
+	require.Equal(t, at("2025-01-13T14:00:00Z"), plain.Start)
+	_, ok = s.Plain("20250128")
+	require.False(t, ok)
+}
