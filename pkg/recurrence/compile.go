@@ -135,6 +135,9 @@ func (s *Series) readDates(spec Spec) *Refusal {
 		case problem != nil:
 			return problem
 		case at.kind == untilDate:
+			if s.exDays == nil {
+				s.exDays = make([]int32, 0, len(spec.EXDates))
+			}
 			s.exDays = append(s.exDays, int32(dayOfReading(at.at)))
 		default:
 			s.exTimes = append(s.exTimes, at.at)
@@ -233,34 +236,6 @@ func (s *Series) origin() int64 {
 		return s.instant
 	}
 	return s.clock.start
-}
-
-// nth returns the reading of the rule's n-th occurrence, or its instant if the rule runs in elapsed time.
-func (s *Series) nth(n int) (at int64, end outcome) {
-	if s.clock.single() && s.clock.days.shape == byDay && s.clock.time == timeOfReading(s.clock.start) {
-		at = s.clock.start + int64(n-1)*int64(s.clock.days.step)*daySeconds
-		if at > finalWall {
-			return 0, none
-		}
-		return at, found
-	}
-	steps := budget(maxSteps)
-	end = none
-	next := func(next int64) bool {
-		if n--; n == 0 {
-			at, end = next, found
-		}
-		return n > 0
-	}
-	if s.elapsed {
-		s.eachElapsed(s.instant, finalWall, nil, &steps, func(m moment) bool { return next(m.instant) })
-	} else {
-		s.clock.between(s.clock.start, finalWall, nil, &steps, next)
-	}
-	if end == none && steps <= 0 {
-		end = givenUp
-	}
-	return at, end
 }
 
 func (s *Series) instantOf(reading int64) int64 {

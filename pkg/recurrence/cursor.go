@@ -90,42 +90,41 @@ func (c *cursor) take() {
 
 // advance moves on from the month in hand to the next in which a period of the rule lies and which BYMONTH lets through.
 func (c *cursor) advance() {
-	m := c.month
-	if c.days.rule.freq == Monthly && c.days.step > 1 {
-		index := m.year*12 + m.number - 1 + c.days.step
+	d, m := c.days, c.month
+	switch {
+	case d.rule.freq != Monthly:
+		c.month = m.next()
+		c.align()
+	case d.step == 1:
+		c.month = m.next()
+	default:
+		index := m.year*12 + m.number - 1 + d.step
 		c.month = monthOf(index/12, index%12+1)
-		return
 	}
-	c.month = m.next()
-	c.align()
 }
 
 // align moves on unless the month in hand is such a one.
 func (c *cursor) align() {
-	d := c.days
-	for {
-		m := c.month
-		switch d.rule.freq {
-		case Monthly:
-			index := m.year*12 + m.number - 1
-			if admissible := alignUp(index, d.month, d.step); admissible != index {
-				c.month = monthOf(admissible/12, admissible%12+1)
-			}
-			return
-		case Yearly:
-			if year := alignUp(m.year, d.month/12, d.step); year != m.year {
-				c.month = monthOf(year, 1)
-				continue
-			}
+	d, year, number := c.days, c.month.year, c.month.number
+	months, years := d.rule.months, 1 // from one year with a period of the rule to the next
+	switch d.rule.freq {
+	case Monthly:
+		index := alignUp(year*12+number-1, d.month, d.step)
+		year, number, months = index/12, index%12+1, 0
+	case Yearly:
+		years = d.step
+		if next := alignUp(year, d.month/12, d.step); next != year {
+			year, number = next, 1
 		}
-		months := d.rule.months
-		if months == 0 || months>>(m.number-1)&1 == 1 || m.first > c.last {
-			return
+	}
+	if months != 0 {
+		later := months >> (number - 1)
+		if later == 0 {
+			year, number, later = year+years, 1, months
 		}
-		if later := months >> m.number; later != 0 {
-			c.month = monthOf(m.year, m.number+1+bits.TrailingZeros16(later))
-			continue
-		}
-		c.month = monthOf(m.year+1, 1)
+		number += bits.TrailingZeros16(later)
+	}
+	if number != c.month.number || year != c.month.year {
+		c.month = monthOf(year, number)
 	}
 }

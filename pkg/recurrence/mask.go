@@ -72,8 +72,12 @@ func (r *Rule) weekdaysIn(m month) uint32 {
 	if r.freq == Monthly || r.has(partMonth) {
 		last := (first + m.length) % 7
 		for n := range 5 {
-			mask |= rotate(r.nth[n], first) << (7 * n)
-			mask |= shifted(rotate(r.nthBack[n], last), m.length-7*(n+1))
+			if set := r.nth[n]; set != 0 {
+				mask |= rotate(set, first) << (7 * n)
+			}
+			if set := r.nthBack[n]; set != 0 {
+				mask |= shifted(rotate(set, last), m.length-7*(n+1))
+			}
 		}
 		return mask
 	}
