@@ -69,7 +69,9 @@ func (s *Series) earliestReading(instant int64) int64 {
 
 // latestReading returns a reading after which nothing happens at the instant or earlier.
 func (s *Series) latestReading(instant int64) int64 {
-	instant = min(instant, finalWall+wallclock.Reach)
+	if instant >= s.lastReading+wallclock.Reach {
+		return s.lastReading
+	}
 	span := s.zone.At(instant)
 	if instant < span.Start+wallclock.Reach || instant >= span.End-wallclock.Reach {
 		instant += wallclock.Reach
