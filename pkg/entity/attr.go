@@ -53,9 +53,15 @@ const (
 	AttrTriggerUtc = "triggerUtc"
 	// AttrFirstTriggerUtc is the trigger that a recurring reminder's rule counts from.
 	AttrFirstTriggerUtc = "firstTriggerUtc"
-	AttrTzid            = "tzid"
-	AttrSnoozeState     = "snoozeState"
-	AttrLastFiredUtc    = "lastFiredUtc"
+	// AttrDoneTriggerUtc is the trigger that was delivered or put off although no other comes after it: see [TriggerDone].
+	AttrDoneTriggerUtc = "doneTriggerUtc"
+	AttrTzid           = "tzid"
+	AttrSnoozeState    = "snoozeState"
+	AttrLastFiredUtc   = "lastFiredUtc"
+
+	// AttrDeletedAt, in a GONE row, is when the item was deleted; AttrExpiresAt, in a COLD row, is when it leaves.
+	AttrDeletedAt = "deletedAt"
+	AttrExpiresAt = "expiresAt"
 
 	AttrBody     = "body"
 	AttrIsPinned = "isPinned"

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"errors"
+	"time"
 
 	"nexus/pkg/recurrence"
 )
@@ -29,9 +30,13 @@ func checkReminder(it Item) []FieldError {
 	return errs
 }
 
-// setsTrigger reports whether a change is a client's new trigger. Moving on along its own occurrences is none: that is what
-// a recurring reminder does when one of them was delivered or put off.
+// setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is left is
+// its next trigger. Moving on along its own occurrences is none: that is what a recurring reminder does when one of them was
+// delivered or put off.
 func setsTrigger(before, after Item) bool {
+	if before.Has(AttrRRule) && !after.Has(AttrRRule) {
+		return true
+	}
 	if Equal(before[AttrTriggerUtc], after[AttrTriggerUtc]) && Equal(before[AttrTzid], after[AttrTzid]) {
 		return false
 	}
@@ -58,8 +63,77 @@ func movesOn(before, after Item) bool {
 	if err != nil {
 		return false
 	}
-	at, ok := triggers.Next(to.Add(-1))
+	at, ok := triggers.Next(to.Add(-time.Second))
 	return ok && at.Start.Equal(to)
+}
+
+// deriveTrigger keeps what the rule counts from, and the trigger within what the rule has left.
+func deriveTrigger(w Write, isNew bool) {
+	it := w.After
+	if isNew || !it.Has(AttrRRule) {
+		delete(it, AttrDoneTriggerUtc)
+	}
+	switch {
+	case !it.Has(AttrRRule):
+		delete(it, AttrFirstTriggerUtc)
+	case isNew:
+		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
+	case !Equal(w.Before[AttrRRule], it[AttrRRule]):
+		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
+		if !w.Before.Has(AttrRRule) && it.Str(AttrStatus) == StatusSnoozed {
+			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // it is the trigger that was put off
+		}
+		fitTrigger(it)
+	case !Equal(w.Before[AttrRRuleUntil], it[AttrRRuleUntil]):
+		fitTrigger(it)
+	}
+}
+
+// fitTrigger takes the trigger of a series whose end has moved to what is left of it: on, if it was over and others follow
+// now; back to the last, which is over, if the series ends before it.
+func fitTrigger(it Item) {
+	triggers, err := CompileReminder(it)
+	if err != nil {
+		return // which is refused
+	}
+	trigger, _ := it.Time(AttrTriggerUtc)
+	if next, ok := triggers.Next(trigger.Add(-time.Second)); !ok {
+		if last, ok := triggers.Last(); ok {
+			it.SetTime(AttrTriggerUtc, last.Start)
+			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc]
+		}
+	} else if !TriggerDone(it) {
+		it.SetTime(AttrTriggerUtc, next.Start)
+	} else if next, ok := triggers.Next(trigger); ok {
+		it.SetTime(AttrTriggerUtc, next.Start)
+	}
+}
+
+// TriggerDone reports whether the trigger of a recurring reminder is over: it is the last, so that it cannot move on, and it
+// was delivered or put off.
+func TriggerDone(it Item) bool {
+	return it.Has(AttrDoneTriggerUtc) && Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
+}
+
+// PassTrigger moves a recurring reminder on behind one of its occurrences, which is given as a trigger is stored: an instant,
+// or the reading of one that floats. A trigger that is past it already stays. isLast says that none is left: then the
+// occurrence is the trigger, and it is done. The error is that of [CompileReminder].
+func PassTrigger(it Item, occurrence time.Time) (isLast bool, err error) {
+	if trigger, _ := it.Time(AttrTriggerUtc); occurrence.Before(trigger) {
+		return false, nil
+	}
+	triggers, err := CompileReminder(it)
+	if err != nil {
+		return false, err
+	}
+	next, ok := triggers.Next(occurrence)
+	if ok {
+		it.SetTime(AttrTriggerUtc, next.Start)
+		return false, nil
+	}
+	it.SetTime(AttrTriggerUtc, occurrence)
+	it[AttrDoneTriggerUtc] = it[AttrTriggerUtc]
+	return true, nil
 }
 
 // lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its last

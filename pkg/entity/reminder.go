@@ -32,6 +32,7 @@ func Reminder() *Type {
 			Field{Name: AttrRRule, Kind: Text, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10) of a reminder that recurs: FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND. It counts from the trigger it came with."},
 			Field{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrTzid, Doc: "No occurrence triggers after it, whatever the rule says."},
 			Field{Name: AttrFirstTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that the rule counts from."},
+			Field{Name: AttrDoneTriggerUtc, Kind: Instant, Origin: Hidden, Zone: AttrTzid, Doc: "The trigger that is over although none follows it."},
 			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: String(StatusPending),
 				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
 			Field{Name: AttrSnoozeState, Kind: Object, Origin: FromServer, Doc: "The snooze in force.", Fields: []Field{
@@ -61,12 +62,7 @@ func Reminder() *Type {
 func deriveReminder(w Write) {
 	it := w.After
 	isNew := w.Before == nil || setsTrigger(w.Before, it)
-	switch {
-	case !it.Has(AttrRRule):
-		delete(it, AttrFirstTriggerUtc)
-	case isNew || !Equal(w.Before[AttrRRule], it[AttrRRule]):
-		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
-	}
+	deriveTrigger(w, isNew)
 	if w.Before != nil && isNew {
 		it[AttrStatus] = String(StatusPending)
 		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
@@ -101,19 +97,21 @@ func indexReminder(user string, it Item) IndexKeys {
 	return keys
 }
 
+// reminderDues are the trigger and the snooze of a reminder. Of a recurring one the trigger stands for all occurrences from
+// it on, and beside a snooze of another occurrence.
 func reminderDues(it Item) []Due {
 	trigger, _ := it.Time(AttrTriggerUtc)
+	next := Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}
 	switch it.Str(AttrStatus) {
 	case StatusPending:
-		return []Due{{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}}
+		return []Due{next}
 	case StatusSnoozed:
 		snooze := it.Map(AttrSnoozeState)
 		until, _ := snooze.Time(SnoozeUntilUtc)
 		occurrence, _ := snooze.Time(SnoozeOccurrenceUtc)
 		snoozed := Due{Occurrence: occurrence, At: until, Snooze: true}
-		next := Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}
 		switch {
-		case !it.Has(AttrRRule) || occurrence.Equal(trigger): // there is no other occurrence to come
+		case !it.Has(AttrRRule) || TriggerDone(it): // the snoozed occurrence is that of the trigger
 			return []Due{snoozed}
 		case trigger.Before(until):
 			return []Due{next, snoozed}

@@ -1,0 +1,151 @@
+package entity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+// threeDays are three triggers from Monday on, at nine in New York.
+const threeDays = `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"`
+
+func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		fields string // of the reminder, without the closing brace
+		before entity.Item
+		patch  entity.Item
+
+		trigger, first, done, status string
+	}{
+		{name: "moved on along its occurrences", patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
+		{name: "moved on while it is snoozed", before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
+			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "SNOOZED"},
+		{name: "moved beyond its last occurrence", patch: entity.Item{"triggerUtc": text("2025-12-04T14:00:00Z")},
+			trigger: "2025-12-04T14:00:00Z", first: "2025-12-04T14:00:00Z", status: "PENDING"},
+		{name: "moved between its occurrences", before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:01Z")},
+			trigger: "2025-12-02T14:00:01Z", first: "2025-12-02T14:00:01Z", status: "PENDING"},
+		{name: "moved back to one of its occurrences", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "moved on after it was completed", before: entity.Item{"status": text("COMPLETED")}, patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "another zone", patch: entity.Item{"tzid": text("Europe/London")},
+			trigger: "2025-12-01T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
+		{name: "another rule", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rrule": text("FREQ=WEEKLY")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "no rule any more", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "status": text("SNOOZED"), "snoozeState": snoozedAt("2025-12-01T14:00:00Z")["snoozeState"]}, patch: entity.Item{"rrule": nil},
+			trigger: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "an end before the trigger", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "an end behind the trigger", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
+		{name: "more to come after its last", fields: threeDays + `,"rruleUntil":"2025-12-02T14:00:00Z"`,
+			before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "doneTriggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rruleUntil": nil},
+			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
+		{name: "the same trigger anew, after it was over", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"triggerUtc": text("2025-12-03T15:00:00Z")},
+			trigger: "2025-12-03T15:00:00Z", first: "2025-12-03T15:00:00Z", status: "PENDING"},
+		{name: "a rule for one that is snoozed", fields: `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`,
+			before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"rrule": text("FREQ=DAILY")},
+			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-01T14:00:00Z", status: "SNOOZED"},
+		{name: "floating, on to an occurrence", fields: `{"title":"x","triggerUtc":"2025-12-01T09:00:00","rrule":"FREQ=DAILY"`, patch: entity.Item{"triggerUtc": text("2025-12-07T09:00:00Z")},
+			trigger: "2025-12-07T09:00:00Z", first: "2025-12-01T09:00:00Z", status: "PENDING"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fields := c.fields
+			if fields == "" {
+				fields = threeDays
+			}
+			it, errs := create(t, entity.Reminder(), fields+"}")
+			require.Empty(t, errs)
+			before := with(it, c.before)
+			it = entity.Reminder().Next("ann", before, with(before, c.patch), noon, nil)
+			require.Empty(t, entity.Reminder().Validate(it))
+			require.Equal(t, c.trigger, it.Str("triggerUtc"))
+			require.Equal(t, c.first, it.Str("firstTriggerUtc"))
+			require.Equal(t, c.done, it.Str("doneTriggerUtc"))
+			require.Equal(t, c.status, it.Str("status"))
+			require.Equal(t, c.status == "SNOOZED", it.Has("snoozeState"))
+		})
+	}
+}
+
+func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
+	t.Parallel()
+	it, errs := create(t, entity.Reminder(), threeDays+"}")
+	require.Empty(t, errs)
+	for _, c := range []struct {
+		occurrence, trigger string
+		last                bool
+	}{
+		{"2025-11-30T14:00:00Z", "2025-12-01T14:00:00Z", false},
+		{"2025-12-02T14:00:00Z", "2025-12-03T14:00:00Z", false},
+		{"2025-12-01T14:00:00Z", "2025-12-03T14:00:00Z", false},
+		{"2025-12-03T14:00:00Z", "2025-12-03T14:00:00Z", true},
+		{"2025-12-02T14:00:00Z", "2025-12-03T14:00:00Z", false},
+	} {
+		occurrence, err := entity.ParseInstant(c.occurrence)
+		require.NoError(t, err)
+		last, err := entity.PassTrigger(it, occurrence)
+		require.NoError(t, err)
+		require.Equal(t, c.last, last, c.occurrence)
+		require.Equal(t, c.trigger, it.Str("triggerUtc"), c.occurrence)
+	}
+	require.True(t, entity.TriggerDone(it))
+	it["rrule"] = text("FREQ=HOURLY")
+	_, err := entity.PassTrigger(it, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	require.ErrorContains(t, err, "FREQ")
+}
+
+func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
+	t.Parallel()
+	snoozed := entity.Due{Occurrence: instant(t, "2025-12-01T14:00:00Z"), At: instant(t, "2025-12-01T18:00:00Z"), Snooze: true}
+	trigger := func(text string) entity.Due {
+		return entity.Due{Occurrence: instant(t, text), At: instant(t, text)}
+	}
+	once := `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`
+	for name, c := range map[string]struct {
+		fields string
+		before entity.Item
+		want   []entity.Due
+	}{
+		"one-time":              {once, nil, []entity.Due{snoozed}},
+		"the next comes later":  {threeDays, entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, []entity.Due{snoozed, trigger("2025-12-02T14:00:00Z")}},
+		"the next comes before": {`{"title":"x","triggerUtc":"2025-12-01T17:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`, nil, []entity.Due{trigger("2025-12-01T17:00:00Z"), snoozed}},
+		"the last of all":       {threeDays, entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
+	} {
+		it, errs := create(t, entity.Reminder(), c.fields+"}")
+		require.Empty(t, errs)
+		it = with(with(it, snoozedAt("2025-12-01T14:00:00Z")), c.before)
+		require.Equal(t, c.want, entity.Reminder().Dues(it), name)
+	}
+}
+
+func text(s string) entity.Value { return entity.String(s) }
+
+func instant(t *testing.T, s string) time.Time {
+	t.Helper()
+	at, err := entity.ParseInstant(s)
+	require.NoError(t, err)
+	return at
+}
+
+func snoozedAt(occurrence string) entity.Item {
+	return entity.Item{"status": text("SNOOZED"), "snoozeState": entity.Map{
+		"untilUtc": text("2025-12-01T18:00:00Z"), "count": entity.Int(1), "occurrenceUtc": text(occurrence),
+	}}
+}
+
+// with returns a copy of the item with these attributes set, or removed.
+func with(it, changes entity.Item) entity.Item {
+	out := it.Clone()
+	for name, v := range changes {
+		out.Set(name, v)
+	}
+	return out
+}
