@@ -37,8 +37,9 @@ var rules = []rule{
 	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
 	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
 	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/wallclock", "pkg/table"}},
+	{"pkg/calendar", []string{"pkg/command", "pkg/entity", "pkg/ical", "pkg/series", "pkg/table"}},
 	{"pkg/api", []string{
-		"pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/series", "pkg/entity",
+		"pkg/calendar", "pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/series", "pkg/entity",
 		"=pkg/table", "=pkg/blob", // the errors of the ports, which it answers with 503
 	}},
 

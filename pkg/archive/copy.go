@@ -19,7 +19,7 @@ const (
 	attrObject    = "object"
 	attrItemType  = "itemType"
 	attrItemID    = "itemId"
-	attrExpiresAt = "expiresAt"
+	attrExpiresAt = entity.AttrExpiresAt
 )
 
 // object is the name of the cold copy of one version of an item.

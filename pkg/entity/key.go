@@ -33,6 +33,7 @@ const (
 	RowReceipt = "RECEIPT"
 	RowSum     = "SUM"
 	RowZone    = "ZONE"
+	RowFeed    = "FEED"
 )
 
 const (
@@ -129,6 +130,9 @@ func ColdKey(user, itemID string) Key { return Key{UserPK(user), join(RowCold, i
 // ColdPrefix begins the sort keys of all rows that name cold copies.
 func ColdPrefix() string { return RowCold + separator }
 
+// GonePrefix begins the sort keys of the rows of all deleted items.
+func GonePrefix() string { return RowGone + separator }
+
 // GoneKey is the key of the row that keeps a deleted item's id from coming back.
 func GoneKey(user, itemID string) Key { return Key{UserPK(user), join(RowGone, itemID)} }
 
@@ -142,6 +146,9 @@ func SumKey(user, projection string) Key { return Key{UserPK(user), join(RowSum,
 func ZoneKey(user string, version int64) Key {
 	return Key{UserPK(user), join(RowZone, strconv.FormatInt(version, 10))}
 }
+
+// FeedKey is the key of the row that knows a user's secret calendar address.
+func FeedKey(user string) Key { return Key{UserPK(user), join(RowFeed, user)} }
 
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
@@ -173,7 +180,7 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
 var sortKeyShapes = map[string]int{
-	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
+	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1, RowFeed: 1,
 }
 
 // SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components behind it.

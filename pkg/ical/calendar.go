@@ -1,6 +1,7 @@
 package ical
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,36 @@ const product = "-//Nexus//Nexus Calendar//EN"
 
 // Build makes the VCALENDAR of the drafts, with a VTIMEZONE for every zone that they name.
 func (k Calendar) Build(drafts []Draft) (*Component, error) {
+	components, err := k.components(drafts)
+	if err != nil {
+		return nil, err
+	}
+	uses := &zoneMap{used: map[string]yearSpan{}}
+	for _, component := range components {
+		uses.note(component)
+	}
+	c, err := k.head(uses.used)
+	if err != nil {
+		return nil, err
+	}
+	c.Children = append(c.Children, components...)
+	return c, nil
+}
+
+func (k Calendar) components(drafts []Draft) ([]*Component, error) {
+	var components []*Component
+	for _, d := range drafts {
+		component, err := d.Export(k.Stamp)
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, component)
+	}
+	return components, nil
+}
+
+// head is the calendar without its components.
+func (k Calendar) head(used map[string]yearSpan) (*Component, error) {
 	c := &Component{Name: "VCALENDAR"}
 	c.Add("VERSION", "2.0")
 	c.Add("PRODID", product)
@@ -37,25 +68,61 @@ func (k Calendar) Build(drafts []Draft) (*Component, error) {
 		c.Add("REFRESH-INTERVAL", every, "VALUE", "DURATION")
 		c.Add("X-PUBLISHED-TTL", every)
 	}
-	var components []*Component
-	for _, d := range drafts {
-		component, err := d.Export(k.Stamp)
-		if err != nil {
-			return nil, err
-		}
-		components = append(components, component)
-	}
-	uses := &zoneMap{used: map[string]yearSpan{}}
-	for _, component := range components {
-		uses.note(component)
-	}
-	for _, name := range slices.Sorted(maps.Keys(uses.used)) {
-		zone, err := timeZone(name, uses.used[name])
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		zone, err := timeZone(name, used[name])
 		if err != nil {
 			return nil, fmt.Errorf("describe zone %s: %w", name, err)
 		}
 		c.Children = append(c.Children, zone)
 	}
-	c.Children = append(c.Children, components...)
 	return c, nil
+}
+
+// Piece is some drafts as text, a part of a calendar that is yet to be put together.
+type Piece struct {
+	text []byte
+	used map[string]yearSpan
+}
+
+// Piece writes the drafts.
+func (k Calendar) Piece(drafts ...Draft) (Piece, error) {
+	components, err := k.components(drafts)
+	if err != nil {
+		return Piece{}, err
+	}
+	uses := &zoneMap{used: map[string]yearSpan{}}
+	for _, component := range components {
+		uses.note(component)
+	}
+	return Piece{Encode(components...), uses.used}, nil
+}
+
+// Text is what stands in the piece.
+func (p Piece) Text() []byte { return p.text }
+
+// Join puts pieces together to the text of one calendar, in their order.
+func (k Calendar) Join(pieces []Piece) ([]byte, error) {
+	used := map[string]yearSpan{}
+	size := 0
+	for _, p := range pieces {
+		size += len(p.text)
+		for name, span := range p.used {
+			if known, ok := used[name]; ok {
+				span = yearSpan{min(span.first, known.first), max(span.last, known.last)}
+			}
+			used[name] = span
+		}
+	}
+	c, err := k.head(used)
+	if err != nil {
+		return nil, err
+	}
+	head := Encode(c)
+	end := Encode(&Component{Name: c.Name})
+	end = end[bytes.IndexByte(end, '\n')+1:] // its END line
+	text := append(make([]byte, 0, len(head)+size), head[:len(head)-len(end)]...)
+	for _, p := range pieces {
+		text = append(text, p.text...)
+	}
+	return append(text, end...), nil
 }

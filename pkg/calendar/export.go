@@ -1,0 +1,175 @@
+package calendar
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+const (
+	// maxWeight bounds one text by what it takes as a JSON string: an answer of a Lambda function has at most 6 MB in all, and
+	// the time zones come on top.
+	maxWeight = 4 << 20
+	// recent is how far back a calendar reaches that is too large to be answered whole.
+	recent = 365 * 24 * time.Hour
+	// refresh is how often a program may ask for the calendar.
+	refresh = time.Hour
+	name    = "Nexus"
+)
+
+var (
+	// ErrTooLarge: even what is recent does not fit into one answer; ask for its parts.
+	ErrTooLarge = errors.New("the calendar is too large for one answer")
+	// ErrNoPart: the calendar has fewer parts.
+	ErrNoPart = errors.New("the calendar has no such part")
+)
+
+// Export is a user's calendar as iCalendar text.
+type Export struct {
+	Text []byte
+	// Tag is a digest of the text.
+	Tag string
+	// Modified is when the last change to the user's items was made, deletions included; zero if there is none, or if it is
+	// so recent that another may follow within the same second.
+	Modified time.Time
+	// Parts is how many texts the whole calendar has.
+	Parts int
+	// Since is set if the text holds only what does not end before it.
+	Since time.Time
+}
+
+// Export returns everything a user has that a calendar program can show: events, series with their exceptions, reminders,
+// and tasks with a date, in the order of types and ids.
+//
+// Part 0 is the calendar in one text. Where that would be too large, it is what is recent: everything that ends less than a
+// year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts 1 to
+// Parts together are the whole calendar whatever its size; [ErrNoPart] is the error for any other.
+func (s *Service) Export(ctx context.Context, user string, part int) (Export, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return Export{}, fmt.Errorf("user: %w", err)
+	}
+	now := s.Now().UTC().Truncate(time.Second)
+	e := &exporter{calendar: ical.Calendar{Name: name, Refresh: refresh}}
+	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{s.events, s.series, s.reminders, s.tasks} {
+		for g, err := range read(ctx, user) {
+			if err == nil {
+				err = e.add(g)
+			}
+			if err != nil {
+				return Export{}, err
+			}
+		}
+	}
+	departed, err := s.departed(ctx, user, now)
+	if err != nil {
+		return Export{}, err
+	}
+	if departed.After(e.modified) {
+		e.modified = departed
+	}
+	out, err := e.part(part, now)
+	if err != nil {
+		return Export{}, err
+	}
+	if e.modified.Before(now) {
+		out.Modified = e.modified
+	}
+	sum := sha256.Sum256(out.Text)
+	out.Tag = hex.EncodeToString(sum[:16])
+	return out, nil
+}
+
+// exporter collects what was read as text: items take several times the room.
+type exporter struct {
+	calendar ical.Calendar
+	pieces   []piece
+	modified time.Time
+}
+
+type piece struct {
+	ical.Piece
+	until  time.Time
+	weight int
+}
+
+func (e *exporter) add(g group) error {
+	written, err := e.calendar.Piece(g.drafts...)
+	if err != nil {
+		return err
+	}
+	e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
+	if g.modified.After(e.modified) {
+		e.modified = g.modified
+	}
+	return nil
+}
+
+// weigh is the length of a text as a JSON string.
+func weigh(text []byte) int {
+	n := len(text)
+	for _, c := range text {
+		switch c {
+		case '"', '\\', '\r', '\n':
+			n++
+		case '<', '>', '&':
+			n += 5
+		}
+	}
+	return n
+}
+
+func (e *exporter) part(number int, now time.Time) (Export, error) {
+	parts := cut(e.pieces)
+	out := Export{Parts: len(parts)}
+	var chosen []piece
+	switch {
+	case number < 0 || number > len(parts):
+		return out, ErrNoPart
+	case number > 0:
+		chosen = parts[number-1]
+	case len(parts) == 1:
+		chosen = parts[0]
+	default:
+		// Whole days, so that the text does not change with every second.
+		out.Since = now.Add(-recent).Truncate(24 * time.Hour)
+		for _, p := range e.pieces {
+			if !p.until.Before(out.Since) {
+				chosen = append(chosen, p)
+			}
+		}
+		if len(cut(chosen)) > 1 {
+			return out, ErrTooLarge
+		}
+		e.calendar.Description = "What ended before " + entity.FormatDate(out.Since) + " is left out, because the whole calendar is too large to be sent at once."
+	}
+	pieces := make([]ical.Piece, len(chosen))
+	for i, p := range chosen {
+		pieces[i] = p.Piece
+	}
+	var err error
+	out.Text, err = e.calendar.Join(pieces)
+	return out, err
+}
+
+// cut distributes pieces, in their order, over texts that are not too large. There is always one, if only an empty one. A
+// series with all its exceptions is one piece, so a text is larger only if a single series is.
+func cut(pieces []piece) [][]piece {
+	parts := [][]piece{nil}
+	room := maxWeight
+	for _, p := range pieces {
+		last := len(parts) - 1
+		if p.weight > room && len(parts[last]) > 0 {
+			parts, last, room = append(parts, nil), last+1, maxWeight
+		}
+		parts[last] = append(parts[last], p)
+		room -= p.weight
+	}
+	return parts
+}

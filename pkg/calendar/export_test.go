@@ -1,0 +1,168 @@
+package calendar_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"nexus/pkg/calendar"
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+func TestACalendarHasEverythingWithADateInAnOrderThatStays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.create(ann, entity.Event(), event("title", "First"))
+	b.create(ann, entity.Task(), map[string]any{"title": "Undated"})
+	b.create(ann, entity.Task(), map[string]any{"title": "Due", "dueUtc": "2025-12-11T09:00:00"})
+	b.create(ann, entity.Task(), map[string]any{"title": "Starts", "startUtc": "2025-12-11T09:00:00"})
+	b.create(ann, entity.Reminder(), map[string]any{"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC"})
+	b.create(ann, entity.Note(), map[string]any{"title": "Note"})
+	b.create(bob, entity.Event(), event("title", "Somebody else's"))
+	master := b.master(ann, "1", entity.Item{"rrule": entity.String("FREQ=DAILY;COUNT=3")})
+	b.put(master)
+	b.put(instance(master, "20251211", entity.Item{"title": entity.String("Other")}))
+
+	first := b.export(ann)
+	b.Equal(1, first.Parts)
+	var titles []string
+	for line := range strings.SplitSeq(string(first.Text), "\r\n") {
+		if title, ok := strings.CutPrefix(line, "SUMMARY:"); ok {
+			titles = append(titles, title)
+		}
+	}
+	b.Equal([]string{"First", "Series", "Other", "Remind", "Due", "Starts"}, titles)
+	b.True(first.Modified.IsZero(), "another change may follow within the second")
+	for _, line := range []string{"X-WR-CALNAME:Nexus", "REFRESH-INTERVAL;VALUE=DURATION:PT1H", "TZID:Europe/Berlin"} {
+		b.Contains(string(first.Text), line+"\r\n")
+	}
+
+	b.advance(time.Hour)
+	second := b.export(ann)
+	b.Equal(first.Text, second.Text)
+	b.Equal(first.Tag, second.Tag)
+	b.Equal(noon, second.Modified)
+	document, err := ical.Decode(second.Text, ical.RequestLimits())
+	b.NoError(err)
+	result := ical.Map(document)
+	b.Empty(result.Refused)
+	b.Empty(result.LeftOut)
+}
+
+func TestADeletionAndADepartureChangeWhenItWasModified(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(ann, entity.Event(), event())
+	b.create(ann, entity.Event(), event())
+	b.advance(time.Hour)
+	b.remove(ann, entity.Event(), id)
+	b.advance(time.Hour)
+	b.Equal(noon.Add(time.Hour), b.export(ann).Modified)
+	cold := entity.ColdKey(ann, "evt_x").Item()
+	cold.SetTime(entity.AttrExpiresAt, noon.Add(90*time.Minute))
+	b.put(cold)
+	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
+	later := entity.ColdKey(ann, "evt_y").Item()
+	later.SetTime(entity.AttrExpiresAt, noon.Add(3*time.Hour))
+	b.put(later)
+	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
+}
+
+func TestWhatHasLeftIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(ann, entity.Event(), event("title", "Left"))
+	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
+	b.NoError(err)
+	row[entity.AttrTTL] = entity.Int(noon.Unix())
+	b.put(row)
+	b.NotContains(string(b.export(ann).Text), "Left")
+	orphan := instance(b.master(ann, "9", entity.Item{"rrule": entity.String("FREQ=DAILY")}), "20251211", entity.Item{"title": entity.String("Orphan")})
+	b.put(orphan)
+	b.NotContains(string(b.export(ann).Text), "Orphan")
+}
+
+func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	filler := strings.Repeat("x", 10_000)
+	for i := range 300 {
+		b.create(ann, entity.Event(), event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))
+		b.create(ann, entity.Event(), event("title", fmt.Sprintf("New %d", i), "description", filler))
+	}
+	recent := b.export(ann)
+	b.Equal(2, recent.Parts)
+	b.Equal("2024-12-01", entity.FormatDate(recent.Since))
+	b.Contains(string(recent.Text), "What ended before 2024-12-01 is left out")
+	b.Equal(300, strings.Count(string(recent.Text), "BEGIN:VEVENT"))
+	b.NotContains(string(recent.Text), "SUMMARY:Old")
+	b.advance(time.Minute)
+	b.Equal(recent.Tag, b.export(ann).Tag)
+	n := 0
+	for part := range recent.Parts {
+		e, err := b.calendar.Export(t.Context(), ann, part+1)
+		b.NoError(err)
+		b.True(e.Since.IsZero())
+		b.Less(len(e.Text), 5<<20)
+		n += strings.Count(string(e.Text), "BEGIN:VEVENT")
+	}
+	b.Equal(600, n)
+	_, err := b.calendar.Export(t.Context(), ann, 3)
+	b.ErrorIs(err, calendar.ErrNoPart)
+	for i := range 300 {
+		b.create(ann, entity.Event(), event("title", fmt.Sprintf("More %d", i), "description", filler))
+	}
+	_, err = b.calendar.Export(t.Context(), ann, 0)
+	b.ErrorIs(err, calendar.ErrTooLarge)
+}
+
+func TestAnEmptyCalendarIsOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := b.export(ann)
+	b.Equal(1, e.Parts)
+	b.True(strings.HasPrefix(string(e.Text), "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n"))
+	b.True(strings.HasSuffix(string(e.Text), "END:VCALENDAR\r\n"))
+	_, err := b.calendar.Export(t.Context(), "a#b", 0)
+	b.ErrorIs(err, entity.ErrID)
+}
+
+func TestASecretAddressLeadsToItsUserUntilItIsRenewedOrRevoked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.calendar.Feed(t.Context(), ann)
+	b.ErrorIs(err, calendar.ErrNoFeed)
+	first, at, err := b.calendar.MakeFeed(t.Context(), ann)
+	b.NoError(err)
+	b.Equal(noon, at)
+	user, err := b.calendar.UserOfFeed(t.Context(), first)
+	b.NoError(err)
+	b.Equal(ann, user)
+	b.advance(time.Hour)
+	second, _, err := b.calendar.MakeFeed(t.Context(), ann)
+	b.NoError(err)
+	since, err := b.calendar.Feed(t.Context(), ann)
+	b.NoError(err)
+	b.Equal(noon.Add(time.Hour), since)
+	bobs, _, err := b.calendar.MakeFeed(t.Context(), bob)
+	b.NoError(err)
+	head, _, _ := strings.Cut(second, ".")
+	_, secret, _ := strings.Cut(bobs, ".")
+	for _, wrong := range []string{first, second + "x", second[:len(second)-1], head + ".", head + "." + secret, "", ".", "x.y", "YW5u\n." + secret, head} {
+		_, err := b.calendar.UserOfFeed(t.Context(), wrong)
+		b.ErrorIs(err, calendar.ErrNoFeed, wrong)
+	}
+	row, err := b.store.Get(t.Context(), entity.FeedKey(ann))
+	b.NoError(err)
+	_, secret, _ = strings.Cut(second, ".")
+	for _, v := range row {
+		b.NotContains(fmt.Sprint(v), secret)
+	}
+	for range 2 {
+		b.NoError(b.calendar.RevokeFeed(t.Context(), ann))
+		_, err = b.calendar.UserOfFeed(t.Context(), second)
+		b.ErrorIs(err, calendar.ErrNoFeed)
+	}
+}

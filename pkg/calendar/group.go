@@ -1,0 +1,126 @@
+package calendar
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+// forever is the end of what has none, or is still open.
+var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// group is what belongs together in a text: one item, or a series with its exceptions.
+type group struct {
+	drafts   []ical.Draft
+	until    time.Time // when the last of it ends
+	modified time.Time
+}
+
+func modifiedAt(it entity.Item) time.Time {
+	updated, _ := it.Time(entity.AttrUpdatedAt)
+	if restored, ok := it.Time(entity.AttrRestoredAt); ok && restored.After(updated) {
+		return restored
+	}
+	return updated
+}
+
+// single reads items of one type, each a group.
+func (s *Service) single(ctx context.Context, user, typeName string, until func(entity.Item) (time.Time, bool)) iter.Seq2[group, error] {
+	return func(yield func(group, error) bool) {
+		for it, err := range s.items(ctx, user, typeName) {
+			if err != nil {
+				yield(group{}, err)
+				return
+			}
+			end, wanted := until(it)
+			if !wanted {
+				continue
+			}
+			draft, err := ical.FromItem(it)
+			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it)}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, error] {
+	return s.single(ctx, user, entity.TypeEvent, func(it entity.Item) (time.Time, bool) { return entity.EventSpan(it).End, true })
+}
+
+// tasks are those with a date: a calendar has no place for the others.
+func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error] {
+	return s.single(ctx, user, entity.TypeTask, func(it entity.Item) (time.Time, bool) {
+		at, _, dated := entity.TaskDue(it)
+		if !dated {
+			at, dated = it.Time(entity.AttrStartUtc)
+		}
+		switch it.Str(entity.AttrStatus) {
+		case entity.StatusBacklog, entity.StatusInProgress:
+			at = forever
+		}
+		return at, dated
+	})
+}
+
+func (s *Service) reminders(ctx context.Context, user string) iter.Seq2[group, error] {
+	return s.single(ctx, user, entity.TypeReminder, func(it entity.Item) (time.Time, bool) {
+		switch it.Str(entity.AttrStatus) {
+		case entity.StatusPending, entity.StatusSnoozed:
+			return forever, true
+		}
+		at, _ := it.Time(entity.AttrTriggerUtc)
+		return at, true
+	})
+}
+
+// series reads masters with their instances: both lie in the order of the masters' ids.
+func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, error] {
+	return func(yield func(group, error) bool) {
+		next, stop := iter.Pull2(s.items(ctx, user, entity.TypeInstance))
+		defer stop()
+		row, err, more := next()
+		for master, failed := range s.items(ctx, user, entity.TypeMaster) {
+			if failed != nil {
+				yield(group{}, failed)
+				return
+			}
+			id := master.Str(entity.AttrMasterID)
+			var instances []entity.Item
+			for ; more && err == nil && row.Str(entity.AttrMasterID) <= id; row, err, more = next() {
+				if row.Str(entity.AttrMasterID) == id { // the others' master is gone, or not there yet
+					instances = append(instances, row)
+				}
+			}
+			if err != nil {
+				yield(group{}, err)
+				return
+			}
+			g, err := seriesGroup(master, instances)
+			if !yield(g, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func seriesGroup(master entity.Item, instances []entity.Item) (group, error) {
+	drafts, err := ical.FromSeries(master, instances...)
+	g := group{drafts, forever, modifiedAt(master)}
+	if last, ok := master.Time(entity.AttrLastStartUtc); ok {
+		span := entity.EventSpan(master)
+		g.until = last.Add(span.End.Sub(span.Start))
+	}
+	for _, it := range instances {
+		if at := modifiedAt(it); at.After(g.modified) {
+			g.modified = at
+		}
+		if end := entity.EventSpan(it).End; end.After(g.until) {
+			g.until = end
+		}
+	}
+	return g, err
+}

@@ -1,0 +1,67 @@
+package calendar
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// rows reads the rows of a user's partition with the prefix, page by page, in the order of their keys. The error comes last.
+func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[entity.Item, error] {
+	return func(yield func(entity.Item, error) bool) {
+		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
+		for {
+			page, err := s.Store.Query(ctx, q)
+			if err != nil {
+				yield(nil, fmt.Errorf("read %s/%s: %w", q.Partition, prefix, err))
+				return
+			}
+			for _, it := range page.Items {
+				if !yield(it, nil) {
+					return
+				}
+			}
+			if len(page.Next) == 0 {
+				return
+			}
+			q.Start = page.Next
+		}
+	}
+}
+
+// items reads the entities of a type as their user sees them; those past their ttl are not there.
+func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[entity.Item, error] {
+	t, now := s.Registry.Named(typeName), s.Now()
+	return func(yield func(entity.Item, error) bool) {
+		for it, err := range s.rows(ctx, user, entity.ItemPrefix(typeName)) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if seen, ok := t.Seen(it, now); ok && !yield(seen, nil) {
+				return
+			}
+		}
+	}
+}
+
+// departed returns when the last item left: was deleted, or went into the archive.
+func (s *Service) departed(ctx context.Context, user string, now time.Time) (last time.Time, err error) {
+	for _, kind := range []struct{ prefix, attr string }{
+		{entity.GonePrefix(), entity.AttrDeletedAt}, {entity.ColdPrefix(), entity.AttrExpiresAt},
+	} {
+		for row, err := range s.rows(ctx, user, kind.prefix) {
+			if err != nil {
+				return last, err
+			}
+			if at, ok := row.Time(kind.attr); ok && at.After(last) && !at.After(now) {
+				last = at
+			}
+		}
+	}
+	return last, nil
+}

@@ -1,0 +1,167 @@
+package calendar_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/calendar"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
+
+const ann, bob = "ann", "bob"
+
+// counter is a source of bytes that differ from call to call.
+type counter struct{ n byte }
+
+func (c *counter) Read(p []byte) (int, error) {
+	for i := range p {
+		c.n++
+		p[i] = c.n
+	}
+	return len(p), nil
+}
+
+// bench is the services on a store of their own, in virtual time.
+type bench struct {
+	*require.Assertions
+	t        testing.TB
+	store    *memory.Store
+	commands *command.Service
+	calendar *calendar.Service
+
+	mu    sync.Mutex
+	now   time.Time
+	ids   int
+	fault func(memory.Call) error
+	calls map[string]int
+}
+
+func setup(t testing.TB) *bench {
+	t.Helper()
+	b := &bench{Assertions: require.New(t), t: t, now: noon, calls: map[string]int{}}
+	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
+		b.mu.Lock()
+		fault := b.fault
+		if c.Stage == memory.Before {
+			b.calls[c.Op]++
+		}
+		b.mu.Unlock()
+		if fault != nil {
+			return fault(c)
+		}
+		return nil
+	}})
+	registry := entity.Product()
+	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: b.clock, NewID: b.newID})
+	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
+	return b
+}
+
+func (b *bench) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bench) advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+func (b *bench) newID() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ids++
+	return fmt.Sprintf("00000000-0000-4000-8000-%012x", b.ids)
+}
+
+// create makes an entity of a client's fields.
+func (b *bench) create(user string, t *entity.Type, fields map[string]any) string {
+	b.t.Helper()
+	res, err := b.commands.Do(b.t.Context(), command.Request{User: user, Command: command.Create{Type: t, Fields: fields}})
+	b.NoError(err)
+	return res.Ref.ID
+}
+
+func (b *bench) remove(user string, t *entity.Type, id string) {
+	b.t.Helper()
+	row, err := b.store.Get(b.t.Context(), entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
+	b.NoError(err)
+	version := row.Int(entity.AttrVersion)
+	_, err = b.commands.Do(b.t.Context(), command.Request{User: user, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: id}})
+	b.NoError(err)
+}
+
+// put stores an item as it is.
+func (b *bench) put(it entity.Item) {
+	b.t.Helper()
+	b.NoError(b.store.Put(context.Background(), table.Put{Item: it}))
+}
+
+func (b *bench) export(user string) calendar.Export {
+	b.t.Helper()
+	e, err := b.calendar.Export(b.t.Context(), user, 0)
+	b.NoError(err)
+	return e
+}
+
+// text joins lines as the standard ends them, in a VCALENDAR.
+func text(lines ...string) []byte {
+	all := append(append([]string{"BEGIN:VCALENDAR", "VERSION:2.0"}, lines...), "END:VCALENDAR", "")
+	return []byte(strings.Join(all, "\r\n"))
+}
+
+func event(fields ...any) map[string]any {
+	doc := map[string]any{"title": "t", "startUtc": "2025-12-10T09:00:00Z", "startTzid": "Europe/Berlin"}
+	for i := 0; i < len(fields); i += 2 {
+		doc[fields[i].(string)] = fields[i+1]
+	}
+	return doc
+}
+
+// master is a stored series of nine o'clock in Berlin.
+func (b *bench) master(user, n string, fields entity.Item) entity.Item {
+	b.t.Helper()
+	all := entity.Item{
+		"title": entity.String("Series"), "startUtc": entity.String("2025-12-10T08:00:00Z"), "endUtc": entity.String("2025-12-10T09:00:00Z"),
+		"startTzid": entity.String("Europe/Berlin"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
+	}
+	for name, v := range fields {
+		all[name] = v
+	}
+	it := entity.Master().First(user, "mst_"+n, all, b.clock(), nil)
+	b.Empty(entity.Master().Validate(it))
+	return it
+}
+
+// instance is a stored exception with these fields of its own.
+func instance(master entity.Item, date string, own entity.Item) entity.Item {
+	day, _ := entity.ParseCompactDate(date)
+	fields := entity.Item{
+		entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: entity.Bool(false), "startTzid": master["startTzid"],
+		"startUtc": entity.String(entity.FormatInstant(day.Add(8 * time.Hour))), "endUtc": entity.String(entity.FormatInstant(day.Add(9 * time.Hour))),
+		entity.AttrRecurrenceID: entity.String(entity.FormatInstant(day.Add(8 * time.Hour))),
+	}
+	names := entity.List{}
+	for name, v := range own {
+		fields[name] = v
+		names = append(names, entity.String(name))
+	}
+	fields.Set(entity.AttrModifiedFields, names)
+	created, _ := master.Time(entity.AttrCreatedAt)
+	user, _ := entity.ParseUserPK(master.Str(entity.AttrPK))
+	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, created, nil)
+}
