@@ -24,10 +24,18 @@ type AgendaQuery struct {
 // Entry is one occurrence in the agenda.
 type Entry struct {
 	Type *entity.Type
+	// Item is the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it has of
+	// its series; of a recurring reminder the reminder, whichever of its occurrences this is.
 	Item entity.Item
 	// OccurrenceStart and OccurrenceEnd are real instants in UTC; the same for what has no length.
 	OccurrenceStart, OccurrenceEnd time.Time
-	place                          place
+	// Date is the local date YYYYMMDD that the rule gives an occurrence of what recurs; empty for everything else.
+	Date string
+	// Virtual says that nothing but the rule speaks of the occurrence: no exception, and neither the next trigger nor the
+	// snooze of a reminder.
+	Virtual bool
+	place   place
+	of      *recurring
 }
 
 // Agenda is a page of entries, by start, then id.
@@ -38,10 +46,13 @@ type Agenda struct {
 
 // Agenda returns what begins in the window or still runs in it.
 //
-// Everything is found side by side in one round trip: the years' index, the few events longer than the look-back, the
-// tasks that fall due, and the user's zone. A second one fetches tasks that began before the window and fall due in it. One
+// Most is found side by side in one round trip: the years' index, the few events longer than the look-back, the series and
+// recurring reminders that have not ended, the tasks that fall due, and the user's zone. A second one fetches by their keys
+// tasks that began before the window, exceptions on the dates of the page, and the series of exceptions that moved far. One
 // more is made only if a page of the index did not reach far enough for the limit: floating times may lie 14 hours off
 // their index key, so the last 14 hours read are not certain yet.
+//
+// A series or reminder that cannot be compiled is an error: none such is ever stored.
 func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agenda, error) {
 	w, err := s.window(user, q)
 	if err != nil {
@@ -52,22 +63,31 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 		if err := r.advance(ctx); err != nil {
 			return Agenda{}, err
 		}
-		entries, known := r.entries()
-		if known.complete || len(entries) >= w.limit || round > 1 && w.isProgress(known.through) {
+		scanned := r.scanned()
+		if certain, _ := r.met(); scanned.complete || certain >= w.limit || round > 1 && w.isProgress(scanned.through) {
 			break
 		}
 	}
-	if err := r.fetchDue(ctx); err != nil {
+	if err := r.fetch(ctx); err != nil {
 		return Agenda{}, err
 	}
-	return w.answer(r.entries()), nil
+	k := r.known()
+	return w.answer(r.entries(k), k), nil
 }
 
-// answer cuts the entries to a page.
+// answer cuts the entries to a page, and makes the items of those that recur.
 func (w window) answer(entries []Entry, known known) Agenda {
 	weight := 0
-	for i, e := range entries {
-		if weight += weigh(e.Item); i == w.limit || i > 0 && weight > maxPageBytes {
+	for i := range entries {
+		e := &entries[i]
+		if i == w.limit {
+			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
+		}
+		if e.of != nil && e.of.series != nil {
+			o, _ := e.of.series.On(e.Date)
+			e.Item = e.of.series.Item(o)
+		}
+		if weight += weigh(e.Item); i > 0 && weight > maxPageBytes {
 			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
 		}
 	}

@@ -35,40 +35,17 @@ func (k *known) limit(to place) {
 
 func (k known) covers(p place) bool { return k.complete || p.compare(k.through) <= 0 }
 
-// maxPageBytes ends a page of an answer whose items are large.
-const maxPageBytes = 1 << 20
-
-// weigh returns about how many bytes an item has.
-func weigh(it entity.Item) int {
-	total := 0
-	for name, v := range it {
-		total += len(name) + weighValue(v)
-	}
-	return total
+// compareEntries is the agenda's order. Of two that have one place, the one that the item itself speaks about counts.
+func compareEntries(a, b Entry) int {
+	return cmp.Or(a.place.compare(b.place), compareFlags(a.Virtual, b.Virtual), cmp.Compare(a.Date, b.Date))
 }
 
-func weighValue(v entity.Value) int {
-	const each = 4 // quotes and a separator
-	total := each
-	switch v := v.(type) {
-	case entity.String:
-		total += len(v)
-	case entity.Number:
-		total += len(v)
-	case entity.StringSet:
-		for _, m := range v {
-			total += len(m) + each
-		}
-	case entity.NumberSet:
-		for _, m := range v {
-			total += len(m) + each
-		}
-	case entity.List:
-		for _, m := range v {
-			total += weighValue(m)
-		}
-	case entity.Map:
-		total += weigh(entity.Item(v))
+func compareFlags(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return total
+	return 1
 }

@@ -126,6 +126,8 @@ func (b *bench) set(it entity.Item, attributes entity.Item) {
 	b.trips()
 }
 
+func deletion(it entity.Item) table.Delete { return table.Delete{Key: it.Key()} }
+
 func doc(text string) map[string]any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

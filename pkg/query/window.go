@@ -67,6 +67,11 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	return w, err
 }
 
+// AgendaTypes are the names by which an agenda can be asked for types: series and their exceptions are events there.
+func AgendaTypes(r *entity.Registry) []string {
+	return slices.DeleteFunc(r.Collections(), func(name string) bool { return r.Named(name).OwnCommands })
+}
+
 // checkWindow names everything that is wrong at once.
 func (s *Service) checkWindow(w window) error {
 	var errs []entity.FieldError
@@ -90,8 +95,8 @@ func (s *Service) checkWindow(w window) error {
 		refuse("types", "must be at most %d", maxTypes)
 	}
 	for _, name := range w.types {
-		if t := s.registry.Named(name); t == nil || !t.HasCollection() {
-			refuse("types", "each must be one of %s", strings.Join(s.registry.Collections(), ", "))
+		if !slices.Contains(AgendaTypes(s.registry), name) {
+			refuse("types", "each must be one of %s", strings.Join(AgendaTypes(s.registry), ", "))
 		}
 	}
 	if len(w.tags) > maxTags {
@@ -131,6 +136,14 @@ func (s *Service) placeIn(w window, text string) (place, error) {
 	return place{start, c.ID}, nil
 }
 
+// earliest is the beginning of what is still to be shown.
+func (w window) earliest() time.Time {
+	if w.after.start.After(w.from) {
+		return w.after.start
+	}
+	return w.from
+}
+
 // first is the earliest start that the years' index is asked for.
 func (w window) first() time.Time {
 	if first := w.from.Add(-lookBack); w.after.start.Before(first) {
@@ -151,11 +164,10 @@ func (w window) shows(start, end time.Time) bool {
 
 func (w window) wants(typeName string) bool { return slices.Contains(w.types, typeName) }
 
-// keepsTags is the tag filter for items that were read by their keys.
-func (w window) keepsTags(it entity.Item) bool {
+// keepsTags is the tag filter for what the store could not filter.
+func (w window) keepsTags(tags []string) bool {
 	if len(w.tags) == 0 {
 		return true
 	}
-	tags := it.Strings(entity.AttrTags)
 	return slices.ContainsFunc(w.tags, func(tag string) bool { return slices.Contains(tags, tag) })
 }

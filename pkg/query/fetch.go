@@ -1,0 +1,99 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// maxFetched is how many tasks, and how many series, are fetched by their key at most: one batch of each.
+	maxFetched = table.MaxBatchGet
+	// maxSideBySide bounds the requests under way at one time.
+	maxSideBySide = 32
+)
+
+// fetch reads by their keys, side by side, what the indexes cannot tell: the tasks that fall due in the window and were not
+// found by their start; the exceptions on the dates that were met; the series of exceptions that moved into the window from
+// beyond the end of their series; and the user's own zone if a snooze needs it.
+func (r *reading) fetch(ctx context.Context) error {
+	r.fetched = r.cut()
+	keys := append(r.dueKeys(), r.seriesKeys()...)
+	single, ranges := r.exceptionReads()
+	keys = append(keys, single...)
+
+	var batches [][]entity.Key
+	for batch := range slices.Chunk(keys, table.MaxBatchGet) {
+		batches = append(batches, batch)
+	}
+	rows := make([][]entity.Item, len(batches)+len(ranges))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxSideBySide)
+	if r.home == nil && r.needsHome() {
+		g.Go(func() error { return r.readHome(ctx) })
+	}
+	for i, batch := range batches {
+		g.Go(func() (err error) {
+			rows[i], err = r.store.BatchGet(ctx, batch)
+			return err
+		})
+	}
+	for i, dates := range ranges {
+		g.Go(func() error {
+			sc := scan{query: table.Query{Partition: entity.UserPK(r.user), Range: dates}}
+			err := sc.read(ctx, r.store)
+			rows[len(batches)+i] = sc.rows
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("agenda of %s: %w", r.user, err)
+	}
+	for _, page := range rows {
+		for _, row := range page {
+			if row.Str(entity.AttrType) == entity.TypeTask && !r.keepsTags(row.Strings(entity.AttrTags)) {
+				continue
+			}
+			if err := r.file(row, true); err != nil {
+				return err
+			}
+		}
+	}
+	r.settle()
+	return nil
+}
+
+// cut is how far this page can reach: what stands behind its last entry is for the next one to fetch.
+func (r *reading) cut() known {
+	k := r.known()
+	var places []place
+	r.each(k, func(e *Entry) {
+		if e.of == nil || !e.of.uncertain {
+			places = append(places, e.place)
+		}
+	})
+	if len(places) > r.limit {
+		slices.SortFunc(places, place.compare)
+		k.limit(places[r.limit])
+	}
+	return k
+}
+
+// dueKeys are the keys of tasks that are not at hand and fall due on this page.
+func (r *reading) dueKeys() []entity.Key {
+	due := r.dueElsewhere()
+	if len(due) > maxFetched {
+		r.fetched.limit(due[maxFetched-1])
+		due = due[:maxFetched]
+	}
+	keys := make([]entity.Key, len(due))
+	for i, p := range due {
+		keys[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeTask, ID: p.id})
+	}
+	return keys
+}

@@ -1,0 +1,175 @@
+package query
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+	"nexus/pkg/series"
+)
+
+const (
+	// firstStep is how much of a window is expanded first; each further step is twice as long as the one before.
+	firstStep = 24 * time.Hour
+	// maxStep bounds the occurrences of one step that is longer than the first: of one day each series has one at most.
+	maxStep = 4096
+)
+
+// recurring is a series or a recurring reminder.
+type recurring struct {
+	typ     *entity.Type // of its entries
+	id      string
+	row     entity.Item
+	version int64
+	rule    *recurrence.Series
+	series  *series.Series // nil for a reminder
+	// reach is how long before a window an occurrence may start and be met in it.
+	reach time.Duration
+	// uncertain occurrences may turn out to be other than the rule says.
+	uncertain bool
+	// tagged says that the series itself has one of the tags asked for; its exceptions may have others.
+	tagged bool
+	// trigger is the date of a reminder's next trigger.
+	trigger string
+}
+
+func (r *reading) fileSeries(t *entity.Type, row entity.Item) error {
+	id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
+	if held, ok := r.series[id]; ok && held.version >= version {
+		return nil
+	}
+	instance := r.registry.Named(entity.TypeInstance)
+	if _, ok := t.Seen(row, r.asOf); !ok || instance == nil {
+		return nil
+	}
+	compiled, err := series.New(row, r.zone)
+	if err != nil {
+		return fmt.Errorf("agenda of %s: %w", r.user, err)
+	}
+	r.series[id] = &recurring{
+		typ: instance, id: id, row: row, version: version, rule: compiled.Rule(), series: compiled, reach: compiled.Reach(),
+		uncertain: row.Bool(entity.AttrHasExceptions), tagged: r.keepsTags(row.Strings(entity.AttrTags)),
+	}
+	return nil
+}
+
+func (r *reading) fileReminder(t *entity.Type, row entity.Item) error {
+	id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
+	if held, ok := r.reminders[id]; ok && held.version >= version {
+		return nil
+	}
+	seen, ok := t.Seen(row, r.asOf)
+	if !ok || len(t.Dues(seen)) == 0 {
+		return nil
+	}
+	rule, err := entity.CompileReminder(seen)
+	if err != nil {
+		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
+	}
+	trigger, _ := seen.Time(entity.AttrTriggerUtc)
+	if zone, err := entity.LoadZone(seen.Str(entity.AttrTzid)); err == nil {
+		trigger = entity.Wall(trigger, zone)
+	}
+	r.reminders[id] = &recurring{
+		typ: t, id: id, row: seen, version: version, rule: rule.In(r.zone), trigger: entity.CompactDate(trigger),
+		uncertain: seen.Str(entity.AttrStatus) == entity.StatusSnoozed, tagged: true,
+	}
+	return nil
+}
+
+// expand looks at what recurs, from the earliest occurrence that can be met on, in steps of time until the page is full or
+// the window ends: a year's window of many series has far more occurrences than a page shows.
+func (r *reading) expand() {
+	if r.horizon.IsZero() {
+		r.horizon = r.beginning()
+	}
+	scanned := r.scanned()
+	for step := firstStep; r.horizon.Before(r.to); step *= 2 {
+		certain, met := r.met()
+		if certain > r.limit || met > firstRows(r.limit) || !scanned.covers(place{start: r.horizon}) {
+			return
+		}
+		to := r.horizon.Add(step)
+		if to.After(r.to) {
+			to = r.to
+		}
+		if !r.expandTo(to, step > firstStep) {
+			step = firstStep / 2
+			continue
+		}
+		r.horizon = to
+	}
+}
+
+// beginning is the earliest start of an occurrence that can be met: in whole seconds, as a cursor holds it.
+func (r *reading) beginning() time.Time {
+	reach := time.Duration(0)
+	for _, rec := range r.series {
+		reach = max(reach, rec.reach)
+	}
+	first := r.from.Add(-reach)
+	if r.after.start.After(first) {
+		first = r.after.start
+	}
+	return first.Truncate(time.Second)
+}
+
+// met counts the entries at hand that are known: those that will stand in the answer, and all together.
+func (r *reading) met() (certain, all int) {
+	r.each(r.known(), func(e *Entry) {
+		all++
+		if e.of == nil || !e.of.uncertain {
+			certain++
+		}
+	})
+	return certain, all
+}
+
+// expandTo finds the occurrences that start between the horizon and the instant. A bounded step is given up, leaving
+// nothing, if there are too many.
+func (r *reading) expandTo(to time.Time, bounded bool) bool {
+	had := len(r.occurrences)
+	for _, all := range []map[string]*recurring{r.series, r.reminders} {
+		for _, rec := range all {
+			from := r.from.Add(-rec.reach)
+			if from.Before(r.horizon) {
+				from = r.horizon
+			}
+			if !from.Before(to) {
+				continue
+			}
+			r.buffer = rec.rule.Between(r.buffer[:0], from, to)
+			for _, original := range r.buffer {
+				r.meet(rec, original)
+			}
+			if bounded && len(r.occurrences)-had > maxStep {
+				r.occurrences = r.occurrences[:had]
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// meet takes an occurrence as the rule gives it.
+func (r *reading) meet(rec *recurring, original recurrence.Occurrence) {
+	end := original.Start
+	if rec.series != nil {
+		end = rec.series.End(original)
+	}
+	if !r.shows(original.Start, end) {
+		return
+	}
+	date := entity.CompactDate(original.Wall)
+	e := Entry{
+		Type: rec.typ, OccurrenceStart: original.Start, OccurrenceEnd: end, Date: date, Virtual: true,
+		place: place{original.Start, rec.id}, of: rec,
+	}
+	if rec.series == nil {
+		e.Item, e.Virtual = rec.row, date != rec.trigger
+	} else {
+		e.place.id = entity.InstanceID(rec.id, date)
+	}
+	r.occurrences = append(r.occurrences, e)
+}

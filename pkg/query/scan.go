@@ -1,0 +1,116 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// scan is one range of rows, read page by page.
+type scan struct {
+	query table.Query
+	// key is the index's sort key, behind whose prefix stands the time; empty for a range that is not in time order, so that
+	// only all of it says what is in the window.
+	key, prefix string
+	// isDue rows are open counters: they name a task and when it falls due.
+	isDue, floating bool
+	rows            []entity.Item
+	done            bool
+}
+
+// firstRows is how many rows of an index a page of limit entries asks for first: enough for the rows of the look-back and
+// the widening, and far fewer than 1 MB.
+func firstRows(limit int) int { return 4*limit + 64 }
+
+// scansOf are the ranges that an agenda is read from in its first round trip.
+func scansOf(w window) []*scan {
+	rows := firstRows(w.limit)
+	if len(w.tags) > 0 {
+		rows = 0 // how many rows lie between two with a tag, nobody knows
+	}
+	scans := yearScans(w, rows)
+	state := func(prefix string) *scan {
+		return &scan{query: table.Query{
+			Index: entity.StateView, Partition: entity.UserPK(w.user), AnyTag: w.tags,
+			Range: table.Range{From: prefix + entity.FormatInstant(w.earliest().Add(-floatingSlack)), To: prefix + entity.Forever},
+		}}
+	}
+	if w.wants(entity.TypeEvent) {
+		// Behind the look-back, every event is found by its start.
+		if !w.after.start.After(w.from.Add(-lookBack)) {
+			scans = append(scans, state(entity.LongPrefix()).tagsOf(entity.AttrModifiedFields))
+		}
+		scans = append(scans, state(entity.ActiveMastersPrefix()).tagsOf(entity.AttrHasExceptions))
+	}
+	if w.wants(entity.TypeReminder) {
+		scans = append(scans, state(entity.RecurringRemindersPrefix()))
+	}
+	if w.wants(entity.TypeTask) {
+		scans = append(scans, dueScan(w, rows, false), dueScan(w, rows, true))
+	}
+	return scans
+}
+
+// tagsOf lets rows with the attribute pass the filter: their tags, or those of rows they speak for, are only known later.
+func (sc *scan) tagsOf(attr string) *scan {
+	if len(sc.query.AnyTag) > 0 {
+		sc.query.AnyTagOr = attr
+	}
+	return sc
+}
+
+func yearScans(w window, rows int) []*scan {
+	var scans []*scan
+	from, to := w.first().Add(-floatingSlack), w.to.Add(floatingSlack)
+	for year := from.Year(); year <= to.Year(); year++ {
+		sc := &scan{key: entity.AttrGSI1SK, query: table.Query{
+			Index: entity.YearView, Partition: entity.AgendaPK(w.user, year), AnyTag: w.tags, Limit: rows,
+			Range: table.Range{From: entity.FormatInstant(from), To: entity.FormatInstant(to)},
+		}}
+		scans = append(scans, sc.tagsOf(entity.AttrModifiedFields))
+	}
+	return scans
+}
+
+// dueScan finds the open tasks that fall due in the window, whenever they began. A task that has no start, or begins in
+// the window, is in the years' index anyway; the counters of package stats are what leads to the others.
+func dueScan(w window, rows int, floating bool) *scan {
+	from, to := w.earliest(), w.to
+	if floating {
+		from, to = from.Add(-floatingSlack), to.Add(floatingSlack)
+	}
+	return &scan{
+		key: entity.AttrGSI3SK, prefix: entity.OpenPrefix(entity.TypeTask, floating), isDue: true, floating: floating,
+		query: table.Query{
+			Index: entity.StateView, Partition: entity.UserPK(w.user), Limit: rows,
+			Range: table.Range{From: entity.OpenSK(entity.TypeTask, floating, from), To: entity.OpenSK(entity.TypeTask, floating, to)},
+		},
+	}
+}
+
+// read reads the next page, or the whole of a range that is not in time order.
+func (sc *scan) read(ctx context.Context, store table.Reader) error {
+	for {
+		page, err := store.Query(ctx, sc.query)
+		if err != nil {
+			return fmt.Errorf("read %s from %s: %w", sc.query.Partition, sc.query.Range.From, err)
+		}
+		sc.rows = append(sc.rows, page.Items...)
+		sc.query.Start, sc.query.Limit = page.Next, 0
+		if sc.done = len(page.Next) == 0; sc.done || sc.key != "" {
+			return nil
+		}
+	}
+}
+
+// through is the start before which no entry can be missing for rows that this range has not given yet.
+func (sc *scan) through() place {
+	key := entity.Item(sc.query.Start).Str(sc.key)
+	at, err := entity.ParseInstant(key[len(sc.prefix):])
+	if err != nil {
+		return place{}
+	}
+	return place{start: at.Add(-floatingSlack)}
+}
