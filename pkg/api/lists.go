@@ -104,18 +104,20 @@ func agendaOperation(r *entity.Registry) *operation {
 			{"properties", object{
 				{"occurrenceStart", instant("When the occurrence begins, a real instant in UTC.")},
 				{"occurrenceEnd", instant("When it ends; the same as its start if it has no length.")},
+				{"occurrenceDate", object{{"type", "string"}, {"pattern", "^[0-9]{8}$"}, {"description", "The date YYYYMMDD that the rule gives an occurrence of a series or a recurring reminder: its name, wherever it was moved."}}},
+				{"virtual", object{{"type", "boolean"}, {"description", "True for an occurrence of which only the rule speaks: of a series one without an exception, of a recurring reminder neither the next trigger nor the one snoozed."}}},
 			}},
 			{"required", []string{"occurrenceStart", "occurrenceEnd"}},
 		}}},
 	}
 	return &operation{
 		id: "getAgenda", method: http.MethodGet, path: "/v1/agenda", tag: "agenda",
-		summary: "Show what happens in a window of time", detail: "What begins between from and to, or still runs then, in the order of its start, then id. A list value is separated by commas, so a tag that holds one cannot be asked for.",
+		summary: "Show what happens in a window of time", detail: "What begins between from and to, or still runs then, in the order of its start, then id. Series are shown occurrence by occurrence, each as the INSTANCE that it is or would be, and so are recurring reminders. A list value is separated by commas, so a tag that holds one cannot be asked for.",
 		query: []entity.Field{
 			{Name: "from", Kind: entity.Instant, Required: true, Doc: "Beginning of the window, RFC 3339 with offset. A + is written %2B."},
 			{Name: "to", Kind: entity.Instant, Required: true, Doc: "End of the window, not included; at most 366 days after from."},
 			{Name: "tz", Kind: entity.Zone, Doc: "The zone in which floating times are read; the user's own unless given."},
-			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Enum: r.Collections(), Doc: "Entity types; EVENT, TASK and REMINDER unless given."},
+			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Enum: query.AgendaTypes(r), Doc: "Entity types; EVENT, TASK and REMINDER unless given. EVENT includes the occurrences of series."},
 			{Name: "tags", Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64, Doc: "Only what has at least one of these tags."},
 			limitParam(), cursorParam(),
 		},
@@ -146,7 +148,14 @@ func agendaAnswer(a query.Agenda) answer {
 		out = append(out, `,"occurrenceStart":`...)
 		out = appendText(out, entity.FormatInstant(e.OccurrenceStart))
 		out = append(out, `,"occurrenceEnd":`...)
-		out = append(appendText(out, entity.FormatInstant(e.OccurrenceEnd)), '}')
+		out = appendText(out, entity.FormatInstant(e.OccurrenceEnd))
+		if e.Date != "" {
+			out = appendText(append(out, `,"occurrenceDate":`...), e.Date)
+		}
+		if e.Virtual {
+			out = append(out, `,"virtual":true`...)
+		}
+		out = append(out, '}')
 	}
 	out = append(out, ']')
 	return answer{status: http.StatusOK, body: append(appendNext(out, a.Next), '}')}
