@@ -126,7 +126,7 @@ func checkNeighbours(t *testing.T, series *recurrence.Series, spec recurrence.Sp
 
 func TestNoSeriesTakesLongAtItsWorst(t *testing.T) {
 	var s slowest
-	for seed := range histories(t, 200) {
+	for seed := range histories(t, 120) {
 		spec, near := atItsWorst(t, rand.New(rand.NewPCG(99, uint64(seed))))
 		moments := []time.Time{near, near.Add(3 * time.Hour), near.Add(-1), local(t, "00020101T000000"), local(t, "24000301T020000"), local(t, "99990101T000000")}
 		if series := s.askAll(t, spec, moments...); series != nil {

@@ -47,6 +47,7 @@ var readings = []reading{
 	{"a week's days belong to the calendar year in which they lie, for INTERVAL and BYSETPOS", func(c corpusCase) bool {
 		return has("FREQ=YEARLY", "BYWEEKNO=", "BYDAY=")(c) && (has("INTERVAL=")(c) || has("BYSETPOS=")(c))
 	}},
+	{"BYMONTHDAY in a WEEKLY rule means any weekday", has("FREQ=WEEKLY", "BYMONTHDAY=")},
 	{"BYSETPOS counts from the beginning of the period, not from the start", has("BYSETPOS=")},
 	{"a window holds what starts in it", has("FREQ=HOURLY;INTERVAL=18")},
 	{"the case's list is of another window, zone or start than it says", func(c corpusCase) bool {
@@ -77,6 +78,7 @@ next:
 	t.Logf("%d of %d as the case says", same, len(cases))
 	for _, r := range readings {
 		require.Positive(t, used[r.why], "no case is left for: %s", r.why)
+		t.Logf("%2d: %s", used[r.why], r.why)
 	}
 }
 
