@@ -31,6 +31,9 @@ func (cmd Act) run(ctx context.Context, c call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if cmd.Type.OwnCommands {
+		return Result{}, ErrOwnCommands
+	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		wantsMeta: cmd.Type.NeedsPreferences != nil, // what Apply will ask for, nobody knows before

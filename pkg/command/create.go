@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Create makes a new entity, at version 1.
+// Create makes a new entity, at version 1. [ErrOwnCommands] for a type that has commands of its own.
 type Create struct {
 	Type *entity.Type
 	// ID is the client's own choice: the type's prefix and a UUID. Empty lets the server choose. It may as well come in
@@ -43,6 +43,13 @@ func (cmd Create) run(ctx context.Context, c call) (Result, error) {
 	if cmd.Type == nil || !cmd.Type.HasCollection() {
 		return Result{}, &NotFoundError{Ref: entity.Ref{Type: typeName(cmd.Type), ID: cmd.ID}}
 	}
+	if cmd.Type.OwnCommands {
+		return Result{}, ErrOwnCommands
+	}
+	return cmd.create(ctx, c)
+}
+
+func (cmd Create) create(ctx context.Context, c call) (Result, error) {
 	n, err := cmd.prepare(c)
 	if err != nil {
 		return Result{}, err
@@ -115,11 +122,7 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	}
 	ref := n.typ.Ref(it)
 	steps := append([]step{n.put(ref, it)}, targets...)
-	if n.chosen {
-		steps = append(steps,
-			n.absent(ref, entity.GoneKey(c.user, n.id), "was deleted, and an id is never used again"),
-			n.absent(ref, entity.ColdKey(c.user, n.id), "is in the archive"))
-	}
+	steps = append(steps, n.unused(c)...)
 	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, it.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
 	}
@@ -130,6 +133,18 @@ func (n creation) put(ref entity.Ref, it entity.Item) step {
 	return step{
 		action: table.Put{Item: it, If: table.NotExists()},
 		failed: func(entity.Item) error { return &StateError{ref, "exists already"} },
+	}
+}
+
+// unused are the steps that hold an id to being new, if the client chose it; nobody else's choice was used before.
+func (n creation) unused(c call) []step {
+	if !n.chosen {
+		return nil
+	}
+	ref := entity.Ref{Type: n.typ.Name, ID: n.id}
+	return []step{
+		n.absent(ref, entity.GoneKey(c.user, n.id), "was deleted, and an id is never used again"),
+		n.absent(ref, entity.ColdKey(c.user, n.id), "is in the archive"),
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 )
 
 // attrDeletedAt is when the entity of a GONE row was deleted.
-const attrDeletedAt = "deletedAt"
+const attrDeletedAt = entity.AttrDeletedAt
 
-// Delete removes an entity for good; its id never comes back. It needs the expected version.
+// Delete removes an entity for good; its id never comes back. It needs the expected version. [ErrOwnCommands] for a type
+// that has commands of its own.
 type Delete struct {
 	Type *entity.Type
 	ID   string
@@ -23,6 +24,14 @@ func (cmd Delete) run(ctx context.Context, c call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if cmd.Type.OwnCommands {
+		return Result{}, ErrOwnCommands
+	}
+	return c.remove(ctx, cmd.Type, ref)
+}
+
+// remove carries out a delete.
+func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Result, error) {
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
 	}
@@ -33,7 +42,7 @@ func (cmd Delete) run(ctx context.Context, c call) (Result, error) {
 		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
 			return Result{}, err
 		}
-		return Result{Type: cmd.Type, Ref: ref, Deleted: true}, nil
+		return Result{Type: t, Ref: ref, Deleted: true}, nil
 	})
 }
 

@@ -25,6 +25,9 @@ type edit struct {
 	absent entity.Item
 	// untouched attributes are never written, whatever becomes of the entity.
 	untouched []string
+	// guard, if there is one, runs before each attempt's write with the row and what is to become of it. It returns tests
+	// that the row must pass besides that of its version.
+	guard func(ctx context.Context, stored, after entity.Item) ([]table.Test, error)
 	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request; no
 	// entity if it cannot tell.
 	apply applied
@@ -86,7 +89,13 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	steps = append([]step{c.change(e, stored, after)}, steps...)
+	var tests []table.Test
+	if e.guard != nil {
+		if tests, err = e.guard(ctx, stored, after); err != nil {
+			return Result{}, err
+		}
+	}
+	steps = append([]step{c.change(e, stored, after, tests...)}, steps...)
 	row, err := c.commit(ctx, steps, effect{doneChange, e.ref, after.Int(entity.AttrVersion)})
 	if err != nil {
 		return Result{}, err
@@ -148,8 +157,9 @@ func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.Fiel
 }
 
 // change is the step from what is stored (which time may have moved on from for its reader) to after.
-func (c call) change(e edit, stored, after entity.Item) step {
+func (c call) change(e edit, stored, after entity.Item, tests ...table.Test) step {
 	condition := table.AtVersion(stored.Int(entity.AttrVersion))
+	condition.Tests = append(condition.Tests, tests...)
 	if stored == nil {
 		// A consumer may put the row there first, at version 0.
 		condition = table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(0)))

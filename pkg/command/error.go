@@ -14,6 +14,9 @@ var (
 	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
 	// ErrKeyReused: the idempotency key was used for another request (422).
 	ErrKeyReused = errors.New("the idempotency key was used for another request")
+	// ErrOwnCommands: entities of the type are created, changed and deleted by commands of their own. That a request
+	// comes here is a mistake in the program.
+	ErrOwnCommands = errors.New("entities of this type have commands of their own")
 	// ErrInProgress: a write of several steps under the same idempotency key is still running (409). No command of this
 	// package has several steps.
 	ErrInProgress = errors.New("the request is still being carried out")

@@ -30,6 +30,9 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 	if _, err := c.check(c.registry.Named(cmd.Target.Type), cmd.Target.ID); err != nil {
 		return Result{}, &NotFoundError{Ref: cmd.Target, Pointer: pointerToTargetID}
 	}
+	if cmd.Type.Name == entity.TypeInstance {
+		return Result{}, ErrOwnCommands
+	}
 	link := entity.Link{Target: cmd.Target, Relation: cmd.Relation}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
@@ -61,6 +64,9 @@ func (cmd RemoveLink) run(ctx context.Context, c call) (Result, error) {
 	ref, err := c.check(cmd.Type, cmd.ID)
 	if err != nil {
 		return Result{}, err
+	}
+	if cmd.Type.Name == entity.TypeInstance {
+		return Result{}, ErrOwnCommands
 	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,

@@ -77,6 +77,9 @@ func (c call) replay(ctx context.Context, receipt, item entity.Item) (Result, er
 		res.Deleted = true
 		return res, nil
 	}
+	if t.Name == entity.TypeInstance {
+		return c.replayInstance(ctx, res)
+	}
 	// A batch read is no snapshot: the item may have been read before the receipt's transaction.
 	if item == nil || item.Int(entity.AttrVersion) < receipt.Int(attrItemVersion) {
 		var err error

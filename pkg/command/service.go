@@ -44,8 +44,8 @@ func New(c Config) *Service {
 type Request struct {
 	// User is the authenticated user's id.
 	User string
-	// ExpectedVersion is the version that the client has seen (If-Match). [Update], [Delete] and [UpdateMe] need it; the
-	// other changes take it if it is there.
+	// ExpectedVersion is the version that the client has seen (If-Match). [Update], [Delete], [UpdateMe] and the commands
+	// about series need it; the other changes take it if it is there.
 	ExpectedVersion *int64
 	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable characters.
 	IdempotencyKey string
@@ -53,6 +53,7 @@ type Request struct {
 }
 
 // Command is one of this package's command types: [Create], [Update], [Delete], [AddLink], [RemoveLink],
+// [CreateSeries], [UpdateSeries], [EndSeries], [SplitSeries], [DeleteSeries], [PutInstance], [CancelInstance],
 // [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe], [Act], [External].
 type Command interface {
 	// run carries the command out.
@@ -67,6 +68,8 @@ type Result struct {
 	Ref  entity.Ref
 	// Item is the entity as a reader sees it now; nil if Deleted.
 	Item entity.Item
+	// Ended is the series that was split, as it is now, beside the one that goes on in Item; nil if it has gone since.
+	Ended entity.Item
 	// Created says that the command made the entity (201).
 	Created bool
 	// Deleted says that the entity is not there any more (204): the command removed it, or the request is a replay and the

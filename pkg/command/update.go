@@ -7,7 +7,7 @@ import (
 )
 
 // Update changes fields of an entity: a JSON Merge Patch (RFC 7396). It needs the expected version. A patch that changes
-// nothing writes nothing.
+// nothing writes nothing. [ErrOwnCommands] for a type that has commands of its own.
 type Update struct {
 	Type *entity.Type
 	ID   string
@@ -21,6 +21,9 @@ func (cmd Update) run(ctx context.Context, c call) (Result, error) {
 	ref, err := c.check(cmd.Type, cmd.ID)
 	if err != nil {
 		return Result{}, err
+	}
+	if cmd.Type.OwnCommands {
+		return Result{}, ErrOwnCommands
 	}
 	fields, broken := cmd.Type.Parse(cmd.Patch)
 	return c.edit(ctx, edit{

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+
+	"nexus/pkg/entity"
+)
+
+// CreateSeries makes a series, at version 1: as [Create] does, or out of an event. An event that becomes a series is
+// deleted; the series has its fields as far as Fields says nothing else, its links, and its UID in iCalendar, where the
+// two are revisions of one thing. That needs the expected version, which is the event's.
+type CreateSeries struct {
+	// Fields is the decoded JSON document, as for [Create]; with FromEventID a merge patch of the event's fields.
+	Fields map[string]any
+	// FromEventID is the event that becomes the series; empty for none.
+	FromEventID string
+}
+
+// pointerToEvent names the event in the request.
+const pointerToEvent = "/fromEventId"
+
+func (cmd CreateSeries) content() []any { return []any{"createSeries", cmd.Fields, cmd.FromEventID} }
+
+func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
+	t := c.masterType()
+	if t == nil {
+		return Result{}, &NotFoundError{Ref: entity.Ref{Type: entity.TypeMaster}}
+	}
+	create := Create{Type: t, Fields: cmd.Fields}
+	if cmd.FromEventID == "" {
+		return create.create(ctx, c)
+	}
+	event := c.registry.Named(entity.TypeEvent)
+	ref, err := c.check(event, cmd.FromEventID)
+	if err != nil {
+		return Result{}, &NotFoundError{Ref: entity.Ref{Type: entity.TypeEvent, ID: cmd.FromEventID}, Pointer: pointerToEvent}
+	}
+	if c.expected == nil {
+		return Result{}, ErrNoVersion
+	}
+	id, fields, wrongID := create.identify()
+	patch, broken := t.Parse(fields)
+	p := promotion{event: event, ref: ref, patch: patch, chosen: id != "", id: id}
+	if !p.chosen {
+		p.id = t.IDPrefix + "_" + c.newID()
+	}
+	res, err := c.repeat(ctx, func() (Result, error) {
+		return p.attempt(ctx, c, append(wrongID, broken...))
+	})
+	if c.receipt != nil && isRefusal(err) {
+		return c.recheck(ctx, err)
+	}
+	return res, err
+}
+
+// promotion makes a series out of an event.
+type promotion struct {
+	event  *entity.Type
+	ref    entity.Ref
+	patch  entity.Item
+	id     string // of the series
+	chosen bool   // by the client
+}
+
+func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldError) (Result, error) {
+	key := entity.ItemKey(c.user, p.ref)
+	keys := append([]entity.Key{key}, c.targetKeys(p.patch.Links())...)
+	if c.receipt != nil {
+		keys = append(keys, c.receipt.key)
+	}
+	rows, err := c.read(ctx, keys)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.receipt != nil {
+		if err := c.look(rows[c.receipt.key]); err != nil {
+			return Result{}, err
+		}
+	}
+	before := rows[key]
+	if before == nil || entity.Lapsed(before, c.now) {
+		return Result{}, &NotFoundError{Ref: p.ref, Pointer: pointerToEvent}
+	}
+	if version := before.Int(entity.AttrVersion); version != *c.expected {
+		return Result{}, &StaleError{p.ref, version}
+	}
+	n, unsettled := p.creation(c, before)
+	if err := entity.Invalid(wrong, unsettled, n.typ.Validate(n.bare), c.registry.CheckLinks(n.bare)); err != nil {
+		return Result{}, err
+	}
+	targets, err := c.checkTargets(newLinks(before, n.bare), rows, pointerToTarget)
+	if err != nil {
+		return Result{}, err
+	}
+	ref := n.typ.Ref(n.bare)
+	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL]}
+	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
+	steps = append(steps, n.unused(c)...)
+	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, n.bare.Int(entity.AttrVersion)}); err != nil {
+		return Result{}, err
+	}
+	return Result{Type: n.typ, Ref: ref, Item: n.bare, Created: true}, nil
+}
+
+// creation is the series that the event becomes.
+func (p promotion) creation(c call, event entity.Item) (creation, []entity.FieldError) {
+	t := c.masterType()
+	fields := entity.Item{}
+	for _, f := range p.event.Fields {
+		if _, shared := t.Field(f.Name); shared && f.Origin == entity.FromClient {
+			copyFields(fields, event, []string{f.Name})
+		}
+	}
+	merged, unsettled := t.Merge(fields, p.patch)
+	merged[entity.AttrICalUID] = event[entity.AttrICalUID]
+	merged[entity.AttrSequence] = entity.Int(event.Int(entity.AttrSequence) + 1)
+	n := creation{typ: t, id: p.id, chosen: p.chosen, fields: merged}
+	n.bare = n.item(c, nil)
+	return n, unsettled
+}

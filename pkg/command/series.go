@@ -1,0 +1,194 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+const (
+	// maxExceptions bounds the occurrences of a series that differ from it at one time.
+	maxExceptions = 500
+	// maxInstances bounds the dates of a series on which something was ever changed, undone again or not.
+	maxInstances = 5000
+	// maxInstancePages bounds the pages read of them; one has 1 MB, and the largest instance about 50 KB.
+	maxInstancePages = 300
+	// maxTidied is how many instances one transaction writes: 4 MB hold as many of the largest.
+	maxTidied = 48
+)
+
+func (s *Service) masterType() *entity.Type   { return s.registry.Named(entity.TypeMaster) }
+func (s *Service) instanceType() *entity.Type { return s.registry.Named(entity.TypeInstance) }
+
+// checkSeries refuses a reference that no series can have.
+func (c call) checkSeries(masterID string) (entity.Ref, error) {
+	ref, err := c.check(c.masterType(), masterID)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		missing.Ref.Type = entity.TypeMaster
+	}
+	return ref, err
+}
+
+// instances returns the rows of a series' instances as they are, also those that count for nobody.
+func (c call) instances(ctx context.Context, masterID string) ([]entity.Item, error) {
+	q := table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
+	var rows []entity.Item
+	for range maxInstancePages {
+		page, err := c.store.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
+		}
+		rows = append(rows, page.Items...)
+		if len(page.Next) == 0 {
+			return rows, nil
+		}
+		q.Start = page.Next
+	}
+	return nil, fmt.Errorf("read the instances of %s: more than %d pages", masterID, maxInstancePages)
+}
+
+// open returns a series for questions about dates, for which no zone of a viewer matters.
+func open(master entity.Item, instances ...entity.Item) (*series.Series, error) {
+	return series.New(master, time.UTC, instances...)
+}
+
+// exceptionsAt tests that no instance of the series was written since its master was read: each write of one that counts
+// adds to exceptionsVersion in the same transaction.
+func exceptionsAt(master entity.Item) table.Test {
+	if v := master[entity.AttrExceptionsVersion]; v != nil {
+		return table.Equal(entity.AttrExceptionsVersion, v)
+	}
+	return table.Missing(entity.AttrExceptionsVersion)
+}
+
+// unchanged is the condition that neither the series nor an instance of it was written since the master was read.
+func unchanged(master entity.Item) table.Condition {
+	return table.Exists(table.Equal(entity.AttrVersion, entity.Int(master.Int(entity.AttrVersion))), exceptionsAt(master))
+}
+
+// undone is what stays of an instance that counts for nobody: its key, so that its id keeps counting its versions.
+func (c call) undone(row entity.Item) entity.Item {
+	bare := entity.Item{}
+	for _, name := range append(entity.SpanFields(),
+		entity.AttrPK, entity.AttrSK, entity.AttrType, entity.AttrEventID, entity.AttrMasterID, entity.AttrRecurrenceID,
+		entity.AttrCreatedAt, entity.AttrDueSetAt) {
+		if v, ok := row[name]; ok {
+			bare[name] = v
+		}
+	}
+	return c.instanceType().Next(c.user, row, bare, c.now, nil)
+}
+
+// strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written under
+// the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back strips
+// first what speaks of them.
+func (c call) strip(ctx context.Context, rows []entity.Item) error {
+	return c.inChunks(ctx, rows, func(row entity.Item) table.Action {
+		return table.Change(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
+	})
+}
+
+// drop deletes the instances of a series that was deleted. No version is asked for, because nobody writes them any more.
+func (c call) drop(ctx context.Context, masterID string) error {
+	rows, err := c.instances(ctx, masterID)
+	if err != nil {
+		return err
+	}
+	return c.inChunks(ctx, rows, func(row entity.Item) table.Action { return table.Delete{Key: row.Key()} })
+}
+
+func (c call) inChunks(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
+	for chunk := range slices.Chunk(rows, maxTidied) {
+		if err := c.tidyChunk(ctx, chunk, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidyChunk writes what it can: rows whose condition fails are left to whoever changed them.
+func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
+	var err error
+	for range maxAttempts {
+		actions := make([]table.Action, len(rows))
+		for i, row := range rows {
+			actions[i] = action(row)
+		}
+		err = c.store.Transact(ctx, actions...)
+		var failed *table.ConditionError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &failed):
+			var left []entity.Item
+			for i, row := range rows {
+				if _, changed := failed.At(i); !changed {
+					left = append(left, row)
+				}
+			}
+			if rows = left; len(rows) == 0 {
+				return nil
+			}
+		case !errors.Is(err, table.ErrConflict):
+			return fmt.Errorf("tidy %s with %d more: %w", rows[0].Key(), len(rows)-1, err)
+		}
+	}
+	return fmt.Errorf("tidy %d instances, given up after %d attempts: %w", len(rows), maxAttempts, err)
+}
+
+// tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are undone,
+// those of a deleted series deleted. Without a GONE row a missing series may be one that a split is about to make.
+func (c call) tidy(ctx context.Context, masterID string) error {
+	masterKey, goneKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), entity.GoneKey(c.user, masterID)
+	found, err := c.read(ctx, []entity.Key{masterKey, goneKey})
+	if err != nil {
+		return err
+	}
+	master := found[masterKey]
+	switch {
+	case master == nil && found[goneKey] != nil:
+		return c.drop(ctx, masterID)
+	case master == nil || !master.Bool(entity.AttrHasExceptions):
+		return nil
+	}
+	rows, err := c.instances(ctx, masterID)
+	if err != nil {
+		return err
+	}
+	s, err := open(master, rows...)
+	if err != nil {
+		return err
+	}
+	return c.strip(ctx, s.Idle())
+}
+
+// finish ends a command about a series that commits first and tidies up afterwards. A repetition of such a command, which
+// its receipt answers or which finds the series changed or gone already, may be one of a command that was cut short in
+// between, so it tidies, too.
+func (c call) finish(ctx context.Context, masterID string, res Result, err error) (Result, error) {
+	var (
+		stale   *StaleError
+		missing *NotFoundError
+	)
+	again := err == nil && res.Replayed || errors.As(err, &stale) || errors.As(err, &missing) && missing.Pointer == ""
+	if !again {
+		return res, err
+	}
+	if tidying := c.tidy(ctx, masterID); tidying != nil {
+		return Result{}, unfinished(tidying)
+	}
+	return res, err
+}
+
+// unfinished is what is answered when the command was committed and its tidying was not done: that it may have been
+// carried out, and is to be repeated.
+func unfinished(err error) error {
+	return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
+}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"slices"
+
+	"nexus/pkg/entity"
+)
+
+// mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it begins,
+// so that its length stays unless the patch has an end. One that turns from times to a day, or back, leaves the fields of
+// its former kind; without a date it stays on its own.
+func mergeSpan(t *entity.Type, before, patch entity.Item, date string) (entity.Item, []entity.FieldError) {
+	base := before.Clone()
+	allDay, says := patch[entity.AttrIsAllDay].(entity.Bool)
+	turns := says && bool(allDay) != before.Bool(entity.AttrIsAllDay)
+	timed := []string{entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid}
+	switch {
+	case turns && bool(allDay):
+		remove(base, timed...)
+		if day, err := entity.ParseCompactDate(date); err == nil {
+			base[entity.AttrStartDate] = entity.String(entity.FormatDate(day))
+		}
+	case turns:
+		remove(base, entity.AttrStartDate, entity.AttrEndDate)
+	case patch.Has(entity.AttrStartUtc) && !patch.Has(entity.AttrEndUtc):
+		delete(base, entity.AttrEndUtc)
+	case patch.Has(entity.AttrStartDate) && !patch.Has(entity.AttrEndDate):
+		delete(base, entity.AttrEndDate)
+	}
+	after, wrong := t.Merge(base, patch)
+	if !turns && len(wrong) == 0 {
+		keepLength(before, after, patch)
+	}
+	return after, wrong
+}
+
+func remove(it entity.Item, names ...string) {
+	for _, name := range names {
+		delete(it, name)
+	}
+}
+
+// keepLength gives an occurrence that was moved the end that it had.
+func keepLength(before, after, patch entity.Item) {
+	was, is := entity.EventSpan(before), entity.EventSpan(after)
+	end := is.Start.Add(was.End.Sub(was.Start))
+	moved := func(start, end string) bool {
+		return before.Has(end) && patch.Has(start) && after.Has(start) && !patch.Has(end)
+	}
+	switch {
+	case moved(entity.AttrStartUtc, entity.AttrEndUtc):
+		after.SetTime(entity.AttrEndUtc, end)
+	case moved(entity.AttrStartDate, entity.AttrEndDate):
+		after[entity.AttrEndDate] = entity.String(entity.FormatDate(end))
+	}
+}
+
+// touchesSpan reports whether a patch says anything about when an occurrence is.
+func touchesSpan(patch entity.Item) bool {
+	return slices.ContainsFunc(entity.SpanFields(), patch.Has)
+}

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+	"nexus/pkg/series"
+)
+
+// splitPlan is what becomes of a series that is split.
+type splitPlan struct {
+	ended, following entity.Item
+	taken            []entity.Item // the following series' instances
+	left             []entity.Item // the ended series' instances that it has no date for any more
+}
+
+func (w *splitting) plan(s *series.Series) (splitPlan, error) {
+	at, err := w.place(s)
+	if err != nil {
+		return splitPlan{}, err
+	}
+	following, err := w.following(s, at)
+	if err != nil {
+		return splitPlan{}, err
+	}
+	p := splitPlan{ended: w.ended(s, at)}
+	if err := entity.Invalid(w.masterType().Validate(p.ended)); err != nil {
+		return splitPlan{}, err
+	}
+	if p.taken, p.left, err = w.divide(s, following); err != nil {
+		return splitPlan{}, err
+	}
+	if len(p.taken) > 0 {
+		following[entity.AttrHasExceptions] = entity.Bool(true)
+	}
+	p.following = following
+	return p, nil
+}
+
+// place returns the occurrence at which the series can be split.
+func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
+	refuse := func(reason string) error {
+		return entity.Invalid([]entity.FieldError{{Pointer: pointerToDate, Detail: reason}})
+	}
+	at, ok := s.Plain(w.date)
+	first, _ := s.Rule().First()
+	switch {
+	case !entity.IsCompactDate(w.date):
+		return at, refuse("must be a date YYYYMMDD")
+	case !ok:
+		return at, refuse("is no occurrence of the series")
+	case first.Wall.Equal(at.Original.Wall):
+		return at, refuse("is the first occurrence: change the series itself")
+	case !s.OfRule(w.date):
+		return at, refuse("is an additional date: split at an occurrence of the rule")
+	case !w.patch.Has(entity.AttrStartUtc) && skipped(s.Master(), at.Original):
+		return at, refuse("is a date on which the clocks skip the time of the series: split at another, or send startUtc")
+	}
+	return at, nil
+}
+
+// skipped reports whether the reading of an occurrence does not exist on its date, so that no start can say it.
+func skipped(master entity.Item, o recurrence.Occurrence) bool {
+	zone, err := entity.LoadZone(master.Str(entity.AttrStartTzid))
+	return master.Has(entity.AttrStartTzid) && err == nil && !entity.Wall(o.Start, zone).Equal(o.Wall)
+}
+
+// ended is the series up to the split.
+func (w *splitting) ended(s *series.Series, at series.Occurrence) entity.Item {
+	before := s.Master()
+	after := before.Clone()
+	after.SetTime(entity.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))
+	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
+		setDates(after, name, before.Strings(name), func(date string) bool { return date < w.date })
+	}
+	ended := w.masterType().Next(w.user, before, after, w.now, nil)
+	if w.masterType().DuesDiffer(before, ended) {
+		ended.SetTime(entity.AttrDueSetAt, w.now)
+	}
+	return ended
+}
+
+func setDates(it entity.Item, name string, dates []string, keep func(string) bool) {
+	var list entity.List
+	for _, date := range dates {
+		if keep(date) {
+			list = append(list, entity.String(date))
+		}
+	}
+	it.Set(name, list)
+}
+
+// following is the series from the split on, with the changes.
+func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.Item, error) {
+	t := w.masterType()
+	fields, plain := entity.Item{}, s.Item(at)
+	for _, f := range t.Fields {
+		if f.Origin == entity.FromClient {
+			copyFields(fields, s.Master(), []string{f.Name})
+		}
+	}
+	copyFields(fields, plain, entity.SpanFields())
+	fields[entity.AttrRRule] = entity.String(s.RestOfRule(at))
+	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
+		setDates(fields, name, fields.Strings(name), func(date string) bool { return date >= w.date })
+	}
+	merged, unsettled := mergeSpan(t, fields, w.patch, w.date)
+	if !w.hasRule {
+		merged[entity.AttrRRule] = entity.String(series.FollowStart(fields, merged))
+	}
+	if !w.patch.Has(entity.AttrExDate) {
+		start := startDate(merged)
+		setDates(merged, entity.AttrExDate, merged.Strings(entity.AttrExDate), func(date string) bool { return date != start })
+	}
+	n := creation{typ: t, id: w.id, fields: merged}
+	it := n.item(w.call, nil)
+	if err := entity.Invalid(w.broken, unsettled, t.Validate(it), w.registry.CheckLinks(it)); err != nil {
+		return nil, underChanges(err)
+	}
+	return it, nil
+}
+
+// startDate is the date that a series gives its start.
+func startDate(master entity.Item) string {
+	start := entity.EventSpan(master).Start
+	if zone, err := entity.LoadZone(master.Str(entity.AttrStartTzid)); err == nil && master.Has(entity.AttrStartTzid) {
+		start = entity.Wall(start, zone)
+	}
+	return entity.CompactDate(start)
+}
+
+// underChanges makes a validation error speak of the request, in which the series' fields stand in changes.
+func underChanges(err error) error {
+	invalid, ok := err.(*entity.ValidationError)
+	if !ok {
+		return err
+	}
+	fields := slices.Clone(invalid.Fields)
+	for i := range fields {
+		fields[i].Pointer = pointerToChanges + fields[i].Pointer
+	}
+	return entity.Invalid(fields)
+}
+
+// divide returns the instances that the following series gets, and those that the ended one loses.
+func (w *splitting) divide(s *series.Series, following entity.Item) (taken, left []entity.Item, err error) {
+	next, err := open(following)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range s.Exceptions() {
+		if o.Date < w.date {
+			continue
+		}
+		left = append(left, o.Exception)
+		if plain, ok := next.Plain(o.Date); ok {
+			if row := w.take(o, next.Item(plain)); row != nil {
+				taken = append(taken, row)
+			}
+		}
+	}
+	return taken, left, nil
+}
+
+// take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is left
+// of its own. At the split itself what the changes name is what its user has just said.
+func (w *splitting) take(o series.Occurrence, plain entity.Item) entity.Item {
+	t := w.instanceType()
+	names := o.Exception.Strings(entity.AttrModifiedFields)
+	ownSpan := series.HasOwnTimes(o.Exception)
+	if o.Date == w.date {
+		ownSpan = ownSpan && !touchesSpan(w.patch)
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return w.patch.Has(name) || !ownSpan && slices.Contains(entity.SpanFields(), name)
+		})
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	own := entity.Item{}
+	copyFields(own, o.Exception, names)
+	from := plain
+	if ownSpan {
+		from = o.Exception
+	}
+	copyFields(own, from, entity.SpanFields())
+	copyFields(own, plain, []string{entity.AttrMasterID, entity.AttrRecurrenceID})
+	own[entity.AttrModifiedFields] = inOrder(t, names)
+	row := t.First(w.user, entity.InstanceID(w.id, o.Date), own, w.now, nil)
+	row.SetTime(entity.AttrDueSetAt, w.now)
+	return row
+}

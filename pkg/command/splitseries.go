@@ -1,0 +1,227 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+// SplitSeries ends a series before one of its occurrences and lets a new one go on from there, with changes: "this and all
+// following". It needs the expected version. Later exceptions go along if their dates are occurrences of the new series.
+// The result is the new series, with the old one beside it.
+type SplitSeries struct {
+	ID string
+	// Date YYYYMMDD is the local date of the first occurrence that is to change.
+	Date string
+	// Changes is a merge patch, as for [UpdateSeries], of the series as it would go on unchanged from that occurrence. A
+	// start without an end keeps the length.
+	Changes map[string]any
+}
+
+func (cmd SplitSeries) content() []any {
+	return []any{"splitSeries", cmd.ID, cmd.Date, cmd.Changes}
+}
+
+// Places of a split in the request.
+const (
+	pointerToDate    = "/date"
+	pointerToChanges = "/changes"
+)
+
+func (cmd SplitSeries) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.checkSeries(cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.expected == nil {
+		return Result{}, ErrNoVersion
+	}
+	patch, broken := c.masterType().Parse(cmd.Changes)
+	_, hasRule := cmd.Changes[entity.AttrRRule]
+	w := &splitting{
+		call: c, ref: ref, date: cmd.Date, patch: patch, hasRule: hasRule,
+		id: c.masterType().IDPrefix + "_" + followerID(cmd.ID, *c.expected, cmd.Date), broken: broken,
+	}
+	res, err := c.repeat(ctx, func() (Result, error) { return w.attempt(ctx) })
+	if c.receipt != nil && isRefusal(err) {
+		res, err = c.recheck(ctx, err)
+	}
+	if err == nil && res.Replayed {
+		if res.Ended, err = w.old(ctx); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := w.abandon(ctx, err); err != nil {
+		return Result{}, err
+	}
+	return c.finish(ctx, cmd.ID, res, err)
+}
+
+// followerID is the id of the series that goes on: derived, so that a repetition finds what an attempt that was cut short
+// has left.
+func followerID(masterID string, version int64, date string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d %s", masterID, version, date)).String()
+}
+
+// splitting is one split on its way. Its order is what makes it one: the new series' instances are written first, which
+// nobody sees as long as there is no such series; then one transaction ends the old series and makes the new one; then the
+// old series' instances behind the split, which nobody sees any more, are undone.
+type splitting struct {
+	call
+	ref     entity.Ref
+	date    string
+	patch   entity.Item
+	hasRule bool
+	broken  []entity.FieldError
+	id      string // of the new series
+}
+
+func (w *splitting) newKey() entity.Key {
+	return entity.ItemKey(w.user, entity.Ref{Type: entity.TypeMaster, ID: w.id})
+}
+
+func (w *splitting) attempt(ctx context.Context) (Result, error) {
+	e := edit{typ: w.masterType(), ref: w.ref, links: w.patch.Links()}
+	rows, err := w.read(ctx, w.keysOf(e))
+	if err != nil {
+		return Result{}, err
+	}
+	if w.receipt != nil {
+		if err := w.look(rows[w.receipt.key]); err != nil {
+			return Result{}, err
+		}
+	}
+	before, err := w.seen(e, rows[entity.ItemKey(w.user, w.ref)])
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := w.exceptions(ctx, before)
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := w.plan(s)
+	if err != nil {
+		return Result{}, err
+	}
+	targets, err := w.checkTargets(newLinks(before, p.following), rows, func(i int) string { return pointerToChanges + pointerToTarget(i) })
+	if err != nil {
+		return Result{}, err
+	}
+	if err := w.stage(ctx, before, p.taken); err != nil {
+		return Result{}, err
+	}
+	steps := append([]step{
+		{table.Change(before, p.ended, unchanged(before)), w.moved},
+		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
+	}, targets...)
+	ref := e.typ.Ref(p.following)
+	if _, err := w.commit(ctx, steps, effect{doneCreate, ref, p.following.Int(entity.AttrVersion)}); err != nil {
+		return Result{}, err
+	}
+	if err := w.strip(ctx, p.left); err != nil {
+		return Result{}, unfinished(err)
+	}
+	return Result{Type: e.typ, Ref: ref, Item: p.following, Ended: p.ended, Created: true}, nil
+}
+
+// moved is what a failed condition of a split means: the series, or one of its instances, was written meanwhile.
+func (w *splitting) moved(entity.Item) error { return errMoved }
+
+// exceptions returns the series with its exceptions. Those that are idle as it stands are undone on the way.
+func (w *splitting) exceptions(ctx context.Context, master entity.Item) (*series.Series, error) {
+	if !master.Bool(entity.AttrHasExceptions) {
+		return open(master)
+	}
+	rows, err := w.instances(ctx, w.ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(master, rows...)
+	if err != nil {
+		return nil, err
+	}
+	return s, w.strip(ctx, s.Idle())
+}
+
+// old is the series that was split, as it is now; nil if it has gone.
+func (w *splitting) old(ctx context.Context) (entity.Item, error) {
+	key := entity.ItemKey(w.user, w.ref)
+	rows, err := w.read(ctx, []entity.Key{key})
+	return rows[key], err
+}
+
+// stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the new
+// one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before has
+// left is written over, under its version, or undone.
+func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entity.Item) error {
+	if !before.Bool(entity.AttrHasExceptions) {
+		return nil
+	}
+	left, err := w.instances(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	var steps []step
+	for _, row := range left {
+		i := slices.IndexFunc(taken, func(t entity.Item) bool { return t.Key() == row.Key() })
+		switch {
+		case i >= 0:
+			again := taken[i].Clone()
+			again[entity.AttrVersion] = entity.Int(row.Int(entity.AttrVersion) + 1)
+			steps = append(steps, putRow(row, again))
+			taken = slices.Delete(slices.Clone(taken), i, i+1)
+		case row.Has(entity.AttrModifiedFields):
+			steps = append(steps, putRow(row, w.undone(row)))
+		}
+	}
+	for _, row := range taken {
+		steps = append(steps, putRow(nil, row))
+	}
+	for chunk := range slices.Chunk(steps, maxTidied) {
+		actions := []table.Action{
+			table.Check{Key: before.Key(), If: unchanged(before)}, table.Check{Key: w.newKey(), If: table.NotExists()},
+		}
+		for _, s := range chunk {
+			actions = append(actions, s.action)
+		}
+		err := w.store.Transact(ctx, actions...)
+		var failed *table.ConditionError
+		if errors.As(err, &failed) {
+			return errMoved
+		}
+		if err != nil {
+			return fmt.Errorf("write %d instances of %s: %w", len(chunk), w.id, err)
+		}
+	}
+	return nil
+}
+
+// abandon deletes what an attempt has left that nobody can finish any more: the series was changed or deleted
+// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new series that is not there now
+// never will be.
+func (w *splitting) abandon(ctx context.Context, refusal error) error {
+	var (
+		stale   *StaleError
+		missing *NotFoundError
+	)
+	overtaken := errors.As(refusal, &stale) && stale.Current > *w.expected || errors.As(refusal, &missing) && missing.Pointer == ""
+	if !overtaken {
+		return nil
+	}
+	rows, err := w.read(ctx, []entity.Key{w.newKey()})
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	return w.drop(ctx, w.id)
+}
+
+// justBefore is the last instant, in whole seconds, at which an occurrence may start and be before this one.
+func justBefore(start time.Time) time.Time { return start.Add(-time.Second) }

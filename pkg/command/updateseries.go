@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+// UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that moves
+// takes the rule along, see [series.FollowStart], unless the patch has a rule. Exceptions whose dates are still occurrences
+// stay, the others are undone.
+type UpdateSeries struct {
+	ID string
+	// Patch is the decoded JSON document, as for [Update].
+	Patch map[string]any
+}
+
+func (cmd UpdateSeries) content() []any { return []any{"updateSeries", cmd.ID, cmd.Patch} }
+
+func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.checkSeries(cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	t := c.masterType()
+	fields, broken := t.Parse(cmd.Patch)
+	_, hasRule := cmd.Patch[entity.AttrRRule]
+	merge := patch(t, fields, broken)
+	return c.reshape(ctx, edit{
+		typ: t, ref: ref, versioned: true, links: fields.Links(), pointer: pointerToTarget,
+		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+			after, wrong, err := merge(before, meta)
+			if err == nil && !hasRule {
+				after[entity.AttrRRule] = entity.String(series.FollowStart(before, after))
+			}
+			return after, wrong, err
+		},
+	})
+}
+
+// EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that ends
+// earlier already stays as it is; one of which no occurrence would be left is refused, because it is to be deleted.
+type EndSeries struct {
+	ID string
+	// UntilUtc is RFC 3339, without offset for a series that floats or has whole days.
+	UntilUtc string
+}
+
+// attrUntilUtc names the instant in the request.
+const attrUntilUtc = "untilUtc"
+
+func (cmd EndSeries) content() []any { return []any{"endSeries", cmd.ID, cmd.UntilUtc} }
+
+func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
+	ref, err := c.checkSeries(cmd.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	t := c.masterType()
+	fields, broken := t.Parse(map[string]any{entity.AttrRRuleUntil: cmd.UntilUtc})
+	merge := patch(t, fields, broken)
+	res, err := c.reshape(ctx, edit{
+		typ: t, ref: ref, versioned: true, pointer: pointerToTarget,
+		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+			after, wrong, err := merge(before, meta)
+			if err != nil || len(wrong) > 0 {
+				return after, wrong, err
+			}
+			if ends := before.Str(entity.AttrRRuleUntil); ends != "" && ends <= after.Str(entity.AttrRRuleUntil) {
+				return before, nil, nil
+			}
+			return after, nil, refuseEmpty(after)
+		},
+	})
+	return res, renamePointer(err, "/"+entity.AttrRRuleUntil, "/"+attrUntilUtc)
+}
+
+// refuseEmpty refuses an end that comes before the first occurrence.
+func refuseEmpty(master entity.Item) error {
+	s, err := open(master)
+	if err != nil {
+		return err
+	}
+	if _, ok := s.Rule().First(); ok {
+		return nil
+	}
+	return entity.Invalid([]entity.FieldError{{Pointer: "/" + attrUntilUtc, Detail: "leaves no occurrence: delete the series instead"}})
+}
+
+// renamePointer makes a validation error speak of the request's field rather than the entity's.
+func renamePointer(err error, from, to string) error {
+	var invalid *entity.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	fields := slices.Clone(invalid.Fields)
+	for i, f := range fields {
+		if f.Pointer == from {
+			fields[i].Pointer = to
+		}
+	}
+	return entity.Invalid(fields)
+}
+
+// recurrenceFields decide on which dates a series has.
+func recurrenceFields() []string {
+	return append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+}
+
+// reshape carries out a change of a series that may cost exceptions their dates. The write of the series is the commit:
+// it takes exceptions out of sight, and afterwards they are undone. What an earlier change took out of sight is undone
+// before the commit, or the new shape of the series might bring it back.
+func (c call) reshape(ctx context.Context, e edit) (Result, error) {
+	var lost []entity.Item
+	e.guard = func(ctx context.Context, stored, after entity.Item) ([]table.Test, error) {
+		lost = nil
+		if !slices.ContainsFunc(recurrenceFields(), func(name string) bool { return !entity.Equal(stored[name], after[name]) }) {
+			return nil, nil
+		}
+		var err error
+		if stored.Bool(entity.AttrHasExceptions) {
+			lost, err = c.lost(ctx, stored, after)
+		}
+		return []table.Test{exceptionsAt(stored)}, err
+	}
+	res, err := c.edit(ctx, e)
+	if err == nil && !res.Replayed {
+		if err := c.strip(ctx, lost); err != nil {
+			return Result{}, unfinished(err)
+		}
+	}
+	return c.finish(ctx, e.ref.ID, res, err)
+}
+
+// lost undoes the exceptions that are idle as the series stands, and returns those that will be once it has changed.
+func (c call) lost(ctx context.Context, before, after entity.Item) ([]entity.Item, error) {
+	rows, err := c.instances(ctx, before.Str(entity.AttrMasterID))
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(before, rows...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.strip(ctx, s.Idle()); err != nil {
+		return nil, err
+	}
+	changed, err := open(after, exceptionRows(s)...)
+	if err != nil {
+		return nil, err
+	}
+	return changed.Idle(), nil
+}
+
+// exceptionRows are the rows of a series that count.
+func exceptionRows(s *series.Series) []entity.Item {
+	var rows []entity.Item
+	for _, o := range s.Exceptions() {
+		rows = append(rows, o.Exception)
+	}
+	return rows
+}
