@@ -33,6 +33,7 @@ const (
 	RowReceipt = "RECEIPT"
 	RowSum     = "SUM"
 	RowZone    = "ZONE"
+	RowSeries  = "SERIES"
 	RowFeed    = "FEED"
 )
 
@@ -147,6 +148,11 @@ func ZoneKey(user string, version int64) Key {
 	return Key{UserPK(user), join(RowZone, strconv.FormatInt(version, 10))}
 }
 
+// SeriesKey is the key of the cursor with which a change of a series walks its exceptions; version is the MASTER's.
+func SeriesKey(user, masterID string, version int64) Key {
+	return Key{UserPK(user), join(RowSeries, masterID, strconv.FormatInt(version, 10))}
+}
+
 // FeedKey is the key of the row that knows a user's secret calendar address.
 func FeedKey(user string) Key { return Key{UserPK(user), join(RowFeed, user)} }
 
@@ -180,7 +186,7 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
 var sortKeyShapes = map[string]int{
-	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1, RowFeed: 1,
+	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1, RowSeries: 2, RowFeed: 1,
 }
 
 // SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components behind it.

@@ -14,7 +14,7 @@ import (
 const maxOffsetMinutes = 40320
 
 // call is the payload of a schedule: which item, and what was due when it was written. It names and does not copy: what
-// the item says is read when the call comes.
+// the item says is read when the call comes. OccurrenceUtc is the name that the occurrence has in its fence.
 type call struct {
 	UserID        string `json:"userId"`
 	ItemType      string `json:"itemType"`
@@ -84,7 +84,7 @@ func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 	if err != nil {
 		return target{}, due{}, err
 	}
-	return t, due{offset: *c.OffsetMinutes, occurrence: occurrence, at: at}, nil
+	return t, due{offset: *c.OffsetMinutes, occurrence: occurrence, start: occurrence, at: at}, nil
 }
 
 func payloadInstant(field, text string) (time.Time, error) {

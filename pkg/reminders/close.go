@@ -23,17 +23,17 @@ func (r *run) closeFences(ctx context.Context) error {
 // closeFence marks the fence as sent, and in the same transaction the delivery on the item, as far as the item as it is
 // now still has to do with it.
 func (r *run) closeFence(ctx context.Context, f fence) error {
+	sent := table.Update{
+		Key: f.place(), Set: entity.Item{attrState: entity.String(stateSent)},
+		If: table.Exists(table.Equal(attrState, entity.String(statePending))),
+	}
 	for range maxRounds {
-		s, err := r.lookAtItem(ctx, r.target)
+		before, after, err := r.markDelivered(ctx, f)
 		if err != nil {
 			return err
 		}
-		sent := table.Update{
-			Key: f.place(), Set: entity.Item{attrState: entity.String(stateSent)},
-			If: table.Exists(table.Equal(attrState, entity.String(statePending))),
-		}
-		if after, changed := markDelivered(s, f, r.Now()); changed {
-			err = r.Store.Transact(ctx, sent, table.Change(s.item, after, table.AtVersion(version(s.item))))
+		if after != nil {
+			err = r.Store.Transact(ctx, sent, table.Change(before, after, table.AtVersion(version(before))))
 		} else {
 			_, err = r.Store.Update(ctx, sent)
 		}
@@ -52,29 +52,58 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 	return ErrRestless
 }
 
-// markDelivered returns the item as a delivery leaves it. Only a type that keeps lastFiredUtc is touched, and only if it
-// still announces the delivered occurrence: lastFiredUtc covers the due instant and the occurrence, which a snooze may end
-// before, and the snooze that was delivered is over. A snooze to another instant stays.
-func markDelivered(s snapshot, f fence, now time.Time) (entity.Item, bool) {
-	if _, keeps := s.typ.Field(entity.AttrLastFiredUtc); !keeps || s.item == nil {
-		return nil, false
+// markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that keeps
+// lastFiredUtc is touched, and only if the item still announces the delivered occurrence: lastFiredUtc covers the due
+// instant and the occurrence, which a snooze may end before; the snooze that was delivered is over, one to another instant
+// stays; and the trigger of a recurring reminder moves on behind the occurrence.
+func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.Item, err error) {
+	if _, keeps := r.typ.Field(entity.AttrLastFiredUtc); !keeps {
+		return nil, nil, nil
 	}
-	for _, d := range s.dues {
+	read, err := r.read(ctx, r.target)
+	if err != nil || read.item == nil {
+		return nil, nil, err
+	}
+	announces := false
+	after = read.item.Clone()
+	for _, d := range itemDues(r.typ.Dues(read.item), read) {
 		if d.offset != f.offset || !d.occurrence.Equal(f.occurrence) {
 			continue
 		}
-		after := s.item.Clone()
-		after.SetTime(entity.AttrLastFiredUtc, latest(s.item, f.at, f.occurrence))
+		announces = true
 		if d.snooze && d.at.Equal(f.at) {
 			after.Set(entity.AttrSnoozeState, nil)
 			after[entity.AttrStatus] = entity.String(entity.StatusPending)
 		}
-		if after.Equal(s.item) {
-			return nil, false
-		}
-		return s.typ.Next(s.user, s.item, after, now, nil), true
 	}
-	return nil, false
+	passes, err := r.passTrigger(read, after, f)
+	if err != nil || !announces && !passes {
+		return nil, nil, err
+	}
+	after.SetTime(entity.AttrLastFiredUtc, latest(after, f.at, f.occurrence))
+	if after.Equal(read.item) {
+		return nil, nil, nil
+	}
+	return read.item, r.typ.Next(r.user, read.item, after, r.Now(), nil), nil
+}
+
+// passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
+func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
+	if !isRecurring(r.typ, read.item) || len(r.typ.Dues(read.item)) == 0 {
+		return false, nil
+	}
+	t, err := triggersOf(read.item, read.zone)
+	if err != nil {
+		return false, err
+	}
+	o, ok := t.at(f.occurrence)
+	if !ok {
+		return false, nil
+	}
+	if _, err := entity.PassTrigger(after, t.stored(o)); err != nil {
+		return false, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return true, nil
 }
 
 // latest never goes back: an old delivery that is seen through late must not open a newer one again.

@@ -35,41 +35,47 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 		case ch.Type == nil:
 		case ch.Type.Name == entity.TypeUserMeta:
 			if zoneName(ch.User, ch.Old) != zoneName(ch.User, ch.New) {
-				order = append(order, &work{user: ch.User, zoneVersion: ch.Version, places: []int{i}})
+				zone := c.moveZone(ch.User, ch.Version)
+				order = append(order, &work{walk: &zone, places: []int{i}})
 			}
 		case hasReminders(ch.Type):
 			w := works[ch.Key]
 			if w == nil {
-				w = &work{user: ch.User, item: target{ch.User, ch.Type, ch.Ref.ID}, scope: scope{}}
+				w = &work{item: target{ch.User, ch.Type, ch.Ref.ID}, scope: scope{}}
 				works[ch.Key] = w
 				order = append(order, w)
 			}
 			w.scope.add(ch.Type, ch.Old)
 			w.scope.add(ch.Type, ch.New)
 			w.places = append(w.places, i)
+			if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {
+				series := c.moveSeries(ch.User, ch.Ref.ID, ch.Version)
+				order = append(order, &work{walk: &series, places: []int{i}})
+			}
 		}
 	}
 	for _, w := range order {
 		outcome := outcomeOf(c.do(ctx, w))
 		for _, i := range w.places {
-			outcomes[i] = outcome
+			if outcomes[i].Err == nil || outcome.Verdict == change.Retry { // a change may ask for two things: both must be done
+				outcomes[i] = outcome
+			}
 		}
 	}
 	return outcomes
 }
 
-// work is what some changes of a batch ask for: a look at an item, or at all floating items of a user.
+// work is what some changes of a batch ask for: a look at an item, or a walk.
 type work struct {
-	user        string
-	item        target
-	scope       scope
-	zoneVersion int64 // USER_META's, for a change of zone
-	places      []int // of the changes in the batch
+	item   target
+	scope  scope
+	walk   *walk
+	places []int // of the changes in the batch
 }
 
 func (c *Consumer) do(ctx context.Context, w *work) error {
-	if w.item.typ == nil {
-		return c.moveZone(ctx, w.user, w.zoneVersion)
+	if w.walk != nil {
+		return c.walk(ctx, *w.walk)
 	}
 	if len(w.scope) == 0 {
 		return nil // neither image wants a reminder, so there is none to set and none was set

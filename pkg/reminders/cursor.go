@@ -18,10 +18,9 @@ const (
 	attrDone     = "done"
 )
 
-// cursor is how far one change of zone has come through the user's items.
+// cursor is how far a walk has come.
 type cursor struct {
-	user     string
-	version  int64 // USER_META's after the change
+	key      entity.Key
 	revision int64 // 0 before the row exists
 	// open are the items of the page being worked on: their ids and the offsets to look at.
 	open map[string]scope
@@ -31,11 +30,9 @@ type cursor struct {
 	done            bool
 }
 
-func (cur cursor) key() entity.Key { return entity.ZoneKey(cur.user, cur.version) }
-
-func (c *Consumer) readCursor(ctx context.Context, user string, version int64) (cursor, error) {
-	cur := cursor{user: user, version: version}
-	row, err := c.find(ctx, cur.key())
+func (c *Consumer) readCursor(ctx context.Context, key entity.Key) (cursor, error) {
+	cur := cursor{key: key}
+	row, err := c.find(ctx, key)
 	if err != nil || row == nil {
 		return cur, err
 	}
@@ -46,7 +43,7 @@ func (c *Consumer) readCursor(ctx context.Context, user string, version int64) (
 	open := row.Map(attrOpen)
 	for id := range open {
 		if !hasReminders(c.Registry.OfID(id)) {
-			return cursor{}, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, cur.key(), id)
+			return cursor{}, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, cur.key, id)
 		}
 		s := scope{}
 		for _, offset := range open.Ints(id) {
@@ -61,7 +58,7 @@ func (c *Consumer) readCursor(ctx context.Context, user string, version int64) (
 // stands in the row, and two lists of one page must not be mixed.
 func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
 	next.revision = cur.revision + 1
-	u := table.Update{Key: cur.key(), Set: next.row(c.Now().Add(fenceLife).Unix()), If: table.NotExists()}
+	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(fenceLife).Unix()), If: table.NotExists()}
 	if cur.revision > 0 {
 		u.If = table.Exists(table.Equal(attrRevision, entity.Int(cur.revision)))
 	}
@@ -69,11 +66,11 @@ func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, er
 	var failed *table.ConditionError
 	if !errors.As(err, &failed) {
 		if err != nil {
-			err = fmt.Errorf("move cursor %s: %w", cur.key(), err)
+			err = fmt.Errorf("move cursor %s: %w", cur.key, err)
 		}
 		return next, err
 	}
-	return c.readCursor(ctx, cur.user, cur.version)
+	return c.readCursor(ctx, cur.key)
 }
 
 // row is every attribute but the key: each move writes them all.

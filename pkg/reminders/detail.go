@@ -14,10 +14,12 @@ type ReminderDue struct {
 	ItemType      string `json:"itemType"`
 	ItemID        string `json:"itemId"`
 	Title         string `json:"title"`
-	OccurrenceUtc string `json:"occurrenceUtc"` // what is announced
-	DueUtc        string `json:"dueUtc"`        // when the reminder was due: OffsetMinutes before, or the end of a snooze
-	OffsetMinutes int64  `json:"offsetMinutes"`
-	Notify        Notify `json:"notify"`
+	OccurrenceUtc string `json:"occurrenceUtc"` // when what is announced takes place
+	// OccurrenceDate is the local date YYYYMMDD that the rule gave the occurrence of a series: its name, wherever it moved.
+	OccurrenceDate string `json:"occurrenceDate,omitempty"`
+	DueUtc         string `json:"dueUtc"` // when the reminder was due: OffsetMinutes before, or the end of a snooze
+	OffsetMinutes  int64  `json:"offsetMinutes"`
+	Notify         Notify `json:"notify"`
 }
 
 // Notify says which channels the user wants, by the preferences.
@@ -30,7 +32,7 @@ func (f fence) detail() ReminderDue {
 	return ReminderDue{
 		DeliveryID: f.delivery, UserID: f.user, OccurredAt: entity.FormatInstant(f.firedAt),
 		ItemType: f.typ.Name, ItemID: f.id, Title: f.title,
-		OccurrenceUtc: entity.FormatInstant(f.occurrence), DueUtc: entity.FormatInstant(f.at), OffsetMinutes: f.offset,
+		OccurrenceUtc: entity.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: entity.FormatInstant(f.at), OffsetMinutes: f.offset,
 		Notify: Notify{f.browser, f.sound},
 	}
 }

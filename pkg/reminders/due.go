@@ -18,37 +18,50 @@ const (
 
 // due is one instant at which an item is to be announced, as a real instant.
 type due struct {
-	offset         int64
-	occurrence, at time.Time // at is the instant of the reminder, the offset taken off
-	floating       bool
-	snooze         bool
+	offset int64
+	// occurrence names what is announced; it is part of the fence's key. Of a series' occurrence it is the recurrence id,
+	// which stays the same wherever the occurrence moves, and in every zone.
+	occurrence time.Time
+	start      time.Time // when what is announced takes place now
+	at         time.Time // the instant of the reminder, the offset taken off
+	// asked is when somebody last asked for it: by a command, or, for a floating time, by moving to another zone.
+	asked  time.Time
+	snooze bool
+	date   string // YYYYMMDD, of a series' occurrence
 }
 
 func (d due) fenceKey(t target) entity.Key {
 	return entity.FiredKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
-// resolve turns the dues of an item into instants; zone is the user's, and is needed only where one floats.
-func resolve(dues []entity.Due, zone *time.Location) []due {
+// newDue is due an offset before the start.
+func newDue(offset int64, occurrence, start, asked time.Time) due {
+	return due{offset: offset, occurrence: occurrence, start: start, at: start.Add(-time.Duration(offset) * time.Minute), asked: asked}
+}
+
+// itemDues turns the dues of an item into instants.
+func itemDues(dues []entity.Due, r rows) []due {
 	var out []due
 	for _, d := range dues {
 		occurrence, at := d.Occurrence, d.At
 		if d.Floating {
-			occurrence, at = entity.Resolve(occurrence, zone), entity.Resolve(at, zone)
+			occurrence, at = entity.Resolve(occurrence, r.zone), entity.Resolve(at, r.zone)
 		}
-		at = at.Add(-time.Duration(d.OffsetMinutes) * time.Minute)
-		out = append(out, due{d.OffsetMinutes, occurrence, at, d.Floating, d.Snooze})
+		resolved := newDue(d.OffsetMinutes, occurrence, at, r.asked(askedFor(r.item), d.Floating))
+		resolved.start, resolved.snooze = occurrence, d.Snooze
+		out = append(out, resolved)
 	}
 	return out
 }
 
-func anyFloating(dues []entity.Due) bool {
-	for _, d := range dues {
-		if d.Floating {
-			return true
-		}
+// askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was last
+// updated, so that nothing past is announced by mistake.
+func askedFor(item entity.Item) time.Time {
+	asked, ok := item.Time(entity.AttrDueSetAt)
+	if !ok {
+		asked, _ = item.Time(entity.AttrUpdatedAt)
 	}
-	return false
+	return asked
 }
 
 // zoneOf returns the zone in which the user's floating times are read.
@@ -70,15 +83,15 @@ const (
 	closed         // fenced, delivered in another way, or past when it was asked for
 )
 
-// judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the item and
-// USER_META say about when the instant was asked for, and whether its fence exists.
-func judge(d due, item, meta entity.Item, fenced bool, now time.Time) verdict {
+// judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows say
+// about the instant and when it was asked for, and whether its fence exists.
+func judge(d due, item entity.Item, fenced bool, now time.Time) verdict {
 	switch {
 	case fenced, !d.snooze && wasFired(item, d):
 		return closed
 	case d.at.After(now):
 		return toCome
-	case !askedInTime(d, item, meta):
+	case d.at.Before(d.asked):
 		return closed
 	case now.Sub(d.at) <= lateLimit:
 		return late
@@ -93,19 +106,4 @@ func judge(d due, item, meta entity.Item, fenced bool, now time.Time) verdict {
 func wasFired(item entity.Item, d due) bool {
 	last, ok := item.Time(entity.AttrLastFiredUtc)
 	return ok && !d.at.After(last)
-}
-
-// askedInTime says that the instant had not passed when somebody last asked for it: by a command on the item, or, for a
-// floating time, by moving to another zone. An item without dueSetAt counts as asked for when it was last updated, so that
-// nothing past is announced by mistake.
-func askedInTime(d due, item, meta entity.Item) bool {
-	asked, ok := item.Time(entity.AttrDueSetAt)
-	if !ok {
-		asked, _ = item.Time(entity.AttrUpdatedAt)
-	}
-	if d.at.Before(asked) {
-		return false
-	}
-	moved, ok := meta.Time(entity.AttrZoneSetAt)
-	return !d.floating || !ok || !d.at.Before(moved)
 }

@@ -21,7 +21,7 @@ func (w *world) watchRows(c memory.Call) {
 		return
 	}
 	for _, key := range c.Keys {
-		isFence, isCursor := strings.HasPrefix(key.SK, entity.RowFired), strings.HasPrefix(key.SK, entity.RowZone)
+		isFence, isCursor := strings.HasPrefix(key.SK, entity.RowFired), isCursorKey(key)
 		if !isFence && !isCursor {
 			continue
 		}
@@ -93,7 +93,7 @@ func (w *world) requireExact() {
 		}
 		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
 			id := it.Str(typ.IDAttr)
-			desired, err := reminders.Desired(typ, user, id, it, meta, w.rows(entity.FiredPrefix(id)), w.now)
+			desired, err := reminders.Desired(w.state(typ, it, meta), w.now)
 			require.NoError(w, err)
 			for _, s := range desired {
 				names = append(names, s.Name)
@@ -121,6 +121,19 @@ func (w *world) requireExact() {
 	}
 	require.Len(w, first, len(fences))
 	require.LessOrEqual(w, w.counts[reminders.Delivered], len(fences))
+}
+
+// state gathers what there is of an item.
+func (w *world) state(typ *entity.Type, it, meta entity.Item) reminders.State {
+	id := it.Str(typ.IDAttr)
+	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta, Fences: w.rows(entity.FiredPrefix(id))}
+	switch typ.Name {
+	case entity.TypeMaster:
+		s.Instances = w.rows(entity.InstancePrefix(id))
+	case entity.TypeInstance:
+		s.Master, _ = w.store.Get(w.Context(), w.key(it.Str(entity.AttrMasterID)))
+	}
+	return s
 }
 
 // requireNothingLost says of the items that are left that everything asked for in time was delivered.

@@ -19,6 +19,9 @@ const (
 	attrItemType      = "itemType"
 	attrItemID        = "itemId"
 	attrOccurrenceUtc = "occurrenceUtc"
+	// attrStartUtc and attrDate are there for an occurrence of a series alone: elsewhere the start is the occurrence.
+	attrStartUtc      = "startUtc"
+	attrDate          = "occurrenceDate"
 	attrDueUtc        = "dueUtc"
 	attrOffsetMinutes = "offsetMinutes"
 	attrFiredAt       = "firedAt"
@@ -61,6 +64,10 @@ func (f fence) row() entity.Item {
 	row[entity.AttrTitle] = entity.String(f.title)
 	row.SetTime(attrOccurrenceUtc, f.occurrence)
 	row.SetTime(attrDueUtc, f.at)
+	if f.date != "" {
+		row.SetTime(attrStartUtc, f.start)
+		row[attrDate] = entity.String(f.date)
+	}
 	row[attrOffsetMinutes] = entity.Int(f.offset)
 	row.SetTime(attrFiredAt, f.firedAt)
 	row[attrNotifyBrowser] = entity.Bool(f.browser)
@@ -77,7 +84,7 @@ func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
 	}
 	f := fence{
 		target:   target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
-		due:      due{offset: row.Int(attrOffsetMinutes)},
+		due:      due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
 		delivery: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
 		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),
 	}
@@ -85,6 +92,11 @@ func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
 	f.occurrence, knowsOccurrence = row.Time(attrOccurrenceUtc)
 	f.at, knowsDue = row.Time(attrDueUtc)
 	f.firedAt, knowsFired = row.Time(attrFiredAt)
+	if f.start = f.occurrence; f.date != "" {
+		var knowsStart bool
+		f.start, knowsStart = row.Time(attrStartUtc)
+		knowsOccurrence = knowsOccurrence && knowsStart
+	}
 	switch {
 	case !hasReminders(f.typ):
 		err = fmt.Errorf("%s %.40q has no reminders", attrItemType, row.Str(attrItemType))
@@ -99,8 +111,9 @@ func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
 	return f, nil
 }
 
-// raise puts the fence of a late due instant, in one transaction with a check of everything that decided. It is not ok if
-// the decision no longer stands, or if somebody else was first: then look again.
+// raise puts the fence of a late due instant, in one transaction with a check of everything that decided; of a series that is
+// also the exception of that date, or that there is none. It is not ok if the decision no longer stands, or if somebody else
+// was first: then look again.
 func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool, err error) {
 	meta := s.meta
 	if meta == nil {
@@ -110,19 +123,17 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 	}
 	key := d.fenceKey(s.target)
 	f = fence{
-		target: s.target, due: d, delivery: digest(key.PK, key.SK), title: s.item.Str(entity.AttrTitle),
+		target: s.target, due: d, delivery: digest(key.PK, key.SK), title: s.title(d),
 		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser), sound: prefers(s.user, meta, prefSound),
 	}
-	actions := []table.Action{
-		table.Put{Item: f.row(), If: table.NotExists()},
-		table.Check{Key: s.key(), If: table.AtVersion(version(s.item))},
+	actions := []table.Action{table.Put{Item: f.row(), If: table.NotExists()}}
+	for _, g := range s.guards(s.target) {
+		actions = append(actions, table.Check{Key: g.key, If: g.condition()})
 	}
-	if s.meta != nil {
-		unchanged := table.AtVersion(version(s.meta))
-		if s.noMeta {
-			unchanged = table.NotExists()
-		}
-		actions = append(actions, table.Check{Key: entity.MetaKey(s.user), If: unchanged})
+	if s.typ.Name == entity.TypeMaster {
+		id := entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(s.id, d.date)}
+		g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))
+		actions = append(actions, table.Check{Key: g.key, If: g.condition()})
 	}
 	err = e.Store.Transact(ctx, actions...)
 	var failed *table.ConditionError

@@ -37,7 +37,7 @@ func decide(s snapshot, offsets scope, now time.Time) plan {
 			if d.offset != offset {
 				continue
 			}
-			switch judge(d, s.item, s.meta, s.fenced(d), now) {
+			switch judge(d, s.item, s.fenced(d), now) {
 			case toCome:
 				if next == nil || d.at.Before(next.at) {
 					next = &d
@@ -84,29 +84,48 @@ func wholeSecond(t time.Time) time.Time {
 	return t
 }
 
-// Desired returns the schedules that an item is to have: one for each offset whose next due instant is still to come. The
-// type has reminders; the item is nil if it is gone, meta is the user's USER_META or nil, and fences are the item's FIRED rows. It is what the
-// consumer works towards; verification compares the scheduler with it. An error means that USER_META has no zone that
-// exists.
-func Desired(typ *entity.Type, user, id string, item, meta entity.Item, fences []entity.Item, now time.Time) ([]schedule.Schedule, error) {
-	s := snapshot{target: target{user, typ, id}, fences: map[entity.Key]entity.Item{}}
-	if item != nil && !entity.Lapsed(item, now) {
-		dues := typ.Dues(item)
-		if meta == nil {
-			meta = entity.NewUserMeta(user, time.Time{})
-		}
-		zone, err := zoneOf(meta)
-		if err != nil {
-			return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)
-		}
-		s.item, s.meta, s.dues = item, meta, resolve(dues, zone)
+// State is what there is of an item, for [Desired].
+type State struct {
+	User string
+	Type *entity.Type
+	ID   string
+	Item entity.Item // its row; nil if it is gone
+	// Master is the series' row of an INSTANCE; nil if that is gone.
+	Master entity.Item
+	// Instances are all INSTANCE rows of a MASTER.
+	Instances []entity.Item
+	Meta      entity.Item   // the user's USER_META; nil if there is none
+	Fences    []entity.Item // the item's FIRED rows
+}
+
+// Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due instant
+// is still to come. It is what the consumer works towards; verification compares the scheduler with it. An error means that
+// a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
+func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
+	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[entity.Key]entity.Item{}}
+	s.know(in.Fences)
+	meta := in.Meta
+	if meta == nil {
+		meta = entity.NewUserMeta(in.User, time.Time{})
 	}
-	for _, row := range fences {
-		s.fences[row.Key()] = row
+	zone, err := zoneOf(meta)
+	if err == nil {
+		s.rows = rows{item: live(in.Item, now), master: live(in.Master, now), instances: in.Instances, meta: meta, zone: zone}
+		s.dues, err = s.reckon(nil, now, s.fenced)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)
 	}
 	var out []schedule.Schedule
 	for _, w := range decide(s, scopeOf(s.dues), now).schedules {
 		out = append(out, w.Schedule)
 	}
 	return out, nil
+}
+
+func live(item entity.Item, now time.Time) entity.Item {
+	if entity.Lapsed(item, now) {
+		return nil
+	}
+	return item
 }

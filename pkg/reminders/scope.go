@@ -33,6 +33,14 @@ func scopeOf(dues []due) scope {
 	return s
 }
 
+// among returns the offsets that are in the scope; all of them if it is nil.
+func (s scope) among(offsets []int64) []int64 {
+	if s == nil {
+		return offsets
+	}
+	return slices.DeleteFunc(offsets, func(offset int64) bool { return !s[offset] })
+}
+
 func compareKeys(a, b entity.Key) int {
 	return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
 }

@@ -48,7 +48,7 @@ func (r *run) settle(ctx context.Context) error {
 // schedules move on, and the schedules are right before a fence is closed, so that a crash anywhere leaves a pending
 // fence, which the repetition finds.
 func (r *run) round(ctx context.Context) (stable bool, err error) {
-	seen, err := r.look(ctx, r.target)
+	seen, err := r.look(ctx, r.target, r.scope)
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +71,7 @@ func (r *run) round(ctx context.Context) (stable bool, err error) {
 	if err := r.arrange(ctx, p); err != nil {
 		return false, err
 	}
-	again, err := r.look(ctx, r.target)
+	again, err := r.look(ctx, r.target, r.scope)
 	if err != nil || !seen.same(again) {
 		return false, err
 	}

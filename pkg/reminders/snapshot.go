@@ -2,8 +2,8 @@ package reminders
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -15,106 +15,91 @@ import (
 // and never closed is left to the repetition of its own call, and to repair.
 const fencePage = 200
 
-// snapshot is everything that decides about the schedules of an item, each row read consistently. The rows are not read at
-// one instant: whoever acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
+// snapshot is what decides about the schedules of an item, or of those of its offsets that are looked at, and what follows
+// from it. Whoever acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
 type snapshot struct {
 	target
-	item   entity.Item // nil if gone
-	meta   entity.Item // USER_META or its defaults; nil if nothing floats
-	noMeta bool        // USER_META was looked for and is not there
+	rows
 	dues   []due
 	fences map[entity.Key]entity.Item
 }
 
-func (e engine) look(ctx context.Context, t target) (snapshot, error) {
-	s, err := e.lookAtItem(ctx, t)
-	if err != nil {
+// look reads everything. Which fences decide depends on the occurrences, and of a series which occurrence is next on the
+// fences: so the dues are reckoned again until nothing about them is unknown.
+func (e engine) look(ctx context.Context, t target, offsets scope) (snapshot, error) {
+	s := snapshot{target: t, fences: map[entity.Key]entity.Item{}}
+	var err error
+	if s.rows, err = e.read(ctx, t); err != nil {
 		return snapshot{}, err
 	}
-	if s.fences, err = e.fencesOf(ctx, s); err != nil {
-		return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
-	}
-	return s, nil
-}
-
-// lookAtItem leaves the fences out.
-func (e engine) lookAtItem(ctx context.Context, t target) (snapshot, error) {
-	s := snapshot{target: t}
-	item, err := e.find(ctx, t.key())
-	if err != nil || item == nil || entity.Lapsed(item, e.Now()) {
-		return s, err
-	}
-	s.item = item
-	dues := t.typ.Dues(item)
-	var zone *time.Location
-	if anyFloating(dues) {
-		if s.meta, s.noMeta, err = e.metaOf(ctx, t.user); err != nil {
-			return snapshot{}, err
-		}
-		if zone, err = zoneOf(s.meta); err != nil {
-			return snapshot{}, err
-		}
-	}
-	s.dues = resolve(dues, zone)
-	return s, nil
-}
-
-// find returns the row, or nil if there is none.
-func (e engine) find(ctx context.Context, key entity.Key) (entity.Item, error) {
-	item, err := e.Store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return item, nil
-}
-
-// metaOf returns the user's USER_META, or its defaults and absent.
-func (e engine) metaOf(ctx context.Context, user string) (meta entity.Item, absent bool, err error) {
-	meta, err = e.find(ctx, entity.MetaKey(user))
-	if err == nil && meta == nil {
-		return entity.NewUserMeta(user, time.Time{}), true, nil
-	}
-	return meta, false, err
-}
-
-// fencesOf returns the item's fences: those of its dues without exception, others as far as one page holds them.
-func (e engine) fencesOf(ctx context.Context, s snapshot) (map[entity.Key]entity.Item, error) {
 	page, err := e.Store.Query(ctx, table.Query{
 		Partition: s.key().PK, Range: table.Range{Prefix: entity.FiredPrefix(s.id)}, Limit: fencePage, Descending: true,
 	})
 	if err != nil {
-		return nil, err
+		return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
 	}
-	fences := map[entity.Key]entity.Item{}
-	for _, row := range page.Items {
-		fences[row.Key()] = row
+	s.know(page.Items)
+	isWhole, absent := len(page.Next) == 0, map[entity.Key]bool{}
+	now := e.Now()
+	for range maxRounds {
+		var unknown []entity.Key
+		fenced := func(d due) bool {
+			key := d.fenceKey(t)
+			if s.fences[key] == nil && !isWhole && !absent[key] {
+				unknown = append(unknown, key)
+				absent[key] = true // until it is found
+			}
+			return s.fences[key] != nil
+		}
+		if s.dues, err = s.reckon(offsets, now, fenced); err != nil {
+			return snapshot{}, err
+		}
+		for _, d := range s.dues {
+			fenced(d)
+		}
+		if len(unknown) == 0 {
+			return s, nil
+		}
+		rows, err := e.Store.BatchGet(ctx, unknown)
+		if err != nil {
+			return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
+		}
+		s.know(rows)
 	}
-	if len(page.Next) == 0 || len(s.dues) == 0 {
-		return fences, nil
+	return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), ErrRestless)
+}
+
+func (s snapshot) know(fences []entity.Item) {
+	for _, row := range fences {
+		s.fences[row.Key()] = row
 	}
-	var keys []entity.Key
-	for _, d := range s.dues {
-		keys = append(keys, d.fenceKey(s.target))
+}
+
+// reckon returns the dues that decide about the offsets; others may be among them.
+func (s snapshot) reckon(offsets scope, now time.Time, fenced func(due) bool) ([]due, error) {
+	switch {
+	case s.item == nil:
+		return nil, nil
+	case s.typ.Name == entity.TypeMaster:
+		return s.seriesDues(offsets, now, fenced)
+	case s.typ.Name == entity.TypeInstance:
+		return s.exceptionDues()
+	case isRecurring(s.typ, s.item):
+		return s.triggerDues(now, fenced)
 	}
-	rows, err := e.Store.BatchGet(ctx, keys)
-	for _, row := range rows {
-		fences[row.Key()] = row
-	}
-	return fences, err
+	return itemDues(s.typ.Dues(s.item), s.rows), nil
+}
+
+// isRecurring says that the item is a reminder whose trigger moves on.
+func isRecurring(t *entity.Type, item entity.Item) bool {
+	return t.Name == entity.TypeReminder && item.Has(entity.AttrRRule)
 }
 
 func (s snapshot) fenced(d due) bool { return s.fences[d.fenceKey(s.target)] != nil }
 
-// same says that nothing which decided has changed: the item, USER_META if a time floats, and whether the fences of the
-// dues exist.
+// same says that nothing which decided has changed: the rows, and whether the fences of the dues exist.
 func (s snapshot) same(later snapshot) bool {
-	if (s.item == nil) != (later.item == nil) || version(s.item) != version(later.item) {
-		return false
-	}
-	if (s.meta == nil) != (later.meta == nil) || version(s.meta) != version(later.meta) {
+	if !slices.Equal(s.guards(s.target), later.guards(later.target)) {
 		return false
 	}
 	for _, d := range s.dues {
@@ -124,5 +109,3 @@ func (s snapshot) same(later snapshot) bool {
 	}
 	return true
 }
-
-func version(it entity.Item) int64 { return it.Int(entity.AttrVersion) }

@@ -73,7 +73,7 @@ func (w *world) records() []change.Change {
 	var out []change.Change
 	for _, rec := range slice.Records {
 		w.read = rec.Sequence
-		if strings.HasPrefix(rec.Key.SK, entity.RowFired) || strings.HasPrefix(rec.Key.SK, entity.RowZone) {
+		if strings.HasPrefix(rec.Key.SK, entity.RowFired) || isCursorKey(rec.Key) {
 			continue // the mapping's filter
 		}
 		c, err := change.Interpret(w.registry, rec)
@@ -281,4 +281,8 @@ func (w *world) to(t time.Time) {
 	if t.After(w.now) {
 		w.now = t
 	}
+}
+
+func isCursorKey(key entity.Key) bool {
+	return strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowZone)) || strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowSeries))
 }

@@ -1,28 +1,18 @@
 package reminders
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/table"
+	"nexus/pkg/series"
 )
 
-const (
-	// zoneRows is the number of items in one page of a walk through a user's items.
-	zoneRows = 50
-	// zonePages and zoneItems bound one call: pages read, and items looked at.
-	zonePages = 40
-	zoneItems = 200
-	// zoneSpread is more than any two clocks of the world differ.
-	zoneSpread = 26 * time.Hour
-)
+// zoneSpread is more than any two clocks of the world differ.
+const zoneSpread = 26 * time.Hour
 
-// ErrUnfinished: a change of zone has more items to look at than one call may; the record must come again.
+// ErrUnfinished: a record asks for a look at more items than one call may; it must come again.
 var ErrUnfinished = errors.New("more items to come")
 
 // zoneName returns the zone that an image of USER_META stands for; a user without USER_META has the default.
@@ -33,98 +23,78 @@ func zoneName(user string, image entity.Item) string {
 	return image.Str(entity.AttrDefaultTzid)
 }
 
-// moveZone looks at every item of the user with a floating time that may be still to come, always with the zone that the
-// user has now. It goes on where the cursor of this change of zone stands.
-//
-// A page's items and offsets stand in the cursor before the first of them is touched, so that a repetition after a crash
-// has the same scope even if an item has lost the offset meanwhile (see [scope]). One case is left: of two workers on the
-// same record one dies behind a schedule that the item has just given up, after the other moved the cursor on. The call of
-// that schedule is dropped and deletes it.
-func (c *Consumer) moveZone(ctx context.Context, user string, version int64) error {
-	cur, err := c.readCursor(ctx, user, version)
-	if err != nil {
-		return err
-	}
-	for pages, items := 0, 0; pages < zonePages && items < zoneItems; pages++ {
-		if cur.done {
-			return nil
-		}
-		for _, id := range slices.Sorted(maps.Keys(cur.open)) {
-			r := run{engine: c.engine, target: target{user, c.Registry.OfID(id), id}, scope: cur.open[id]}
-			if err := r.settle(ctx); err != nil {
-				return err
-			}
-			items++
-		}
-		next, err := c.readPage(ctx, user, cur)
-		if err != nil {
-			return err
-		}
-		if cur, err = c.moveCursor(ctx, cur, next); err != nil {
-			return err
+// moveZone is a walk over every item of the user with a floating time that may be still to come, each looked at with the
+// zone that the user has then. Version is USER_META's after the change.
+func (c *Consumer) moveZone(user string, version int64) walk {
+	w := walk{user: user, key: entity.ZoneKey(user, version)}
+	for _, t := range c.Registry.Types() {
+		if hasReminders(t) {
+			w.parts = append(w.parts, part{t, entity.ItemPrefix(t.Name)})
 		}
 	}
-	if cur.done {
-		return nil
-	}
-	return fmt.Errorf("zone of user %s at version %d: %w", user, version, ErrUnfinished)
-}
-
-// readPage returns the cursor behind one more page, with the page's items open.
-func (c *Consumer) readPage(ctx context.Context, user string, cur cursor) (cursor, error) {
-	types := c.walkedTypes()
-	if cur.last || len(types) == 0 {
-		cur.open, cur.done = nil, true
-		return cur, nil
-	}
-	place := max(0, slices.IndexFunc(types, func(t *entity.Type) bool { return t.Name == cur.itemType }))
-	q := table.Query{
-		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ItemPrefix(types[place].Name)}, Limit: zoneRows,
-	}
-	if cur.after != "" {
-		q.Start = table.Position(entity.Key{PK: q.Partition, SK: cur.after}.Item())
-	}
-	page, err := c.Store.Query(ctx, q)
-	if err != nil {
-		return cursor{}, fmt.Errorf("walk items of user %s: %w", user, err)
-	}
-	cur.open = map[string]scope{}
-	for _, item := range page.Items {
-		id := item.Str(types[place].IDAttr)
-		if c.Registry.OfID(id) != types[place] {
-			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, item.Key(), id)
-		}
-		if s := floatingScope(types[place], item, c.Now()); len(s) > 0 {
-			cur.open[id] = s
-		}
-	}
-	cur.itemType, cur.after = types[place].Name, entity.Item(page.Next).Str(entity.AttrSK)
-	if len(page.Next) == 0 {
-		if place++; place < len(types) {
-			cur.itemType = types[place].Name
-		} else {
-			cur.last = true
-		}
-	}
-	return cur, nil
-}
-
-func (c *Consumer) walkedTypes() []*entity.Type {
-	return slices.DeleteFunc(slices.Clone(c.Registry.Types()), func(t *entity.Type) bool { return !hasReminders(t) })
+	w.scopeOf = func(t *entity.Type, item entity.Item) scope { return floatingScope(t, item, c.Now()) }
+	return w
 }
 
 // floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so long
 // that it is not even late.
 func floatingScope(t *entity.Type, item entity.Item, now time.Time) scope {
-	s := scope{}
 	if entity.Lapsed(item, now) {
-		return s
+		return nil
 	}
+	isPast := func(reading time.Time) bool { return now.Sub(reading) > zoneSpread+lateLimit }
+	s := scope{}
 	for _, d := range t.Dues(item) {
-		reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute)
-		if d.Floating && now.Sub(reading) <= zoneSpread+lateLimit {
-			s[d.OffsetMinutes] = true
+		switch reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute); {
+		case t.Name == entity.TypeMaster:
+			if !floatsAtSomeTime(item) {
+				continue
+			}
+		case t.Name == entity.TypeInstance:
+			if series.HasOwnTimes(item) && (!d.Floating || isPast(reading)) {
+				continue // where it has none, those of its row may be older than its series'
+			}
+		case isRecurring(t, item):
+			if !d.Floating {
+				continue
+			}
+		case !d.Floating || isPast(reading):
+			continue
 		}
+		s[d.OffsetMinutes] = true
 	}
 	return s
+}
+
+// floatsAtSomeTime says that an occurrence of a series may float: all of them, or one that was given times of its own.
+func floatsAtSomeTime(master entity.Item) bool {
+	return entity.EventSpan(master).Floating || master.Bool(entity.AttrHasExceptions)
+}
+
+// changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or whether
+// they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
+func changesOccurrences(before, after entity.Item) bool {
+	if before == nil || after == nil {
+		return before.Bool(entity.AttrHasExceptions) || after.Bool(entity.AttrHasExceptions)
+	}
+	return after.Bool(entity.AttrHasExceptions) && version(before) != version(after) && slices.ContainsFunc(occurrenceFields,
+		func(name string) bool { return !entity.Equal(before[name], after[name]) })
+}
+
+// occurrenceFields are those of a series that decide about an exception with reminders of its own.
+var occurrenceFields = append(entity.SpanFields(),
+	entity.AttrStatus, entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+
+// moveSeries is a walk over the exceptions of a series that have reminders of their own. Version is that of the series'
+// change.
+func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
+	return walk{
+		user: user, key: entity.SeriesKey(user, masterID, version),
+		parts: []part{{c.Registry.Named(entity.TypeInstance), entity.InstancePrefix(masterID)}},
+		scopeOf: func(t *entity.Type, item entity.Item) scope {
+			s := scope{}
+			s.add(t, item)
+			return s
+		},
+	}
 }

@@ -1,0 +1,194 @@
+package reminders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// instancePage and instancePages bound the reading of a series' exceptions. A series may have far fewer that count; those
+// that were undone leave small rows.
+const (
+	instancePage  = 500
+	instancePages = 40
+)
+
+// rows are what a look at an item reads: everything, but for the fences, that decides about its schedules. Each is read
+// consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what guards
+// them.
+type rows struct {
+	item      entity.Item   // nil if gone
+	master    entity.Item   // of an exception: its series, nil if gone
+	instances []entity.Item // of a series: its exceptions
+	meta      entity.Item   // USER_META or its defaults; nil if nothing floats
+	noMeta    bool          // USER_META was looked for and is not there
+	zone      *time.Location
+}
+
+// read reads the rows of an item.
+func (e engine) read(ctx context.Context, t target) (r rows, err error) {
+	r.zone = time.UTC
+	if r.item, err = e.findLive(ctx, t.key()); err != nil || r.item == nil {
+		return r, err
+	}
+	switch t.typ.Name {
+	case entity.TypeInstance:
+		masterID, _, err := entity.ParseInstanceID(t.id)
+		if err != nil {
+			return rows{}, fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		r.master, err = e.findLive(ctx, entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}))
+		if err != nil || r.master == nil {
+			return r, err
+		}
+	case entity.TypeMaster:
+		if r.item.Bool(entity.AttrHasExceptions) {
+			if r.instances, err = e.instancesOf(ctx, t); err != nil {
+				return rows{}, err
+			}
+		}
+	}
+	if !r.floats(t.typ) {
+		return r, nil
+	}
+	if r.meta, r.noMeta, err = e.metaOf(ctx, t.user); err != nil {
+		return rows{}, err
+	}
+	r.zone, err = zoneOf(r.meta)
+	return r, err
+}
+
+// floats says that the user's zone decides about an instant.
+func (r rows) floats(t *entity.Type) bool {
+	switch t.Name {
+	case entity.TypeMaster:
+		if entity.EventSpan(r.item).Floating {
+			return true
+		}
+		for _, it := range r.instances {
+			if it.Has(entity.AttrModifiedFields) && entity.EventSpan(it).Floating {
+				return true
+			}
+		}
+		return false
+	case entity.TypeInstance:
+		return entity.EventSpan(r.item).Floating || entity.EventSpan(r.master).Floating
+	}
+	for _, d := range t.Dues(r.item) {
+		if d.Floating {
+			return true
+		}
+	}
+	return false
+}
+
+// asked adds to the time of the command that asked for a time that of the move to the zone in which it floats.
+func (r rows) asked(by time.Time, floating bool) time.Time {
+	if moved, ok := r.meta.Time(entity.AttrZoneSetAt); ok && floating && moved.After(by) {
+		return moved
+	}
+	return by
+}
+
+// findLive returns the row, or nil if there is none or it is past its ttl.
+func (e engine) findLive(ctx context.Context, key entity.Key) (entity.Item, error) {
+	item, err := e.find(ctx, key)
+	if err != nil || item == nil || entity.Lapsed(item, e.Now()) {
+		return nil, err
+	}
+	return item, nil
+}
+
+// find returns the row, or nil if there is none.
+func (e engine) find(ctx context.Context, key entity.Key) (entity.Item, error) {
+	item, err := e.Store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return item, nil
+}
+
+// metaOf returns the user's USER_META, or its defaults and absent.
+func (e engine) metaOf(ctx context.Context, user string) (meta entity.Item, absent bool, err error) {
+	meta, err = e.find(ctx, entity.MetaKey(user))
+	if err == nil && meta == nil {
+		return entity.NewUserMeta(user, time.Time{}), true, nil
+	}
+	return meta, false, err
+}
+
+// instancesOf returns all INSTANCE rows of a series, those too that count for nobody: an occurrence of long ago may have
+// moved to next week, and a row that was undone says when.
+func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, error) {
+	q := table.Query{
+		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)}, Limit: instancePage,
+	}
+	var all []entity.Item
+	for range instancePages {
+		page, err := e.Store.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("exceptions of %s: %w", master.key(), err)
+		}
+		all = append(all, page.Items...)
+		if len(page.Next) == 0 {
+			return all, nil
+		}
+		q.Start = page.Next
+	}
+	return nil, fmt.Errorf("%w: %s has more than %d exceptions", errDamaged, master.key(), instancePages*instancePage)
+}
+
+// guard is what was read of one row, as far as a change of the row shows in it.
+type guard struct {
+	key     entity.Key
+	exists  bool
+	version int64
+	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so that
+	// one row guards them all.
+	exceptions int64
+	isSeries   bool
+}
+
+func guardOf(key entity.Key, row entity.Item) guard {
+	isSeries := row.Str(entity.AttrType) == entity.TypeMaster
+	return guard{key, row != nil, version(row), row.Int(entity.AttrExceptionsVersion), isSeries}
+}
+
+// condition holds as long as the row is as it was read.
+func (g guard) condition() table.Condition {
+	if !g.exists {
+		return table.NotExists()
+	}
+	tests := []table.Test{table.Equal(entity.AttrVersion, entity.Int(g.version))}
+	switch {
+	case g.isSeries && g.exceptions > 0:
+		tests = append(tests, table.Equal(entity.AttrExceptionsVersion, entity.Int(g.exceptions)))
+	case g.isSeries:
+		tests = append(tests, table.Missing(entity.AttrExceptionsVersion))
+	}
+	return table.Exists(tests...)
+}
+
+// guards are the rows that decided.
+func (r rows) guards(t target) []guard {
+	out := []guard{guardOf(t.key(), r.item)}
+	if r.item != nil && t.typ.Name == entity.TypeInstance {
+		masterID, _, _ := entity.ParseInstanceID(t.id)
+		out = append(out, guardOf(entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), r.master))
+	}
+	if r.meta != nil {
+		g := guardOf(entity.MetaKey(t.user), r.meta)
+		g.exists = !r.noMeta
+		out = append(out, g)
+	}
+	return out
+}
+
+func version(it entity.Item) int64 { return it.Int(entity.AttrVersion) }

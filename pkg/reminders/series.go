@@ -1,0 +1,150 @@
+package reminders
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+)
+
+// seriesDues returns, for each offset of a series within the scope, what decides about it: the occurrences that were due in
+// the last days for which fences are kept, and the next one to come. An occurrence counts where it moved to; one that was
+// cancelled, or that has reminders of its own, does not.
+//
+// A next one whose fence exists was delivered by somebody whose clock is ahead of this one: the one after it is next.
+func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool) ([]due, error) {
+	if s.item.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return nil, nil
+	}
+	minutes := offsets.among(s.item.Ints(entity.AttrReminderMinutes))
+	if len(minutes) == 0 {
+		return nil, nil
+	}
+	all, err := s.compiled(s.item, s.instances...)
+	if err != nil {
+		return nil, err
+	}
+	asked := s.askedOfExceptions()
+	dueOf := func(o series.Occurrence, offset int64) due {
+		by := askedFor(s.item)
+		if own := asked[o.Date]; own.After(by) {
+			by = own
+		}
+		return s.occurrenceDue(all, o, offset, by)
+	}
+	from := now.Add(-fenceLife)
+	past := all.Overlapping(from, now.Add(time.Duration(minutes[len(minutes)-1])*time.Minute+time.Second))
+	var dues []due
+	for _, offset := range minutes {
+		for _, o := range past {
+			d := dueOf(o, offset)
+			if !o.Owns(entity.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.asked) {
+				dues = append(dues, d)
+			}
+		}
+		next, ok := all.Next(now.Add(time.Duration(offset)*time.Minute), func(o series.Occurrence) bool {
+			return !o.Owns(entity.AttrReminderMinutes) && !fenced(dueOf(o, offset))
+		})
+		if ok {
+			dues = append(dues, dueOf(next, offset))
+		}
+	}
+	return dues, nil
+}
+
+// exceptionDues are those of an exception with reminders of its own. A series that was cancelled reminds of nothing.
+func (s snapshot) exceptionDues() ([]due, error) {
+	if s.master == nil || s.master.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return nil, nil
+	}
+	all, err := s.compiled(s.master, s.item)
+	if err != nil {
+		return nil, err
+	}
+	_, date, err := entity.ParseInstanceID(s.id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	o, ok := all.On(date)
+	if !ok || o.Cancelled() || !o.Owns(entity.AttrReminderMinutes) {
+		return nil, nil
+	}
+	asked := askedFor(s.master)
+	if own := askedFor(s.item); own.After(asked) {
+		asked = own
+	}
+	var dues []due
+	for _, offset := range s.item.Ints(entity.AttrReminderMinutes) {
+		dues = append(dues, s.occurrenceDue(all, o, offset, asked))
+	}
+	return dues, nil
+}
+
+func (s snapshot) compiled(master entity.Item, instances ...entity.Item) (*series.Series, error) {
+	all, err := series.New(master, s.zone, instances...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return all, nil
+}
+
+func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset int64, asked time.Time) due {
+	times := all.Master()
+	if o.Exception != nil && series.HasOwnTimes(o.Exception) {
+		times = o.Exception
+	}
+	d := newDue(offset, all.RecurrenceID(o), o.Start, s.asked(asked, entity.EventSpan(times).Floating))
+	d.date = o.Date
+	return d
+}
+
+// askedOfExceptions returns by date when a command last asked for an occurrence by itself. The row of an exception that was
+// undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt changed
+// no instant, unless it has a field that decides about one.
+func (s snapshot) askedOfExceptions() map[string]time.Time {
+	asked := make(map[string]time.Time, len(s.instances))
+	for _, row := range s.instances {
+		_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
+		if err != nil {
+			continue
+		}
+		if at, ok := row.Time(entity.AttrDueSetAt); ok {
+			asked[date] = at
+		} else if fields := row.Strings(entity.AttrModifiedFields); len(fields) == 0 || slices.ContainsFunc(fields, decidesDue) {
+			asked[date] = askedFor(row)
+		}
+	}
+	return asked
+}
+
+func decidesDue(field string) bool {
+	return field == entity.AttrStatus || field == entity.AttrReminderMinutes || slices.Contains(entity.SpanFields(), field)
+}
+
+// title is what the event says is due: of a series' occurrence its own title, if it has one.
+func (s snapshot) title(d due) string {
+	row, master := s.item, s.master
+	if s.typ.Name == entity.TypeMaster {
+		row, master = s.instanceOn(d.date), s.item
+	}
+	if master == nil {
+		return s.item.Str(entity.AttrTitle)
+	}
+	if row.Has(entity.AttrTitle) && slices.Contains(row.Strings(entity.AttrModifiedFields), entity.AttrTitle) {
+		return row.Str(entity.AttrTitle)
+	}
+	return master.Str(entity.AttrTitle)
+}
+
+// instanceOn returns the row of a series' exception on a date, or nil.
+func (s snapshot) instanceOn(date string) entity.Item {
+	id := entity.InstanceID(s.id, date)
+	for _, row := range s.instances {
+		if row.Str(entity.AttrEventID) == id {
+			return row
+		}
+	}
+	return nil
+}

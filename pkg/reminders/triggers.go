@@ -1,0 +1,107 @@
+package reminders
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+// maxAhead bounds how many triggers that are delivered already are passed over in the search for the next: as many as lie
+// within the difference of two clocks.
+const maxAhead = 64
+
+// triggers are the occurrences of a recurring reminder from its trigger on: those before it are over, whatever became of
+// them. The trigger itself is over if it is the last and done.
+type triggers struct {
+	all      *recurrence.Series // in instants of the zone
+	from     time.Time          // the trigger, as it is stored
+	floating bool
+	isDone   bool
+	zone     *time.Location
+}
+
+func triggersOf(item entity.Item, zone *time.Location) (triggers, error) {
+	all, err := entity.CompileReminder(item)
+	if err != nil {
+		return triggers{}, fmt.Errorf("%w: %s: %w", errDamaged, item.Key(), err)
+	}
+	from, _ := item.Time(entity.AttrTriggerUtc)
+	return triggers{all.In(zone), from, !item.Has(entity.AttrTzid), entity.TriggerDone(item), zone}, nil
+}
+
+// stored is the occurrence as a trigger is stored.
+func (t triggers) stored(o recurrence.Occurrence) time.Time {
+	if t.floating {
+		return o.Wall
+	}
+	return o.Start
+}
+
+// has says that the occurrence is not over.
+func (t triggers) has(o recurrence.Occurrence) bool {
+	at := t.stored(o)
+	return at.After(t.from) || at.Equal(t.from) && !t.isDone
+}
+
+// at returns the occurrence that starts at the instant and is not over.
+func (t triggers) at(instant time.Time) (recurrence.Occurrence, bool) {
+	o, ok := t.all.Next(instant.Add(-time.Second))
+	return o, ok && o.Start.Equal(instant) && t.has(o)
+}
+
+// next returns the first occurrence to come that is not over and that keep wants.
+func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (recurrence.Occurrence, bool) {
+	after := t.from
+	if t.floating {
+		after = entity.Resolve(after, t.zone)
+	}
+	if after = after.Add(-time.Second); after.Before(now) {
+		after = now
+	}
+	o, ok := t.all.Next(after)
+	for range maxAhead {
+		if !ok || t.has(o) && keep(o) {
+			return o, ok
+		}
+		o, ok = t.all.Next(o.Start)
+	}
+	return o, ok
+}
+
+// triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for which
+// fences are kept, the next one to come, and the snooze.
+func (s snapshot) triggerDues(now time.Time, fenced func(due) bool) ([]due, error) {
+	var dues []due
+	isAlive := false
+	for _, d := range itemDues(s.typ.Dues(s.item), s.rows) {
+		isAlive = true
+		if d.snooze {
+			dues = append(dues, d)
+		}
+	}
+	if !isAlive {
+		return nil, nil
+	}
+	t, err := triggersOf(s.item, s.zone)
+	if err != nil {
+		return nil, err
+	}
+	dueOf := func(o recurrence.Occurrence) due {
+		return newDue(0, o.Start, o.Start, s.asked(askedFor(s.item), t.floating))
+	}
+	for _, o := range t.all.Between(nil, now.Add(-fenceLife), now.Add(time.Second)) {
+		if d := dueOf(o); t.has(o) && !d.at.After(now) && !d.at.Before(d.asked) {
+			dues = append(dues, d)
+		}
+	}
+	next, ok := t.next(now, func(o recurrence.Occurrence) bool {
+		d := dueOf(o)
+		return !wasFired(s.item, d) && !fenced(d)
+	})
+	if ok {
+		dues = append(dues, dueOf(next))
+	}
+	return dues, nil
+}

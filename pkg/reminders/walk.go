@@ -1,0 +1,113 @@
+package reminders
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// walkRows is the number of items in one page of a walk.
+	walkRows = 50
+	// walkPages and walkItems bound one call: pages read, and items looked at.
+	walkPages = 40
+	walkItems = 200
+)
+
+// walk is what one record asks for beyond its own item: a look at each of many others.
+//
+// A page's items and offsets stand in the walk's cursor before the first of them is touched, so that a repetition after a
+// crash has the same scope even if an item has lost the offset meanwhile (see [scope]). One case is left: of two workers on
+// the same record one dies behind a schedule that the item has just given up, after the other moved the cursor on. The call
+// of that schedule is dropped and deletes it.
+type walk struct {
+	user  string
+	key   entity.Key // of its cursor: derived from the record, so that the repetition goes on
+	parts []part
+	// scopeOf returns the offsets of an item that are to be looked at.
+	scopeOf func(t *entity.Type, item entity.Item) scope
+}
+
+// part is a range of the user's items.
+type part struct {
+	typ    *entity.Type
+	prefix string
+}
+
+// walk looks at every item, going on where the cursor stands. A walk that finds nothing to look at leaves no cursor.
+func (c *Consumer) walk(ctx context.Context, w walk) error {
+	cur, err := c.readCursor(ctx, w.key)
+	if err != nil {
+		return err
+	}
+	for pages, items := 0, 0; pages < walkPages && items < walkItems && !cur.done; pages++ {
+		for _, id := range slices.Sorted(maps.Keys(cur.open)) {
+			r := run{engine: c.engine, target: target{w.user, c.Registry.OfID(id), id}, scope: cur.open[id]}
+			if err := r.settle(ctx); err != nil {
+				return err
+			}
+			items++
+		}
+		next, err := c.readPage(ctx, w, cur)
+		if err != nil {
+			return err
+		}
+		if cur.revision == 0 && len(next.open) == 0 {
+			next.revision, cur = 0, next
+			continue
+		}
+		if cur, err = c.moveCursor(ctx, cur, next); err != nil {
+			return err
+		}
+	}
+	if cur.done {
+		return nil
+	}
+	if cur.revision == 0 {
+		if _, err := c.moveCursor(ctx, cur, cur); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("walk %s: %w", w.key, ErrUnfinished)
+}
+
+// readPage returns the cursor behind one more page, with the page's items open.
+func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, error) {
+	if cur.last || len(w.parts) == 0 {
+		cur.open, cur.done = nil, true
+		return cur, nil
+	}
+	place := max(0, slices.IndexFunc(w.parts, func(p part) bool { return p.typ.Name == cur.itemType }))
+	at := w.parts[place]
+	q := table.Query{Partition: entity.UserPK(w.user), Range: table.Range{Prefix: at.prefix}, Limit: walkRows}
+	if cur.after != "" {
+		q.Start = table.Position(entity.Key{PK: q.Partition, SK: cur.after}.Item())
+	}
+	page, err := c.Store.Query(ctx, q)
+	if err != nil {
+		return cursor{}, fmt.Errorf("walk items of user %s: %w", w.user, err)
+	}
+	cur.open = map[string]scope{}
+	for _, item := range page.Items {
+		id := item.Str(at.typ.IDAttr)
+		if c.Registry.OfID(id) != at.typ {
+			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, item.Key(), id)
+		}
+		if s := w.scopeOf(at.typ, item); len(s) > 0 {
+			cur.open[id] = s
+		}
+	}
+	cur.itemType, cur.after = at.typ.Name, entity.Item(page.Next).Str(entity.AttrSK)
+	if len(page.Next) == 0 {
+		if place++; place < len(w.parts) {
+			cur.itemType = w.parts[place].typ.Name
+		} else {
+			cur.last = true
+		}
+	}
+	return cur, nil
+}
