@@ -205,8 +205,8 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entit
 }
 
 // abandon deletes what an attempt has left that nobody can finish any more: the series was changed or deleted
-// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new series that is not there now
-// never will be.
+// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new series
+// that is not there now never will be.
 func (w *splitting) abandon(ctx context.Context, refusal error) error {
 	var (
 		stale   *StaleError

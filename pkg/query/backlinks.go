@@ -36,7 +36,7 @@ func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref,
 	var found edges
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		_, err := s.get(gctx, entity.ItemKey(user, target), t)
+		_, err := s.Get(gctx, user, t, target.ID)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -156,17 +156,50 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 	if err != nil {
 		return nil, fmt.Errorf("read the sources of %s: %w", b.target, err)
 	}
+	masters, err := s.mastersOf(ctx, b.user, rows)
+	if err != nil {
+		return nil, err
+	}
 	now := s.now()
 	var items []Found
 	for _, row := range rows {
 		t := s.registry.Named(row.Str(entity.AttrType))
-		if t == nil {
+		if t == nil || !slices.ContainsFunc(row.Links(), func(l entity.Link) bool { return l.Target == b.target }) {
 			continue
 		}
 		seen, ok := t.Seen(row, now)
-		if ok && slices.ContainsFunc(seen.Links(), func(l entity.Link) bool { return l.Target == b.target }) {
+		if ok && t.Name == entity.TypeInstance {
+			seen, ok, err = effective(masters[masterKeyOf(b.user, row)], row, row.Str(t.IDAttr), now)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			items = append(items, Found{t, seen})
 		}
 	}
 	return items, nil
+}
+
+func masterKeyOf(user string, instance entity.Item) entity.Key {
+	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(entity.AttrMasterID)})
+}
+
+// mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and the
+// rest is shown with what it has of its series.
+func (s *Service) mastersOf(ctx context.Context, user string, rows []entity.Item) (map[entity.Key]entity.Item, error) {
+	var keys []entity.Key
+	for _, row := range rows {
+		if row.Str(entity.AttrType) == entity.TypeInstance && row.Has(entity.AttrMasterID) {
+			keys = append(keys, masterKeyOf(user, row))
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	masters, err := s.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read the series of %d instances: %w", len(keys), err)
+	}
+	return byKey(masters), nil
 }

@@ -55,13 +55,16 @@ type Page struct {
 	Next  string // the cursor of the next page; empty at the end
 }
 
-// Get returns one entity as its last write left it, in one read.
+// Get returns one entity as its last write left it, in one read; an occurrence of a series in one round trip.
 func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error) {
 	if err := checkUser(user); err != nil {
 		return nil, err
 	}
 	if t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, id) != nil {
 		return nil, ErrNotFound
+	}
+	if t.Name == entity.TypeInstance {
+		return s.occurrence(ctx, user, id)
 	}
 	return s.get(ctx, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}), t)
 }

@@ -1,0 +1,170 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+// Series is a series with its exceptions, each as its user sees it, in the order of their dates.
+type Series struct {
+	Master    entity.Item
+	Instances []entity.Item
+	// Next is the cursor of the instances that this page has no room for; empty at the end.
+	Next string
+}
+
+// Series returns a series with the exceptions that count: one read of the master and one of the instances, side by side
+// (AP7). A page ends at about 1 MB; the cursor leads to the instances behind it.
+func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Series, error) {
+	if err := checkUser(user); err != nil {
+		return Series{}, err
+	}
+	t := s.registry.Named(entity.TypeMaster)
+	if t == nil || entity.CheckID(t.IDPrefix, masterID) != nil {
+		return Series{}, ErrNotFound
+	}
+	ask := question{user, "series", []string{masterID}}
+	after, err := startOfInstances(cursor, ask)
+	if err != nil {
+		return Series{}, err
+	}
+	var (
+		master entity.Item
+		rows   []entity.Item
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		master, err = s.get(gctx, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: masterID}), t)
+		return err
+	})
+	g.Go(func() (err error) {
+		rows, err = s.instances(gctx, user, masterID)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		if errors.Is(err, ErrNotFound) {
+			return Series{}, ErrNotFound
+		}
+		return Series{}, err
+	}
+	compiled, err := series.New(master, time.UTC, rows...)
+	if err != nil {
+		return Series{}, err
+	}
+	return pageOfInstances(compiled, ask, after), nil
+}
+
+// maxInstancePages bounds the pages of instances read; commands allow no more rows than these hold.
+const maxInstancePages = 300
+
+func (s *Service) instances(ctx context.Context, user, masterID string) ([]entity.Item, error) {
+	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
+	var rows []entity.Item
+	for range maxInstancePages {
+		page, err := s.store.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
+		}
+		rows = append(rows, page.Items...)
+		if len(page.Next) == 0 {
+			return rows, nil
+		}
+		q.Start = page.Next
+	}
+	return nil, fmt.Errorf("read the instances of %s: more than %d pages", masterID, maxInstancePages)
+}
+
+// startOfInstances is the date behind which a page begins; empty for the beginning.
+func startOfInstances(text string, ask question) (string, error) {
+	c, ok, err := decodeCursor(text, ask)
+	if err != nil || !ok {
+		return "", err
+	}
+	if !entity.IsCompactDate(c.SK) {
+		return "", ErrCursor
+	}
+	return c.SK, nil
+}
+
+func pageOfInstances(s *series.Series, ask question, after string) Series {
+	out := Series{Master: s.Master()}
+	weight, last := weigh(out.Master), ""
+	for _, o := range s.Exceptions() {
+		if o.Date <= after {
+			continue
+		}
+		it := s.Item(o)
+		if weight += weigh(it); weight > maxPageBytes && last != "" {
+			out.Next = cursor{SK: last}.encode(ask)
+			break
+		}
+		out.Instances, last = append(out.Instances, it), o.Date
+	}
+	return out
+}
+
+// Event returns what an id of an event, a series, or an occurrence of a series names (AP2). An occurrence that nobody
+// changed has no row: it is made of its series, with the series' version.
+func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
+	switch t := s.registry.OfID(id); {
+	case t == nil:
+		return Found{}, errors.Join(checkUser(user), ErrNotFound)
+	case t.Name == entity.TypeEvent, t.Name == entity.TypeMaster, t.Name == entity.TypeInstance:
+		it, err := s.Get(ctx, user, t, id)
+		return Found{t, it}, err
+	}
+	return Found{}, errors.Join(checkUser(user), ErrNotFound)
+}
+
+// occurrence returns one occurrence of a series as its user sees it, by its id, in one round trip.
+func (s *Service) occurrence(ctx context.Context, user, id string) (entity.Item, error) {
+	masterID, _, err := entity.ParseInstanceID(id)
+	if err != nil {
+		return nil, ErrNotFound
+	}
+	master, instance := entity.Ref{Type: entity.TypeMaster, ID: masterID}, entity.Ref{Type: entity.TypeInstance, ID: id}
+	keys := []entity.Key{entity.ItemKey(user, master), entity.ItemKey(user, instance)}
+	rows, err := s.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %s and its series: %w", keys[1], err)
+	}
+	found := byKey(rows)
+	it, ok, err := effective(found[keys[0]], found[keys[1]], id, s.now())
+	if err == nil && !ok {
+		err = ErrNotFound
+	}
+	return it, err
+}
+
+func byKey(rows []entity.Item) map[entity.Key]entity.Item {
+	found := make(map[entity.Key]entity.Item, len(rows))
+	for _, row := range rows {
+		found[row.Key()] = row
+	}
+	return found
+}
+
+// effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
+func effective(master, row entity.Item, id string, now time.Time) (entity.Item, bool, error) {
+	_, date, err := entity.ParseInstanceID(id)
+	if err != nil || master == nil || entity.Lapsed(master, now) {
+		return nil, false, nil
+	}
+	s, err := series.New(master, time.UTC, row)
+	if err != nil {
+		return nil, false, err
+	}
+	o, ok := s.On(date)
+	if !ok {
+		return nil, false, nil
+	}
+	return s.Item(o), true, nil
+}
