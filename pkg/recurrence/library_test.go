@@ -30,8 +30,8 @@ func isLibrarysStrength(p *plain) bool {
 
 func TestTheLibraryAgreesWhereItIsRight(t *testing.T) {
 	t.Parallel()
-	compared := 0
-	for seed := range histories(t, 1500) {
+	compared, tried := 0, histories(t, 1500)
+	for seed := range tried {
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		p := randomRule(t, r, 0)
 		p.zone, p.allDay = nil, false
@@ -60,5 +60,5 @@ func TestTheLibraryAgreesWhereItIsRight(t *testing.T) {
 		require.Empty(t, difference(want, got), "%s", p)
 		compared++
 	}
-	require.Greater(t, compared, 500)
+	require.Greater(t, compared, tried/3)
 }

@@ -237,6 +237,9 @@ func histories(t *testing.T, usual int) int {
 		require.NoError(t, err)
 		return n * usual / 3000
 	}
+	if underRaceDetector() {
+		usual /= 10
+	}
 	return usual
 }
 
