@@ -14,8 +14,9 @@ const (
 	maxSnooze        = 366 * 24 * time.Hour
 )
 
-// SnoozeReminder puts off the present occurrence of a reminder: the one snoozed already, else the one of its trigger.
-// Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
+// SnoozeReminder puts off the present occurrence of a reminder: the one snoozed already, else the last one that was due,
+// else the one of its trigger. The trigger of a recurring one moves on behind it. Only a PENDING or SNOOZED reminder can be
+// snoozed. Exactly one of Minutes and UntilUtc is given.
 type SnoozeReminder struct {
 	ID string
 	// Minutes from now: 1 to 40320.
@@ -30,23 +31,25 @@ func (cmd SnoozeReminder) content() []any {
 
 func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	until, wrong := cmd.until(c.now)
-	return c.act(ctx, cmd.ID, true, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
-		status := before.Str(entity.AttrStatus)
-		if status != entity.StatusPending && status != entity.StatusSnoozed {
-			return nil, nil, &StateError{ref, "is " + status + " and cannot be snoozed"}
+	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+		if !canBePutOff(before) {
+			return nil, nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
 		}
 		if len(wrong) > 0 {
 			return nil, wrong, nil
 		}
-		occurrence, count, err := presentOccurrence(before, meta)
+		present, err := findPresent(before, meta, c.now)
 		if err != nil {
 			return nil, nil, err
 		}
 		after := before.Clone()
+		if _, err := present.pass(after); err != nil {
+			return nil, nil, err
+		}
 		after[entity.AttrStatus] = entity.String(entity.StatusSnoozed)
-		snooze := entity.Item{entity.SnoozeCount: entity.Int(count + 1)}
+		snooze := entity.Item{entity.SnoozeCount: entity.Int(present.count + 1)}
 		snooze.SetTime(entity.SnoozeUntilUtc, until)
-		snooze.SetTime(entity.SnoozeOccurrenceUtc, occurrence)
+		snooze.SetTime(entity.SnoozeOccurrenceUtc, present.at)
 		after[entity.AttrSnoozeState] = entity.Map(snooze)
 		return after, nil, nil
 	})
@@ -79,30 +82,8 @@ func (cmd SnoozeReminder) until(now time.Time) (time.Time, []entity.FieldError) 
 	return wrong("/minutes", "is required unless there is untilUtc")
 }
 
-// presentOccurrence is the instant at which the occurrence to snooze was due, and how often it was snoozed before.
-func presentOccurrence(it, meta entity.Item) (time.Time, int64, error) {
-	if snooze := it.Map(entity.AttrSnoozeState); snooze != nil {
-		occurrence, ok := snooze.Time(entity.SnoozeOccurrenceUtc)
-		if !ok {
-			return time.Time{}, 0, fmt.Errorf("%s: snooze without occurrence", it.Key())
-		}
-		return occurrence, snooze.Int(entity.SnoozeCount), nil
-	}
-	trigger, ok := it.Time(entity.AttrTriggerUtc)
-	if !ok {
-		return time.Time{}, 0, fmt.Errorf("%s: reminder without trigger", it.Key())
-	}
-	if it.Has(entity.AttrTzid) {
-		return trigger, 0, nil
-	}
-	zone, err := entity.LoadZone(meta.Str(entity.AttrDefaultTzid))
-	if err != nil {
-		return time.Time{}, 0, fmt.Errorf("%s: %w", meta.Key(), err)
-	}
-	return entity.Resolve(trigger, zone), 0, nil
-}
-
-// CompleteReminder ends a reminder as done. One that is completed already stays as it is.
+// CompleteReminder ends a reminder as done; of a recurring one its present occurrence alone, unless Series asks for all, or
+// none is left behind it. One that is completed already stays as it is.
 type CompleteReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
@@ -112,10 +93,11 @@ type CompleteReminder struct {
 func (cmd CompleteReminder) content() []any { return []any{"completeReminder", cmd.ID, cmd.Series} }
 
 func (cmd CompleteReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, cmd.ID, entity.StatusCompleted)
+	return c.end(ctx, cmd.ID, entity.StatusCompleted, cmd.Series)
 }
 
-// DismissReminder ends a reminder without its being done. One that is dismissed already stays as it is.
+// DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already stays as
+// it is.
 type DismissReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
@@ -125,11 +107,11 @@ type DismissReminder struct {
 func (cmd DismissReminder) content() []any { return []any{"dismissReminder", cmd.ID, cmd.Series} }
 
 func (cmd DismissReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, cmd.ID, entity.StatusDismissed)
+	return c.end(ctx, cmd.ID, entity.StatusDismissed, cmd.Series)
 }
 
-func (c call) end(ctx context.Context, id, status string) (Result, error) {
-	return c.act(ctx, id, false, func(ref entity.Ref, before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+func (c call) end(ctx context.Context, id, status string, all bool) (Result, error) {
+	return c.act(ctx, id, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
 		switch now := before.Str(entity.AttrStatus); now {
 		case status:
 			return before, nil, nil
@@ -137,22 +119,42 @@ func (c call) end(ctx context.Context, id, status string) (Result, error) {
 			return nil, nil, &StateError{ref, "is " + now + " already"}
 		}
 		after := before.Clone()
+		if before.Has(entity.AttrRRule) && !all {
+			present, err := findPresent(before, meta, c.now)
+			if err != nil {
+				return nil, nil, err
+			}
+			isLast, err := present.pass(after)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !isLast {
+				after[entity.AttrStatus] = entity.String(entity.StatusPending)
+				after.Set(entity.AttrSnoozeState, nil)
+				return after, nil, nil
+			}
+		}
 		after[entity.AttrStatus] = entity.String(status)
 		return after, nil, nil
 	})
 }
 
 // act is an edit of a reminder that depends on its state rather than on its version.
-func (c call) act(ctx context.Context, id string, wantsMeta bool, apply func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error)) (Result, error) {
+func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error)) (Result, error) {
 	t := c.registry.Named(entity.TypeReminder)
 	ref, err := c.check(t, id)
 	if err != nil {
 		return Result{}, err
 	}
 	return c.edit(ctx, edit{
-		typ: t, ref: ref, wantsMeta: wantsMeta,
+		typ: t, ref: ref, wantsMeta: true, // which occurrence is the present one depends on the user's zone
 		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
 			return apply(ref, before, meta)
 		},
 	})
+}
+
+func canBePutOff(reminder entity.Item) bool {
+	status := reminder.Str(entity.AttrStatus)
+	return status == entity.StatusPending || status == entity.StatusSnoozed
 }

@@ -1,0 +1,134 @@
+package command_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+const (
+	// It is noon on 1 December. The first trigger was on 28 November at nine in New York, 14:00 UTC.
+	nineInNewYork = `{"title":"r","triggerUtc":"2025-11-28T14:00:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY%s"}`
+	nineFloating  = `{"title":"r","triggerUtc":"2025-11-28T09:00:00","rrule":"FREQ=DAILY%s"}`
+)
+
+// state is what actions move: status, trigger, and the snoozed occurrence with its end and count.
+func state(it entity.Item) string {
+	text := it.Str("status") + " " + it.Str("triggerUtc")[5:16]
+	if entity.TriggerDone(it) {
+		text += " done"
+	}
+	if s := it.Map("snoozeState"); s != nil {
+		text += fmt.Sprintf(", %s until %s, %d", s.Str("occurrenceUtc")[5:16], s.Str("untilUtc")[5:16], s.Int("count"))
+	}
+	return text
+}
+
+func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
+	t.Parallel()
+	snooze := func(id string) command.Command { return command.SnoozeReminder{ID: id, Minutes: minutes(30)} }
+	complete := func(id string) command.Command { return command.CompleteReminder{ID: id} }
+	dismiss := func(id string) command.Command { return command.DismissReminder{ID: id} }
+	end := func(id string) command.Command { return command.DismissReminder{ID: id, Series: true} }
+	type action = func(id string) command.Command
+	type step struct {
+		after time.Duration
+		act   action
+		want  string
+	}
+	for name, c := range map[string]struct {
+		fields, more string
+		trigger      string // what a delivery made of it
+		steps        []step
+	}{
+		"snoozed before anybody delivered it": {nineInNewYork, "", "", []step{
+			{0, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-01T12:30, 1"},
+			{time.Minute, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-01T12:31, 2"},
+			{0, complete, "PENDING 12-01T14:00"},
+			{0, complete, "PENDING 12-01T14:00"},
+		}},
+		"snoozed after its delivery": {nineInNewYork, "", "2025-12-01T14:00:00Z", []step{
+			{0, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-01T12:30, 1"},
+			{24 * time.Hour, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-02T12:30, 2"},
+		}},
+		"completed in time, and again when the next is due": {nineInNewYork, "", "2025-12-01T14:00:00Z", []step{
+			{0, complete, "PENDING 12-01T14:00"},
+			{2 * time.Hour, complete, "PENDING 12-02T14:00"},
+			{time.Hour, dismiss, "PENDING 12-02T14:00"},
+		}},
+		"put off before its first trigger": {`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
+			{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 1"},
+			{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 2"},
+		}},
+		"completed before its first trigger": {`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
+			{0, complete, "PENDING 12-10T14:00"},
+		}},
+		"the last one": {nineInNewYork, ";COUNT=3", "", []step{
+			{0, complete, "COMPLETED 11-30T14:00 done"},
+		}},
+		"the last one, snoozed": {nineInNewYork, ";COUNT=3", "2025-11-30T14:00:00Z", []step{
+			{0, snooze, "SNOOZED 11-30T14:00 done, 11-30T14:00 until 12-01T12:30, 1"},
+			{0, snooze, "SNOOZED 11-30T14:00 done, 11-30T14:00 until 12-01T12:30, 2"},
+			{0, dismiss, "DISMISSED 11-30T14:00 done"},
+		}},
+		"the last but one, snoozed": {nineInNewYork, ";COUNT=4", "2025-12-01T14:00:00Z", []step{
+			{0, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-01T12:30, 1"},
+			{3 * time.Hour, complete, "PENDING 12-01T14:00"},
+			{0, complete, "COMPLETED 12-01T14:00 done"},
+		}},
+		"all of them": {nineInNewYork, "", "", []step{
+			{0, snooze, "SNOOZED 12-01T14:00, 11-30T14:00 until 12-01T12:30, 1"},
+			{0, end, "DISMISSED 12-01T14:00"},
+			{0, end, "DISMISSED 12-01T14:00"},
+		}},
+		"floating, in the user's zone": {nineFloating, "", "", []step{
+			{0, snooze, "SNOOZED 12-01T09:00, 11-30T14:00 until 12-01T12:30, 1"},
+			{2*time.Hour - time.Second, complete, "PENDING 12-01T09:00"},
+			{time.Second, complete, "PENDING 12-02T09:00"},
+		}},
+		"floating, the last one": {nineFloating, ";COUNT=3", "", []step{
+			{0, snooze, "SNOOZED 11-30T09:00 done, 11-30T14:00 until 12-01T12:30, 1"},
+			{0, complete, "COMPLETED 11-30T09:00 done"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
+			id := b.create(entity.Reminder(), fmt.Sprintf(c.fields, c.more))
+			if c.trigger != "" {
+				b.must(command.Update{Type: entity.Reminder(), ID: id, Patch: doc(`{"triggerUtc":"` + c.trigger + `"}`)}, at(1))
+			}
+			first := b.stored(entity.Reminder(), id).Str("firstTriggerUtc")
+			for i, s := range c.steps {
+				b.now = b.now.Add(s.after)
+				before := b.stored(entity.Reminder(), id)
+				res := b.must(s.act(id))
+				require.Equal(t, s.want, state(res.Item), "step %d", i)
+				require.Equal(t, first, res.Item.Str("firstTriggerUtc"), "step %d", i)
+				changes := int64(1)
+				if state(before) == s.want {
+					changes = 0
+				}
+				require.Equal(t, before.Int("version")+changes, res.Item.Int("version"), "step %d: nothing to do is no write", i)
+			}
+		})
+	}
+}
+
+func TestATickThatIsRepeatedIsOneTick(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Reminder(), fmt.Sprintf(nineInNewYork, ""))
+	for range 3 {
+		res := b.must(command.CompleteReminder{ID: id}, key("tick"))
+		require.Equal(t, "PENDING 12-01T14:00", state(res.Item))
+		b.now = b.now.Add(3 * time.Hour)
+	}
+	require.Equal(t, int64(2), b.stored(entity.Reminder(), id).Int("version"))
+}
