@@ -1,8 +1,11 @@
 package query_test
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,32 +21,76 @@ import (
 
 var oracleZones = []string{"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Australia/Lord_Howe", "Europe/London"}
 
+// generator makes one user's entities by chance.
+type generator struct {
+	t      *rapid.T
+	b      *bench
+	spread time.Duration
+	home   *time.Location
+	to     time.Time // nothing is asked for behind it
+	items  []entity.Item
+	series []oracleSeries
+}
+
+// oracleSeries is a series with the exceptions that count, by date.
+type oracleSeries struct {
+	master     entity.Item
+	exceptions map[string]entity.Item
+}
+
+func (g *generator) time(label string) time.Time { return drawTime(g.t, g.spread, label) }
+
+func (g *generator) tag() string {
+	if tag := rapid.SampledFrom([]string{"", "a", "b"}).Draw(g.t, "tag"); tag != "" {
+		return fmt.Sprintf(`,"tags":[%q]`, tag)
+	}
+	return ""
+}
+
+// oracleUsersVariable raises the number of users in hundreds.
+const oracleUsersVariable = "NEXUS_AGENDA_USERS"
+
 func TestTheAgendaEqualsASlowOracle(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		b := setup(t)
-		meta := entity.NewUserMeta(ann, noon)
-		home := rapid.SampledFrom(oracleZones).Draw(t, "home")
-		meta["defaultTzid"] = entity.String(home)
-		b.put(meta)
-		// Narrow spreads make many rows share a time, wide ones cross years.
-		spread := rapid.SampledFrom([]time.Duration{time.Hour, 30 * time.Hour, 20 * 24 * time.Hour, 500 * 24 * time.Hour}).Draw(t, "spread")
-		var items []entity.Item
-		for range rapid.IntRange(0, 150).Draw(t, "items") {
-			items = append(items, randomItem(t, b, spread))
+	users, err := strconv.Atoi(cmp.Or(os.Getenv(oracleUsersVariable), "100"))
+	require.NoError(t, err, oracleUsersVariable)
+	for range users / 100 { // rapid's own number of checks
+		rapid.Check(t, checkAgainstOracle)
+	}
+}
+
+func checkAgainstOracle(t *rapid.T) {
+	b := setup(t)
+	meta := entity.NewUserMeta(ann, noon)
+	home := rapid.SampledFrom(oracleZones).Draw(t, "home")
+	meta["defaultTzid"] = entity.String(home)
+	b.put(meta)
+	// Narrow spreads make many rows share a time, wide ones cross years.
+	spread := rapid.SampledFrom([]time.Duration{time.Hour, 30 * time.Hour, 20 * 24 * time.Hour, 500 * 24 * time.Hour}).Draw(t, "spread")
+	g := &generator{t: t, b: b, spread: spread, to: noon.Add(spread + 368*24*time.Hour)}
+	var err error
+	g.home, err = time.LoadLocation(home)
+	require.NoError(t, err)
+	for range rapid.SampledFrom([]int{0, 10, 60, 150}).Draw(t, "items") {
+		g.items = append(g.items, randomItem(t, b, spread))
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "series") {
+		g.randomSeries()
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "recurring reminders") {
+		g.randomRecurring()
+	}
+	b.now = noon.Add(rapid.SampledFrom([]time.Duration{0, 30 * time.Hour}).Draw(t, "later"))
+	for range 4 {
+		q := randomQuery(t, spread)
+		want := g.oracle(q)
+		var got []string
+		for _, e := range b.allEntries(q) {
+			s := showing{start: e.OccurrenceStart, end: e.OccurrenceEnd, title: e.Item.Str("title"), status: e.Item.Str("status"), tags: e.Item.Strings("tags"), date: e.Date, virtual: e.Virtual}
+			got = append(got, s.String())
 		}
-		b.now = noon.Add(rapid.SampledFrom([]time.Duration{0, 30 * time.Hour}).Draw(t, "later"))
-		for range 4 {
-			q := randomQuery(t, spread)
-			zone := q.Zone
-			if zone == "" {
-				zone = home
-			}
-			want := oracle(t, items, q, zone, b.now)
-			got := shown(b.allEntries(q))
-			require.Equal(t, want, got, "%+v", q)
-		}
-	})
+		require.Equal(t, want, got, "%+v", q)
+	}
 }
 
 func drawTime(t *rapid.T, spread time.Duration, label string) time.Time {
@@ -131,46 +178,61 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) entity.Item {
 }
 
 type showing struct {
-	start, end time.Time
-	id, text   string
+	start, end    time.Time
+	id            string
+	title, status string
+	tags          []string
+	date          string
+	virtual       bool
 }
 
-func oracle(t require.TestingT, items []entity.Item, q query.AgendaQuery, zoneName string, now time.Time) []string {
-	zone, err := time.LoadLocation(zoneName)
-	require.NoError(t, err)
+func (s showing) String() string {
+	text := s.title + " " + s.status + " " + strings.Join(s.tags, ",") + " " + s.start.UTC().Format(time.RFC3339)
+	if !s.end.Equal(s.start) {
+		text += " " + s.end.UTC().Format(time.RFC3339)
+	}
+	if s.virtual {
+		s.date += " virtual"
+	}
+	return text + " " + s.date
+}
+
+func (g *generator) oracle(q query.AgendaQuery) []string {
+	zone := g.home
+	if q.Zone != "" {
+		var err error
+		zone, err = time.LoadLocation(q.Zone)
+		require.NoError(g.t, err)
+	}
 	types := q.Types
 	if types == nil {
 		types = []string{"EVENT", "TASK", "REMINDER"}
 	}
-	var found []showing
-	for _, it := range items {
-		if it == nil || !slices.Contains(types, it.Str("entityType")) {
-			continue
-		}
-		tagged := len(q.Tags) == 0
-		for _, tag := range it.Strings("tags") {
-			tagged = tagged || slices.Contains(q.Tags, tag)
-		}
-		if !tagged {
-			continue
-		}
-		for _, s := range oracleShowings(it, zone, now) {
-			begins := !s.start.Before(q.From) && s.start.Before(q.To)
-			runs := s.start.Before(q.From) && s.end.After(q.From)
-			if begins || runs {
-				found = append(found, s)
-			}
+	var all []showing
+	for _, it := range g.items {
+		switch {
+		case it == nil || !slices.Contains(types, it.Str("entityType")):
+		case it.Has("rrule") && it.Str("status") != "DISMISSED":
+			all = append(all, reminderShowings(g.t, it, zone, g.home, q.To)...)
+		case !it.Has("rrule"):
+			all = append(all, oracleShowings(it, zone, g.b.now)...)
 		}
 	}
-	slices.SortFunc(found, func(a, b showing) int {
-		if c := a.start.Compare(b.start); c != 0 {
-			return c
+	if slices.Contains(types, "EVENT") {
+		for _, s := range g.series {
+			all = append(all, seriesShowings(g.t, s.master, s.exceptions, zone, q.To)...)
 		}
-		return strings.Compare(a.id, b.id)
+	}
+	all = slices.DeleteFunc(all, func(s showing) bool {
+		begins := !s.start.Before(q.From) && s.start.Before(q.To)
+		runs := s.start.Before(q.From) && s.end.After(q.From)
+		tagged := len(q.Tags) == 0 || slices.ContainsFunc(s.tags, func(tag string) bool { return slices.Contains(q.Tags, tag) })
+		return !tagged || !begins && !runs
 	})
+	slices.SortFunc(all, func(a, b showing) int { return cmp.Or(a.start.Compare(b.start), strings.Compare(a.id, b.id)) })
 	var out []string
-	for _, s := range found {
-		out = append(out, s.text)
+	for _, s := range all {
+		out = append(out, s.String())
 	}
 	return out
 }
@@ -193,13 +255,9 @@ func oracleShowings(it entity.Item, zone *time.Location, now time.Time) []showin
 	}
 	var out []showing
 	show := func(start, end time.Time) {
-		s := showing{start: start, end: end}
+		s := showing{start: start, end: end, title: it.Str("title"), status: it.Str("status"), tags: it.Strings("tags")}
 		for _, name := range []string{"eventId", "taskId", "reminderId", "noteId"} {
 			s.id += it.Str(name)
-		}
-		s.text = it.Str("title") + " " + start.UTC().Format(time.RFC3339)
-		if !end.Equal(start) {
-			s.text += " " + end.UTC().Format(time.RFC3339)
 		}
 		out = append(out, s)
 	}
@@ -210,7 +268,10 @@ func oracleShowings(it entity.Item, zone *time.Location, now time.Time) []showin
 			break
 		}
 		start, _ := read("startUtc", "startTzid")
-		end, _ := read("endUtc", "startTzid")
+		end, hasEnd := read("endUtc", "startTzid")
+		if !hasEnd {
+			end = start
+		}
 		show(start, end)
 	case "TASK":
 		status := it.Str("status")
