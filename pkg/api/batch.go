@@ -39,6 +39,7 @@ func batchOperation() *operation {
 			{"id", object{{"type", "string"}, {"description", "The command's id; empty if it had none."}}},
 			{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
 			{"entity", schemaRef(anyEntity)},
+			{"result", object{{"type", "object"}, {"additionalProperties", true}, {"description", "The answer of a command that answers more than one entity, such as SplitSeries."}}},
 			{"problem", schemaRef(problemSchema)},
 		}},
 		{"required", []string{"id", "status"}},
@@ -150,7 +151,11 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
 	if body := out.json(); body != nil {
-		result = append(append(result, `,"entity":`...), body...)
+		name := `,"entity":`
+		if out.item == nil {
+			name = `,"result":`
+		}
+		result = append(append(result, name...), body...)
 	}
 	return append(result, '}'), nil
 }

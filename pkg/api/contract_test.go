@@ -143,7 +143,11 @@ type driver struct {
 // made creates an entity by the example of its type and returns its id.
 func (d driver) made(typeName string) string {
 	t := entity.Product().Named(typeName)
-	res := d.want(201, post("/v1/"+t.Plural, d.example("create"+typeName[:1]+strings.ToLower(typeName[1:]))))
+	operation := "create" + typeName[:1] + strings.ToLower(typeName[1:])
+	if typeName == entity.TypeMaster {
+		operation = "createSeries"
+	}
+	res := d.want(201, post("/v1/"+t.Plural, d.example(operation)))
 	return res.text(t.IDAttr)
 }
 
@@ -206,6 +210,8 @@ func (d driver) pathValue(name string) string {
 		return entity.TypeNote
 	case "targetId":
 		return d.made(entity.TypeNote)
+	case "date":
+		return "20260302" // the first occurrence of the example's series
 	case "id":
 		return d.expired()
 	}

@@ -110,7 +110,7 @@ func (o *operation) parameters(r *entity.Registry) []any {
 	var params []any
 	for _, name := range o.pathNames() {
 		params = append(params, object{
-			{"name", name}, {"in", "path"}, {"required", true}, {"schema", pathSchema(r, name)},
+			{"name", name}, {"in", "path"}, {"required", true}, {"schema", o.pathSchema(r, name)},
 		})
 	}
 	for _, f := range o.query {
@@ -132,7 +132,7 @@ func (o *operation) parameters(r *entity.Registry) []any {
 		switch o.precondition {
 		case needsVersion:
 			headers = append(headers, "If-Match")
-		case mayHaveVersion:
+		case mayHaveVersion, mayNeedVersion:
 			headers = append(headers, "If-Match-Optional")
 		}
 	} else if o.hasETag() {
@@ -144,8 +144,11 @@ func (o *operation) parameters(r *entity.Registry) []any {
 	return params
 }
 
-// pathSchema is the form of a path's value: an id of one type or of any, or a type's name.
-func pathSchema(r *entity.Registry, name string) object {
+// pathSchema is the form of a path's value: an id of one type or of any, a type's name, or what the operation says.
+func (o *operation) pathSchema(r *entity.Registry, name string) object {
+	if schema, ok := o.paths[name]; ok {
+		return schema
+	}
 	if name == entity.LinkTargetType {
 		return object{{"type", "string"}, {"enum", typeNames(r)}}
 	}
@@ -224,7 +227,7 @@ func (o *operation) refusals() []int {
 	if o.precondition != withoutVersion {
 		statuses = append(statuses, http.StatusPreconditionFailed)
 	}
-	if o.precondition == needsVersion {
+	if o.precondition == needsVersion || o.precondition == mayNeedVersion {
 		statuses = append(statuses, http.StatusPreconditionRequired)
 	}
 	if o.body != nil {

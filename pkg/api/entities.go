@@ -90,7 +90,7 @@ func linkOperations(t *entity.Type) []*operation {
 	word := noun(t.Name)
 	one := "/v1/" + t.Plural + "/{" + t.IDAttr + "}"
 	backlinks := &operation{
-		id: "list" + entityNoun(t) + "Backlinks", method: http.MethodGet, path: one + "/backlinks", tag: t.Plural,
+		id: "list" + operationNoun(t) + "Backlinks", method: http.MethodGet, path: one + "/backlinks", tag: t.Plural,
 		summary: "List what links to " + article(word), detail: "The entities that have a link to it, a page at a time. Shortly after a link was made it may not show yet.",
 		query:   []entity.Field{limitParam(), cursorParam()},
 		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}}, finds: true,
@@ -114,7 +114,7 @@ func linkOperations(t *entity.Type) []*operation {
 	relation := form(entity.Field{Name: entity.LinkRelation, Kind: entity.Text, Min: 1, Max: 64, Doc: "What the target is to the entity, in the user's own word."})
 	return []*operation{
 		{
-			id: "add" + entityNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
+			id: "add" + operationNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
 			summary: "Link " + article(word) + " to another entity", detail: "One link for each target: a second time it only changes the relation. The target must exist and be the user's own.",
 			body:    &body{form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"}},
 			answers: changed, finds: true,
@@ -123,7 +123,7 @@ func linkOperations(t *entity.Type) []*operation {
 			},
 		},
 		{
-			id: "remove" + entityNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
+			id: "remove" + operationNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
 			summary: "Remove a link of " + article(word), detail: "A link that is not there is removed already.",
 			answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {

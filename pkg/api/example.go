@@ -75,6 +75,8 @@ func exampleValue(f entity.Field) any {
 		return exampleInstant(f)
 	case entity.Date:
 		return "2026-03-02"
+	case entity.Dates:
+		return []any{"20260309"}
 	case entity.Zone:
 		return "Europe/London"
 	case entity.Color:
@@ -94,8 +96,11 @@ func exampleValue(f entity.Field) any {
 		}
 		return inner
 	}
-	if f.Name == entity.AttrTitle {
+	switch f.Name {
+	case entity.AttrTitle:
 		return "Water the plants"
+	case entity.AttrRRule:
+		return "FREQ=WEEKLY;BYDAY=MO" // the other examples lie on Mondays
 	}
 	return "Some text"
 }

@@ -26,8 +26,10 @@ type operation struct {
 	writes       bool
 	precondition precondition
 	query        []entity.Field
-	body         *body
-	answers      []documented // the successful ones; refusals follow from the rest
+	// paths are the JSON Schemas of path values that their names alone do not give.
+	paths   map[string]object
+	body    *body
+	answers []documented // the successful ones; refusals follow from the rest
 	// finds says that the operation answers 404 for what is not there.
 	finds bool
 	// conflicts says in which state the operation is refused with 409; empty for never.
@@ -43,6 +45,8 @@ const (
 	withoutVersion precondition = iota
 	mayHaveVersion
 	needsVersion
+	// mayNeedVersion says that it depends on the body whether a version is needed or has no meaning.
+	mayNeedVersion
 )
 
 // body is what an operation takes.
@@ -89,6 +93,7 @@ type answer struct {
 	typ      *entity.Type
 	item     entity.Item
 	body     []byte // JSON, if the answer is no entity
+	version  int64  // of the entity that such an answer is about; 0 for none
 	location string
 	replayed bool
 }
@@ -105,11 +110,20 @@ func (a answer) json() []byte {
 func operations(r *entity.Registry) []*operation {
 	var table []*operation
 	for _, t := range r.Types() {
-		if !t.HasCollection() || t.OwnCommands {
+		if !t.HasCollection() {
 			continue
 		}
-		table = append(table, entityOperations(t)...)
+		if !t.OwnCommands {
+			table = append(table, entityOperations(t)...)
+		}
 		switch t.Name {
+		case entity.TypeEvent:
+			aboutSeries(t, table)
+		case entity.TypeMaster:
+			table = append(table, seriesOperations(t)...)
+		case entity.TypeInstance:
+			table = append(table, instanceOperations(t)...)
+			continue // its links are fields of the occurrence like the others
 		case entity.TypeTask:
 			table = append(table, columnOperation(t), boardOperation(t))
 		case entity.TypeReminder:
@@ -164,7 +178,15 @@ func (o *operation) check(c *call) *Problem {
 	return nil
 }
 
-// entityNoun is a type's name as part of operation ids and schema names: SHOPPING_LIST gives ShoppingList.
+// operationNoun is a type's name as part of operation ids.
+func operationNoun(t *entity.Type) string {
+	if t.Name == entity.TypeMaster {
+		return "Series"
+	}
+	return entityNoun(t)
+}
+
+// entityNoun is a type's name as part of schema names: SHOPPING_LIST gives ShoppingList.
 func entityNoun(t *entity.Type) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(t.Name, "_") {

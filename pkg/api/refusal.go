@@ -48,7 +48,10 @@ func problemOfMissing(e *command.NotFoundError) *Problem {
 	if e.Pointer == "" {
 		return refuse(notFound, "There is no such %s.", noun(e.Ref.Type))
 	}
-	p := refuse(notFound, "The target of the link does not exist.")
+	p := refuse(notFound, "What the request refers to does not exist.")
+	if e.Pointer != pointerToEvent {
+		p = refuse(notFound, "The target of the link does not exist.")
+	}
 	p.Errors = []entity.FieldError{{Pointer: e.Pointer, Detail: "does not exist"}}
 	return p
 }
@@ -87,8 +90,13 @@ func problemOfSentinel(err error) *Problem {
 
 // noun is the word for a type of entity in a sentence.
 func noun(typeName string) string {
-	if typeName == "" {
+	switch typeName {
+	case "":
 		return "entity"
+	case entity.TypeMaster:
+		return "series"
+	case entity.TypeInstance:
+		return "occurrence"
 	}
 	return strings.ToLower(strings.ReplaceAll(typeName, "_", " "))
 }

@@ -27,6 +27,7 @@ const (
 const (
 	floatingOrInstant = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})?$`
 	hexColor          = `^#[0-9a-f]{6}$`
+	compactDate       = `^[0-9]{8}$`
 	suffixPattern     = `_[A-Za-z0-9_-]{1,50}$`
 )
 
@@ -60,7 +61,7 @@ func formSchema(f *entity.Type) object {
 func entitySchemas(t *entity.Type) object {
 	name := entityNoun(t)
 	schemas := object{{name, objectSchema(t.Fields, shown)}}
-	if t.HasCollection() {
+	if t.HasCollection() && t.Name != entity.TypeInstance { // which is made of its series, by its date
 		id := object{{"type", "string"}, {"pattern", "^" + t.IDPrefix + "_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"}, {"description", "The client's own choice."}}
 		create := objectSchema(t.Fields, created)
 		for i, m := range create {
@@ -146,6 +147,10 @@ func valueSchema(f entity.Field, v view) object {
 			return append(listOf(object{{"type", "string"}, {"enum", f.Enum}}), listBounds(f)...)
 		}
 		return append(listOf(bounded("string", "minLength", f.MemberMin, "maxLength", f.MemberMax)), listBounds(f)...)
+	case entity.Dates:
+		return append(listOf(object{{"type", "string"}, {"pattern", compactDate}}), listBounds(f)...)
+	case entity.Names:
+		return append(listOf(object{{"type", "string"}}), listBounds(f)...)
 	case entity.Minutes, entity.Integers:
 		return append(listOf(bounded("integer", "minimum", f.MemberMin, "maximum", f.MemberMax)), listBounds(f)...)
 	case entity.Links:

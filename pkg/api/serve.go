@@ -222,15 +222,19 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 }
 
 // tagOf returns the answer's entity tag, and whether it names the whole representation, so that whoever has the tag has
-// the same. Of an entity it is the version, which is for writes; statistics and what time moves change without it.
+// the same. Of an entity it is the version, which is for writes; statistics, what time moves, and what a series and its
+// occurrences have of each other change without it.
 func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
 		return x.api.document().tag, true
+	case out.item == nil && out.version > 0:
+		return entityTag(out.version), false
 	case out.item == nil:
 		return "", false
 	}
-	return entityTag(out.item.Int(entity.AttrVersion)), out.typ.HasCollection() && !movedByTime(out)
+	whole = out.typ.HasCollection() && !out.typ.OwnCommands && !movedByTime(out)
+	return entityTag(out.item.Int(entity.AttrVersion)), whole
 }
 
 // movedByTime reports whether an entity is shown otherwise than its last write left it: archived at a time after it.

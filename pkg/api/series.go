@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// Members of the bodies and answers about series.
+const (
+	memberFromEvent = "fromEventId"
+	memberUntil     = "untilUtc"
+	memberDate      = "date"
+	memberChanges   = "changes"
+	memberEnded     = "ended"
+	memberFollowing = "following"
+
+	pointerToEvent = "/" + memberFromEvent
+)
+
+// aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an event,
+// and what is about recurrence leads to the series.
+func aboutSeries(event *entity.Type, table []*operation) {
+	for _, o := range table {
+		switch o.id {
+		case "createEvent", "updateEvent":
+			run := o.run
+			o.run = func(ctx context.Context, s services, c call) (answer, error) {
+				a, err := run(ctx, s, c)
+				return a, leadToSeries(err)
+			}
+		case "getEvent":
+			o.summary = "Read an event, a series, or an occurrence of a series"
+			o.detail = "As its last write left it. An occurrence that nobody changed is made of its series, and has its version."
+			o.answers[0].doc = "The event, by whatever id it has."
+			o.answers[0].schema = object{{"anyOf", []any{schemaRef(entityNoun(event)), schemaRef("Master"), schemaRef("Instance")}}}
+			o.paths = map[string]object{event.IDAttr: {{"type", "string"}, {"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}}}
+			o.run = func(ctx context.Context, s services, c call) (answer, error) {
+				found, err := s.queries.Event(ctx, c.user, c.path[event.IDAttr])
+				return answer{status: http.StatusOK, typ: found.Type, item: found.Item}, err
+			}
+		}
+	}
+}
+
+// leadToSeries tells whoever gives a single event a recurrence where it belongs.
+func leadToSeries(err error) error {
+	var invalid *entity.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	fields := slices.Clone(invalid.Fields)
+	for i, f := range fields {
+		switch f.Pointer {
+		case "/" + entity.AttrRRule, "/" + entity.AttrRRuleUntil, "/" + entity.AttrExDate, "/" + entity.AttrRDate:
+			fields[i].Detail = "is not a field of a single event: POST /v1/series makes a series, with " + memberFromEvent + " of this event"
+		}
+	}
+	return entity.Invalid(fields)
+}
+
+// seriesOperations are those about whole series.
+func seriesOperations(t *entity.Type) []*operation {
+	many := "/v1/" + t.Plural
+	one := many + "/{" + t.IDAttr + "}"
+	changed := []documented{entityAnswer(http.StatusOK, t, "The series as it is now."), goneAnswer}
+	id := func(c call) string { return c.path[t.IDAttr] }
+	return []*operation{
+		{
+			id: "createSeries", method: http.MethodPost, path: many, tag: t.Plural, writes: true, precondition: mayNeedVersion,
+			summary: "Create a series", detail: "The id is chosen here unless the body has one: the prefix mst_ and a lower-case UUID. With fromEventId an event becomes a series: " +
+				"it is deleted, the series has its fields as far as the body says nothing else, its links and its UID. That needs the event's version; without fromEventId a version has no meaning.",
+			body:      &body{schema: createSeriesSchema(), required: true, example: exampleOf(t)},
+			answers:   []documented{entityAnswer(http.StatusCreated, t, "The series was created."), goneAnswer},
+			finds:     true, // the event, or a link's target, may be missing
+			conflicts: "The chosen id exists, is in the archive, or was deleted.",
+			run:       createSeries,
+		},
+		{
+			id: "getSeries", method: http.MethodGet, path: one, tag: t.Plural,
+			summary: "Read a series with its exceptions", detail: "The exceptions are the occurrences that differ from the series or are cancelled, each as its user sees it, in the order of the dates that " +
+				"the series gives them. An answer ends at about 1 MB; nextCursor leads to the exceptions behind it.",
+			query: []entity.Field{cursorParam()},
+			answers: []documented{{status: http.StatusOK, doc: "The series; its version is the ETag.", entity: true, schema: object{
+				{"type", "object"},
+				{"properties", object{
+					{"master", schemaRef(entityNoun(t))}, {"instances", listOf(schemaRef("Instance"))},
+					{"nextCursor", object{{"type", "string"}, {"description", "Leads to more exceptions; absent at the end."}}},
+				}},
+				{"required", []string{"master", "instances"}},
+			}}}, finds: true,
+			run: getSeries(t),
+		},
+		{
+			id: "updateSeries", method: http.MethodPatch, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "Change a series", detail: "A JSON Merge Patch (RFC 7396): null removes a member. A start that moves takes the days that the rule names along, unless the patch has a rule. " +
+				"Exceptions stay as long as their dates are occurrences.",
+			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
+			answers: changed, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.UpdateSeries{ID: id(c), Patch: c.doc})
+			},
+		},
+		{
+			id: "deleteSeries", method: http.MethodDelete, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "Delete a series", detail: "For good, with all of its exceptions.",
+			answers: []documented{{status: http.StatusNoContent, doc: "The series is deleted."}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.DeleteSeries{ID: id(c)})
+			},
+		},
+		{
+			id: "endSeries", method: http.MethodPost, path: one + "/end", tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "End a series", detail: "No occurrence starts after the instant. A series that ends earlier already stays as it is; one of which no occurrence would be left is to be deleted instead.",
+			body: endBody(), answers: changed, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.EndSeries{ID: id(c), UntilUtc: c.form.Str(memberUntil)})
+			},
+		},
+		{
+			id: "splitSeries", method: http.MethodPost, path: one + "/split", tag: t.Plural, writes: true, precondition: needsVersion,
+			summary: "Change this and all following occurrences", detail: "The series ends before the occurrence of the date, and a new one goes on from there with the changes, a merge patch. " +
+				"A COUNT is divided, days that the rule names follow the start, and later exceptions go along if their dates are occurrences of the new series.",
+			body: splitBody(t), finds: true,
+			answers: []documented{{status: http.StatusCreated, doc: "Both series as they are now; of a repeated request the old one only if it is still there.", schema: object{
+				{"type", "object"}, {"properties", object{{memberEnded, schemaRef(entityNoun(t))}, {memberFollowing, schemaRef(entityNoun(t))}}}, {"required", []string{memberFollowing}},
+			}}, goneAnswer},
+			run: splitSeries(t),
+		},
+	}
+}
+
+// instanceOperations are those about one occurrence of a series.
+func instanceOperations(t *entity.Type) []*operation {
+	path := "/v1/series/{" + entity.AttrMasterID + "}/instances/{" + memberDate + "}"
+	changed := []documented{entityAnswer(http.StatusOK, t, "The occurrence as it is now."), goneAnswer}
+	paths := map[string]object{memberDate: {{"type", "string"}, {"pattern", compactDate}, {"description", "The local date YYYYMMDD that the series gives the occurrence, wherever it was moved."}}}
+	return []*operation{
+		{
+			id: "putInstance", method: http.MethodPut, path: path, tag: "series", writes: true, precondition: needsVersion, paths: paths,
+			summary: "Change one occurrence", detail: "The body is what the occurrence has of its own; null is deliberately empty. Everything else is the series', whatever the occurrence had before: " +
+				"an empty body undoes all changes, a cancellation, too. A start without an end keeps the length. If-Match names the occurrence's version, which is the series' as long as it does not differ.",
+			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, example: map[string]any{entity.AttrTitle: "Another text"}},
+			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.PutInstance{MasterID: c.path[entity.AttrMasterID], Date: c.path[memberDate], Fields: c.doc})
+			},
+		},
+		{
+			id: "cancelInstance", method: http.MethodDelete, path: path, tag: "series", writes: true, precondition: needsVersion, paths: paths,
+			summary: "Cancel one occurrence", detail: "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
+			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[entity.AttrMasterID], Date: c.path[memberDate]})
+			},
+		},
+	}
+}

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+// createSeriesSchema is a series of its own, or what an event lacks to become one.
+func createSeriesSchema() object {
+	master := entity.Master()
+	fields := properties(master.Fields, patched)
+	from := object{{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}}}
+	id := object{{master.IDAttr, object{{"type", "string"}, {"description", "The client's own choice."}}}}
+	return object{{"anyOf", []any{
+		schemaRef(entityNoun(master) + "Create"),
+		object{
+			{"type", "object"}, {"properties", append(append(from, id...), fields...)},
+			{"required", []string{memberFromEvent, entity.AttrRRule}}, {"additionalProperties", false},
+		},
+	}}}
+}
+
+func createSeries(ctx context.Context, s services, c call) (answer, error) {
+	raw, given := c.doc[memberFromEvent]
+	if !given {
+		if c.expected != nil {
+			return answer{}, refuse(malformed, "A version has no meaning for createSeries without %s.", memberFromEvent)
+		}
+		return s.do(ctx, c, command.CreateSeries{Fields: c.doc})
+	}
+	event, isText := raw.(string)
+	if !isText || event == "" {
+		return answer{}, refuseFields(entity.FieldError{Pointer: pointerToEvent, Detail: "must be the id of an event"})
+	}
+	fields := maps.Clone(c.doc)
+	delete(fields, memberFromEvent)
+	return s.do(ctx, c, command.CreateSeries{Fields: fields, FromEventID: event})
+}
+
+func getSeries(t *entity.Type) func(context.Context, services, call) (answer, error) {
+	return func(ctx context.Context, s services, c call) (answer, error) {
+		_, cursor, p := pageOf(c.query)
+		if p != nil {
+			return answer{}, p
+		}
+		got, err := s.queries.Series(ctx, c.user, c.path[t.IDAttr], cursor)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.Named(entity.TypeInstance), got), version: got.Master.Int(entity.AttrVersion)}, nil
+	}
+}
+
+func appendSeries(master, instance *entity.Type, got query.Series) []byte {
+	out := master.AppendJSON([]byte(`{"master":`), got.Master)
+	out = append(out, `,"instances":[`...)
+	for i, it := range got.Instances {
+		out = instance.AppendJSON(appendComma(out, i), it)
+	}
+	return append(appendNext(append(out, ']'), got.Next), '}')
+}
+
+// endBody is the body of endSeries. Its instant is an entity's, whose zone decides on its form; the command reads it.
+func endBody() *body {
+	until := form(entity.Field{Name: memberUntil, Kind: entity.Text, Required: true, Min: 1, Max: 64})
+	return &body{
+		form: until, required: true, example: map[string]any{memberUntil: "2026-06-30T23:59:59"},
+		schema: object{
+			{"type", "object"},
+			{"properties", object{{memberUntil, object{
+				{"type", "string"}, {"pattern", floatingOrInstant},
+				{"description", "No occurrence starts after it. Without offset for a series that floats or has whole days."},
+			}}}},
+			{"required", []string{memberUntil}}, {"additionalProperties", false},
+		},
+	}
+}
+
+// splitBody is the body of splitSeries, which is read by the operation: its changes are a document of their own.
+func splitBody(t *entity.Type) *body {
+	return &body{
+		required: true,
+		example:  map[string]any{memberDate: "20260309", memberChanges: map[string]any{entity.AttrTitle: "Another text"}},
+		schema: object{
+			{"type", "object"},
+			{"properties", object{
+				{memberDate, object{{"type", "string"}, {"pattern", compactDate}, {"description", "The local date YYYYMMDD of the first occurrence that is to change; not that of the first of all."}}},
+				{memberChanges, schemaRef(entityNoun(t) + "Patch")},
+			}},
+			{"required", []string{memberDate}}, {"additionalProperties", false},
+		},
+	}
+}
+
+func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, error) {
+	return func(ctx context.Context, s services, c call) (answer, error) {
+		var wrong findings
+		for _, name := range sortedNames(c.doc) {
+			if name != memberDate && name != memberChanges {
+				wrong.add(pointerTo("", shorten(name)), "is not a known field")
+			}
+		}
+		date, isText := c.doc[memberDate].(string)
+		if !isText || !entity.IsCompactDate(date) {
+			wrong.add("/"+memberDate, "must be a date YYYYMMDD")
+		}
+		changes, isObject := c.doc[memberChanges].(map[string]any)
+		if c.doc[memberChanges] != nil && !isObject {
+			wrong.add("/"+memberChanges, "must be an object")
+		}
+		if len(wrong) > 0 {
+			return answer{}, refuseFields(wrong...)
+		}
+		cmd := command.SplitSeries{ID: c.path[t.IDAttr], Date: date, Changes: changes}
+		res, err := s.commands.Do(ctx, command.Request{User: c.user, ExpectedVersion: c.expected, IdempotencyKey: c.key, Command: cmd})
+		if err != nil {
+			return answer{}, err
+		}
+		if res.Deleted {
+			return answer{status: http.StatusNoContent, replayed: res.Replayed}, nil
+		}
+		out := []byte{'{'}
+		if res.Ended != nil {
+			out = append(t.AppendJSON(append(out, `"`+memberEnded+`":`...), res.Ended), ',')
+		}
+		out = append(t.AppendJSON(append(out, `"`+memberFollowing+`":`...), res.Item), '}')
+		return answer{status: http.StatusCreated, body: out, location: "/v1/" + t.Plural + "/" + res.Ref.ID, replayed: res.Replayed}, nil
+	}
+}
