@@ -2,6 +2,7 @@ package calendar_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/calendar"
+	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -40,6 +42,7 @@ type bench struct {
 	store    *memory.Store
 	commands *command.Service
 	calendar *calendar.Service
+	importer *calendar.Importer
 
 	mu    sync.Mutex
 	now   time.Time
@@ -66,6 +69,7 @@ func setup(t testing.TB) *bench {
 	registry := entity.Product()
 	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: b.clock, NewID: b.newID})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
+	b.importer = calendar.NewImporter(b.commands, registry)
 	return b
 }
 
@@ -164,4 +168,30 @@ func instance(master entity.Item, date string, own entity.Item) entity.Item {
 	created, _ := master.Time(entity.AttrCreatedAt)
 	user, _ := entity.ParseUserPK(master.Str(entity.AttrPK))
 	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, created, nil)
+}
+
+// report is the answer to an import.
+type report struct {
+	Created, Updated, Unchanged, LeftOutTotal int
+	Refused, LeftOut                          []calendar.Remark
+}
+
+func (b *bench) imports(user string, text []byte) report {
+	b.t.Helper()
+	answer, _, err := b.importer.Import(b.t.Context(), user, text, "")
+	b.NoError(err)
+	var r report
+	b.NoError(json.Unmarshal(answer, &r))
+	return r
+}
+
+// rows is everything in the table, as text by key.
+func (b *bench) rows() map[string]string {
+	b.t.Helper()
+	rows := map[string]string{}
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+		rows[it.Key().String()] = string(change.AppendItem(nil, it))
+		return nil
+	}))
+	return rows
 }

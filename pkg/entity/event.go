@@ -61,8 +61,29 @@ func spanFields() []Field {
 	}
 }
 
-// uidField is for tasks and reminders, which have a UID only if another calendar gave them one.
-var uidField = Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
+// What tasks and reminders have of this only if another calendar gave it to them.
+var (
+	uidField      = Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
+	sequenceField = Field{Name: AttrSequence, Kind: Integer, Origin: FromServer, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it."}
+)
+
+// Revision is which revision of an entity iCalendar sees. One that has no count of its own counts its versions.
+func Revision(it Item) int64 {
+	if it.Has(AttrSequence) {
+		return it.Int(AttrSequence)
+	}
+	return it.Int(AttrVersion) - 1
+}
+
+// deriveSequence counts the revisions of a task or reminder that another calendar knows.
+func deriveSequence(w Write, fields []Field) {
+	if w.Before == nil || !w.Before.Has(AttrSequence) || !Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
+		return
+	}
+	if changedByClient(fields, w.Before, w.After) || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
+		w.After[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+	}
+}
 
 // revisionFields are how iCalendar knows an event.
 func revisionFields() []Field {

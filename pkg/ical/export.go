@@ -26,7 +26,7 @@ func FromItem(it entity.Item) (Draft, error) {
 }
 
 func newDraft(t *entity.Type, it entity.Item) Draft {
-	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: it.Int(entity.AttrSequence), UID: it.Str(entity.AttrICalUID)}
+	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: entity.Revision(it), UID: it.Str(entity.AttrICalUID)}
 	if d.UID == "" {
 		d.UID = entity.ICalUID(it.Str(t.IDAttr))
 	}

@@ -1,0 +1,182 @@
+package calendar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+// Importer takes over calendars from files. It is safe for concurrent use.
+type Importer struct {
+	commands *command.Service
+	registry *entity.Registry
+}
+
+// NewImporter returns an importer that makes its writes through the commands.
+func NewImporter(commands *command.Service, registry *entity.Registry) *Importer {
+	if commands == nil || registry == nil {
+		panic("calendar: a part of the Importer is missing")
+	}
+	return &Importer{commands, registry}
+}
+
+// Import takes over what a text holds, of at most 1,000 components and 5 MB ([ical.RequestLimits]). An event, task or
+// reminder has the id of its UID, so importing a text again finds what it made the first time, and writes only what says
+// something else now. What was exported from here is recognised by its UID.
+//
+// Of something that is here in a later revision (its SEQUENCE, RFC 5546 §2.1.5), an older one is refused: somebody has
+// changed it since. An occurrence whose series is neither in the text nor here becomes an event of its own.
+//
+// With an idempotency key, a repetition is answered with the first report and has no effect. The errors are those of
+// [ical.Decode] and of [command.Service.Import], and about the key those of [command.Service.Do].
+func (i *Importer) Import(ctx context.Context, user string, text []byte, key string) (report []byte, replayed bool, err error) {
+	steps, err := i.commands.BeginSteps(ctx, user, key, "import", digest(text))
+	if err != nil {
+		return nil, false, err
+	}
+	if steps.Answer != nil {
+		return steps.Answer, true, nil
+	}
+	report, err = i.run(ctx, user, text)
+	if err != nil {
+		return nil, false, errors.Join(err, steps.Abandon(context.WithoutCancel(ctx)))
+	}
+	return report, false, steps.End(ctx, report)
+}
+
+func (i *Importer) run(ctx context.Context, user string, text []byte) ([]byte, error) {
+	document, err := ical.Decode(text, ical.RequestLimits())
+	if err != nil {
+		return nil, err
+	}
+	mapped := ical.Map(document)
+	report := newReport(mapped)
+	groups := groupsOf(mapped.Drafts)
+	alone, err := i.take(ctx, user, groups, report)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := i.take(ctx, user, alone, report); err != nil {
+		return nil, err
+	}
+	return report.JSON()
+}
+
+// bundle is drafts that become one thing: a series with its exceptions, exceptions of one that is not in the text, or
+// anything else by itself.
+type bundle struct {
+	drafts []ical.Draft
+}
+
+func (b bundle) isOrphans() bool { return b.drafts[0].Orphan }
+
+// exceptions are the drafts of occurrences.
+func (b bundle) exceptions() []ical.Draft {
+	if b.isOrphans() {
+		return b.drafts
+	}
+	return b.drafts[1:]
+}
+
+func groupsOf(drafts []ical.Draft) []bundle {
+	var bundles []bundle
+	orphans := map[string]int{}
+	for _, d := range drafts {
+		at, known := orphans[d.UID]
+		switch {
+		case d.Kind == entity.TypeInstance && !d.Orphan: // its series stands before it
+			last := &bundles[len(bundles)-1]
+			last.drafts = append(last.drafts, d)
+		case d.Orphan && known:
+			bundles[at].drafts = append(bundles[at].drafts, d)
+		default:
+			if d.Orphan {
+				orphans[d.UID] = len(bundles)
+			}
+			bundles = append(bundles, bundle{[]ical.Draft{d}})
+		}
+	}
+	return bundles
+}
+
+// take imports bundles and adds what became of them to the report. It returns occurrences whose series is nowhere, each
+// as an event of its own.
+func (i *Importer) take(ctx context.Context, user string, bundles []bundle, report *Report) (alone []bundle, err error) {
+	if len(bundles) == 0 {
+		return nil, nil
+	}
+	things := make([]command.Imported, len(bundles))
+	for n, b := range bundles {
+		things[n] = i.imported(user, b)
+	}
+	results, err := i.commands.Import(ctx, user, things)
+	if err != nil {
+		return nil, err
+	}
+	for n, b := range bundles {
+		if errors.Is(results[n].Err, command.ErrNoSeries) {
+			for _, d := range b.drafts {
+				alone = append(alone, bundle{[]ical.Draft{d.Alone()}})
+			}
+			continue
+		}
+		report.count(b, results[n])
+	}
+	return alone, nil
+}
+
+// count adds a bundle's outcome, component by component. Exceptions that follow from an RDATE are part of the component
+// of their series.
+func (r *Report) count(b bundle, result command.ImportResult) {
+	if result.Outcome == command.Refused {
+		for n, d := range b.drafts {
+			switch {
+			case n == 0:
+				r.refuse(d, result.Err)
+			case d.Line != b.drafts[0].Line:
+				r.refuse(d, fmt.Errorf("its series was refused: %w", result.Err))
+			}
+		}
+		return
+	}
+	outcome := result.Outcome
+	for n, d := range b.exceptions() {
+		part := result.Exceptions[n]
+		isComponent := b.isOrphans() || d.Line != b.drafts[0].Line
+		switch {
+		case part.Outcome == command.Refused && isComponent:
+			r.refuse(d, part.Err)
+		case part.Outcome == command.Refused:
+			r.leaveOut(d, part.Err)
+		case isComponent:
+			r.add(part.Outcome)
+		case part.Outcome != command.Unchanged && outcome == command.Unchanged:
+			outcome = command.Updated
+		}
+	}
+	if !b.isOrphans() {
+		r.add(outcome)
+	}
+}
+
+func (r *Report) leaveOut(d ical.Draft, err error) {
+	if r.LeftOutTotal++; len(r.LeftOut) < maxLeftOut {
+		r.LeftOut = append(r.LeftOut, Remark{d.Component, clip(d.UID), d.Line, "the RDATE on " + d.Date + ": " + err.Error()})
+	}
+}
+
+func (r *Report) add(o command.Outcome) {
+	switch o {
+	case command.Created:
+		r.Created++
+	case command.Updated:
+		r.Updated++
+	case command.Unchanged:
+		r.Unchanged++
+	case command.Refused: // listed by itself
+	}
+}

@@ -1,0 +1,106 @@
+package calendar
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// imported is a bundle in the words of package command.
+func (i *Importer) imported(user string, b bundle) command.Imported {
+	d := b.drafts[0]
+	thing := command.Imported{
+		UID: d.UID, Sequence: d.Sequence, CreatedAt: d.CreatedAt, CompletedAt: d.CompletedAt,
+		ID:   func(prefix string, k int) string { return ical.ID(prefix, user, d.UID, k) },
+		Says: b.isToldBy,
+	}
+	thing.Known, _ = entity.IDOfICalUID(d.UID)
+	for _, x := range b.exceptions() {
+		thing.Exceptions = append(thing.Exceptions, exception(x))
+	}
+	if b.isOrphans() {
+		thing.Type, thing.OnlyExceptions = i.registry.Named(entity.TypeMaster), true
+		return thing
+	}
+	thing.Type = i.registry.Named(d.Kind)
+	thing.Fields = fieldsOf(thing.Type, d)
+	return thing
+}
+
+func exception(d ical.Draft) command.Exception {
+	date := func(string) string { return d.Date }
+	if d.Orphan {
+		date = d.Original.DateIn
+	}
+	return command.Exception{Date: date, Fields: d.Fields}
+}
+
+// fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has
+// no word for them.
+func fieldsOf(t *entity.Type, d ical.Draft) entity.Item {
+	fields := d.Fields.Clone()
+	fields.Set(entity.AttrExDate, dates(d.ExDates))
+	fields.Set(entity.AttrRDate, dates(d.RDates))
+	if d.RRule != "" {
+		fields[entity.AttrRRule] = entity.String(d.RRule)
+	}
+	for _, f := range t.Fields {
+		if f.Origin == entity.FromClient && f.Name != entity.AttrLinks && !fields.Has(f.Name) {
+			fields[f.Name] = entity.Null{}
+		}
+	}
+	return fields
+}
+
+func dates(list []string) entity.List {
+	var out entity.List
+	for _, date := range list {
+		out = append(out, entity.String(date))
+	}
+	return out
+}
+
+// isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and comes
+// back has not changed, whatever the format makes of it on the way.
+func (b bundle) isToldBy(stored entity.Item, instances []entity.Item) bool {
+	if b.isOrphans() {
+		return false
+	}
+	drafts, err := draftsOf(stored, instances)
+	if err != nil {
+		return false
+	}
+	built, err := ical.Calendar{}.Build(drafts)
+	if err != nil {
+		return false
+	}
+	document, err := ical.Decode(ical.Encode(built), ical.FileLimits())
+	if err != nil {
+		return false
+	}
+	told := ical.Map(document)
+	return len(told.Refused) == 0 && slices.EqualFunc(told.Drafts, b.drafts, saysTheSame)
+}
+
+func draftsOf(stored entity.Item, instances []entity.Item) ([]ical.Draft, error) {
+	if stored.Str(entity.AttrType) == entity.TypeMaster {
+		return ical.FromSeries(stored, instances...)
+	}
+	d, err := ical.FromItem(stored)
+	return []ical.Draft{d}, err
+}
+
+// saysTheSame compares what a user sees of two drafts.
+func saysTheSame(a, b ical.Draft) bool {
+	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.Fields.Equal(b.Fields) &&
+		slices.Equal(a.ExDates, b.ExDates) && slices.Equal(a.RDates, b.RDates)
+}

@@ -1,0 +1,69 @@
+package calendar
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"nexus/pkg/ical"
+)
+
+// maxLeftOut bounds how many parts left out are listed in a report.
+const maxLeftOut = 500
+
+// Report says what became of every component of an imported text: it was created, updated, unchanged, or is among the
+// refused.
+type Report struct {
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Unchanged int `json:"unchanged"`
+	// Refused are components of which nothing was taken, LeftOut parts of others that have no place here.
+	Refused []Remark `json:"refused"`
+	LeftOut []Remark `json:"leftOut"`
+	// LeftOutTotal is how many those are: beyond 500 they are counted only.
+	LeftOutTotal int `json:"leftOutTotal"`
+}
+
+// Remark is what was not taken, with its place in the text.
+type Remark struct {
+	Component string `json:"component"`
+	UID       string `json:"uid,omitempty"`
+	Line      int    `json:"line"`
+	Reason    string `json:"reason"`
+}
+
+func newReport(m ical.Result) *Report {
+	r := &Report{Refused: []Remark{}, LeftOut: []Remark{}, LeftOutTotal: len(m.LeftOut)}
+	for _, x := range m.Refused {
+		r.Refused = append(r.Refused, Remark(x))
+	}
+	for _, x := range m.LeftOut[:min(len(m.LeftOut), maxLeftOut)] {
+		r.LeftOut = append(r.LeftOut, Remark(x))
+	}
+	return r
+}
+
+func (r *Report) refuse(d ical.Draft, err error) {
+	r.Refused = append(r.Refused, Remark{d.Component, clip(d.UID), d.Line, err.Error()})
+}
+
+// clip keeps a report short whatever was sent.
+func clip(s string) string {
+	const longest = 60
+	if len(s) <= longest {
+		return s
+	}
+	cut := longest
+	for cut > 0 && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// JSON is the report as a client gets it.
+func (r *Report) JSON() ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("write the report: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,194 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// plan decides what to write for one thing.
+func (r *importing) plan(thing Imported, p place) work {
+	switch {
+	case thing.OnlyExceptions && p.stored == nil:
+		return refusal(ErrNoSeries)
+	case p.dead:
+		return refusal(ErrManyLives)
+	case thing.OnlyExceptions:
+		return r.planExceptions(thing, p)
+	case p.stored == nil:
+		return r.planNew(thing, p)
+	}
+	before, _ := thing.Type.Seen(p.stored, r.now)
+	isNewer := thing.Sequence > entity.Revision(before)
+	result := ImportResult{Outcome: Unchanged, Ref: p.ref}
+	if thing.Says(before, p.instances) && !isNewer {
+		result.Exceptions = make([]ImportResult, len(thing.Exceptions))
+		return work{result: result}
+	}
+	if thing.Sequence < entity.Revision(before) {
+		return refusal(ErrOutdated)
+	}
+	after, err := r.changed(thing, before)
+	if err != nil {
+		return refusal(err)
+	}
+	if thing.Type.Name == entity.TypeMaster {
+		return r.planSeries(thing, p, after, isNewer)
+	}
+	if after == nil {
+		return work{result: result}
+	}
+	result.Outcome = Updated
+	return work{result: result, steps: []step{{action: table.Change(p.stored, after, table.AtVersion(p.stored.Int(entity.AttrVersion)))}}}
+}
+
+// planNew creates a thing, in the place of what it was before if that is there as another type.
+func (r *importing) planNew(thing Imported, p place) work {
+	var links entity.Value
+	var steps []step
+	gone := ""
+	if p.other != nil {
+		if entity.Revision(p.other) > thing.Sequence {
+			return refusal(ErrOutdated)
+		}
+		links = p.other[entity.AttrLinks]
+		ref := p.otherType.Ref(p.other)
+		condition := table.AtVersion(p.other.Int(entity.AttrVersion))
+		if ref.Type == entity.TypeMaster {
+			condition, gone = unchanged(p.other), ref.ID
+		}
+		row := entity.GoneKey(r.user, ref.ID).Item()
+		row.SetTime(attrDeletedAt, r.now)
+		steps = []step{{action: table.Delete{Key: p.other.Key(), If: condition}}, {action: table.Put{Item: row}}}
+	}
+	it, err := r.first(thing, p.ref.ID, links)
+	if err != nil {
+		return refusal(err)
+	}
+	result := ImportResult{Outcome: Created, Ref: p.ref}
+	absent := []step{
+		{action: table.Check{Key: entity.GoneKey(r.user, p.ref.ID), If: table.NotExists()}},
+		{action: table.Check{Key: entity.ColdKey(r.user, p.ref.ID), If: table.NotExists()}},
+	}
+	w := work{result: result, gone: gone}
+	if thing.Type.Name == entity.TypeMaster {
+		w = r.withExceptions(w, thing, it, nil, func(master entity.Item) step { return step{action: table.Put{Item: master, If: table.NotExists()}} })
+	} else {
+		w.steps = []step{{action: table.Put{Item: it, If: table.NotExists()}}}
+	}
+	w.steps = slices.Concat(steps, w.steps, absent)
+	return w
+}
+
+// first is the entity to create.
+func (r *importing) first(thing Imported, id string, links entity.Value) (entity.Item, error) {
+	t := thing.Type
+	merged, unsettled := t.Merge(nil, thing.Fields)
+	merged.Set(entity.AttrLinks, links)
+	it := t.First(r.user, id, merged, r.now, r.preferences())
+	told := it.Clone()
+	if r.isPast(thing.CreatedAt) {
+		told.SetTime(entity.AttrCreatedAt, thing.CreatedAt)
+	}
+	if _, ok := t.Field(entity.AttrICalUID); ok {
+		told[entity.AttrICalUID] = entity.String(thing.UID)
+	}
+	it = r.tell(thing, it, told)
+	if t.Dues != nil && len(t.Dues(it)) > 0 {
+		it.SetTime(entity.AttrDueSetAt, r.now)
+	}
+	return it, entity.Invalid(unsettled, t.Validate(it))
+}
+
+// changed is the entity as the import leaves it; nil if it stays as it is.
+func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, error) {
+	t := thing.Type
+	fields := thing.Fields
+	if isAlive(before) && fields.Str(entity.AttrStatus) == entity.StatusPending {
+		fields = fields.Clone()
+		delete(fields, entity.AttrStatus) // a snooze is no other calendar's business
+		if r.countsFrom(fields, before) {
+			delete(fields, entity.AttrTriggerUtc) // where it is in its series stays
+		}
+	}
+	merged, unsettled := t.Merge(before, fields)
+	if thing.Sequence > entity.Revision(before) {
+		merged[entity.AttrSequence] = entity.Int(thing.Sequence)
+	}
+	if merged.Equal(before) {
+		return nil, nil
+	}
+	it := t.Next(r.user, before, merged, r.now, r.preferences())
+	it = r.tell(thing, it, it.Clone())
+	if t.DuesDiffer(before, it) {
+		it.SetTime(entity.AttrDueSetAt, r.now)
+	}
+	return it, entity.Invalid(unsettled, t.Validate(it))
+}
+
+// isAlive says that a reminder is still to come.
+func isAlive(it entity.Item) bool {
+	status := it.Str(entity.AttrStatus)
+	return status == entity.StatusPending || status == entity.StatusSnoozed
+}
+
+// countsFrom says that a recurring reminder has the rule and the first trigger that the import names.
+func (r *importing) countsFrom(fields, stored entity.Item) bool {
+	bare := entity.Item{}
+	for _, name := range []string{entity.AttrTriggerUtc, entity.AttrTzid} {
+		bare[name] = fields[name]
+	}
+	told, _ := entity.Reminder().Merge(nil, bare)
+	return stored.Has(entity.AttrRRule) && !stored.Has(entity.AttrRRuleUntil) && entity.Equal(fields[entity.AttrRRule], stored[entity.AttrRRule]) &&
+		entity.Equal(told[entity.AttrTriggerUtc], stored[entity.AttrFirstTriggerUtc]) && entity.Equal(told[entity.AttrTzid], stored[entity.AttrTzid])
+}
+
+// tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same version.
+func (r *importing) tell(thing Imported, it, told entity.Item) entity.Item {
+	told[entity.AttrSequence] = entity.Int(thing.Sequence)
+	if told.Has(entity.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
+		told.SetTime(entity.AttrCompletedAt, thing.CompletedAt)
+	}
+	if thing.Type.Name == entity.TypeReminder && told.Str(entity.AttrStatus) == entity.StatusPending {
+		r.moveOn(told)
+	}
+	next := thing.Type.Next(r.user, it, told, r.now, r.preferences())
+	next[entity.AttrVersion] = it[entity.AttrVersion]
+	return next
+}
+
+// moveOn takes a recurring reminder past what was due before the import.
+func (r *importing) moveOn(it entity.Item) {
+	if !it.Has(entity.AttrRRule) {
+		return
+	}
+	triggers, err := entity.CompileReminder(it)
+	if err != nil {
+		return // the whole entity is validated, and refused for it
+	}
+	zone, err := entity.LoadZone(r.meta.Str(entity.AttrDefaultTzid))
+	if err != nil {
+		zone = time.UTC // for a reminder that floats: it is a few hours off at most, and only in what is skipped
+	}
+	triggers = triggers.In(zone)
+	next, ok := triggers.Next(r.now.Add(-time.Second))
+	if !ok {
+		if next, ok = triggers.Last(); !ok {
+			return
+		}
+	}
+	at := next.Start
+	if !it.Has(entity.AttrTzid) {
+		at = next.Wall
+	}
+	if now, _ := it.Time(entity.AttrTriggerUtc); now.Before(at) {
+		it.SetTime(entity.AttrTriggerUtc, at)
+	}
+}
+
+func (r *importing) preferences() entity.Item { return r.meta.Map(entity.AttrPreferences) }
+
+// isPast: files hold times of creation in the future and in the year 1, which say nothing.
+func (r *importing) isPast(at time.Time) bool { return at.Year() >= 1900 && !at.After(r.now) }

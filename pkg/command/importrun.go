@@ -1,0 +1,217 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// importing is one import on its way.
+type importing struct {
+	call
+	meta entity.Item
+}
+
+func (c call) newImport(ctx context.Context) (*importing, error) {
+	rows, err := c.read(ctx, []entity.Key{entity.MetaKey(c.user)})
+	if err != nil {
+		return nil, err
+	}
+	return &importing{call: c, meta: c.userMeta(rows)}, nil
+}
+
+// work is what is to be written for one thing.
+type work struct {
+	result ImportResult
+	// before are instances to undo first, steps the write that commits, more the transactions behind it; then the idle
+	// instances of the series after are undone, and those of the series gone deleted.
+	before, idle []entity.Item
+	steps        []step
+	more         [][]step
+	gone         string
+}
+
+func (w work) isSingle() bool {
+	return len(w.before)+len(w.idle)+len(w.more) == 0 && w.gone == ""
+}
+
+func refusal(err error) work { return work{result: ImportResult{Outcome: Refused, Err: err}} }
+
+// transact writes steps; done is false if a condition did not hold, or the rows were held by somebody else.
+func (r *importing) transact(ctx context.Context, steps []step) (done bool, err error) {
+	actions := make([]table.Action, len(steps))
+	for i, s := range steps {
+		actions[i] = s.action
+	}
+	err = r.store.Transact(ctx, actions...)
+	var failed *table.ConditionError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
+		return false, nil
+	}
+	return false, fmt.Errorf("import %s with %d more rows: %w", actions[0].Target(), len(actions)-1, err)
+}
+
+// carryOut makes all writes of a work in their order.
+func (r *importing) carryOut(ctx context.Context, w work) (done bool, err error) {
+	if err := r.strip(ctx, w.before); err != nil {
+		return false, err
+	}
+	if len(w.steps) > 0 {
+		if done, err := r.transact(ctx, w.steps); err != nil || !done {
+			return done, err
+		}
+	}
+	for _, steps := range w.more {
+		if done, err := r.transact(ctx, steps); err != nil || !done {
+			return done, err
+		}
+	}
+	if w.gone != "" {
+		return true, r.drop(ctx, w.gone)
+	}
+	return true, r.strip(ctx, w.idle)
+}
+
+// place is where a thing is, or will be.
+type place struct {
+	ref    entity.Ref
+	stored entity.Item // nil if it is not there
+	dead   bool        // it had too many lives
+	// other is what the same UID was as another type, such as an event that has become a series since.
+	other     entity.Item
+	otherType *entity.Type
+	instances []entity.Item
+}
+
+// counterparts are the types as which a UID may stand here, apart from its own.
+var counterparts = map[string]string{
+	entity.TypeEvent: entity.TypeMaster, entity.TypeMaster: entity.TypeEvent,
+	entity.TypeTask: entity.TypeReminder, entity.TypeReminder: entity.TypeTask,
+}
+
+// prepare reads what is there of the things, a round trip for many, and decides what to write.
+func (r *importing) prepare(ctx context.Context, things []Imported) ([]work, error) {
+	places, err := r.locate(ctx, things)
+	if err != nil {
+		return nil, err
+	}
+	works := make([]work, len(things))
+	for i, thing := range things {
+		works[i] = r.plan(thing, places[i])
+	}
+	return works, nil
+}
+
+// readers is how many series are read side by side.
+const readers = 8
+
+func (r *importing) locate(ctx context.Context, things []Imported) ([]place, error) {
+	searches := make([]search, len(things))
+	for i, thing := range things {
+		searches[i] = search{thing: thing, typ: thing.Type, k: -1}
+	}
+	if err := r.find(ctx, searches); err != nil {
+		return nil, err
+	}
+	places := make([]place, len(things))
+	var others []search
+	var of []int
+	for i, s := range searches {
+		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
+		other := r.registry.Named(counterparts[s.typ.Name])
+		if s.stored == nil && other != nil && !s.thing.OnlyExceptions {
+			others, of = append(others, search{thing: s.thing, typ: other, k: -1}), append(of, i)
+		}
+	}
+	if err := r.find(ctx, others); err != nil {
+		return nil, err
+	}
+	for j, s := range others {
+		places[of[j]].other, places[of[j]].otherType = s.stored, s.typ
+	}
+	var group errgroup.Group
+	group.SetLimit(readers)
+	for i := range places {
+		p := &places[i]
+		if p.stored == nil || !p.stored.Bool(entity.AttrHasExceptions) {
+			continue
+		}
+		group.Go(func() (err error) {
+			p.instances, err = r.call.instances(ctx, p.ref.ID)
+			return err
+		})
+	}
+	return places, group.Wait()
+}
+
+// search looks for the id of a thing: the one that it has, or else the first that is not gone.
+type search struct {
+	thing  Imported
+	typ    *entity.Type
+	k      int // -1 is the id under which it may have left here
+	id     string
+	stored entity.Item
+	found  bool
+}
+
+// next moves on to the next id that the thing may have; false if there is none.
+func (s *search) next() bool {
+	if s.k == -1 {
+		if s.k = 0; entity.CheckID(s.typ.IDPrefix, s.thing.Known) == nil {
+			s.id, s.k = s.thing.Known, -2
+			return true
+		}
+	} else if s.k == -2 {
+		s.k = 0
+	} else {
+		s.k++
+	}
+	if s.k >= maxLives {
+		s.found = true
+		return false
+	}
+	s.id = s.thing.ID(s.typ.IDPrefix, s.k)
+	return true
+}
+
+// find settles all searches, a round trip for each life.
+func (r *importing) find(ctx context.Context, searches []search) error {
+	for {
+		var keys []entity.Key
+		for i := range searches {
+			if s := &searches[i]; !s.found && s.next() {
+				keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}), entity.GoneKey(r.user, s.id), entity.ColdKey(r.user, s.id))
+			}
+		}
+		if len(keys) == 0 {
+			return nil
+		}
+		rows, err := r.read(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for i := range searches {
+			if s := &searches[i]; !s.found {
+				s.look(r, rows)
+			}
+		}
+	}
+}
+
+func (s *search) look(r *importing, rows map[entity.Key]entity.Item) {
+	row := rows[entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id})]
+	if row != nil && !entity.Lapsed(row, r.now) {
+		s.stored, s.found = row, true
+		return
+	}
+	isFree := row == nil && rows[entity.GoneKey(r.user, s.id)] == nil && rows[entity.ColdKey(r.user, s.id)] == nil
+	s.found = isFree && s.k >= 0 // an id that was once given here is never given again
+}

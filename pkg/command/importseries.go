@@ -1,0 +1,236 @@
+package command
+
+import (
+	"maps"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+// planSeries changes a series; after is nil if only its exceptions may change.
+func (r *importing) planSeries(thing Imported, p place, after entity.Item, isNewer bool) work {
+	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
+	master := p.stored
+	if after != nil {
+		w.result.Outcome, master = Updated, after
+		if old, err := open(p.stored, p.instances...); err == nil {
+			w.before = old.Idle()
+		}
+		// Stripped now, so that what follows finds them as they will be.
+		p.instances = r.asUndone(p.instances, w.before)
+		if changed, err := open(after, p.instances...); err == nil {
+			w.idle = changed.Idle()
+		}
+	}
+	keep := after == nil || !isNewer
+	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next entity.Item) step {
+		return step{action: table.Change(p.stored, next, unchanged(p.stored))}
+	})
+}
+
+// asUndone are the rows with those among them that will be undone first as they will be then.
+func (r *importing) asUndone(rows, undone []entity.Item) []entity.Item {
+	out := slices.Clone(rows)
+	for i, row := range out {
+		if slices.ContainsFunc(undone, func(it entity.Item) bool { return it.Key() == row.Key() }) {
+			out[i] = r.undone(row)
+		}
+	}
+	return out
+}
+
+func (r *importing) planExceptions(thing Imported, p place) work {
+	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
+	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next entity.Item) step {
+		return step{action: table.Change(p.stored, next, unchanged(p.stored))}
+	})
+}
+
+// stock is the instances of a series by date.
+type stock struct {
+	rows map[string]entity.Item
+	// keep those that the import does not name.
+	keep bool
+}
+
+func (r *importing) instancesByDate(p place, keep bool) *stock {
+	s := &stock{map[string]entity.Item{}, keep}
+	for _, row := range p.instances {
+		if _, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID)); err == nil {
+			s.rows[date] = row
+		}
+	}
+	return s
+}
+
+// withExceptions adds the exceptions to the work about a series. Commit makes the step that writes the series as it is
+// handed in.
+func (r *importing) withExceptions(w work, thing Imported, master entity.Item, known *stock, commit func(entity.Item) step) work {
+	if known == nil {
+		known = &stock{rows: map[string]entity.Item{}, keep: true}
+	}
+	bare, err := open(master)
+	if err != nil {
+		return refusal(err)
+	}
+	e := &exceptions{importing: r, series: bare, known: known, named: map[string]bool{}}
+	for _, row := range known.rows {
+		if _, date, _ := entity.ParseInstanceID(row.Str(entity.AttrEventID)); row.Has(entity.AttrModifiedFields) && e.counts(date) {
+			e.count++
+		}
+	}
+	for _, x := range thing.Exceptions {
+		w.result.Exceptions = append(w.result.Exceptions, e.add(x))
+	}
+	if !known.keep {
+		e.undoOthers()
+	}
+	isWritten := w.result.Outcome != Unchanged
+	if len(e.steps) == 0 {
+		if isWritten {
+			w.steps = []step{commit(master)}
+		}
+		return w
+	}
+	for i, chunk := range slices.Collect(slices.Chunk(e.steps, maxTidied-2)) {
+		next := master.Clone()
+		next[entity.AttrHasExceptions] = entity.Bool(true)
+		next[entity.AttrExceptionsVersion] = entity.Int(master.Int(entity.AttrExceptionsVersion) + 1)
+		if i == 0 {
+			w.steps = append([]step{commit(next)}, chunk...)
+		} else {
+			w.more = append(w.more, append([]step{{action: table.Change(master, next, unchanged(master))}}, chunk...))
+		}
+		master = next
+	}
+	return w
+}
+
+// exceptions turns occurrences into instances.
+type exceptions struct {
+	*importing
+	series *series.Series // without exceptions
+	known  *stock
+	named  map[string]bool
+	steps  []step
+	count  int // of exceptions in force
+}
+
+func (e *exceptions) counts(date string) bool { _, ok := e.series.On(date); return ok }
+
+func (e *exceptions) add(x Exception) ImportResult {
+	date := x.Date(e.series.Master().Str(entity.AttrStartTzid))
+	o, ok := e.series.On(date)
+	if !ok || e.named[date] {
+		return ImportResult{Outcome: Refused, Err: ErrNoOccurrence}
+	}
+	e.named[date] = true
+	told, unsettled := e.instanceType().Merge(nil, x.Fields)
+	if err := entity.Invalid(unsettled); err != nil {
+		return ImportResult{Outcome: Refused, Err: err}
+	}
+	usual := e.series.Item(o)
+	row := e.known.rows[date]
+	fields := e.own(told, usual, row)
+	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}
+	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
+	switch {
+	case !isOwn && !wasOwn:
+		return result
+	case isOwn && !wasOwn:
+		if e.count == maxExceptions {
+			return ImportResult{Outcome: Refused, Err: ErrManyExceptions}
+		}
+		e.count++
+	case !isOwn:
+		e.count--
+		result.Outcome = Updated
+		e.steps = append(e.steps, step{action: table.Change(row, e.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))})
+		return result
+	}
+	return e.write(result, row, fields)
+}
+
+// own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
+func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
+	fields := entity.Item{entity.AttrMasterID: usual[entity.AttrMasterID], entity.AttrRecurrenceID: usual[entity.AttrRecurrenceID]}
+	var names entity.List
+	span := usual
+	for _, f := range e.instanceType().Fields {
+		switch {
+		case f.Origin != entity.FromClient:
+		case f.Name == entity.AttrLinks:
+			if slices.Contains(row.Strings(entity.AttrModifiedFields), f.Name) {
+				names = append(names, entity.String(f.Name))
+				fields.Set(f.Name, row[f.Name])
+			}
+		case !entity.Equal(told[f.Name], usual[f.Name]):
+			names = append(names, entity.String(f.Name))
+			if slices.Contains(entity.SpanFields(), f.Name) {
+				span = told
+			} else {
+				fields.Set(f.Name, told[f.Name])
+			}
+		}
+	}
+	for _, name := range entity.SpanFields() {
+		fields.Set(name, span[name])
+	}
+	fields.Set(entity.AttrModifiedFields, names)
+	return fields
+}
+
+// write creates or changes the instance.
+func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportResult {
+	t := e.instanceType()
+	var it entity.Item
+	var action table.Action
+	if row == nil {
+		result.Outcome = Created
+		it = t.First(e.user, result.Ref.ID, fields, e.now, nil)
+		if len(t.Dues(it)) > 0 {
+			it.SetTime(entity.AttrDueSetAt, e.now)
+		}
+		action = table.Put{Item: it, If: table.NotExists()}
+	} else {
+		merged := row.Clone()
+		for _, f := range t.Fields {
+			if f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrRecurrenceID {
+				merged.Set(f.Name, fields[f.Name])
+			}
+		}
+		if merged.Equal(row) {
+			return result
+		}
+		result.Outcome = Updated
+		it = t.Next(e.user, row, merged, e.now, nil)
+		if t.DuesDiffer(row, it) {
+			it.SetTime(entity.AttrDueSetAt, e.now)
+		}
+		action = table.Change(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
+	}
+	if err := entity.Invalid(t.Validate(it)); err != nil {
+		return ImportResult{Outcome: Refused, Err: err}
+	}
+	e.steps = append(e.steps, step{action: action})
+	return result
+}
+
+// undoOthers undoes what a later revision of the series does not name any more; the user's own links stay.
+func (e *exceptions) undoOthers() {
+	for _, date := range slices.Sorted(maps.Keys(e.known.rows)) {
+		row := e.known.rows[date]
+		o, ok := e.series.On(date)
+		if !ok || e.named[date] || !row.Has(entity.AttrModifiedFields) {
+			continue
+		}
+		usual := e.series.Item(o)
+		if fields := e.own(usual, usual, row); fields.Has(entity.AttrModifiedFields) {
+			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}, row, fields)
+			continue
+		}
+		e.steps = append(e.steps, step{action: table.Change(row, e.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))})
+	}
+}

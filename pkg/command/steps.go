@@ -1,0 +1,160 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Steps is a write of several steps under an idempotency key.
+type Steps struct {
+	// Answer is what the request was answered with when it was carried out before; nil if it is to be carried out now.
+	Answer []byte
+	call   call
+	until  int64 // of the lease; 0 without a key
+}
+
+const (
+	// stepsLease is how long one who carries out steps may be silent before another may begin them anew.
+	stepsLease = time.Minute
+	// maxAnswer bounds an answer that is remembered, in bytes.
+	maxAnswer = 4 << 20
+
+	// doneSteps, in the status of a receipt, says that all steps were done; runningSteps that somebody is at them.
+	doneSteps       = "STEPS"
+	runningSteps    = "RUNNING"
+	attrLeaseUntil  = "leaseUntil"
+	attrAnswer      = "answer"
+	maxAnswerZipped = 350 << 10 // a row has 400 KB
+)
+
+// BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same as
+// another under the same key. [ErrInProgress] if it is being carried out at this moment, [ErrKey] and [ErrKeyReused] as for
+// commands. Without a key nothing is remembered.
+func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...any) (*Steps, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	c := call{Service: s, user: user, now: s.now().UTC().Truncate(time.Second)}
+	if key == "" {
+		return &Steps{call: c}, nil
+	}
+	if !isPrintable(key) {
+		return nil, ErrKey
+	}
+	content, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("fingerprint of the request: %w", err)
+	}
+	c.receipt = &receipt{key: entity.ReceiptKey(user, digest([]byte(key))), fingerprint: digest(content)}
+	steps := &Steps{call: c, until: c.now.Add(stepsLease).Unix()}
+	for range maxAttempts {
+		done, err := steps.begin(ctx)
+		if err != nil || done {
+			return steps, err
+		}
+	}
+	return nil, ErrInProgress
+}
+
+// begin takes the lease, or finds the answer.
+func (s *Steps) begin(ctx context.Context) (done bool, err error) {
+	put := s.call.receipt.put(runningSteps, entity.Ref{}, 0, s.call.now)
+	put.Item[attrLeaseUntil] = entity.Int(s.until)
+	err = s.call.store.Put(ctx, put)
+	var failed *table.ConditionError
+	if err == nil {
+		return true, nil
+	}
+	if !errors.As(err, &failed) {
+		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.key, err)
+	}
+	old := failed.Failures[0].Old
+	switch {
+	case old == nil || entity.Lapsed(old, s.call.now):
+		return false, nil
+	case old.Str(attrFingerprint) != s.call.receipt.fingerprint:
+		return false, ErrKeyReused
+	case old.Str(entity.AttrStatus) == doneSteps:
+		s.Answer, err = unzip(old)
+		return true, err
+	case old.Int(attrLeaseUntil) > s.call.now.Unix():
+		return false, ErrInProgress
+	}
+	put.If = table.Exists(table.Equal(attrLeaseUntil, old[attrLeaseUntil])) // whoever had it has fallen silent
+	err = s.call.store.Put(ctx, put)
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.key, err)
+	}
+	return true, nil
+}
+
+// End remembers the answer. Somebody who took over meanwhile remembers their own.
+func (s *Steps) End(ctx context.Context, answer []byte) error {
+	if s.call.receipt == nil {
+		return nil
+	}
+	zipped, err := zip(answer)
+	if err != nil {
+		return err
+	}
+	put := s.call.receipt.put(doneSteps, entity.Ref{}, 0, s.call.now)
+	put.Item[attrAnswer] = entity.Binary(zipped)
+	put.If = table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until)))
+	return s.settle("put", s.call.store.Put(ctx, put))
+}
+
+// Abandon gives the key free for a repetition at once, after a failure.
+func (s *Steps) Abandon(ctx context.Context) error {
+	if s.call.receipt == nil {
+		return nil
+	}
+	return s.settle("delete", s.call.store.Delete(ctx, table.Delete{
+		Key: s.call.receipt.key, If: table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until))),
+	}))
+}
+
+func (s *Steps) settle(doing string, err error) error {
+	var failed *table.ConditionError
+	if err == nil || errors.As(err, &failed) {
+		return nil
+	}
+	return fmt.Errorf("%s receipt %s: %w", doing, s.call.receipt.key, err)
+}
+
+func zip(answer []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(answer)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, fmt.Errorf("compress an answer: %w", err)
+	}
+	if b.Len() > maxAnswerZipped || len(answer) > maxAnswer {
+		return nil, fmt.Errorf("an answer of %d bytes is too long to be remembered", len(answer))
+	}
+	return b.Bytes(), nil
+}
+
+func unzip(row entity.Item) ([]byte, error) {
+	zipped, _ := row[attrAnswer].(entity.Binary)
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, fmt.Errorf("receipt %s: %w", row.Key(), err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("receipt %s: %w", row.Key(), err)
+	}
+	return answer, nil
+}
