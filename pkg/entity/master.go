@@ -38,7 +38,7 @@ func Master() *Type {
 		Derive:    deriveMaster,
 		Index:     indexMaster,
 		Dues:      eventDues,
-		DueFields: []string{AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate, AttrStartTzid},
+		DueFields: append(SpanFields(), AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate), // exceptions have reminders even if it has none
 		Spans:     eventSpans,
 	}
 }
@@ -83,6 +83,8 @@ func attrOfPart(it Item, part string) string {
 	return AttrRRule
 }
 
+func isCancelled(it Item) bool { return it.Str(AttrStatus) == StatusCancelled }
+
 func endOf(it Item) string {
 	if it.Bool(AttrIsAllDay) {
 		return AttrEndDate
@@ -95,6 +97,9 @@ func deriveMaster(w Write) {
 	it[AttrEventID] = it[AttrMasterID]
 	deriveEndDate(it)
 	deriveRevision(w, Master().Fields)
+	if w.Before != nil && isCancelled(w.Before) != isCancelled(it) {
+		it.SetTime(AttrDueSetAt, w.Now)
+	}
 	delete(it, AttrLastStartUtc)
 	if last, ok := lastOccurrence(it); ok {
 		it.SetTime(AttrLastStartUtc, last.Start)

@@ -10,12 +10,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// instancePage and instancePages bound the reading of a series' exceptions. A series may have far fewer that count; those
-// that were undone leave small rows.
-const (
-	instancePage  = 500
-	instancePages = 40
-)
+// instancePages bounds the pages of 1 MB in which a series' exceptions are read: more than the commands let a series have.
+const instancePages = 300
 
 // rows are what a look at an item reads: everything, but for the fences, that decides about its schedules. Each is read
 // consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what guards
@@ -128,7 +124,7 @@ func (e engine) metaOf(ctx context.Context, user string) (meta entity.Item, abse
 // moved to next week, and a row that was undone says when.
 func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, error) {
 	q := table.Query{
-		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)}, Limit: instancePage,
+		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)},
 	}
 	var all []entity.Item
 	for range instancePages {
@@ -142,7 +138,7 @@ func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, 
 		}
 		q.Start = page.Next
 	}
-	return nil, fmt.Errorf("%w: %s has more than %d exceptions", errDamaged, master.key(), instancePages*instancePage)
+	return nil, fmt.Errorf("%w: the exceptions of %s fill more than %d pages", errDamaged, master.key(), instancePages)
 }
 
 // guard is what was read of one row, as far as a change of the row shows in it.

@@ -1,0 +1,27 @@
+package entity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestASeriesWithoutRemindersSaysWhenItsTimesChangedForThoseOfItsExceptions(t *testing.T) {
+	t.Parallel()
+	master, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	require.Empty(t, errs)
+	for name, differ := range map[string]bool{"startUtc": true, "startTzid": true, "rrule": true, "exdate": true, "title": false, "status": false} {
+		after := with(master, entity.Item{name: text("other")})
+		require.Equal(t, differ, entity.Master().DuesDiffer(master, after), name)
+	}
+	later := noon.Add(time.Hour)
+	tentative := entity.Master().Next("ann", master, with(master, entity.Item{"status": text("TENTATIVE")}), later, nil)
+	require.False(t, tentative.Has("dueSetAt"))
+	cancelled := entity.Master().Next("ann", master, with(master, entity.Item{"status": text("CANCELLED")}), later, nil)
+	require.Equal(t, entity.FormatInstant(later), cancelled.Str("dueSetAt"))
+	revived := entity.Master().Next("ann", cancelled, with(cancelled, entity.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
+	require.Equal(t, entity.FormatInstant(later.Add(time.Hour)), revived.Str("dueSetAt"))
+}
