@@ -47,7 +47,7 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 	@grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' --with-filename pkg | sort | \
 	while IFS=: read -r file func; do \
 		echo "$${func#func } in $$(dirname "$$file")"; \
-		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" || exit 1; \
 	done
 
 bench: engine ## run the benchmarks (BENCH, COUNT)
