@@ -100,6 +100,14 @@ func (b *bench) count(user string, t *entity.Type, it entity.Item) {
 		}
 		span := t.ShownIn(it)[0]
 		sk = entity.OpenSK(t.Name, span.Floating, span.Start)
+	case entity.TypeMaster:
+		if it.Str("status") == entity.StatusCancelled {
+			return
+		}
+		sk = entity.OpenPrefix(entity.TypeEvent, !it.Has("startTzid")) + entity.Forever
+		if last, ok := it.Time("lastStartUtc"); ok {
+			sk = entity.OpenSK(entity.TypeEvent, !it.Has("startTzid"), last)
+		}
 	default:
 		return
 	}

@@ -1,5 +1,5 @@
 // Package stats keeps the statistics in USER_META: how many events, tasks, reminders and notes a user has, and when the
-// last event was created and the last task completed. It is a projection: what one item contributes is a pure function of
+// last event was created and the last task completed. A series is one event, whatever becomes of its occurrences. It is a projection: what one item contributes is a pure function of
 // its image, and package projection applies each contribution exactly once; repeating a record is safe for the reason
 // given there.
 //
@@ -20,7 +20,8 @@ import (
 // Name is the projection's name.
 const Name = "stats"
 
-// revision names the contribution function below.
+// revision names the contribution function below. It names the same one since series are counted: what other types contribute
+// did not change with that, and no series had been written before.
 const revision = "s1"
 
 // Projection returns the statistics.
@@ -40,6 +41,12 @@ func amounts(t *entity.Type, it entity.Item) projection.Amounts {
 			Add:  map[string]int64{entity.StatTotalEvents: 1},
 			Max:  latest(entity.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
 			Open: openEvent(it),
+		}
+	case entity.TypeMaster:
+		return projection.Amounts{
+			Add:  map[string]int64{entity.StatTotalEvents: 1},
+			Max:  latest(entity.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
+			Open: openSeries(it),
 		}
 	case entity.TypeTask:
 		return projection.Amounts{
@@ -73,6 +80,22 @@ func openEvent(it entity.Item) string {
 	}
 	return entity.OpenSK(entity.TypeEvent, floating, start)
 }
+
+// openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled. Exceptions do
+// not matter: what one of them moves or cancels is known to it alone.
+func openSeries(it entity.Item) string {
+	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return ""
+	}
+	last, ok := it.Time(entity.AttrLastStartUtc)
+	if !ok {
+		last = forever
+	}
+	return entity.OpenSK(entity.TypeEvent, !it.Has(entity.AttrStartTzid), last)
+}
+
+// forever is [entity.Forever] as an instant.
+var forever = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 
 func eventStart(it entity.Item) (at time.Time, floating, ok bool) {
 	if it.Bool(entity.AttrIsAllDay) {
