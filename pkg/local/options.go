@@ -48,6 +48,9 @@ type Options struct {
 	Addr string
 	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
 	Settling time.Duration
+	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays the
+	// past: the platform's own can only be moved forward. The stream's records keep the time of the store that writes them.
+	Machine func() time.Time
 	// Types are entity types of another product, beside Nexus's own.
 	Types []*entity.Type
 	// Projections are projections of another product; they run in the reader of Nexus's own.
@@ -91,6 +94,9 @@ func (o Options) normal() (Options, error) {
 	}
 	if o.Settling <= 0 {
 		o.Settling = settleBound
+	}
+	if o.Machine == nil {
+		o.Machine = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

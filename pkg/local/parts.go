@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
@@ -40,7 +39,7 @@ func (p *Platform) open(ctx context.Context) error {
 	if p.options.Endpoint != "" {
 		moves = "" // time is real there
 	}
-	if p.clock, err = openClock(time.Now, moves); err != nil {
+	if p.clock, err = openClock(p.options.Machine, moves); err != nil {
 		return err
 	}
 	if p.backend, err = p.openBackend(ctx); err != nil {
