@@ -1,0 +1,274 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+	"nexus/pkg/table"
+)
+
+// exceptionEdit is a command about one occurrence of a series.
+type exceptionEdit struct {
+	masterID, date string
+	links          []entity.Link
+	// apply returns the fields that the occurrence's row is to have, modifiedFields with them; none to undo the exception.
+	// Plain is the occurrence as the series has it, and o as it is.
+	apply func(plain entity.Item, o series.Occurrence) (entity.Item, []entity.FieldError)
+}
+
+func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
+	if _, err := c.checkSeries(e.masterID); err != nil {
+		return Result{}, err
+	}
+	if !entity.IsCompactDate(e.date) {
+		return Result{}, &NotFoundError{Ref: entity.Ref{Type: entity.TypeInstance, ID: e.date}}
+	}
+	if c.expected == nil {
+		return Result{}, ErrNoVersion
+	}
+	res, err := c.repeat(ctx, func() (Result, error) { return c.attemptException(ctx, e) })
+	if c.receipt != nil && isRefusal(err) {
+		return c.recheck(ctx, err)
+	}
+	return res, err
+}
+
+// occurrence is one occurrence of a series with the rows that make it.
+type occurrence struct {
+	ref         entity.Ref
+	master, row entity.Item
+	series      *series.Series
+	series.Occurrence
+}
+
+func (e exceptionEdit) keys(c call) (master, instance entity.Key) {
+	id := entity.InstanceID(e.masterID, e.date)
+	return entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: e.masterID}), entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id})
+}
+
+// find returns the occurrence by the rows read.
+func (e exceptionEdit) find(c call, rows map[entity.Key]entity.Item) (occurrence, error) {
+	masterKey, key := e.keys(c)
+	o := occurrence{
+		ref:    entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(e.masterID, e.date)},
+		master: rows[masterKey], row: rows[key],
+	}
+	if o.master == nil || entity.Lapsed(o.master, c.now) {
+		return o, &NotFoundError{Ref: entity.Ref{Type: entity.TypeMaster, ID: e.masterID}}
+	}
+	var err error
+	if o.series, err = open(o.master); err != nil {
+		return o, err
+	}
+	if o.row != nil {
+		o.series = o.series.With(o.row)
+	}
+	var ok bool
+	if o.Occurrence, ok = o.series.On(e.date); !ok {
+		return o, &NotFoundError{Ref: o.ref}
+	}
+	return o, nil
+}
+
+func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, error) {
+	masterKey, key := e.keys(c)
+	keys := append([]entity.Key{masterKey, key}, c.targetKeys(e.links)...)
+	if c.receipt != nil {
+		keys = append(keys, c.receipt.key)
+	}
+	rows, err := c.read(ctx, keys)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.receipt != nil {
+		if err := c.look(rows[c.receipt.key]); err != nil {
+			return Result{}, err
+		}
+	}
+	o, err := e.find(c, rows)
+	if err != nil {
+		return Result{}, err
+	}
+	before := o.series.Item(o.Occurrence)
+	if version := before.Int(entity.AttrVersion); version != *c.expected {
+		return Result{}, &StaleError{o.ref, version}
+	}
+	after, wrong, err := c.nextException(e, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := entity.Invalid(wrong); err != nil {
+		return Result{}, err
+	}
+	return c.writeException(ctx, e, o, before, after, rows)
+}
+
+// nextException is the row that an occurrence is to have, checked as a whole; nil if it needs none.
+func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entity.FieldError, error) {
+	t := c.instanceType()
+	base, err := open(o.master)
+	if err != nil {
+		return nil, nil, err
+	}
+	virtual, _ := base.On(e.date)
+	plain := base.Item(virtual)
+	own, wrong := e.apply(plain, o.Occurrence)
+	switch {
+	case len(wrong) > 0:
+		return nil, wrong, nil
+	case own == nil && o.Virtual():
+		return o.row, nil, nil
+	case own == nil:
+		return c.undone(o.row), nil, nil
+	}
+	own[entity.AttrMasterID], own[entity.AttrRecurrenceID] = plain[entity.AttrMasterID], plain[entity.AttrRecurrenceID]
+	after := t.First(c.user, o.ref.ID, own, c.now, nil)
+	if o.row != nil {
+		kept := after.Clone()
+		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt})
+		after = t.Next(c.user, o.row, kept, c.now, nil)
+	}
+	return after, slices.Concat(t.Validate(after), c.registry.CheckLinks(after)), nil
+}
+
+// writeException writes the row together with the series' count of such writes, so that whoever splits or reshapes the
+// series sees it or is seen by it.
+func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence, before, after entity.Item, rows map[entity.Key]entity.Item) (Result, error) {
+	t := c.instanceType()
+	now := o
+	if after != nil {
+		s, err := open(o.master, after)
+		if err != nil {
+			return Result{}, err
+		}
+		now.series = s
+		now.Occurrence, _ = s.On(e.date)
+	}
+	res := Result{Type: t, Ref: o.ref, Item: now.series.Item(now.Occurrence)}
+	if sameOccurrence(before, res.Item) {
+		res.Item = before
+		return res, c.remember(ctx, effect{doneChange, o.ref, before.Int(entity.AttrVersion)})
+	}
+	if duesMoved(o.Occurrence, before, now.Occurrence, res.Item) {
+		after.SetTime(entity.AttrDueSetAt, c.now)
+		if !now.Virtual() {
+			res.Item.SetTime(entity.AttrDueSetAt, c.now)
+		}
+	}
+	if o.Virtual() {
+		if err := c.hasRoom(ctx, o); err != nil {
+			return Result{}, err
+		}
+	}
+	targets, err := c.checkTargets(newLinks(o.Exception, after), rows, pointerToTarget)
+	if err != nil {
+		return Result{}, err
+	}
+	steps := append([]step{putRow(o.row, after), countException(o.master)}, targets...)
+	if _, err := c.commit(ctx, steps, effect{doneChange, o.ref, after.Int(entity.AttrVersion)}); err != nil {
+		return Result{}, err
+	}
+	return res, nil
+}
+
+// sameOccurrence reports whether nothing was changed that anybody sees.
+func sameOccurrence(before, after entity.Item) bool {
+	for _, f := range entity.Instance().Fields {
+		switch f.Name {
+		case entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrDueSetAt:
+		default:
+			if !entity.Equal(before[f.Name], after[f.Name]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it the
+// occurrence's own rather than the series'.
+func duesMoved(o series.Occurrence, before entity.Item, now series.Occurrence, after entity.Item) bool {
+	for _, name := range append(entity.SpanFields(), entity.AttrReminderMinutes) {
+		if !entity.Equal(before[name], after[name]) {
+			return true
+		}
+	}
+	return o.Owns(entity.AttrReminderMinutes) != now.Owns(entity.AttrReminderMinutes) || o.Cancelled() != now.Cancelled()
+}
+
+// putRow is the step that writes an instance over what is stored of it, if anything.
+func putRow(stored, after entity.Item) step {
+	moved := func(entity.Item) error { return errMoved }
+	if stored == nil {
+		return step{action: table.Put{Item: after, If: table.NotExists()}, failed: moved}
+	}
+	return step{action: table.Change(stored, after, table.AtVersion(stored.Int(entity.AttrVersion))), failed: moved}
+}
+
+// countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither version
+// nor updatedAt change.
+func countException(master entity.Item) step {
+	return step{
+		action: table.Update{
+			Key: master.Key(), If: unchanged(master),
+			Set: entity.Item{
+				entity.AttrHasExceptions:     entity.Bool(true),
+				entity.AttrExceptionsVersion: entity.Int(master.Int(entity.AttrExceptionsVersion) + 1),
+			},
+		},
+		failed: func(entity.Item) error { return errMoved },
+	}
+}
+
+// hasRoom refuses an exception beyond the bound. Rows are counted first, which costs less than to read them.
+func (c call) hasRoom(ctx context.Context, o occurrence) error {
+	masterID := o.series.ID()
+	rows, err := c.store.Count(ctx, table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}})
+	if err != nil {
+		return fmt.Errorf("count the instances of %s: %w", masterID, err)
+	}
+	if rows < maxExceptions {
+		return nil
+	}
+	all, err := c.instances(ctx, masterID)
+	if err != nil {
+		return err
+	}
+	s, err := open(o.master, all...)
+	if err != nil {
+		return err
+	}
+	if len(s.Exceptions()) < maxExceptions && (o.row != nil || len(all) < maxInstances) {
+		return nil
+	}
+	return &StateError{entity.Ref{Type: entity.TypeMaster, ID: masterID}, fmt.Sprintf("has as many occurrences that differ as it may have (%d): split it", maxExceptions)}
+}
+
+// replayInstance answers a repeated request about an occurrence with what it is now.
+func (c call) replayInstance(ctx context.Context, res Result) (Result, error) {
+	masterID, date, err := entity.ParseInstanceID(res.Ref.ID)
+	if err != nil {
+		return Result{}, fmt.Errorf("receipt of %s: %w", res.Ref, err)
+	}
+	e := exceptionEdit{masterID: masterID, date: date}
+	masterKey, key := e.keys(c)
+	rows, err := c.read(ctx, []entity.Key{masterKey, key})
+	if err != nil {
+		return Result{}, err
+	}
+	o, err := e.find(c, rows)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		res.Deleted = true
+		return res, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	res.Item = o.series.Item(o.Occurrence)
+	return res, nil
+}
