@@ -15,8 +15,10 @@ import (
 // against the conventions of docs/data-model.md. It must stand above a store without injected faults, because it reads
 // the rows back.
 //
-// Exempt are the rows that consumers and commands keep for themselves (they are no entities), and the statistics, which
-// USER_META carries under an optimistic lock of their own.
+// Exempt are the rows that consumers and commands keep for themselves (they are no entities); the statistics, which
+// USER_META carries under an optimistic lock of their own; and the bookkeeping of a series about its exceptions, which is
+// written under the version read and its own count without adding to version: a client that holds the series' version must
+// not find it stale because another occurrence was moved.
 type Law struct {
 	table.Store
 	registry *entity.Registry
@@ -66,7 +68,7 @@ func (l *Law) Update(ctx context.Context, u table.Update) (entity.Item, error) {
 // Delete implements the port.
 func (l *Law) Delete(ctx context.Context, d table.Delete) error {
 	l.action(d)
-	return l.Store.Delete(ctx, d)
+	return l.after(ctx, l.Store.Delete(ctx, d), d)
 }
 
 // Transact implements the port.
@@ -137,7 +139,8 @@ func (l *Law) action(a table.Action) {
 			l.breach(key, "an entity is put under another condition than that there is none")
 		}
 	case table.Delete:
-		if !dependsOn(a.If, entity.AttrVersion) {
+		// What is left of a series that has gone is nobody's to change; see deletedWithItsSeries.
+		if t.Name != entity.TypeInstance && !dependsOn(a.If, entity.AttrVersion) {
 			l.breach(key, "an entity is deleted without a condition on its version")
 		}
 	case table.Update:
@@ -156,7 +159,10 @@ func (l *Law) update(key entity.Key, t *entity.Type, u table.Update) {
 		}
 		return
 	}
-	expected, ok := versionTested(u.If)
+	if t.Name == entity.TypeMaster {
+		l.counted(key, u)
+	}
+	expected, ok := tested(u.If, entity.AttrVersion)
 	switch {
 	case creates:
 	case !ok:
@@ -165,6 +171,8 @@ func (l *Law) update(key entity.Key, t *entity.Type, u table.Update) {
 		if u.Set.Int(entity.AttrVersion) != expected+1 {
 			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
 		}
+	case t.Name == entity.TypeMaster && u.Set.Has(entity.AttrExceptionsVersion):
+		l.bookkeeping(key, u)
 	default:
 		for name := range u.Set {
 			if name != entity.AttrTTL {
@@ -180,10 +188,11 @@ func dependsOn(c table.Condition, attr string) bool {
 	})
 }
 
-func versionTested(c table.Condition) (int64, bool) {
+// tested returns the number that a condition wants the attribute to be.
+func tested(c table.Condition, attr string) (int64, bool) {
 	for _, t := range c.Tests {
-		if t.Attr == entity.AttrVersion && t.Op == table.OpEqual {
-			return entity.Item{entity.AttrVersion: t.Value}.Int(entity.AttrVersion), true
+		if t.Attr == attr && t.Op == table.OpEqual {
+			return entity.Item{attr: t.Value}.Int(attr), true
 		}
 	}
 	return 0, false
@@ -198,6 +207,9 @@ func (l *Law) after(ctx context.Context, err error, actions ...table.Action) err
 		_, deletes := a.(table.Delete)
 		_, checks := a.(table.Check)
 		t := l.typeOf(a.Target())
+		if t != nil && deletes && t.Name == entity.TypeInstance {
+			l.deletedWithItsSeries(ctx, a.Target())
+		}
 		if t == nil || deletes || checks {
 			continue
 		}
@@ -210,6 +222,9 @@ func (l *Law) after(ctx context.Context, err error, actions ...table.Action) err
 		l.mu.Unlock()
 		for _, rule := range CheckRow(t, row) {
 			l.breach(row.Key(), "%s", rule)
+		}
+		if t.Name == entity.TypeInstance {
+			l.writtenWithItsSeries(row, actions)
 		}
 	}
 	return nil

@@ -28,7 +28,9 @@ func CheckRow(t *entity.Type, row entity.Item) []string {
 		breach("entityType is %q, want %s in upper case", row.Str(entity.AttrType), t.Name)
 	}
 	id := row.Str(t.IDAttr)
-	if want := t.Name + "#" + id; row.Str(entity.AttrSK) != want {
+	if want := t.Name + "#" + id; t.Name == entity.TypeInstance {
+		broken = append(broken, checkInstanceKey(row)...)
+	} else if row.Str(entity.AttrSK) != want {
 		breach("SK is %q, want %q", row.Str(entity.AttrSK), want)
 	}
 	if t.HasCollection() && !strings.HasPrefix(id, t.IDPrefix+"_") {
@@ -47,6 +49,9 @@ func CheckRow(t *entity.Type, row entity.Item) []string {
 	}
 	broken = append(broken, checkMandatory(t, row)...)
 	broken = append(broken, checkIndexKeys(user, t, row)...)
+	if t.Retention == nil && row.Has(entity.AttrTTL) {
+		breach("ttl on an entity that is never archived: its removal would be for good")
+	}
 	for _, e := range t.Validate(row) {
 		breach("%s %s", e.Pointer, e.Detail)
 	}
@@ -80,10 +85,15 @@ func checkIndexKeys(user string, t *entity.Type, row entity.Item) []string {
 	}
 	if pk := row.Str(entity.AttrGSI3PK); pk != "" {
 		parts := strings.Split(row.Str(entity.AttrGSI3SK), "#")
-		if pk != entity.UserPK(user) || len(parts) < 3 || parts[0] != t.Name || !upperOrDigit(parts[1]) {
+		name := t.Name
+		if name == entity.TypeInstance {
+			name = entity.TypeEvent // a long one is found among the long events
+		}
+		if pk != entity.UserPK(user) || len(parts) < 3 || parts[0] != name || !upperOrDigit(parts[1]) {
 			broken = append(broken, fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(entity.AttrGSI3SK)))
 		}
 	}
+	broken = append(broken, checkSeriesKeys(t, row)...)
 	for _, pair := range [][2]string{{entity.AttrGSI1PK, entity.AttrGSI1SK}, {entity.AttrGSI2PK, entity.AttrGSI2SK}, {entity.AttrGSI3PK, entity.AttrGSI3SK}} {
 		if row.Has(pair[0]) != row.Has(pair[1]) {
 			broken = append(broken, fmt.Sprintf("%s and %s must come together", pair[0], pair[1]))

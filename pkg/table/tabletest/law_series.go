@@ -1,0 +1,136 @@
+package tabletest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// A series and its exceptions are rows that mean something only together. These rules keep them together.
+
+// shapingFields are those of a series that decide which dates it has: exceptions stand and fall with them.
+func shapingFields() []string {
+	return append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+}
+
+// counted holds a change of a series against the rule that it must not overtake a write of an exception.
+func (l *Law) counted(key entity.Key, u table.Update) {
+	shapes := slices.ContainsFunc(shapingFields(), func(name string) bool {
+		return u.Set.Has(name) || slices.Contains(u.Remove, name)
+	})
+	if shapes && !dependsOn(u.If, entity.AttrExceptionsVersion) {
+		l.breach(key, "a series gets other dates without a condition on %s", entity.AttrExceptionsVersion)
+	}
+}
+
+// bookkeeping holds the one write of a series that leaves its version: that an exception of it was written.
+func (l *Law) bookkeeping(key entity.Key, u table.Update) {
+	was, _ := tested(u.If, entity.AttrExceptionsVersion)
+	switch {
+	case !dependsOn(u.If, entity.AttrExceptionsVersion):
+		l.breach(key, "exceptions are counted without a condition on %s", entity.AttrExceptionsVersion)
+	case u.Set.Int(entity.AttrExceptionsVersion) != was+1:
+		l.breach(key, "a write of exceptions counts as %d, not 1", u.Set.Int(entity.AttrExceptionsVersion)-was)
+	}
+	for name := range u.Set {
+		if name != entity.AttrHasExceptions && name != entity.AttrExceptionsVersion {
+			l.breach(key, "%s changes with the bookkeeping of a series", name)
+		}
+	}
+	for _, name := range u.Remove {
+		if name != entity.AttrTTL {
+			l.breach(key, "%s is removed with the bookkeeping of a series", name)
+		}
+	}
+}
+
+// writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes, or
+// with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
+func (l *Law) writtenWithItsSeries(row entity.Item, actions []table.Action) {
+	if !row.Has(entity.AttrModifiedFields) {
+		return
+	}
+	master := masterKey(row.Key())
+	if !slices.ContainsFunc(actions, func(a table.Action) bool { return a.Target() == master && holdsSeries(a) }) {
+		l.breach(row.Key(), "an exception is written without its series")
+	}
+}
+
+func holdsSeries(a table.Action) bool {
+	switch a := a.(type) {
+	case table.Update:
+		return a.Set.Has(entity.AttrExceptionsVersion)
+	case table.Put:
+		return a.Item.Has(entity.AttrExceptionsVersion)
+	case table.Check:
+		return a.If.Row == table.RowMissing && !a.If.OrNoRow
+	}
+	return false
+}
+
+// deletedWithItsSeries: the id of an exception is derived, and versions must not begin again under it, so its row stays as
+// long as the series does.
+func (l *Law) deletedWithItsSeries(ctx context.Context, key entity.Key) {
+	if _, err := l.Get(ctx, masterKey(key)); err == nil {
+		l.breach(key, "an exception is deleted while its series lives")
+	}
+}
+
+// masterKey is the key of the series of an exception's row.
+func masterKey(key entity.Key) entity.Key {
+	parts := strings.Split(key.SK, "#")
+	return entity.Key{PK: key.PK, SK: entity.TypeMaster + "#" + parts[1]}
+}
+
+var instanceKey = regexp.MustCompile(`^INSTANCE#mst_([A-Za-z0-9_-]{1,50})#([0-9]{8})$`)
+
+// checkInstanceKey: an exception's key and id say the same (AP2 computes one from the other).
+func checkInstanceKey(row entity.Item) []string {
+	parts := instanceKey.FindStringSubmatch(row.Str(entity.AttrSK))
+	if parts == nil {
+		return []string{fmt.Sprintf("SK is %q, want INSTANCE#<series>#<YYYYMMDD>", row.Str(entity.AttrSK))}
+	}
+	var broken []string
+	if id := "inst_" + parts[2] + "_" + parts[1]; row.Str(entity.AttrEventID) != id {
+		broken = append(broken, fmt.Sprintf("eventId is %q, want %q", row.Str(entity.AttrEventID), id))
+	}
+	if id := "mst_" + parts[1]; row.Str(entity.AttrMasterID) != id {
+		broken = append(broken, fmt.Sprintf("masterId is %q, want %q", row.Str(entity.AttrMasterID), id))
+	}
+	return broken
+}
+
+// checkSeriesKeys holds the keys of GSI2, which only series and exceptions have, and what else their indexes ask.
+func checkSeriesKeys(t *entity.Type, row entity.Item) []string {
+	got := row.Str(entity.AttrGSI2PK) + " / " + row.Str(entity.AttrGSI2SK)
+	want := " / "
+	var broken []string
+	switch t.Name {
+	case entity.TypeMaster:
+		want = row.Str(entity.AttrSK) + " / " + entity.TypeMaster
+		if state := row.Str(entity.AttrGSI3SK); !row.Has(entity.AttrGSI1PK) || !strings.HasPrefix(state, "MASTER#ACTIVE#") {
+			broken = append(broken, fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(entity.AttrGSI1PK), state))
+		}
+	case entity.TypeInstance:
+		if !row.Has(entity.AttrModifiedFields) {
+			if row.Has(entity.AttrGSI1PK) || row.Has(entity.AttrGSI3PK) || row.Has(entity.AttrLinks) {
+				broken = append(broken, "an exception that was undone has index keys or links")
+			}
+			break
+		}
+		_, date, _ := strings.Cut(strings.TrimPrefix(row.Str(entity.AttrSK), entity.TypeInstance+"#"), "#")
+		want = "MASTER#" + row.Str(entity.AttrMasterID) + " / INSTANCE#" + date
+		if !row.Has(entity.AttrGSI1PK) {
+			broken = append(broken, "an exception is not in GSI1")
+		}
+	}
+	if got != want {
+		broken = append(broken, fmt.Sprintf("GSI2 keys are %s, want %s", got, want))
+	}
+	return broken
+}
