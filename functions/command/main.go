@@ -3,6 +3,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"os"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/table/dynamo"
@@ -38,6 +40,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Part: api.OnlyCommands, Registry: registry,
 		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
 		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
+		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

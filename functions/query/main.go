@@ -2,6 +2,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"os"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"nexus/functions/metric"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
+	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 	"nexus/pkg/table/dynamo"
@@ -32,6 +34,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
+		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metric.NewWriter(os.Stdout, time.Now)),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/archive"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
@@ -31,6 +32,7 @@ type Config struct {
 	Commands *command.Service
 	Queries  *query.Service
 	Archive  *archive.Archive
+	Calendar *calendar.Service
 	Part     Part
 	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
@@ -59,6 +61,7 @@ type API struct {
 	commands   map[string]*operation // by the type a batch names them with
 	mux        *http.ServeMux
 	document   func() document
+	importer   *calendar.Importer // nil where no commands are
 }
 
 var _ http.Handler = (*API)(nil)
@@ -67,7 +70,7 @@ var _ http.Handler = (*API)(nil)
 // in the program.
 func New(c Config) *API {
 	switch {
-	case c.Registry == nil || c.Archive == nil || c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
+	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
 		panic("api: a part of the Config is missing")
 	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && c.Queries == nil:
 		panic("api: the service of a part that is served is missing")
@@ -76,6 +79,9 @@ func New(c Config) *API {
 		c.Observe = func(Observation) {}
 	}
 	a := &API{cfg: c, operations: operations(c.Registry), commands: map[string]*operation{}}
+	if c.Commands != nil {
+		a.importer = calendar.NewImporter(c.Commands, c.Registry)
+	}
 	a.document = sync.OnceValue(func() document { return newDocument(Document(c.Registry)) })
 	for _, o := range a.operations {
 		if o.isCommand() {

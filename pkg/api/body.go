@@ -97,7 +97,10 @@ func (b *body) checkMedia(h http.Header) *Problem {
 }
 
 func (b *body) mediaTypes() []string {
-	if b.patch {
+	switch {
+	case b.media != "":
+		return []string{b.media}
+	case b.patch:
 		return []string{mergePatchType, jsonType}
 	}
 	return []string{jsonType}

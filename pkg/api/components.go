@@ -23,6 +23,7 @@ func headerParameters() object {
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
 		{"If-Match", param("If-Match", "The version that the client has seen, in quotes.", true, version, `"3"`)},
 		{"If-Match-Optional", param("If-Match", "The version that the client has seen, in quotes. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+		{"If-Modified-Since", param("If-Modified-Since", "Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.", false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},
 		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false, object{{"type", "string"}}, `"3"`)},
 	}
 }
@@ -34,6 +35,9 @@ func answerHeaders() object {
 	text := object{{"type", "string"}}
 	return object{
 		{"ETag", header("The entity's version in quotes: what If-Match takes.", text)},
+		{"Last-Modified", header("When something was last changed, added or removed.", text)},
+		{headerParts, header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
+		{headerSince, header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.", object{{"type", "string"}, {"format", "date"}})},
 		{"Location", header("The path of what was created.", text)},
 		{headerReplayed, header("true if the request had been carried out before under its idempotency key.", object{{"type", "string"}, {"enum", []string{"true"}}})},
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},

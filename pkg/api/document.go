@@ -137,6 +137,9 @@ func (o *operation) parameters(r *entity.Registry) []any {
 		}
 	} else if o.hasETag() {
 		headers = append(headers, "If-None-Match")
+		if o.showsCalendar() {
+			headers = append(headers, "If-Modified-Since")
+		}
 	}
 	for _, name := range headers {
 		params = append(params, object{{"$ref", "#/components/parameters/" + name}})
@@ -148,6 +151,9 @@ func (o *operation) parameters(r *entity.Registry) []any {
 func (o *operation) pathSchema(r *entity.Registry, name string) object {
 	if schema, ok := o.paths[name]; ok {
 		return schema
+	}
+	if name == paramAddress {
+		return object{{"type", "string"}, {"description", "What stands behind /feed/ in the path that makeFeed told."}}
 	}
 	if name == entity.LinkTargetType {
 		return object{{"type", "string"}, {"enum", typeNames(r)}}
@@ -175,7 +181,7 @@ func typeNames(r *entity.Registry) []string {
 
 // hasETag says that a read's answer has an entity tag on which If-None-Match works.
 func (o *operation) hasETag() bool {
-	return o.id == documentID || o.reads() && o.finds && o.answers[0].entity
+	return o.id == documentID || o.showsCalendar() || o.reads() && o.finds && o.answers[0].entity
 }
 
 func (o *operation) responses() object {
@@ -186,6 +192,9 @@ func (o *operation) responses() object {
 		if d.entity || o.hasETag() {
 			headers = append(headers, headerRef("ETag"))
 		}
+		if o.showsCalendar() {
+			headers = append(headers, headerRef("Last-Modified"), headerRef(headerParts), headerRef(headerSince))
+		}
 		if d.status == http.StatusCreated {
 			headers = append(headers, headerRef("Location"))
 		}
@@ -194,7 +203,11 @@ func (o *operation) responses() object {
 		}
 		r = append(r, member{"headers", headers})
 		if d.schema != nil {
-			r = append(r, member{"content", object{{jsonType, object{{"schema", d.schema}}}}})
+			media := jsonType
+			if d.media != "" {
+				media = d.media
+			}
+			r = append(r, member{"content", object{{media, object{{"schema", d.schema}}}}})
 		}
 		out = append(out, member{strconv.Itoa(d.status), r})
 	}
@@ -214,10 +227,14 @@ func (o *operation) responses() object {
 // refusals are the statuses of the problems that the operation can answer, in their order.
 func (o *operation) refusals() []int {
 	statuses := []int{http.StatusBadRequest, http.StatusInternalServerError}
-	if o.open {
+	switch {
+	case o.open && o.finds:
+		statuses = append(statuses, http.StatusServiceUnavailable)
+	case o.open:
 		return statuses
+	default:
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusServiceUnavailable)
 	}
-	statuses = append(statuses, http.StatusUnauthorized, http.StatusServiceUnavailable)
 	if o.finds {
 		statuses = append(statuses, http.StatusNotFound)
 	}

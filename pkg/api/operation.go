@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/archive"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
@@ -36,6 +37,8 @@ type operation struct {
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
 	run func(ctx context.Context, s services, c call) (answer, error)
+	// alone says that no batch carries the operation.
+	alone bool
 }
 
 // precondition says what an operation makes of If-Match.
@@ -57,6 +60,7 @@ type body struct {
 	patch    bool
 	limit    int64 // in bytes; 0 for maxBody
 	example  any
+	media    string // the type of a text that is no JSON; "" for JSON
 }
 
 // documented is a successful answer as the document has it.
@@ -65,6 +69,7 @@ type documented struct {
 	doc    string
 	schema any // JSON Schema; nil for no body
 	entity bool
+	media  string // the type of a text that is no JSON; "" for JSON
 }
 
 // services are what operations are carried out with.
@@ -73,6 +78,8 @@ type services struct {
 	commands *command.Service
 	queries  *query.Service
 	archive  *archive.Archive
+	calendar *calendar.Service
+	importer *calendar.Importer
 }
 
 // call is one request as an operation gets it, whether it came by itself or in a batch.
@@ -82,6 +89,7 @@ type call struct {
 	query    entity.Item
 	doc      map[string]any // the body; nil if there is none
 	form     entity.Item    // the body, where the operation has a form for it
+	text     []byte         // the body, where it is no JSON
 	expected *int64
 	key      string // of idempotency; "" for none
 }
@@ -96,6 +104,7 @@ type answer struct {
 	version  int64  // of the entity that such an answer is about; 0 for none
 	location string
 	replayed bool
+	calendar *calendar.Export // the answer, if it is one
 }
 
 // json is the answer's body; nil for none.
@@ -134,13 +143,14 @@ func operations(r *entity.Registry) []*operation {
 		table = append(table, linkOperations(t)...)
 	}
 	table = append(table, agendaOperation(r))
+	table = append(table, calendarOperations()...)
 	table = append(table, meOperations(r)...)
 	table = append(table, archiveOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation())
 }
 
 // isCommand says that a batch may carry the operation.
-func (o *operation) isCommand() bool { return o.writes && o.id != batchID }
+func (o *operation) isCommand() bool { return o.writes && o.id != batchID && !o.alone }
 
 // commandType is the operation's name in a batch: its id in PascalCase.
 func (o *operation) commandType() string { return strings.ToUpper(o.id[:1]) + o.id[1:] }

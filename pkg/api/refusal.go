@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
@@ -72,6 +73,7 @@ func problemOfSentinel(err error) *Problem {
 		{command.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
 		{command.ErrInProgress, stateConflict, "The request is still being carried out."},
 		{entity.ErrID, malformed, "Malformed identifier."},
+		{calendar.ErrNoFeed, notFound, "There is no such resource."},
 	} {
 		if errors.Is(err, known.err) {
 			return refuse(known.kind, "%s", known.detail)

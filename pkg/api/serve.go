@@ -171,6 +171,10 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 			return call{}, p
 		}
 	}
+	if o.body != nil && o.body.media != "" {
+		c.text, p = o.readText(r)
+		return c, p
+	}
 	c.doc, p = o.readBody(r)
 	return c, p
 }
@@ -191,7 +195,7 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 	case documentID:
 		return answer{status: http.StatusOK, body: a.document().text}, nil
 	}
-	out, err = o.run(ctx, services{a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive}, c)
+	out, err = o.run(ctx, services{a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive, a.cfg.Calendar, a.importer}, c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -206,6 +210,10 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	}
 	if out.location != "" {
 		h.Set("Location", out.location)
+	}
+	if out.calendar != nil {
+		x.answerCalendar(r, out.calendar)
+		return
 	}
 	if o.open {
 		h.Set("Cache-Control", "no-cache") // it is nobody's, and may be kept if it is asked for again

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
@@ -100,6 +102,9 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 		f(&c)
 	}
 	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID})
+	if c.Calendar == nil {
+		c.Calendar = calendar.New(calendar.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Random: rand.Reader})
+	}
 	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock})
 	b.api = api.New(c)
 	b.exchange = b.inProcess

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"crypto/rand"
 	"net/http"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
 	"nexus/pkg/archive"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
@@ -25,6 +27,7 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
 		Queries:  query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
 		Archive:  archive.New(archiving),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
 		// The bearer token is the user: everybody on this machine is believed.
 		Authenticate: api.BearerIsUser,
 		Docs:         page,

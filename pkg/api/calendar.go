@@ -1,0 +1,174 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"nexus/pkg/calendar"
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+const (
+	calendarType = "text/calendar"
+	feedPath     = "/feed/"
+	feedSuffix   = ".ics"
+	paramPart    = "part"
+	paramAddress = "address"
+
+	getCalendarID = "getCalendar"
+	getFeedTextID = "getFeedCalendar"
+)
+
+// calendarOperations are those about the user's calendar as other programs know it.
+func calendarOperations() []*operation {
+	text := object{{"type", "string"}, {"description", "An iCalendar text (RFC 5545)."}}
+	whole := "Events, series with their changed occurrences, reminders, and tasks with a date. The same items give the same text, so If-None-Match spares sending it again; " +
+		"it is compressed for whoever accepts gzip. If it is too large for one answer it has what ends less than a year ago or later, and says so, in the text and in " + headerSince +
+		"; the parts 1 to " + headerParts + " together are all of it."
+	part := entity.Field{Name: paramPart, Kind: entity.Integer, Min: 1, Max: 10_000, Doc: "Which part of the whole calendar, instead of one text."}
+	return []*operation{
+		{
+			id: getCalendarID, method: http.MethodGet, path: "/v1/calendar.ics", tag: "calendar",
+			summary: "Read the calendar as iCalendar", detail: whole, query: []entity.Field{part},
+			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return s.exportCalendar(ctx, c.user, c.query)
+			},
+		},
+		importOperation(text),
+		{
+			id: getFeedTextID, method: http.MethodGet, path: feedPath + "{" + paramAddress + "}", tag: "calendar", open: true,
+			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: whoever knows the address can read the calendar. " + whole,
+			query:   []entity.Field{part},
+			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				address, ok := strings.CutSuffix(c.path[paramAddress], feedSuffix)
+				if !ok {
+					return answer{}, calendar.ErrNoFeed
+				}
+				user, err := s.calendar.UserOfFeed(ctx, address)
+				if err != nil {
+					return answer{}, err
+				}
+				return s.exportCalendar(ctx, user, c.query)
+			},
+		},
+		{
+			id: "makeFeed", method: http.MethodPut, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
+			summary: "Make a secret address of the calendar, or a new one",
+			detail:  "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition makes a new one, also under an idempotency key.",
+			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				address, at, err := s.calendar.MakeFeed(ctx, c.user)
+				return answer{status: http.StatusOK, body: feedBody(address, at)}, err
+			},
+		},
+		{
+			id: "getFeed", method: http.MethodGet, path: "/v1/me/feed", tag: "calendar",
+			summary: "Ask whether the calendar has a secret address", detail: "The address itself cannot be told again.",
+			answers: []documented{{status: http.StatusOK, doc: "There is one.", schema: feedSchema(false)}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				at, err := s.calendar.Feed(ctx, c.user)
+				return answer{status: http.StatusOK, body: feedBody("", at)}, err
+			},
+		},
+		{
+			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
+			summary: "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
+			answers: []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return answer{status: http.StatusNoContent}, s.calendar.RevokeFeed(ctx, c.user)
+			},
+		},
+	}
+}
+
+// importOperation takes over a file of another calendar program.
+func importOperation(text object) *operation {
+	return &operation{
+		id: "importCalendar", method: http.MethodPost, path: "/v1/calendar/import", tag: "calendar", writes: true, alone: true,
+		summary: "Take over an iCalendar text",
+		detail: "At most 1,000 components and 5 MB. What has a UID that was imported before is updated, and not written at all if it says the same; an older revision than the one stored is refused. " +
+			"Every component is counted as created, updated or unchanged, or is among the refused with the reason. Nobody is reminded of what was due before.",
+		body: &body{
+			schema: text, required: true, limit: int64(ical.RequestLimits().Bytes), media: calendarType,
+			example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:1@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20260310T090000Z\r\nSUMMARY:Lunch\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		},
+		answers:   []documented{{status: http.StatusOK, doc: "What became of each component.", schema: reportSchema()}},
+		conflicts: "The same request is still being carried out.",
+		run: func(ctx context.Context, s services, c call) (answer, error) {
+			report, replayed, err := s.importer.Import(ctx, c.user, c.text, c.key)
+			var limit *ical.LimitError
+			switch {
+			case errors.As(err, &limit) && !errors.Is(err, ical.ErrNotCalendar):
+				return answer{}, refuse(tooLarge, "The text has more than %d %s; send it in parts.", limit.Limit, limit.What)
+			case errors.Is(err, ical.ErrNotCalendar):
+				return answer{}, refuseFields(entity.FieldError{Pointer: "", Detail: "must be an iCalendar text: " + shorten(err.Error())})
+			}
+			return answer{status: http.StatusOK, body: report, replayed: replayed}, err
+		},
+	}
+}
+
+// exportCalendar answers with the calendar, or a part of it.
+func (s services) exportCalendar(ctx context.Context, user string, q entity.Item) (answer, error) {
+	out, err := s.calendar.Export(ctx, user, int(q.Int(paramPart)))
+	pointer := "/" + paramPart
+	switch {
+	case errors.Is(err, calendar.ErrTooLarge):
+		return answer{}, refuseFields(entity.FieldError{Pointer: pointer, Detail: "is required: even what is recent is too large for one answer"})
+	case errors.Is(err, calendar.ErrNoPart):
+		return answer{}, refuseFields(entity.FieldError{Pointer: pointer, Detail: "is beyond the last part"})
+	}
+	return answer{status: http.StatusOK, calendar: &out}, err
+}
+
+func feedBody(address string, at time.Time) []byte {
+	out := appendText([]byte(`{"createdAt":`), entity.FormatInstant(at))
+	if address != "" {
+		out = appendText(append(out, `,"path":`...), feedPath+address+feedSuffix)
+	}
+	return append(out, '}')
+}
+
+func feedSchema(withPath bool) object {
+	properties := object{{entity.AttrCreatedAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "Since when the address is good."}}}}
+	needed := []string{entity.AttrCreatedAt}
+	if withPath {
+		properties = append(properties, member{"path", object{{"type", "string"}, {"description", "The address, as a path of this service. Keep it secret."}}})
+		needed = append(needed, "path")
+	}
+	return object{{"type", "object"}, {"properties", properties}, {"required", needed}}
+}
+
+func reportSchema() object {
+	count := func(doc string) object {
+		return object{{"type", "integer"}, {"minimum", 0}, {"description", doc}}
+	}
+	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+	remarks := func(doc string) object {
+		return object{{"type", "array"}, {"description", doc}, {"items", object{
+			{"type", "object"},
+			{"properties", object{
+				{"component", text("Such as VEVENT.")}, {"uid", text("Its UID, shortened if it is long.")},
+				{"line", object{{"type", "integer"}, {"minimum", 0}, {"description", "The line of the text in which it begins."}}}, {"reason", text("For people.")},
+			}},
+			{"required", []string{"component", "line", "reason"}},
+		}}}
+	}
+	return object{
+		{"type", "object"},
+		{"properties", object{
+			{"created", count("Components that became something new.")}, {"updated", count("Those that changed what was there.")},
+			{"unchanged", count("Those that say what is there already.")},
+			{"refused", remarks("Components of which nothing was taken.")},
+			{"leftOut", remarks("Parts of components that have no place here, at most 500 of them.")},
+			{"leftOutTotal", count("How many parts were left out.")},
+		}},
+		{"required", []string{"created", "updated", "unchanged", "refused", "leftOut", "leftOutTotal"}},
+	}
+}

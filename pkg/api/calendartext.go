@@ -1,0 +1,124 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/calendar"
+	"nexus/pkg/entity"
+)
+
+const (
+	headerParts = "Nexus-Calendar-Parts"
+	headerSince = "Nexus-Calendar-Since"
+)
+
+// showsCalendar says that the operation answers with a calendar.
+func (o *operation) showsCalendar() bool { return o.id == getCalendarID || o.id == getFeedTextID }
+
+// readText returns the body of a request that is a text of the operation's own type.
+func (o *operation) readText(r *http.Request) ([]byte, *Problem) {
+	raw, p := o.readAll(r)
+	if p != nil {
+		return nil, p
+	}
+	if len(raw) == 0 {
+		return nil, refuse(malformed, "A body of type %s is required.", o.body.media)
+	}
+	if p := o.body.checkText(r.Header); p != nil {
+		return nil, p
+	}
+	return raw, nil
+}
+
+// checkText holds the type of such a body against the one the operation takes. A calendar's has parameters of its own
+// (RFC 5545 §8.1), which say nothing that the text does not.
+func (b *body) checkText(h http.Header) *Problem {
+	if coding := h.Values("Content-Encoding"); len(coding) > 1 || len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
+		return refuse(unsupportedMedia, "The body must not be compressed.")
+	}
+	refused := refuse(unsupportedMedia, "The body must be %s in UTF-8.", b.media)
+	values := h.Values("Content-Type")
+	if len(values) != 1 {
+		return refused
+	}
+	media, params, err := mime.ParseMediaType(values[0])
+	if err != nil || media != b.media {
+		return refused
+	}
+	for name, value := range params {
+		isUTF8 := name == "charset" && (strings.EqualFold(value, "utf-8") || strings.EqualFold(value, "us-ascii"))
+		if !isUTF8 && !slices.Contains([]string{"method", "component", "optinfo", "name"}, name) {
+			return refused
+		}
+	}
+	return nil
+}
+
+// answerCalendar sends a calendar, or that it is the one which the client has (RFC 9110 §13.2.2).
+func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
+	h := x.Header()
+	h.Set("Cache-Control", "private, no-cache") // it may be kept if it is asked for again
+	h.Set("Vary", "Accept-Encoding, Authorization")
+	h.Set(headerParts, strconv.Itoa(e.Parts))
+	if !e.Since.IsZero() {
+		h.Set(headerSince, entity.FormatDate(e.Since))
+	}
+	if !e.Modified.IsZero() {
+		h.Set("Last-Modified", e.Modified.Format(http.TimeFormat))
+	}
+	plain, zipped := `"`+e.Tag+`"`, `"`+e.Tag+`-gzip"`
+	isZipped := acceptsGzip(r.Header)
+	tag := plain
+	if isZipped {
+		tag = zipped
+	}
+	h.Set("ETag", tag)
+	if isKnown(r.Header, e, plain, zipped) {
+		x.write(http.StatusNotModified, "", nil)
+		return
+	}
+	content := e.Text
+	if isZipped {
+		h.Set("Content-Encoding", "gzip")
+		content = compress(content)
+	}
+	x.write(http.StatusOK, calendarType+"; charset=utf-8", content)
+}
+
+// isKnown reports whether the client has the calendar. Entity tags count before times, which know nothing of two changes
+// within a second.
+func isKnown(h http.Header, e *calendar.Export, tags ...string) bool {
+	if len(h.Values("If-None-Match")) > 0 {
+		return slices.ContainsFunc(tags, func(tag string) bool { return noneMatch(h, tag) })
+	}
+	since, err := http.ParseTime(h.Get("If-Modified-Since"))
+	return err == nil && e.Since.IsZero() && !e.Modified.IsZero() && !e.Modified.After(since)
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it speaks of gzip.
+func acceptsGzip(h http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		name, params, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			quality, isQuality := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
+			q, err := strconv.ParseFloat(quality, 64)
+			return !isQuality || err == nil && q > 0
+		}
+	}
+	return false
+}
+
+// compress never fails: it writes to memory.
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(content)
+	_ = w.Close()
+	return b.Bytes()
+}
