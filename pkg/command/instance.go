@@ -109,4 +109,3 @@ func ownFields(t *entity.Type, plain, patch entity.Item, date string) (entity.It
 	own[entity.AttrModifiedFields] = inOrder(t, names)
 	return own, wrong
 }
-
