@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"nexus/pkg/archive"
 	blobs "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/calendar"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -56,6 +58,8 @@ type bench struct {
 	commands *command.Service
 	queries  *query.Service
 	archive  *archive.Archive
+	calendar *calendar.Service
+	importer *calendar.Importer
 
 	stats, links, reminders, keeper change.Consumer
 	schedules                       *schedulelocal.Scheduler
@@ -100,6 +104,8 @@ func (b *bench) setup() {
 	b.swept = map[entity.Key]bool{}
 	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString})
 	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock})
+	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
+	b.importer = calendar.NewImporter(b.commands, registry)
 	var err error
 	b.bus, err = buslocal.New(buslocal.Config{Fault: func(_, _ string, after bool) error {
 		if b.failBus != nil {

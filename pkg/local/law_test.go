@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/reminders"
 )
 
 // TestEveryEntityAndEveryStoreCallKeepsTheLaw plays every command and every transition of every consumer, above a store
@@ -19,6 +21,13 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 		note := playNotesAndEvents(b)
 		playReminders(b)
 		playTasks(b)
+		series := playSeries(b)
+		playRecurringReminders(b)
+		playCalendar(b)
+		announced := strings.Join(b.events(reminders.DetailType), "\n")
+		for _, name := range []string{"MASTER", "INSTANCE", "REMINDER"} {
+			require.Contains(t, announced, `"itemType":"`+name+`"`)
+		}
 		for _, ask := range []func() error{
 			func() error { _, err := b.queries.Board(t.Context(), ann, 10); return err },
 			func() error { _, err := b.queries.Stats(t.Context(), ann); return err },
@@ -30,11 +39,21 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 				_, err := b.queries.Agenda(t.Context(), ann, query.AgendaQuery{From: b.now, To: b.now.AddDate(0, 0, 7)})
 				return err
 			},
+			func() error {
+				_, err := b.queries.Agenda(t.Context(), ann, query.AgendaQuery{From: b.now.AddDate(0, 0, -60), To: b.now.AddDate(0, 0, 60), Tags: []string{"work"}})
+				return err
+			},
+			func() error { _, err := b.queries.Series(t.Context(), ann, series.Str("masterId"), ""); return err },
+			func() error {
+				_, err := b.queries.Event(t.Context(), ann, entity.InstanceID(series.Str("masterId"), date(series, 1)))
+				return err
+			},
+			func() error { _, err := b.calendar.Export(t.Context(), ann, 0); return err },
 		} {
 			require.NoError(t, ask())
 		}
 		require.Empty(t, b.law.Broken())
-		require.Equal(t, []string{"EVENT", "NOTE", "REMINDER", "TASK", "USER_META"}, b.law.Written())
+		require.Equal(t, []string{"EVENT", "INSTANCE", "MASTER", "NOTE", "REMINDER", "TASK", "USER_META"}, b.law.Written())
 	})
 }
 
