@@ -187,3 +187,14 @@ func TestTooManyDatesAreRefused(t *testing.T) {
 }
 
 func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
+
+func TestAnInstanceThatTheRuleDoesNotGiveIsAnOccurrenceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	override := func(date, more string) string {
+		return "BEGIN:VEVENT\r\nUID:u\r\nRECURRENCE-ID;TZID=Europe/Berlin:" + date + "T090000\r\nDTSTART;TZID=Europe/Berlin:" + date + "T100000\r\n" + more + "END:VEVENT"
+	}
+	result := mapped(t, "BEGIN:VEVENT", "UID:u", mondays+";COUNT=3", "EXDATE;TZID=Europe/Berlin:20250113T090000", "END:VEVENT",
+		override("20250201", ""), override("20250113", ""), override("20250106", ""), override("20250301", "STATUS:CANCELLED\r\n"))
+	require.Equal(t, []string{"20250201"}, result.Drafts[0].RDates)
+	require.Len(t, result.Drafts, 5)
+}

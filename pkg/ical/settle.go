@@ -2,6 +2,7 @@ package ical
 
 import (
 	"errors"
+	"slices"
 
 	"nexus/pkg/entity"
 )
@@ -37,6 +38,7 @@ func (m *mapper) settle() {
 				m.refuse(d, errSuperseded)
 			}
 		case d.Kind == entity.TypeMaster:
+			m.admit(d, behind[d.UID])
 			m.result.Drafts = append(append(m.result.Drafts, *d), behind[d.UID]...)
 		case d.Kind != entity.TypeInstance || d.Orphan:
 			m.result.Drafts = append(m.result.Drafts, *d)
@@ -85,4 +87,27 @@ func (m *mapper) attach(d, series *Draft) {
 		m.leaveOut(d, "its RECURRENCE-ID has another time than every occurrence: it counts for that day's")
 	}
 	d.Original = series.occurrence(d.Date)
+}
+
+// admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence is
+// there to be seen, and programs that cut a series leave such instances behind its end. Those that are excluded or cancelled
+// stay what they are: instances of no occurrence.
+func (m *mapper) admit(d *Draft, instances []Draft) {
+	rule, err := d.compileRule(d.start)
+	if err != nil {
+		return // it was compiled before; an error would have refused the series
+	}
+	dates := d.RDates
+	for _, x := range instances {
+		day, err := entity.ParseCompactDate(x.Date)
+		if err != nil || x.Fields.Str(entity.AttrStatus) == entity.StatusCancelled || slices.Contains(d.ExDates, x.Date) {
+			continue
+		}
+		if _, ok := rule.On(day); !ok && !slices.Contains(dates, x.Date) {
+			dates = append(dates[:len(dates):len(dates)], x.Date)
+		}
+	}
+	if len(dates) <= maxDates { // else those beyond are refused when they are imported
+		d.RDates = sortedDates(dates)
+	}
 }
