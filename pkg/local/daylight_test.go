@@ -176,6 +176,7 @@ func TestNineStaysNineInTheAgendaTheRemindersAndTheExport(t *testing.T) {
 			shown = append(shown, meeting{it["title"].(string), it["occurrenceDate"].(string), start})
 		}
 		require.Equal(t, lines(d.meetings), lines(shown), "agenda in %s", d.zone)
+		require.Equal(t, lines(d.meetings), lines(expanded(t, s.as(user).exported())), "calendar in %s", d.zone)
 	}
 	for user, told := range s.announced(until) {
 		d := kept[user]
