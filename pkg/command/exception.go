@@ -149,7 +149,7 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 		now.Occurrence, _ = s.On(e.date)
 	}
 	res := Result{Type: t, Ref: o.ref, Item: now.series.Item(now.Occurrence)}
-	if sameOccurrence(before, res.Item) {
+	if sameOccurrence(t, before, res.Item) {
 		res.Item = before
 		return res, c.remember(ctx, effect{doneChange, o.ref, before.Int(entity.AttrVersion)})
 	}
@@ -176,8 +176,8 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 }
 
 // sameOccurrence reports whether nothing was changed that anybody sees.
-func sameOccurrence(before, after entity.Item) bool {
-	for _, f := range entity.Instance().Fields {
+func sameOccurrence(t *entity.Type, before, after entity.Item) bool {
+	for _, f := range t.Fields {
 		switch f.Name {
 		case entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrDueSetAt:
 		default:

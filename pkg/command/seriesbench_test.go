@@ -85,7 +85,7 @@ func allRows(store table.Reader, q table.Query) ([]entity.Item, error) {
 	}
 }
 
-// shown is all that the user has of series: what reading each says, and the occurrences of three years.
+// shown is all that the user has of series: what reading each says, and the occurrences of more than a year.
 func (b *bench) shown() []string {
 	b.t.Helper()
 	fault := b.fault
@@ -95,23 +95,24 @@ func (b *bench) shown() []string {
 	require.NoError(b.t, err)
 	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: func() time.Time { return b.now }})
 	var out []string
+	masterType, instanceType := entity.Master(), entity.Instance()
 	for _, m := range masters {
 		id := m.Str("masterId")
 		for cursor := ""; ; {
 			got, err := queries.Series(context.Background(), ann, id, cursor)
 			require.NoError(b.t, err)
 			for _, it := range got.Instances {
-				out = append(out, fmt.Sprintf("exception %s: %s", it.Str("eventId"), visible(entity.Instance(), it)))
+				out = append(out, fmt.Sprintf("exception %s: %s", it.Str("eventId"), visible(instanceType, it)))
 			}
 			if cursor = got.Next; cursor == "" {
-				out = append(out, fmt.Sprintf("series %s: %s", id, visible(entity.Master(), got.Master)))
+				out = append(out, fmt.Sprintf("series %s: %s", id, visible(masterType, got.Master)))
 				break
 			}
 		}
 		s, err := series.New(m, time.UTC, b.rowsOf(id)...)
 		require.NoError(b.t, err)
-		for _, o := range s.Overlapping(noon.AddDate(-1, 0, 0), noon.AddDate(2, 0, 0)) {
-			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, entity.FormatInstant(o.Start), entity.FormatInstant(o.End), visible(entity.Instance(), s.Item(o))))
+		for _, o := range s.Overlapping(noon.AddDate(0, -1, 0), noon.AddDate(0, 14, 0)) {
+			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, entity.FormatInstant(o.Start), entity.FormatInstant(o.End), visible(instanceType, s.Item(o))))
 		}
 	}
 	return out
@@ -132,8 +133,14 @@ func (b *bench) idle() []string {
 	rows, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeInstance)}})
 	require.NoError(b.t, err)
 	var out []string
+	masters := map[string]entity.Item{}
 	for _, row := range rows {
-		master := b.master(row.Str("masterId"))
+		id := row.Str("masterId")
+		master, known := masters[id]
+		if !known {
+			master = b.master(id)
+			masters[id] = master
+		}
 		if master == nil {
 			out = append(out, "orphan "+row.Str("eventId"))
 			continue
