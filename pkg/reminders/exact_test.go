@@ -3,7 +3,6 @@ package reminders_test
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,33 +51,6 @@ func (w *world) wants(fence entity.Item) bool {
 	})
 }
 
-// instant is one due of an item, resolved by the rules' text rather than by the code under test.
-type instant struct {
-	offset          int64
-	occurrence, due time.Time
-	asked           time.Time
-}
-
-func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
-	meta, _ := w.store.Get(w.Context(), entity.MetaKey(user))
-	zone, err := time.LoadLocation(meta.Str(entity.AttrDefaultTzid)) // UTC for ""
-	require.NoError(w, err)
-	var out []instant
-	for _, d := range typ.Dues(it) {
-		in := instant{d.OffsetMinutes, d.Occurrence, d.At, time.Time{}}
-		in.asked, _ = it.Time(entity.AttrDueSetAt)
-		if d.Floating {
-			in.occurrence, in.due = entity.Resolve(d.Occurrence, zone), entity.Resolve(d.At, zone)
-			if moved, ok := meta.Time(entity.AttrZoneSetAt); ok && moved.After(in.asked) {
-				in.asked = moved
-			}
-		}
-		in.due = in.due.Add(-time.Duration(d.OffsetMinutes) * time.Minute)
-		out = append(out, in)
-	}
-	return out
-}
-
 // requireExact holds the outside against the table: the invariants I4 and I5 of docs/correctness.md.
 func (w *world) requireExact() {
 	w.Helper()
@@ -86,7 +58,7 @@ func (w *world) requireExact() {
 	if err != nil {
 		require.ErrorIs(w, err, table.ErrNotFound)
 	}
-	names := []string{}
+	expected := map[string]instant{}
 	for _, typ := range w.registry.Types() {
 		if typ.Dues == nil {
 			continue
@@ -95,16 +67,21 @@ func (w *world) requireExact() {
 			id := it.Str(typ.IDAttr)
 			desired, err := reminders.Desired(w.state(typ, it, meta), w.now)
 			require.NoError(w, err)
+			for name, in := range w.nextOf(typ, it) {
+				expected[name] = in
+			}
 			for _, s := range desired {
-				names = append(names, s.Name)
 				have := w.scheduler.entries[s.Name]
 				require.NotNil(w, have, "%s has no schedule", id)
 				require.Equal(w, string(s.Payload), string(have.Payload))
 				require.False(w, have.called)
+				in, ok := expected[s.Name]
+				require.True(w, ok, "%s is not to have a schedule at %s", id, s.At)
+				require.Equal(w, at(in.due)+" of "+at(in.occurrence), have.call.DueUtc+" of "+have.call.OccurrenceUtc, "%s -%d", id, in.offset)
 			}
 		}
 	}
-	require.Len(w, w.scheduler.entries, len(names), "schedules left over: %v", w.schedules())
+	require.Len(w, w.scheduler.entries, len(expected), "schedules %v, expected %v", w.schedules(), expected)
 
 	fences := map[string]bool{}
 	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {
@@ -147,7 +124,7 @@ func (w *world) requireNothingLost() {
 		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
 			last, _ := it.Time(entity.AttrLastFiredUtc)
 			for _, in := range w.instants(typ, it) {
-				if in.due.After(w.now) || in.due.Before(in.asked) || !in.due.After(last) {
+				if in.due.After(w.now) || in.due.Before(in.asked) || !in.snooze && !in.due.After(last) {
 					continue
 				}
 				_, err := w.store.Get(w.Context(), entity.FiredKey(user, it.Str(typ.IDAttr), in.offset, in.occurrence, in.due))

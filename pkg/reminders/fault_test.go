@@ -77,8 +77,8 @@ func (f *fault) effect(act func()) error {
 type entry struct {
 	schedule.Schedule
 	call struct {
-		ItemID        string
-		OffsetMinutes int64
+		ItemID, OccurrenceUtc, DueUtc string
+		OffsetMinutes                 int64
 	}
 	called bool
 }

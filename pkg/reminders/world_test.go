@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
@@ -27,6 +28,9 @@ var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 // maxTries bounds every repetition in these tests.
 const maxTries = 50
 
+// maxCalls bounds the schedules that are called while time moves.
+const maxCalls = 1000
+
 // world is one user's table, scheduler and bus with the consumer and the notifier between them.
 type world struct {
 	*testing.T
@@ -36,6 +40,7 @@ type world struct {
 	scheduler *scheduler
 	bus       *recorder
 	fault     *fault
+	commands  *command.Service
 	consumer  *reminders.Consumer
 	notifier  *reminders.Notifier
 	counts    map[reminders.Happening]int
@@ -59,6 +64,7 @@ func setup(t *testing.T) *world {
 		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
+	w.commands = command.New(command.Config{Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" }})
 	return w
 }
 
@@ -131,7 +137,7 @@ func (w *world) advance(d time.Duration) {
 	w.Helper()
 	end := w.now.Add(d)
 	w.settle()
-	for range maxTries {
+	for range maxCalls {
 		next, ok := w.scheduler.next()
 		if !ok || next.After(end) {
 			break

@@ -1,0 +1,96 @@
+package reminders_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// The commands are the real ones: what they keep for the reminders, dueSetAt and the count of exceptions, is part of what is
+// held against the rules here.
+
+// try carries out a command at the version its target has now. What is gone or in another state is left alone.
+func (w *world) try(cmd command.Command, version int64) bool {
+	w.Helper()
+	_, err := w.commands.Do(w.Context(), command.Request{User: user, Command: cmd, ExpectedVersion: &version})
+	var gone *command.NotFoundError
+	var state *command.StateError
+	if errors.As(err, &gone) || errors.As(err, &state) {
+		return false
+	}
+	require.NoError(w, err)
+	return true
+}
+
+func (w *world) versionOf(id string) int64 {
+	it, _ := w.store.Get(w.Context(), w.key(id))
+	return it.Int(entity.AttrVersion)
+}
+
+// versionOn is the version of an occurrence: its own if there is an exception, else the series'.
+func (w *world) versionOn(master, date string) int64 {
+	it, err := w.store.Get(w.Context(), w.key(entity.InstanceID(master, date)))
+	if err == nil && it.Has(entity.AttrModifiedFields) {
+		return it.Int(entity.AttrVersion)
+	}
+	return w.versionOf(master)
+}
+
+func (w *world) object(doc string) map[string]any {
+	w.Helper()
+	d := json.NewDecoder(strings.NewReader(doc))
+	d.UseNumber()
+	out := map[string]any{}
+	require.NoError(w, d.Decode(&out))
+	return out
+}
+
+func (w *world) patchSeries(id, doc string) {
+	w.Helper()
+	w.try(command.UpdateSeries{ID: id, Patch: w.object(doc)}, w.versionOf(id))
+}
+
+func (w *world) except(master, date, doc string) {
+	w.Helper()
+	w.try(command.PutInstance{MasterID: master, Date: date, Fields: w.object(doc)}, w.versionOn(master, date))
+}
+
+func (w *world) cancel(master, date string) {
+	w.Helper()
+	w.try(command.CancelInstance{MasterID: master, Date: date}, w.versionOn(master, date))
+}
+
+func (w *world) deleteSeries(id string) {
+	w.Helper()
+	w.try(command.DeleteSeries{ID: id}, w.versionOf(id))
+}
+
+func (w *world) split(id, date, changes string) {
+	w.Helper()
+	w.try(command.SplitSeries{ID: id, Date: date, Changes: w.object(changes)}, w.versionOf(id))
+}
+
+func (w *world) patchReminder(id, doc string) {
+	w.Helper()
+	w.try(command.Update{Type: entity.Reminder(), ID: id, Patch: w.object(doc)}, w.versionOf(id))
+}
+
+// act does what an action does, whatever version the reminder has.
+func (w *world) act(cmd command.Command) {
+	w.Helper()
+	_, err := w.commands.Do(w.Context(), command.Request{User: user, Command: cmd})
+	var gone *command.NotFoundError
+	var state *command.StateError
+	if !errors.As(err, &gone) && !errors.As(err, &state) {
+		require.NoError(w, err)
+	}
+}
+
+func snoozeFor(id string, minutes int64) command.Command {
+	return command.SnoozeReminder{ID: id, Minutes: &minutes}
+}
