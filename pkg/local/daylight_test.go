@@ -3,6 +3,7 @@ package local_test
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -160,7 +161,23 @@ func (s *system) announced(until time.Time) map[string][]object {
 // what the agenda shows, what is announced, and what the calendar's text says with what package time alone says.
 func TestNineStaysNineInTheAgendaTheRemindersAndTheExport(t *testing.T) {
 	t.Parallel()
-	s := startInTheYear(t, local.Options{Store: local.Memory})
+	for _, store := range soaked() {
+		t.Run(string(store), func(t *testing.T) {
+			t.Parallel()
+			keepTheYear(t, startInTheYear(t, local.Options{Store: store, Ephemeral: store == local.DynamoDB}))
+		})
+	}
+}
+
+// soaked are the stores that a long test runs on: the engine takes its time, so it is for a soak.
+func soaked() []local.Store {
+	if os.Getenv("NEXUS_SOAK") == "" {
+		return []local.Store{local.Memory}
+	}
+	return []local.Store{local.Memory, local.DynamoDB}
+}
+
+func keepTheYear(t *testing.T, s *system) {
 	from := time.Date(skippingYear-1, 12, 31, 12, 0, 0, 0, time.UTC)
 	until := time.Date(skippingYear+1, 1, 3, 0, 0, 0, 0, time.UTC)
 	kept := map[string]daylight{}
