@@ -3,7 +3,6 @@ package entity
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 const (
@@ -44,9 +43,6 @@ func splitInstanceID(id string) (masterID, date string) {
 
 // IsCompactDate reports whether s is a date YYYYMMDD of the calendar.
 func IsCompactDate(s string) bool {
-	if len(s) != len(compactDate) {
-		return false
-	}
-	_, err := time.Parse(compactDate, s)
-	return err == nil
+	_, ok := readDate(s, true)
+	return ok
 }

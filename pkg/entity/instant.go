@@ -15,24 +15,47 @@ const instantLayout = "2006-01-02T15:04:05Z"
 const Forever = "9999-12-31T23:59:59Z"
 
 // FormatInstant returns t in the stored form; a fraction of a second is cut off.
-func FormatInstant(t time.Time) string { return t.UTC().Format(instantLayout) }
+func FormatInstant(t time.Time) string {
+	if t = t.UTC(); !hasFourDigits(t.Year()) {
+		return t.Format(instantLayout)
+	}
+	var room [len(instantLayout)]byte
+	text := append(appendDate(room[:0], t, "-"), 'T')
+	hour, minute, second := t.Clock()
+	text = append(appendDigits(text, hour, 2), ':')
+	text = append(appendDigits(text, minute, 2), ':')
+	return string(append(appendDigits(text, second, 2), 'Z'))
+}
 
 // ParseInstant reads the stored form and nothing else.
 func ParseInstant(s string) (time.Time, error) {
-	if len(s) != len(instantLayout) {
+	t, ok := readInstant(s)
+	if !ok {
 		return time.Time{}, fmt.Errorf("instant %q: want the form %s", s, instantLayout)
 	}
-	return time.Parse(instantLayout, s)
+	return t, nil
 }
 
 // dateLayout is the stored form of a calendar date (RFC 3339 full-date).
 const dateLayout = "2006-01-02"
 
 // ParseDate reads a calendar date as midnight UTC.
-func ParseDate(s string) (time.Time, error) { return time.Parse(dateLayout, s) }
+func ParseDate(s string) (time.Time, error) {
+	t, ok := readDate(s, false)
+	if !ok {
+		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, dateLayout)
+	}
+	return t, nil
+}
 
 // FormatDate returns the calendar date of t as it stands in t's own location.
-func FormatDate(t time.Time) string { return t.Format(dateLayout) }
+func FormatDate(t time.Time) string {
+	if !hasFourDigits(t.Year()) {
+		return t.Format(dateLayout)
+	}
+	var room [len(dateLayout)]byte
+	return string(appendDate(room[:0], t, "-"))
+}
 
 // Resolve turns a wall-clock reading (labelled UTC) into the instant at which a clock in the zone shows it, as package
 // wallclock reads RFC 5545 §3.3.5: a skipped reading moves forward by the gap, a repeated one means the first.

@@ -56,7 +56,11 @@ func appendValue(dst []byte, v Value) []byte {
 	case Bool:
 		return strconv.AppendBool(dst, bool(v))
 	case StringSet:
-		return appendList(dst, slices.Sorted(slices.Values(v)), appendString)
+		members := []string(v)
+		if !slices.IsSorted(members) {
+			members = slices.Sorted(slices.Values(members))
+		}
+		return appendList(dst, members, appendString)
 	case NumberSet:
 		numbers := slices.Clone(v)
 		slices.SortFunc(numbers, compareWhole)
@@ -101,25 +105,34 @@ const hexDigits = "0123456789abcdef"
 // UTF-8, which no validated item has, becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += size
-			continue
+	for {
+		plain := plainLength(s)
+		dst = append(dst, s[:plain]...)
+		if s = s[plain:]; s == "" {
+			return append(dst, '"')
 		}
-		switch {
+		switch c := s[0]; {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s)
+			dst, s = utf8.AppendRune(dst, r), s[size:]
+			continue
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
 		case c == '\n':
 			dst = append(dst, '\\', 'n')
-		case c < 0x20 || c == 0x7f:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 		default:
-			dst = append(dst, c)
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 		}
-		i++
+		s = s[1:]
 	}
-	return append(dst, '"')
+}
+
+// plainLength is how many of the first bytes stand in JSON as they are.
+func plainLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(s)
 }

@@ -40,7 +40,19 @@ func compile(it Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series
 }
 
 // CompactDate returns the date of a reading as keys, exdate and rdate have it: YYYYMMDD.
-func CompactDate(reading time.Time) string { return reading.Format(compactDate) }
+func CompactDate(reading time.Time) string {
+	if !hasFourDigits(reading.Year()) {
+		return reading.Format(compactDate)
+	}
+	var room [len(compactDate)]byte
+	return string(appendDate(room[:0], reading, ""))
+}
 
 // ParseCompactDate is the inverse of [CompactDate].
-func ParseCompactDate(s string) (time.Time, error) { return time.Parse(compactDate, s) }
+func ParseCompactDate(s string) (time.Time, error) {
+	t, ok := readDate(s, true)
+	if !ok {
+		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, compactDate)
+	}
+	return t, nil
+}
