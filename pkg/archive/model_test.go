@@ -219,6 +219,7 @@ func TestNothingIsLostWhateverIsDeliveredAndWhateverFails(t *testing.T) {
 		}
 		w.checkCopies()
 		w.checkRestores()
+		w.checkSeriesStay()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -227,7 +228,9 @@ func TestNothingIsLostWhateverIsDeliveredAndWhateverFails(t *testing.T) {
 
 func (w *world) randomStep() {
 	types := []*entity.Type{entity.Task(), entity.Event(), entity.Reminder()}
-	switch w.random.IntN(8) {
+	switch w.random.IntN(9) {
+	case 8:
+		w.touchSeries()
 	case 0, 1:
 		t := types[w.random.IntN(3)]
 		w.create(t, map[string]any{"title": "x", map[string]string{"TASK": "startUtc", "EVENT": "startUtc", "REMINDER": "triggerUtc"}[t.Name]: "2025-07-01T00:00:00"})
@@ -279,7 +282,7 @@ func (w *world) noteExpiring() {
 
 func (w *world) eachItem(visit func(t *entity.Type, it entity.Item)) {
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
-		if t := registry.Named(row.Str(entity.AttrType)); t != nil && t.HasCollection() {
+		if t := registry.Named(row.Str(entity.AttrType)); t != nil && t.HasCollection() && !t.OwnCommands {
 			visit(t, row)
 		}
 		return nil

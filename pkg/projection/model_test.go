@@ -62,9 +62,16 @@ var (
 // write makes one random change of one of a few items. Ids are not reused, so a deleted item stays gone.
 func (w *world) write(gone map[entity.Key]bool) {
 	ctx := context.Background()
-	types := []*entity.Type{entity.Event(), entity.Task(), entity.Note()}
+	types := []*entity.Type{entity.Event(), entity.Task(), entity.Note(), entity.Master(), entity.Instance(), entity.Instance()}
 	typ := types[w.random.IntN(len(types))]
 	user, id := users[w.random.IntN(2)], fmt.Sprintf("%s_%d", typ.IDPrefix, w.random.IntN(4))
+	if typ.Name == entity.TypeInstance {
+		master := fmt.Sprintf("mst_%d", w.random.IntN(4))
+		if _, err := w.store.Get(ctx, entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: master})); err != nil {
+			return
+		}
+		id = entity.InstanceID(master, fmt.Sprintf("2025060%d", 2+w.random.IntN(3)))
+	}
 	key := entity.ItemKey(user, entity.Ref{Type: typ.Name, ID: id})
 	if gone[key] {
 		return
@@ -76,9 +83,10 @@ func (w *world) write(gone map[entity.Key]bool) {
 		fields := entity.Item{entity.AttrTitle: entity.String("t")}
 		w.decorate(typ, fields)
 		require.NoError(w.t, w.store.Put(ctx, table.Put{Item: typ.First(user, id, fields, w.now, prefs)}))
-	case w.random.IntN(5) == 0:
+	case typ.Name != entity.TypeInstance && w.random.IntN(5) == 0:
 		require.NoError(w.t, w.store.Delete(ctx, table.Delete{Key: key}))
 		gone[key] = true
+		w.deleteExceptions(user, id)
 	default:
 		after := before.Clone()
 		w.decorate(typ, after)
@@ -89,6 +97,18 @@ func (w *world) write(gone map[entity.Key]bool) {
 
 func (w *world) decorate(typ *entity.Type, it entity.Item) {
 	switch typ.Name {
+	case entity.TypeMaster:
+		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
+		it[entity.AttrRRule] = entity.String([]string{"FREQ=DAILY", "FREQ=DAILY;COUNT=3"}[w.random.IntN(2)])
+		it[entity.AttrStatus] = entity.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
+	case entity.TypeInstance:
+		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
+		it.Set(entity.AttrModifiedFields, entity.List{entity.String(entity.AttrStartUtc), entity.String(entity.AttrLinks)})
+		if w.random.IntN(3) == 0 { // undone
+			it.Set(entity.AttrModifiedFields, nil)
+			it.SetLinks(nil)
+			return
+		}
 	case entity.TypeEvent:
 		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
 		it[entity.AttrStatus] = entity.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
@@ -104,6 +124,15 @@ func (w *world) decorate(typ *entity.Type, it entity.Item) {
 		targets = append(targets, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)}})
 	}
 	it.SetLinks(targets)
+}
+
+// deleteExceptions follows the delete of an item, if it is a series.
+func (w *world) deleteExceptions(user, id string) {
+	w.rows(entity.TypeInstance, func(owner string, key entity.SortKey, row entity.Item) {
+		if owner == user && key.Components[0] == id {
+			require.NoError(w.t, w.store.Delete(context.Background(), table.Delete{Key: row.Key()}))
+		}
+	})
 }
 
 // drain takes what the stream has to hand.
@@ -182,13 +211,17 @@ func (w *world) checkLedger() {
 // checkRecount: everything derived equals a recount of the items (I2, I3).
 func (w *world) checkRecount() {
 	totals, edges := map[string]int64{}, map[entity.Key]bool{}
-	names := map[string]string{entity.TypeEvent: entity.StatTotalEvents, entity.TypeTask: entity.StatTotalTasks, entity.TypeNote: entity.StatTotalNotes}
+	names := map[string]string{entity.TypeEvent: entity.StatTotalEvents, entity.TypeMaster: entity.StatTotalEvents, entity.TypeTask: entity.StatTotalTasks, entity.TypeNote: entity.StatTotalNotes}
 	w.rows("", func(user string, key entity.SortKey, row entity.Item) {
-		if name, ok := names[key.Prefix]; ok {
+		name, counts := names[key.Prefix]
+		if counts {
 			totals[user+" "+name]++
-			for _, l := range row.Links() {
-				edges[entity.LinkKey(user, entity.Ref{Type: key.Prefix, ID: key.Components[0]}, l.Target)] = true
-			}
+		}
+		if !counts && key.Prefix != entity.TypeInstance {
+			return
+		}
+		for _, l := range row.Links() {
+			edges[entity.LinkKey(user, key.Ref(), l.Target)] = true
 		}
 	})
 	w.requireDerived(totals, edges)
