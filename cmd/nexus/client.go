@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -73,43 +75,66 @@ func (o object) list(name string) []object {
 	return out
 }
 
-// call makes one request. A version of 0 or more goes into If-Match.
+// reply is what came back as it was sent.
+type reply struct {
+	status int
+	header http.Header
+	text   string
+}
+
+// call makes one request with JSON. A version of 0 or more goes into If-Match.
 func (c *client) call(ctx context.Context, method, path string, body any, version int64) (answer, error) {
-	var content io.Reader
+	var content []byte
+	header := http.Header{}
 	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
 			return answer{}, fmt.Errorf("%s %s: %w", method, path, err)
 		}
-		content = bytes.NewReader(text)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
-	if err != nil {
-		return answer{}, fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	request.Header.Set("Authorization", "Bearer "+c.user)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		header.Set("Content-Type", "application/json")
 	}
 	if version >= 0 {
-		request.Header.Set("If-Match", strconv.Quote(strconv.FormatInt(version, 10)))
+		header.Set("If-Match", strconv.Quote(strconv.FormatInt(version, 10)))
 	}
-	response, err := c.http.Do(request)
+	got, err := c.fetch(ctx, method, path, content, header)
 	if err != nil {
 		return answer{}, err
+	}
+	out := answer{status: got.status}
+	if out.body, err = decoded(got.text); err != nil {
+		return answer{}, fmt.Errorf("%s %s: answer %.200q: %w", method, path, got.text, err)
+	}
+	return out, nil
+}
+
+// decoded returns nil for no text.
+func decoded(text string) (object, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var body object
+	err := decoder.Decode(&body)
+	return body, err
+}
+
+// fetch makes one request as the user, unless the header names somebody else: an empty Authorization is nobody.
+func (c *client) fetch(ctx context.Context, method, path string, content []byte, header http.Header) (reply, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(content))
+	if err != nil {
+		return reply{}, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.user)
+	maps.Copy(request.Header, header)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return reply{}, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	if err != nil {
-		return answer{}, fmt.Errorf("%s %s: %w", method, path, err)
+		return reply{}, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	out := answer{status: response.StatusCode}
-	if len(bytes.TrimSpace(text)) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.UseNumber()
-		if err := decoder.Decode(&out.body); err != nil {
-			return answer{}, fmt.Errorf("%s %s: answer %.200q: %w", method, path, text, err)
-		}
-	}
-	return out, nil
+	return reply{response.StatusCode, response.Header, string(text)}, nil
 }

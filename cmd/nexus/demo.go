@@ -20,7 +20,7 @@ type demoCommand struct {
 
 var errWrong = errors.New("the system did not do what it should")
 
-// Run plays the week and fails if one number in it is wrong.
+// Run plays the story and fails if one number in it is wrong.
 func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	began := time.Now()
 	platform, err := local.Start(ctx, local.Options{
@@ -56,6 +56,6 @@ func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	if s.wrong > 0 {
 		return fmt.Errorf("%w: %d of %d checks failed", errWrong, s.wrong, len(s.checks))
 	}
-	fmt.Fprintf(prose, "\nAll %d checks hold. The week took %.1f s, start and end of the system included.\n", len(s.checks), elapsed.Seconds())
+	fmt.Fprintf(prose, "\nAll %d checks hold. It took %.1f s, start and end of the system included.\n", len(s.checks), elapsed.Seconds())
 	return nil
 }

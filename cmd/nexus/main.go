@@ -28,7 +28,7 @@ const (
 // commands are all that nexus does, one field and one file each.
 type commands struct {
 	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
-	Demo demoCommand `cmd:"" help:"Play one user's week on a system of its own and check every effect."`
+	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
 
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 }

@@ -22,6 +22,7 @@ type story struct {
 	wrong  int
 
 	cast
+	plan
 }
 
 // check is one thing that was looked at.
@@ -41,7 +42,8 @@ func newStory(ctx context.Context, c *client, out io.Writer) *story {
 func (s *story) play() error {
 	defer s.client.close()
 	for _, chapter := range []func(){
-		s.settingUp, s.writingDown, s.whatFollowed, s.reminded, s.moved, s.completed, s.nextDay, s.weekLater, s.restored, s.repeated, s.recounted,
+		s.settingUp, s.writingDown, s.whatFollowed, s.reminded, s.moved, s.completed, s.nextDay, s.weekLater, s.restored,
+		s.planned, s.changedClocks, s.splitUp, s.stretched, s.otherPrograms, s.ended, s.repeated, s.recounted,
 	} {
 		if chapter(); s.err != nil {
 			return fmt.Errorf("%s: %w", s.place, s.err)
@@ -106,6 +108,21 @@ func (s *story) send(status int, method, path string, body any, version int64) o
 	}
 	s.err = err
 	return got.body
+}
+
+// fetch makes a request without JSON that has to be answered with the status. An empty Authorization is nobody.
+func (s *story) fetch(status int, method, path, content string, header http.Header) reply {
+	if s.err != nil {
+		return reply{header: http.Header{}}
+	}
+	got, err := s.client.fetch(s.ctx, method, path, []byte(content), header)
+	if err == nil && got.status != status {
+		err = fmt.Errorf("%s %s: status %d, expected %d: %.300s", method, path, got.status, status, got.text)
+	}
+	if s.err = err; err != nil {
+		return reply{header: http.Header{}}
+	}
+	return got
 }
 
 func (s *story) get(path string) object { return s.send(http.StatusOK, http.MethodGet, path, nil, -1) }
