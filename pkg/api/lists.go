@@ -139,8 +139,11 @@ func agendaOperation(r *entity.Registry) *operation {
 	}
 }
 
+// usualEntryBytes is about how long an entry of the agenda is.
+const usualEntryBytes = 768
+
 func agendaAnswer(a query.Agenda) answer {
-	out := []byte(`{"items":[`)
+	out := append(make([]byte, 0, (len(a.Entries)+1)*usualEntryBytes), `{"items":[`...)
 	for i, e := range a.Entries {
 		out = appendComma(out, i)
 		out = append(out, '{')

@@ -208,7 +208,7 @@ func (r *reading) each(k known, yield func(*Entry)) {
 // entries returns what is known of the answer, in order. A place in the order has one entry: two readings may be one
 // instant where the clock is put forward, and a snooze may end where another occurrence begins.
 func (r *reading) entries(k known) []Entry {
-	var out []Entry
+	out := make([]Entry, 0, len(r.items)+len(r.occurrences))
 	r.each(k, func(e *Entry) { out = append(out, *e) })
 	slices.SortFunc(out, compareEntries)
 	return slices.CompactFunc(out, func(a, b Entry) bool { return a.place.compare(b.place) == 0 })

@@ -43,10 +43,11 @@ func (r *reading) fileSeries(t *entity.Type, row entity.Item) error {
 	if _, ok := t.Seen(row, r.asOf); !ok || instance == nil {
 		return nil
 	}
-	compiled, err := series.New(row, r.zone)
+	rule, err := r.rules.of(row, entity.CompileMaster)
 	if err != nil {
-		return fmt.Errorf("agenda of %s: %w", r.user, err)
+		return fmt.Errorf("agenda of %s: series %s: %w", r.user, row.Key(), err)
 	}
+	compiled := series.Compiled(row, rule, r.zone)
 	r.series[id] = &recurring{
 		typ: instance, id: id, row: row, version: version, rule: compiled.Rule(), series: compiled, reach: compiled.Reach(),
 		uncertain: row.Bool(entity.AttrHasExceptions), tagged: r.keepsTags(row.Strings(entity.AttrTags)),
@@ -63,7 +64,7 @@ func (r *reading) fileReminder(t *entity.Type, row entity.Item) error {
 	if !ok || len(t.Dues(seen)) == 0 {
 		return nil
 	}
-	rule, err := entity.CompileReminder(seen)
+	rule, err := r.rules.of(seen, entity.CompileReminder)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
 	}

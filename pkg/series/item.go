@@ -25,10 +25,13 @@ func clientFields() []string {
 	return names
 }
 
+// usualAttributes is about how many an occurrence has, in a map that need not grow.
+const usualAttributes = 24
+
 // Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own or of
 // the series. A virtual one has the series' version and times of change.
 func (s *Series) Item(o Occurrence) entity.Item {
-	it := make(entity.Item, len(s.master)+4)
+	it := make(entity.Item, usualAttributes)
 	row := o.Exception
 	if row == nil {
 		row = s.master

@@ -28,11 +28,16 @@ func New(master entity.Item, zone *time.Location, instances ...entity.Item) (*Se
 	if err != nil {
 		return nil, fmt.Errorf("series %s: %w", master.Key(), err)
 	}
+	return Compiled(master, rule, zone, instances...), nil
+}
+
+// Compiled is [New] for a master whose rule is at hand, as [entity.CompileMaster] returns it.
+func Compiled(master entity.Item, rule *recurrence.Series, zone *time.Location, instances ...entity.Item) *Series {
 	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: entity.EventSpan(master)}
 	for _, it := range instances {
 		s.add(it)
 	}
-	return s, nil
+	return s
 }
 
 // With returns the series with these instances besides; none of them for a date for which it has one.
