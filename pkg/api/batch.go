@@ -39,7 +39,10 @@ func batchOperation() *operation {
 			{"id", object{{"type", "string"}, {"description", "The command's id; empty if it had none."}}},
 			{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
 			{"entity", schemaRef(anyEntity)},
-			{"result", object{{"type", "object"}, {"additionalProperties", true}, {"description", "The answer of a command that answers more than one entity, such as SplitSeries."}}},
+			{"result", object{
+				{"type", "object"}, {"description", "The answer of a command that answers more than one entity, as SplitSeries does."},
+				{"properties", object{{memberEnded, schemaRef(anyEntity)}, {memberFollowing, schemaRef(anyEntity)}}},
+			}},
 			{"problem", schemaRef(problemSchema)},
 		}},
 		{"required", []string{"id", "status"}},

@@ -127,7 +127,9 @@ func operations(r *entity.Registry) []*operation {
 		}
 		switch t.Name {
 		case entity.TypeEvent:
-			aboutSeries(t, table)
+			if r.Named(entity.TypeMaster) != nil {
+				aboutSeries(t, table)
+			}
 		case entity.TypeMaster:
 			table = append(table, seriesOperations(t)...)
 		case entity.TypeInstance:

@@ -20,6 +20,7 @@ const secret = "Sesame"
 // owned is what ann has.
 type owned struct {
 	event, task, reminder, note, cold        string
+	series, occurrence, exceptions           string // exceptions is a cursor
 	tasks, notes, agenda, archive, backlinks string // cursors
 	key, keyed                               string // an idempotency key of hers, and the request that she sent with it
 	rows                                     []string
@@ -43,6 +44,13 @@ func (b *bundle) own() owned {
 	for range 2 {
 		o.task = made("tasks", "taskId", `{"title":"`+secret+`","dueUtc":"2026-03-12T09:00:00Z","dueTzid":"UTC","links":[{"targetType":"NOTE","targetId":"`+o.note+`","relation":"`+secret+`"}]}`)
 	}
+	o.series = b.want(201, post("/v1/series", `{"title":"`+secret+`","startUtc":"2026-03-13T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","description":"`+strings.Repeat(secret, 1600)+`"}`)).text("masterId")
+	for day := range 120 {
+		date := noon.AddDate(0, 1, day).Format("20060102")
+		b.want(200, request{method: http.MethodPut, path: "/v1/series/" + o.series + "/instances/" + date, body: `{"title":"` + secret + `"}`, header: ifMatch(1)})
+		o.occurrence = entity.InstanceID(o.series, date)
+	}
+	o.exceptions = b.want(200, get("/v1/series/"+o.series)).text("nextCursor")
 	o.keyed = `{"title":"` + secret + ` once"}`
 	b.want(201, post("/v1/tasks", o.keyed).with("Idempotency-Key", o.key))
 	b.want(200, patch("/v1/me", `{"defaultTzid":"Asia/Tokyo"}`, 0))
@@ -51,7 +59,7 @@ func (b *bundle) own() owned {
 	o.notes = b.want(200, get("/v1/notes?state=recent&limit=1")).text("nextCursor")
 	o.agenda = b.want(200, get("/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1")).text("nextCursor")
 	o.backlinks = b.want(200, get("/v1/notes/"+o.note+"/backlinks?limit=1")).text("nextCursor")
-	for _, cursor := range []string{o.tasks, o.notes, o.agenda, o.backlinks, o.archive} {
+	for _, cursor := range []string{o.tasks, o.notes, o.agenda, o.backlinks, o.archive, o.exceptions} {
 		b.NotEmpty(cursor)
 	}
 	o.rows = b.foreignRows()
@@ -94,6 +102,7 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 
 	for _, e := range []struct{ plural, id, typeName string }{
 		{"events", ann.event, "EVENT"}, {"tasks", ann.task, "TASK"}, {"reminders", ann.reminder, "REMINDER"}, {"notes", ann.note, "NOTE"},
+		{"series", ann.series, "MASTER"},
 	} {
 		one := "/v1/" + e.plural + "/" + e.id
 		add(404, "read", get(one))
@@ -113,8 +122,23 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 		add(404, "a separator behind the id", get(one+"%23x"))
 		add(404, "a slash within the id", get("/v1/"+e.plural+"/..%2F..%2Fann%2F"+e.id))
 		add(404, "a null behind the id", get(one+"%00"))
-		add(404, "an id of another type", get("/v1/"+map[string]string{"events": "tasks", "tasks": "notes", "reminders": "events", "notes": "reminders"}[e.plural]+"/"+e.id))
+		add(404, "an id of another type", get("/v1/"+map[string]string{"events": "tasks", "tasks": "notes", "reminders": "events", "notes": "reminders", "series": "tasks"}[e.plural]+"/"+e.id))
 	}
+	date := ann.occurrence[5:13]
+	for name, one := range map[string]string{"an exception": "/v1/series/" + ann.series + "/instances/" + date, "an occurrence": "/v1/series/" + ann.series + "/instances/20260314"} {
+		add(404, "change "+name, request{method: http.MethodPut, path: one, body: `{"title":"mine now"}`, header: ifMatch(1)})
+		add(404, "undo "+name, request{method: http.MethodPut, path: one, body: `{}`, header: ifMatch(1)})
+		add(404, "cancel "+name, del(one))
+	}
+	add(404, "end her series", request{method: http.MethodPost, path: "/v1/series/" + ann.series + "/end", body: `{"untilUtc":"2026-04-01T00:00:00Z"}`, header: ifMatch(1)})
+	add(404, "split her series", request{method: http.MethodPost, path: "/v1/series/" + ann.series + "/split", body: `{"date":"20260401"}`, header: ifMatch(1)})
+	add(404, "make a series of her event", request{method: http.MethodPost, path: "/v1/series", body: `{"fromEventId":"` + ann.event + `","rrule":"FREQ=DAILY"}`, header: ifMatch(1)})
+	add(404, "her series as an event", get("/v1/events/"+ann.series))
+	add(404, "her exception", get("/v1/events/"+ann.occurrence))
+	add(404, "her occurrence", get("/v1/events/"+entity.InstanceID(ann.series, "20260314")))
+	add(404, "her partition in the date", del("/v1/series/"+ann.series+"/instances/USER%23ann"))
+	add(404, "link mine to her exception", put("/v1/notes/"+mine+"/links/INSTANCE/"+ann.occurrence))
+	add(400, "her cursor of exceptions", get("/v1/series/"+ann.series+"?cursor="+ann.exceptions))
 	for _, verb := range []string{"complete", "dismiss"} {
 		add(404, verb, act("/v1/reminders/"+ann.reminder+"/"+verb))
 	}
@@ -188,6 +212,13 @@ func TestABatchReachesNothingOfSomebodyElse(t *testing.T) {
 		{"AddNoteLink", `{"noteId":"` + mine + `","targetType":"TASK","targetId":"` + ann.task + `"}`},
 		{"RemoveTaskLink", `{"taskId":"` + ann.task + `","targetType":"NOTE","targetId":"` + ann.note + `"}`},
 		{"RestoreArchived", `{"id":"` + ann.cold + `"}`},
+		{"UpdateSeries", `{"masterId":"` + ann.series + `","title":"mine"}`},
+		{"EndSeries", `{"masterId":"` + ann.series + `","untilUtc":"2026-04-01T00:00:00Z"}`},
+		{"SplitSeries", `{"masterId":"` + ann.series + `","date":"20260401"}`},
+		{"DeleteSeries", `{"masterId":"` + ann.series + `"}`},
+		{"PutInstance", `{"masterId":"` + ann.series + `","date":"20260401","title":"mine"}`},
+		{"CancelInstance", `{"masterId":"` + ann.series + `","date":"20260401"}`},
+		{"CreateSeries", `{"fromEventId":"` + ann.event + `","rrule":"FREQ=DAILY"}`},
 		{"DeleteTask", `{"taskId":"` + ann.task + `#x"}`},
 		{"DeleteTask", `{"taskId":"../ann/` + ann.task + `"}`},
 	} {

@@ -118,12 +118,10 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 	plain := base.Item(virtual)
 	own, wrong := e.apply(plain, o.Occurrence)
 	switch {
-	case len(wrong) > 0:
-		return nil, wrong, nil
 	case own == nil && o.Virtual():
-		return o.row, nil, nil
+		return o.row, wrong, nil
 	case own == nil:
-		return c.undone(o.row), nil, nil
+		return c.undone(o.row), wrong, nil
 	}
 	own[entity.AttrMasterID], own[entity.AttrRecurrenceID] = plain[entity.AttrMasterID], plain[entity.AttrRecurrenceID]
 	after := t.First(c.user, o.ref.ID, own, c.now, nil)
@@ -132,7 +130,7 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt})
 		after = t.Next(c.user, o.row, kept, c.now, nil)
 	}
-	return after, slices.Concat(t.Validate(after), c.registry.CheckLinks(after)), nil
+	return after, slices.Concat(wrong, t.Validate(after), c.registry.CheckLinks(after)), nil
 }
 
 // writeException writes the row together with the series' count of such writes, so that whoever splits or reshapes the
