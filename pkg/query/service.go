@@ -23,6 +23,7 @@ type Service struct {
 	store    table.Reader
 	registry *entity.Registry
 	now      func() time.Time
+	rules    *rules
 }
 
 // New returns a service. It panics if a part is missing, which is a mistake in the program.
@@ -30,7 +31,7 @@ func New(c Config) *Service {
 	if c.Store == nil || c.Registry == nil || c.Now == nil {
 		panic("query: a part of the Config is missing")
 	}
-	return &Service{store: c.Store, registry: c.Registry, now: c.Now}
+	return &Service{store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}}
 }
 
 // Errors on which callers decide. Beside them come *[entity.ValidationError] for a parameter out of bounds (422),
