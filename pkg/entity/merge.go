@@ -59,7 +59,7 @@ func fillDefaults(fields []Field, it Item) {
 
 // settleInstants gives every instant of the patch its stored form: a floating one came without offset, any other with
 // one. An instant that the patch leaves alone cannot stay when its zone comes or goes: the same digits would mean
-// another time.
+// another time. Those that no client can send are derived anew.
 func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item) {
 	for _, f := range fields {
 		if f.Kind != Instant {
@@ -68,7 +68,7 @@ func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item
 		floating := f.Zone != "" && !after.Has(f.Zone)
 		text, patched := patch[f.Name].(String)
 		if !patched {
-			if f.Zone != "" && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
+			if f.Zone != "" && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
 				errs.add(f.Name, "must be sent again when %s comes or goes", f.Zone)
 			}
 			continue

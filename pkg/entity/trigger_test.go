@@ -126,6 +126,29 @@ func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 	}
 }
 
+func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		typ            *entity.Type
+		fields, change string
+		derived, want  string
+	}{
+		{entity.Reminder(), threeDays + "}", `{"triggerUtc":"2025-12-05T09:00:00","tzid":null}`, "firstTriggerUtc", "2025-12-05T09:00:00Z"},
+		{entity.Master(), `{"title":"x","startUtc":"2025-12-01T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`,
+			`{"startUtc":"2025-12-01T09:00:00","startTzid":null}`, "lastStartUtc", "2025-12-03T09:00:00Z"},
+	} {
+		before, errs := create(t, c.typ, c.fields)
+		require.Empty(t, errs)
+		patch, errs := c.typ.Parse(decode(t, c.change))
+		require.Empty(t, errs)
+		after, errs := c.typ.Merge(before, patch)
+		require.Empty(t, errs)
+		after = c.typ.Next("ann", before, after, noon, nil)
+		require.Empty(t, c.typ.Validate(after))
+		require.Equal(t, c.want, after.Str(c.derived))
+	}
+}
+
 func text(s string) entity.Value { return entity.String(s) }
 
 func instant(t *testing.T, s string) time.Time {
