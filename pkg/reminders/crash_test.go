@@ -125,18 +125,29 @@ func (w *world) drop(id string) {
 	}
 }
 
-var everyStep = flag.Bool("every-step", false, "strike at every step, not at every fifth one")
+var everyStep = flag.Bool("every-step", false, "strike at every step, not at one of a few")
 
-// stride spreads the steps that are left out evenly over the tests.
-func stride(meddler string, variant int) (first, by int) {
-	if *everyStep || meddler == "nobody" {
-		return 1, 1
+// strikes are the steps at which a fault strikes: every one for nobody, and those left out for the others spread evenly over
+// the tests.
+type strikes struct{ nobody, others int }
+
+func (s strikes) of(meddler string, variant int) (first, by int) {
+	by = s.others
+	if meddler == "nobody" {
+		by = s.nobody
 	}
-	return 1 + (len(meddler)+2*variant)%5, 5
+	if *everyStep {
+		by = 1
+	}
+	return 1 + (len(meddler)+2*variant)%by, by
 }
 
 func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
 	t.Parallel()
+	strikeAtEachStep(t, scenarios, meddlers, strikes{1, 5})
+}
+
+func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *world), s strikes) {
 	for name, scenario := range scenarios {
 		for meddler, meddle := range meddlers {
 			t.Run(name+"/"+meddler, func(t *testing.T) {
@@ -146,7 +157,7 @@ func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
 				quiet.advance(72 * time.Hour)
 				quiet.requireExact()
 				for i, variant := range []struct{ die, settle bool }{{true, false}, {true, true}, {false, true}} {
-					for step, by := stride(meddler, i); step <= quiet.fault.steps; step += by {
+					for step, by := s.of(meddler, i); step <= quiet.fault.steps; step += by {
 						w := setup(t)
 						w.fault.at, w.fault.die = step, variant.die
 						w.fault.meddle = func() {
@@ -155,6 +166,7 @@ func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
 								w.settle() // another worker is done with everything first
 							}
 						}
+						w.step = step
 						scenario(w)
 						w.requireExact()
 						w.advance(72 * time.Hour)

@@ -48,9 +48,11 @@ type world struct {
 	history   []change.Change
 	states    map[entity.Key]string // of every fence, as last seen
 	revisions map[entity.Key]int64  // of every cursor
+	step      int                   // at which the fault strikes, for those who look at a failure
 }
 
 func setup(t *testing.T) *world {
+	t.Helper()
 	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[entity.Key]string{}, revisions: map[entity.Key]int64{}}
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
