@@ -115,7 +115,7 @@ func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, poi
 	for _, l := range links {
 		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
 		key := entity.ItemKey(c.user, l.target)
-		if row := rows[key]; row == nil || entity.Lapsed(row, c.now) {
+		if row := rows[key]; row == nil || entity.Lapsed(row, c.now) || isUndone(row) {
 			return nil, missing
 		}
 		steps = append(steps, step{

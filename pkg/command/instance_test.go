@@ -240,3 +240,19 @@ func TestAReplayedExceptionHasGoneWithItsSeries(t *testing.T) {
 	res = b.must(cmd, at(1), key("k"))
 	require.True(t, res.Replayed && res.Deleted)
 }
+
+func TestALinkLeadsToAnOccurrenceThatDiffers(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	note := b.create(entity.Note(), `{"title":"n"}`)
+	add := command.AddLink{Type: entity.Note(), ID: note, Target: entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251203")}}
+	_, err := b.do(add)
+	requireNotFound(t, err, "/targetId")
+	b.except(id, "20251203", `{"title":"x"}`)
+	b.must(add)
+	b.must(command.RemoveLink{Type: entity.Note(), ID: note, Target: add.Target})
+	b.except(id, "20251203", `{}`)
+	_, err = b.do(add)
+	requireNotFound(t, err, "/targetId")
+}

@@ -73,6 +73,11 @@ func unchanged(master entity.Item) table.Condition {
 	return table.Exists(table.Equal(entity.AttrVersion, entity.Int(master.Int(entity.AttrVersion))), exceptionsAt(master))
 }
 
+// isUndone reports whether a row is that of an occurrence which is its series' again.
+func isUndone(row entity.Item) bool {
+	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(entity.AttrModifiedFields)
+}
+
 // undone is what stays of an instance that counts for nobody: its key, so that its id keeps counting its versions.
 func (c call) undone(row entity.Item) entity.Item {
 	bare := entity.Item{}
