@@ -55,8 +55,12 @@ func (i *Importer) run(ctx context.Context, user string, text []byte) ([]byte, e
 	}
 	mapped := ical.Map(document)
 	report := newReport(mapped)
-	groups := groupsOf(mapped.Drafts)
-	alone, err := i.take(ctx, user, groups, report)
+	things, orphans := bundlesOf(mapped.Drafts)
+	if _, err := i.take(ctx, user, things, report); err != nil {
+		return nil, err
+	}
+	// Only now it is known which series are here.
+	alone, err := i.take(ctx, user, orphans, report)
 	if err != nil {
 		return nil, err
 	}
@@ -82,25 +86,26 @@ func (b bundle) exceptions() []ical.Draft {
 	return b.drafts[1:]
 }
 
-func groupsOf(drafts []ical.Draft) []bundle {
-	var bundles []bundle
-	orphans := map[string]int{}
+// bundlesOf puts together what belongs together: series with their exceptions, and exceptions of one series that is not in
+// the text.
+func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
+	at := map[string]int{}
 	for _, d := range drafts {
-		at, known := orphans[d.UID]
+		i, known := at[d.UID]
 		switch {
-		case d.Kind == entity.TypeInstance && !d.Orphan: // its series stands before it
-			last := &bundles[len(bundles)-1]
-			last.drafts = append(last.drafts, d)
 		case d.Orphan && known:
-			bundles[at].drafts = append(bundles[at].drafts, d)
+			orphans[i].drafts = append(orphans[i].drafts, d)
+		case d.Orphan:
+			at[d.UID] = len(orphans)
+			orphans = append(orphans, bundle{[]ical.Draft{d}})
+		case d.Kind == entity.TypeInstance: // its series stands before it
+			last := &things[len(things)-1]
+			last.drafts = append(last.drafts, d)
 		default:
-			if d.Orphan {
-				orphans[d.UID] = len(bundles)
-			}
-			bundles = append(bundles, bundle{[]ical.Draft{d}})
+			things = append(things, bundle{[]ical.Draft{d}})
 		}
 	}
-	return bundles
+	return things, orphans
 }
 
 // take imports bundles and adds what became of them to the report. It returns occurrences whose series is nowhere, each

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -195,3 +196,7 @@ func (b *bench) rows() map[string]string {
 	}))
 	return rows
 }
+
+var eventType = entity.Event()
+
+func sameRows(a, b map[string]string) bool { return maps.Equal(a, b) }
