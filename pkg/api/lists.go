@@ -140,7 +140,7 @@ func agendaOperation(r *entity.Registry) *operation {
 }
 
 // usualEntryBytes is about how long an entry of the agenda is.
-const usualEntryBytes = 768
+const usualEntryBytes = 640
 
 func agendaAnswer(a query.Agenda) answer {
 	out := append(make([]byte, 0, (len(a.Entries)+1)*usualEntryBytes), `{"items":[`...)

@@ -131,6 +131,9 @@ func (r *reading) met() (certain, all int) {
 // nothing, if there are too many.
 func (r *reading) expandTo(to time.Time, bounded bool) bool {
 	had := len(r.occurrences)
+	if r.occurrences == nil {
+		r.occurrences = make([]Entry, 0, 2*r.limit)
+	}
 	for _, all := range []map[string]*recurring{r.series, r.reminders} {
 		for _, rec := range all {
 			from := r.from.Add(-rec.reach)
