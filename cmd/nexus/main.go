@@ -31,6 +31,8 @@ type commands struct {
 	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
 
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
+	Import importCommand `cmd:"" help:"Take over iCalendar files."`
+	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`
 }
 
 // outputs are where a command writes.

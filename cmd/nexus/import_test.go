@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/calendar"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table/memory"
+)
+
+// served is the HTTP surface over a store in memory; refusing counts down the requests it asks to repeat.
+func served(t *testing.T, refusing int32) (url string) {
+	t.Helper()
+	clock := func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }
+	store, registry := memory.New(clock, memory.Options{}), entity.Product()
+	surface := api.New(api.Config{
+		Registry:     registry,
+		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString}),
+		Queries:      query.New(query.Config{Store: store, Registry: registry, Now: clock}),
+		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
+		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
+		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: clock, NewID: uuid.NewString,
+	})
+	var left atomic.Int32
+	left.Store(refusing)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if left.Add(-1) >= 0 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		surface.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func file(t *testing.T, lines ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a.ics")
+	all := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n" + strings.Join(lines, "\r\n") + "\r\nEND:VCALENDAR\r\n"
+	require.NoError(t, os.WriteFile(name, []byte(all), 0o600))
+	return name
+}
+
+func TestImportAndExportFromTheShell(t *testing.T) {
+	t.Parallel()
+	url := served(t, 0)
+	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:Lunch", "END:VEVENT", "BEGIN:VEVENT", "UID:b", "SUMMARY:x", "END:VEVENT")
+	code, results, messages := nexus(t, "import", "--url", url, "--user", "ann", name)
+	require.Equal(t, exitDone, code, messages)
+	require.Equal(t, "1 created, 0 updated, 0 unchanged, 1 refused\n", results)
+	require.Contains(t, messages, name+":8: VEVENT refused: it has no DTSTART")
+
+	code, text, messages := nexus(t, "export", "--url", url+"/", "--user", "ann")
+	require.Equal(t, exitDone, code, messages)
+	require.Contains(t, text, "SUMMARY:Lunch\r\n")
+	out := filepath.Join(t.TempDir(), "out.ics")
+	code, results, _ = nexus(t, "export", "--url", url, "--user", "ann", "--out", out)
+	require.Equal(t, exitDone, code)
+	require.Empty(t, results)
+	written, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Equal(t, text, string(written))
+
+	code, results, _ = nexus(t, "import", "--url", url, "--user", "ann", "--json", out)
+	require.Equal(t, exitDone, code)
+	require.JSONEq(t, `{"created":0,"updated":0,"unchanged":1,"refused":[],"leftOut":[],"leftOutTotal":0}`, results)
+}
+
+func TestALargeFileIsCutIntoRequestsAndItsLinesStayItsOwn(t *testing.T) {
+	t.Parallel()
+	url := served(t, 2)
+	lines := []string{"BEGIN:VEVENT", "UID:broken", "DTSTART:20260310T090000Z", "RRULE;FREQ", "SUMMARY:x", "END:VEVENT"}
+	for i := range 2100 {
+		lines = append(lines, "BEGIN:VEVENT", fmt.Sprintf("UID:%d", i), "DTSTART:20260310T090000Z", "SUMMARY:x", "END:VEVENT")
+	}
+	lines = append(lines, "BEGIN:VEVENT", "UID:last", "END:VEVENT")
+	name := file(t, lines...)
+	code, results, messages := nexus(t, "import", "--url", url, "--user", "ann", "--json", name)
+	require.Equal(t, exitDone, code, messages)
+	var report importReport
+	require.NoError(t, json.Unmarshal([]byte(results), &report))
+	require.Equal(t, 2100, report.Created)
+	require.Len(t, report.Refused, 2)
+	require.Equal(t, 3, report.Refused[0].Line)
+	require.Contains(t, report.Refused[0].Reason, "RRULE")
+	require.Equal(t, 3+6+5*2100, report.Refused[1].Line)
+}
+
+func TestWhatCannotBeImportedFails(t *testing.T) {
+	t.Parallel()
+	url := served(t, 0)
+	good := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:x", "END:VEVENT")
+	bad := filepath.Join(t.TempDir(), "bad.ics")
+	require.NoError(t, os.WriteFile(bad, []byte("nothing"), 0o600))
+	code, results, messages := nexus(t, "import", "--url", url, "--user", "ann", bad, good, "no such file")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, results, "1 created")
+	require.Contains(t, messages, bad)
+	require.Contains(t, messages, "no such file")
+	code, _, messages = nexus(t, "import", "--url", url, "--user", "a b", good)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, messages, "Authentication required")
+	for _, args := range [][]string{{"import", "--user", "ann", good}, {"import", "--url", url, good}, {"import", "--url", url, "--user", "ann"}, {"export", "--url", url}} {
+		code, _, _ = nexus(t, args...)
+		require.Equal(t, exitUsage, code, args)
+	}
+	code, _, _ = nexus(t, "export", "--url", "http://127.0.0.1:1", "--user", "ann")
+	require.Equal(t, exitFailed, code)
+}

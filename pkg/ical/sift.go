@@ -1,0 +1,34 @@
+package ical
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Sift takes out of a document what cannot be sent on: lines that are no content lines have no place in an encoded text, and
+// a component whose start or rule was one of them would say something else there. Such components are refused and removed,
+// the lines of others listed as left out: what [Map] would have said of them.
+func Sift(document *Document) (refused, leftOut []Remark) {
+	var all Result
+	all.remarkFaults("", document.Faults)
+	for _, calendar := range document.Calendars {
+		all.remarkFaults(calendar.Name, calendar.Faults)
+		calendar.Children = slices.DeleteFunc(calendar.Children, func(c *Component) bool {
+			if c.Name == "VTIMEZONE" {
+				return false
+			}
+			uid := clip(c.Text("UID"))
+			for _, f := range c.Faults {
+				if decisive[f.Name] {
+					refused = append(refused, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d, %s: %s", f.Line, f.Name, f.Reason)})
+					return true
+				}
+			}
+			for _, f := range c.Faults {
+				all.LeftOut = append(all.LeftOut, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s", f.Line, f.Reason)})
+			}
+			return false
+		})
+	}
+	return refused, all.LeftOut
+}
