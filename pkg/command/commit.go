@@ -126,6 +126,21 @@ func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, poi
 	return steps, nil
 }
 
+// besides adds the checks of links' targets to the steps that write. A transaction names each row once, so a row that the
+// steps write themselves, under a condition that it is there, is not checked again.
+func besides(steps, targets []step) []step {
+	written := map[entity.Key]bool{}
+	for _, s := range steps {
+		written[s.action.Target()] = true
+	}
+	for _, s := range targets {
+		if !written[s.action.Target()] {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
 // pointerToTarget names the target of one of the document's links.
 func pointerToTarget(index int) string {
 	return fmt.Sprintf("/%s/%d/%s", entity.AttrLinks, index, entity.LinkTargetID)

@@ -88,6 +88,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	if err := entity.Invalid(wrong, unsettled, n.typ.Validate(n.bare), c.registry.CheckLinks(n.bare)); err != nil {
 		return Result{}, err
 	}
+	delete(rows, key) // the event goes: no link leads to it
 	targets, err := c.checkTargets(newLinks(before, n.bare), rows, pointerToTarget)
 	if err != nil {
 		return Result{}, err

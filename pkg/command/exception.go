@@ -166,7 +166,7 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 	if err != nil {
 		return Result{}, err
 	}
-	steps := append([]step{putRow(o.row, after), countException(o.master)}, targets...)
+	steps := besides([]step{putRow(o.row, after), countException(o.master)}, targets)
 	if _, err := c.commit(ctx, steps, effect{doneChange, o.ref, after.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
 	}

@@ -118,10 +118,10 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err := w.stage(ctx, before, p.taken); err != nil {
 		return Result{}, err
 	}
-	steps := append([]step{
+	steps := besides([]step{
 		{table.Change(before, p.ended, unchanged(before)), w.moved},
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
-	}, targets...)
+	}, targets)
 	ref := e.typ.Ref(p.following)
 	if _, err := w.commit(ctx, steps, effect{doneCreate, ref, p.following.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err

@@ -1,0 +1,31 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	toSeries := `"links":[{"targetType":"MASTER","targetId":"` + id + `"}]`
+	own := b.except(id, "20251208", `{`+toSeries+`}`)
+	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, own.Links()[0].Target)
+	res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{` + toSeries + `}`)}, at(1))
+	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, res.Item.Links()[0].Target, "the following series leads back")
+}
+
+func TestASeriesHasNoLinkToTheEventThatItWas(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	event := b.must(command.Create{Type: entity.Event(), Fields: doc(`{` + standup + `}`)}).Ref.ID
+	_, err := b.do(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","links":[{"targetType":"EVENT","targetId":"` + event + `"}]}`)}, at(1))
+	var missing *command.NotFoundError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, "/links/0/targetId", missing.Pointer)
+}
