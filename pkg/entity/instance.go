@@ -22,7 +22,7 @@ func Instance() *Type {
 				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)), Doc: "The fields in which the occurrence differs from the series on purpose."},
 				dueSetAtField,
 			})...),
-		Check:  checkInstance,
+		Check:  checkOccurrence,
 		Derive: func(w Write) { deriveEndDate(w.After) },
 		Index:  indexInstance,
 		Dues:   instanceDues,
@@ -37,14 +37,6 @@ func SpanFields() []string {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-func checkInstance(it Item) []FieldError {
-	errs := fieldErrors(checkEventTimes(it))
-	if span := EventSpan(it); span.End.Sub(span.Start) > maxOccurrence {
-		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
-	}
-	return errs
 }
 
 // isUndone says that the exception counts for nobody.

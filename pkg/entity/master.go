@@ -30,7 +30,7 @@ func Master() *Type {
 				{Name: AttrExDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
 				{Name: AttrRDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
 				{Name: AttrHasExceptions, Kind: Flag, Origin: FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},
-				{Name: AttrLastStartUtc, Kind: Instant, Origin: FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end."},
+				{Name: AttrLastStartUtc, Kind: Instant, Origin: FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
 				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
 			},
 			revisionFields(), []Field{dueSetAtField})...),
@@ -44,11 +44,7 @@ func Master() *Type {
 }
 
 func checkMaster(it Item) []FieldError {
-	errs := fieldErrors(checkEventTimes(it))
-	span := EventSpan(it)
-	if span.End.Sub(span.Start) > maxOccurrence {
-		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
-	}
+	errs := fieldErrors(checkOccurrence(it))
 	if len(errs) > 0 {
 		return errs
 	}
@@ -63,6 +59,15 @@ func checkMaster(it Item) []FieldError {
 		if _, ok := series.First(); !ok {
 			errs.add(AttrRRule, "leaves no occurrence: the series ends before it begins, or each date of it is excluded")
 		}
+	}
+	return errs
+}
+
+// checkOccurrence checks the times of an occurrence: the first of a series, or one of its own.
+func checkOccurrence(it Item) []FieldError {
+	errs := fieldErrors(checkEventTimes(it))
+	if span := EventSpan(it); !span.Start.IsZero() && span.End.Sub(span.Start) > maxOccurrence {
+		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
 	}
 	return errs
 }
@@ -101,7 +106,7 @@ func deriveMaster(w Write) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}
 	delete(it, AttrLastStartUtc)
-	if last, ok := lastOccurrence(it); ok {
+	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= maxYear { // one beyond all years is as good as none
 		it.SetTime(AttrLastStartUtc, last.Start)
 	}
 }

@@ -36,6 +36,21 @@ func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
 	require.Equal(t, "2025-01-07", it.Str("endDate"))
 }
 
+func TestASeriesThatEndsAfterAllYearsIsOneWithoutEnd(t *testing.T) {
+	for _, end := range []string{"COUNT=500", "UNTIL=22500101T000000Z"} {
+		it, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY;`+end+`"}`)
+		require.Empty(t, errs, end)
+		require.False(t, it.Has("lastStartUtc"), end)
+		require.Equal(t, "MASTER#ACTIVE#9999-12-31T23:59:59Z", it.Str("GSI3SK"), end)
+	}
+}
+
+func TestAStartThatIsMissingSaysNothingAboutTheEnd(t *testing.T) {
+	_, errs := create(t, entity.Master(), `{"title":"x","endUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	require.Len(t, errs, 1, "%v", errs)
+	require.Equal(t, "/startUtc", errs[0].Pointer)
+}
+
 func TestARefusedSeriesNamesTheFieldThatIsWrong(t *testing.T) {
 	const timed = `"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`
 	for name, c := range map[string]struct{ fields, pointer string }{
