@@ -101,26 +101,17 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 }
 
 // askedOfExceptions returns by date when a command last asked for an occurrence by itself. The row of an exception that was
-// undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt changed
-// no instant, unless it has a field that decides about one.
+// undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt never
+// moved an instant.
 func (s snapshot) askedOfExceptions() map[string]time.Time {
 	asked := make(map[string]time.Time, len(s.instances))
 	for _, row := range s.instances {
 		_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
-		if err != nil {
-			continue
-		}
-		if at, ok := row.Time(entity.AttrDueSetAt); ok {
+		if at, ok := row.Time(entity.AttrDueSetAt); ok && err == nil {
 			asked[date] = at
-		} else if fields := row.Strings(entity.AttrModifiedFields); len(fields) == 0 || slices.ContainsFunc(fields, decidesDue) {
-			asked[date] = askedFor(row)
 		}
 	}
 	return asked
-}
-
-func decidesDue(field string) bool {
-	return field == entity.AttrStatus || field == entity.AttrReminderMinutes || slices.Contains(entity.SpanFields(), field)
 }
 
 // title is what the event says is due: of a series' occurrence its own title, if it has one.

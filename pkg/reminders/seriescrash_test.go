@@ -66,9 +66,13 @@ var seriesScenarios = map[string]func(w *world){
 
 // What others do meanwhile to series and recurring reminders.
 var seriesMeddlers = map[string]func(w *world){
-	"nobody":          func(*world) {},
-	"move":            func(w *world) { w.exceptAny("20251202", `{"startUtc":"2025-12-05T09:00:00Z","startTzid":"Europe/London"}`) },
-	"move the first":  func(w *world) { w.exceptAny("20251201", `{"startUtc":"2025-12-04T09:00:00Z","startTzid":"Europe/London"}`) },
+	"nobody": func(*world) {},
+	"move": func(w *world) {
+		w.exceptAny("20251202", `{"startUtc":"2025-12-05T09:00:00Z","startTzid":"Europe/London"}`)
+	},
+	"move the first": func(w *world) {
+		w.exceptAny("20251201", `{"startUtc":"2025-12-04T09:00:00Z","startTzid":"Europe/London"}`)
+	},
 	"cancel":          func(w *world) { w.cancelAny("20251201"); w.cancelAny("20251202") },
 	"offset given up": func(w *world) { w.exceptAny("20251202", `{"reminderMinutes":[7]}`) },
 	"own offset":      func(w *world) { w.exceptAny("20251201", `{"reminderMinutes":[15]}`) },

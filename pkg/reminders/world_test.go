@@ -48,6 +48,7 @@ type world struct {
 	history   []change.Change
 	states    map[entity.Key]string // of every fence, as last seen
 	revisions map[entity.Key]int64  // of every cursor
+	random    bool                  // what is asked for may be refused
 	step      int                   // at which the fault strikes, for those who look at a failure
 }
 
