@@ -32,6 +32,9 @@ type known struct {
 	entity         map[string]any // at that version
 	deleting       bool           // its owner has begun to delete it
 	deleted        bool
+	// exceptions of a series, by date: what the owner was last shown of each occurrence that differs. The owner alone makes
+	// them, and alone changes which dates there are.
+	exceptions map[string]row
 }
 
 func newAcknowledged() *acknowledged {
@@ -66,6 +69,7 @@ func (a *acknowledged) created(user, kind string, owner int, entity map[string]a
 // changed notes a write that was acknowledged with the entity as it was then.
 func (a *acknowledged) changed(k *known, entity map[string]any) {
 	version, err := wholeNumber(entity, "version")
+	delete(entity, "hasExceptions") // is bookkeeping: it changes and the version does not
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes.Add(1)
@@ -80,7 +84,7 @@ func (a *acknowledged) changed(k *known, entity map[string]any) {
 	if version > k.version {
 		k.version, k.entity = version, entity
 	}
-	if at := fmt.Sprint(entity["createdAt"]); k.kind == "EVENT" && at > a.eventCreated[k.user] {
+	if at := fmt.Sprint(entity["createdAt"]); (k.kind == "EVENT" || k.kind == "MASTER") && at > a.eventCreated[k.user] {
 		a.eventCreated[k.user] = at
 	}
 	if at, ok := entity["completedAt"].(string); ok && k.kind == "TASK" && at > a.taskCompleted[k.user] {
@@ -128,7 +132,8 @@ func (a *acknowledged) claim(k *known) {
 }
 
 // bookkeeping are the attributes that clients are not shown.
-var bookkeeping = []string{"PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "ttl", "dueSetAt"}
+var bookkeeping = []string{"PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "ttl", "dueSetAt",
+	"exceptionsVersion", "hasExceptions", "doneTriggerUtc"}
 
 // compare holds the table against what clients were told, and returns what differs: a write lost, applied twice, or
 // applied without having been asked for.
@@ -162,7 +167,7 @@ func (a *acknowledged) compare(rows []row) []string {
 			differences = append(differences, k.contentDiffers(r)...)
 		}
 	}
-	return differences
+	return append(differences, a.compareExceptions(rows)...)
 }
 
 // contentDiffers compares what clients were shown last with what is stored.
@@ -174,7 +179,7 @@ func (k *known) contentDiffers(r row) []string {
 		}
 	}
 	// A floating time is shown without its offset; the others are stored as they are shown.
-	for name, zone := range map[string]string{"startUtc": "startTzid", "endUtc": "startTzid", "dueUtc": "dueTzid", "triggerUtc": "tzid"} {
+	for name, zone := range map[string]string{"startUtc": "startTzid", "endUtc": "startTzid", "dueUtc": "dueTzid", "triggerUtc": "tzid", "firstTriggerUtc": "tzid", "rruleUntil": "startTzid", "lastStartUtc": "startTzid"} {
 		at, ok := shown[name].(string)
 		if name == "startUtc" && k.kind == "TASK" {
 			zone = "dueTzid"

@@ -23,6 +23,7 @@ func (w *worker) fields(kind string) map[string]any {
 		w.eventFields(out)
 	case "REMINDER":
 		out["triggerUtc"], out["tzid"] = w.instant(72).Format(time.RFC3339), "Europe/London"
+		out["rrule"] = []any{nil, nil, "FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,TH", "FREQ=DAILY;COUNT=4"}[w.rand.IntN(5)]
 	}
 	return out
 }
@@ -31,7 +32,7 @@ func (w *worker) fields(kind string) map[string]any {
 func isTime(name string) bool {
 	switch name {
 	case "isAllDay", "dueDate", "dueUtc", "dueTzid", "startUtc", "endUtc", "startTzid", "startDate", "endDate",
-		"reminderMinutes", "triggerUtc", "tzid":
+		"reminderMinutes", "triggerUtc", "tzid", "rrule":
 		return true
 	}
 	return false

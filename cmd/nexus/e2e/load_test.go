@@ -12,8 +12,8 @@ import (
 
 // Per kind of entity: its collection and the attribute of its id.
 var (
-	collectionOf = map[string]string{"EVENT": "events", "TASK": "tasks", "REMINDER": "reminders", "NOTE": "notes"}
-	idAttribute  = map[string]string{"EVENT": "eventId", "TASK": "taskId", "REMINDER": "reminderId", "NOTE": "noteId"}
+	collectionOf = map[string]string{"EVENT": "events", "TASK": "tasks", "REMINDER": "reminders", "NOTE": "notes", "MASTER": "series"}
+	idAttribute  = map[string]string{"EVENT": "eventId", "TASK": "taskId", "REMINDER": "reminderId", "NOTE": "noteId", "MASTER": "masterId"}
 )
 
 const (
@@ -68,16 +68,20 @@ func (l *load) run(ctx context.Context) {
 func (w *worker) step(ctx context.Context) error {
 	w.steps++
 	switch n := w.rand.IntN(100); {
-	case n < 34:
+	case n < 28:
 		return w.createOne(ctx)
-	case n < 66:
+	case n < 50:
 		return w.change(ctx)
-	case n < 80:
+	case n < 60:
 		return w.link(ctx)
-	case n < 87:
+	case n < 65:
 		return w.unlink(ctx)
-	case n < 92:
+	case n < 69:
 		return w.zone(ctx)
+	case n < 72:
+		return w.snooze(ctx)
+	case n < 93:
+		return w.series(ctx)
 	default:
 		return w.remove(ctx)
 	}

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,11 +13,23 @@ import (
 
 // totalOf names the statistic that counts a kind of entity.
 var totalOf = map[string]string{
-	"EVENT": "totalEvents", "TASK": "totalTasks", "REMINDER": "totalReminders", "NOTE": "totalNotes",
+	"EVENT": "totalEvents", "MASTER": "totalEvents", "TASK": "totalTasks", "REMINDER": "totalReminders", "NOTE": "totalNotes",
 }
 
-// idOf is an entity's id by its row.
-func (r row) id() string { _, id, _ := strings.Cut(r.text("SK"), "#"); return id }
+// id is an entity's id by its row.
+func (r row) id() string {
+	if r.kind() == "INSTANCE" {
+		return "inst_" + r.date() + "_" + strings.TrimPrefix(strings.Split(r.text("SK"), "#")[1], "mst_")
+	}
+	_, id, _ := strings.Cut(r.text("SK"), "#")
+	return id
+}
+
+// isEntity says that a row is something of its user's.
+func (r row) isEntity() bool { return totalOf[r.kind()] != "" || r.kind() == "INSTANCE" }
+
+// node is an entity's type and id, as links name it.
+func (r row) node() string { return r.kind() + "#" + r.id() }
 
 // recount compares everything derived with what it is derived from, by a scan of the table, and returns what differs. The
 // system has settled. It returns the rows as well, for whoever has more to compare.
@@ -35,6 +46,7 @@ func (s *system) recount() (rows []row, differences []string) {
 		differences = append(differences, recountLinks(own)...)
 		differences = append(differences, s.recountArchive(user, own)...)
 	}
+	differences = append(differences, s.recountSeries(rows)...)
 	return rows, append(differences, s.recountSchedules(rows)...)
 }
 
@@ -55,6 +67,12 @@ func (s *system) recountStats(user string, rows []row) []string {
 	for _, r := range rows {
 		if total := totalOf[r.kind()]; total != "" {
 			want[total]++
+		}
+		if r.kind() == "MASTER" {
+			if last, ends := r.last(s.t, zone); r.text("status") != "CANCELLED" && (!ends || last.After(asOf)) {
+				want["upcomingEvents"]++
+			}
+			continue
 		}
 		at, timed := r.moment(s, zone)
 		switch status := r.text("status"); {
@@ -108,7 +126,7 @@ func recountLinks(rows []row) []string {
 		if r.kind() == "LINK" {
 			got[r.key()] = r
 		}
-		if totalOf[r.kind()] == "" {
+		if !r.isEntity() {
 			continue
 		}
 		links, _ := r["links"].([]any)
@@ -116,8 +134,8 @@ func recountLinks(rows []row) []string {
 			link := row(l.(map[string]any))
 			target := link.text("targetType") + "#" + link.text("targetId")
 			edge := row{
-				"PK": r.text("PK"), "SK": "LINK#" + r.text("SK") + "#" + target,
-				"GSI4PK": "LINKED#" + target, "GSI4SK": r.text("SK"),
+				"PK": r.text("PK"), "SK": "LINK#" + r.node() + "#" + target,
+				"GSI4PK": "LINKED#" + target, "GSI4SK": r.node(),
 			}
 			want[edge.key()] = edge
 		}
@@ -152,7 +170,7 @@ func (s *system) recountArchive(user string, rows []row) []string {
 	var differences []string
 	living := map[string]bool{}
 	for _, r := range rows {
-		if totalOf[r.kind()] == "" {
+		if !r.isEntity() {
 			continue
 		}
 		living[r.id()] = true
@@ -190,11 +208,14 @@ func (s *system) recountSchedules(rows []row) []string {
 	now := s.now()
 	want := map[string]bool{}
 	for _, r := range rows {
-		for offset, at := range r.dues(s) {
+		for offset, at := range r.dues(s, now) {
 			if at.After(now) {
 				want[fmt.Sprintf("%s %s %d at %s", r.user(), r.id(), offset, at.Format(time.RFC3339))] = true
 			}
 		}
+	}
+	for d, at := range s.seriesDues(rows, now) {
+		want[fmt.Sprintf("%s %s %d at %s", d.user, d.id, d.offset, at.UTC().Format(time.RFC3339))] = true
 	}
 	var differences []string
 	for _, sch := range s.pending() {
@@ -211,23 +232,52 @@ func (s *system) recountSchedules(rows []row) []string {
 }
 
 // dues are the instants at which an item is to be announced, by offset in minutes. Floating items of the tests have none.
-func (r row) dues(s *system) map[int64]time.Time {
+func (r row) dues(s *system, now time.Time) map[int64]time.Time {
 	s.t.Helper()
 	out := map[int64]time.Time{}
 	switch status := r.text("status"); {
 	case r.kind() == "EVENT" && status != "CANCELLED", r.kind() == "TASK" && (status == "BACKLOG" || status == "IN_PROGRESS"):
-		offsets, _ := r["reminderMinutes"].([]any)
 		at, timed := r.moment(s, time.UTC)
-		for _, o := range offsets {
-			minutes, err := o.(json.Number).Int64()
-			require.NoError(s.t, err)
+		for _, minutes := range r.offsets(s.t) {
 			require.True(s.t, timed, "%s has offsets and no time", r)
 			out[minutes] = at.Add(-time.Duration(minutes) * time.Minute)
 		}
-	case r.kind() == "REMINDER" && status == "PENDING":
-		at, err := time.Parse(time.RFC3339, r.text("triggerUtc"))
-		require.NoError(s.t, err, "%s", r)
-		out[0] = at
+	case r.kind() == "REMINDER" && (status == "PENDING" || status == "SNOOZED"):
+		if at, ok := r.nextTrigger(s, now); ok {
+			out[0] = at
+		}
 	}
 	return out
+}
+
+// nextTrigger is the earlier of a reminder's snooze and its trigger, of a recurring one the first that is to come.
+func (r row) nextTrigger(s *system, now time.Time) (at time.Time, ok bool) {
+	s.t.Helper()
+	note := func(instant time.Time) {
+		if instant.After(now) && (!ok || instant.Before(at)) {
+			at, ok = instant, true
+		}
+	}
+	trigger := r.wall(s.t, "triggerUtc")
+	isRecurring := r.text("rrule") != ""
+	if r.text("status") == "SNOOZED" {
+		state := row(r["snoozeState"].(map[string]any))
+		note(state.wall(s.t, "untilUtc"))
+	}
+	switch {
+	case !isRecurring && r.text("status") == "PENDING":
+		note(trigger)
+	case isRecurring:
+		n := 0
+		for o := range r.expansion(s.t).Each(time.Time{}, time.Time{}) {
+			isOver := o.Start.Before(trigger) || o.Start.Equal(trigger) && r.text("doneTriggerUtc") == r.text("triggerUtc")
+			if !isOver && o.Start.After(now) {
+				note(o.Start)
+				break
+			}
+			n++
+			require.Less(s.t, n, maxExpanded, "triggers of %s", r)
+		}
+	}
+	return at, ok
 }

@@ -103,8 +103,15 @@ func (l *load) requireExact(t *testing.T) {
 		}
 	}
 	require.Empty(t, differences[:min(len(differences), shownDifferences)], "%d differences in round %d", len(differences), l.round)
-	t.Logf("round %d, no difference; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries without an answer, %d answers replayed",
-		l.round, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(), l.told.replayed.Load())
+	byKind := map[string]int{}
+	for _, r := range rows {
+		byKind[r.kind()]++
+	}
+	for _, kind := range []string{"MASTER", "INSTANCE"} {
+		require.NotZero(t, byKind[kind], "rows of %s, or the load proves nothing about series; there are %v", kind, byKind)
+	}
+	t.Logf("round %d, no difference; rows %v; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries without an answer, %d answers replayed",
+		l.round, byKind, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(), l.told.replayed.Load())
 }
 
 // compareLatest holds the two statistics that no recount can find, because their items may be gone, against what clients
