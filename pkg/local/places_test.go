@@ -35,9 +35,13 @@ func showing(at time.Time, l *time.Location) time.Time {
 // firstShown is the first instant at which the clocks show a reading. Where they skip it, it is read by the clock as it went
 // before (RFC 5545 §3.3.5), so that it comes as much later as was skipped.
 func firstShown(reading time.Time, l *time.Location) time.Time {
-	const widest = 27 * time.Hour
+	const widest, shift = 27 * time.Hour, 3 * time.Hour
 	at := reading.Add(-widest)
 	for showing(at, l).Before(reading) {
+		at = at.Add(time.Hour)
+	}
+	// What is shown twice may have been shown before the last whole hours.
+	for at = at.Add(-shift); showing(at, l).Before(reading); {
 		at = at.Add(time.Minute)
 	}
 	if showing(at, l).Equal(reading) {

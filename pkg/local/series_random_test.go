@@ -1,0 +1,358 @@
+package local_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local"
+)
+
+const (
+	usualHistories = 12
+	historySteps   = 24
+	// near is how far from the present a history looks.
+	near = 45 * 24 * time.Hour
+)
+
+// historiesAsked is how many histories are played: more if NEXUS_SERIES_HISTORIES says so.
+func historiesAsked(t *testing.T) int {
+	text := os.Getenv("NEXUS_SERIES_HISTORIES")
+	if text == "" {
+		return usualHistories
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves. Whenever
+// the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount says. A seed
+// is one history: -run TestSeriesSettle/seed_7.
+func TestSeriesSettleIntoWhatARecountSays(t *testing.T) {
+	t.Parallel()
+	for seed := range historiesAsked(t) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, uint64(seed))
+			for range historySteps {
+				h.step()
+			}
+			h.end()
+		})
+	}
+}
+
+// history is one user's doings.
+type history struct {
+	*system
+	rng     *rand.Rand
+	zone    string // the user's
+	masters []string
+	notes   []string
+	lines   []string // what was done
+}
+
+func newHistory(t *testing.T, seed uint64) *history {
+	h := &history{system: startInTheYear(t, local.Options{Store: local.Memory}), rng: rand.New(rand.NewPCG(seed, 1)), zone: "UTC"}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d:\n%s", seed, strings.Join(h.lines, "\n"))
+		}
+	})
+	// Minutes at which nothing is ever due, so that what is due lies clearly before a look or after it.
+	start := time.Date(skippingYear, time.Month(1+h.rng.IntN(11)), 1+h.rng.IntN(28), h.rng.IntN(24), 7, 0, 0, time.UTC)
+	h.must("POST", "/dev/clock", object{"set": start.Format(time.RFC3339)})
+	for i := range 2 {
+		h.notes = append(h.notes, h.must("POST", "/v1/notes", object{"title": fmt.Sprintf("note %d", i)})["noteId"].(string))
+	}
+	return h
+}
+
+// attempt sends what may be refused as invalid, and says whether it was done.
+func (h *history) attempt(method, path string, body any, header ...string) (object, bool) {
+	h.t.Helper()
+	status, out := h.call(method, path, body, header...)
+	h.lines = append(h.lines, fmt.Sprintf("%s %s %s %v: %d", h.now().Format(time.RFC3339), method, path, body, status))
+	require.Contains(h.t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity}, status, "%s %s: %v", method, path, out)
+	return out, status != http.StatusUnprocessableEntity
+}
+
+func oneOf[T any](h *history, list ...T) T { return list[h.rng.IntN(len(list))] }
+
+func (h *history) step() {
+	h.t.Helper()
+	if len(h.masters) == 0 || len(h.masters) < 4 && h.rng.IntN(5) == 0 {
+		h.create()
+	} else {
+		id := oneOf(h, h.masters...)
+		switch h.rng.IntN(14) {
+		case 0, 1, 2:
+			h.patch(id)
+		case 3, 4, 5, 6:
+			h.except(id)
+		case 7, 8:
+			h.split(id)
+		case 9:
+			h.finish(id)
+		case 10:
+			h.link(id)
+		case 11:
+			h.moveAway()
+		case 12:
+			if h.rng.IntN(3) == 0 {
+				h.remove(id)
+			}
+		default:
+			h.advance(h.rng.IntN(12*24) + 1)
+		}
+	}
+	h.settle()
+	h.check()
+	if h.rng.IntN(3) == 0 {
+		h.advance(h.rng.IntN(5*24) + 1)
+		h.check()
+	}
+}
+
+// end deletes everything, and nothing is left of it.
+func (h *history) end() {
+	h.t.Helper()
+	for _, id := range slices.Clone(h.masters) {
+		h.remove(id)
+	}
+	h.settle()
+	require.Empty(h.t, h.items("/dev/schedules?state=PENDING"), "schedules of what was deleted")
+	h.check()
+}
+
+// times are the times of an event that begins at a reading.
+func (h *history) times(zone string, reading time.Time, length time.Duration) object {
+	switch zone {
+	case "whole days":
+		return object{"isAllDay": true, "startDate": reading.Format("2006-01-02"), "endDate": reading.AddDate(0, 0, 1).Format("2006-01-02")}
+	case "":
+		return object{"startUtc": reading.Format(wallForm), "endUtc": reading.Add(length).Format(wallForm)}
+	}
+	at := firstShown(reading, location(h.t, zone))
+	return object{"startTzid": zone, "startUtc": at.UTC().Format(time.RFC3339), "endUtc": at.Add(length).UTC().Format(time.RFC3339)}
+}
+
+func (h *history) someZone() string {
+	return oneOf(h, "America/New_York", "Europe/London", "Australia/Lord_Howe", "Asia/Kolkata", "", "whole days")
+}
+
+// someReading is a time of day, often one that clocks skip or repeat, within some days of the present.
+func (h *history) someReading(days int) time.Time {
+	now := h.now()
+	hour, minute := oneOf(h, 0, 1, 2, 2, 3, 9, 23), oneOf(h, 0, 15, 30, 45)
+	return time.Date(now.Year(), now.Month(), now.Day()+h.rng.IntN(2*days)-days/2, hour, minute, 0, 0, time.UTC)
+}
+
+func (h *history) someMinutes() []int {
+	var out []int
+	for _, minutes := range []int{0, 10, 45, 1440, 2880} {
+		if h.rng.IntN(3) == 0 {
+			out = append(out, minutes)
+		}
+	}
+	return out
+}
+
+func (h *history) someRule(start time.Time) string {
+	day, other := weekdayOf(start), weekdayOf(start.AddDate(0, 0, 1+h.rng.IntN(6)))
+	rule := oneOf(h,
+		"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY="+day+","+other, "FREQ=WEEKLY;BYDAY="+other,
+		"FREQ=WEEKLY;INTERVAL=2;BYDAY="+day+","+other, "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;BYDAY=2"+day,
+		fmt.Sprintf("FREQ=MONTHLY;BYMONTHDAY=%d", start.Day()),
+	)
+	if h.rng.IntN(3) == 0 {
+		rule += fmt.Sprintf(";COUNT=%d", 1+h.rng.IntN(15))
+	}
+	return rule
+}
+
+func (h *history) create() {
+	h.t.Helper()
+	start := h.someReading(10)
+	body := h.times(h.someZone(), start, time.Hour)
+	body["title"] = fmt.Sprintf("series %d", len(h.lines))
+	if h.rng.IntN(4) == 0 {
+		event := h.must("POST", "/v1/events", body)
+		body = object{"fromEventId": event["eventId"]}
+		body["rrule"], body["reminderMinutes"] = h.someRule(start), h.someMinutes()
+		made, _ := h.attempt("POST", "/v1/series", body, "If-Match", version(event))
+		h.masters = append(h.masters, made["masterId"].(string))
+		return
+	}
+	body["rrule"], body["reminderMinutes"] = h.someRule(start), h.someMinutes()
+	if h.rng.IntN(2) == 0 {
+		body["links"] = []object{{"targetType": "NOTE", "targetId": oneOf(h, h.notes...)}}
+	}
+	made, _ := h.attempt("POST", "/v1/series", body)
+	h.masters = append(h.masters, made["masterId"].(string))
+}
+
+// whole returns a series with its exceptions.
+func (h *history) whole(id string) (master object, instances []object) {
+	h.t.Helper()
+	got := h.must("GET", "/v1/series/"+id, nil)
+	require.NotContains(h.t, got, "nextCursor")
+	for _, it := range got["instances"].([]any) {
+		instances = append(instances, it.(object))
+	}
+	return got["master"].(object), instances
+}
+
+// shape is which of someZone's a series has.
+func shape(master object) string {
+	if master["isAllDay"] == true {
+		return "whole days"
+	}
+	zone, _ := master["startTzid"].(string)
+	return zone
+}
+
+func (h *history) patch(id string) {
+	h.t.Helper()
+	master, _ := h.whole(id)
+	start := startReading(h.t, master, zoneOf(h.t, master, time.UTC))
+	change := oneOf(h, "times", "times", "rule", "minutes", "dates", "status", "zone", "endless", "title")
+	body := object{}
+	switch change {
+	case "times":
+		moved := start.AddDate(0, 0, h.rng.IntN(5)-2).Add(time.Duration(h.rng.IntN(6)) * 30 * time.Minute)
+		body = h.times(shape(master), moved, time.Hour)
+	case "rule":
+		body["rrule"] = h.someRule(start)
+	case "minutes":
+		body["reminderMinutes"] = h.someMinutes()
+	case "dates":
+		body["exdate"] = []string{h.someDate(id), h.someDate(id)}
+		body["rdate"] = []string{h.now().AddDate(0, 0, h.rng.IntN(20)).Format(basicDate)}
+	case "status":
+		body["status"] = oneOf(h, "CANCELLED", "CONFIRMED", "TENTATIVE")
+	case "zone":
+		if zone := h.someZone(); zone != "" && zone != "whole days" && shape(master) != "whole days" {
+			body = h.times(zone, start, time.Hour)
+		}
+	case "endless":
+		body["rruleUntil"] = nil
+	case "title":
+		body["title"] = fmt.Sprintf("series %d", len(h.lines))
+	}
+	h.attempt("PATCH", "/v1/series/"+id, body, "If-Match", version(master))
+}
+
+// someDate is the date of an occurrence near the present, or of none.
+func (h *history) someDate(id string) string {
+	h.t.Helper()
+	list := h.near(h.whole(id))
+	if len(list) == 0 || h.rng.IntN(12) == 0 {
+		return h.now().Format(basicDate)
+	}
+	return oneOf(h, list...).date
+}
+
+// near are the occurrences of a series near the present.
+func (h *history) near(master object, instances []object) []held {
+	h.t.Helper()
+	now := h.now()
+	return recounted(h.t, master, instances, location(h.t, h.zone), now.Add(-near), now.Add(near))
+}
+
+func (h *history) except(id string) {
+	h.t.Helper()
+	date := h.someDate(id)
+	path := "/v1/series/" + id + "/instances/" + date
+	status, it := h.call("GET", "/v1/events/inst_"+date+strings.TrimPrefix(id, "mst"), nil)
+	if status == http.StatusNotFound {
+		return // no occurrence
+	}
+	if h.rng.IntN(4) == 0 {
+		h.attempt("DELETE", path, nil, "If-Match", version(it))
+		return
+	}
+	body := object{}
+	day, err := time.Parse(basicDate, date)
+	require.NoError(h.t, err)
+	if h.rng.IntN(2) == 0 {
+		moved := day.AddDate(0, 0, h.rng.IntN(5)-2).Add(time.Duration(h.rng.IntN(48)) * 30 * time.Minute)
+		maps.Copy(body, h.times(h.someZone(), moved, time.Hour))
+		if body["isAllDay"] != true && body["startTzid"] == nil {
+			body["startTzid"] = nil
+		}
+		body["isAllDay"] = body["isAllDay"] == true
+	}
+	if h.rng.IntN(3) == 0 {
+		body["reminderMinutes"] = h.someMinutes()
+	}
+	if h.rng.IntN(3) == 0 {
+		body["title"] = fmt.Sprintf("occurrence %d", len(h.lines))
+	}
+	if h.rng.IntN(4) == 0 {
+		body["links"] = []object{{"targetType": "NOTE", "targetId": oneOf(h, h.notes...)}}
+	}
+	h.attempt("PUT", path, body, "If-Match", version(it))
+}
+
+func (h *history) split(id string) {
+	h.t.Helper()
+	master, _ := h.whole(id)
+	date := h.someDate(id)
+	changes := object{}
+	switch h.rng.IntN(4) {
+	case 0:
+		changes["title"] = fmt.Sprintf("series %d", len(h.lines))
+	case 1, 2:
+		day, err := time.Parse(basicDate, date)
+		require.NoError(h.t, err)
+		moved := day.AddDate(0, 0, h.rng.IntN(3)).Add(time.Duration(h.rng.IntN(48)) * 30 * time.Minute)
+		changes = h.times(shape(master), moved, time.Hour)
+	case 3:
+		changes["reminderMinutes"] = h.someMinutes()
+	}
+	both, done := h.attempt("POST", "/v1/series/"+id+"/split", object{"date": date, "changes": changes}, "If-Match", version(master))
+	if done {
+		h.masters = append(h.masters, both["following"].(object)["masterId"].(string))
+	}
+}
+
+func (h *history) finish(id string) {
+	h.t.Helper()
+	master, _ := h.whole(id)
+	until := h.now().AddDate(0, 0, h.rng.IntN(20)-5)
+	text := until.Format(time.RFC3339)
+	if zone := shape(master); zone == "" || zone == "whole days" {
+		text = until.Format(wallForm)
+	}
+	h.attempt("POST", "/v1/series/"+id+"/end", object{"untilUtc": text}, "If-Match", version(master))
+}
+
+func (h *history) link(id string) {
+	h.t.Helper()
+	h.attempt(oneOf(h, http.MethodPut, http.MethodDelete), "/v1/series/"+id+"/links/NOTE/"+oneOf(h, h.notes...), nil)
+}
+
+// moveAway has the user go to another zone.
+func (h *history) moveAway() {
+	h.t.Helper()
+	h.zone = oneOf(h, placesOfYear()...)
+	h.attempt("PATCH", "/v1/me", object{"defaultTzid": h.zone}, "If-Match", version(h.must("GET", "/v1/me", nil)))
+}
+
+func (h *history) remove(id string) {
+	h.t.Helper()
+	master, _ := h.whole(id)
+	h.attempt("DELETE", "/v1/series/"+id, nil, "If-Match", version(master))
+	h.masters = slices.DeleteFunc(h.masters, func(other string) bool { return other == id })
+}
