@@ -13,13 +13,15 @@ TESTFLAGS ?=
 # Which benchmarks, and how often each.
 BENCH ?= .
 COUNT ?= 1
+# What the load is told besides its defaults.
+LOADFLAGS ?=
 
 # -buildvcs=false: the same source gives the same binary, also in a checkout that belongs to someone else.
 FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lambda.norpc
 FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz bench engine build functions clean
+.PHONY: help dev demo test race soak lint fuzz bench load engine build functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +55,10 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 bench: engine ## run the benchmarks (BENCH, COUNT)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 	$(GO) run ./pkg/recurrence/speed
+	$(GO) run ./pkg/local/load agenda
+
+load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
+	$(GO) run ./pkg/local/load http $(LOADFLAGS)
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh

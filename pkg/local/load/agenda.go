@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+const user = "somebody"
+
+// agendaRun says how much `load agenda` measures.
+type agendaRun struct {
+	items, series int
+	measure       time.Duration // of each figure
+	engine        bool
+}
+
+// fullAgenda is P2 of the performance goals: a user with 10,000 items and 60 series, 20 of them with exceptions.
+var fullAgenda = agendaRun{items: 10_000, series: 60, measure: 3 * time.Second, engine: true}
+
+// weekView is what a calendar asks for to show a week that begins at the instant.
+func weekView(monday time.Time, limit int) string {
+	return "/v1/agenda?" + url.Values{
+		"from": {monday.Format(time.RFC3339)}, "to": {monday.Add(week).Format(time.RFC3339)}, "limit": {fmt.Sprint(limit)},
+	}.Encode()
+}
+
+// agendaTable prints the figures of one agenda, in this process.
+func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
+	registry, now := entity.Product(), func() time.Time { return base }
+	rows, err := populate(base, run.items, run.series).rows(user, registry, base)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series, (run.series+2)/3, machine())
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tgoal\ttime\tour part\tgoal\trequests\tone after another\tgoal\t")
+	store := memory.New(now, memory.Options{})
+	if err := store.Load(ctx, rows); err != nil {
+		return err
+	}
+	if err := agendaLines(ctx, w, "memory", store, registry, now, run); err != nil {
+		return err
+	}
+	if run.engine {
+		if err := onEngine(ctx, rows, func(store table.Store) error {
+			return agendaLines(ctx, w, "engine", store, registry, now, run)
+		}); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// agendaLines prints one line for each page size, and one for the bare query.
+func agendaLines(ctx context.Context, w io.Writer, name string, store table.Store, registry *entity.Registry, now func() time.Time, run agendaRun) error {
+	for _, limit := range []int{query.DefaultLimit, query.MaxLimit} {
+		counted := &counter{Store: store}
+		bytes, deep, err := tripsOf(ctx, counted, registry, now, limit)
+		if err != nil {
+			return err
+		}
+		h, err := surface(store, registry, now)
+		if err != nil {
+			return err
+		}
+		f, err := measure(ctx, run.measure, func() error {
+			_, err := ask(ctx, h, user, weekView(base, limit))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		goals := [...]string{"", ""}
+		if name == "memory" {
+			goals[0] = "2000"
+		} else {
+			goals[1] = "25 %"
+		}
+		fmt.Fprintf(w, "%s\tagenda, pages of %d\t%d\t%v\t%.0f\t%s\t%v\t%.0f %%\t%s\t%d\t%d\t2\t\n",
+			name, limit, bytes, f.processor.Round(time.Microsecond), float64(time.Second)/float64(f.processor), goals[0],
+			f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall), goals[1], counted.requests, deep)
+	}
+	bare := table.Query{
+		Index: entity.YearView, Partition: entity.AgendaPK(user, base.Year()),
+		Range: table.Range{From: entity.FormatInstant(base), To: entity.FormatInstant(base.Add(week))},
+	}
+	f, err := measure(ctx, run.measure, func() error {
+		_, err := store.Query(ctx, bare)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\tone bare query of the index\t\t%v\t%.0f\t\t%v\t%.0f %%\t\t1\t1\t\t\n",
+		name, f.processor.Round(time.Microsecond), float64(time.Second)/float64(f.processor), f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall))
+	return nil
+}
+
+// figure is what one operation takes on average.
+type figure struct{ processor, wall time.Duration }
+
+// measure repeats the operation, one at a time.
+func measure(ctx context.Context, atLeast time.Duration, operation func() error) (figure, error) {
+	for range 10 { // what is only paid for once
+		if err := operation(); err != nil {
+			return figure{}, err
+		}
+	}
+	used, err := processorTime()
+	if err != nil {
+		return figure{}, err
+	}
+	began, n := time.Now(), time.Duration(0)
+	for time.Since(began) < atLeast && ctx.Err() == nil {
+		if err := operation(); err != nil {
+			return figure{}, err
+		}
+		n++
+	}
+	wall := time.Since(began)
+	after, err := processorTime()
+	if err != nil || n == 0 {
+		return figure{}, fmt.Errorf("nothing was measured: %w", err)
+	}
+	return figure{(after - used) / n, wall / n}, nil
+}
+
+// tripsOf has one agenda answered by a store each of whose answers takes a while, and returns how many came one after
+// another.
+func tripsOf(ctx context.Context, store *counter, registry *entity.Registry, now func() time.Time, limit int) (bytes, deep int, err error) {
+	h, err := surface(store, registry, now)
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	if bytes, err = ask(ctx, h, user, weekView(base, limit)); err != nil {
+		return 0, 0, err
+	}
+	return bytes, int(time.Since(began) / store.delay()), nil
+}
+
+// counter counts requests, and holds each answer back for a while.
+type counter struct {
+	table.Store
+	mu       sync.Mutex
+	requests int
+}
+
+// delay is long beside everything else that an agenda does.
+func (*counter) delay() time.Duration { return 50 * time.Millisecond }
+
+func (c *counter) hold(ctx context.Context) error {
+	c.mu.Lock()
+	c.requests++
+	c.mu.Unlock()
+	timer := time.NewTimer(c.delay())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *counter) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+	if err := c.hold(ctx); err != nil {
+		return nil, err
+	}
+	return c.Store.Get(ctx, key)
+}
+
+func (c *counter) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+	if err := c.hold(ctx); err != nil {
+		return nil, err
+	}
+	return c.Store.BatchGet(ctx, keys)
+}
+
+func (c *counter) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if err := c.hold(ctx); err != nil {
+		return table.Page{}, err
+	}
+	return c.Store.Query(ctx, q)
+}

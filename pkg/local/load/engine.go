@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/local/engine"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+)
+
+// onEngine starts an engine of its own with the rows in its table, and stops it when the function has returned.
+func onEngine(ctx context.Context, rows []entity.Item, use func(table.Store) error) (err error) {
+	binary, err := engine.Find()
+	if err != nil {
+		return err
+	}
+	running, err := engine.Start(ctx, engine.Config{Binary: binary})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, running.Stop(context.WithoutCancel(ctx))) }()
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 64, 64 // an agenda's requests side by side
+	defer transport.CloseIdleConnections()
+	client := dynamo.NewClient(aws.Config{
+		BaseEndpoint: aws.String(running.Endpoint()), Region: engine.DefaultRegion, HTTPClient: &http.Client{Transport: transport},
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
+		}),
+	})
+	if _, err := client.CreateTable(ctx, dynamo.CreateInput(entity.Schema())); err != nil {
+		return fmt.Errorf("create the table: %w", err)
+	}
+	store := dynamo.New(client)
+	if err := store.Load(ctx, rows); err != nil {
+		return err
+	}
+	return use(store)
+}
