@@ -106,9 +106,7 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.It
 		setDates(fields, name, fields.Strings(name), func(date string) bool { return date >= w.date })
 	}
 	merged, unsettled := mergeSpan(t, fields, w.patch, w.date)
-	if !w.hasRule {
-		merged[entity.AttrRRule] = entity.String(series.FollowStart(fields, merged))
-	}
+	followStart(fields, merged, w.changes)
 	if !w.patch.Has(entity.AttrExDate) {
 		start := startDate(merged)
 		setDates(merged, entity.AttrExDate, merged.Strings(entity.AttrExDate), func(date string) bool { return date != start })

@@ -45,9 +45,8 @@ func (cmd SplitSeries) run(ctx context.Context, c call) (Result, error) {
 		return Result{}, ErrNoVersion
 	}
 	patch, broken := c.masterType().Parse(cmd.Changes)
-	_, hasRule := cmd.Changes[entity.AttrRRule]
 	w := &splitting{
-		call: c, ref: ref, date: cmd.Date, patch: patch, hasRule: hasRule,
+		call: c, ref: ref, date: cmd.Date, changes: cmd.Changes, patch: patch,
 		id: c.masterType().IDPrefix + "_" + followerID(cmd.ID, *c.expected, cmd.Date), broken: broken,
 	}
 	res, err := c.repeat(ctx, func() (Result, error) { return w.attempt(ctx) })
@@ -78,8 +77,8 @@ type splitting struct {
 	call
 	ref     entity.Ref
 	date    string
-	patch   entity.Item
-	hasRule bool
+	changes map[string]any
+	patch   entity.Item // the changes, parsed
 	broken  []entity.FieldError
 	id      string // of the new series
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that moves
-// takes the rule along, see [series.FollowStart], unless the patch has a rule. Exceptions whose dates are still occurrences
+// takes rule and end along, see [series.FollowStart] and [series.FollowEnd], unless the patch has them. Exceptions whose dates are still occurrences
 // stay, the others are undone.
 type UpdateSeries struct {
 	ID string
@@ -28,18 +28,29 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 	}
 	t := c.masterType()
 	fields, broken := t.Parse(cmd.Patch)
-	_, hasRule := cmd.Patch[entity.AttrRRule]
 	merge := patch(t, fields, broken)
 	return c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, links: fields.Links(), pointer: pointerToTarget,
 		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
 			after, wrong, err := merge(before, meta)
-			if err == nil && !hasRule {
-				after[entity.AttrRRule] = entity.String(series.FollowStart(before, after))
+			if err == nil {
+				followStart(before, after, cmd.Patch)
 			}
 			return after, wrong, err
 		},
 	})
+}
+
+// followStart lets a series follow its start in what the patch does not say.
+func followStart(before, after entity.Item, patch map[string]any) {
+	if _, says := patch[entity.AttrRRule]; !says {
+		after[entity.AttrRRule] = entity.String(series.FollowStart(before, after))
+	}
+	if end, ends := series.FollowEnd(before, after); ends {
+		if _, says := patch[entity.AttrRRuleUntil]; !says {
+			after.SetTime(entity.AttrRRuleUntil, end)
+		}
+	}
 }
 
 // EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that ends

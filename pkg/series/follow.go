@@ -11,40 +11,45 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// FollowStart returns the rule that a series is to have when its start is moved and nobody says what becomes of the rule:
-// each day of the week or month, and of a yearly rule each month, that the rule names because the old start lies there
-// becomes that of the new start. What is given on Mondays is given on Tuesdays then; the second Monday of the month
-// becomes the third Tuesday.
+// FollowStart returns the rule that a series is to have when its start is moved and nobody says what becomes of the rule.
 //
-// A rule that the new start fits stays as it is: the start only moves along the series. So does one whose days are not
+// Each day of the week or month, and of a yearly rule each month, that the rule names because the old start lies there
+// becomes that of the new start: what is given on Mondays is given on Tuesdays then; the second Monday of the month
+// becomes the third Tuesday. UNTIL follows as [FollowEnd] says.
+//
+// A rule that the new start fits keeps its days: the start only moves along the series. So does one whose days are not
 // named one by one (BYSETPOS, BYWEEKNO, BYYEARDAY): the new start is an occurrence besides those of the rule then.
 func FollowStart(before, after entity.Item) string {
 	text := before.Str(entity.AttrRRule)
 	rule, err := recurrence.Parse(text)
-	from, known := startReading(before)
-	to, stays := startReading(after)
-	if err != nil || !known || !stays || from.Equal(to) {
+	m, ok := moveOf(before, after)
+	if err != nil || !ok {
 		return text
 	}
 	parts := strings.Split(rule.String(), ";")
-	moved := follow(parts, from, to)
-	if fits(strings.Join(parts, ";"), to) || !fits(moved, to) {
-		return text
+	if moved := follow(parts, m.from, m.to); !fits(strings.Join(parts, ";"), m.to) && fits(moved, m.to) {
+		parts = strings.Split(moved, ";")
 	}
-	return moved
+	for i, part := range parts {
+		if until, ok := strings.CutPrefix(part, "UNTIL="); ok {
+			parts[i] = "UNTIL=" + m.until(until)
+		}
+	}
+	if moved := strings.Join(parts, ";"); moved != rule.String() {
+		return moved
+	}
+	return text // as its user wrote it
 }
 
-// startReading is the start as the clocks at its place show it.
-func startReading(it entity.Item) (time.Time, bool) {
-	start := entity.EventSpan(it).Start
-	if name := it.Str(entity.AttrStartTzid); name != "" {
-		zone, err := entity.LoadZone(name)
-		if err != nil {
-			return time.Time{}, false
-		}
-		start = entity.Wall(start, zone)
+// FollowEnd returns the end (rruleUntil) that a series is to have when its start is moved and nobody says what becomes of
+// the end: it moves as far as the start, so that the series keeps as many occurrences; or, where the start only moves along
+// the series, as far as its time of day, so that it keeps the dates that are left. False for a series without an end.
+func FollowEnd(before, after entity.Item) (time.Time, bool) {
+	end, ends := before.Time(entity.AttrRRuleUntil)
+	if m, ok := moveOf(before, after); ends && ok {
+		return m.end(end), true
 	}
-	return start, !start.IsZero()
+	return end, ends
 }
 
 // fits reports whether a rule, its end aside, gives an occurrence at the reading by itself.

@@ -53,6 +53,53 @@ func TestTheStartIsReadWhereItIs(t *testing.T) {
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", series.FollowStart(before, after), "what is wrong is told by whoever validates")
 }
 
+func TestAnEndFollowsItsStart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, rule, end, start, zone, wantRule, wantEnd string }{
+		{"a later hour", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250127T160000Z;BYDAY=MO", "2025-01-27T15:59:59Z"},
+		{"by the clock", "FREQ=WEEKLY", "2025-06-30T12:59:59Z", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", "2025-06-30T14:59:59Z"},
+		{"another weekday", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-07T14:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250128;BYDAY=TU", "2025-01-28T13:59:59Z"},
+		{"a weekday before", "FREQ=WEEKLY", "2025-01-27T13:59:59Z", "2025-01-03T14:00:00Z", "", "FREQ=WEEKLY", "2025-01-24T13:59:59Z"},
+		{"along the series", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-13T15:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-27T14:59:59Z"},
+		{"another zone", "FREQ=WEEKLY;UNTIL=20250630T130000Z", "2025-06-30T13:00:00Z", "2025-01-06T08:00:00Z", "Europe/Paris", "FREQ=WEEKLY;UNTIL=20250630T070000Z", "2025-06-30T07:00:00Z"},
+		{"without an end", "FREQ=WEEKLY", "", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", ""},
+		{"without a move", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T14:00:00Z", "", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z"},
+	} {
+		before := weekly(t, entity.Item{entity.AttrRRule: entity.String(c.rule)})
+		if c.end != "" {
+			before[entity.AttrRRuleUntil] = entity.String(c.end)
+		}
+		after := before.Clone()
+		after[entity.AttrStartUtc] = entity.String(c.start)
+		if c.zone != "" {
+			after[entity.AttrStartTzid] = entity.String(c.zone)
+		}
+		require.Equal(t, c.wantRule, series.FollowStart(before, after), c.name)
+		end, ok := series.FollowEnd(before, after)
+		require.Equal(t, c.wantEnd != "", ok, c.name)
+		if ok {
+			require.Equal(t, c.wantEnd, entity.FormatInstant(end), c.name)
+		}
+	}
+}
+
+func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
+	t.Parallel()
+	before := newMaster(t, entity.Item{
+		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-01-06"), entity.AttrRRule: entity.String("FREQ=WEEKLY;UNTIL=20250127T000000"),
+		entity.AttrRRuleUntil: entity.String("2025-01-26T23:59:59Z"),
+	})
+	after := before.Clone()
+	after[entity.AttrStartDate] = entity.String("2025-01-08")
+	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250129T000000", series.FollowStart(before, after))
+	end, _ := series.FollowEnd(before, after)
+	require.Equal(t, "2025-01-28T23:59:59Z", entity.FormatInstant(end))
+	delete(after, entity.AttrIsAllDay)
+	after[entity.AttrStartUtc], after[entity.AttrStartTzid] = entity.String("2025-01-06T14:00:00Z"), entity.String("America/New_York")
+	end, _ = series.FollowEnd(before, after)
+	require.Equal(t, "2025-01-26T23:59:59Z", entity.FormatInstant(end), "what floats and what does not have no common clock")
+}
+
 func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, date, want string }{
