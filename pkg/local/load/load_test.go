@@ -15,17 +15,11 @@ import (
 func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	require.NoError(t, agendaTable(t.Context(), &out, agendaRun{items: 300, series: 12, measure: 50 * time.Millisecond, engine: true}))
+	require.NoError(t, agendaTable(t.Context(), &out, agendaRun{items: 300, series: 12, measure: 50 * time.Millisecond, delay: 20 * time.Millisecond, engine: true}))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2+2*3, out.String())
 	for _, store := range []string{"memory", "engine"} {
 		require.Contains(t, out.String(), store+"  one bare query of the index")
-	}
-	for _, line := range lines[2:] {
-		if strings.Contains(line, "pages of") {
-			fields := strings.Fields(line)
-			require.Equal(t, []string{"2", "2"}, fields[len(fields)-2:], "two round trips one after another: %s", line)
-		}
 	}
 }
 
