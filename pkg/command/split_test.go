@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -243,4 +244,54 @@ func TestWhatAnOvertakenSplitHasLeftIsDeleted(t *testing.T) {
 	requireStale(t, err, 2)
 	require.Empty(t, b.idle())
 	require.Contains(t, b.seen(id, "20251222"), `"title":"x"`)
+}
+
+func TestARepeatedSplitWritesOverWhatAnAttemptHasLeft(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"first"}`)
+	b.except(id, "20251229", `{"title":"undone meanwhile"}`)
+	cmd := command.SplitSeries{ID: id, Date: "20251215"}
+	transactions := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op != "Transact" || c.Stage != memory.Before {
+			return nil
+		}
+		if transactions++; transactions == 2 {
+			return table.ErrUnavailable
+		}
+		return nil
+	}
+	_, err := b.do(cmd, at(1))
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	b.fault = nil
+	require.Len(t, b.idle(), 2, "instances of a series that is not there")
+	b.except(id, "20251222", `{"title":"second"}`)
+	b.except(id, "20251229", `{}`)
+	next := b.must(cmd, at(1)).Ref.ID
+	row := b.instance(next, "20251222")
+	require.Equal(t, "second", row.Str("title"))
+	require.Equal(t, int64(2), row.Int("version"), "an id's versions are counted on")
+	require.False(t, b.instance(next, "20251229").Has("modifiedFields"))
+	require.Empty(t, b.idle())
+}
+
+func TestAnOvertakenSplitWritesNothingIntoTheSeriesThatFollows(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"old"}`)
+	cmd := command.SplitSeries{ID: id, Date: "20251215"}
+	next := ""
+	b.once("Transact", memory.Before, func() error {
+		next = b.must(cmd, at(1), key("k")).Ref.ID
+		b.except(next, "20251222", `{"title":"new"}`)
+		return nil
+	})
+	res := b.must(cmd, at(1), key("k"))
+	require.True(t, res.Replayed)
+	require.Equal(t, next, res.Ref.ID)
+	require.Equal(t, "new", b.instance(next, "20251222").Str("title"))
+	require.Equal(t, int64(2), b.instance(next, "20251222").Int("version"))
 }
