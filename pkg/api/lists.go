@@ -148,12 +148,11 @@ func agendaAnswer(a query.Agenda) answer {
 		out = appendComma(out, i)
 		out = append(out, '{')
 		out = e.Type.AppendMembers(out, e.Item)
-		out = append(out, `,"occurrenceStart":`...)
-		out = appendText(out, entity.FormatInstant(e.OccurrenceStart))
-		out = append(out, `,"occurrenceEnd":`...)
-		out = appendText(out, entity.FormatInstant(e.OccurrenceEnd))
-		if e.Date != "" {
-			out = appendText(append(out, `,"occurrenceDate":`...), e.Date)
+		out = append(out, `,"occurrenceStart":"`...)
+		out = append(entity.AppendInstant(out, e.OccurrenceStart), `","occurrenceEnd":"`...)
+		out = append(entity.AppendInstant(out, e.OccurrenceEnd), '"')
+		if e.Date != "" { // digits alone
+			out = append(append(append(out, `,"occurrenceDate":"`...), e.Date...), '"')
 		}
 		if e.Virtual {
 			out = append(out, `,"virtual":true`...)

@@ -16,15 +16,20 @@ const Forever = "9999-12-31T23:59:59Z"
 
 // FormatInstant returns t in the stored form; a fraction of a second is cut off.
 func FormatInstant(t time.Time) string {
-	if t = t.UTC(); !hasFourDigits(t.Year()) {
-		return t.Format(instantLayout)
-	}
 	var room [len(instantLayout)]byte
-	text := append(appendDate(room[:0], t, "-"), 'T')
+	return string(AppendInstant(room[:0], t))
+}
+
+// AppendInstant is [FormatInstant] for text that is being put together.
+func AppendInstant(dst []byte, t time.Time) []byte {
+	if t = t.UTC(); !hasFourDigits(t.Year()) {
+		return t.AppendFormat(dst, instantLayout)
+	}
+	dst = append(appendDate(dst, t, "-"), 'T')
 	hour, minute, second := t.Clock()
-	text = append(appendDigits(text, hour, 2), ':')
-	text = append(appendDigits(text, minute, 2), ':')
-	return string(append(appendDigits(text, second, 2), 'Z'))
+	dst = append(appendDigits(dst, hour, 2), ':')
+	dst = append(appendDigits(dst, minute, 2), ':')
+	return append(appendDigits(dst, second, 2), 'Z')
 }
 
 // ParseInstant reads the stored form and nothing else.

@@ -87,7 +87,7 @@ func (w window) answer(entries []Entry, known known) Agenda {
 			o, _ := e.of.series.On(e.Date)
 			e.Item = e.of.series.Item(o)
 		}
-		if weight += weigh(e.Item); i > 0 && weight > maxPageBytes {
+		if weight += e.weigh(); i > 0 && weight > maxPageBytes {
 			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
 		}
 	}

@@ -124,7 +124,7 @@ func (r *reading) showException(rec *recurring, row entity.Item) {
 		return
 	}
 	o, ok := rec.series.On(date)
-	if !ok || o.Virtual() || o.Cancelled() || !r.shows(o.Start, o.End) || !r.keepsTags(rec.series.Tags(o)) {
+	if !ok || o.Virtual() || o.Cancelled() || !r.shows(o.Start, o.End) || !r.keepsTags(func() []string { return rec.series.Tags(o) }) {
 		return
 	}
 	r.occurrences = append(r.occurrences, Entry{

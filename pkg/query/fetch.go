@@ -56,7 +56,7 @@ func (r *reading) fetch(ctx context.Context) error {
 	}
 	for _, page := range rows {
 		for _, row := range page {
-			if row.Str(entity.AttrType) == entity.TypeTask && !r.keepsTags(row.Strings(entity.AttrTags)) {
+			if row.Str(entity.AttrType) == entity.TypeTask && !r.keepsTags(tagsOf(row)) {
 				continue
 			}
 			if err := r.file(row, true); err != nil {

@@ -22,6 +22,7 @@ type recurring struct {
 	id      string
 	row     entity.Item
 	version int64
+	weight  int // of the row in an answer; 0 until it is asked for
 	rule    *recurrence.Series
 	series  *series.Series // nil for a reminder
 	// reach is how long before a window an occurrence may start and be met in it.
@@ -50,7 +51,7 @@ func (r *reading) fileSeries(t *entity.Type, row entity.Item) error {
 	compiled := series.Compiled(row, rule, r.zone)
 	r.series[id] = &recurring{
 		typ: instance, id: id, row: row, version: version, rule: compiled.Rule(), series: compiled, reach: compiled.Reach(),
-		uncertain: row.Bool(entity.AttrHasExceptions), tagged: r.keepsTags(row.Strings(entity.AttrTags)),
+		uncertain: row.Bool(entity.AttrHasExceptions), tagged: r.keepsTags(tagsOf(row)),
 	}
 	return nil
 }

@@ -5,6 +5,17 @@ import "nexus/pkg/entity"
 // maxPageBytes ends a page of an answer whose items are large.
 const maxPageBytes = 1 << 20
 
+// weigh returns about how many bytes an entry has: a virtual occurrence as many as what it is an occurrence of.
+func (e *Entry) weigh() int {
+	if !e.Virtual {
+		return weigh(e.Item)
+	}
+	if e.of.weight == 0 {
+		e.of.weight = weigh(e.of.row)
+	}
+	return e.of.weight
+}
+
 // weigh returns about how many bytes an item has.
 func weigh(it entity.Item) int {
 	total := 0

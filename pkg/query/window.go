@@ -164,10 +164,15 @@ func (w window) shows(start, end time.Time) bool {
 
 func (w window) wants(typeName string) bool { return slices.Contains(w.types, typeName) }
 
-// keepsTags is the tag filter for what the store could not filter.
-func (w window) keepsTags(tags []string) bool {
+// keepsTags is the tag filter for what the store could not filter. The tags are asked for only if there is one.
+func (w window) keepsTags(tagsOf func() []string) bool {
 	if len(w.tags) == 0 {
 		return true
 	}
+	tags := tagsOf()
 	return slices.ContainsFunc(w.tags, func(tag string) bool { return slices.Contains(tags, tag) })
+}
+
+func tagsOf(row entity.Item) func() []string {
+	return func() []string { return row.Strings(entity.AttrTags) }
 }
