@@ -19,7 +19,7 @@ import (
 
 // What floats has no zone: it is at seven wherever its user is.
 
-const wallForm = "2006-01-02T15:04:05"
+const readingForm = "2006-01-02T15:04:05"
 
 // TestSevenIsSevenWhereverItsUserLooks keeps floating things over a month in which the clocks change, and looks at them from
 // five zones; then their user moves.
@@ -29,13 +29,13 @@ func TestSevenIsSevenWhereverItsUserLooks(t *testing.T) {
 	s.must("POST", "/dev/clock", object{"set": "2011-03-01T00:00:00Z"})
 	seven := time.Date(skippingYear, 3, 4, 7, 0, 0, 0, time.UTC)
 	const days = 35 // over the changes in New York, London and Lord Howe
-	s.must("POST", "/v1/events", object{"title": "single", "startUtc": seven.Format(wallForm), "reminderMinutes": []int{30}})
+	s.must("POST", "/v1/events", object{"title": "single", "startUtc": seven.Format(readingForm), "reminderMinutes": []int{30}})
 	made := s.must("POST", "/v1/series", object{
-		"title": "series", "rrule": "FREQ=DAILY;COUNT=35", "startUtc": seven.Format(wallForm),
-		"endUtc": seven.Add(time.Hour).Format(wallForm), "reminderMinutes": []int{0, 45},
+		"title": "series", "rrule": "FREQ=DAILY;COUNT=35", "startUtc": seven.Format(readingForm),
+		"endUtc": seven.Add(time.Hour).Format(readingForm), "reminderMinutes": []int{0, 45},
 	})
 	s.must("POST", "/v1/events", object{"title": "day", "isAllDay": true, "startDate": seven.Format("2006-01-02")})
-	s.must("POST", "/v1/reminders", object{"title": "reminder", "triggerUtc": seven.Format(wallForm), "rrule": "FREQ=DAILY;COUNT=35"})
+	s.must("POST", "/v1/reminders", object{"title": "reminder", "triggerUtc": seven.Format(readingForm), "rrule": "FREQ=DAILY;COUNT=35"})
 	s.keep("fixed", "America/New_York", "FREQ=DAILY;COUNT=35", seven, 30)
 	s.settle()
 
@@ -44,11 +44,11 @@ func TestSevenIsSevenWhereverItsUserLooks(t *testing.T) {
 		shown := map[string][]string{}
 		for _, it := range s.agenda(seven.AddDate(0, 0, -2), seven.AddDate(0, 0, days+2), url.Values{"tz": {zone}}) {
 			title := it["title"].(string)
-			shown[title] = append(shown[title], showing(instantOf(t, it["occurrenceStart"]), l).Format(wallForm))
+			shown[title] = append(shown[title], showing(instantOf(t, it["occurrenceStart"]), l).Format(readingForm))
 		}
 		var each []string
 		for i := range days {
-			each = append(each, seven.AddDate(0, 0, i).Format(wallForm))
+			each = append(each, seven.AddDate(0, 0, i).Format(readingForm))
 		}
 		require.Equal(t, each[:1], shown["single"], zone)
 		require.Equal(t, each, shown["series"], zone)
@@ -106,7 +106,7 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		day := b.now.AddDate(0, 0, 3)
 		reading := time.Date(day.Year(), day.Month(), day.Day(), 7, 0, 0, 0, time.UTC)
-		seven, end := reading.Format(wallForm), reading.Add(time.Hour).Format(wallForm)
+		seven, end := reading.Format(readingForm), reading.Add(time.Hour).Format(readingForm)
 		floats := map[string]bool{}
 		keep := func(it entity.Item, id string) entity.Item { floats[it.Str(id)] = true; return it }
 		minutes := []any{number(15), number(90)}

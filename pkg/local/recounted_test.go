@@ -88,7 +88,7 @@ func startReading(t testing.TB, it object, zone *time.Location) time.Time {
 		return at
 	}
 	if _, isZoned := it["startTzid"].(string); !isZoned {
-		at, err := time.Parse(wallForm, it["startUtc"].(string))
+		at, err := time.Parse(readingForm, it["startUtc"].(string))
 		require.NoError(t, err)
 		return at
 	}
@@ -104,7 +104,7 @@ func isOver(t testing.TB, master object, reading, at time.Time) bool {
 	if strings.HasSuffix(text, "Z") {
 		return at.After(instantOf(t, text))
 	}
-	until, err := time.Parse(wallForm, text)
+	until, err := time.Parse(readingForm, text)
 	require.NoError(t, err)
 	return reading.After(until)
 }

@@ -139,7 +139,7 @@ func (h *history) checkAgenda(all look, now time.Time) {
 
 func (h *history) checkStats(all look, now time.Time) {
 	h.t.Helper()
-	upcoming, reading := 0, showing(now, location(h.t, h.zone)).Format(wallForm)
+	upcoming, reading := 0, showing(now, location(h.t, h.zone)).Format(readingForm)
 	for _, k := range all {
 		last, ends := k.master["lastStartUtc"].(string)
 		isZoned := strings.HasSuffix(last, "Z")

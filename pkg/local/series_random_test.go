@@ -141,7 +141,7 @@ func (h *history) times(zone string, reading time.Time, length time.Duration) ob
 	case "whole days":
 		return object{"isAllDay": true, "startDate": reading.Format("2006-01-02"), "endDate": reading.AddDate(0, 0, 1).Format("2006-01-02")}
 	case "":
-		return object{"startUtc": reading.Format(wallForm), "endUtc": reading.Add(length).Format(wallForm)}
+		return object{"startUtc": reading.Format(readingForm), "endUtc": reading.Add(length).Format(readingForm)}
 	}
 	at := firstShown(reading, location(h.t, zone))
 	return object{"startTzid": zone, "startUtc": at.UTC().Format(time.RFC3339), "endUtc": at.Add(length).UTC().Format(time.RFC3339)}
@@ -250,7 +250,25 @@ func (h *history) patch(id string) {
 	case "title":
 		body["title"] = fmt.Sprintf("series %d", len(h.lines))
 	}
+	before := h.when(id)
 	h.attempt("PATCH", "/v1/series/"+id, body, "If-Match", version(master))
+	if slices.Contains([]string{"minutes", "status", "title"}, change) {
+		require.Equal(h.t, before, h.when(id), "what says nothing about times moves nothing")
+	}
+}
+
+// when says of several series together which occurrences there are, where they are, and which are cancelled.
+func (h *history) when(ids ...string) []string {
+	h.t.Helper()
+	var out []string
+	for _, id := range ids {
+		for _, o := range h.near(h.whole(id)) {
+			if o.at.Sub(h.now()) < near {
+				out = append(out, fmt.Sprintf("%s at %s, cancelled: %v", o.date, stampOf(o.at), o.isCancelled))
+			}
+		}
+	}
+	return out
 }
 
 // someDate is the date of an occurrence near the present, or of none.
@@ -321,9 +339,15 @@ func (h *history) split(id string) {
 	case 3:
 		changes["reminderMinutes"] = h.someMinutes()
 	}
+	before := h.when(id)
 	both, done := h.attempt("POST", "/v1/series/"+id+"/split", object{"date": date, "changes": changes}, "If-Match", version(master))
-	if done {
-		h.masters = append(h.masters, both["following"].(object)["masterId"].(string))
+	if !done {
+		return
+	}
+	following := both["following"].(object)["masterId"].(string)
+	h.masters = append(h.masters, following)
+	if changes["startUtc"] == nil && changes["startDate"] == nil {
+		require.Equal(h.t, before, h.when(id, following), "both halves together are the whole, exceptions included")
 	}
 }
 
@@ -333,7 +357,7 @@ func (h *history) finish(id string) {
 	until := h.now().AddDate(0, 0, h.rng.IntN(20)-5)
 	text := until.Format(time.RFC3339)
 	if zone := shape(master); zone == "" || zone == "whole days" {
-		text = until.Format(wallForm)
+		text = until.Format(readingForm)
 	}
 	h.attempt("POST", "/v1/series/"+id+"/end", object{"untilUtc": text}, "If-Match", version(master))
 }
