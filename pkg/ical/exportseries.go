@@ -62,19 +62,62 @@ func fromMaster(it entity.Item) (Draft, error) {
 	if d.RRule, err = foldEnd(it, entity.AttrStartTzid, entity.CompileMaster); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
-	d.RDates, err = datesWithin(it)
-	return d, err
+	if d.RDates, err = addedDates(it); err != nil {
+		return Draft{}, err
+	}
+	return d, d.synchronize(it)
 }
 
-// datesWithin returns the RDATEs that the end of the whole series leaves.
-func datesWithin(it entity.Item) ([]string, error) {
+// synchronize makes a start that does not fit the rule an RDATE, too, and puts an UNTIL in the place of a COUNT that counts
+// it: RFC 5545 §3.8.5.3 leaves open whether such a start is an occurrence, and programs read it either way. So they agree.
+func (d *Draft) synchronize(it entity.Item) error {
+	spec := recurrence.Spec{Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, Level: recurrence.Calendar}
+	if d.start.IsInstant() {
+		zone, err := entity.LoadZone(d.start.ZoneName())
+		if err != nil {
+			return fmt.Errorf("draft %s: %w", it.Key(), err)
+		}
+		spec.Zone = zone
+	}
+	if alone, err := recurrence.Compile(spec); err == nil {
+		if _, fits := alone.On(d.start.Reading); fits {
+			return nil
+		}
+	}
+	rule, err := recurrence.Parse(d.RRule)
+	if err != nil {
+		return fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	d.RDates = sortedDates(append(slices.Clone(d.RDates), d.start.Reading.Format(compactDate)))
+	if rule.Count() == 0 {
+		return nil
+	}
+	spec.WithStart = true
+	whole, err := recurrence.Compile(spec)
+	if err != nil {
+		return fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	if last, ok := whole.Last(); ok {
+		d.RRule, err = endRule(rule, last.Start, it, entity.AttrStartTzid)
+	}
+	return err
+}
+
+// addedDates returns the RDATEs that add an occurrence: not those beyond the end of the whole series, nor those that the
+// rule gives anyway, which some programs would show twice.
+func addedDates(it entity.Item) ([]string, error) {
 	dates := it.Strings(entity.AttrRDate)
-	if len(dates) == 0 || !it.Has(entity.AttrRRuleUntil) {
-		return dates, nil
+	if len(dates) == 0 {
+		return nil, nil
 	}
 	bare := it.Clone()
 	delete(bare, entity.AttrExDate)
 	all, err := entity.CompileMaster(bare)
+	if err != nil {
+		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	delete(bare, entity.AttrRDate)
+	rule, err := entity.CompileMaster(bare)
 	if err != nil {
 		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
@@ -84,7 +127,8 @@ func datesWithin(it entity.Item) ([]string, error) {
 			return true
 		}
 		_, within := all.On(day)
-		return !within
+		_, given := rule.On(day)
+		return !within || given
 	}), nil
 }
 
@@ -110,6 +154,11 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 	if err != nil {
 		return "", err
 	}
+	return endRule(rule, until, it, zoneAttr)
+}
+
+// endRule returns the rule ending with an occurrence at that instant, whatever ended it before.
+func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr string) (string, error) {
 	layout := "20060102T150405Z" // RFC 5545 §3.3.10: UNTIL is of the same kind as DTSTART, in UTC where that has a zone
 	switch {
 	case it.Bool(entity.AttrIsAllDay):
@@ -117,13 +166,8 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 	case !it.Has(zoneAttr):
 		layout = "20060102T150405"
 	}
-	return normalRule(rule.WithCount(0).String() + ";UNTIL=" + until.Format(layout))
-}
-
-// normalRule is the form in which a rule comes back from [Map].
-func normalRule(text string) (string, error) {
-	rule, err := recurrence.Parse(text)
-	return rule.String(), err
+	ended, err := recurrence.Parse(rule.WithCount(0).String() + ";UNTIL=" + until.Format(layout))
+	return ended.String(), err
 }
 
 // fromOccurrence turns a changed occurrence into a draft beside that of its series.

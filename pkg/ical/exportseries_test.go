@@ -83,6 +83,19 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
 }
 
+func TestAStartThatDoesNotFitIsSaidToBeAnOccurrence(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"FREQ=WEEKLY;BYDAY=TU":         "RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000",
+		"FREQ=WEEKLY;COUNT=3;BYDAY=TU": "RRULE:FREQ=WEEKLY;UNTIL=20250114T080000Z;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000",
+		"FREQ=WEEKLY;COUNT=3;BYDAY=MO": "RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
+	} {
+		drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)))
+		require.NoError(t, err)
+		require.Equal(t, want, lines(t, drafts, "RRULE", "RDATE"))
+	}
+}
+
 func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	t.Parallel()
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", "FREQ=DAILY", "location", "here"))
