@@ -21,7 +21,7 @@ FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lam
 FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz bench load engine build functions clean
+.PHONY: help dev demo test race soak lint fuzz bench load engine icaljs build functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,10 @@ dev: engine ## run the whole system on this machine, data in .nexus
 demo: engine ## play one user's week through a system of its own and check every effect
 	$(GO) run ./cmd/nexus demo
 
-test: engine ## run every test; says how many ran (TESTFLAGS)
+test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
 
-race: engine ## run every test under the race detector (TESTFLAGS)
+race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
 
 soak: engine ## load, kill and recount the built binary at full length (TESTFLAGS)
@@ -62,6 +62,9 @@ load: engine ## ask for week views, boards and items over HTTP on both stores (L
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
+
+icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
+	@pkg/calendar/icaljs/install.sh
 
 build: ## build the command line as bin/nexus
 	$(GO) build -trimpath -buildvcs=false -o bin/nexus ./cmd/nexus

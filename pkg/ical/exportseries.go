@@ -88,14 +88,17 @@ func (d *Draft) synchronize(it entity.Item) error {
 	if err != nil {
 		return fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
-	d.RDates = sortedDates(append(slices.Clone(d.RDates), d.start.Reading.Format(compactDate)))
-	if rule.Count() == 0 {
-		return nil
-	}
 	spec.WithStart = true
 	whole, err := recurrence.Compile(spec)
 	if err != nil {
 		return fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	if _, counts := whole.On(d.start.Reading); !counts {
+		return nil // the rule ends before the start
+	}
+	d.RDates = sortedDates(append(slices.Clone(d.RDates), d.start.Reading.Format(compactDate)))
+	if rule.Count() == 0 {
+		return nil
 	}
 	if last, ok := whole.Last(); ok {
 		d.RRule, err = endRule(rule, last.Start, it, entity.AttrStartTzid)
