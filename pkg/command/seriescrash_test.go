@@ -120,6 +120,9 @@ func TestACommandCutShortAnywhereLeavesTheStateBeforeOrAfter(t *testing.T) {
 			require.Empty(t, whole.idle())
 			for _, stage := range []memory.Stage{memory.Before, memory.After} {
 				for _, options := range [][]option{{at(2)}, {at(2), key("k")}} {
+					if stage == memory.Before && len(options) == 1 {
+						continue // what has no effect leaves nothing that a key could tell of
+					}
 					for n, passed := 1, false; !passed; n++ {
 						require.Less(t, n, 50)
 						b := on(t, rows)

@@ -91,7 +91,10 @@ func TestASplitThatChangesNothingShowsTheSameOccurrences(t *testing.T) {
 		id := b.newSeries(fields)
 		before := spansOf(b.shown())
 		splits := 0
-		for _, line := range before[1:] {
+		for i, line := range before[1:] {
+			if i > 12 && i%9 > 0 {
+				continue
+			}
 			b := setupSeries(t)
 			require.Equal(t, id, b.newSeries(fields))
 			_, err := b.do(command.SplitSeries{ID: id, Date: line[:8], Changes: doc(`{}`)}, at(1))
