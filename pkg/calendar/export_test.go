@@ -86,7 +86,7 @@ func TestWhatHasLeftIsNotThere(t *testing.T) {
 
 func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupFaulty(t)
 	filler := strings.Repeat("x", 10_000)
 	for i := range 300 {
 		b.create(ann, entity.Event(), event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/table/tabletest"
 )
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -52,7 +53,23 @@ type bench struct {
 	calls map[string]int
 }
 
+// setup holds every write against the conventions of the table.
 func setup(t testing.TB) *bench {
+	b := begin(t)
+	law := tabletest.NewLaw(b.store, entity.Product())
+	t.Cleanup(func() { b.Empty(law.Broken()) })
+	b.wire(law)
+	return b
+}
+
+// setupFaulty is for tests that set faults or count calls: what holds the law reads rows back.
+func setupFaulty(t testing.TB) *bench {
+	b := begin(t)
+	b.wire(b.store)
+	return b
+}
+
+func begin(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{Assertions: require.New(t), t: t, now: noon, calls: map[string]int{}}
 	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
@@ -67,11 +84,14 @@ func setup(t testing.TB) *bench {
 		}
 		return nil
 	}})
-	registry := entity.Product()
-	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: b.clock, NewID: b.newID})
-	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
-	b.importer = calendar.NewImporter(b.commands, registry)
 	return b
+}
+
+func (b *bench) wire(store table.Store) {
+	registry := entity.Product()
+	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID})
+	b.calendar = calendar.New(calendar.Config{Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
+	b.importer = calendar.NewImporter(b.commands, registry)
 }
 
 func (b *bench) clock() time.Time {
