@@ -275,3 +275,60 @@ func TestASeriesWhoseTidyingFailsIsAskedForAgain(t *testing.T) {
 	b.Equal("true", b.want(200, end).Header().Get(replayed))
 	require.Equal(t, 3, transactions, "the repetition finished it")
 }
+
+func TestEverythingAboutASeriesIsBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	dates := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, `"`+noon.AddDate(0, 0, i+1).Format("20060102")+`"`)
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	b.want(201, post("/v1/series", `{`+standup+`,"rrule":"FREQ=DAILY","exdate":`+dates(500)+`,"rdate":`+dates(500)+`}`))
+	for fields, pointer := range map[string]string{
+		`"rrule":"FREQ=DAILY","exdate":` + dates(501):                           "/exdate",
+		`"rrule":"FREQ=DAILY","rdate":` + dates(501):                            "/rdate",
+		`"rrule":"FREQ=DAILY","exdate":["20260230"]`:                            "/exdate",
+		`"rrule":"FREQ=DAILY","exdate":"20260303"`:                              "/exdate",
+		`"rrule":"FREQ=DAILY","rdate":[20260303]`:                               "/rdate",
+		`"rrule":"` + strings.Repeat("A", 2001) + `"`:                           "/rrule",
+		`"rrule":"FREQ=DAILY;BYHOUR=1"`:                                         "/rrule",
+		`"rrule":"FREQ=DAILY;COUNT=100000"`:                                     "/rrule",
+		`"rrule":"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"`:                         "/rrule",
+		`"rrule":["FREQ=DAILY"]`:                                                "/rrule",
+		`"rrule":"FREQ=DAILY","rruleUntil":"2026-03-03T00:00:00"`:               "/rruleUntil",
+		`"rrule":"FREQ=DAILY","masterId":"mst_mine"`:                            "/masterId",
+		`"rrule":"FREQ=DAILY","eventId":"evt_` + uuid(1) + `"`:                  "/eventId",
+		`"rrule":"FREQ=DAILY","modifiedFields":["title"]`:                       "/modifiedFields",
+		`"rrule":"FREQ=DAILY","tags":["` + strings.Repeat("a", 65) + `"]`:       "/tags",
+		`"rrule":"FREQ=DAILY","links":[{"targetType":"MASTER","targetId":"x"}]`: "/links/0/targetId",
+	} {
+		b.Equal([]string{pointer}, b.want(422, post("/v1/series", `{`+standup+`,`+fields+`}`)).pointers(), fields)
+	}
+	b.Equal([]string{"/endUtc"}, b.want(422, post("/v1/series", `{"title":"t","startUtc":"2026-03-02T09:00:00Z","endUtc":"2027-03-04T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)).pointers())
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	one := "/v1/series/" + id
+	b.want(413, request{method: http.MethodPost, path: one + "/split", body: `{"date":"` + strings.Repeat("2", 300<<10) + `"}`, header: ifMatch(1)})
+	b.want(400, request{method: http.MethodPost, path: one + "/split", body: `{"date":"20260309","changes":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat("}", 40) + `}`, header: ifMatch(1)})
+	var many []string
+	for i := range 3000 {
+		many = append(many, fmt.Sprintf(`"f%d":1`, i))
+	}
+	for path, body := range map[string]string{
+		"/split": `{"date":"20260309",` + strings.Join(many, ",") + `}`, "/end": `{` + strings.Join(many, ",") + `}`,
+	} {
+		res := b.want(422, request{method: http.MethodPost, path: one + path, body: body, header: ifMatch(1)})
+		b.LessOrEqual(len(res.pointers()), 257)
+	}
+	b.LessOrEqual(len(b.want(422, put(one+"/instances/20260309", `{`+strings.Join(many, ",")+`}`, 1)).pointers()), 257)
+	for _, path := range []string{"/v1/series/" + strings.Repeat("a", 900), "/v1/series/mst_" + strings.Repeat("a", 51), "/v1/series/mst_a%23b", "/v1/series/evt_1", "/v1/series/USER%23ann"} {
+		b.want(404, get(path))
+		b.want(404, del(path, 1))
+		b.want(404, put(path+"/instances/20260309", `{"title":"x"}`, 1))
+		b.want(404, del(path+"/instances/20260309", 1))
+	}
+	b.want(400, get(one+"?limit=1"))
+	b.want(400, get(one+"?cursor="+strings.Repeat("a", 2000)))
+}

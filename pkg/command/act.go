@@ -9,7 +9,7 @@ import (
 
 // Act is how another product adds a command of its own on one of its entities: what the command is called, and what
 // becomes of the entity. It goes the way of every change: one read, one write under the version read, begun anew if
-// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated.
+// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated. [ErrOwnCommands] for a type that has commands of its own.
 type Act struct {
 	// Name tells this command from others under the same idempotency key.
 	Name string

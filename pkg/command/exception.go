@@ -222,8 +222,12 @@ func countException(master entity.Item) step {
 	}
 }
 
-// hasRoom refuses an exception beyond the bound. Rows are counted first, which costs less than to read them.
+// hasRoom refuses an exception beyond the bound. Rows are counted first, which costs less than to read them; the first
+// exception of a series is not even that.
 func (c call) hasRoom(ctx context.Context, o occurrence) error {
+	if !o.master.Bool(entity.AttrHasExceptions) {
+		return nil
+	}
 	masterID := o.series.ID()
 	rows, err := c.store.Count(ctx, table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}})
 	if err != nil {
