@@ -190,6 +190,18 @@ func TestAFloatingRecurringReminderTravels(t *testing.T) {
 	}
 }
 
+func TestAFloatingTriggerLeftInThePastTravelsToo(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", `{"title":"x","triggerUtc":"2020-12-07T13:00:00","rrule":"FREQ=WEEKLY"}`) // Mondays, for years
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.schedules())
+	w.moveTo("America/New_York")
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 01T18:00"}, w.schedules())
+	w.requireExact()
+}
+
 func TestTheEndOfARecurringReminderIsThatOfAOneTimeOne(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -130,3 +130,29 @@ func TestACrashOrAnotherWorkerAtEveryStepLeavesSeriesInTheSameExactState(t *test
 	t.Parallel()
 	strikeAtEachStep(t, seriesScenarios, seriesMeddlers, strikes{17, 211})
 }
+
+// dueNow are the shortest histories in which an occurrence is delivered; what they decide on is changed at every step.
+var dueNow = map[string]func(w *world){
+	"an occurrence": func(w *world) {
+		w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
+		w.settle()
+		w.advance(2 * time.Hour)
+	},
+	"an exception": func(w *world) {
+		w.create("mst_1", fmt.Sprintf(dailyAt, "1440"))
+		w.except("mst_1", "20251201", `{"reminderMinutes":[15]}`)
+		w.settle()
+		w.advance(2 * time.Hour)
+	},
+}
+
+func TestNothingIsDeliveredWhoseSeriesOrExceptionChangedBeforeItsFence(t *testing.T) {
+	t.Parallel()
+	changes := map[string]func(w *world){}
+	for _, name := range []string{"nobody", "move the first", "cancel", "own offset", "series later", "another rule", "cancel the series", "delete"} {
+		changes[name] = seriesMeddlers[name]
+	}
+	changes["title"] = func(w *world) { w.exceptAny("20251201", `{"title":"Other","reminderMinutes":[15]}`) }
+	changes["rule without it"] = func(w *world) { w.patchAny(`{"exdate":["20251201"]}`) }
+	strikeAtEachStep(t, dueNow, changes, strikes{7, 11})
+}
