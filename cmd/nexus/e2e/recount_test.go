@@ -206,29 +206,44 @@ func (s *system) recountArchive(user string, rows []row) []string {
 func (s *system) recountSchedules(rows []row) []string {
 	s.t.Helper()
 	now := s.now()
-	want := map[string]bool{}
+	want := map[string]string{} // by text, whose it is
 	for _, r := range rows {
 		for offset, at := range r.dues(s, now) {
 			if at.After(now) {
-				want[fmt.Sprintf("%s %s %d at %s", r.user(), r.id(), offset, at.Format(time.RFC3339))] = true
+				want[fmt.Sprintf("%s %s %d at %s", r.user(), r.id(), offset, at.Format(time.RFC3339))] = r.id()
 			}
 		}
 	}
 	for d, at := range s.seriesDues(rows, now) {
-		want[fmt.Sprintf("%s %s %d at %s", d.user, d.id, d.offset, at.UTC().Format(time.RFC3339))] = true
+		want[fmt.Sprintf("%s %s %d at %s", d.user, d.id, d.offset, at.UTC().Format(time.RFC3339))] = d.id
 	}
 	var differences []string
 	for _, sch := range s.pending() {
 		text := fmt.Sprintf("%s %s %d at %s", sch.Payload.UserID, sch.Payload.ItemID, sch.Payload.OffsetMinutes, sch.At.UTC().Format(time.RFC3339))
-		if !want[text] {
-			differences = append(differences, "schedule without an item: "+text)
+		if want[text] == "" {
+			differences = append(differences, "schedule without an item: "+text+about(rows, sch.Payload.ItemID))
 		}
 		delete(want, text)
 	}
-	for text := range want {
-		differences = append(differences, "no schedule for "+text)
+	for text, id := range want {
+		differences = append(differences, "no schedule for "+text+about(rows, id))
 	}
 	return differences
+}
+
+// about shows the rows that decide about an item's schedules, and the fences of what was delivered.
+func about(rows []row, id string) string {
+	_, series, _ := strings.Cut(strings.TrimPrefix(id, "inst_"), "_")
+	var out strings.Builder
+	for _, r := range rows {
+		switch r.kind() {
+		case "EVENT", "TASK", "REMINDER", "MASTER", "INSTANCE", "FIRED":
+			if strings.Contains(r.text("SK"), id) || strings.Contains(r.text("SK"), "mst_"+series) {
+				out.WriteString("\n\t" + r.String())
+			}
+		}
+	}
+	return out.String()
 }
 
 // dues are the instants at which an item is to be announced, by offset in minutes. Floating items of the tests have none.
@@ -250,7 +265,8 @@ func (r row) dues(s *system, now time.Time) map[int64]time.Time {
 	return out
 }
 
-// nextTrigger is the earlier of a reminder's snooze and its trigger, of a recurring one the first that is to come.
+// nextTrigger is the earlier of a reminder's snooze and its trigger, of a recurring one the first that is to come. What was
+// put off and delivered before its trigger is over.
 func (r row) nextTrigger(s *system, now time.Time) (at time.Time, ok bool) {
 	s.t.Helper()
 	note := func(instant time.Time) {
@@ -259,18 +275,21 @@ func (r row) nextTrigger(s *system, now time.Time) (at time.Time, ok bool) {
 		}
 	}
 	trigger := r.wall(s.t, "triggerUtc")
+	delivered := func(at time.Time) bool {
+		return r.text("lastFiredUtc") != "" && !at.After(r.wall(s.t, "lastFiredUtc"))
+	}
 	isRecurring := r.text("rrule") != ""
 	if r.text("status") == "SNOOZED" {
 		state := row(r["snoozeState"].(map[string]any))
 		note(state.wall(s.t, "untilUtc"))
 	}
 	switch {
-	case !isRecurring && r.text("status") == "PENDING":
+	case !isRecurring && r.text("status") == "PENDING" && !delivered(trigger):
 		note(trigger)
 	case isRecurring:
 		n := 0
 		for o := range r.expansion(s.t).Each(time.Time{}, time.Time{}) {
-			isOver := o.Start.Before(trigger) || o.Start.Equal(trigger) && r.text("doneTriggerUtc") == r.text("triggerUtc")
+			isOver := delivered(o.Start) || o.Start.Before(trigger) || o.Start.Equal(trigger) && r.text("doneTriggerUtc") == r.text("triggerUtc")
 			if !isOver && o.Start.After(now) {
 				note(o.Start)
 				break
