@@ -226,7 +226,10 @@ func (h *history) patch(id string) {
 	h.t.Helper()
 	master, _ := h.whole(id)
 	start := startReading(h.t, master, zoneOf(h.t, master, time.UTC))
-	change := oneOf(h, "times", "times", "rule", "minutes", "dates", "status", "zone", "endless", "title")
+	change := oneOf(h, "times", "times", "rule", "minutes", "dates", "status", "status", "zone", "endless", "title")
+	if master["status"] == "CANCELLED" {
+		change = "status" // or it would say nothing for the rest of the history
+	}
 	body := object{}
 	switch change {
 	case "times":
@@ -240,7 +243,7 @@ func (h *history) patch(id string) {
 		body["exdate"] = []string{h.someDate(id), h.someDate(id)}
 		body["rdate"] = []string{h.now().AddDate(0, 0, h.rng.IntN(20)).Format(basicDate)}
 	case "status":
-		body["status"] = oneOf(h, "CANCELLED", "CONFIRMED", "TENTATIVE")
+		body["status"] = oneOf(h, "CANCELLED", "CANCELLED", "CONFIRMED", "TENTATIVE")
 	case "zone":
 		if zone := h.someZone(); zone != "" && zone != "whole days" && shape(master) != "whole days" {
 			body = h.times(zone, start, time.Hour)
@@ -311,7 +314,7 @@ func (h *history) except(id string) {
 		}
 		body["isAllDay"] = body["isAllDay"] == true
 	}
-	if h.rng.IntN(3) == 0 {
+	if h.rng.IntN(2) == 0 {
 		body["reminderMinutes"] = h.someMinutes()
 	}
 	if h.rng.IntN(3) == 0 {
