@@ -17,8 +17,8 @@ var (
 	// ErrOwnCommands: entities of the type are created, changed and deleted by commands of their own. That a request
 	// comes here is a mistake in the program.
 	ErrOwnCommands = errors.New("entities of this type have commands of their own")
-	// ErrInProgress: a write of several steps under the same idempotency key is still running (409). No command of this
-	// package has several steps.
+	// ErrInProgress: a write of several steps under the same idempotency key is still running (409), see
+	// [Service.BeginSteps]. No command says so: what one does in several transactions has one that commits.
 	ErrInProgress = errors.New("the request is still being carried out")
 )
 

@@ -298,3 +298,29 @@ func TestAnOvertakenSplitWritesNothingIntoTheSeriesThatFollows(t *testing.T) {
 	require.Equal(t, "new", b.instance(next, "20251222").Str("title"))
 	require.Equal(t, int64(2), b.instance(next, "20251222").Int("version"))
 }
+
+func TestASeriesWithoutAZoneIsSplitByItsReadings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, fields, changes, until, last, start, exception string }{
+		{
+			"whole days", `{"title":"t","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-03","rrule":"FREQ=WEEKLY;COUNT=6"}`, `{"startDate":"2025-12-16"}`,
+			"2025-12-14T23:59:59Z", "2025-12-08T00:00:00Z", "2025-12-16 2025-12-18", "20251223",
+		},
+		{
+			"floating", `{"title":"t","startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T10:00:00","rrule":"FREQ=WEEKLY;COUNT=6"}`, `{"startUtc":"2025-12-16T08:00:00"}`,
+			"2025-12-15T08:59:59Z", "2025-12-08T09:00:00Z", "2025-12-16T08:00:00Z 2025-12-16T09:00:00Z", "20251223",
+		},
+	} {
+		b := setupSeries(t)
+		id := b.must(command.CreateSeries{Fields: doc(c.fields)}).Ref.ID
+		b.except(id, "20251222", `{"title":"on a Monday"}`)
+		res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(c.changes)}, at(1))
+		require.Equal(t, []string{c.until, c.last}, []string{res.Ended.Str("rruleUntil"), res.Ended.Str("lastStartUtc")}, c.name)
+		start := res.Item.Str("startDate") + res.Item.Str("startUtc") + " " + res.Item.Str("endDate") + res.Item.Str("endUtc")
+		require.Equal(t, []string{c.start, "FREQ=WEEKLY;COUNT=4"}, []string{start, res.Item.Str("rrule")}, c.name)
+		require.Empty(t, b.rowsOf(res.Ref.ID), c.name)
+		moved := b.except(res.Ref.ID, c.exception, `{"title":"on a Tuesday"}`)
+		require.Equal(t, "2025-12-23", moved.Str("recurrenceId")[:10])
+		require.Empty(t, b.idle())
+	}
+}
