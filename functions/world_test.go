@@ -28,6 +28,7 @@ const (
 	createdID    = "task_9e8d7c6b-5a4f-4e3d-8c2b-1a0f9e8d7c6b" // by command-create-task.json
 	fixedID      = "rem_e1f7a3c4-52b8-4d0f-8f3b-90c1d2e3f405"
 	floatingID   = "rem_0d9c8b7a-6f5e-4d3c-8b2a-1f0e9d8c7b6a"
+	seriesID     = "mst_a3d1c2b4-7e5f-4a60-9b1c-2d3e4f506172"
 	dismissedID  = "rem_c3b2a190-8f7e-4d6c-9b5a-40312f1e0d9c"
 	archive      = "nexus-archive"
 	parking      = "nexus-parking"
@@ -98,7 +99,9 @@ func (w *world) payload(name string) []byte {
 
 var (
 	instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-	seconds  = regexp.MustCompile(`("ApproximateCreationDateTime":\s*|"ttl":\s*\{\s*"N":\s*")(\d+)`)
+	// dates are those that name the occurrences of the payloads' one series, which start at ten.
+	dates   = regexp.MustCompile(`(INSTANCE#mst_[0-9a-f-]+#|INSTANCE#|inst_)(\d{8})`)
+	seconds = regexp.MustCompile(`("ApproximateCreationDateTime":\s*|"ttl":\s*\{\s*"N":\s*")(\d+)`)
 )
 
 // now reads a payload and moves every instant in it, so that its present is the real one.
@@ -108,6 +111,12 @@ func (w *world) now(name string) []byte {
 		at, err := time.Parse(instantForm, string(found))
 		require.NoError(w, err)
 		return []byte(w.moved(at).Format(instantForm))
+	})
+	text = dates.ReplaceAllFunc(text, func(found []byte) []byte {
+		parts := dates.FindSubmatch(found)
+		day, err := time.Parse("20060102", string(parts[2]))
+		require.NoError(w, err)
+		return w.moved(day.Add(10*time.Hour)).AppendFormat(parts[1], "20060102")
 	})
 	return seconds.ReplaceAllFunc(text, func(found []byte) []byte {
 		parts := seconds.FindSubmatch(found)
