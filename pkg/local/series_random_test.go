@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	usualHistories = 12
+	usualHistories = 8
 	historySteps   = 24
 	// near is how far from the present a history looks.
 	near = 45 * 24 * time.Hour
