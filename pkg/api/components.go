@@ -91,6 +91,7 @@ func schemas(r *entity.Registry) object {
 		// Whatever else is read from entityType, it is this type's name.
 		pinType(out, t)
 	}
+	out = append(out, seriesSchemas(r)...)
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
 	return append(out,
 		member{anyEntity, object{

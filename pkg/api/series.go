@@ -22,6 +22,15 @@ const (
 	pointerToEvent = "/" + memberFromEvent
 )
 
+// Names of the schemas that are about several types.
+const (
+	anyEvent    = "AnyEvent"
+	newSeries   = "SeriesCreate"
+	fromEvent   = "SeriesFromEvent"
+	wholeSeries = "SeriesWithInstances"
+	bothSeries  = "SplitSeries"
+)
+
 // aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an event,
 // and what is about recurrence leads to the series.
 func aboutSeries(event *entity.Type, table []*operation) {
@@ -37,7 +46,7 @@ func aboutSeries(event *entity.Type, table []*operation) {
 			o.summary = "Read an event, a series, or an occurrence of a series"
 			o.detail = "As its last write left it. An occurrence that nobody changed is made of its series, and has its version."
 			o.answers[0].doc = "The event, by whatever id it has."
-			o.answers[0].schema = object{{"anyOf", []any{schemaRef(entityNoun(event)), schemaRef("Master"), schemaRef("Instance")}}}
+			o.answers[0].schema = schemaRef(anyEvent)
 			o.paths = map[string]object{event.IDAttr: {{"type", "string"}, {"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}}}
 			o.run = func(ctx context.Context, s services, c call) (answer, error) {
 				found, err := s.queries.Event(ctx, c.user, c.path[event.IDAttr])
@@ -74,7 +83,7 @@ func seriesOperations(t *entity.Type) []*operation {
 			id: "createSeries", method: http.MethodPost, path: many, tag: t.Plural, writes: true, precondition: mayNeedVersion,
 			summary: "Create a series", detail: "The id is chosen here unless the body has one: the prefix mst_ and a lower-case UUID. With fromEventId an event becomes a series: " +
 				"it is deleted, the series has its fields as far as the body says nothing else, its links and its UID. That needs the event's version; without fromEventId a version has no meaning.",
-			body:      &body{schema: createSeriesSchema(), required: true, example: exampleOf(t)},
+			body:      &body{schema: schemaRef(newSeries), required: true, example: exampleOf(t)},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The series was created."), goneAnswer},
 			finds:     true, // the event, or a link's target, may be missing
 			conflicts: "The chosen id exists, is in the archive, or was deleted.",
@@ -84,15 +93,8 @@ func seriesOperations(t *entity.Type) []*operation {
 			id: "getSeries", method: http.MethodGet, path: one, tag: t.Plural,
 			summary: "Read a series with its exceptions", detail: "The exceptions are the occurrences that differ from the series or are cancelled, each as its user sees it, in the order of the dates that " +
 				"the series gives them. An answer ends at about 1 MB; nextCursor leads to the exceptions behind it.",
-			query: []entity.Field{cursorParam()},
-			answers: []documented{{status: http.StatusOK, doc: "The series; its version is the ETag.", entity: true, schema: object{
-				{"type", "object"},
-				{"properties", object{
-					{"master", schemaRef(entityNoun(t))}, {"instances", listOf(schemaRef("Instance"))},
-					{"nextCursor", object{{"type", "string"}, {"description", "Leads to more exceptions; absent at the end."}}},
-				}},
-				{"required", []string{"master", "instances"}},
-			}}}, finds: true,
+			query:   []entity.Field{cursorParam()},
+			answers: []documented{{status: http.StatusOK, doc: "The series; its version is the ETag.", entity: true, schema: schemaRef(wholeSeries)}}, finds: true,
 			run: getSeries(t),
 		},
 		{
@@ -126,10 +128,8 @@ func seriesOperations(t *entity.Type) []*operation {
 			summary: "Change this and all following occurrences", detail: "The series ends before the occurrence of the date, and a new one goes on from there with the changes, a merge patch. " +
 				"A COUNT is divided, days that the rule names follow the start, and later exceptions go along if their dates are occurrences of the new series.",
 			body: splitBody(t), finds: true,
-			answers: []documented{{status: http.StatusCreated, doc: "Both series as they are now; of a repeated request the old one only if it is still there.", schema: object{
-				{"type", "object"}, {"properties", object{{memberEnded, schemaRef(entityNoun(t))}, {memberFollowing, schemaRef(entityNoun(t))}}}, {"required", []string{memberFollowing}},
-			}}, goneAnswer},
-			run: splitSeries(t),
+			answers: []documented{{status: http.StatusCreated, doc: "Both series as they are now; of a repeated request the old one only if it is still there.", schema: schemaRef(bothSeries)}, goneAnswer},
+			run:     splitSeries(t),
 		},
 	}
 }

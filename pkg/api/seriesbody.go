@@ -10,19 +10,43 @@ import (
 	"nexus/pkg/query"
 )
 
-// createSeriesSchema is a series of its own, or what an event lacks to become one.
-func createSeriesSchema() object {
-	master := entity.Master()
-	fields := properties(master.Fields, patched)
-	from := object{{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}}}
-	id := object{{master.IDAttr, object{{"type", "string"}, {"description", "The client's own choice."}}}}
-	return object{{"anyOf", []any{
-		schemaRef(entityNoun(master) + "Create"),
-		object{
-			{"type", "object"}, {"properties", append(append(from, id...), fields...)},
+// seriesSchemas are the schemas about several types, for a registry that has series.
+func seriesSchemas(r *entity.Registry) object {
+	master := r.Named(entity.TypeMaster)
+	if master == nil {
+		return nil
+	}
+	one, exception := schemaRef(entityNoun(master)), schemaRef(entityNoun(entity.Instance()))
+	fields := object{
+		{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}},
+		{master.IDAttr, object{{"type", "string"}, {"description", "The client's own choice."}}},
+	}
+	return object{
+		{anyEvent, object{
+			{"description", "A single event, a series, or an occurrence of a series; entityType says which."},
+			{"anyOf", []any{schemaRef(entityNoun(entity.Event())), one, exception}},
+		}},
+		{newSeries, object{
+			{"description", "A series of its own, or what an event lacks to become one."},
+			{"anyOf", []any{schemaRef(entityNoun(master) + "Create"), schemaRef(fromEvent)}},
+		}},
+		{fromEvent, object{
+			{"type", "object"}, {"description", "A merge patch of an event's fields that makes it a series."},
+			{"properties", append(fields, properties(master.Fields, patched)...)},
 			{"required", []string{memberFromEvent, entity.AttrRRule}}, {"additionalProperties", false},
-		},
-	}}}
+		}},
+		{wholeSeries, object{
+			{"type", "object"},
+			{"properties", object{
+				{"master", one}, {"instances", listOf(exception)},
+				{"nextCursor", object{{"type", "string"}, {"description", "Leads to more exceptions; absent at the end."}}},
+			}},
+			{"required", []string{"master", "instances"}},
+		}},
+		{bothSeries, object{
+			{"type", "object"}, {"properties", object{{memberEnded, one}, {memberFollowing, one}}}, {"required", []string{memberFollowing}},
+		}},
+	}
 }
 
 func createSeries(ctx context.Context, s services, c call) (answer, error) {
