@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/table"
 )
 
 // except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without any
@@ -64,6 +66,8 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 			want: []string{"s 2026-03-08T13:00:00Z 2026-03-08T14:00:00Z"}},
 		"a floating one, elsewhere": {series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=WEEKLY"`, query: query.AgendaQuery{Zone: "America/New_York", From: at("2025-12-09T00:00:00Z"), To: at("2025-12-09T12:00:00Z")},
 			want: []string{"s 2025-12-09T03:00:00Z"}},
+		"a floating one whose end is over in UTC alone": {series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`, query: query.AgendaQuery{Zone: "America/New_York"},
+			want: []string{"s 2025-12-03T03:00:00Z"}},
 		"whole days, the last of three": {series: `"isAllDay":true,"startDate":"2025-11-02","endDate":"2025-11-05","rrule":"FREQ=MONTHLY;BYMONTHDAY=2"`, query: query.AgendaQuery{From: at("2025-12-04T12:00:00Z"), To: at("2025-12-05T00:00:00Z")},
 			want: []string{"s 2025-12-02T00:00:00Z 2025-12-05T00:00:00Z"}},
 		"what began weeks before": {series: `"startUtc":"2025-10-20T00:00:00Z","endUtc":"2025-12-05T00:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY"`,
@@ -191,12 +195,13 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 		"a floating snooze, in another zone": {fields: `"triggerUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY"`, query: query.AgendaQuery{Zone: "Asia/Tokyo"},
 			server: floating,
 			want:   []string{"x 2025-12-05T02:00:00Z 20251204", "x 2025-12-05T11:00:00Z 20251205"}},
-		"none that has ended":      {fields: pills, server: entity.Item{"status": entity.String("DISMISSED")}},
-		"none that is over":        {fields: `"triggerUtc":"2025-11-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"`},
-		"none before its first":    {fields: pills, query: query.AgendaQuery{From: at("2025-11-20T00:00:00Z"), To: at("2025-12-01T00:00:00Z")}},
-		"none unless asked":        {fields: pills, query: query.AgendaQuery{Types: []string{"EVENT"}}},
-		"those with a tag":         {fields: pills + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-05T00:00:00Z")}, want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual"}},
-		"none without one of them": {fields: pills, query: query.AgendaQuery{Tags: []string{"a"}}},
+		"a floating one whose last is over in UTC alone": {fields: `"triggerUtc":"2025-12-02T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`, want: []string{"x 2025-12-04T03:00:00Z 20251203 virtual"}},
+		"none that has ended":                            {fields: pills, server: entity.Item{"status": entity.String("DISMISSED")}},
+		"none that is over":                              {fields: `"triggerUtc":"2025-11-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"`},
+		"none before its first":                          {fields: pills, query: query.AgendaQuery{From: at("2025-11-20T00:00:00Z"), To: at("2025-12-01T00:00:00Z")}},
+		"none unless asked":                              {fields: pills, query: query.AgendaQuery{Types: []string{"EVENT"}}},
+		"those with a tag":                               {fields: pills + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-05T00:00:00Z")}, want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual"}},
+		"none without one of them":                       {fields: pills, query: query.AgendaQuery{Tags: []string{"a"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,5 +296,61 @@ func TestAYearOfManySeriesIsReadAPageAtATime(t *testing.T) {
 		// The series, the first rows of the years' index, and exceptions of a few days.
 		require.LessOrEqual(t, b.rows(), 100+464+10*8)
 		q.Cursor = page.Next
+	}
+}
+
+func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	m := b.series(daily)
+	for day := range 20 {
+		b.except(ann, m, noon.AddDate(0, 0, 1+day).Format("20060102"), entity.Item{"status": entity.String("CANCELLED")})
+	}
+	b.series(daily)
+	b.add(ann, entity.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
+	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: at("2025-12-02T00:00:00Z"), To: at("2026-06-01T00:00:00Z"), Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 10)
+	require.Equal(t, "t", page.Entries[2].Item.Str("title"))
+}
+
+// behind is a store whose indexes lag: they answer as they were.
+type behind struct {
+	table.Reader
+	indexes table.Reader
+}
+
+func (s behind) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if q.Index != entity.Base {
+		return s.indexes.Query(ctx, q)
+	}
+	return s.Reader.Query(ctx, q)
+}
+
+func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
+	t.Parallel()
+	q := query.AgendaQuery{From: at("2025-12-03T00:00:00Z"), To: at("2025-12-05T00:00:00Z")}
+	first, second := "s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"
+	for name, c := range map[string]struct {
+		before, after entity.Item
+		want          []string
+	}{
+		"undone since":    {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), nil, []string{first, second}},
+		"cancelled since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), entity.Item{"status": entity.String("CANCELLED")}, []string{first}},
+		"moved since":     {entity.Item{"title": entity.String("own")}, span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), []string{"s 2025-12-03T10:00:00Z 2025-12-03T11:00:00Z", first}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, now := setup(t), setup(t)
+			for _, b := range []*bench{old, now} {
+				b.except(ann, b.series(daily), "20251204", c.before)
+			}
+			master, err := now.store.Get(ctx, entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: "mst_000001"}))
+			require.NoError(t, err)
+			row := now.except(ann, master, "20251204", c.after)
+			now.set(row, entity.Item{"version": entity.Int(2)})
+			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: entity.Product(), Now: func() time.Time { return noon }})
+			require.Equal(t, c.want, shown(now.allEntries(q)))
+		})
 	}
 }
