@@ -114,6 +114,7 @@ func (i *Importer) take(ctx context.Context, user string, bundles []bundle, repo
 	if len(bundles) == 0 {
 		return nil, nil
 	}
+	bundles = report.once(bundles)
 	things := make([]command.Imported, len(bundles))
 	for n, b := range bundles {
 		things[n] = i.imported(user, b)
@@ -132,6 +133,23 @@ func (i *Importer) take(ctx context.Context, user string, bundles []bundle, repo
 		report.count(b, results[n])
 	}
 	return alone, nil
+}
+
+// once refuses what is among the bundles for the second time: one occurrence of a series that is nowhere, named in two ways.
+func (r *Report) once(bundles []bundle) []bundle {
+	type identity struct{ component, uid string }
+	seen := map[identity]bool{}
+	var kept []bundle
+	for _, b := range bundles {
+		d := b.drafts[0]
+		if id := (identity{d.Component, d.UID}); !seen[id] {
+			seen[id] = true
+			kept = append(kept, b)
+			continue
+		}
+		r.refuse(d, command.ErrTwice)
+	}
+	return kept
 }
 
 // count adds a bundle's outcome, component by component. Exceptions that follow from an RDATE are part of the component

@@ -44,6 +44,9 @@ func randomFile(t *rapid.T, label string) []byte {
 		}
 		all = append(all, component(kind, uid, lines...))
 	}
+	if at := rapid.IntRange(-3, len(all)).Draw(t, "two calendars"); at > 0 {
+		return append(text(all[:at]...), text(all[at:]...)...)
+	}
 	return text(all...)
 }
 

@@ -50,7 +50,7 @@ const (
 )
 
 // ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError], [ErrOutdated],
-// [ErrNoSeries], [ErrNoOccurrence], [ErrManyExceptions] or [ErrManyLives].
+// [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions] or [ErrManyLives].
 type ImportResult struct {
 	Outcome    Outcome
 	Err        error
@@ -65,6 +65,8 @@ var (
 	ErrNoSeries = errors.New("its series is not there")
 	// ErrNoOccurrence: the series has no occurrence on the exception's date.
 	ErrNoOccurrence = errors.New("its series has no occurrence on that date")
+	// ErrTwice: another exception of the same occurrence was imported with it.
+	ErrTwice = errors.New("another one is for the same occurrence")
 	// ErrManyExceptions: the series has as many exceptions as it may have.
 	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", maxExceptions)
 	// ErrManyLives: it was imported and deleted too often.
@@ -74,7 +76,7 @@ var (
 // maxLives bounds how often a thing of one UID is imported and deleted again: each time takes a read more.
 const maxLives = 200
 
-// Import creates and changes what another calendar knows, and answers for each what became of it. Something that is here
+// Import creates and changes what another calendar knows, each UID and type once, and answers for each what became of it. Something that is here
 // already and says the same is not written at all, so an import that was cut short is finished by repeating it. Each thing,
 // with its exceptions as far as a transaction holds them, is written whole or not at all.
 //

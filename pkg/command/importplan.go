@@ -57,11 +57,17 @@ func (r *importing) planNew(thing Imported, p place) work {
 		ref := p.otherType.Ref(p.other)
 		condition := table.AtVersion(p.other.Int(entity.AttrVersion))
 		if ref.Type == entity.TypeMaster {
-			condition, gone = unchanged(p.other), ref.ID
+			condition = unchanged(p.other)
+			if len(p.instances) > maxTidied {
+				gone = ref.ID
+			}
 		}
 		row := entity.GoneKey(r.user, ref.ID).Item()
 		row.SetTime(attrDeletedAt, r.now)
 		steps = []step{{action: table.Delete{Key: p.other.Key(), If: condition}}, {action: table.Put{Item: row}}}
+		for _, it := range p.instances[:min(len(p.instances), maxTidied)] {
+			steps = append(steps, step{action: table.Delete{Key: it.Key()}})
+		}
 	}
 	it, err := r.first(thing, p.ref.ID, links)
 	if err != nil {

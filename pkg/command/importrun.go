@@ -88,7 +88,7 @@ type place struct {
 	// other is what the same UID was as another type, such as an event that has become a series since.
 	other     entity.Item
 	otherType *entity.Type
-	instances []entity.Item
+	instances []entity.Item // of the series that is there, as either
 }
 
 // counterparts are the types as which a UID may stand here, apart from its own.
@@ -141,11 +141,15 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	group.SetLimit(readers)
 	for i := range places {
 		p := &places[i]
-		if p.stored == nil || !p.stored.Bool(entity.AttrHasExceptions) {
+		series := p.stored
+		if series == nil {
+			series = p.other
+		}
+		if !series.Bool(entity.AttrHasExceptions) {
 			continue
 		}
 		group.Go(func() (err error) {
-			p.instances, err = r.call.instances(ctx, p.ref.ID)
+			p.instances, err = r.call.instances(ctx, series.Str(entity.AttrMasterID))
 			return err
 		})
 	}

@@ -123,8 +123,11 @@ func (e *exceptions) counts(date string) bool { _, ok := e.series.On(date); retu
 func (e *exceptions) add(x Exception) ImportResult {
 	date := x.Date(e.series.Master().Str(entity.AttrStartTzid))
 	o, ok := e.series.On(date)
-	if !ok || e.named[date] {
+	switch {
+	case !ok:
 		return ImportResult{Outcome: Refused, Err: ErrNoOccurrence}
+	case e.named[date]:
+		return ImportResult{Outcome: Refused, Err: ErrTwice}
 	}
 	e.named[date] = true
 	told, unsettled := e.instanceType().Merge(nil, x.Fields)

@@ -8,30 +8,24 @@ import (
 	"nexus/pkg/entity"
 )
 
-// Map turns a document's components into drafts. Of several components that are revisions of one thing the latest counts
-// (RFC 5546 §2.1.5).
+// Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar of the
+// document or in several, the latest counts (RFC 5546 §2.1.5).
 func Map(document *Document) Result {
-	var all Result
-	types := entity.Product()
-	all.remarkFaults("", document.Faults)
+	m := &mapper{types: entity.Product()}
+	m.result.remarkFaults("", document.Faults)
 	for _, calendar := range document.Calendars {
-		m := &mapper{
-			zones: newZoneMap(calendar), types: types,
-			cancelled: upper(calendar.Value("METHOD")) == "CANCEL",
-			problem:   calendarProblem(calendar),
-		}
+		m.zones = newZoneMap(calendar)
+		m.cancelled = upper(calendar.Value("METHOD")) == "CANCEL"
+		m.problem = calendarProblem(calendar)
+		m.result.remarkFaults(calendar.Name, calendar.Faults)
 		for _, c := range calendar.Children {
 			if c.Name != "VTIMEZONE" {
 				m.take(c)
 			}
 		}
-		m.settle()
-		all.remarkFaults(calendar.Name, calendar.Faults)
-		all.Drafts = append(all.Drafts, m.result.Drafts...)
-		all.Refused = append(all.Refused, m.result.Refused...)
-		all.LeftOut = append(all.LeftOut, m.result.LeftOut...)
 	}
-	return all
+	m.settle()
+	return m.result
 }
 
 func (r *Result) remarkFaults(component string, faults []Fault) {
@@ -40,15 +34,18 @@ func (r *Result) remarkFaults(component string, faults []Fault) {
 	}
 }
 
-// mapper maps one calendar.
+// mapper maps the calendars of a document, one after the other.
 type mapper struct {
+	types *entity.Registry
+	// Of the calendar at hand: its zones, whether it cancels what it names (RFC 5546 §3.2.5), and why nothing of it can be
+	// taken.
 	zones     *zoneMap
-	types     *entity.Registry
-	cancelled bool  // the calendar cancels what it names (RFC 5546 §3.2.5)
-	problem   error // why nothing of the calendar can be taken
-	drafts    []Draft
-	derived   int // instances that follow from RDATEs
-	result    Result
+	cancelled bool
+	problem   error
+
+	drafts  []Draft
+	derived int // instances that follow from RDATEs
+	result  Result
 }
 
 // calendarProblem says why a whole calendar is not taken.

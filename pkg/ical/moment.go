@@ -70,6 +70,14 @@ func (m Moment) wallIn(zone string) time.Time {
 	return entity.Wall(m.At(), location)
 }
 
+// clock is what clocks show at the moment: another reading than its own where that is skipped.
+func (m Moment) clock() time.Time {
+	if zone, err := entity.LoadZone(m.Zone); m.Form == Zoned && err == nil {
+		return entity.Wall(m.At(), zone)
+	}
+	return m.Reading
+}
+
 // add returns the moment after the duration: days by the calendar, the rest in exact time (RFC 5545 §3.3.6).
 func (m Moment) add(d Duration) Moment {
 	m.Reading = m.Reading.AddDate(0, 0, d.Days)

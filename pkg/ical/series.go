@@ -27,6 +27,9 @@ func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 	if err != nil {
 		return err
 	}
+	if shown := d.start.clock(); !shown.Equal(d.start.Reading) {
+		m.leaveOut(d, "its start does not exist, because the clocks go forward then: the series is at %s", shown.Format("15:04"))
+	}
 	excluded, err := m.exclusions(c, d)
 	if err != nil {
 		return err
