@@ -49,7 +49,8 @@ func (s *system) keep(title, zone, rule string, first time.Time, minutes int) {
 	})
 }
 
-// year has the user keep a weekly meeting at nine, and around each change of the clocks daily ones in the small hours.
+// year has the user keep a weekly meeting at nine, and around each change of the clocks daily ones in the small hours and a
+// daily reminder.
 func (s *system) year(zone string) daylight {
 	s.t.Helper()
 	const days = 6
@@ -73,8 +74,33 @@ func (s *system) year(zone string) daylight {
 			add(fmt.Sprintf("daily %s, %d", clock, i+1), fmt.Sprintf("FREQ=DAILY;COUNT=%d", days), first, 1, days, 15*i)
 		}
 	}
+	for i, eve := range changes {
+		title, first := fmt.Sprintf("ring 02:30, %d", i+1), time.Date(eve.Year(), eve.Month(), eve.Day()-2, 2, 30, 0, 0, time.UTC)
+		s.must("POST", "/v1/reminders", object{
+			"title": title, "tzid": zone, "triggerUtc": firstShown(first, l).UTC().Format(time.RFC3339), "rrule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", days),
+		})
+		d.meetings = append(d.meetings, meetings(title, first, 1, days, l)...)
+	}
 	slices.SortFunc(d.meetings, byInstant)
 	return d
+}
+
+// length is how long something takes: reminders have none.
+func length(title string) time.Duration {
+	if strings.HasPrefix(title, "ring ") {
+		return 0
+	}
+	return 30 * time.Minute
+}
+
+// dateOf is the date of what takes place at an instant; empty if nothing does.
+func (d daylight) dateOf(title string, at time.Time) string {
+	for _, m := range d.meetings {
+		if m.Title == title && m.At.Equal(at) {
+			return m.Date
+		}
+	}
+	return ""
 }
 
 func byInstant(a, b meeting) int {
@@ -188,9 +214,9 @@ func keepTheYear(t *testing.T, s *system) {
 	for user, d := range kept {
 		var shown []meeting
 		for _, it := range s.as(user).agenda(from, until, nil) {
-			start := instantOf(t, it["occurrenceStart"])
-			require.Equal(t, start.Add(30*time.Minute), instantOf(t, it["occurrenceEnd"]))
-			shown = append(shown, meeting{it["title"].(string), it["occurrenceDate"].(string), start})
+			title, start := it["title"].(string), instantOf(t, it["occurrenceStart"])
+			require.Equal(t, start.Add(length(title)), instantOf(t, it["occurrenceEnd"]))
+			shown = append(shown, meeting{title, it["occurrenceDate"].(string), start})
 		}
 		require.Equal(t, lines(d.meetings), lines(shown), "agenda in %s", d.zone)
 		require.Equal(t, lines(d.meetings), lines(expanded(t, s.as(user).exported())), "calendar in %s", d.zone)
@@ -202,7 +228,12 @@ func keepTheYear(t *testing.T, s *system) {
 			title, at := detail["title"].(string), instantOf(t, detail["occurrenceUtc"])
 			require.EqualValues(t, d.offsets[title], detail["offsetMinutes"])
 			require.Equal(t, at.Add(-time.Duration(d.offsets[title])*time.Minute), instantOf(t, detail["dueUtc"]))
-			reminded = append(reminded, meeting{title, detail["occurrenceDate"].(string), at})
+			date, isSeries := detail["occurrenceDate"].(string)
+			require.Equal(t, !strings.HasPrefix(title, "ring "), isSeries)
+			if !isSeries {
+				date = d.dateOf(title, at)
+			}
+			reminded = append(reminded, meeting{title, date, at})
 		}
 		require.Equal(t, lines(d.meetings), lines(reminded), "reminders in %s", d.zone)
 		delete(kept, user)

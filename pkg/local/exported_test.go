@@ -173,12 +173,12 @@ func readingOf(t *testing.T, p *ical.Property) (reading time.Time, zone string) 
 	return reading, p.Param("TZID")
 }
 
-// expanded are all occurrences that a calendar's events mean, which are daily or weekly with a COUNT.
+// expanded are all occurrences that a calendar's events and reminders mean, which are daily or weekly with a COUNT.
 func expanded(t *testing.T, calendar *ical.Component) []meeting {
 	t.Helper()
 	zones, out := clocksOf(t, calendar), []meeting(nil)
 	for _, event := range calendar.Children {
-		if event.Name != "VEVENT" {
+		if event.Name != "VEVENT" && event.Name != "VTODO" {
 			continue
 		}
 		first, zone := readingOf(t, event.Get("DTSTART"))
