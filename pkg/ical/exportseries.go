@@ -135,9 +135,25 @@ func addedDates(it entity.Item) ([]string, error) {
 	}), nil
 }
 
-// foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself stays as it is.
+// Forms of UNTIL (RFC 5545 §3.3.10).
+const (
+	untilInstant = "20060102T150405Z"
+	untilReading = "20060102T150405"
+)
+
+// foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.
 func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurrence.Series, error)) (string, error) {
-	text := it.Str(entity.AttrRRule)
+	rule, err := recurrence.Parse(it.Str(entity.AttrRRule))
+	if err != nil {
+		return "", err
+	}
+	zone := (*time.Location)(nil)
+	if it.Has(zoneAttr) {
+		if zone, err = entity.LoadZone(it.Str(zoneAttr)); err != nil {
+			return "", err
+		}
+	}
+	text := normalRule(rule, it.Bool(entity.AttrIsAllDay), zone)
 	until, ended := it.Time(entity.AttrRRuleUntil)
 	if !ended {
 		return text, nil
@@ -153,21 +169,17 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 	if last, ok := whole.Last(); ok && !last.Start.After(until) {
 		return text, nil
 	}
-	rule, err := recurrence.Parse(text)
-	if err != nil {
-		return "", err
-	}
 	return endRule(rule, until, it, zoneAttr)
 }
 
 // endRule returns the rule ending with an occurrence at that instant, whatever ended it before.
 func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr string) (string, error) {
-	layout := "20060102T150405Z" // RFC 5545 §3.3.10: UNTIL is of the same kind as DTSTART, in UTC where that has a zone
+	layout := untilInstant // UNTIL is of the same kind as DTSTART, in UTC where that has a zone
 	switch {
 	case it.Bool(entity.AttrIsAllDay):
 		layout = compactDate
 	case !it.Has(zoneAttr):
-		layout = "20060102T150405"
+		layout = untilReading
 	}
 	ended, err := recurrence.Parse(rule.WithCount(0).String() + ";UNTIL=" + until.Format(layout))
 	return ended.String(), err

@@ -68,7 +68,7 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 		{timed("rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
 		{timed("rrule", "FREQ=DAILY;COUNT=5", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;COUNT=5"},
 		{timed("rrule", "FREQ=DAILY;COUNT=50", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
-		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250115"},
+		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250115T225959Z"},
 		{timed("rrule", "FREQ=DAILY;UNTIL=20260115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
 		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
 		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", entity.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
@@ -81,6 +81,34 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 	drafts, err := ical.FromSeries(it)
 	require.NoError(t, err)
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
+}
+
+func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
+	t.Parallel()
+	zoned := func(rule string) entity.Item {
+		return texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)
+	}
+	floating := func(rule string) entity.Item { return texts("startUtc", "2025-01-06T08:00:00", "rrule", rule) }
+	days := func(rule string) entity.Item {
+		return with(texts("startDate", "2025-01-06", "rrule", rule), "isAllDay", entity.Bool(true))
+	}
+	for _, c := range []struct {
+		fields entity.Item
+		want   string
+	}{
+		{zoned("rrule:freq=weekly;byday=we,mo;"), "FREQ=WEEKLY;BYDAY=MO,WE"},
+		{zoned("FREQ=DAILY;UNTIL=20250701"), "FREQ=DAILY;UNTIL=20250701T215959Z"},
+		{zoned("FREQ=DAILY;UNTIL=20250701T090000"), "FREQ=DAILY;UNTIL=20250701T070000Z"},
+		{zoned("FREQ=DAILY;UNTIL=20250701T090000Z"), "FREQ=DAILY;UNTIL=20250701T090000Z"},
+		{floating("FREQ=DAILY;UNTIL=20250701"), "FREQ=DAILY;UNTIL=20250701T235959"},
+		{floating("FREQ=DAILY;UNTIL=20250701T090000Z"), "FREQ=DAILY;UNTIL=20250701T090000"},
+		{days("FREQ=DAILY;UNTIL=20250701"), "FREQ=DAILY;UNTIL=20250701"},
+		{days("FREQ=DAILY;UNTIL=20250701T090000Z"), "FREQ=DAILY;UNTIL=20250701"},
+	} {
+		drafts, err := ical.FromSeries(master(t, c.fields))
+		require.NoError(t, err)
+		require.Equal(t, "RRULE:"+c.want, lines(t, drafts, "RRULE"))
+	}
 }
 
 func TestAStartThatDoesNotFitIsSaidToBeAnOccurrence(t *testing.T) {
