@@ -188,7 +188,7 @@ func readCalendar(name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
 	limit := int64(ical.FileLimits().Bytes)

@@ -66,16 +66,16 @@ func (s *calendarServer) part(ctx context.Context, n int) (text []byte, parts in
 // call makes a request, and again while the service asks for it: both kinds are harmless to repeat.
 func (s *calendarServer) call(ctx context.Context, method, path string, body []byte) ([]byte, http.Header, error) {
 	for try := 1; ; try++ {
-		content, response, err := s.once(ctx, method, path, body)
+		got, err := s.once(ctx, method, path, body)
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("%s %s: %w", method, path, err)
-		case response.StatusCode == http.StatusOK:
-			return content, response.Header, nil
-		case response.StatusCode != http.StatusServiceUnavailable || try == maxTries:
-			return nil, nil, fmt.Errorf("%s %s: %s", method, path, problemIn(response.Status, content))
+		case got.status == http.StatusOK:
+			return got.content, got.header, nil
+		case got.status != http.StatusServiceUnavailable || try == maxTries:
+			return nil, nil, fmt.Errorf("%s %s: %s", method, path, got.problem())
 		}
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+		seconds, _ := strconv.Atoi(got.header.Get("Retry-After"))
 		pause := time.NewTimer(min(maxPause, time.Duration(max(1, seconds))*time.Second))
 		select {
 		case <-ctx.Done():
@@ -86,10 +86,17 @@ func (s *calendarServer) call(ctx context.Context, method, path string, body []b
 	}
 }
 
-func (s *calendarServer) once(ctx context.Context, method, path string, body []byte) ([]byte, *http.Response, error) {
+// received is an answer, read.
+type received struct {
+	status  int
+	header  http.Header
+	content []byte
+}
+
+func (s *calendarServer) once(ctx context.Context, method, path string, body []byte) (received, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return received{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	if body != nil {
@@ -97,18 +104,18 @@ func (s *calendarServer) once(ctx context.Context, method, path string, body []b
 	}
 	response, err := s.http.Do(request)
 	if err != nil {
-		return nil, nil, err
+		return received{}, err
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxCalendarBytes))
-	return content, response, err
+	return received{response.StatusCode, response.Header, content}, err
 }
 
-// problemIn is what a problem document says, or the status of an answer that is none.
-func problemIn(status string, content []byte) string {
+// problem is what a problem document says, or the status of an answer that is none.
+func (r received) problem() string {
 	var problem struct{ Title, Detail string }
-	if err := json.Unmarshal(content, &problem); err != nil || problem.Title == "" {
-		return status
+	if err := json.Unmarshal(r.content, &problem); err != nil || problem.Title == "" {
+		return fmt.Sprintf("%d %s", r.status, http.StatusText(r.status))
 	}
 	return problem.Title + ": " + problem.Detail
 }

@@ -116,7 +116,7 @@ const readers = 8
 func (r *importing) locate(ctx context.Context, things []Imported) ([]place, error) {
 	searches := make([]search, len(things))
 	for i, thing := range things {
-		searches[i] = search{thing: thing, typ: thing.Type, k: -1}
+		searches[i] = search{thing: thing, typ: thing.Type, k: unsearched}
 	}
 	if err := r.find(ctx, searches); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
 		other := r.registry.Named(counterparts[s.typ.Name])
 		if s.stored == nil && other != nil && !s.thing.OnlyExceptions {
-			others, of = append(others, search{thing: s.thing, typ: other, k: -1}), append(of, i)
+			others, of = append(others, search{thing: s.thing, typ: other, k: unsearched}), append(of, i)
 		}
 	}
 	if err := r.find(ctx, others); err != nil {
@@ -160,22 +160,29 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 type search struct {
 	thing  Imported
 	typ    *entity.Type
-	k      int // -1 is the id under which it may have left here
+	k      int // how often it lived before; or one of the constants below
 	id     string
 	stored entity.Item
 	found  bool
 }
 
+const (
+	unsearched    = -1
+	searchedKnown = -2 // the id under which it may have left here
+)
+
 // next moves on to the next id that the thing may have; false if there is none.
 func (s *search) next() bool {
-	if s.k == -1 {
-		if s.k = 0; entity.CheckID(s.typ.IDPrefix, s.thing.Known) == nil {
-			s.id, s.k = s.thing.Known, -2
+	switch s.k {
+	case unsearched:
+		s.k = 0
+		if entity.CheckID(s.typ.IDPrefix, s.thing.Known) == nil {
+			s.id, s.k = s.thing.Known, searchedKnown
 			return true
 		}
-	} else if s.k == -2 {
+	case searchedKnown:
 		s.k = 0
-	} else {
+	default:
 		s.k++
 	}
 	if s.k >= maxLives {
