@@ -30,7 +30,7 @@ func parsePlainRule(text string) plainRule {
 
 func (r plainRule) String() string {
 	text := "FREQ=" + r["FREQ"]
-	for _, name := range []string{"INTERVAL", "COUNT", "UNTIL", "BYMONTH", "BYMONTHDAY", "BYDAY", "BYSETPOS"} {
+	for _, name := range []string{"INTERVAL", "COUNT", "UNTIL", "BYMONTH", "BYMONTHDAY", "BYDAY", "BYSETPOS", "WKST"} {
 		if v, ok := r[name]; ok {
 			text += ";" + name + "=" + v
 		}
@@ -109,6 +109,9 @@ func (r plainRule) period(day time.Time) int {
 	case "DAILY":
 		return days
 	case "WEEKLY":
+		if r["WKST"] == "SU" {
+			return (days + 4) / 7
+		}
 		return (days + 3) / 7 // 1 January 1970 was a Thursday, and weeks begin on Mondays
 	case "MONTHLY":
 		return day.Year()*12 + int(day.Month())

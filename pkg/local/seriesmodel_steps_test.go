@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var modelZones = []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "UTC", "Asia/Kolkata"}
+var modelZones = []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "UTC", "Pacific/Chatham", "Africa/Casablanca"}
 
 // chance makes choices from a seed.
 type chance struct{ *rand.Rand }
@@ -19,7 +19,7 @@ func (c chance) one(in int) bool { return c.IntN(in) == 0 }
 
 // day is near a change of the clocks as often as not.
 func (c chance) day() time.Time {
-	near := pick(c, "2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31", "2026-01-29", "2026-05-11", "2026-08-31", "2026-02-28")
+	near := pick(c, "2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31", "2026-01-29", "2026-05-11", "2026-08-31", "2026-02-28", "2024-02-29", "2026-02-14", "2026-03-21")
 	day, _ := time.Parse(dateForm, near)
 	return day.AddDate(0, 0, c.IntN(4))
 }
@@ -63,6 +63,9 @@ func (c chance) rule(p plainSpan) plainRule {
 	switch shape := c.IntN(4); {
 	case r["FREQ"] == "WEEKLY" && shape > 0:
 		r["BYDAY"] = strings.Join([]string{weekdayName(at), pick(c, "MO", "WE", "SU")}[:pick(c, 1, 1, 2)], ",")
+		if c.one(3) {
+			r["WKST"] = "SU"
+		}
 	case r["FREQ"] == "MONTHLY" && shape == 0:
 		r["BYMONTHDAY"] = monthDay
 	case r["FREQ"] == "MONTHLY" && shape == 1:
@@ -127,7 +130,7 @@ func (c chance) detail(notes []string) (string, any) {
 
 // shift moves a span by days and to another time of day, perhaps.
 func (c chance) shift(p plainSpan) plainSpan {
-	days := pick(c, 0, 0, 1, -1, 2, 7, 14)
+	days := pick(c, 0, 0, 1, -1, 2, 7, 14, 45, -30)
 	if p.allDay {
 		return p.moved(p.start.AddDate(0, 0, days))
 	}
