@@ -297,3 +297,31 @@ func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
 		}
 	}
 }
+
+func TestNoExceptionOutlivesASeriesThatIsDeletedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		b := setupSeries(t)
+		id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				_, _ = b.do(command.CancelInstance{MasterID: id, Date: entity.CompactDate(noon.AddDate(0, 0, i))}, at(1))
+			}()
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 200 {
+				if _, err := b.do(command.DeleteSeries{ID: id}, at(1)); !errors.Is(err, table.ErrConflict) {
+					return
+				}
+			}
+		}()
+		wg.Wait()
+		require.Nil(t, b.master(id))
+		require.Empty(t, b.rowsOf(id))
+	}
+}
