@@ -29,7 +29,7 @@ func reminderOperations(t *entity.Type) []*operation {
 		}
 	}
 	return []*operation{
-		action("snooze", "Put a reminder off", "The present occurrence: the one that is snoozed already, else the one of its trigger.",
+		action("snooze", "Put a reminder off", "The present occurrence: the one that is snoozed already, else the last one that was due, else the one of its trigger. The trigger of a recurring reminder moves on behind it.",
 			"The reminder is completed or dismissed.",
 			&body{form: snooze, schema: formSchema(snooze), required: true, example: map[string]any{"minutes": 10}},
 			func(id string, f entity.Item) command.Command {
@@ -40,12 +40,12 @@ func reminderOperations(t *entity.Type) []*operation {
 				}
 				return cmd
 			}),
-		action("complete", "Complete a reminder", "One that is completed already stays as it is.", "The reminder is dismissed.",
+		action("complete", "Complete a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or it is the last. One that is completed already stays as it is.", "The reminder is dismissed.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
 			func(id string, f entity.Item) command.Command {
 				return command.CompleteReminder{ID: id, Series: f.Bool("series")}
 			}),
-		action("dismiss", "Dismiss a reminder", "One that is dismissed already stays as it is.", "The reminder is completed.",
+		action("dismiss", "Dismiss a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or it is the last. One that is dismissed already stays as it is.", "The reminder is completed.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
 			func(id string, f entity.Item) command.Command {
 				return command.DismissReminder{ID: id, Series: f.Bool("series")}

@@ -47,7 +47,9 @@ func floatingScope(t *entity.Type, item entity.Item, now time.Time) scope {
 	for _, d := range t.Dues(item) {
 		switch reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute); {
 		case t.Name == entity.TypeMaster:
-			if !floatsAtSomeTime(item) {
+			last, ends := item.Time(entity.AttrLastStartUtc)
+			isOver := ends && isPast(last) && !item.Bool(entity.AttrHasExceptions) // what was moved may be still to come
+			if isOver || !floatsAtSomeTime(item) {
 				continue
 			}
 		case t.Name == entity.TypeInstance:

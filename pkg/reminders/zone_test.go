@@ -22,6 +22,7 @@ func TestAChangeOfZoneMovesFloatingItemsOnly(t *testing.T) {
 	w.create("evt_day", `{"title":"e","isAllDay":true,"startDate":"2025-12-03","reminderMinutes":[60]}`)
 	w.create("rem_float", `{"title":"r","triggerUtc":"2025-12-02T10:00:00"}`)
 	w.create("task_silent", `{"title":"t","dueUtc":"2025-12-02T09:00:00"}`)
+	w.create("mst_old", `{"title":"e","startUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY;COUNT=20","reminderMinutes":[0]}`)
 	w.create("task_old", fmt.Sprintf(floatingTask, "2025-11-20T09:00:00", "0"))
 	w.settle()
 	require.Equal(t, []string{
