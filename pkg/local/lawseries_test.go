@@ -99,7 +99,7 @@ func playRecurringReminders(b *bench) {
 	reminder := entity.Reminder()
 	create := func(rule string) entity.Item {
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{
-			"title": "water", "triggerUtc": b.now.Add(4*time.Hour).Format(wallClock), "rrule": rule, "tags": []any{"work"},
+			"title": "water", "triggerUtc": b.now.Add(4 * time.Hour).Format(wallClock), "rrule": rule, "tags": []any{"work"},
 		}})
 		b.settle()
 		return it
