@@ -76,23 +76,30 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 }
 
 // answer cuts the entries to a page, and makes the items of those that recur.
-func (w window) answer(entries []Entry, known known) Agenda {
+func (w window) answer(entries []*Entry, known known) Agenda {
+	page := make([]Entry, 0, min(len(entries), w.limit))
 	weight := 0
-	for i := range entries {
-		e := &entries[i]
-		if i == w.limit {
-			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
+	for _, entry := range entries {
+		if len(page) == w.limit {
+			return w.leadsOn(page)
 		}
+		e := *entry
 		if e.of != nil && e.of.series != nil {
 			o, _ := e.of.series.On(e.Date)
 			e.Item = e.of.series.Item(o)
 		}
-		if weight += e.weigh(); i > 0 && weight > maxPageBytes {
-			return Agenda{Entries: entries[:i], Next: entries[i-1].place.encode(w.question)}
+		if weight += e.weigh(); len(page) > 0 && weight > maxPageBytes {
+			return w.leadsOn(page)
 		}
+		page = append(page, e)
 	}
 	if known.complete {
-		return Agenda{Entries: entries}
+		return Agenda{Entries: page}
 	}
-	return Agenda{Entries: entries, Next: known.through.encode(w.question)}
+	return Agenda{Entries: page, Next: known.through.encode(w.question)}
+}
+
+// leadsOn is a page behind whose last entry there are others.
+func (w window) leadsOn(page []Entry) Agenda {
+	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w.question)}
 }

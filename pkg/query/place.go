@@ -36,7 +36,7 @@ func (k *known) limit(to place) {
 func (k known) covers(p place) bool { return k.complete || p.compare(k.through) <= 0 }
 
 // compareEntries is the agenda's order. Of two that have one place, the one that the item itself speaks about counts.
-func compareEntries(a, b Entry) int {
+func compareEntries(a, b *Entry) int {
 	return cmp.Or(a.place.compare(b.place), compareFlags(a.Virtual, b.Virtual), cmp.Compare(a.Date, b.Date))
 }
 

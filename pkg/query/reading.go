@@ -18,8 +18,9 @@ import (
 type reading struct {
 	*Service
 	window
-	asOf  time.Time
-	scans []*scan
+	asOf      time.Time
+	partition string // the user's
+	scans     []*scan
 	// home is the user's own zone, where it was read; zone is that in which floating times are read.
 	home, zone *time.Location
 	// items are the entities found that are as they are stored, by id.
@@ -43,7 +44,7 @@ type filed struct {
 
 func (s *Service) reading(w window) *reading {
 	return &reading{
-		Service: s, window: w, asOf: s.now(), scans: scansOf(w), zone: w.zone,
+		Service: s, window: w, asOf: s.now(), partition: entity.UserPK(w.user), scans: scansOf(w), zone: w.zone,
 		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]entity.Item{},
 		fetched: known{complete: true},
 	}
@@ -106,7 +107,7 @@ func (r *reading) collect() error {
 // differ: the later counts. What recurs is found through the state view, since the years' index has it at one time only.
 func (r *reading) file(row entity.Item, fromState bool) error {
 	t := r.registry.Named(row.Str(entity.AttrType))
-	if t == nil || row.Str(entity.AttrPK) != entity.UserPK(r.user) {
+	if t == nil || row.Str(entity.AttrPK) != r.partition {
 		return nil
 	}
 	switch {
@@ -207,9 +208,9 @@ func (r *reading) each(k known, yield func(*Entry)) {
 
 // entries returns what is known of the answer, in order. A place in the order has one entry: two readings may be one
 // instant where the clock is put forward, and a snooze may end where another occurrence begins.
-func (r *reading) entries(k known) []Entry {
-	out := make([]Entry, 0, len(r.items)+len(r.occurrences))
-	r.each(k, func(e *Entry) { out = append(out, *e) })
+func (r *reading) entries(k known) []*Entry {
+	out := make([]*Entry, 0, len(r.items)+len(r.occurrences))
+	r.each(k, func(e *Entry) { out = append(out, e) })
 	slices.SortFunc(out, compareEntries)
-	return slices.CompactFunc(out, func(a, b Entry) bool { return a.place.compare(b.place) == 0 })
+	return slices.CompactFunc(out, func(a, b *Entry) bool { return a.place.compare(b.place) == 0 })
 }
