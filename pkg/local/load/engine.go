@@ -15,7 +15,7 @@ import (
 )
 
 // onEngine starts an engine of its own with the rows in its table, and stops it when the function has returned.
-func onEngine(ctx context.Context, rows []entity.Item, use func(table.Store) error) (err error) {
+func onEngine(ctx context.Context, rows func() ([]entity.Item, error), use func(table.Store) error) (err error) {
 	binary, err := engine.Find()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func onEngine(ctx context.Context, rows []entity.Item, use func(table.Store) err
 		return fmt.Errorf("create the table: %w", err)
 	}
 	store := dynamo.New(client)
-	if err := store.Load(ctx, rows); err != nil {
+	if err := fill(ctx, store, rows); err != nil {
 		return err
 	}
 	return use(store)
