@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,8 @@ const (
 	// maxWeight bounds one text by what it takes as a JSON string: an answer of a Lambda function has at most 6 MB in all, and
 	// the time zones come on top.
 	maxWeight = 4 << 20
+	// maxTogether is up to where a series and its exceptions are never parted.
+	maxTogether = maxWeight / 4
 	// recent is how far back a calendar reaches that is too large to be answered whole.
 	recent = 365 * 24 * time.Hour
 	// refresh is how often a program may ask for the calendar.
@@ -100,13 +103,24 @@ type piece struct {
 }
 
 func (e *exporter) add(g group) error {
+	if g.modified.After(e.modified) {
+		e.modified = g.modified
+	}
 	written, err := e.calendar.Piece(g.drafts...)
 	if err != nil {
 		return err
 	}
-	e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
-	if g.modified.After(e.modified) {
-		e.modified = g.modified
+	if weight := weigh(written.Text()); weight <= maxTogether || len(g.drafts) == 1 {
+		e.pieces = append(e.pieces, piece{written, g.until, weight})
+		return nil
+	}
+	// Exceptions without their series are found to belong to it by their UID.
+	for _, d := range g.drafts {
+		written, err := e.calendar.Piece(d)
+		if err != nil {
+			return err
+		}
+		e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
 	}
 	return nil
 }
@@ -122,7 +136,8 @@ func weigh(text []byte) int {
 			n += 5
 		}
 	}
-	return n
+	// The line and paragraph separators of Unicode, three bytes each, are escaped, too.
+	return n + 3*(bytes.Count(text, []byte("\u2028"))+bytes.Count(text, []byte("\u2029")))
 }
 
 func (e *exporter) part(number int, now time.Time) (Export, error) {
@@ -158,8 +173,7 @@ func (e *exporter) part(number int, now time.Time) (Export, error) {
 	return out, err
 }
 
-// cut distributes pieces, in their order, over texts that are not too large. There is always one, if only an empty one. A
-// series with all its exceptions is one piece, so a text is larger only if a single series is.
+// cut distributes pieces, in their order, over texts that are not too large. There is always one, if only an empty one.
 func cut(pieces []piece) [][]piece {
 	parts := [][]piece{nil}
 	room := maxWeight

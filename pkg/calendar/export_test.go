@@ -118,6 +118,32 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	b.ErrorIs(err, calendar.ErrTooLarge)
 }
 
+func TestAHugeSeriesIsParted(t *testing.T) {
+	t.Parallel()
+	b := setupFaulty(t)
+	master := b.master(ann, "1", entity.Item{"rrule": entity.String("FREQ=DAILY")})
+	b.put(master)
+	for i := range 500 {
+		date := time.Date(2025, 12, 10+i, 0, 0, 0, 0, time.UTC).Format("20060102")
+		b.put(instance(master, date, entity.Item{"description": entity.String(strings.Repeat("\"", 10_000))}))
+	}
+	n := 0
+	for part, parts := 1, 1; part <= parts; part++ {
+		e, err := b.calendar.Export(t.Context(), ann, part)
+		b.NoError(err)
+		parts = e.Parts
+		b.Less(len(e.Text), 3<<20)
+		n += strings.Count(string(e.Text), "BEGIN:VEVENT")
+		r := b.imports(bob, e.Text)
+		b.Empty(r.Refused)
+	}
+	b.Equal(501, n)
+	other := entity.Ref{Type: entity.TypeMaster, ID: ical.ID("mst", bob, master.Str(entity.AttrICalUID), 0)}
+	row, err := b.store.Get(t.Context(), entity.ItemKey(bob, other))
+	b.NoError(err)
+	b.Len(b.instances(row), 500)
+}
+
 func TestAnEmptyCalendarIsOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
