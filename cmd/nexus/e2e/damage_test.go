@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
 	c.create("tasks", map[string]any{"title": "over", "status": "ARCHIVED"})
 	soon := s.now().Add(time.Hour).Format(time.RFC3339)
 	c.create("reminders", map[string]any{"title": "soon", "triggerUtc": soon, "tzid": "UTC"})
+	lost, bent := damagedSeries(c, s.now()), damagedSeries(c, s.now())
 	s.settle()
 	rows, differences := s.recount()
 	require.Empty(t, differences)
@@ -41,6 +43,15 @@ func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
 	remove("LINK#")
 	remove("LEDGER#stats#" + task)
 	remove("COLD#")
+	remove("MASTER#" + lost)
+	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{ // behind the back of exceptions, without a new version
+		TableName: &table, UpdateExpression: aws.String("SET rrule = :r"),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "USER#damaged"}, "SK": &types.AttributeValueMemberS{Value: "MASTER#" + bent},
+		},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":r": &types.AttributeValueMemberS{Value: "FREQ=DAILY;INTERVAL=2"}},
+	})
+	require.NoError(t, err)
 	for _, r := range rows {
 		if r.kind() == "USER_META" {
 			_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -61,9 +72,19 @@ func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
 	for _, part := range []string{
 		"edge ", "overdueTasks of damaged is 0, recounted 1", "cold copy false", "totalNotes of damaged is 7, recounted 1",
 		"2 writes acknowledged, version 1 shown", "acknowledged to nobody",
+		"exception without a series: ", "exception for a date that is none: ", "exception that nobody was shown: ",
 	} {
 		require.Contains(t, found, part)
 	}
+}
+
+// damagedSeries makes a daily series whose second occurrence differs.
+func damagedSeries(c client, now time.Time) (masterID string) {
+	start := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 2).Add(9 * time.Hour)
+	id := c.create("series", map[string]any{"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY"})["masterId"].(string)
+	path := "/v1/series/" + id + "/instances/" + start.AddDate(0, 0, 1).Format("20060102")
+	c.do(http.StatusOK, request{method: http.MethodPut, path: path, body: map[string]any{"title": "other"}, match: matching(1)})
+	return id
 }
 
 func keyOf(r row) map[string]types.AttributeValue {

@@ -117,6 +117,22 @@ func (r row) last(t testing.TB, zone *time.Location) (at time.Time, ok bool) {
 	return at, true
 }
 
+// start is when an exception with times of its own starts.
+func (r row) start(t testing.TB, zone *time.Location) time.Time {
+	t.Helper()
+	if r["isAllDay"] == true {
+		at, err := time.ParseInLocation(time.DateOnly, r.text("startDate"), zone)
+		require.NoError(t, err, "%s", r)
+		return at
+	}
+	if r.text("startTzid") != "" {
+		zone = time.UTC
+	}
+	at, err := time.ParseInLocation(reading, strings.TrimSuffix(r.text("startUtc"), "Z"), zone)
+	require.NoError(t, err, "%s", r)
+	return at
+}
+
 // owns says that an exception has a field of its own.
 func (r row) owns(names ...string) bool {
 	return slices.ContainsFunc(r.dates("modifiedFields"), func(name string) bool { return slices.Contains(names, name) })
@@ -162,11 +178,14 @@ func (s *system) recountSeries(rows []row) []string {
 }
 
 // seriesDues are the instants at which series, and exceptions with reminders of their own, are to be announced next: by
-// user, id and offset. Series of the tests that float have no reminders.
+// user, id and offset. What floats is read in its user's zone.
 func (s *system) seriesDues(rows []row, now time.Time) map[due]time.Time {
 	s.t.Helper()
-	exceptions := map[string]map[string]row{}
+	exceptions, zones := map[string]map[string]row{}, map[string]*time.Location{}
 	for _, r := range rows {
+		if r.kind() == "USER_META" {
+			zones[r.user()] = r.location(s.t, "defaultTzid")
+		}
 		if r.kind() == "INSTANCE" && r["modifiedFields"] != nil {
 			if exceptions[r.masterKey()] == nil {
 				exceptions[r.masterKey()] = map[string]row{}
@@ -177,7 +196,11 @@ func (s *system) seriesDues(rows []row, now time.Time) map[due]time.Time {
 	out := map[due]time.Time{}
 	for _, r := range rows {
 		if r.kind() == "MASTER" && r.text("status") != "CANCELLED" {
-			s.oneSeriesDues(out, r, exceptions[r.key()], now)
+			zone := time.UTC
+			if own := zones[r.user()]; own != nil {
+				zone = own
+			}
+			s.oneSeriesDues(out, r, exceptions[r.key()], zone, now)
 		}
 	}
 	return out
@@ -189,7 +212,7 @@ type due struct {
 	offset   int64
 }
 
-func (s *system) oneSeriesDues(out map[due]time.Time, master row, exceptions map[string]row, now time.Time) {
+func (s *system) oneSeriesDues(out map[due]time.Time, master row, exceptions map[string]row, zone *time.Location, now time.Time) {
 	s.t.Helper()
 	add := func(r row, offsets row, start time.Time) (allToCome bool) {
 		allToCome = true
@@ -206,23 +229,26 @@ func (s *system) oneSeriesDues(out map[due]time.Time, master row, exceptions map
 	}
 	// Each occurrence from the first on, until one that no exception has moved is to come with all of its offsets: every
 	// later one of those is announced later. Exceptions are looked at wherever they are.
-	left := len(exceptions)
+	lastException := ""
+	for date := range exceptions {
+		lastException = max(lastException, date)
+	}
 	n, found := 0, false
-	for o := range master.expansion(s.t).Each(time.Time{}, time.Time{}) {
-		if found && left == 0 {
+	for o := range master.expansion(s.t).In(zone).Each(time.Time{}, time.Time{}) {
+		date := o.Wall.Format("20060102")
+		if found && date > lastException {
 			break
 		}
 		n++
 		require.Less(s.t, n, maxExpanded, "occurrences of %s", master)
-		e := exceptions[o.Wall.Format("20060102")]
+		e := exceptions[date]
 		start := o.Start
 		if e != nil {
-			left--
 			if e.owns("status") && e.text("status") == "CANCELLED" {
 				continue
 			}
 			if e.owns(spanMembers...) {
-				start = e.wall(s.t, "startUtc")
+				start = e.start(s.t, zone)
 			}
 			if e.owns("reminderMinutes") {
 				add(e, e, start)
