@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -41,7 +40,7 @@ func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 	rows := func() ([]entity.Item, error) { return populate(base, run.items, run.series).rows(user, registry, base) }
 	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series, (run.series+2)/3, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tgoal\ttime\tour part\tgoal\trequests\tone after another\tgoal\t")
+	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tgoal\ttime\tprocessor : time\tbetween requests\tgoal\trequests\tone after another\tgoal\t")
 	measured := func(name string) func(table.Store) error {
 		return func(store table.Store) error { return agendaLines(ctx, w, name, store, registry, now, run) }
 	}
@@ -82,14 +81,15 @@ func agendaLines(ctx context.Context, w io.Writer, name string, store table.Stor
 		if err != nil {
 			return err
 		}
-		h, err := surface(store, registry, now)
+		watched := &watch{Store: store}
+		h, err := surface(watched, registry, now)
 		if err != nil {
 			return err
 		}
 		f, err := measure(ctx, run.measure, func() error {
 			_, err := ask(ctx, h, user, weekView(base, limit))
 			return err
-		})
+		}, func() { watched.busy() })
 		if err != nil {
 			return err
 		}
@@ -99,9 +99,10 @@ func agendaLines(ctx context.Context, w io.Writer, name string, store table.Stor
 		} else {
 			goals[1] = "25 %"
 		}
-		fmt.Fprintf(w, "%s\tagenda, pages of %d\t%d\t%v\t%.0f\t%s\t%v\t%.0f %%\t%s\t%d\t%d\t2\t\n",
+		fmt.Fprintf(w, "%s\tagenda, pages of %d\t%d\t%v\t%.0f\t%s\t%v\t%.0f %%\t%.0f %%\t%s\t%d\t%d\t2\t\n",
 			name, limit, bytes, f.processor.Round(time.Microsecond), float64(time.Second)/float64(f.processor), goals[0],
-			f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall), goals[1], counted.requests, deep)
+			f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall),
+			100*(1-float64(watched.busy()/f.n)/float64(f.wall)), goals[1], counted.requests, deep)
 	}
 	bare := table.Query{
 		Index: entity.YearView, Partition: entity.AgendaPK(user, base.Year()),
@@ -110,25 +111,29 @@ func agendaLines(ctx context.Context, w io.Writer, name string, store table.Stor
 	f, err := measure(ctx, run.measure, func() error {
 		_, err := store.Query(ctx, bare)
 		return err
-	})
+	}, func() {})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s\tone bare query of the index\t\t%v\t%.0f\t\t%v\t%.0f %%\t\t1\t1\t\t\n",
+	fmt.Fprintf(w, "%s\tone bare query of the index\t\t%v\t%.0f\t\t%v\t%.0f %%\t\t\t1\t1\t\t\n",
 		name, f.processor.Round(time.Microsecond), float64(time.Second)/float64(f.processor), f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall))
 	return nil
 }
 
 // figure is what one operation takes on average.
-type figure struct{ processor, wall time.Duration }
+type figure struct {
+	processor, wall time.Duration
+	n               time.Duration // operations
+}
 
-// measure repeats the operation, one at a time.
-func measure(ctx context.Context, atLeast time.Duration, operation func() error) (figure, error) {
+// measure repeats the operation, one at a time, and says when what is only paid for once has been.
+func measure(ctx context.Context, atLeast time.Duration, operation func() error, warm func()) (figure, error) {
 	for range 10 { // what is only paid for once
 		if err := operation(); err != nil {
 			return figure{}, err
 		}
 	}
+	warm()
 	used, err := processorTime()
 	if err != nil {
 		return figure{}, err
@@ -145,7 +150,7 @@ func measure(ctx context.Context, atLeast time.Duration, operation func() error)
 	if err != nil || n == 0 {
 		return figure{}, fmt.Errorf("nothing was measured: %w", err)
 	}
-	return figure{(after - used) / n, wall / n}, nil
+	return figure{(after - used) / n, wall / n, n}, nil
 }
 
 // tripsOf has one agenda answered by a store each of whose answers takes a while, and returns how many came one after
@@ -160,47 +165,4 @@ func tripsOf(ctx context.Context, store *counter, registry *entity.Registry, now
 		return 0, 0, err
 	}
 	return bytes, int(time.Since(began) / store.delay), nil
-}
-
-// counter counts requests, and holds each answer back for a while.
-type counter struct {
-	table.Store
-	delay    time.Duration
-	mu       sync.Mutex
-	requests int
-}
-
-func (c *counter) hold(ctx context.Context) error {
-	c.mu.Lock()
-	c.requests++
-	c.mu.Unlock()
-	timer := time.NewTimer(c.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (c *counter) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
-	if err := c.hold(ctx); err != nil {
-		return nil, err
-	}
-	return c.Store.Get(ctx, key)
-}
-
-func (c *counter) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
-	if err := c.hold(ctx); err != nil {
-		return nil, err
-	}
-	return c.Store.BatchGet(ctx, keys)
-}
-
-func (c *counter) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if err := c.hold(ctx); err != nil {
-		return table.Page{}, err
-	}
-	return c.Store.Query(ctx, q)
 }
