@@ -190,7 +190,7 @@ func TestNineStaysNineInTheAgendaTheRemindersAndTheExport(t *testing.T) {
 	for _, store := range soaked() {
 		t.Run(string(store), func(t *testing.T) {
 			t.Parallel()
-			keepTheYear(t, startInTheYear(t, local.Options{Store: store, Ephemeral: store == local.DynamoDB}))
+			keepTheYear(t, startInTheYear(t, onStore(store)))
 		})
 	}
 }
@@ -201,6 +201,10 @@ func soaked() []local.Store {
 		return []local.Store{local.Memory}
 	}
 	return []local.Store{local.Memory, local.DynamoDB}
+}
+
+func onStore(store local.Store) local.Options {
+	return local.Options{Store: store, Ephemeral: store == local.DynamoDB}
 }
 
 func keepTheYear(t *testing.T, s *system) {

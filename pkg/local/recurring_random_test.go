@@ -16,21 +16,20 @@ import (
 // TestRecurringRemindersRingOncePerOccurrence plays random histories of recurring reminders that are snoozed, completed and
 // dismissed while the clock moves. Each occurrence rings at its own time, once, unless somebody was done with it before;
 // each snooze rings when it ends; and what is scheduled is the earlier of the two. A seed is one history:
-// -run TestRecurringReminders/seed_7.
+// -run TestRecurringReminders/seed_7_on_memory.
 func TestRecurringRemindersRingOncePerOccurrence(t *testing.T) {
 	t.Parallel()
-	for seed := range historiesAsked(t) {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			t.Parallel()
-			h := newRings(t, uint64(seed))
-			for range 3 {
-				h.create()
-			}
-			for range historySteps {
-				h.step()
-			}
-		})
-	}
+	eachHistory(t, func(t *testing.T, store local.Store, seed uint64) {
+		h := newRings(t, store, seed)
+		for range 3 {
+			h.create()
+		}
+		for range historySteps {
+			h.step()
+		}
+		h.again()
+		h.check()
+	})
 }
 
 // ring is a recurring reminder as the model has it.
@@ -50,8 +49,8 @@ type rings struct {
 	lines []string
 }
 
-func newRings(t *testing.T, seed uint64) *rings {
-	h := &rings{system: startInTheYear(t, local.Options{Store: local.Memory}), rng: rand.New(rand.NewPCG(seed, 2))}
+func newRings(t *testing.T, store local.Store, seed uint64) *rings {
+	h := &rings{system: startInTheYear(t, onStore(store)), rng: rand.New(rand.NewPCG(seed, 2))}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("seed %d:\n%s", seed, strings.Join(h.lines, "\n"))

@@ -37,19 +37,44 @@ func historiesAsked(t *testing.T) int {
 
 // TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves. Whenever
 // the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount says. A seed
-// is one history: -run TestSeriesSettle/seed_7.
+// is one history: -run TestSeriesSettle/seed_7_on_memory.
 func TestSeriesSettleIntoWhatARecountSays(t *testing.T) {
 	t.Parallel()
-	for seed := range historiesAsked(t) {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			t.Parallel()
-			h := newHistory(t, uint64(seed))
-			for range historySteps {
-				h.step()
-			}
-			h.end()
-		})
+	eachHistory(t, func(t *testing.T, store local.Store, seed uint64) {
+		h := newHistory(t, store, seed)
+		for range historySteps {
+			h.step()
+		}
+		h.end()
+	})
+}
+
+// eachHistory plays a history for each seed, in a soak on each store.
+func eachHistory(t *testing.T, play func(t *testing.T, store local.Store, seed uint64)) {
+	for _, store := range soaked() {
+		for seed := range historiesAsked(t) {
+			t.Run(fmt.Sprintf("seed %d on %s", seed, store), func(t *testing.T) {
+				t.Parallel()
+				play(t, store, uint64(seed))
+			})
+		}
 	}
+}
+
+// again has every record delivered once more: nothing is announced that was not.
+func (s *system) again() {
+	s.t.Helper()
+	deliveries := func() map[string]bool {
+		ids := map[string]bool{}
+		for _, e := range s.items("/dev/events?limit=1000") {
+			ids[e["detail"].(object)["deliveryId"].(string)] = true
+		}
+		return ids
+	}
+	before := deliveries()
+	s.must("POST", "/dev/redeliver", object{"from": "start"})
+	s.settle()
+	require.Equal(s.t, before, deliveries())
 }
 
 // history is one user's doings.
@@ -62,8 +87,8 @@ type history struct {
 	lines   []string // what was done
 }
 
-func newHistory(t *testing.T, seed uint64) *history {
-	h := &history{system: startInTheYear(t, local.Options{Store: local.Memory}), rng: rand.New(rand.NewPCG(seed, 1)), zone: "UTC"}
+func newHistory(t *testing.T, store local.Store, seed uint64) *history {
+	h := &history{system: startInTheYear(t, onStore(store)), rng: rand.New(rand.NewPCG(seed, 1)), zone: "UTC"}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("seed %d:\n%s", seed, strings.Join(h.lines, "\n"))
@@ -124,9 +149,11 @@ func (h *history) step() {
 	}
 }
 
-// end deletes everything, and nothing is left of it.
+// end has all records come again, which changes nothing, and then deletes everything, of which nothing is left.
 func (h *history) end() {
 	h.t.Helper()
+	h.again()
+	h.check()
 	for _, id := range slices.Clone(h.masters) {
 		h.remove(id)
 	}
