@@ -144,7 +144,7 @@ func (s strikes) of(meddler string, variant int) (first, by int) {
 
 func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
 	t.Parallel()
-	strikeAtEachStep(t, scenarios, meddlers, strikes{1, 5})
+	strikeAtEachStep(t, scenarios, meddlers, strikes{1, 8})
 }
 
 func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *world), s strikes) {

@@ -128,7 +128,7 @@ func (w *world) patchAny(doc string) {
 
 func TestACrashOrAnotherWorkerAtEveryStepLeavesSeriesInTheSameExactState(t *testing.T) {
 	t.Parallel()
-	strikeAtEachStep(t, seriesScenarios, seriesMeddlers, strikes{17, 211})
+	strikeAtEachStep(t, seriesScenarios, seriesMeddlers, strikes{23, 293})
 }
 
 // dueNow are the shortest histories in which an occurrence is delivered; what they decide on is changed at every step.
