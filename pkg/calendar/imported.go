@@ -41,7 +41,7 @@ func exception(d ical.Draft) command.Exception {
 	if d.Orphan {
 		date = d.Original.DateIn
 	}
-	return command.Exception{Date: date, Fields: d.Fields}
+	return command.Exception{Date: date, Sequence: d.Sequence, Fields: d.Fields}
 }
 
 // fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has

@@ -35,6 +35,8 @@ type Imported struct {
 type Exception struct {
 	// Date is the date YYYYMMDD of the occurrence in the zone of its series, "" for a series that has none.
 	Date func(tzid string) string
+	// Sequence is the revision of what is said about the occurrence.
+	Sequence int64
 	// Fields are those of the occurrence as a whole: what it has of its own is told by comparing it with its series.
 	Fields entity.Item
 }

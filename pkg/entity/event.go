@@ -61,7 +61,7 @@ func spanFields() []Field {
 	}
 }
 
-// What tasks and reminders have of this only if another calendar gave it to them.
+// What tasks, reminders and exceptions have of this only if another calendar gave it to them.
 var (
 	uidField      = Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
 	sequenceField = Field{Name: AttrSequence, Kind: Integer, Origin: FromServer, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it."}
@@ -75,7 +75,7 @@ func Revision(it Item) int64 {
 	return it.Int(AttrVersion) - 1
 }
 
-// deriveSequence counts the revisions of a task or reminder that another calendar knows.
+// deriveSequence counts the revisions of a task, reminder or exception that another calendar knows.
 func deriveSequence(w Write, fields []Field) {
 	if w.Before == nil || !w.Before.Has(AttrSequence) || !Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return

@@ -20,10 +20,10 @@ func Instance() *Type {
 			fields,
 			[]Field{
 				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)), Doc: "The fields in which the occurrence differs from the series on purpose."},
-				dueSetAtField,
+				sequenceField, dueSetAtField,
 			})...),
 		Check:  checkOccurrence,
-		Derive: func(w Write) { deriveEndDate(w.After) },
+		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w, Instance().Fields) },
 		Index:  indexInstance,
 		Dues:   instanceDues,
 		Spans:  instanceSpans,

@@ -191,8 +191,7 @@ func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft
 	d.UID, d.Date = master.UID, o.Date
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
-	// Either of the two makes another revision of what the component says (RFC 5545 §3.8.7.4).
-	d.Sequence = master.Sequence + o.Exception.Int(entity.AttrVersion) - 1
+	d.Sequence = entity.Revision(o.Exception)
 	if d.ModifiedAt.Before(master.ModifiedAt) {
 		d.ModifiedAt = master.ModifiedAt
 	}
