@@ -5,9 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,23 +15,8 @@ import (
 	"nexus/pkg/local"
 )
 
-const (
-	usualHistories = 8
-	historySteps   = 24
-	// near is how far from the present a history looks.
-	near = 45 * 24 * time.Hour
-)
-
-// historiesAsked is how many histories are played: more if NEXUS_SERIES_HISTORIES says so.
-func historiesAsked(t *testing.T) int {
-	text := os.Getenv("NEXUS_SERIES_HISTORIES")
-	if text == "" {
-		return usualHistories
-	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
-}
+// near is how far from the present a history looks.
+const near = 45 * 24 * time.Hour
 
 // TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves. Whenever
 // the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount says. A seed
@@ -47,34 +30,6 @@ func TestSeriesSettleIntoWhatARecountSays(t *testing.T) {
 		}
 		h.end()
 	})
-}
-
-// eachHistory plays a history for each seed, in a soak on each store.
-func eachHistory(t *testing.T, play func(t *testing.T, store local.Store, seed uint64)) {
-	for _, store := range soaked() {
-		for seed := range historiesAsked(t) {
-			t.Run(fmt.Sprintf("seed %d on %s", seed, store), func(t *testing.T) {
-				t.Parallel()
-				play(t, store, uint64(seed))
-			})
-		}
-	}
-}
-
-// again has every record delivered once more: nothing is announced that was not.
-func (s *system) again() {
-	s.t.Helper()
-	deliveries := func() map[string]bool {
-		ids := map[string]bool{}
-		for _, e := range s.items("/dev/events?limit=1000") {
-			ids[e["detail"].(object)["deliveryId"].(string)] = true
-		}
-		return ids
-	}
-	before := deliveries()
-	s.must("POST", "/dev/redeliver", object{"from": "start"})
-	s.settle()
-	require.Equal(s.t, before, deliveries())
 }
 
 // history is one user's doings.
@@ -111,8 +66,6 @@ func (h *history) attempt(method, path string, body any, header ...string) (obje
 	require.Contains(h.t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity}, status, "%s %s: %v", method, path, out)
 	return out, status != http.StatusUnprocessableEntity
 }
-
-func oneOf[T any](h *history, list ...T) T { return list[h.rng.IntN(len(list))] }
 
 func (h *history) step() {
 	h.t.Helper()
@@ -160,52 +113,6 @@ func (h *history) end() {
 	h.settle()
 	require.Empty(h.t, h.items("/dev/schedules?state=PENDING"), "schedules of what was deleted")
 	h.check()
-}
-
-// times are the times of an event that begins at a reading.
-func (h *history) times(zone string, reading time.Time, length time.Duration) object {
-	switch zone {
-	case "whole days":
-		return object{"isAllDay": true, "startDate": reading.Format("2006-01-02"), "endDate": reading.AddDate(0, 0, 1).Format("2006-01-02")}
-	case "":
-		return object{"startUtc": reading.Format(readingForm), "endUtc": reading.Add(length).Format(readingForm)}
-	}
-	at := firstShown(reading, location(h.t, zone))
-	return object{"startTzid": zone, "startUtc": at.UTC().Format(time.RFC3339), "endUtc": at.Add(length).UTC().Format(time.RFC3339)}
-}
-
-func (h *history) someZone() string {
-	return oneOf(h, "America/New_York", "Europe/London", "Australia/Lord_Howe", "Asia/Kolkata", "", "whole days")
-}
-
-// someReading is a time of day, often one that clocks skip or repeat, within some days of the present.
-func (h *history) someReading(days int) time.Time {
-	now := h.now()
-	hour, minute := oneOf(h, 0, 1, 2, 2, 3, 9, 23), oneOf(h, 0, 15, 30, 45)
-	return time.Date(now.Year(), now.Month(), now.Day()+h.rng.IntN(2*days)-days/2, hour, minute, 0, 0, time.UTC)
-}
-
-func (h *history) someMinutes() []int {
-	var out []int
-	for _, minutes := range []int{0, 10, 45, 1440, 2880} {
-		if h.rng.IntN(3) == 0 {
-			out = append(out, minutes)
-		}
-	}
-	return out
-}
-
-func (h *history) someRule(start time.Time) string {
-	day, other := weekdayOf(start), weekdayOf(start.AddDate(0, 0, 1+h.rng.IntN(6)))
-	rule := oneOf(h,
-		"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY="+day+","+other, "FREQ=WEEKLY;BYDAY="+other,
-		"FREQ=WEEKLY;INTERVAL=2;BYDAY="+day+","+other, "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;BYDAY=2"+day,
-		fmt.Sprintf("FREQ=MONTHLY;BYMONTHDAY=%d", start.Day()),
-	)
-	if h.rng.IntN(3) == 0 {
-		rule += fmt.Sprintf(";COUNT=%d", 1+h.rng.IntN(15))
-	}
-	return rule
 }
 
 func (h *history) create() {
