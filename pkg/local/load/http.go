@@ -19,7 +19,7 @@ import (
 func httpTable(ctx context.Context, out io.Writer, o options) error {
 	fmt.Fprintf(out, "%d users, each with %d items and %d series; clients and system on one machine, in one process; %s\n", o.users, o.items, o.series, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "store\tasked for\tclients\tfor\trequests\ta second\taim\tp50\tp99\taim\tmax\t")
+	fmt.Fprintln(w, "store\tasked for\tclients\tfor\trequests\ta second\taim\tprocessor time each\tp50\tp99\taim\tmax\t")
 	for _, store := range o.stores {
 		if err := onPlatform(ctx, w, store, o); err != nil {
 			return fmt.Errorf("store %s: %w", store, err)
@@ -62,12 +62,21 @@ func onPlatform(ctx context.Context, w io.Writer, store local.Store, o options) 
 		{"the board", s.board, 1, o.each, "", "10ms"},
 		{"one item", s.item, 1, o.each, "", "5ms"},
 	} {
+		used, err := processorTime()
+		if err != nil {
+			return err
+		}
 		took, elapsed, err := s.askFor(ctx, phase.path, phase.clients, phase.length)
 		if err != nil {
 			return fmt.Errorf("%s: %w", phase.name, err)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%d\t%.0f\t%s\t%v\t%v\t%s\t%v\t\n", store, phase.name, phase.clients, elapsed.Round(time.Second/10), len(took),
-			float64(len(took))/elapsed.Seconds(), phase.rate, shown(took, 50), shown(took, 99), phase.p99, shown(took, 100))
+		after, err := processorTime()
+		if err != nil {
+			return err
+		}
+		each := (after - used) / time.Duration(len(took))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%d\t%.0f\t%s\t%v\t%v\t%v\t%s\t%v\t\n", store, phase.name, phase.clients, elapsed.Round(time.Second/10), len(took),
+			float64(len(took))/elapsed.Seconds(), phase.rate, each.Round(10*time.Microsecond), shown(took, 50), shown(took, 99), phase.p99, shown(took, 100))
 	}
 	return nil
 }
