@@ -1,0 +1,31 @@
+package command
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its instants
+// now, if it moves, adds or removes one: as a command about that occurrence does.
+func (e *exceptions) asks(stored, row entity.Item) {
+	_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
+	if err != nil {
+		return
+	}
+	was, is := e.series, e.series.With(row)
+	if stored != nil {
+		was = was.With(stored)
+	}
+	before, counts := was.On(date)
+	after, _ := is.On(date)
+	if counts && duesMoved(before, was.Item(before), after, is.Item(after)) {
+		row.SetTime(entity.AttrDueSetAt, e.now)
+	}
+}
+
+// undo makes an occurrence what the series has it for.
+func (e *exceptions) undo(row entity.Item) {
+	bare := e.undone(row)
+	e.asks(row, bare)
+	e.steps = append(e.steps, step{action: table.Change(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))})
+}
