@@ -124,11 +124,11 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 		return c.undone(o.row), wrong, nil
 	}
 	own[entity.AttrMasterID], own[entity.AttrRecurrenceID] = plain[entity.AttrMasterID], plain[entity.AttrRecurrenceID]
-	after := t.First(c.user, o.ref.ID, own, c.now, nil)
+	after := c.firstInstance(o.master, o.ref.ID, own)
 	if o.row != nil {
 		kept := after.Clone()
 		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt})
-		after = t.Next(c.user, o.row, kept, c.now, nil)
+		after = c.nextInstance(o.master, o.row, kept)
 	}
 	return after, slices.Concat(wrong, t.Validate(after), c.registry.CheckLinks(after)), nil
 }

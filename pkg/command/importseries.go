@@ -192,7 +192,7 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 	var action table.Action
 	if row == nil {
 		result.Outcome = Created
-		it = t.First(e.user, result.Ref.ID, fields, e.now, nil)
+		it = e.firstInstance(e.series.Master(), result.Ref.ID, fields)
 		if len(t.Dues(it)) > 0 {
 			it.SetTime(entity.AttrDueSetAt, e.now)
 		}
@@ -208,7 +208,7 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 			return result
 		}
 		result.Outcome = Updated
-		it = t.Next(e.user, row, merged, e.now, nil)
+		it = e.nextInstance(e.series.Master(), row, merged)
 		if t.DuesDiffer(row, it) {
 			it.SetTime(entity.AttrDueSetAt, e.now)
 		}

@@ -51,7 +51,7 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 		for _, name := range []string{"title", "location", "tags", "status"} {
 			require.Equal(t, strings.Contains(c.body, `"`+name+`":"`), row.Has(name), "%s: a row has only what is its own (%s)", c.name, name)
 		}
-		require.Equal(t, []int64{1, 1, 0}, []int64{row.Int("version"), master.Int("version"), master.Int("sequence")})
+		require.Equal(t, []int64{2, 1, 0}, []int64{row.Int("version"), master.Int("version"), master.Int("sequence")})
 		require.True(t, master.Bool("hasExceptions"))
 		require.Equal(t, int64(1), master.Int("exceptionsVersion"))
 		require.Equal(t, "2025-12-01T12:00:00Z", master.Str("updatedAt"))
@@ -60,15 +60,15 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 		require.True(t, again.Replayed)
 		require.True(t, res.Item.Equal(again.Item), c.name)
 		b.trips()
-		same := b.must(cmd, at(1))
+		same := b.must(cmd, at(2))
 		require.Equal(t, "BatchGet", b.trips(), "what changes nothing writes nothing")
-		require.Equal(t, int64(1), same.Item.Int("version"))
+		require.Equal(t, int64(2), same.Item.Int("version"))
 
-		back := b.must(command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(`{}`)}, at(1))
+		back := b.must(command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(`{}`)}, at(2))
 		require.Equal(t, "BatchGet Transact", b.trips())
 		require.Equal(t, []string{"standup", "room 1"}, []string{back.Item.Str("title"), back.Item.Str("location")})
 		require.Equal(t, int64(1), back.Item.Int("version"), "the series'")
-		require.Equal(t, int64(2), b.instance(id, "20251208").Int("version"))
+		require.Equal(t, int64(3), b.instance(id, "20251208").Int("version"))
 		require.Empty(t, b.idle())
 	}
 }
@@ -85,7 +85,7 @@ func TestAPutReplacesWhatAnOccurrenceHad(t *testing.T) {
 	require.Equal(t, "2025-12-01T12:00:00Z", b.instance(id, "20251208").Str("dueSetAt"), "no due instant moved")
 	it := put(`{"description":"d"}`)
 	require.Equal(t, []string{"standup", "2025-12-08T14:00:00Z", "d"}, []string{it.Str("title"), it.Str("startUtc"), it.Str("description")})
-	require.Equal(t, []int64{3}, []int64{it.Int("version")})
+	require.Equal(t, []int64{4}, []int64{it.Int("version")})
 	row := b.instance(id, "20251208")
 	require.Equal(t, []string{"2025-12-01T13:00:00Z", "2025-12-01T12:00:00Z"}, []string{row.Str("dueSetAt"), row.Str("createdAt")})
 	b.now = b.now.Add(time.Hour)
@@ -105,7 +105,7 @@ func TestAnOccurrenceIsCancelledAndComesBack(t *testing.T) {
 	require.Empty(t, b.seen(id, "20251208"))
 	require.True(t, b.must(cmd, at(1), key("k")).Replayed)
 	b.trips()
-	b.must(cmd, at(1))
+	b.must(cmd, at(2))
 	require.Equal(t, "BatchGet", b.trips())
 	b.except(id, "20251208", `{"title":"it is on"}`)
 	require.Contains(t, b.seen(id, "20251208"), "it is on")
@@ -131,12 +131,18 @@ func TestTheVersionOfAnOccurrence(t *testing.T) {
 	require.ErrorIs(t, put(`{"title":"x"}`), command.ErrNoVersion)
 	requireStale(t, put(`{"title":"x"}`, at(1)), 2)
 	require.NoError(t, put(`{"title":"x"}`, at(2)))
-	requireStale(t, put(`{"title":"y"}`, at(2)), 1)
-	require.NoError(t, put(`{"title":"y"}`, at(1)))
-	require.NoError(t, put(`{}`, at(2)))
-	requireStale(t, put(`{"title":"y"}`, at(3)), 2)
+	requireStale(t, put(`{"title":"y"}`, at(2)), 3)
+	require.NoError(t, put(`{"title":"y"}`, at(3)))
+	require.NoError(t, put(`{}`, at(4)))
+	requireStale(t, put(`{"title":"y"}`, at(4)), 2)
 	require.NoError(t, put(`{"title":"y"}`, at(2)), "virtual again, it has the series' version")
-	require.Equal(t, int64(4), b.instance(id, "20251208").Int("version"))
+	require.Equal(t, int64(6), b.instance(id, "20251208").Int("version"))
+	require.NoError(t, put(`{}`, at(6)))
+	for version := int64(2); version < 9; version++ {
+		b.must(command.UpdateSeries{ID: id, Patch: doc(fmt.Sprintf(`{"title":"%d"}`, version))}, at(version))
+	}
+	require.NoError(t, put(`{"title":"y"}`, at(9)))
+	requireStale(t, put(`{"title":"z"}`, at(9)), 10)
 }
 
 func TestAnExceptionIsRefused(t *testing.T) {
@@ -194,8 +200,8 @@ func TestASeriesHasNoMoreThanFiveHundredExceptions(t *testing.T) {
 	}
 	_, err := b.do(command.CancelInstance{MasterID: id, Date: day(500)}, at(1))
 	requireState(t, err, "500")
-	b.must(command.PutInstance{MasterID: id, Date: day(3), Fields: doc(`{"title":"changed once more"}`)}, at(1))
-	b.must(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{}`)}, at(1))
+	b.must(command.PutInstance{MasterID: id, Date: day(3), Fields: doc(`{"title":"changed once more"}`)}, at(2))
+	b.must(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{}`)}, at(2))
 	b.must(command.CancelInstance{MasterID: id, Date: day(500)}, at(1))
 	_, err = b.do(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{"title":"x"}`)}, at(1))
 	requireState(t, err, "500")

@@ -91,6 +91,23 @@ func (c call) undone(row entity.Item) entity.Item {
 	return c.instanceType().Next(c.user, row, bare, c.now, nil)
 }
 
+// firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series' version,
+// so its own begins behind that: of two who change it under the version of the series only the first succeeds.
+func (c call) firstInstance(master entity.Item, id string, fields entity.Item) entity.Item {
+	it := c.instanceType().First(c.user, id, fields, c.now, nil)
+	it[entity.AttrVersion] = entity.Int(master.Int(entity.AttrVersion) + 1)
+	return it
+}
+
+// nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
+func (c call) nextInstance(master, row, after entity.Item) entity.Item {
+	it := c.instanceType().Next(c.user, row, after, c.now, nil)
+	if !row.Has(entity.AttrModifiedFields) {
+		it[entity.AttrVersion] = entity.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
+	}
+	return it
+}
+
 // strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written under
 // the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back strips
 // first what speaks of them.

@@ -62,7 +62,7 @@ func prepared(t *testing.T) (id string, rows []entity.Item) {
 			b.must(command.PutInstance{MasterID: id, Date: date, Fields: doc(`{"startUtc":"` + start + `"}`)}, at(1))
 		default:
 			b.must(command.PutInstance{MasterID: id, Date: date, Fields: doc(`{"description":"undone"}`)}, at(1))
-			b.must(command.PutInstance{MasterID: id, Date: date, Fields: doc(`{}`)}, at(1))
+			b.must(command.PutInstance{MasterID: id, Date: date, Fields: doc(`{}`)}, at(2))
 		}
 		if i%50 == 1 {
 			hidden[date] = b.instance(id, date)

@@ -153,7 +153,7 @@ func (w *splitting) divide(s *series.Series, following entity.Item) (taken, left
 		}
 		left = append(left, o.Exception)
 		if plain, ok := next.Plain(o.Date); ok {
-			if row := w.take(o, next.Item(plain)); row != nil {
+			if row := w.take(o, following, next.Item(plain)); row != nil {
 				taken = append(taken, row)
 			}
 		}
@@ -163,7 +163,7 @@ func (w *splitting) divide(s *series.Series, following entity.Item) (taken, left
 
 // take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is left
 // of its own. At the split itself what the changes name is what its user has just said.
-func (w *splitting) take(o series.Occurrence, plain entity.Item) entity.Item {
+func (w *splitting) take(o series.Occurrence, following, plain entity.Item) entity.Item {
 	t := w.instanceType()
 	names := o.Exception.Strings(entity.AttrModifiedFields)
 	ownSpan := series.HasOwnTimes(o.Exception)
@@ -185,7 +185,7 @@ func (w *splitting) take(o series.Occurrence, plain entity.Item) entity.Item {
 	copyFields(own, from, entity.SpanFields())
 	copyFields(own, plain, []string{entity.AttrMasterID, entity.AttrRecurrenceID})
 	own[entity.AttrModifiedFields] = inOrder(t, names)
-	row := t.First(w.user, entity.InstanceID(w.id, o.Date), own, w.now, nil)
+	row := w.firstInstance(following, entity.InstanceID(w.id, o.Date), own)
 	row.SetTime(entity.AttrDueSetAt, w.now)
 	return row
 }

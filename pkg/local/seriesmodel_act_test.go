@@ -227,7 +227,9 @@ func (m *seriesModel) put(s *plainSeries, date string) {
 // holds takes over an exception as the answer has it, if it has it as it should.
 func (m *seriesModel) holds(s *plainSeries, date string, e *plainException, before object, was *plainException, out, body object) {
 	version := int(out["version"].(float64))
-	if was != nil {
+	if was == nil {
+		m.same(true, version > s.version, "a version behind the series', not %d", version)
+	} else {
 		m.same(true, version == was.version+1 || version == was.version && sameJSON(before, s.shows(plainOccurrence{original: mustOn(s, date).original, exception: e})),
 			"version %d, was %d", version, was.version)
 	}

@@ -118,7 +118,7 @@ func (s *plainSeries) take(old *plainSeries, date string, changes object) {
 		if _, ok := s.on(d); d < date || !ok {
 			continue
 		}
-		taken := &plainException{own: object{}, span: e.span, version: 1}
+		taken := &plainException{own: object{}, span: e.span, version: s.version + 1}
 		for n, v := range e.own {
 			if _, said := changes[n]; d != date || !said {
 				taken.own[n] = v

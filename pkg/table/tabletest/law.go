@@ -168,7 +168,8 @@ func (l *Law) update(key entity.Key, t *entity.Type, u table.Update) {
 	case !ok:
 		l.breach(key, "an entity is updated without the condition version = :expected")
 	case u.Set.Has(entity.AttrVersion):
-		if u.Set.Int(entity.AttrVersion) != expected+1 {
+		comesBack := t.Name == entity.TypeInstance && u.Set.Has(entity.AttrModifiedFields) // behind its series' version, which it had meanwhile
+		if added := u.Set.Int(entity.AttrVersion) - expected; added != 1 && (added < 1 || !comesBack) {
 			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
 		}
 	case t.Name == entity.TypeMaster && u.Set.Has(entity.AttrExceptionsVersion):
