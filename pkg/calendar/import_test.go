@@ -358,3 +358,28 @@ func TestAKeyIsTakenWhileItsRequestRuns(t *testing.T) {
 	b.NoError(err, "a failure leaves the key free")
 	b.False(replayed)
 }
+
+func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	file := func(sequence, title string) []byte {
+		return text(vevent("a", starts, daily, "SUMMARY:x"),
+			vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251211T090000", "DTSTART;TZID=Europe/Berlin:20251211T090000", "SUMMARY:"+title, "SEQUENCE:"+sequence))
+	}
+	b.imports(ann, file("0", "theirs"))
+	b.Equal(1, b.imports(ann, file("0", "theirs, too")).Updated, "other programs do not always count")
+	master := b.item(entity.Master(), "a", 0)
+	version := b.instances(master)["20251211"].Int(entity.AttrVersion)
+	_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.PutInstance{
+		MasterID: master.Str(entity.AttrMasterID), Date: "20251211", Fields: map[string]any{"title": "mine"},
+	}})
+	b.NoError(err)
+	before := b.rows()
+	r := b.imports(ann, file("0", "theirs, too"))
+	b.Len(r.Refused, 1)
+	b.Contains(r.Refused[0].Reason, "later revision")
+	b.Equal(before, b.rows())
+	b.Equal(2, b.imports(ann, b.export(ann).Text).Unchanged)
+	b.imports(ann, file("2", "theirs at last"))
+	b.Equal("theirs at last", b.instances(master)["20251211"].Str(entity.AttrTitle))
+}

@@ -127,7 +127,7 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 	after := c.firstInstance(o.master, o.ref.ID, own)
 	if o.row != nil {
 		kept := after.Clone()
-		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt})
+		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt, entity.AttrSequence})
 		after = c.nextInstance(o.master, o.row, kept)
 	}
 	return after, slices.Concat(wrong, t.Validate(after), c.registry.CheckLinks(after)), nil

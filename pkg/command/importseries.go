@@ -139,6 +139,17 @@ func (e *exceptions) add(x Exception) ImportResult {
 	fields := e.own(told, usual, row)
 	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}
 	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
+	if isOwn {
+		fields[entity.AttrSequence] = entity.Int(x.Sequence)
+	}
+	if wasOwn && x.Sequence <= entity.Revision(row) {
+		if saysTheSame(row, fields) {
+			return result
+		}
+		if x.Sequence < entity.Revision(row) {
+			return ImportResult{Outcome: Refused, Err: ErrOutdated}
+		}
+	}
 	switch {
 	case !isOwn && !wasOwn:
 		return result
@@ -150,10 +161,20 @@ func (e *exceptions) add(x Exception) ImportResult {
 	case !isOwn:
 		e.count--
 		result.Outcome = Updated
-		e.steps = append(e.steps, step{action: table.Change(row, e.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))})
+		e.undo(row)
 		return result
 	}
 	return e.write(result, row, fields)
+}
+
+// saysTheSame reports whether an instance holds these fields, revision aside.
+func saysTheSame(row, fields entity.Item) bool {
+	for _, f := range entity.Instance().Fields {
+		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields) && !entity.Equal(row[f.Name], fields[f.Name]) {
+			return false
+		}
+	}
+	return true
 }
 
 // own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
@@ -193,14 +214,17 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 	if row == nil {
 		result.Outcome = Created
 		it = e.firstInstance(e.series.Master(), result.Ref.ID, fields)
-		if len(t.Dues(it)) > 0 {
-			it.SetTime(entity.AttrDueSetAt, e.now)
-		}
+		e.asks(nil, it)
 		action = table.Put{Item: it, If: table.NotExists()}
 	} else {
 		merged := row.Clone()
 		for _, f := range t.Fields {
-			if f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrRecurrenceID {
+			switch f.Name {
+			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence:
+				merged.Set(f.Name, fields[f.Name])
+				continue
+			}
+			if f.Origin == entity.FromClient {
 				merged.Set(f.Name, fields[f.Name])
 			}
 		}
@@ -208,10 +232,10 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 			return result
 		}
 		result.Outcome = Updated
+		sequence := merged[entity.AttrSequence]
 		it = e.nextInstance(e.series.Master(), row, merged)
-		if t.DuesDiffer(row, it) {
-			it.SetTime(entity.AttrDueSetAt, e.now)
-		}
+		it.Set(entity.AttrSequence, sequence) // as the import has it, though it did change something
+		e.asks(row, it)
 		action = table.Change(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
 	}
 	if err := entity.Invalid(t.Validate(it)); err != nil {
@@ -234,6 +258,6 @@ func (e *exceptions) undoOthers() {
 			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}, row, fields)
 			continue
 		}
-		e.steps = append(e.steps, step{action: table.Change(row, e.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))})
+		e.undo(row)
 	}
 }
