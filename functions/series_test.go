@@ -1,6 +1,8 @@
 package functions_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"testing"
 	"time"
 
@@ -73,4 +75,54 @@ func TestEffectsKeepOneScheduleForTheNextOccurrenceAndThoseOfOneWithRemindersOfI
 		w.requireSchedules(nil)
 	}
 	require.Empty(t, w.services.stored(), "nothing of a series is archived")
+}
+
+func TestCommandAndQueryServeSeriesAndCalendars(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	commands, queries := w.start(env.Command), w.start(env.Query)
+	var out struct {
+		Results []struct {
+			Status         int
+			Entity, Result map[string]any
+		}
+	}
+	require.NoError(t, json.Unmarshal(commands.succeed(w.payload("command-direct-series")), &out))
+	var statuses []int
+	for _, r := range out.Results {
+		statuses = append(statuses, r.Status)
+	}
+	require.Equal(t, []int{201, 200, 200, 201, 412}, statuses)
+	series := out.Results[0].Entity["masterId"].(string)
+	following := out.Results[3].Result["following"].(map[string]any)
+	require.Equal(t, "FREQ=WEEKLY;COUNT=6", following["rrule"], "what four occurrences leave of ten")
+
+	read := func(path string) map[string]any {
+		a := queries.request(changed(t, w.payload("query-task"), map[string]any{"rawPath": path}))
+		require.Equal(t, http.StatusOK, a.StatusCode, "%s: %s", path, a.Body)
+		return object(t, a.Body)
+	}
+	require.Len(t, read("/v1/series/" + series)["instances"], 1)
+	require.Len(t, read("/v1/series/" + following["masterId"].(string))["instances"], 1, "the cancelled one went along")
+	require.Equal(t, "2026-03-10T18:00:00", read("/v1/events/" + entity.InstanceID(series, "20260309"))["startUtc"])
+
+	imported := commands.request(w.payload("command-import-calendar"))
+	require.Equal(t, http.StatusOK, imported.StatusCode, "%s", imported.Body)
+	require.EqualValues(t, 2, object(t, imported.Body)["created"])
+	again := commands.request(w.payload("command-import-calendar"))
+	require.Equal(t, "true", again.Headers["idempotency-replayed"])
+	require.JSONEq(t, imported.Body, again.Body)
+
+	made := commands.request(changed(t, w.payload("command-import-calendar"), map[string]any{
+		"rawPath": "/v1/me/feed", "requestContext/http/path": "/v1/me/feed", "requestContext/http/method": http.MethodPut, "body": nil, "isBase64Encoded": false,
+		"headers/content-type": nil, "headers/content-length": "0",
+	}))
+	require.Equal(t, http.StatusOK, made.StatusCode, "%s", made.Body)
+	path := object(t, made.Body)["path"].(string)
+	feed := queries.request(changed(t, w.payload("query-health"), map[string]any{
+		"rawPath": path, "requestContext/http/path": path, "headers/accept-encoding": nil,
+	}))
+	require.Equal(t, http.StatusOK, feed.StatusCode, "%s", feed.Body)
+	require.Contains(t, feed.Headers["content-type"], "text/calendar")
+	require.Contains(t, feed.Body, "Grüne Küche\\, verlegt")
 }
