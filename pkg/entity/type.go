@@ -23,7 +23,8 @@ type Type struct {
 	// Index returns the index keys the item has now.
 	Index func(user string, it Item) IndexKeys
 	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
-	// cancelled or archived. Nil for a type without reminders.
+	// cancelled or archived. Of a series they are those of its first occurrence, of a recurring reminder that of its next
+	// trigger: they say which offsets there are, and whether a change moves anything. Nil for a type without reminders.
 	Dues func(it Item) []Due
 	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown at
 	// its index key, without length.
