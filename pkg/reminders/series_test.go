@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 )
@@ -343,4 +344,58 @@ func TestADamagedSeriesIsPoison(t *testing.T) {
 	outcome := w.consumer.Apply(t.Context(), w.records()[:1])[0]
 	require.Equal(t, change.Poison, outcome.Verdict)
 	require.ErrorContains(t, outcome.Err, "damaged row: series USER#ann/MASTER#mst_1")
+}
+
+func TestAnImportThatMovesAnOccurrenceIntoThePastNotifiesNobody(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+	w.advance(25 * time.Hour)
+	fields, errs := entity.Instance().Parse(w.object(`{"title":"Standup","isAllDay":false,"status":"CONFIRMED","startUtc":"2025-12-02T12:30:00Z","endUtc":"2025-12-02T12:45:00Z","startTzid":"Europe/London","reminderMinutes":[0]}`))
+	require.Empty(t, errs)
+	results, err := w.commands.Import(t.Context(), user, []command.Imported{{
+		Type: entity.Master(), UID: "mst_1@nexus.app", Known: "mst_1", OnlyExceptions: true,
+		ID: func(prefix string, k int) string { return fmt.Sprintf("%s_other%d", prefix, k) },
+		Exceptions: []command.Exception{{
+			Date: func(string) string { return "20251202" }, Fields: fields,
+		}},
+	}})
+	require.NoError(t, err)
+	require.Len(t, results[0].Exceptions, 1)
+	require.NoError(t, results[0].Exceptions[0].Err)
+	w.advance(0)
+	require.Equal(t, []string{"mst_1 -0 01T14:00"}, w.published())
+	require.Equal(t, []string{"mst_1 -0 03T14:00"}, w.schedules())
+	w.requireExact()
+}
+
+func TestADeliveryOfAnOccurrenceThatNobodySawThroughIsDrivenAgain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+	w.except("mst_1", "20251202", `{"title":"Own","reminderMinutes":[30],"startUtc":"2025-12-01T14:30:00Z"}`)
+	w.settle()
+	w.to(noon.Add(2 * time.Hour))
+	payloads := w.scheduler.due(w.now)
+	require.Len(t, payloads, 2)
+	for i, payload := range payloads {
+		for step := 1; len(w.bus.events) == i; step++ {
+			w.fault.at, w.fault.die, w.fault.steps = step, true, 0
+			require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
+		}
+	}
+	w.deleteSeries("mst_1")
+	w.to(w.now.Add(11 * time.Minute))
+	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {
+		began, err := w.notifier.Redrive(t.Context(), row)
+		require.NoError(t, err)
+		require.True(t, began)
+	}
+	w.settle()
+	require.Len(t, w.published(), 2)
+	titles := map[string]string{"INSTANCE": "Own", "MASTER": "Standup"}
+	for _, e := range w.bus.details(t) {
+		require.Equal(t, titles[e.ItemType], e.Title, "the event is as the fence has it, without the series")
+	}
+	w.requireExact()
 }
