@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -36,7 +37,7 @@ const (
 func aboutSeries(event *entity.Type, table []*operation) {
 	for _, o := range table {
 		switch o.id {
-		case "createEvent", "updateEvent":
+		case "createEvent", "updateEvent", "deleteEvent":
 			run := o.run
 			o.run = func(ctx context.Context, s services, c call) (answer, error) {
 				a, err := run(ctx, s, c)
@@ -56,8 +57,17 @@ func aboutSeries(event *entity.Type, table []*operation) {
 	}
 }
 
-// leadToSeries tells whoever gives a single event a recurrence where it belongs.
+// leadToSeries tells whoever gives a single event a recurrence, or changes a series as one, where that belongs.
 func leadToSeries(err error) error {
+	var missing *command.NotFoundError
+	if errors.As(err, &missing) && missing.Pointer == "" {
+		switch prefix, _, _ := strings.Cut(missing.Ref.ID, "_"); prefix {
+		case entity.Master().IDPrefix:
+			return refuse(notFound, "There is no such event: a series is changed at /v1/series/{masterId}.")
+		case entity.Instance().IDPrefix:
+			return refuse(notFound, "There is no such event: an occurrence is changed at /v1/series/{masterId}/instances/{YYYYMMDD}.")
+		}
+	}
 	var invalid *entity.ValidationError
 	if !errors.As(err, &invalid) {
 		return err

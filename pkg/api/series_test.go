@@ -131,6 +131,19 @@ func TestASingleEventThatIsToRecurIsLedToTheSeries(t *testing.T) {
 	b.Equal("true", b.want(201, promote.with("If-Match", `"1"`).with("Idempotency-Key", "k")).Header().Get(replayed))
 }
 
+func TestWhoChangesASeriesAsAnEventIsToldWhereItIs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	for name, where := range map[string]string{
+		id: "/v1/series/{masterId}.", "inst_20260309_" + strings.TrimPrefix(id, "mst_"): "/v1/series/{masterId}/instances/{YYYYMMDD}.",
+	} {
+		for _, r := range []request{patch("/v1/events/"+name, `{"title":"x"}`, 1), del("/v1/events/"+name, 1)} {
+			b.Contains(b.want(404, r).text("detail"), where)
+		}
+	}
+}
+
 func TestOneOccurrenceIsChangedCancelledAndComesBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
