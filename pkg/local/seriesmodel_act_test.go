@@ -136,8 +136,9 @@ func (m *seriesModel) patch(i int) {
 			s.followEnd(before)
 		}
 	case kind == 6:
-		s.rule = m.rule(s.span)
-		body["rrule"] = s.rule.String()
+		if s.rule = m.rule(s.span); s.rule.String() != before.rule.String() { // the same in another order is another text
+			body["rrule"] = s.rule.String()
+		}
 	case kind == 7:
 		s.exdate = m.dates(before, m.IntN(4))
 		body["exdate"] = anyList(s.exdate)

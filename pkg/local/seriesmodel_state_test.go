@@ -9,7 +9,7 @@ import (
 // The years in which the histories of the model lie.
 var (
 	modelNow     = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
-	modelHorizon = time.Date(2031, 6, 1, 0, 0, 0, 0, time.UTC)
+	modelHorizon = time.Date(2032, 6, 1, 0, 0, 0, 0, time.UTC)
 )
 
 const (
