@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
 
@@ -54,16 +53,10 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 		return at, refuse("is the first occurrence: change the series itself")
 	case !s.OfRule(w.date):
 		return at, refuse("is an additional date: split at an occurrence of the rule")
-	case !w.patch.Has(entity.AttrStartUtc) && skipped(s.Master(), at.Original):
+	case !w.patch.Has(entity.AttrStartUtc) && s.IsSkipped(at):
 		return at, refuse("is a date on which the clocks skip the time of the series: split at another, or send startUtc")
 	}
 	return at, nil
-}
-
-// skipped reports whether the reading of an occurrence does not exist on its date, so that no start can say it.
-func skipped(master entity.Item, o recurrence.Occurrence) bool {
-	zone, err := entity.LoadZone(master.Str(entity.AttrStartTzid))
-	return master.Has(entity.AttrStartTzid) && err == nil && !entity.Wall(o.Start, zone).Equal(o.Wall)
 }
 
 // ended is the series up to the split.
@@ -108,7 +101,7 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.It
 	merged, unsettled := mergeSpan(t, fields, w.patch, w.date)
 	followStart(fields, merged, w.changes)
 	if !w.patch.Has(entity.AttrExDate) {
-		start := startDate(merged)
+		start := series.StartDate(merged)
 		setDates(merged, entity.AttrExDate, merged.Strings(entity.AttrExDate), func(date string) bool { return date != start })
 	}
 	n := creation{typ: t, id: w.id, fields: merged}
@@ -117,15 +110,6 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.It
 		return nil, underChanges(err)
 	}
 	return it, nil
-}
-
-// startDate is the date that a series gives its start.
-func startDate(master entity.Item) string {
-	start := entity.EventSpan(master).Start
-	if zone, err := entity.LoadZone(master.Str(entity.AttrStartTzid)); err == nil && master.Has(entity.AttrStartTzid) {
-		start = entity.Wall(start, zone)
-	}
-	return entity.CompactDate(start)
 }
 
 // underChanges makes a validation error speak of the request, in which the series' fields stand in changes.

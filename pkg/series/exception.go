@@ -29,6 +29,13 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 	return s.virtual(original), true
 }
 
+// IsSkipped reports whether the clocks skip the time that the rule gives an occurrence on its date, so that no start can say
+// it.
+func (s *Series) IsSkipped(o Occurrence) bool {
+	zone, err := entity.LoadZone(s.master.Str(entity.AttrStartTzid))
+	return !s.first.Floating && err == nil && !entity.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
+}
+
 // OfRule reports whether the rule itself gives the occurrence, rather than rdate alone.
 func (s *Series) OfRule(date string) bool {
 	if !slices.Contains(s.master.Strings(entity.AttrRDate), date) {

@@ -47,6 +47,12 @@ func startReading(it entity.Item) (time.Time, *time.Location, bool) {
 	return entity.Wall(start, zone), zone, true
 }
 
+// StartDate returns the local date YYYYMMDD that a series gives its start.
+func StartDate(master entity.Item) string {
+	start, _, _ := startReading(master)
+	return entity.CompactDate(start)
+}
+
 // end moves an end: an instant, or of a series that floats a reading. One that comes to a zone, or leaves its, is another
 // thing then, which its user has to say anew.
 func (m move) end(at time.Time) time.Time {
