@@ -30,6 +30,8 @@ type commands struct {
 	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
 	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
 
+	Simulate simulateCommand `cmd:"" help:"Play random histories of the whole system under faults and check every invariant."`
+
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`

@@ -1,0 +1,224 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// author writes commands for one user: sensible ones mostly, of few items, so that they meet.
+type author struct {
+	*history
+	*shelf
+}
+
+// zoneNames are where users and their items are: clocks that change by an hour and by half an hour, and a place that once
+// left out a day.
+var zoneNames = []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "UTC"}
+
+// most is how many items of a kind a user makes before changing those there are.
+const most = 3
+
+// document reads the JSON text of a request.
+func document(text string) map[string]any {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	out := map[string]any{}
+	if err := d.Decode(&out); err != nil {
+		panic(fmt.Sprintf("simulate: %v in %s", err, text))
+	}
+	return out
+}
+
+// write returns a command with the version it needs and a name for it.
+func (a author) write() (cmd command.Command, expected *int64, name string) {
+	typeName := pick(a.luck, entity.TypeEvent, entity.TypeTask, entity.TypeTask, entity.TypeReminder, entity.TypeReminder,
+		entity.TypeNote, entity.TypeMaster, entity.TypeMaster, entity.TypeMaster, entity.TypeUserMeta)
+	if typeName == entity.TypeUserMeta {
+		return a.settings()
+	}
+	typ := a.registry.Named(typeName)
+	id, it := a.choose(typeName)
+	if id == "" || a.living(typeName) < most && a.luck.one(3) {
+		return a.create(typ)
+	}
+	if it == nil {
+		if _, left := a.expired[id]; left || a.luck.one(3) {
+			return a.restore(typ, id), nil, "restore " + id
+		}
+	}
+	expected = a.version(it)
+	switch n := a.luck.IntN(20); {
+	case n == 0 && typeName == entity.TypeMaster:
+		return command.DeleteSeries{ID: id}, expected, "delete " + id
+	case n == 0:
+		return command.Delete{Type: typ, ID: id}, expected, "delete " + id
+	case n < 4:
+		return a.link(typ, id, it)
+	case n == 4 && it.Has(entity.AttrTTL):
+		return a.restore(typ, id), nil, "restore " + id
+	}
+	switch typeName {
+	case entity.TypeMaster:
+		return a.series(id, it, expected)
+	case entity.TypeReminder:
+		if a.luck.IntN(5) < 3 {
+			return a.act(id)
+		}
+	}
+	text := a.patch(typeName, it)
+	return command.Update{Type: typ, ID: id, Patch: document(text)}, expected, "update " + id + " " + text
+}
+
+// choose returns one of the items that there are or were, more often one that is there.
+func (a author) choose(typeName string) (string, entity.Item) {
+	ids := a.ids[typeName]
+	if len(ids) == 0 {
+		return "", nil
+	}
+	for range 3 {
+		id := ids[a.luck.IntN(len(ids))]
+		if it := a.items[id]; it != nil {
+			return id, it
+		}
+	}
+	id := ids[a.luck.IntN(len(ids))]
+	return id, a.items[id]
+}
+
+func (a author) living(typeName string) int {
+	n := 0
+	for _, id := range a.ids[typeName] {
+		if a.items[id] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// version is the one that its user saw: the present one, mostly.
+func (a author) version(it entity.Item) *int64 {
+	v := it.Int(entity.AttrVersion)
+	if a.luck.one(12) {
+		v--
+	}
+	return &v
+}
+
+func (a author) settings() (command.Command, *int64, string) {
+	text := fmt.Sprintf(`{"defaultTzid":%q}`, pick(a.luck, zoneNames...))
+	switch a.luck.IntN(4) {
+	case 0:
+		text = fmt.Sprintf(`{"preferences":{"autoArchiveDelayHours":%d}}`, pick(a.luck, 1, 2, 24, 100))
+	case 1:
+		text = fmt.Sprintf(`{"preferences":{"autoArchiveCompletedTasks":%t,"enableSoundNotifications":%t}}`, !a.luck.one(4), a.luck.one(2))
+	}
+	return command.UpdateMe{Patch: document(text)}, a.version(a.meta), "settings " + text
+}
+
+func (a author) restore(typ *entity.Type, id string) command.Command {
+	return command.External{Name: "restore", Type: typ, ID: id, Write: func(ctx context.Context, more ...table.Action) (entity.Item, error) {
+		return a.archive.Restore(ctx, typ, a.shelf.user, id, more...)
+	}}
+}
+
+func isArchiveRefusal(err error) bool {
+	return errors.Is(err, archive.ErrNoCopy) || errors.Is(err, archive.ErrAlive) || errors.Is(err, archive.ErrGone)
+}
+
+// link adds or removes a link.
+func (a author) link(typ *entity.Type, id string, it entity.Item) (command.Command, *int64, string) {
+	if links := it.Links(); len(links) > 0 && a.luck.one(2) {
+		target := links[a.luck.IntN(len(links))].Target
+		return command.RemoveLink{Type: typ, ID: id, Target: target}, nil, "unlink " + id + " " + target.ID
+	}
+	targetType := pick(a.luck, entity.TypeEvent, entity.TypeTask, entity.TypeNote, entity.TypeReminder, entity.TypeMaster)
+	targetID, _ := a.choose(targetType)
+	if targetID == "" {
+		targetType, targetID = typ.Name, id
+	}
+	target := entity.Ref{Type: targetType, ID: targetID}
+	return command.AddLink{Type: typ, ID: id, Target: target}, nil, "link " + id + " " + target.ID
+}
+
+// create makes something new, its title unlike any other.
+func (a author) create(typ *entity.Type) (command.Command, *int64, string) {
+	title := fmt.Sprintf(`"title":"c%d"`, a.step)
+	var text string
+	switch typ.Name {
+	case entity.TypeEvent:
+		text = title + "," + a.span("") + a.minutes()
+	case entity.TypeTask:
+		text = title + a.due() + a.minutes() + pick(a.luck, "", "", `,"status":"IN_PROGRESS"`, `,"status":"COMPLETED"`)
+	case entity.TypeReminder:
+		text = title + "," + a.trigger() + pick(a.luck, "", `,"rrule":`+a.rule(), `,"rrule":`+a.rule())
+	case entity.TypeNote:
+		text = title + `,"body":"b"`
+	case entity.TypeMaster:
+		text = title + "," + a.span("") + a.minutes() + `,"rrule":` + a.rule()
+	}
+	text = "{" + text + "}"
+	if typ.Name == entity.TypeMaster {
+		return command.CreateSeries{Fields: document(text)}, nil, "create series " + text
+	}
+	cmd := command.Create{Type: typ, Fields: document(text)}
+	if a.luck.one(4) {
+		cmd.ID = typ.IDPrefix + "_" + a.luck.uuid()
+		if ids := a.ids[typ.Name]; len(ids) > 0 && a.luck.one(3) {
+			cmd.ID = ids[a.luck.IntN(len(ids))] // which is taken, or gone for good
+		}
+	}
+	return cmd, nil, "create " + typ.Plural + " " + cmd.ID + " " + text
+}
+
+// soon is a time of the next days or the last hours, in whole minutes.
+func (a author) soon() time.Time {
+	spread := pick(a.luck, 2*time.Hour, 30*time.Hour, 30*time.Hour, 4*24*time.Hour)
+	back := pick(a.luck, 0, 0, 3*time.Hour, 30*time.Hour)
+	return a.now.Add(time.Duration(a.luck.Int64N(int64(spread))) - back).Truncate(time.Minute)
+}
+
+// timeIn is a time with its zone, or one that floats.
+func (a author) timeIn(name, zoneName string) string {
+	at := a.soon()
+	if a.luck.one(3) {
+		return fmt.Sprintf(`%q:%q`, name, at.Format("2006-01-02T15:04:05"))
+	}
+	return fmt.Sprintf(`%q:%q,%q:%q`, name, at.Format(time.RFC3339), zoneName, pick(a.luck, zoneNames...))
+}
+
+func (a author) trigger() string { return a.timeIn(entity.AttrTriggerUtc, entity.AttrTzid) }
+
+// span is when an event is.
+func (a author) span(none string) string {
+	if a.luck.one(5) {
+		return fmt.Sprintf(`"isAllDay":true,"startDate":%q`, a.soon().Format(time.DateOnly)) + none
+	}
+	return a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid)
+}
+
+func (a author) due() string {
+	switch a.luck.IntN(4) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(`,"isAllDay":true,"dueDate":%q`, a.soon().Format(time.DateOnly))
+	}
+	return "," + a.timeIn(entity.AttrDueUtc, entity.AttrDueTzid)
+}
+
+func (a author) minutes() string {
+	return pick(a.luck, "", `,"reminderMinutes":[0]`, `,"reminderMinutes":[0,30]`, `,"reminderMinutes":[10,60]`, `,"reminderMinutes":[5,1440]`)
+}
+
+func (a author) rule() string {
+	return `"` + pick(a.luck, "FREQ=DAILY", "FREQ=DAILY", "FREQ=DAILY;COUNT=3", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,SA", "FREQ=MONTHLY", "FREQ=DAILY;COUNT=10") + `"`
+}

@@ -1,0 +1,130 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// attrObject names the copy in a COLD row (docs/data-model.md).
+const attrObject = "object"
+
+// checkExpired: what leaves through TTL leaves a copy that is the same item (I6).
+func (h *history) checkExpired(s *shelf, r *record, ref entity.Ref) {
+	if problem := h.copyProblem(s, ref.ID, r.Old); problem != "" {
+		h.violate("I6", s.user, ref.ID, "expired at version %d: %s", r.Old.Int(entity.AttrVersion), problem)
+	}
+	if at := r.Old.Int(entity.AttrTTL); at > h.now.Unix() {
+		h.violate("I6", s.user, ref.ID, "expired before its time")
+	}
+}
+
+func (h *history) copyProblem(s *shelf, id string, expired entity.Item) string {
+	cold := s.colds[id]
+	if cold == nil {
+		return "no row names a copy"
+	}
+	body, err := h.copies.Get(noContext, cold.Str(attrObject))
+	if err != nil {
+		return err.Error()
+	}
+	var copied struct{ Item json.RawMessage }
+	if err := json.Unmarshal(body, &copied); err != nil {
+		return err.Error()
+	}
+	without := expired.Clone()
+	delete(without, entity.AttrTTL)
+	if !bytes.Equal(copied.Item, change.AppendItem(nil, without)) {
+		return "the copy " + cold.Str(attrObject) + " is another item"
+	}
+	return ""
+}
+
+// bookkept are the attributes in which an item that was restored differs from what left.
+var bookkept = []string{entity.AttrVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt, entity.AttrTTL}
+
+// checkRestored: what comes back is what left, two versions on (I6).
+func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
+	left, ok := s.expired[ref.ID]
+	if !ok {
+		h.violate("I6", s.user, ref.ID, "was restored, and never left")
+		return
+	}
+	before, after := left.Clone(), r.New.Clone()
+	for _, name := range bookkept {
+		delete(before, name)
+		delete(after, name)
+	}
+	if !before.Equal(after) || r.New.Int(entity.AttrVersion) != left.Int(entity.AttrVersion)+2 || r.New.Has(entity.AttrTTL) || s.gone[ref.ID] {
+		h.violate("I6", s.user, ref.ID, "came back as another item than left")
+	}
+}
+
+// checkCopies: when all is quiet, everything that left has its copy, each copy is named, and each row names one (I6).
+func (h *history) checkCopies() {
+	named := map[string]bool{}
+	for _, user := range h.users {
+		s := h.known.shelves[user]
+		for _, id := range slices.Sorted(maps.Keys(s.expired)) {
+			if problem := h.copyProblem(s, id, s.expired[id]); problem != "" && s.items[id] == nil {
+				h.violate("I6", user, id, "has left: %s", problem)
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(s.colds)) {
+			object := s.colds[id].Str(attrObject)
+			named[object] = true
+			if _, err := h.copies.Get(noContext, object); err != nil {
+				h.violate("I6", user, id, "its row names a copy that is not there: %v", err)
+			}
+			if it := s.items[id]; it != nil && (!it.Has(entity.AttrTTL) || it.Int(entity.AttrVersion) != s.colds[id].Int(entity.AttrVersion)) {
+				h.violate("I6", user, id, "lives at version %d with ttl %t, beside a copy of version %d", it.Int(entity.AttrVersion), it.Has(entity.AttrTTL), s.colds[id].Int(entity.AttrVersion))
+			}
+		}
+		h.checkRetention(s)
+	}
+	objects, err := h.copies.List(noContext, "archive/", 1000, "")
+	if err != nil {
+		h.violate("I6", "", "copies", "%v", err)
+	}
+	for _, name := range objects {
+		if !named[name] {
+			h.violate("I6", strings.SplitN(name, "/", 3)[1], name, "is a copy that no row names")
+		}
+	}
+}
+
+// checkRetention: what is to leave has a ttl, and nothing else has (I6). A task whose time has come is archived (I7).
+func (h *history) checkRetention(s *shelf) {
+	for _, id := range slices.Sorted(maps.Keys(s.items)) {
+		it := s.items[id]
+		typ := h.registry.Named(it.Str(entity.AttrType))
+		keep, final := typ.Retention[it.Str(entity.AttrStatus)]
+		leaves := final && !it.Has(entity.AttrRestoredAt)
+		want := int64(0)
+		if leaves {
+			want = h.instantOf(it).Add(keep).Unix()
+		}
+		if it.Int(entity.AttrTTL) != want {
+			h.violate("I6", s.user, id, "%s has ttl %d, want %d", it.Str(entity.AttrStatus), it.Int(entity.AttrTTL), want)
+		}
+		at, ok := it.Time(entity.AttrArchiveAt)
+		if ok && it.Str(entity.AttrStatus) == entity.StatusCompleted && !s.hasTimer(id) {
+			h.violate("I7", s.user, id, "is to be archived at %s, and neither is nor has a timer", entity.FormatInstant(at))
+		}
+	}
+}
+
+func (s *shelf) hasTimer(id string) bool {
+	for sk, row := range s.timers {
+		timer, err := entity.ParseTimer(sk)
+		if err == nil && timer.TaskID == id && row.Str(entity.AttrArchiveAt) == s.items[id].Str(entity.AttrArchiveAt) && row.Str(entity.AttrCompletedAt) == s.items[id].Str(entity.AttrCompletedAt) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package simulate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+)
+
+// Attributes of a fence (docs/data-model.md, FIRED).
+const (
+	fenceDelivery = "deliveryId"
+	fenceState    = "state"
+	fenceItem     = "itemId"
+	fenceSent     = "sent"
+)
+
+// checkFence judges a fence in the instant in which it was put, by the items as they were (I5): nothing is announced that
+// nobody wants, early, more than a day late, or that was past when it was asked for.
+func (h *history) checkFence(s *shelf, row entity.Item) {
+	sk := row.Str(entity.AttrSK)
+	id := row.Str(fenceItem)
+	if s.raised[sk] > 0 {
+		h.violate("I5", s.user, sk, "was put twice")
+	}
+	delivery := row.Str(fenceDelivery)
+	if other, known := s.fenceOf[delivery]; known && other != sk {
+		h.violate("I5", s.user, sk, "has the deliveryId of %s", other)
+	}
+	s.fenceOf[delivery] = sk
+	it := s.items[id]
+	if strings.HasPrefix(id, "inst_") {
+		masterID, _, err := entity.ParseInstanceID(id)
+		if err != nil {
+			h.violate("I5", s.user, sk, "names no item: %v", err)
+		}
+		it = s.items[masterID]
+	}
+	if it == nil {
+		h.violate("I5", s.user, sk, "announces an item that is not there")
+		return
+	}
+	var reasons []string
+	for _, w := range s.wantsOf(it, h.now) {
+		if w.id != id || w.fence(s.user) != sk {
+			continue
+		}
+		switch {
+		case w.due.After(h.now):
+			reasons = append(reasons, "it is early")
+		case h.now.Sub(w.due) > lateLimit:
+			reasons = append(reasons, "it is more than a day late")
+		case w.due.Before(w.asked):
+			reasons = append(reasons, "it was past at "+entity.FormatInstant(w.asked)+", when it was asked for")
+		case w.over():
+			reasons = append(reasons, "it was done by "+entity.FormatInstant(w.last))
+		default:
+			return
+		}
+	}
+	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", entity.FormatInstant(h.now), strings.Join(reasons, "; "))
+}
+
+// published judges an event in the instant in which it reaches the bus.
+func (h *history) published(e bus.Event) {
+	if e.Type != reminders.DetailType {
+		return
+	}
+	var detail struct {
+		DeliveryID, UserID, ItemID, DueUtc string
+	}
+	if err := json.Unmarshal(e.Detail, &detail); err != nil {
+		h.violate("I5", "", string(e.Detail), "%v", err)
+		return
+	}
+	h.tell("  published %s", e.Detail)
+	s := h.known.shelves[detail.UserID]
+	if s == nil || h.current != nil && !h.current.users[detail.UserID] {
+		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")
+		return
+	}
+	sk, known := s.fenceOf[detail.DeliveryID]
+	if !known || !strings.Contains(sk, detail.ItemID) || !strings.HasSuffix(sk, detail.DueUtc) {
+		h.violate("I5", s.user, detail.ItemID, "was published for %s without a fence", detail.DueUtc)
+		return
+	}
+	s.told[sk]++
+}
+
+// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its fence, each fence is
+// closed and was published (I5).
+func (h *history) checkDelivered(s *shelf) {
+	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
+		if row := s.fences[sk]; row.Str(fenceState) != fenceSent || s.told[sk] == 0 {
+			h.violate("I5", s.user, sk, "is %s, and was published %d times", row.Str(fenceState), s.told[sk])
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.items)) {
+		for _, w := range s.wantsOf(s.items[id], h.now) {
+			h.requireTold(s, w, "")
+		}
+	}
+	h.checkPassed(s)
+}
+
+func (h *history) requireTold(s *shelf, w want, why string) {
+	isDue := !w.due.After(h.now) && h.now.Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
+	if isDue && s.raised[w.fence(s.user)] == 0 {
+		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", entity.FormatInstant(w.due), entity.FormatInstant(w.asked), why)
+	}
+}
+
+// checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has moved
+// on by itself (I5).
+func (h *history) checkPassed(s *shelf) {
+	zoneMoved, _ := s.meta.Time(entity.AttrZoneSetAt)
+	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
+		it := s.ordered[id]
+		if it.Str(entity.AttrType) != entity.TypeReminder || !it.Has(entity.AttrRRule) || s.items[id] == nil {
+			continue
+		}
+		left := h.instantOf(it)
+		if !zoneMoved.Before(left) && !it.Has(entity.AttrTzid) {
+			continue // a reading that had passed on the old clocks may come once more on the new ones
+		}
+		for _, w := range s.wantsOf(it, h.now) {
+			if !w.due.Before(left.Add(time.Second)) {
+				h.requireTold(s, w, ", though it passed")
+			}
+		}
+	}
+}
+
+// checkSchedules: each item has for each offset one schedule, for its next due instant, and there is no other (I4).
+func (h *history) checkSchedules() {
+	wanted := map[string]want{}
+	for _, user := range h.users {
+		s := h.known.shelves[user]
+		for _, id := range slices.Sorted(maps.Keys(s.items)) {
+			for _, w := range s.wantsOf(s.items[id], h.now) {
+				name := reminders.ScheduleName(user, w.id, w.offset)
+				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == 0 && (!ok || w.due.Before(before.due)) {
+					wanted[name] = w
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		w, one := wanted[name], h.schedules.named[name]
+		switch {
+		case one == nil:
+			h.violate("I4", "", w.id, "has no schedule for %d minutes before, due %s", w.offset, entity.FormatInstant(w.due))
+		case one.called || one.At.Before(w.due) || one.At.After(w.due.Add(leastLead)) || !namesDue(one.Payload, w):
+			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", entity.FormatInstant(w.due), entity.FormatInstant(one.At), one.called, one.Payload)
+		}
+	}
+	for _, name := range h.schedules.names() {
+		if _, ok := wanted[name]; !ok {
+			one := h.schedules.named[name]
+			h.violate("I4", userOfPayload(one.Payload), string(one.Payload), "is scheduled for %s (called %t), and nobody wants it", entity.FormatInstant(one.At), one.called)
+		}
+	}
+}
+
+func namesDue(payload []byte, w want) bool {
+	var call struct{ ItemID, DueUtc string }
+	return json.Unmarshal(payload, &call) == nil && call.ItemID == w.id && call.DueUtc == entity.FormatInstant(w.due)
+}

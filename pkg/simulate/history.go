@@ -1,0 +1,186 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"nexus/pkg/archive"
+	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/change"
+	"nexus/pkg/command"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/query"
+	"nexus/pkg/reminders"
+	"nexus/pkg/stats"
+	"nexus/pkg/table/memory"
+)
+
+// history is one play: the system, its faults, and what is known of what it did.
+type history struct {
+	spec Spec
+	luck *luck
+	now  time.Time
+	step int
+
+	store     *memory.Store
+	copies    *blobmemory.Store // cold copies
+	parking   *blobmemory.Store
+	schedules *schedules
+	registry  *entity.Registry
+	commands  *command.Service
+	archive   *archive.Archive
+	queries   *query.Service
+	notifier  *reminders.Notifier
+	readers   []*reader
+	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
+	stream    *stream
+
+	workers  []*worker
+	current  *worker
+	settling bool // the faults have stopped
+	requests []*request
+	users    []string
+	created  int // ids made
+
+	known      *known
+	operations int64
+	violation  *Violation
+	tracing    bool
+	trace      []string
+}
+
+// Run plays a history.
+func Run(spec Spec) Result { return play(spec, false) }
+
+// Replay plays a history and tells what happened.
+func Replay(spec Spec) Result { return play(spec, true) }
+
+func play(spec Spec, tracing bool) Result {
+	if err := spec.check(); err != nil {
+		panic("simulate: " + err.Error()) // a mistake in the program: texts are checked when they are read
+	}
+	h := newHistory(spec, tracing)
+	defer h.close()
+	for h.step = 0; h.step < spec.Steps && h.violation == nil; h.step++ {
+		if slices.Contains(spec.Skip, h.step) {
+			continue
+		}
+		h.luck.step(h.step)
+		h.luck.calm = slices.Contains(spec.Calm, h.step)
+		h.take()
+		h.checkSums()
+	}
+	if h.violation == nil {
+		h.luck.step(spec.Steps)
+		h.finish()
+	}
+	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Trace: h.trace}
+}
+
+func newHistory(spec Spec, tracing bool) *history {
+	l := newLuck(spec.Seed)
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, alone: map[string]*consume.Loop{}}
+	clock := func() time.Time { return h.now }
+	h.store = memory.New(clock, memory.Options{Shards: l.shards})
+	h.stream = newStream(h.store.Feed())
+	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
+	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}
+	h.registry = entity.Product()
+	for i := range l.users {
+		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])
+	}
+	h.known = newKnown(h.users)
+
+	port := storePort{h}
+	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: clock, NewID: h.newID})
+	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: clock}
+	h.archive = archive.New(archiving)
+	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: clock})
+	reminding := reminders.Config{
+		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: clock, Log: slog.New(slog.DiscardHandler),
+	}
+	h.notifier = reminders.NewNotifier(reminding)
+	h.openReaders([]change.Consumer{
+		projection.NewConsumer(stats.Projection(), port, clock),
+		projection.NewConsumer(links.Projection(), port, clock),
+		reminders.New(reminding),
+		archive.NewConsumer(archiving),
+	})
+	return h
+}
+
+// openReaders puts the consumers behind readers as the deployment table has them, or each behind one of its own.
+func (h *history) openReaders(consumers []change.Consumer) {
+	byName := map[string]change.Consumer{}
+	for _, c := range consumers {
+		byName[c.Name()] = watched{c, h}
+		h.alone[c.Name()] = h.newLoop(byName[c.Name()])
+	}
+	for _, row := range eventsource.Deployment(h.registry) {
+		groups := [][]string{row.Consumers}
+		if h.luck.apart {
+			groups = nil
+			for _, name := range row.Consumers {
+				groups = append(groups, []string{name})
+			}
+		}
+		for _, names := range groups {
+			var group []change.Consumer
+			for _, name := range names {
+				group = append(group, byName[name])
+			}
+			h.readers = append(h.readers, newReader(names, row.Filter, h.newLoop(group...)))
+		}
+	}
+}
+
+func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
+	loop, err := consume.New(consume.Config{
+		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return h.now }, InTurn: true,
+		Wait: func(ctx context.Context, _ time.Duration) error {
+			h.call("loop", "wait")
+			return ctx.Err()
+		},
+	})
+	if err != nil {
+		panic("simulate: " + err.Error()) // the parts above do not fit together
+	}
+	return loop
+}
+
+func (h *history) newID() string {
+	h.created++
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(h.spec.Seed), h.created)
+}
+
+// close ends what is still held.
+func (h *history) close() {
+	for len(h.workers) > 0 {
+		w := h.workers[0]
+		w.dead = true
+		h.dismiss(w)
+	}
+}
+
+// tell notes what happens, if anybody wants to know.
+func (h *history) tell(format string, args ...any) {
+	if h.tracing {
+		h.trace = append(h.trace, fmt.Sprintf("%3d %s  ", h.step, entity.FormatInstant(h.now))+fmt.Sprintf(format, args...))
+	}
+}
+
+// violate notes the first violation; what follows it may follow from it.
+func (h *history) violate(invariant, user, item, format string, args ...any) {
+	if h.violation == nil {
+		h.violation = &Violation{Invariant: invariant, User: user, Item: item, Detail: fmt.Sprintf(format, args...), Step: h.step}
+		h.tell("VIOLATION %s %s %s: %s", invariant, user, item, h.violation.Detail)
+	}
+}

@@ -1,0 +1,244 @@
+package simulate
+
+import (
+	"encoding/json"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// userOf is whose partition a key lies in; "" if it is nobody's.
+func userOf(key entity.Key) string {
+	user, err := entity.ParseUserPK(key.PK)
+	if err != nil {
+		return ""
+	}
+	return user
+}
+
+// userOfPayload is whose reminder a call of the scheduler is about.
+func userOfPayload(payload []byte) string {
+	var call struct {
+		UserID string `json:"userId"`
+	}
+	_ = json.Unmarshal(payload, &call) // a payload that says nothing is nobody's: its worker then has no rows to touch
+	return call.UserID
+}
+
+// known is what the log of all writes says, record by record: the table as it is, and what it was. Nothing in it was asked of
+// the code under test.
+type known struct {
+	shelves map[string]*shelf
+	done    map[string]map[string]bool // by consumer: sequence numbers
+	left    []left
+	amounts map[string]amounts // of contributions that were read before
+}
+
+// shelf is what is known of one user.
+type shelf struct {
+	user    string
+	meta    entity.Item
+	items   map[string]entity.Item // by id, entities of all kinds
+	ids     map[string][]string    // by type, all that there ever were, in the order of their making
+	ledgers map[string]map[string]entity.Item
+	links   map[string]entity.Item // by sort key
+	fences  map[string]entity.Item // by sort key
+	colds   map[string]entity.Item // by id
+	timers  map[string]entity.Item // by sort key
+	gone    map[string]bool
+
+	moved    bool // something of a projection was written since the sums were checked
+	expired  map[string]entity.Item
+	raised   map[string]int    // fences put, by sort key
+	fenceOf  map[string]string // by delivery id
+	told     map[string]int    // events published, by sort key of the fence
+	ordered  map[string]entity.Item
+	titles   map[string]string // id by title, of what was created
+	eventAt  string            // the latest creation of an event
+	taskDone string            // the latest completion of a task
+}
+
+func newKnown(users []string) *known {
+	k := &known{shelves: map[string]*shelf{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
+	for _, user := range users {
+		k.shelves[user] = &shelf{
+			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
+			links: map[string]entity.Item{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
+			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]int{},
+			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]entity.Item{}, titles: map[string]string{},
+		}
+	}
+	return k
+}
+
+func (k *known) applied(consumer, sequence string) {
+	if k.done[consumer] == nil {
+		k.done[consumer] = map[string]bool{}
+	}
+	k.done[consumer][sequence] = true
+}
+
+// absorb takes in what a worker wrote, nil for the TTL service.
+func (h *history) absorb(w *worker) {
+	by := outside
+	if w != nil {
+		by = w.kind
+	}
+	for _, r := range h.stream.read(by) {
+		h.take1(r)
+	}
+}
+
+func (h *history) take1(r *record) {
+	s := h.known.shelves[userOf(r.Key)]
+	sk, err := entity.ParseSortKey(r.Key.SK)
+	if s == nil || err != nil {
+		h.violate("I9", userOf(r.Key), r.Key.SK, "a row that is nobody's was written")
+		return
+	}
+	if h.tracing && !sk.IsRow() {
+		h.tell("  %s %s %s version %s status %s ttl %s", r.Name, s.user, r.Key.SK, number(r.New, entity.AttrVersion), r.New.Str(entity.AttrStatus), number(r.New, entity.AttrTTL))
+	} else if h.tracing {
+		h.tell("  %s %s %s", r.Name, s.user, r.Key.SK)
+	}
+	switch sk.Prefix {
+	case entity.RowLedger:
+		if s.ledgers[sk.Components[0]] == nil {
+			s.ledgers[sk.Components[0]] = map[string]entity.Item{}
+		}
+		keep(s.ledgers[sk.Components[0]], sk.Components[1], r.New)
+		s.moved = true
+	case entity.RowLink:
+		keep(s.links, r.Key.SK, r.New)
+		s.moved = true
+	case entity.RowFired:
+		if r.Name == change.Insert {
+			h.checkFence(s, r.New)
+			s.raised[r.Key.SK]++
+		}
+		keep(s.fences, r.Key.SK, r.New)
+	case entity.RowCold:
+		keep(s.colds, sk.Components[0], r.New)
+	case entity.RowTimer:
+		keep(s.timers, r.Key.SK, r.New)
+	case entity.RowGone:
+		s.gone[sk.Components[0]] = r.New != nil
+	case entity.TypeUserMeta:
+		s.meta, s.moved = r.New, true
+	}
+	if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {
+		return
+	}
+	h.takeEntity(s, r, sk.Ref())
+}
+
+func number(it entity.Item, name string) entity.Number {
+	n, _ := it[name].(entity.Number)
+	return n
+}
+
+func keep(rows map[string]entity.Item, name string, row entity.Item) {
+	if row == nil {
+		delete(rows, name)
+	} else {
+		rows[name] = row
+	}
+}
+
+// takeEntity judges the write of an entity by what was there before.
+func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
+	if r.Name == change.Insert {
+		if _, again := s.expired[ref.ID]; !again {
+			s.ids[ref.Type] = append(s.ids[ref.Type], ref.ID)
+		}
+	}
+	h.checkVersion(s, r, ref)
+	h.checkOrdered(s, r, ref)
+	if r.by == commanding {
+		h.checkTwice(s, r, ref)
+		s.ordered[ref.ID] = r.New
+	}
+	if ref.Type == entity.TypeTask {
+		h.checkArchived(s, r, ref)
+		s.taskDone = max(s.taskDone, r.New.Str(entity.AttrCompletedAt))
+	}
+	if (ref.Type == entity.TypeEvent || ref.Type == entity.TypeMaster) && r.New != nil {
+		s.eventAt = max(s.eventAt, r.New.Str(entity.AttrCreatedAt))
+	}
+	switch {
+	case r.Expired:
+		h.checkExpired(s, r, ref)
+		s.expired[ref.ID] = r.Old
+	case r.Name == change.Insert && r.New.Has(entity.AttrRestoredAt):
+		h.checkRestored(s, r, ref)
+		delete(s.expired, ref.ID)
+	case r.Name == change.Insert && s.gone[ref.ID]:
+		h.violate("I6", s.user, ref.ID, "an id that was deleted lives again")
+	}
+	keep(s.items, ref.ID, r.New)
+}
+
+// checkVersion: whatever changes an entity adds one to its version; bookkeeping of ttl alone adds nothing.
+func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
+	if r.Old == nil || r.New == nil {
+		return
+	}
+	before, after := r.Old.Int(entity.AttrVersion), r.New.Int(entity.AttrVersion)
+	if after == before+1 {
+		return
+	}
+	a, b := r.Old.Clone(), r.New.Clone()
+	for _, name := range []string{entity.AttrTTL, entity.AttrExceptionsVersion, entity.AttrHasExceptions} {
+		delete(a, name)
+		delete(b, name)
+	}
+	if after != before || !a.Equal(b) {
+		h.violate("I2", s.user, ref.ID, "version goes from %d to %d", before, after)
+	}
+}
+
+// checkTwice: a request that is repeated under its key creates nothing a second time. Titles name requests here.
+func (h *history) checkTwice(s *shelf, r *record, ref entity.Ref) {
+	if r.Name != change.Insert || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance {
+		return
+	}
+	title := r.New.Str(entity.AttrTitle)
+	if other, known := s.titles[title]; known && other != ref.ID {
+		h.violate("I9", s.user, ref.ID, "%q was created twice, first as %s", title, other)
+	}
+	s.titles[title] = ref.ID
+}
+
+// checkArchived: nobody but the user archives a task that is not completed, or before its time (I7).
+func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
+	if r.by == commanding || r.New.Str(entity.AttrStatus) != entity.StatusArchived || r.Old.Str(entity.AttrStatus) == entity.StatusArchived {
+		return
+	}
+	at, ok := r.Old.Time(entity.AttrArchiveAt)
+	if !ok || r.Old.Str(entity.AttrStatus) != entity.StatusCompleted || at.After(h.now) {
+		h.violate("I7", s.user, ref.ID, "archived at %s, when it was %s and to be archived at %s",
+			entity.FormatInstant(h.now), r.Old.Str(entity.AttrStatus), r.Old.Str(entity.AttrArchiveAt))
+	}
+}
+
+// checkOrdered: dueSetAt is the time of the last command that changed what is due (I5).
+func (h *history) checkOrdered(s *shelf, r *record, ref entity.Ref) {
+	if r.New == nil || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance || ref.Type == entity.TypeNote {
+		return
+	}
+	before, after := plainDues(ref.Type, r.Old), plainDues(ref.Type, r.New)
+	if before == after && r.Old != nil {
+		return
+	}
+	set, ok := r.New.Time(entity.AttrDueSetAt)
+	if r.by == commanding && after != "" && (!ok || !set.Equal(h.instantOf(r.New))) {
+		h.violate("I5", s.user, ref.ID, "dueSetAt is %s after a command changed what is due from %q to %q", r.New.Str(entity.AttrDueSetAt), before, after)
+	}
+}
+
+// instantOf is when a row was written, by its own account.
+func (h *history) instantOf(it entity.Item) time.Time {
+	at, _ := it.Time(entity.AttrUpdatedAt)
+	return at
+}

@@ -1,0 +1,90 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"nexus/pkg/table"
+)
+
+// luck is what a seed decides. Each step draws its own, so that leaving one out changes nothing about the others' draws.
+type luck struct {
+	*rand.Rand
+	source *rand.PCG
+	seed   uint64
+	calm   bool
+	nature
+}
+
+// nature is what a history is like as a whole.
+type nature struct {
+	users, shards int
+	apart         bool // each consumer has a reader of its own
+	faults        int  // of ten thousand port calls
+	crashes       int  // of a hundred faults
+	held          int  // of a hundred workers, those that are held while others go on
+	begin         time.Time
+}
+
+// begins are days before clocks change, or a day is left out, in the zones of this world.
+var begins = [...]time.Time{
+	time.Date(2025, time.March, 8, 9, 0, 0, 0, time.UTC),      // New York
+	time.Date(2025, time.March, 29, 7, 30, 0, 0, time.UTC),    // London
+	time.Date(2025, time.April, 5, 3, 0, 0, 0, time.UTC),      // Lord Howe, half an hour back
+	time.Date(2025, time.October, 4, 6, 0, 0, 0, time.UTC),    // Lord Howe, half an hour on
+	time.Date(2025, time.October, 25, 12, 0, 0, 0, time.UTC),  // London
+	time.Date(2025, time.November, 1, 18, 0, 0, 0, time.UTC),  // New York
+	time.Date(2011, time.December, 28, 20, 0, 0, 0, time.UTC), // Apia, which had no 30 December
+	time.Date(2024, time.February, 28, 10, 0, 0, 0, time.UTC),
+}
+
+func newLuck(seed uint64) *luck {
+	source := rand.NewPCG(seed, 0)
+	l := &luck{Rand: rand.New(source), source: source, seed: seed}
+	l.nature = nature{
+		users: 2 + l.IntN(3), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
+		faults:  [...]int{0, 50, 150, 400, 1000}[l.IntN(5)],
+		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
+		held:    [...]int{0, 20, 50}[l.IntN(3)],
+		begin:   begins[l.IntN(len(begins))],
+	}
+	return l
+}
+
+// step begins to draw for a step.
+func (l *luck) step(n int) { l.source.Seed(l.seed, uint64(n)+1) }
+
+func (l *luck) one(in int) bool { return l.IntN(in) == 0 }
+
+func pick[T any](l *luck, choices ...T) T { return choices[l.IntN(len(choices))] }
+
+// fault is what becomes of a port call.
+func (l *luck) fault(h *history) fault {
+	if l.calm || h.settling || l.faults == 0 {
+		return noFault
+	}
+	draw := l.Uint64()
+	if int(draw%10_000) >= l.faults {
+		return noFault
+	}
+	draw /= 10_000
+	if int(draw%100) < l.crashes {
+		return [...]fault{crashBefore, crashAfter}[draw/100%2]
+	}
+	return [...]fault{failBefore, failAfter}[draw/100%2]
+}
+
+// storeError is how a call of the store that did nothing fails.
+func (l *luck) storeError(op string) error {
+	if op == "Transact" && l.one(2) {
+		return table.ErrConflict
+	}
+	return pick(l, table.ErrThrottled, table.ErrUnavailable)
+}
+
+// uuid is an id that looks as if it came from a random source, and does, of a kind.
+func (l *luck) uuid() string {
+	a, b := l.Uint64(), l.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
+}

@@ -1,0 +1,167 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// storePort is the table as workers see it.
+type storePort struct{ h *history }
+
+var _ table.Store = storePort{}
+
+// storeCall makes one call. What names the rows it touches is checked against the worker's users (I9).
+func storeCall[T any](h *history, op string, writes bool, keys []entity.Key, do func() (T, error)) (T, error) {
+	var none T
+	f := h.call("store", op)
+	h.trespass(op, keys)
+	if w := h.current; w != nil && writes && w.cursed != "" && w.cursed == w.consumer {
+		return none, fmt.Errorf("%s: %w", op, table.ErrInvalid)
+	}
+	if f == failBefore {
+		return none, fmt.Errorf("%s: %w", op, h.luck.storeError(op))
+	}
+	v, err := do()
+	h.after(f)
+	if f == failAfter {
+		return none, fmt.Errorf("%s: %w", op, table.ErrUnavailable)
+	}
+	return v, err
+}
+
+// trespass reports a worker at rows of somebody it has no business with.
+func (h *history) trespass(op string, keys []entity.Key) {
+	w := h.current
+	if w == nil {
+		return
+	}
+	for _, key := range keys {
+		if w.allowed[key.PK] {
+			continue
+		}
+		h.violate("I9", userOf(key), key.String(), "%s by %s", op, w.name)
+	}
+}
+
+func (p storePort) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+	return storeCall(p.h, "Get", false, []entity.Key{key}, func() (entity.Item, error) { return p.h.store.Get(ctx, key) })
+}
+
+func (p storePort) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+	return storeCall(p.h, "BatchGet", false, keys, func() ([]entity.Item, error) { return p.h.store.BatchGet(ctx, keys) })
+}
+
+func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	return storeCall(p.h, "Query", false, []entity.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+}
+
+func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {
+	return storeCall(p.h, "Count", false, []entity.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
+}
+
+func (p storePort) Put(ctx context.Context, in table.Put) error {
+	_, err := storeCall(p.h, "Put", true, []entity.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
+	return err
+}
+
+func (p storePort) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+	return storeCall(p.h, "Update", true, []entity.Key{u.Key}, func() (entity.Item, error) { return p.h.store.Update(ctx, u) })
+}
+
+func (p storePort) Delete(ctx context.Context, d table.Delete) error {
+	_, err := storeCall(p.h, "Delete", true, []entity.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
+	return err
+}
+
+func (p storePort) Transact(ctx context.Context, actions ...table.Action) error {
+	keys := make([]entity.Key, len(actions))
+	for i, a := range actions {
+		keys[i] = a.Target()
+	}
+	_, err := storeCall(p.h, "Transact", true, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Transact(ctx, actions...) })
+	return err
+}
+
+func (p storePort) Load(ctx context.Context, rows []entity.Item) error {
+	keys := make([]entity.Key, len(rows))
+	for i, row := range rows {
+		keys[i] = row.Key()
+	}
+	_, err := storeCall(p.h, "Load", true, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Load(ctx, rows) })
+	return err
+}
+
+// blobPort is an object store as workers see it.
+type blobPort struct {
+	h    *history
+	kept blob.Store
+}
+
+func blobCall[T any](h *history, op, name string, do func() (T, error)) (T, error) {
+	var none T
+	f := h.call("blob", op)
+	if w := h.current; w != nil && strings.HasPrefix(name, "archive/") {
+		if owner := strings.SplitN(name, "/", 3)[1]; !w.users[owner] {
+			h.violate("I9", owner, name, "object %s by %s", op, w.name)
+		}
+	}
+	if f == failBefore {
+		return none, fmt.Errorf("%s %s: %w", op, name, blob.ErrThrottled)
+	}
+	v, err := do()
+	h.after(f)
+	if f == failAfter {
+		return none, fmt.Errorf("%s %s: %w", op, name, blob.ErrUnavailable)
+	}
+	return v, err
+}
+
+func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
+	_, err := blobCall(p.h, "put", name, func() (struct{}, error) { return struct{}{}, p.kept.Put(ctx, name, body) })
+	return err
+}
+
+func (p blobPort) Get(ctx context.Context, name string) ([]byte, error) {
+	return blobCall(p.h, "get", name, func() ([]byte, error) { return p.kept.Get(ctx, name) })
+}
+
+func (p blobPort) Delete(ctx context.Context, name string) error {
+	_, err := blobCall(p.h, "delete", name, func() (struct{}, error) { return struct{}{}, p.kept.Delete(ctx, name) })
+	return err
+}
+
+func (p blobPort) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {
+	return blobCall(p.h, "list", prefix, func() ([]string, error) { return p.kept.List(ctx, prefix, limit, after) })
+}
+
+// busPort is the bus as workers see it. Each event that reaches it is judged at once.
+type busPort struct{ h *history }
+
+func (p busPort) Publish(ctx context.Context, events ...bus.Event) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
+	}
+	if err := bus.Check(events); err != nil {
+		return err
+	}
+	f := p.h.call("bus", "publish")
+	if f == failBefore {
+		return bus.ErrThrottled
+	}
+	p.h.absorb(p.h.current)
+	for _, e := range events {
+		p.h.published(e)
+	}
+	p.h.after(f)
+	if f == failAfter {
+		return errors.Join(bus.ErrUnavailable)
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/eventsource"
+)
+
+// reader is one event source mapping: consumers, and how far each shard was delivered to them.
+type reader struct {
+	consumers []string
+	filter    eventsource.Filter
+	loop      *consume.Loop
+	places    map[*shard]int // of the next record
+	busy      map[*shard]*worker
+}
+
+func newReader(consumers []string, filter eventsource.Filter, loop *consume.Loop) *reader {
+	return &reader{consumers, filter, loop, map[*shard]int{}, map[*shard]*worker{}}
+}
+
+// giveUpAge is the age at which a mapping hands a record that it could not deliver to its on-failure destination.
+const giveUpAge = 23 * time.Hour
+
+// left is something that was given up: parked by one consumer, or handed to the on-failure destination of a reader.
+type left struct {
+	loop    *consume.Loop
+	name    string
+	payload []byte
+	object  string // its parked object
+	users   []string
+}
+
+// waits reports whether the shard has records for the reader whose turn has come.
+func (r *reader) waits(sh *shard) bool {
+	if p := sh.parent; p != nil && (!p.closed || r.places[p] < len(p.records)) {
+		return false
+	}
+	return r.places[sh] < len(sh.records)
+}
+
+// deliver begins the delivery of the next records of a shard, at most as many as it says. Twice is a delivery beside one
+// under way, whose answer nobody waits for.
+func (h *history) deliver(r *reader, sh *shard, most int) *worker {
+	from := r.places[sh]
+	to := min(from+most, len(sh.records))
+	var batch []*record
+	for _, rec := range sh.records[from:to] {
+		if r.filter.Match(rec.Record) {
+			batch = append(batch, rec)
+		}
+	}
+	if len(batch) == 0 {
+		r.places[sh] = to
+		return nil
+	}
+	twin := r.busy[sh] != nil
+	if twin {
+		return h.handleBeside(r, batch)
+	}
+	w := h.handle(r.loop, describe("%v of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch, func(unfinished string) {
+		delete(r.busy, sh)
+		place := to
+		if unfinished != "" {
+			place = slices.IndexFunc(sh.records, func(rec *record) bool { return rec.Sequence == unfinished })
+		}
+		if place < from || place > to {
+			h.violate("I8", "", unfinished, "the answer of a batch names a record outside of it")
+			return
+		}
+		r.places[sh] = place
+	})
+	r.busy[sh] = w
+	w.lost = func() { delete(r.busy, sh) }
+	return w
+}
+
+// handleBeside begins a delivery outside of the reader's own course. What it leaves unfinished comes again: whoever began it
+// repeats what crashed.
+func (h *history) handleBeside(r *reader, batch []*record) *worker {
+	again := func(batch []*record) {
+		for _, rec := range batch {
+			h.known.left = append(h.known.left, left{
+				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)},
+			})
+		}
+	}
+	w := h.handle(r.loop, describe("%v once more of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch, func(unfinished string) {
+		if unfinished != "" {
+			again(batch[slices.IndexFunc(batch, func(rec *record) bool { return rec.Sequence == unfinished }):])
+		}
+	})
+	w.lost = func() { again(batch) }
+	return w
+}
+
+// handle begins a delivery of records through a loop. The answer is the first record that was not finished.
+func (h *history) handle(loop *consume.Loop, name string, batch []*record, answered func(unfinished string)) *worker {
+	raw := make([]json.RawMessage, len(batch))
+	var users []string
+	for i, rec := range batch {
+		raw[i] = rec.payload()
+		users = append(users, userOf(rec.Key))
+	}
+	h.operations += int64(len(batch))
+	return h.handleRaw(loop, name, raw, users, func(unfinished string) {
+		if unfinished != "" && unfinished == batch[0].Sequence {
+			h.tell("%s is refused", name)
+		}
+		if answered != nil {
+			answered(unfinished)
+		}
+	})
+}
+
+// handleRaw begins a delivery of records in the form in which Lambda delivers them.
+func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessage, users []string, answered func(string)) *worker {
+	var answer []byte
+	var err error
+	w := &worker{kind: delivering, name: name}
+	w.finished = func() {
+		var said struct {
+			Failures []struct {
+				ID string `json:"itemIdentifier"`
+			} `json:"batchItemFailures"`
+		}
+		if err == nil {
+			err = json.Unmarshal(answer, &said)
+		}
+		switch {
+		case err != nil:
+			h.violate("I8", "", name, "the batch loop answers %q: %v", answer, err)
+		case len(said.Failures) > 0:
+			answered(said.Failures[0].ID)
+		default:
+			answered("")
+		}
+	}
+	return h.start(w, func(ctx context.Context) { answer, err = loop.Handle(ctx, consume.Event(raw)) }, users...)
+}
+
+// watched is a consumer that is seen at work.
+type watched struct {
+	change.Consumer
+	h *history
+}
+
+// Folds implements [change.Folder].
+func (w watched) Folds() bool {
+	f, ok := w.Consumer.(change.Folder)
+	return ok && f.Folds()
+}
+
+// Apply notes what was done (I8).
+func (w watched) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	worker := w.h.current
+	worker.consumer = w.Name()
+	outcomes := w.Consumer.Apply(ctx, batch)
+	worker.consumer = ""
+	for i, o := range outcomes {
+		if o.Verdict == change.Done && !worker.dead {
+			w.h.known.applied(w.Name(), batch[i].Sequence)
+		} else if w.h.tracing {
+			w.h.tell("%s of %s at %d: %v", w.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
+		}
+	}
+	return outcomes
+}
+
+// giveUp hands what is too old to the on-failure destination, as a mapping does for whose consumers it kept failing.
+func (h *history) giveUp() {
+	for _, r := range h.readers {
+		for _, sh := range h.stream.shards {
+			if r.busy[sh] != nil {
+				continue
+			}
+			for r.waits(sh) && h.now.Sub(sh.records[r.places[sh]].Created) > giveUpAge {
+				rec := sh.records[r.places[sh]]
+				r.places[sh]++
+				if r.filter.Match(rec.Record) {
+					h.known.left = append(h.known.left, left{
+						loop: r.loop, name: describe("%v again, given up at %s", r.consumers, rec.Sequence),
+						payload: rec.payload(), users: []string{userOf(rec.Key)},
+					})
+				}
+			}
+		}
+	}
+}

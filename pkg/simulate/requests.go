@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// request is a command that a user sent, and sends again under its key if the answer was lost.
+type request struct {
+	command.Request
+	name  string
+	tries int
+	first time.Time // when it was sent first
+}
+
+const (
+	// maxTries bounds how often a user sends a request again.
+	maxTries = 4
+	// patience is how long one does: receipts are kept for a day.
+	patience = 23 * time.Hour
+)
+
+// send begins the work on a request.
+func (h *history) send(r *request) *worker {
+	if r.tries++; r.tries == 1 {
+		r.first = h.now
+	}
+	h.tell("%s sends %s", r.User, r.name)
+	w := &worker{kind: commanding, name: r.User + " " + r.name}
+	var err error
+	w.lost = func() { h.regret(r) }
+	w.finished = func() {
+		h.answered(w, err)
+		if errors.Is(err, table.ErrUnavailable) || errors.Is(err, table.ErrThrottled) || errors.Is(err, table.ErrConflict) || errors.Is(err, context.Canceled) {
+			h.regret(r)
+		}
+	}
+	return h.start(w, func(ctx context.Context) { _, err = h.commands.Do(ctx, r.Request) }, r.User)
+}
+
+// regret has a request whose outcome is unknown sent again some time, unless its user gives up.
+func (h *history) regret(r *request) {
+	if r.tries < maxTries && r.IdempotencyKey != "" && !h.luck.one(4) {
+		h.requests = append(h.requests, r)
+	}
+}
+
+// answered tells how a command ended. A refusal is an answer; an error that no user may see is a violation.
+func (h *history) answered(w *worker, err error) {
+	var (
+		notFound *command.NotFoundError
+		stale    *command.StaleError
+		state    *command.StateError
+		invalid  *entity.ValidationError
+	)
+	switch {
+	case err == nil, errors.As(err, &notFound), errors.As(err, &stale), errors.As(err, &state), errors.As(err, &invalid):
+	case errors.Is(err, table.ErrUnavailable), errors.Is(err, table.ErrThrottled), errors.Is(err, table.ErrConflict), errors.Is(err, context.Canceled):
+	case errors.Is(err, command.ErrNoVersion), isArchiveRefusal(err):
+	default:
+		h.violate("I10", "", w.name, "is answered %v", err)
+	}
+	if h.tracing {
+		h.tell("%s: %v", w.name, err)
+	}
+}
+
+// newRequest makes up what a user wants next.
+func (h *history) newRequest() *request {
+	user := h.users[h.luck.IntN(len(h.users))]
+	a := author{history: h, shelf: h.known.shelves[user]}
+	cmd, expected, name := a.write()
+	r := &request{name: name, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}
+	if !h.luck.one(3) {
+		r.IdempotencyKey = fmt.Sprintf("key-%d", h.step)
+	}
+	return r
+}

@@ -1,0 +1,128 @@
+package simulate
+
+import (
+	"time"
+)
+
+// maxRounds bounds what settling may take (I10).
+const maxRounds = 60
+
+// finish stops the faults for good, lets everything settle, and judges; then time passes without anybody acting, and it is
+// all judged once more.
+func (h *history) finish() {
+	for _, d := range []time.Duration{0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour} {
+		if h.violation != nil {
+			return
+		}
+		h.now = h.now.Add(d)
+		h.rest()
+	}
+}
+
+// rest is a moment in which nothing fails and everything is finished: then all invariants must hold.
+func (h *history) rest() {
+	h.settling = true
+	defer func() { h.settling = false }()
+	h.tell("all is settled")
+	sweeps := h.luck.one(2)
+	for round := 0; ; round++ {
+		if round == maxRounds {
+			h.violate("I10", "", "", "not settled after %d rounds", maxRounds)
+			return
+		}
+		moved := h.settle(sweeps)
+		if h.violation != nil {
+			return
+		}
+		if !moved {
+			break
+		}
+	}
+	h.checkSums()
+	h.checkApplied()
+	for _, user := range h.users {
+		s := h.known.shelves[user]
+		h.checkTotals(s)
+		h.checkClock(s)
+		h.checkDelivered(s)
+	}
+	h.checkSchedules()
+	h.checkCopies()
+}
+
+// settle is one round: whatever can go on goes on. It reports whether anything did.
+func (h *history) settle(sweeps bool) (moved bool) {
+	h.absorb(nil)
+	moved = len(h.workers) > 0
+	h.endAll()
+	if sweeps {
+		moved = len(h.store.Sweep(h.now, 0)) > 0 || moved
+		h.absorb(nil)
+	}
+	for n := 0; h.violation == nil; n++ {
+		w := h.takeLeft()
+		if w == nil || n > len(h.stream.log)+1000 {
+			break
+		}
+		h.run(w, -1)
+		moved = true
+	}
+	for _, r := range h.readers {
+		for _, sh := range h.stream.shards {
+			for r.waits(sh) && h.violation == nil {
+				place := r.places[sh]
+				if w := h.deliver(r, sh, 100); w != nil {
+					h.run(w, -1)
+				}
+				moved = true
+				if r.places[sh] == place {
+					break
+				}
+			}
+		}
+	}
+	for n := len(h.schedules.calls); n > 0; n-- {
+		h.run(h.schedules.retry(), -1)
+		moved = true
+	}
+	for _, name := range h.schedules.due() {
+		if one := h.schedules.named[name]; one != nil && !one.called {
+			h.run(h.schedules.fire(name), -1)
+			moved = true
+		}
+	}
+	// A schedule may be set up to a minute after what it is for: wait for those that are.
+	if next, ok := h.schedules.next(); !moved && ok && next.Sub(h.now) <= leastLead {
+		h.now, moved = maxTime(next, h.now), true
+	}
+	return moved
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// checkApplied: every record was applied, by every consumer whose reader passes it (I8). Whatever was parked has been
+// delivered by now.
+func (h *history) checkApplied() {
+	for _, r := range h.readers {
+		for _, sh := range h.stream.shards {
+			if r.places[sh] != len(sh.records) {
+				h.violate("I8", "", sh.id, "%v are at record %d of %d", r.consumers, r.places[sh], len(sh.records))
+			}
+		}
+		for _, rec := range h.stream.log {
+			if !r.filter.Match(rec.Record) {
+				continue
+			}
+			for _, name := range r.consumers {
+				if !h.known.done[name][rec.Sequence] {
+					h.violate("I8", userOf(rec.Key), rec.Key.SK, "%s never saw record %s", name, rec.Sequence)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package simulate
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"nexus/pkg/consume"
+)
+
+// maxHeld bounds the workers that are held at a time.
+const maxHeld = 6
+
+// take is one step: something begins, goes on, comes again or is lost, or time passes.
+func (h *history) take() {
+	switch n := h.luck.IntN(100); {
+	case n < 38:
+		h.begin(h.send(h.newRequest()))
+	case n < 42 && len(h.requests) > 0:
+		h.sendAgain()
+	case n < 66:
+		h.deliverSome()
+	case n < 74:
+		h.fireSome()
+	case n < 79:
+		h.goOn()
+	case n < 88:
+		h.pass(h.aWhile())
+	case n < 91:
+		h.sweep()
+	case n < 93:
+		h.redrive()
+	case n < 95:
+		h.redeliver()
+	case n < 96:
+		h.replay()
+	case n < 97:
+		h.stream.split(h.luck.IntN(maxShards))
+	case n < 98:
+		if w := h.schedules.again(h.luck.IntN(maxFormer)); w != nil {
+			h.begin(w)
+		}
+	case n < 99:
+		h.rest()
+	default:
+		h.deliverSome()
+	}
+}
+
+// begin lets a worker run: to its end, or some calls far, to be held there while others go on.
+func (h *history) begin(w *worker) {
+	if h.luck.IntN(100) < h.luck.held && len(h.workers) <= maxHeld {
+		h.run(w, h.luck.IntN(12))
+		return
+	}
+	h.run(w, -1)
+}
+
+// goOn takes up the workers that are held, in any order, for some calls each; or loses one of them.
+func (h *history) goOn() {
+	for range 1 + h.luck.IntN(6) {
+		if len(h.workers) == 0 {
+			return
+		}
+		w := h.workers[h.luck.IntN(len(h.workers))]
+		switch n := h.luck.IntN(10); {
+		case n == 0 && h.luck.faults > 0 && !h.luck.calm:
+			h.kill(w)
+		case n < 6:
+			h.run(w, h.luck.IntN(6))
+		default:
+			h.run(w, -1)
+		}
+	}
+}
+
+// endAll brings all work to its end.
+func (h *history) endAll() {
+	for len(h.workers) > 0 {
+		h.run(h.workers[h.luck.IntN(len(h.workers))], -1)
+	}
+}
+
+func (h *history) sendAgain() {
+	i := h.luck.IntN(len(h.requests))
+	r := h.requests[i]
+	h.requests = slices.Delete(h.requests, i, i+1)
+	if h.now.Sub(r.first) < patience {
+		h.begin(h.send(r))
+	}
+}
+
+// deliverSome begins deliveries: of any reader, any shard whose turn it is, any number of records; now and then a second
+// one of the same records beside the first.
+func (h *history) deliverSome() {
+	h.absorb(nil)
+	for range 1 + h.luck.IntN(3) {
+		r := h.readers[h.luck.IntN(len(h.readers))]
+		var ready []*shard
+		for _, sh := range h.stream.shards {
+			if r.waits(sh) && (r.busy[sh] == nil || h.luck.one(8)) {
+				ready = append(ready, sh)
+			}
+		}
+		if len(ready) == 0 {
+			continue
+		}
+		w := h.deliver(r, ready[h.luck.IntN(len(ready))], 1+h.luck.IntN(pick(h.luck, 3, 20, 100)))
+		if w == nil {
+			continue
+		}
+		if h.luck.faults > 0 && !h.luck.calm && h.luck.one(25) {
+			w.cursed = r.consumers[h.luck.IntN(len(r.consumers))]
+		}
+		h.begin(w)
+	}
+}
+
+// fireSome has the scheduler call what is due, and what failed before.
+func (h *history) fireSome() {
+	for range 1 + h.luck.IntN(3) {
+		if len(h.schedules.calls) > 0 && h.luck.one(2) {
+			h.begin(h.schedules.retry())
+		}
+		if due := h.schedules.due(); len(due) > 0 {
+			name := due[h.luck.IntN(len(due))]
+			payload := h.schedules.named[name].Payload
+			h.begin(h.schedules.fire(name))
+			if h.luck.one(10) { // the scheduler calls at least once
+				h.begin(h.schedules.deliver(payload))
+			}
+		}
+	}
+}
+
+// aWhile is how long nothing happens: seconds, hours, days; until the next schedule, or a little before or after it.
+func (h *history) aWhile() time.Duration {
+	switch h.luck.IntN(12) {
+	case 0, 1:
+		return time.Duration(1+h.luck.IntN(90)) * time.Second
+	case 2, 3:
+		return time.Duration(1+h.luck.IntN(90)) * time.Minute
+	case 4, 5:
+		return time.Duration(1+h.luck.IntN(14)) * time.Hour
+	case 6:
+		return time.Duration(20+h.luck.IntN(60)) * time.Hour
+	case 7:
+		if h.luck.one(4) {
+			return time.Duration(h.luck.IntN(45)) * 24 * time.Hour
+		}
+		return time.Duration(h.luck.IntN(9)) * 24 * time.Hour
+	}
+	next, ok := h.schedules.next()
+	if wait := next.Sub(h.now); ok && wait > 0 && wait < 3*24*time.Hour {
+		return wait + time.Duration(pick(h.luck, -1, 0, 0, 1, 30, 3600))*time.Second
+	}
+	return time.Duration(1+h.luck.IntN(600)) * time.Second
+}
+
+// maxHold is how long a worker lives: longer than that nobody is held while time passes.
+const maxHold = time.Minute
+
+func (h *history) pass(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	if d > maxHold {
+		h.endAll()
+	}
+	h.now = h.now.Add(d)
+	h.tell("time passes: %s", d)
+	if d > maxHold {
+		h.giveUp()
+	}
+}
+
+// sweep is the TTL service, which comes any time between at once and days late, and may not get far.
+func (h *history) sweep() {
+	late := time.Duration(h.luck.IntN(4)) * time.Duration(h.luck.IntN(24)) * time.Hour
+	keys := h.store.Sweep(h.now.Add(-late), pick(h.luck, 0, 1, 3))
+	h.tell("TTL removes %v", keys)
+	h.absorb(nil)
+}
+
+// redrive takes something up that was given up.
+func (h *history) redrive() {
+	if w := h.takeLeft(); w != nil {
+		h.begin(w)
+	}
+}
+
+// takeLeft begins one delivery of what was parked or given up; nil if nothing was.
+func (h *history) takeLeft() *worker {
+	parked, err := h.parking.List(noContext, "", 1000, "")
+	if err != nil {
+		h.violate("I8", "", "parking", "%v", err)
+		return nil
+	}
+	total := len(parked) + len(h.known.left)
+	if total == 0 {
+		return nil
+	}
+	n := h.luck.IntN(total)
+	if n < len(parked) {
+		return h.takeParked(parked[n])
+	}
+	n -= len(parked)
+	one := h.known.left[n]
+	h.known.left = slices.Delete(h.known.left, n, n+1)
+	w := h.handleRaw(one.loop, one.name, []json.RawMessage{one.payload}, one.users, func(unfinished string) {
+		if unfinished != "" {
+			h.known.left = append(h.known.left, one)
+		}
+	})
+	w.lost = func() { h.known.left = append(h.known.left, one) }
+	return w
+}
+
+// takeParked delivers a parked record to its consumer, and removes the object when that is done.
+func (h *history) takeParked(name string) *worker {
+	body, err := h.parking.Get(noContext, name)
+	if err == nil {
+		var parked consume.Parked
+		var records []json.RawMessage
+		if parked, err = consume.ReadParked(body); err == nil {
+			if records, err = consume.Records(body); err == nil {
+				if err = h.parking.Delete(noContext, name); err == nil {
+					return h.takeRecords(name, body, parked.Consumer, records)
+				}
+			}
+		}
+	}
+	h.violate("I8", "", name, "a parked record cannot be taken up: %v", err)
+	return nil
+}
+
+func (h *history) takeRecords(name string, body []byte, consumer string, records []json.RawMessage) *worker {
+	back := func() {
+		if err := h.parking.Put(noContext, name, body); err != nil {
+			h.violate("I8", "", name, "%v", err)
+		}
+	}
+	w := h.handleRaw(h.alone[consumer], "parked "+name, records, h.users, func(unfinished string) {
+		if unfinished != "" {
+			back()
+		}
+	})
+	w.lost = back
+	return w
+}
+
+// redeliver hands records of any age to a consumer once more.
+func (h *history) redeliver() {
+	if len(h.stream.log) == 0 {
+		return
+	}
+	r := h.readers[h.luck.IntN(len(h.readers))]
+	from := h.luck.IntN(len(h.stream.log))
+	var batch []*record
+	for _, rec := range h.stream.log[from:min(len(h.stream.log), from+1+h.luck.IntN(40))] {
+		if r.filter.Match(rec.Record) && len(batch) < 1+h.luck.IntN(8) {
+			batch = append(batch, rec)
+		}
+	}
+	if len(batch) > 0 {
+		h.begin(h.handleBeside(r, batch))
+	}
+}
+
+// replay takes a reader back as far as the stream reaches, as a mapping that is made anew begins.
+func (h *history) replay() {
+	r := h.readers[h.luck.IntN(len(h.readers))]
+	for _, sh := range h.stream.shards {
+		if r.busy[sh] != nil {
+			return
+		}
+	}
+	h.tell("%v begins anew", r.consumers)
+	for _, sh := range h.stream.shards {
+		for r.places[sh] > 0 && h.now.Sub(sh.records[r.places[sh]-1].Created) < giveUpAge {
+			r.places[sh]--
+		}
+	}
+}

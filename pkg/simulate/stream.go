@@ -1,0 +1,112 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"nexus/pkg/change"
+	"nexus/pkg/table/memory"
+)
+
+// stream is the table's stream as it was read: every record that was ever written, in the order of the writes, and which
+// shard has which.
+type stream struct {
+	feed   *memory.Feed
+	last   string
+	log    []*record
+	shards []*shard
+}
+
+// record is one record and what became of it.
+type record struct {
+	change.Record
+	by    kind // who wrote it
+	shard *shard
+	raw   json.RawMessage // as Lambda delivers it; nil until somebody asks
+	done  map[string]bool // by consumer
+}
+
+type shard struct {
+	id      string
+	parent  *shard
+	records []*record
+	after   string // the last record read
+	closed  bool
+}
+
+func newStream(feed *memory.Feed) *stream { return &stream{feed: feed} }
+
+func (r *record) payload() json.RawMessage {
+	if r.raw == nil {
+		r.raw = change.AppendRecord(nil, r.Record)
+	}
+	return r.raw
+}
+
+// read takes in what was written since it was last called and returns it.
+func (s *stream) read(by kind) []*record {
+	if last := s.feed.Last(); last == s.last {
+		return nil
+	} else {
+		s.last = last
+	}
+	s.discover()
+	var fresh []*record
+	for _, sh := range s.shards {
+		if sh.closed {
+			continue
+		}
+		for {
+			slice, err := s.feed.Read(context.Background(), sh.id, sh.after, 0)
+			if err != nil {
+				panic("simulate: " + err.Error()) // nothing is ever trimmed here
+			}
+			for _, one := range slice.Records {
+				r := &record{Record: one, by: by, shard: sh, done: map[string]bool{}}
+				sh.records, sh.after = append(sh.records, r), one.Sequence
+				fresh = append(fresh, r)
+			}
+			if sh.closed = slice.End; sh.closed || len(slice.Records) == 0 {
+				break
+			}
+		}
+	}
+	slices.SortFunc(fresh, func(a, b *record) int { return change.CompareSequence(a.Sequence, b.Sequence) })
+	s.log = append(s.log, fresh...)
+	return fresh
+}
+
+// discover takes in shards that are new.
+func (s *stream) discover() {
+	shards, err := s.feed.Shards(context.Background())
+	if err != nil {
+		panic("simulate: " + err.Error()) // the context does not end
+	}
+	for _, one := range shards[len(s.shards):] {
+		made := &shard{id: one.ID}
+		for _, parent := range s.shards {
+			if parent.id == one.Parent {
+				made.parent = parent
+			}
+		}
+		s.shards = append(s.shards, made)
+	}
+}
+
+// maxShards bounds the splits of a history.
+const maxShards = 7
+
+// split splits an open shard.
+func (s *stream) split(n int) {
+	s.discover()
+	open := slices.DeleteFunc(slices.Clone(s.shards), func(sh *shard) bool { return sh.closed })
+	if len(s.shards)+2 > maxShards || len(open) == 0 {
+		return
+	}
+	sh := open[n%len(open)]
+	if _, err := s.feed.Split(sh.id); err != nil {
+		return // it was closed before, and read to its end is all that is missing
+	}
+	s.last = "" // so that the next read sees the end
+}

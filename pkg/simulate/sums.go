@@ -1,0 +1,168 @@
+package simulate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/stats"
+)
+
+// Attributes of a ledger row (docs/correctness.md, "the versioned contribution ledger").
+const ledgerContribution = "c"
+
+// amounts is what a contribution of the statistics adds.
+type amounts struct {
+	Add map[string]int64 `json:"add"`
+}
+
+// totals are the numbers in the statistics.
+var totals = []string{entity.StatTotalEvents, entity.StatTotalTasks, entity.StatTotalReminders, entity.StatTotalNotes}
+
+// checkSums: at every instant the ledger's contributions come to the projection (I1).
+func (h *history) checkSums() {
+	for _, user := range h.users {
+		s := h.known.shelves[user]
+		if !s.moved {
+			continue
+		}
+		s.moved = false
+		sum := map[string]int64{}
+		for _, row := range s.ledgers[stats.Name] {
+			for name, n := range h.amountsOf(row.Str(ledgerContribution)).Add {
+				sum[name] += n
+			}
+		}
+		kept := s.meta.Map(entity.AttrStats)
+		for _, name := range totals {
+			if kept.Int(name) != sum[name] {
+				h.violate("I1", user, name, "is %d, and the ledger comes to %d", kept.Int(name), sum[name])
+			}
+		}
+		edges := 0
+		for id, row := range s.ledgers[links.Name] {
+			_, body, _ := strings.Cut(row.Str(ledgerContribution), " ")
+			for _, edge := range strings.Split(body, "\n") {
+				if edge == "" {
+					continue
+				}
+				edges++
+				target, targetID, _ := strings.Cut(edge, "/")
+				key := entity.LinkKey(user, entity.Ref{Type: h.registry.OfID(id).Name, ID: id}, entity.Ref{Type: target, ID: targetID})
+				if s.links[key.SK] == nil {
+					h.violate("I1", user, key.SK, "is in the ledger, and no row")
+				}
+			}
+		}
+		if edges != len(s.links) {
+			h.violate("I1", user, "links", "are %d rows, and %d in the ledger", len(s.links), edges)
+		}
+	}
+}
+
+func (h *history) amountsOf(contribution string) amounts {
+	if a, ok := h.known.amounts[contribution]; ok {
+		return a
+	}
+	var a amounts
+	if _, body, ok := strings.Cut(contribution, " "); ok {
+		if err := json.Unmarshal([]byte(body), &a); err != nil {
+			h.violate("I1", "", contribution, "cannot be read: %v", err)
+		}
+	}
+	h.known.amounts[contribution] = a
+	return a
+}
+
+// checkTotals: the statistics are what a recount of the items says (I2), and the edges those of the items (I3).
+func (h *history) checkTotals(s *shelf) {
+	count := map[string]int64{}
+	edges := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(s.items)) {
+		it := s.items[id]
+		typeName := it.Str(entity.AttrType)
+		switch typeName {
+		case entity.TypeEvent, entity.TypeMaster:
+			count[entity.StatTotalEvents]++
+		case entity.TypeTask:
+			count[entity.StatTotalTasks]++
+		case entity.TypeReminder:
+			count[entity.StatTotalReminders]++
+		case entity.TypeNote:
+			count[entity.StatTotalNotes]++
+		}
+		for _, link := range it.Links() {
+			key := entity.LinkKey(s.user, entity.Ref{Type: typeName, ID: id}, link.Target).SK
+			edges[key] = true
+			if s.links[key] == nil {
+				h.violate("I3", s.user, key, "is a link of an item, and no row")
+			}
+		}
+	}
+	kept := s.meta.Map(entity.AttrStats)
+	for _, name := range totals {
+		if kept.Int(name) != count[name] {
+			h.violate("I2", s.user, name, "is %d, and a recount comes to %d", kept.Int(name), count[name])
+		}
+	}
+	if kept.Str(entity.StatLastEventCreated) != s.eventAt || kept.Str(entity.StatLastTaskCompleted) != s.taskDone {
+		h.violate("I2", s.user, "latest", "%q and %q, and the log has %q and %q", kept.Str(entity.StatLastEventCreated),
+			kept.Str(entity.StatLastTaskCompleted), s.eventAt, s.taskDone)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.links)) {
+		if !edges[key] {
+			h.violate("I3", s.user, key, "is a row, and no item's link")
+		}
+	}
+}
+
+// checkClock: the two counts that move with the clock are what a recount says at the same instant (I2).
+func (h *history) checkClock(s *shelf) {
+	answer, err := h.queries.Stats(noContext, s.user)
+	if err != nil {
+		h.violate("I2", s.user, "statistics", "%v", err)
+		return
+	}
+	upcoming, overdue := 0, 0
+	zone := s.zone()
+	wall := wallOf(h.now, zone)
+	for _, it := range s.items {
+		switch it.Str(entity.AttrType) {
+		case entity.TypeEvent:
+			start, floats, ok := startOf(it)
+			if ok && it.Str(entity.AttrStatus) != entity.StatusCancelled && after(start, floats, h.now, wall) {
+				upcoming++
+			}
+		case entity.TypeMaster:
+			last, ends := it.Time(entity.AttrLastStartUtc)
+			if it.Str(entity.AttrStatus) != entity.StatusCancelled && (!ends || after(last, !it.Has(entity.AttrStartTzid), h.now, wall)) {
+				upcoming++
+			}
+		case entity.TypeTask:
+			at, floats, ok := taskDue(it)
+			if it.Bool(entity.AttrIsAllDay) {
+				at = at.AddDate(0, 0, 1)
+			}
+			open := it.Str(entity.AttrStatus) == entity.StatusBacklog || it.Str(entity.AttrStatus) == entity.StatusInProgress
+			if hasDue := it.Has(entity.AttrDueUtc) || it.Bool(entity.AttrIsAllDay); ok && hasDue && open && !after(at, floats, h.now, wall) {
+				overdue++
+			}
+		}
+	}
+	if answer.UpcomingEvents != upcoming || answer.OverdueTasks != overdue {
+		h.violate("I2", s.user, "statistics", "%d upcoming and %d overdue, and a recount comes to %d and %d",
+			answer.UpcomingEvents, answer.OverdueTasks, upcoming, overdue)
+	}
+}
+
+// after compares a reading with the clock: with the one on the user's wall if it floats.
+func after(reading time.Time, floats bool, now, wall time.Time) bool {
+	if floats {
+		return reading.After(wall)
+	}
+	return reading.After(now)
+}

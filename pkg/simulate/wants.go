@@ -1,0 +1,267 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+)
+
+// want is one instant at which somebody is to be reminded, worked out from the documents' text.
+type want struct {
+	id         string // whose schedule and fence it is
+	offset     int64
+	occurrence time.Time // as the fence names it
+	due        time.Time
+	asked      time.Time
+	snooze     bool
+	date       string // of a series' occurrence
+	last       time.Time
+}
+
+const (
+	lateLimit = 24 * time.Hour
+	// leastLead is how long after its instant a schedule may be set: a scheduler may not call one that is past.
+	leastLead = time.Minute
+	// horizon is how far ahead a next occurrence is looked for.
+	horizon = 800 * 24 * time.Hour
+)
+
+// startOf is the start of an event as it is stored, and whether it floats.
+func startOf(it entity.Item) (at time.Time, floats, ok bool) {
+	if it.Bool(entity.AttrIsAllDay) {
+		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrStartDate))
+		return day, true, err == nil
+	}
+	at, ok = it.Time(entity.AttrStartUtc)
+	return at, !it.Has(entity.AttrStartTzid), ok
+}
+
+// taskDue is what a task's offsets count from.
+func taskDue(it entity.Item) (at time.Time, floats, ok bool) {
+	if it.Bool(entity.AttrIsAllDay) {
+		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrDueDate))
+		return day, true, err == nil
+	}
+	if at, ok = it.Time(entity.AttrDueUtc); !ok {
+		at, ok = it.Time(entity.AttrStartUtc)
+	}
+	return at, !it.Has(entity.AttrDueTzid), ok
+}
+
+// plainDues says in a text what of an item is due and when, for telling whether a change moved it.
+func plainDues(typeName string, it entity.Item) string {
+	if it == nil {
+		return ""
+	}
+	status := it.Str(entity.AttrStatus)
+	switch typeName {
+	case entity.TypeEvent:
+		if at, floats, ok := startOf(it); ok && status != entity.StatusCancelled && it.Has(entity.AttrReminderMinutes) {
+			return fmt.Sprint(at.Unix(), floats, it.Ints(entity.AttrReminderMinutes))
+		}
+	case entity.TypeTask:
+		open := status == entity.StatusBacklog || status == entity.StatusInProgress
+		if at, floats, ok := taskDue(it); ok && open && it.Has(entity.AttrReminderMinutes) {
+			return fmt.Sprint(at.Unix(), floats, it.Ints(entity.AttrReminderMinutes))
+		}
+	case entity.TypeReminder:
+		if status == entity.StatusPending || status == entity.StatusSnoozed {
+			return strings.Join([]string{
+				it.Str(entity.AttrTriggerUtc), it.Str(entity.AttrTzid), it.Map(entity.AttrSnoozeState).Str(entity.SnoozeUntilUtc), it.Str(entity.AttrRRule), it.Str(entity.AttrRRuleUntil),
+			}, " ")
+		}
+	}
+	return ""
+}
+
+// view is what decides about floating times of a user.
+type view struct {
+	zone  *time.Location
+	moved time.Time
+}
+
+func (s *shelf) view() view {
+	moved, _ := s.meta.Time(entity.AttrZoneSetAt)
+	return view{s.zone(), moved}
+}
+
+// real turns a reading into an instant, and says since when that instant is asked for.
+func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) {
+	if !floats {
+		return reading, asked
+	}
+	if v.moved.After(asked) {
+		asked = v.moved
+	}
+	return resolve(reading, v.zone), asked
+}
+
+// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset. An INSTANCE has none of
+// its own here: they come with those of its series.
+func (s *shelf) wantsOf(it entity.Item, now time.Time) []want {
+	v := s.view()
+	if entity.Lapsed(it, now) {
+		return nil
+	}
+	asked, _ := it.Time(entity.AttrDueSetAt)
+	status := it.Str(entity.AttrStatus)
+	single := func(id string, at time.Time, floats bool) []want {
+		at, since := v.real(at, asked, floats)
+		var out []want
+		for _, m := range it.Ints(entity.AttrReminderMinutes) {
+			out = append(out, want{id: id, offset: m, occurrence: at, due: at.Add(-minutes(m)), asked: since})
+		}
+		return out
+	}
+	switch it.Str(entity.AttrType) {
+	case entity.TypeEvent:
+		if at, floats, ok := startOf(it); ok && status != entity.StatusCancelled {
+			return single(it.Str(entity.AttrEventID), at, floats)
+		}
+	case entity.TypeTask:
+		if at, floats, ok := taskDue(it); ok && (status == entity.StatusBacklog || status == entity.StatusInProgress) {
+			return single(it.Str("taskId"), at, floats)
+		}
+	case entity.TypeReminder:
+		if status == entity.StatusPending || status == entity.StatusSnoozed {
+			return s.reminderWants(it, v, asked, now)
+		}
+	case entity.TypeMaster:
+		return s.seriesWants(it, v, now)
+	}
+	return nil
+}
+
+func minutes(n int64) time.Duration { return time.Duration(n) * time.Minute }
+
+func (s *shelf) reminderWants(it entity.Item, v view, asked, now time.Time) []want {
+	id := it.Str("reminderId")
+	last, _ := it.Time(entity.AttrLastFiredUtc)
+	var out []want
+	if snooze := it.Map(entity.AttrSnoozeState); it.Str(entity.AttrStatus) == entity.StatusSnoozed {
+		until, _ := snooze.Time(entity.SnoozeUntilUtc)
+		occurrence, _ := snooze.Time(entity.SnoozeOccurrenceUtc)
+		out = append(out, want{id: id, occurrence: occurrence, due: until, asked: asked, snooze: true})
+		if !it.Has(entity.AttrRRule) {
+			return out
+		}
+	}
+	trigger, _ := it.Time(entity.AttrTriggerUtc)
+	floats := !it.Has(entity.AttrTzid)
+	if !it.Has(entity.AttrRRule) {
+		at, since := v.real(trigger, asked, floats)
+		return append(out, want{id: id, occurrence: at, due: at, asked: since, last: last})
+	}
+	rule, err := entity.CompileReminder(it)
+	if err != nil {
+		return out
+	}
+	for o := range rule.In(v.zone).Each(now.Add(-lateLimit-time.Hour), now.Add(horizon)) {
+		stored := o.Start
+		if floats {
+			stored = o.Wall
+		}
+		if stored.Before(trigger) || stored.Equal(trigger) && it.Has(entity.AttrDoneTriggerUtc) && it.Str(entity.AttrDoneTriggerUtc) == it.Str(entity.AttrTriggerUtc) {
+			continue
+		}
+		_, since := v.real(o.Wall, asked, floats)
+		out = append(out, want{id: id, occurrence: o.Start, due: o.Start, asked: since, last: last})
+		if o.Start.After(now) && o.Start.After(last) {
+			break
+		}
+	}
+	return out
+}
+
+// seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago until one
+// is to come for each offset.
+func (s *shelf) seriesWants(master entity.Item, v view, now time.Time) []want {
+	if master.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return nil
+	}
+	compiled, err := entity.CompileMaster(master)
+	if err != nil {
+		return nil
+	}
+	rule := compiled.In(v.zone)
+	masterID := master.Str(entity.AttrMasterID)
+	var out []want
+	excepted := map[string]bool{}
+	for _, id := range s.ids[entity.TypeInstance] {
+		row := s.items[id]
+		if row == nil || row.Str(entity.AttrMasterID) != masterID || !row.Has(entity.AttrModifiedFields) {
+			continue
+		}
+		date := id[len("inst_") : len("inst_")+8]
+		day, err := time.Parse("20060102", date)
+		if err != nil {
+			continue
+		}
+		excepted[date] = true
+		if o, ok := rule.On(day); ok {
+			out = append(out, s.occurrenceWants(master, row, o, v)...)
+		}
+	}
+	offsets := master.Ints(entity.AttrReminderMinutes)
+	if len(offsets) == 0 {
+		return out
+	}
+	longest := slices.Max(offsets)
+	for o := range rule.Each(now.Add(-lateLimit-time.Hour), now.Add(horizon)) {
+		if excepted[o.Wall.Format("20060102")] {
+			continue
+		}
+		out = append(out, s.occurrenceWants(master, nil, o, v)...)
+		if o.Start.Add(-minutes(longest)).After(now) {
+			break
+		}
+	}
+	return out
+}
+
+// occurrenceWants are those of one occurrence; row is its exception, nil for none.
+func (s *shelf) occurrenceWants(master, row entity.Item, o recurrence.Occurrence, v view) []want {
+	fields := row.Strings(entity.AttrModifiedFields)
+	owns := func(name string) bool { return slices.Contains(fields, name) }
+	if owns(entity.AttrStatus) && row.Str(entity.AttrStatus) == entity.StatusCancelled {
+		return nil
+	}
+	masterID, date := master.Str(entity.AttrMasterID), o.Wall.Format("20060102")
+	instanceID := entity.InstanceID(masterID, date)
+	asked, _ := master.Time(entity.AttrDueSetAt)
+	if own, ok := s.items[instanceID].Time(entity.AttrDueSetAt); ok && own.After(asked) {
+		asked = own // also of an exception that was undone
+	}
+	_, floats, _ := startOf(master)
+	name, start := o.Start, o.Start
+	if floats {
+		name = o.Wall
+	}
+	if slices.ContainsFunc(entity.SpanFields(), owns) {
+		var reading time.Time
+		reading, floats, _ = startOf(row)
+		start, _ = v.real(reading, asked, floats)
+	}
+	_, asked = v.real(start, asked, floats)
+	whose, offsets := masterID, master.Ints(entity.AttrReminderMinutes)
+	if owns(entity.AttrReminderMinutes) {
+		whose, offsets = instanceID, row.Ints(entity.AttrReminderMinutes)
+	}
+	var out []want
+	for _, m := range offsets {
+		out = append(out, want{id: whose, offset: m, occurrence: name, due: start.Add(-minutes(m)), asked: asked, date: date})
+	}
+	return out
+}
+
+// fence is the sort key of the want's fence.
+func (w want) fence(user string) string {
+	return entity.FiredKey(user, w.id, w.offset, w.occurrence, w.due).SK
+}
+
+// over says that a trigger is done by a delivery that covered it.
+func (w want) over() bool { return !w.snooze && !w.last.IsZero() && !w.due.After(w.last) }

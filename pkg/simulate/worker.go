@@ -1,0 +1,183 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"nexus/pkg/entity"
+)
+
+// kind says what a worker is.
+type kind int
+
+const (
+	outside kind = iota // the TTL service and whatever else is no worker
+	commanding
+	delivering
+	notifying
+)
+
+// crashed unwinds a worker that is never to go on.
+type crashed struct{}
+
+// worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a coroutine
+// that runs until it has made as many port calls as it may, and stops before the next.
+type worker struct {
+	kind  kind
+	name  string
+	users map[string]bool // with whose rows it has any business
+	// allowed are their partitions.
+	allowed map[string]bool
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	resume func() (struct{}, bool)
+	end    func()
+	yield  func(struct{}) bool
+
+	budget   int // port calls until it hands back; below 0 without end
+	calls    int // made so far
+	dead     bool
+	consumer string // whose turn it is, in a batch
+	cursed   string // the consumer whose writes the store refuses for good
+	// finished is told how the work ended, unless it crashed.
+	finished func()
+	// lost is told that it crashed.
+	lost func()
+}
+
+// start makes a worker of the work. It has done nothing yet.
+func (h *history) start(w *worker, work func(ctx context.Context), users ...string) *worker {
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.users, w.allowed = map[string]bool{}, map[string]bool{}
+	for _, user := range users {
+		if w.users[user] = true; user != "" {
+			w.allowed[entity.UserPK(user)] = true
+		}
+	}
+	w.resume, w.end = iter.Pull(func(yield func(struct{}) bool) {
+		w.yield = yield
+		defer func() {
+			if value := recover(); value != nil {
+				if _, is := value.(crashed); !is {
+					h.violate("I10", "", w.name, "panic: %v", value)
+				}
+				w.dead = true
+			}
+		}()
+		work(w.ctx)
+	})
+	h.workers = append(h.workers, w)
+	return w
+}
+
+// run lets a worker go on for a number of port calls, or to its end if that is negative.
+func (h *history) run(w *worker, calls int) {
+	former := h.current
+	h.current, w.budget = w, calls
+	_, alive := w.resume()
+	h.current = former
+	h.absorb(w)
+	if alive {
+		return
+	}
+	h.dismiss(w)
+	if w.dead {
+		h.tell("%s crashes after %d calls", w.name, w.calls)
+		if w.lost != nil {
+			w.lost()
+		}
+		return
+	}
+	if w.finished != nil {
+		w.finished()
+	}
+}
+
+// kill ends a worker where it stands.
+func (h *history) kill(w *worker) {
+	h.tell("%s is killed after %d calls", w.name, w.calls)
+	w.dead = true
+	w.cancel()
+	w.end()
+	h.absorb(w)
+	h.dismiss(w)
+	if w.lost != nil {
+		w.lost()
+	}
+}
+
+func (h *history) dismiss(w *worker) {
+	w.cancel()
+	w.end()
+	for i, other := range h.workers {
+		if other == w {
+			h.workers = append(h.workers[:i:i], h.workers[i+1:]...)
+			return
+		}
+	}
+}
+
+// fault is what becomes of one port call.
+type fault int
+
+const (
+	noFault     fault = iota
+	failBefore        // nothing happens, an error comes back
+	failAfter         // it happens, an error comes back all the same
+	crashBefore       // nothing happens, and the worker is gone
+	crashAfter        // it happens, and the worker is gone
+)
+
+// call is a worker's arrival at a port: the place at which it may be held, and may meet a fault.
+func (h *history) call(port, op string) fault {
+	w := h.current
+	if w == nil {
+		return noFault
+	}
+	if w.dead {
+		panic(crashed{})
+	}
+	if w.budget == 0 && !w.yield(struct{}{}) {
+		w.die()
+	}
+	w.budget--
+	w.calls++
+	h.operations++
+	if w.calls > maxCalls {
+		h.violate("I10", "", w.name, "made %d port calls", w.calls)
+		w.die()
+	}
+	f := h.luck.fault(h)
+	if h.tracing && f != noFault {
+		h.tell("%s %s of %s: %s", port, op, w.name, f)
+	}
+	if f == crashBefore {
+		w.die()
+	}
+	return f
+}
+
+// maxCalls is more port calls than any piece of work here needs.
+const maxCalls = 20_000
+
+func (w *worker) die() {
+	w.dead = true
+	w.cancel()
+	panic(crashed{})
+}
+
+// after ends a worker that crashes behind its call.
+func (h *history) after(f fault) {
+	if f == crashAfter {
+		h.current.die()
+	}
+}
+
+func (f fault) String() string {
+	return [...]string{"no fault", "fails", "is done, and says it failed", "crash before", "crash after"}[f]
+}
+
+// describe is used in names of workers.
+func describe(format string, args ...any) string { return fmt.Sprintf(format, args...) }
