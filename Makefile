@@ -38,8 +38,9 @@ test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
 
-soak: engine ## load, kill and recount the built binary at full length (TESTFLAGS)
+soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
 	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 60m -v -run 'AfterALoad|IsKilled|DeliveredAgain' $(TESTFLAGS) ./cmd/nexus/e2e
+	NEXUS_SOAK=1 NEXUS_SERIES_HISTORIES=40 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./pkg/local
 
 lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	$(GOLANGCI) run ./...
