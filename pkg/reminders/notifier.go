@@ -32,7 +32,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if row.Str(attrState) == stateSent {
 		return nil
 	}
-	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
+	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}, called: key}
 	if row != nil {
 		if err := r.resume(ctx, row); err != nil {
 			return err
