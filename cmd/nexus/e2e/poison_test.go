@@ -1,10 +1,12 @@
 package e2e_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
@@ -72,4 +74,42 @@ func TestRecordsThatNobodyCanReadAreParkedAndHoldUpNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, tasks, "what is parked is not counted")
 	require.Len(t, s.parked(), 4*len(poisons), "everything parked")
+}
+
+func TestASeriesThatCannotBeExpandedIsParkedByWhoeverExpandsItAndHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	s := ephemeral(t)
+	c := s.client("poisoned")
+	start := s.now().Add(48 * time.Hour).UTC()
+	id := c.create("series", map[string]any{
+		"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY", "reminderMinutes": []int{10},
+	})["masterId"].(string)
+	s.settle()
+	db, table := s.straight()
+	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table, UpdateExpression: aws.String("SET rrule = :r, version = :v"),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "USER#poisoned"}, "SK": &types.AttributeValueMemberS{Value: "MASTER#" + id},
+		},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":r": &types.AttributeValueMemberS{Value: "FREQ=NEVER"}, ":v": &types.AttributeValueMemberN{Value: "2"},
+		},
+	})
+	require.NoError(t, err)
+	c.create("notes", map[string]any{"title": "behind it"})
+	c.create("reminders", map[string]any{"title": "behind it", "triggerUtc": start.Format(time.RFC3339), "tzid": "UTC"})
+	s.settle()
+	parked := s.parked()
+	require.Len(t, parked, 1)
+	require.Equal(t, "reminders", parked[0].Body.Consumer)
+	require.Contains(t, parked[0].Body.Reason, "FREQ")
+	stats := c.get("/v1/me/stats")
+	for name, want := range map[string]string{"totalEvents": "1", "totalNotes": "1", "totalReminders": "1"} {
+		require.Equal(t, want, text(stats[name]), name)
+	}
+	require.Contains(t, text(s.pending()), "rem_", "the reminder behind it has its schedule")
+	c.do(http.StatusNoContent, request{method: http.MethodDelete, path: "/v1/series/" + id, match: matching(2)})
+	s.settle()
+	require.Len(t, s.pending(), 1, "schedules after the series was deleted")
+	require.Equal(t, "0", text(c.get("/v1/me/stats")["totalEvents"]))
 }

@@ -25,9 +25,17 @@ func TestDataAndTimeSurviveARestart(t *testing.T) {
 		"title": "to come", "startUtc": s.now().Add(100 * time.Hour).Format(time.RFC3339), "startTzid": "UTC", "reminderMinutes": []int{10},
 	}
 	c.create("events", event)
+	event["rrule"] = "FREQ=DAILY"
+	series := "/v1/series/" + c.create("series", event)["masterId"].(string)
+	second := s.now().Add(124 * time.Hour).UTC().Format("20060102")
+	own := map[string]any{"title": "another", "reminderMinutes": []int{5}}
+	c.do(http.StatusOK, request{method: http.MethodPut, path: series + "/instances/" + second, body: own, match: matching(1)})
+	c.create("reminders", map[string]any{
+		"title": "each day", "triggerUtc": s.now().Add(50 * time.Hour).Format(time.RFC3339), "tzid": "UTC", "rrule": "FREQ=DAILY",
+	})
 	s.advance(3 * time.Hour)
-	before, rows, schedules := s.now(), s.scan(), s.pending()
-	require.Len(t, schedules, 1)
+	before, rows, schedules, whole := s.now(), s.scan(), s.pending(), c.get(series)
+	require.Len(t, schedules, 4)
 
 	code, took := s.interrupt()
 	require.Zero(t, code, "exit code; standard error:\n%s", s.process().stderr.notable())
@@ -39,6 +47,7 @@ func TestDataAndTimeSurviveARestart(t *testing.T) {
 	require.False(t, s.now().Before(before), "time went back: %s, it was %s", s.now(), before)
 	require.Empty(t, changes(rows, s.scan()), "rows")
 	require.Equal(t, schedules, s.pending(), "schedules")
+	require.Equal(t, whole, c.get(series))
 	require.Equal(t, task, c.get("/v1/tasks/"+task["taskId"].(string)))
 	items, _ := c.get("/v1/tasks/" + task["taskId"].(string) + "/backlinks")["items"].([]any)
 	require.Equal(t, []any{note}, items, "backlinks")
