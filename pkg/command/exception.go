@@ -244,10 +244,16 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 	if err != nil {
 		return err
 	}
-	if len(s.Exceptions()) < maxExceptions && (o.row != nil || len(all) < maxInstances) {
+	full := &StateError{Ref: entity.Ref{Type: entity.TypeMaster, ID: masterID}}
+	switch {
+	case len(s.Exceptions()) >= maxExceptions:
+		full.Reason = fmt.Sprintf("has as many occurrences that differ as it may have (%d): split it", maxExceptions)
+	case o.row == nil && len(all) >= maxInstances:
+		full.Reason = fmt.Sprintf("had changes on as many dates as it may have (%d), undone ones too: split it", maxInstances)
+	default:
 		return nil
 	}
-	return &StateError{entity.Ref{Type: entity.TypeMaster, ID: masterID}, fmt.Sprintf("has as many occurrences that differ as it may have (%d): split it", maxExceptions)}
+	return full
 }
 
 // replayInstance answers a repeated request about an occurrence with what it is now.

@@ -81,6 +81,8 @@ type splitting struct {
 	patch   entity.Item // the changes, parsed
 	broken  []entity.FieldError
 	id      string // of the new series
+	// wasTaken says that the new series was met before the split.
+	wasTaken bool
 }
 
 func (w *splitting) newKey() entity.Key {
@@ -89,7 +91,7 @@ func (w *splitting) newKey() entity.Key {
 
 func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	e := edit{typ: w.masterType(), ref: w.ref, links: w.patch.Links()}
-	rows, err := w.read(ctx, w.keysOf(e))
+	rows, err := w.read(ctx, append(w.keysOf(e), w.newKey()))
 	if err != nil {
 		return Result{}, err
 	}
@@ -101,6 +103,9 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	before, err := w.seen(e, rows[entity.ItemKey(w.user, w.ref)])
 	if err != nil {
 		return Result{}, err
+	}
+	if rows[w.newKey()] != nil {
+		return Result{}, w.taken()
 	}
 	s, err := w.exceptions(ctx, before)
 	if err != nil {
@@ -129,6 +134,16 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 		return Result{}, unfinished(err)
 	}
 	return Result{Type: e.typ, Ref: ref, Item: p.following, Ended: p.ended, Created: true}, nil
+}
+
+// taken is what a new series that is there already means. The two rows are not read at one instant, so a twin may have made
+// it; but then the old one has another version when it is read again.
+func (w *splitting) taken() error {
+	if !w.wasTaken {
+		w.wasTaken = true
+		return errMoved
+	}
+	return &StateError{entity.Ref{Type: entity.TypeMaster, ID: w.id}, "exists already, under the id of the series that would follow"}
 }
 
 // moved is what a failed condition of a split means: the series, or one of its instances, was written meanwhile.
