@@ -42,6 +42,7 @@ type history struct {
 	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
 	stream    *stream
 
+	crew     *crew
 	workers  []*worker
 	current  *worker
 	settling bool // the faults have stopped
@@ -57,16 +58,22 @@ type history struct {
 }
 
 // Run plays a history.
-func Run(spec Spec) Result { return play(spec, false) }
+func Run(spec Spec) Result { return alone(spec, false) }
 
 // Replay plays a history and tells what happened.
-func Replay(spec Spec) Result { return play(spec, true) }
+func Replay(spec Spec) Result { return alone(spec, true) }
 
-func play(spec Spec, tracing bool) Result {
+func alone(spec Spec, tracing bool) Result {
+	var c crew
+	defer c.dismiss()
+	return c.play(spec, tracing)
+}
+
+func (c *crew) play(spec Spec, tracing bool) Result {
 	if err := spec.check(); err != nil {
 		panic("simulate: " + err.Error()) // a mistake in the program: texts are checked when they are read
 	}
-	h := newHistory(spec, tracing)
+	h := newHistory(spec, tracing, c)
 	defer h.close()
 	for h.step = 0; h.step < spec.Steps && h.violation == nil; h.step++ {
 		if slices.Contains(spec.Skip, h.step) {
@@ -84,9 +91,9 @@ func play(spec Spec, tracing bool) Result {
 	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Trace: h.trace}
 }
 
-func newHistory(spec Spec, tracing bool) *history {
+func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, alone: map[string]*consume.Loop{}}
 	clock := func() time.Time { return h.now }
 	h.store = memory.New(clock, memory.Options{Shards: l.shards})
 	h.stream = newStream(h.store.Feed())
@@ -164,9 +171,7 @@ func (h *history) newID() string {
 // close ends what is still held.
 func (h *history) close() {
 	for len(h.workers) > 0 {
-		w := h.workers[0]
-		w.dead = true
-		h.dismiss(w)
+		h.kill(h.workers[0])
 	}
 }
 

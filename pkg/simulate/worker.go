@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"nexus/pkg/entity"
 )
@@ -32,9 +31,8 @@ type worker struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	resume func() (struct{}, bool)
-	end    func()
-	yield  func(struct{}) bool
+	on     *coroutine
+	ended  bool
 
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
@@ -56,9 +54,9 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 			w.allowed[entity.UserPK(user)] = true
 		}
 	}
-	w.resume, w.end = iter.Pull(func(yield func(struct{}) bool) {
-		w.yield = yield
+	w.on = h.crew.take(func() {
 		defer func() {
+			w.ended = true
 			if value := recover(); value != nil {
 				if _, is := value.(crashed); !is {
 					h.violate("I10", "", w.name, "panic: %v", value)
@@ -76,10 +74,10 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 func (h *history) run(w *worker, calls int) {
 	former := h.current
 	h.current, w.budget = w, calls
-	_, alive := w.resume()
+	w.on.resume()
 	h.current = former
 	h.absorb(w)
-	if alive {
+	if !w.ended {
 		return
 	}
 	h.dismiss(w)
@@ -97,20 +95,14 @@ func (h *history) run(w *worker, calls int) {
 
 // kill ends a worker where it stands.
 func (h *history) kill(w *worker) {
-	h.tell("%s is killed after %d calls", w.name, w.calls)
 	w.dead = true
 	w.cancel()
-	w.end()
-	h.absorb(w)
-	h.dismiss(w)
-	if w.lost != nil {
-		w.lost()
-	}
+	h.run(w, -1)
 }
 
 func (h *history) dismiss(w *worker) {
 	w.cancel()
-	w.end()
+	h.crew.give(w.on)
 	for i, other := range h.workers {
 		if other == w {
 			h.workers = append(h.workers[:i:i], h.workers[i+1:]...)
@@ -136,11 +128,11 @@ func (h *history) call(port, op string) fault {
 	if w == nil {
 		return noFault
 	}
+	if w.budget == 0 && !w.dead {
+		w.on.yield(struct{}{})
+	}
 	if w.dead {
 		panic(crashed{})
-	}
-	if w.budget == 0 && !w.yield(struct{}{}) {
-		w.die()
 	}
 	w.budget--
 	w.calls++

@@ -1,0 +1,50 @@
+package simulate
+
+import "iter"
+
+// crew are coroutines that have no work at the moment. Keeping them saves their stacks, which would have to grow anew with
+// each piece of work.
+type crew struct{ idle []*coroutine }
+
+// coroutine does one piece of work after another.
+type coroutine struct {
+	work   func()
+	resume func() (struct{}, bool)
+	end    func()
+	yield  func(struct{}) bool
+}
+
+// take returns a coroutine that begins the work when it is resumed.
+func (c *crew) take(work func()) *coroutine {
+	var co *coroutine
+	if n := len(c.idle); n > 0 {
+		co, c.idle = c.idle[n-1], c.idle[:n-1]
+	} else {
+		co = &coroutine{}
+		co.resume, co.end = iter.Pull(func(yield func(struct{}) bool) {
+			co.yield = yield
+			for {
+				co.work()
+				if !yield(struct{}{}) {
+					return
+				}
+			}
+		})
+	}
+	co.work = work
+	return co
+}
+
+// give takes back a coroutine whose work has ended.
+func (c *crew) give(co *coroutine) {
+	co.work = nil
+	c.idle = append(c.idle, co)
+}
+
+// dismiss ends all.
+func (c *crew) dismiss() {
+	for _, co := range c.idle {
+		co.end()
+	}
+	c.idle = nil
+}
