@@ -154,8 +154,8 @@ func byKey(rows []entity.Item) map[entity.Key]entity.Item {
 
 // effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
 func effective(master, row entity.Item, id string, now time.Time) (entity.Item, bool, error) {
-	_, date, err := entity.ParseInstanceID(id)
-	if err != nil || master == nil || entity.Lapsed(master, now) {
+	_, date, notAnID := entity.ParseInstanceID(id)
+	if notAnID != nil || master == nil || entity.Lapsed(master, now) {
 		return nil, false, nil
 	}
 	s, err := series.New(master, time.UTC, row)

@@ -69,7 +69,7 @@ func follow(parts []string, from, to time.Time) string {
 	moved := slices.Clone(parts)
 	for i, part := range parts {
 		name, value, _ := strings.Cut(part, "=")
-		rewrite := func(string) string { return "" }
+		var rewrite func(value string) string
 		switch {
 		case name == "BYDAY":
 			inYear := yearly && !byMonth

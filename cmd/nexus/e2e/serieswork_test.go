@@ -223,13 +223,12 @@ func (w *worker) split(ctx context.Context, k *known) error {
 	}
 	date := dates[1+w.rand.IntN(len(dates)-1)]
 	changes := map[string]any{"title": "second half " + w.key()}
-	at := row{}
 	if w.rand.IntN(3) == 0 && before.text("startUtc") != "" {
 		got, _, err := w.insist(ctx, request{method: http.MethodGet, path: "/v1/events/inst_" + date + "_" + strings.TrimPrefix(k.id, "mst_")})
 		if err != nil {
 			return err
 		}
-		if at = row(got.object()); !at.owns(spanMembers...) {
+		if at := row(got.object()); !at.owns(spanMembers...) {
 			moved := at.wall(w.load.system.t, "startUtc").Add(time.Hour)
 			changes["startUtc"] = moved.Format(reading)
 			if before.text("startTzid") != "" {
