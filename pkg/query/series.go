@@ -152,10 +152,16 @@ func byKey(rows []entity.Item) map[entity.Key]entity.Item {
 	return found
 }
 
+// dateOf is the date YYYYMMDD in an occurrence's id; false for an id that is none, as a damaged row may have.
+func dateOf(id string) (string, bool) {
+	_, date, err := entity.ParseInstanceID(id)
+	return date, err == nil
+}
+
 // effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
 func effective(master, row entity.Item, id string, now time.Time) (entity.Item, bool, error) {
-	_, date, notAnID := entity.ParseInstanceID(id)
-	if notAnID != nil || master == nil || entity.Lapsed(master, now) {
+	date, ok := dateOf(id)
+	if !ok || master == nil || entity.Lapsed(master, now) {
 		return nil, false, nil
 	}
 	s, err := series.New(master, time.UTC, row)
