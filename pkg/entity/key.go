@@ -115,6 +115,15 @@ func TimerKey(user, taskID string, version int64) Key {
 	return Key{UserPK(user), join(RowTimer, timerArchive, taskID, strconv.FormatInt(version, 10))}
 }
 
+// TimerPrefix begins the sort keys of all timers; behind it stands the task's id.
+func TimerPrefix() string { return join(RowTimer, timerArchive) + separator }
+
+// LinksPrefix begins the sort keys of all edges that leave items of a type; behind it stands the source's id.
+func LinksPrefix(typeName string) string { return join(RowLink, typeName) + separator }
+
+// Under begins the sort keys of all rows of one item, among those that begin with the prefix and the item's id.
+func Under(prefix, itemID string) string { return prefix + join(itemID) + separator }
+
 // FiredKey is the key of the fence that one delivery of a reminder passes: the item, its offset in minutes, the
 // occurrence it announces, and the instant it was due.
 func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) Key {

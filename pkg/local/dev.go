@@ -35,6 +35,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/info", methods{http.MethodGet: p.getInfo}},
 		{"/dev/stream", methods{http.MethodGet: p.getStream}},
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
+		{"/dev/verify", methods{http.MethodPost: p.postVerify}},
 	}
 }
 

@@ -177,6 +177,7 @@ func (p *Platform) assemble() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.verifier = p.newVerifier(in, reminding, archiving)
 	return p.routes(in.store, archiving)
 }
 

@@ -15,6 +15,7 @@ import (
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
 	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/verify"
 )
 
 const (
@@ -46,6 +47,7 @@ type Platform struct {
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
+	verifier  *verify.Verifier
 	// writeBehind writes checkpoints; nil where none are kept on disk.
 	writeBehind func(context.Context)
 

@@ -17,6 +17,8 @@ type RowsSpec struct {
 	Edges func(t *entity.Type, it entity.Item) []string
 	// Row returns the row that stands for an edge.
 	Row func(user string, source entity.Ref, edge string) entity.Item
+	// Prefix begins the sort keys of all rows whose source is of a type; behind it stand the source's id and more.
+	Prefix func(typeName string) string
 }
 
 // NewRows returns the projection.

@@ -49,6 +49,7 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Am
 		SumAttr: "sum", VersionAttr: "sumVersion",
 		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, name).Item() },
 		Empty:     func() entity.Map { return entity.Map{} },
+		HoldAttr:  "sumHold",
 	})
 }
 
@@ -152,7 +153,7 @@ func (s *SumSpec) held(row entity.Item, now time.Time) bool {
 	if s.HoldAttr == "" {
 		return false
 	}
-	until, ok := row.Map(s.HoldAttr).Time("until")
+	until, ok := row.Map(s.HoldAttr).Time(holdUntil)
 	return ok && now.Before(until)
 }
 

@@ -51,6 +51,15 @@ type Scheduler interface {
 	Delete(ctx context.Context, name string) error
 }
 
+// Lister reads what is scheduled. It is for operators' tools alone: no consumer decides by what the scheduler holds.
+type Lister interface {
+	// Find returns the schedule of that name, waiting or called, or [ErrNotFound].
+	Find(ctx context.Context, name string) (Schedule, error)
+	// Each calls visit for the name of each schedule that begins with the prefix, in no order, and stops at its first
+	// error. Schedules that come or go meanwhile may be visited or not.
+	Each(ctx context.Context, prefix string, visit func(name string) error) error
+}
+
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrThrottled: the scheduler refused for load; try again later.
@@ -59,6 +68,8 @@ var (
 	ErrUnavailable = errors.New("scheduler unavailable")
 	// ErrQuota: no more schedules fit; try again when some are gone or the quota has been raised.
 	ErrQuota = errors.New("scheduler quota exceeded")
+	// ErrNotFound: there is no such schedule. Only a [Lister] says so.
+	ErrNotFound = errors.New("schedule not found")
 	// ErrInvalid: the schedule itself is refused; repeating it cannot help.
 	ErrInvalid = errors.New("schedule refused")
 )

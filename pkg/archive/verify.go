@@ -1,0 +1,240 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Remains is what the table holds of one item, as far as this package goes. Nil is a row that is not there.
+type Remains struct {
+	User             string
+	Type             *entity.Type
+	ID               string
+	Item, Cold, Gone entity.Item
+	Timers           []entity.Item
+}
+
+// Fault is one row or object that is not as the item says.
+type Fault struct{ Place, Is, Want string }
+
+// timerPage bounds the timers of one task that are looked at: each of its completions left one.
+const timerPage = 1000
+
+// Check returns what is wrong with an item's end, cold copy and timer. Without an object store it believes the rows.
+func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
+	faults, object := checkCopy(r)
+	if object != "" && c.Copies != nil {
+		if _, err := New(c.Config).read(ctx, object); err != nil {
+			if !isBadCopy(err) {
+				return nil, err
+			}
+			faults = append(faults, Fault{object, "no copy that can be read", "the item"})
+		}
+	}
+	return append(faults, checkTimers(r)...), nil
+}
+
+// isBadCopy tells a copy that is missing or spoilt from a store that does not answer.
+func isBadCopy(err error) bool {
+	return !errors.Is(err, blob.ErrThrottled) && !errors.Is(err, blob.ErrUnavailable) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// checkCopy also returns the object that has to be there; empty for none.
+func checkCopy(r Remains) (faults []Fault, copied string) {
+	cold := entity.ColdKey(r.User, r.ID).String()
+	if r.Item == nil {
+		switch {
+		case r.Cold == nil:
+			return nil, ""
+		case r.Gone != nil:
+			return []Fault{{cold, "there", "no row: its user deleted the item"}}, ""
+		}
+		return nil, r.Cold.Str(attrObject)
+	}
+	at, leaves := expiry(r.Type, r.Item)
+	place, ttl := r.Item.Key().String(), "no ttl"
+	if r.Item.Has(entity.AttrTTL) {
+		ttl = fmt.Sprintf("ttl %d", r.Item.Int(entity.AttrTTL))
+	}
+	if !leaves {
+		if r.Item.Has(entity.AttrTTL) {
+			faults = append(faults, Fault{place, ttl, "no ttl"})
+		}
+		if r.Cold != nil {
+			faults = append(faults, Fault{cold, "there", "no row"})
+		}
+		return faults, ""
+	}
+	if want := fmt.Sprintf("ttl %d", at.Unix()); ttl != want {
+		faults = append(faults, Fault{place, ttl, want})
+	}
+	name := object(r.User, r.ID, r.Item.Int(entity.AttrVersion))
+	if is := r.Cold.Str(attrObject); is != name || r.Cold.Int(entity.AttrVersion) != r.Item.Int(entity.AttrVersion) {
+		faults = append(faults, Fault{cold, showCold(r.Cold), name})
+		return faults, ""
+	}
+	return faults, name
+}
+
+func showCold(row entity.Item) string {
+	if row == nil {
+		return "no row"
+	}
+	return fmt.Sprintf("%s, version %d", row.Str(attrObject), row.Int(entity.AttrVersion))
+}
+
+// timed says that the task has a completion that a timer is to end.
+func timed(it entity.Item) bool {
+	return it.Str(entity.AttrStatus) == entity.StatusCompleted && it.Has(entity.AttrArchiveAt)
+}
+
+func checkTimers(r Remains) (faults []Fault) {
+	has := !timed(r.Item)
+	for _, row := range r.Timers {
+		at, ok := row.Time(entity.AttrArchiveAt)
+		if !ok || row.Int(entity.AttrTTL) != at.Unix() {
+			faults = append(faults, Fault{row.Key().String(), fmt.Sprintf("ttl %d", row.Int(entity.AttrTTL)), "ttl at " + row.Str(entity.AttrArchiveAt)})
+		}
+		has = has || row.Str(entity.AttrCompletedAt) == r.Item.Str(entity.AttrCompletedAt) && row.Str(entity.AttrArchiveAt) == r.Item.Str(entity.AttrArchiveAt)
+	}
+	if !has {
+		key := entity.TimerKey(r.User, r.ID, r.Item.Int(entity.AttrVersion))
+		faults = append(faults, Fault{key.String(), "no row", "ttl at " + r.Item.Str(entity.AttrArchiveAt)})
+	}
+	return faults
+}
+
+// Remains reads what there is of an item; the item last, so that nothing read of it is newer.
+func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id string) (Remains, error) {
+	r := Remains{User: user, Type: t, ID: id}
+	page, err := c.Store.Query(ctx, table.Query{
+		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.Under(entity.TimerPrefix(), id)}, Limit: timerPage,
+	})
+	if err != nil {
+		return r, fmt.Errorf("timers of %s: %w", id, err)
+	}
+	r.Timers = page.Items
+	for _, part := range []struct {
+		row *entity.Item
+		key entity.Key
+	}{
+		{&r.Cold, entity.ColdKey(user, id)}, {&r.Gone, entity.GoneKey(user, id)},
+		{&r.Item, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})},
+	} {
+		if *part.row, err = get(ctx, c.Store, part.key); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// Mend puts right what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the copy
+// before the end, both under the item's version. A copy that is lost with its item cannot be mended.
+func (c *Consumer) Mend(ctx context.Context, user string, t *entity.Type, id string) error {
+	for range maxRounds {
+		r, err := c.Remains(ctx, user, t, id)
+		if err != nil {
+			return err
+		}
+		if err := c.mendTimers(ctx, r); err != nil {
+			return err
+		}
+		settled, err := c.mendCopy(ctx, r)
+		if settled || err != nil {
+			return err
+		}
+	}
+	return errUnsettled
+}
+
+func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
+	if len(checkTimers(r)) == 0 {
+		return nil
+	}
+	for _, row := range r.Timers {
+		at, ok := row.Time(entity.AttrArchiveAt)
+		if !ok || row.Int(entity.AttrTTL) == at.Unix() {
+			continue
+		}
+		row[entity.AttrTTL] = entity.Int(at.Unix())
+		// A timer that fired meanwhile is not to fire again.
+		err := c.Store.Put(ctx, table.Put{Item: row, If: table.Exists()})
+		var failed *table.ConditionError
+		if err != nil && !errors.As(err, &failed) {
+			return fmt.Errorf("mend timer %s: %w", row.Key(), err)
+		}
+	}
+	ref := entity.Ref{Type: r.Type.Name, ID: r.ID}
+	return c.startTimer(ctx, change.Change{Type: r.Type, User: r.User, Ref: ref, New: r.Item, Version: r.Item.Int(entity.AttrVersion)})
+}
+
+func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err error) {
+	faults, name := checkCopy(r)
+	if len(faults) == 0 && (name == "" || r.Item == nil || c.Copies == nil) {
+		return true, nil
+	}
+	if _, leaves := expiry(r.Type, r.Item); r.Item != nil && leaves {
+		if c.Copies == nil {
+			return true, nil // without a copy nothing may expire
+		}
+		return c.copyAndExpire(ctx, change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
+	}
+	if r.Item.Has(entity.AttrTTL) {
+		_, err := c.Store.Update(ctx, table.Update{
+			Key: r.Item.Key(), Remove: []string{entity.AttrTTL}, If: table.AtVersion(r.Item.Int(entity.AttrVersion)),
+		})
+		var failed *table.ConditionError
+		if errors.As(err, &failed) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("keep %s: %w", r.Item.Key(), err)
+		}
+	}
+	if r.Cold == nil {
+		return true, nil
+	}
+	err = c.Store.Delete(ctx, table.Delete{
+		Key: r.Cold.Key(), If: table.OrNoRow(table.Equal(entity.AttrVersion, r.Cold[entity.AttrVersion])),
+	})
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	if err != nil || c.Copies == nil {
+		return err == nil, err
+	}
+	return true, c.dropUnnamed(ctx, r.User, r.ID, r.Cold.Int(entity.AttrVersion))
+}
+
+// CopiesPrefix begins the names of all cold copies of a user.
+func CopiesPrefix(user string) string { return "archive/" + user + "/" }
+
+// ReadCopyName returns whose copy, and of which version, an object of a user is.
+func ReadCopyName(user, name string) (id string, version int64, ok bool) {
+	rest, ok := strings.CutPrefix(name, CopiesPrefix(user))
+	id, file, cut := strings.Cut(rest, "/")
+	text, isJSON := strings.CutSuffix(file, ".json")
+	version, err := strconv.ParseInt(text, 10, 64)
+	return id, version, ok && cut && isJSON && err == nil
+}
+
+// Unnamed says that no row names a copy, nor will: the item is past that version, or gone.
+func (c *Consumer) Unnamed(ctx context.Context, user string, t *entity.Type, id string, version int64) (bool, error) {
+	r, err := c.Remains(ctx, user, t, id)
+	return r.Cold.Int(entity.AttrVersion) != version && r.Item.Int(entity.AttrVersion) != version, err
+}
+
+// DropUnnamed removes such a copy.
+func (c *Consumer) DropUnnamed(ctx context.Context, user, id string, version int64) error {
+	return c.dropUnnamed(ctx, user, id, version)
+}

@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/stats"
+	"nexus/pkg/verify"
+)
+
+// verifyGrace is the pause between the two looks at what seems to differ: many times what consumers lag here.
+const verifyGrace = 500 * time.Millisecond
+
+// newVerifier verifies what the consumers keep, through the ports that they have.
+func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving archive.Config) *verify.Verifier {
+	return verify.New(verify.Config{
+		Store: in.store, Walker: p.backend.walker, Registry: p.registry,
+		Projections: append([]*projection.Projection{stats.Projection(), links.Projection()}, p.options.Projections...),
+		Archive:     archive.NewConsumer(archiving), Copies: in.blobs,
+		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
+		Now: p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: consume.Sleep,
+		Log: p.log.With("part", "verify"),
+	})
+}
+
+// verifyLine is one line of the answer: exactly one member is there, and the last line has summary or error.
+type verifyLine struct {
+	Difference *verify.Difference `json:"difference,omitempty"`
+	Rows       int64              `json:"rows,omitempty"` // read so far
+	Summary    *verify.Summary    `json:"summary,omitempty"`
+	Error      string             `json:"error,omitempty"`
+}
+
+// postVerify answers with a line of JSON for each difference as it is found. It ends when its client goes.
+func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		User   string `json:"user"`
+		Repair bool   `json:"repair"`
+	}
+	if err := readBody(r, &body); err != nil {
+		return err
+	}
+	if body.User != "" && entity.CheckUserID(body.User) != nil {
+		return refusal(http.StatusUnprocessableEntity, "user: %v", entity.CheckUserID(body.User))
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	watched := make(chan struct{})
+	defer func() { <-watched }()
+	defer cancel()
+	go func() {
+		defer close(watched)
+		select {
+		case <-p.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	out, control := json.NewEncoder(w), http.NewResponseController(w)
+	tell := func(l verifyLine) error {
+		if err := out.Encode(l); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+	told := time.Now()
+	summary, err := p.verifier.Run(ctx, verify.Options{
+		User: body.User, Repair: body.Repair,
+		Progress: func(rows int64) {
+			if now := time.Now(); now.Sub(told) > verifyProgress {
+				told = now
+				_ = tell(verifyLine{Rows: rows}) // a client that has gone ends the context
+			}
+		},
+	}, func(d verify.Difference) error { return tell(verifyLine{Difference: &d}) })
+	last := verifyLine{Summary: &summary}
+	if err != nil {
+		p.log.Error("verification ended early", "error", err)
+		last = verifyLine{Error: err.Error()}
+	}
+	_ = tell(last) // the client may have gone
+	return nil
+}
+
+// verifyProgress is how often progress is told.
+const verifyProgress = 200 * time.Millisecond

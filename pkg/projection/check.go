@@ -1,0 +1,214 @@
+package projection
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Evidence is what the table holds of one item, as far as a projection goes.
+type Evidence struct {
+	User   string
+	Type   *entity.Type
+	Ref    entity.Ref
+	Item   entity.Item   // nil if it is gone
+	Ledger entity.Item   // nil if there is none
+	Rows   []entity.Item // of a projection of rows: all that have the item for their source
+}
+
+// Fault is one row that is not as the items say.
+type Fault struct {
+	Key      entity.Key
+	Is, Want string
+}
+
+const noRow = "no row"
+
+// Summed says that the projection is a sum in a row of its own per user.
+func (p *Projection) Summed() bool { return p.shape.target() != nil }
+
+// RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It is
+// empty for a sum.
+func (p *Projection) RowsPrefix(typeName string) string {
+	if r, ok := p.shape.(rows); ok && r.spec.Prefix != nil {
+		return r.spec.Prefix(typeName)
+	}
+	return ""
+}
+
+// Contributes says that an image contributes something.
+func (p *Projection) Contributes(t *entity.Type, it entity.Item) bool {
+	return p.contribution(t, it) != ""
+}
+
+// Check returns what is wrong with an item's ledger row, and with the rows it is the source of. The evidence was not read
+// at one instant while the stream runs: what it shows then is a suspicion.
+func (p *Projection) Check(e Evidence) []Fault {
+	want := p.contribution(e.Type, e.Item)
+	var faults []Fault
+	if is, should := p.showLedger(e.Ledger), p.showWanted(want); is != should && (e.Ledger != nil || want != "") {
+		faults = append(faults, Fault{entity.LedgerKey(e.User, p.name, e.Ref.ID), is, should})
+	}
+	return append(faults, p.checkRows(e, want)...)
+}
+
+// showLedger is what counts of a ledger row beside its version, which may be any: most changes leave it behind.
+func (p *Projection) showLedger(row entity.Item) string {
+	if row == nil {
+		return noRow
+	}
+	return showContribution(row.Str(attrContribution), row.Has(entity.AttrTTL), row.Str(entity.AttrGSI3SK))
+}
+
+func (p *Projection) showWanted(c string) string {
+	return showContribution(c, c == "", p.shape.ledgerIndex(c))
+}
+
+func showContribution(c string, expires bool, index string) string {
+	text := strings.ReplaceAll(c, "\n", " ")
+	if c == "" {
+		text = "nothing"
+	}
+	if expires {
+		text += ", expires"
+	}
+	if index != "" {
+		text += ", at " + index
+	}
+	return text
+}
+
+func (p *Projection) checkRows(e Evidence, want string) []Fault {
+	if p.RowsPrefix(e.Ref.Type) == "" {
+		return nil
+	}
+	missing := p.wantedRows(e.User, e.Ref, want)
+	var faults []Fault
+	for _, row := range e.Rows {
+		wanted, ok := missing[row.Key()]
+		delete(missing, row.Key())
+		switch {
+		case !ok:
+			faults = append(faults, Fault{row.Key(), "there", noRow})
+		case !wanted.Equal(row):
+			faults = append(faults, Fault{row.Key(), show(row), show(wanted)})
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(missing), compareKeys) {
+		faults = append(faults, Fault{key, noRow, "there"})
+	}
+	return faults
+}
+
+func compareKeys(a, b entity.Key) int { return strings.Compare(a.String(), b.String()) }
+
+// wantedRows are the rows of a contribution by their keys.
+func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[entity.Key]entity.Item {
+	out := map[entity.Key]entity.Item{}
+	r, ok := p.shape.(rows)
+	if !ok {
+		return out
+	}
+	for _, edge := range edgesOf(c) {
+		row := r.spec.Row(user, source, edge)
+		out[row.Key()] = row
+	}
+	return out
+}
+
+func show(row entity.Item) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		if name != entity.AttrPK && name != entity.AttrSK {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, row[name]))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Tally adds up ledger rows.
+type Tally struct {
+	spec  *SumSpec
+	total *delta
+}
+
+// NewTally returns an empty one. It panics for a projection that is no sum.
+func (p *Projection) NewTally() *Tally {
+	if p.shape.target() == nil {
+		panic("projection: " + p.name + " is no sum")
+	}
+	return &Tally{p.shape.target(), newDelta()}
+}
+
+// Add counts a ledger row.
+func (t *Tally) Add(row entity.Item) { t.add(row.Str(attrContribution)) }
+
+func (t *Tally) add(c string) {
+	amounts := amountsOf(c)
+	for name, n := range amounts.Add {
+		t.total.add[name] += n
+	}
+	t.total.facts = t.total.facts.join(amounts.Max)
+}
+
+// sum is what the row's sum is to be: the numbers as they add up, and texts that are never lowered.
+func (t *Tally) sum(row entity.Item) entity.Map {
+	out := t.spec.Empty()
+	for name, v := range row.Map(t.spec.SumAttr) {
+		if text, isText := v.(entity.String); isText {
+			out[name] = text
+		}
+	}
+	return t.spec.next(entity.Item{t.spec.SumAttr: out}, t.total)
+}
+
+// Check returns what is wrong with the row that holds the sum; nil is a user's who has none. A text that is too great
+// cannot be told from that of an item that is gone.
+func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
+	want, is := entity.Item(t.sum(row)), row.Map(t.spec.SumAttr)
+	if is == nil {
+		is = entity.Item(t.spec.Empty())
+	}
+	key := t.spec.Target(user)
+	names := map[string]bool{}
+	for _, it := range []entity.Item{want, is} {
+		for name := range it {
+			names[name] = true
+		}
+	}
+	var faults []Fault
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !entity.Equal(is[name], want[name]) {
+			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name])})
+		}
+	}
+	if t.spec.HoldAttr != "" && row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
+		faults = append(faults, Fault{key, "a repair began and did not finish", "no " + t.spec.HoldAttr})
+	}
+	return faults
+}
+
+func showSum(name string, v entity.Value) string {
+	if v == nil {
+		return "no " + name
+	}
+	return fmt.Sprintf("%s %v", name, v)
+}
+
+// Target is the key of the row that holds a user's sum; empty for a projection that is no sum.
+func (p *Projection) Target(user string) entity.Key {
+	if spec := p.shape.target(); spec != nil {
+		return spec.Target(user)
+	}
+	return entity.Key{}
+}
+
+// Moved says that the sum was written between two reads of its row, or is held by a repair.
+func (p *Projection) Moved(before, after entity.Item, now time.Time) bool {
+	spec := p.shape.target()
+	return before.Int(spec.VersionAttr) != after.Int(spec.VersionAttr) || spec.held(after, now)
+}

@@ -1,0 +1,117 @@
+package reminders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+)
+
+// What verification asks of this package, and what it has repaired. All of it goes the ways that records and calls go.
+
+// SchedulePrefix begins the names of all schedules of this package.
+const SchedulePrefix = namePrefix
+
+// Has says that items of the type can be due.
+func Has(t *entity.Type) bool { return hasReminders(t) }
+
+// Subject is what a schedule's payload says it is for.
+type Subject struct {
+	User          string
+	Type          *entity.Type
+	ID            string
+	OffsetMinutes int64
+	Due           time.Time
+}
+
+// Name is the name under which that is scheduled.
+func (s Subject) Name() string { return ScheduleName(s.User, s.ID, s.OffsetMinutes) }
+
+// ReadPayload returns what a schedule is for, or a [*PayloadError].
+func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
+	t, d, err := parseCall(registry, payload)
+	if err != nil {
+		return Subject{}, err
+	}
+	return Subject{t.user, t.typ, t.id, d.offset, d.at}, nil
+}
+
+// Wanted returns the schedules that an item is to have now, by what stands in the table: one for each offset whose next
+// due instant is to come.
+func (c *Consumer) Wanted(ctx context.Context, user string, t *entity.Type, id string) ([]schedule.Schedule, error) {
+	s, err := c.look(ctx, target{user, t, id}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []schedule.Schedule
+	for _, w := range decide(s, scopeOf(s.dues), c.Now()).schedules {
+		out = append(out, w.Schedule)
+	}
+	return out, nil
+}
+
+// InStep says that a schedule found is as good as the one wanted: for the same due instant, and called at it, or as much
+// later as a schedule is put that is nearly due.
+func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
+	s, err := ReadPayload(registry, wanted.Payload)
+	if err != nil || string(found.Payload) != string(wanted.Payload) {
+		return false
+	}
+	return !found.At.Before(s.Due) && !found.At.After(s.Due.Add(leadTime+time.Second))
+}
+
+// Settle is a record's look at one item and these offsets of it: its schedules are brought in agreement with the table,
+// what is late is delivered, and what was begun is seen through.
+func (c *Consumer) Settle(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
+	r := run{engine: c.engine, target: target{user, t, id}, scope: scope{}}
+	for _, offset := range offsets {
+		r.scope[offset] = true
+	}
+	return r.settle(ctx)
+}
+
+// Overdue says that a FIRED row is of a delivery that was begun more than 10 minutes before and never closed.
+func (n *Notifier) Overdue(row entity.Item) bool {
+	firedAt, ok := row.Time(attrFiredAt)
+	return row.Str(attrState) == statePending && (!ok || n.Now().Sub(firedAt) > redriveAfter)
+}
+
+// Stalled says that a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10 minutes.
+func (c *Consumer) Stalled(row entity.Item) bool {
+	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-fenceLife)
+	return !row.Bool(attrDone) && c.Now().Sub(moved) > redriveAfter
+}
+
+// ErrCursor: the row is no cursor of a walk.
+var ErrCursor = errors.New("no cursor")
+
+// Resume goes on with the walk of a cursor, as the repetition of its record does. [ErrUnfinished] asks for another call.
+func (c *Consumer) Resume(ctx context.Context, row entity.Item) error {
+	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCursor, err)
+	}
+	key, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCursor, err)
+	}
+	version, err := strconv.ParseInt(key.Components[len(key.Components)-1], 10, 64)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %s has no version", ErrCursor, row.Key())
+	case key.Prefix == entity.RowZone:
+		return c.walk(ctx, c.moveZone(user, version))
+	case key.Prefix == entity.RowSeries:
+		return c.walk(ctx, c.moveSeries(user, key.Components[0], version))
+	}
+	return fmt.Errorf("%w: %s", ErrCursor, row.Key())
+}
+
+// Unschedule removes a schedule whose payload says nothing about an item, or about another than its name.
+func (c *Consumer) Unschedule(ctx context.Context, name string) error {
+	return c.Scheduler.Delete(ctx, name)
+}

@@ -1,0 +1,245 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// pageRows bounds what a cursor holds.
+	pageRows = 500
+	// familyRows bounds what is kept of one family of one item; what is more shows in the next look.
+	familyRows = 1000
+)
+
+// family is a range of rows that belong to items of one type and begin with the item's id behind some prefix, so that they
+// lie in the order of the items. The zero family is empty.
+type family struct {
+	prefix string // of the range
+	idFrom int    // where the id begins
+	single bool   // an item has one, and its key ends with the id
+	keep   func(entity.Item) bool
+}
+
+// group is an item with everything derived from it; item is nil if it is gone.
+type group struct {
+	user string
+	typ  *entity.Type
+	id   string
+	item entity.Item
+	rows [][]entity.Item // by family
+}
+
+func (g group) ref() entity.Ref { return entity.Ref{Type: g.typ.Name, ID: g.id} }
+
+// only is the row of a family of which an item has one.
+func (g group) only(family int) entity.Item {
+	if len(g.rows[family]) == 0 {
+		return nil
+	}
+	return g.rows[family][0]
+}
+
+// cursor reads a family page by page.
+type cursor struct {
+	r      *run
+	family family
+	query  table.Query
+	page   []entity.Item
+	at     int
+	end    bool
+}
+
+func (r *run) cursor(user string, f family) *cursor {
+	return &cursor{r: r, family: f, end: f.prefix == "", query: table.Query{
+		Partition: entity.UserPK(user), Range: table.Range{Prefix: f.prefix}, Limit: pageRows,
+	}}
+}
+
+// peek returns the next row and the id it belongs to; nil at the end.
+func (c *cursor) peek(ctx context.Context) (entity.Item, string, error) {
+	for {
+		for ; c.at < len(c.page); c.at++ {
+			row := c.page[c.at]
+			if c.family.keep == nil || c.family.keep(row) {
+				id, _, _ := strings.Cut(row.Str(entity.AttrSK)[c.family.idFrom:], "#")
+				return row, id, nil
+			}
+		}
+		if c.end {
+			return nil, "", nil
+		}
+		page, err := c.r.Store.Query(ctx, c.query)
+		if err != nil {
+			return nil, "", fmt.Errorf("read %s of %s: %w", c.family.prefix, c.query.Partition, err)
+		}
+		c.page, c.at, c.query.Start = page.Items, 0, page.Next
+		c.end = len(page.Next) == 0
+		c.r.read(len(page.Items))
+	}
+}
+
+// groups calls visit for each id that has an item or a row in one of the families, in the order of ids.
+func (r *run) groups(ctx context.Context, user string, t *entity.Type, families []family, visit func(group) error) error {
+	cursors := make([]*cursor, len(families))
+	for i, f := range families {
+		cursors[i] = r.cursor(user, f)
+	}
+	if t.Name == entity.TypeInstance {
+		return r.instanceGroups(ctx, user, t, cursors, visit)
+	}
+	items := r.cursor(user, family{prefix: entity.ItemPrefix(t.Name), idFrom: len(entity.ItemPrefix(t.Name))})
+	return merge(ctx, append([]*cursor{items}, cursors...), func(id string, rows [][]entity.Item) error {
+		g := group{user: user, typ: t, id: id, rows: rows[1:]}
+		if len(rows[0]) > 0 {
+			g.item = rows[0][0]
+		}
+		return r.visit(ctx, g, visit)
+	})
+}
+
+// visit sees to it that nothing is asked about an id that can be none.
+func (r *run) visit(ctx context.Context, g group, visit func(group) error) error {
+	if entity.CheckID(g.typ.IDPrefix, g.id) != nil {
+		if g.item == nil {
+			return nil // its rows are strays
+		}
+		return r.found(Difference{Kind: Stray, User: g.user, Key: g.item.Key().String(), Is: "an item", ShouldBe: "another id: " + g.typ.IDPrefix + "_…"})
+	}
+	return visit(g)
+}
+
+// merge brings together what has the same id.
+func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows [][]entity.Item) error) error {
+	for {
+		lowest, any := "", false
+		for _, c := range cursors {
+			row, id, err := c.peek(ctx)
+			if err != nil {
+				return err
+			}
+			if row != nil && (!any || id < lowest) {
+				lowest, any = id, true
+			}
+		}
+		if !any {
+			return nil
+		}
+		rows := make([][]entity.Item, len(cursors))
+		for i, c := range cursors {
+			for {
+				row, id, err := c.peek(ctx)
+				if err != nil {
+					return err
+				}
+				if row == nil || id != lowest {
+					break
+				}
+				if len(rows[i]) < familyRows {
+					rows[i] = append(rows[i], row)
+				}
+				c.at++
+			}
+		}
+		if err := visit(lowest, rows); err != nil {
+			return err
+		}
+	}
+}
+
+// instanceGroups does the same for exceptions, whose rows lie in another order than their ids: it goes through what is
+// derived and looks the items up, and then through the items for those of which nothing is derived.
+func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error) error {
+	var open []group
+	flush := func() error {
+		keys := make([]entity.Key, len(open))
+		for i, g := range open {
+			keys[i] = entity.ItemKey(user, g.ref())
+		}
+		rows, err := r.Store.BatchGet(ctx, keys)
+		if err != nil {
+			return fmt.Errorf("read %d exceptions: %w", len(keys), err)
+		}
+		r.read(len(rows))
+		for i := range open {
+			if n := slices.IndexFunc(rows, func(row entity.Item) bool { return row.Key() == keys[i] }); n >= 0 {
+				open[i].item = rows[n]
+			}
+			if err := visit(open[i]); err != nil {
+				return err
+			}
+		}
+		open = open[:0]
+		return nil
+	}
+	err := merge(ctx, cursors, func(id string, rows [][]entity.Item) error {
+		if entity.CheckID(t.IDPrefix, id) != nil {
+			return nil
+		}
+		open = append(open, group{user: user, typ: t, id: id, rows: rows})
+		if len(open) < table.MaxBatchGet {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && len(open) > 0 {
+		err = flush()
+	}
+	if err != nil {
+		return err
+	}
+	return r.underived(ctx, user, t, cursors, visit)
+}
+
+// underivedItems is how many exceptions are looked up at a time.
+const underivedItems = 30
+
+// underived visits the exceptions that have no row in a family of which an item has one.
+func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error) error {
+	items := r.cursor(user, family{prefix: entity.ItemPrefix(t.Name), idFrom: len(entity.ItemPrefix(t.Name))})
+	for {
+		var open []group
+		var keys []entity.Key
+		for len(open) < underivedItems {
+			item, _, err := items.peek(ctx)
+			if err != nil {
+				return err
+			}
+			if item == nil {
+				break
+			}
+			items.at++
+			key, err := entity.ParseSortKey(item.Str(entity.AttrSK))
+			if err != nil {
+				continue // what it is has no id
+			}
+			g := group{user: user, typ: t, id: key.Ref().ID, item: item, rows: make([][]entity.Item, len(cursors))}
+			open = append(open, g)
+			for _, c := range cursors {
+				if c.family.single {
+					keys = append(keys, entity.Key{PK: entity.UserPK(user), SK: c.family.prefix[:c.family.idFrom] + g.id})
+				}
+			}
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		rows, err := r.Store.BatchGet(ctx, keys)
+		if err != nil {
+			return fmt.Errorf("read what is derived of %d exceptions: %w", len(open), err)
+		}
+		for _, g := range open {
+			if slices.ContainsFunc(rows, func(row entity.Item) bool { return strings.HasSuffix(row.Str(entity.AttrSK), "#"+g.id) }) {
+				continue
+			}
+			if err := visit(g); err != nil {
+				return err
+			}
+		}
+	}
+}

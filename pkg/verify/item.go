@@ -1,0 +1,244 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// The families of an item are, in this order: the ledger rows of each projection, the rows of each projection, and those
+// below.
+const (
+	familyCold = iota
+	familyGone
+	familyTimer
+	familyFence
+)
+
+func (r *run) ledgerFamily(p *projection.Projection, t *entity.Type) family {
+	prefix := entity.LedgerPrefix(p.Name())
+	return family{prefix: prefix + t.IDPrefix + "_", idFrom: len(prefix), single: true}
+}
+
+func (r *run) families(t *entity.Type) []family {
+	var out []family
+	for _, p := range r.Projections {
+		out = append(out, r.ledgerFamily(p, t))
+	}
+	of := func(prefix string, single bool, keep func(entity.Item) bool) family {
+		return family{prefix + t.IDPrefix + "_", len(prefix), single, keep}
+	}
+	for _, p := range r.Projections {
+		prefix := p.RowsPrefix(t.Name)
+		out = append(out, family{prefix: prefix, idFrom: len(prefix)})
+	}
+	fences := family{}
+	if r.Notifier != nil {
+		fences = of(entity.ItemPrefix(entity.RowFired), false, r.Notifier.Overdue)
+	}
+	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), of(entity.TimerPrefix(), false, nil), fences)
+}
+
+func (r *run) other(g group, family int) []entity.Item { return g.rows[2*len(r.Projections)+family] }
+
+func first(rows []entity.Item) entity.Item {
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[0]
+}
+
+// items goes through everything the user has, and suspects what does not fit together.
+func (r *run) items(ctx context.Context, user string) error {
+	for _, t := range r.Registry.Types() {
+		if !t.HasCollection() {
+			continue
+		}
+		err := r.groups(ctx, user, t, r.families(t), func(g group) error {
+			if g.item != nil && r.mending == r.o.Repair {
+				r.sum.Items++ // not once more in the look after a repair
+			}
+			differences, err := r.check(ctx, g)
+			if err != nil {
+				return err
+			}
+			return r.suspect(ctx, g, differences)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// look reads everything of one item consistently: what is derived first, and the item last, so that nothing derived is
+// newer than the item.
+func (r *run) look(ctx context.Context, user string, t *entity.Type, id string) (group, error) {
+	families := r.families(t)
+	g := group{user: user, typ: t, id: id, rows: make([][]entity.Item, len(families))}
+	for i, f := range families {
+		if f.prefix == "" {
+			continue
+		}
+		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: f.prefix[:f.idFrom] + id}, Limit: pageRows}
+		if !f.single {
+			q.Range.Prefix = entity.Under(f.prefix[:f.idFrom], id)
+		} else {
+			q.Limit = 1 // the row itself comes before those of longer ids
+		}
+		for len(g.rows[i]) < familyRows {
+			page, err := r.Store.Query(ctx, q)
+			if err != nil {
+				return g, fmt.Errorf("look at %s: %w", id, err)
+			}
+			r.read(len(page.Items))
+			for _, row := range page.Items {
+				if (f.keep == nil || f.keep(row)) && (!f.single || row.Str(entity.AttrSK) == q.Range.Prefix) {
+					g.rows[i] = append(g.rows[i], row)
+				}
+			}
+			if q.Start = page.Next; len(page.Next) == 0 || f.single {
+				break
+			}
+		}
+	}
+	item, err := r.find(ctx, entity.ItemKey(user, g.ref()))
+	g.item = item
+	return g, err
+}
+
+// find returns nil for a row that is not there.
+func (r *run) find(ctx context.Context, key entity.Key) (entity.Item, error) {
+	row, err := r.Store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	r.read(1)
+	return row, nil
+}
+
+// check returns what does not fit together in a group.
+func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
+	var out []Difference
+	add := func(kind Kind, key, is, want string) {
+		out = append(out, Difference{Kind: kind, User: g.user, Key: key, Is: is, ShouldBe: want})
+	}
+	n := len(r.Projections)
+	for i, p := range r.Projections {
+		ledger := entity.LedgerKey(g.user, p.Name(), g.id)
+		for _, f := range p.Check(projection.Evidence{
+			User: g.user, Type: g.typ, Ref: g.ref(), Item: g.item, Ledger: first(g.rows[i]), Rows: g.rows[n+i],
+		}) {
+			kind := Edge
+			if f.Key == ledger {
+				kind = Ledger
+			}
+			add(kind, f.Key.String(), f.Is, f.Want)
+		}
+	}
+	gone := first(r.other(g, familyGone))
+	faults, err := r.Archive.Check(ctx, archive.Remains{
+		User: g.user, Type: g.typ, ID: g.id, Item: g.item,
+		Cold: first(r.other(g, familyCold)), Gone: gone, Timers: r.other(g, familyTimer),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		add(Archive, f.Place, f.Is, f.Want)
+	}
+	if g.item != nil && gone != nil {
+		add(Gone, gone.Key().String(), "there, and the item as well", "one of the two")
+	}
+	for _, row := range r.other(g, familyFence) {
+		add(Fence, row.Key().String(), "begun and not ended", "sent")
+	}
+	if g.item != nil && g.typ.Name == entity.TypeInstance {
+		if isOrphan, err := r.isOrphan(ctx, g); err != nil {
+			return nil, err
+		} else if isOrphan {
+			add(Exception, g.item.Key().String(), "an exception without a series", "no row")
+		}
+	}
+	scheduled, err := r.checkSchedules(ctx, g)
+	return append(out, scheduled...), err
+}
+
+// knownMaster is the series asked for last: its exceptions lie side by side.
+type knownMaster struct {
+	key    entity.Key
+	exists bool
+}
+
+func (r *run) isOrphan(ctx context.Context, g group) (bool, error) {
+	masterID, _, err := entity.ParseInstanceID(g.id)
+	if err != nil {
+		return false, err
+	}
+	key := entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
+	if r.master.key != key || !r.master.exists {
+		row, err := r.find(ctx, key)
+		if err != nil {
+			return false, err
+		}
+		r.master = knownMaster{key, row != nil}
+	}
+	return !r.master.exists, nil
+}
+
+// checkSchedules holds the scheduler against what the item is to have.
+func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error) {
+	if r.Reminders == nil || g.item == nil || !reminders.Has(g.typ) || len(g.typ.Dues(g.item)) == 0 {
+		return nil, nil
+	}
+	wanted, err := r.Reminders.Wanted(ctx, g.user, g.typ, g.id)
+	if err != nil {
+		if isOutage(err) {
+			return nil, err
+		}
+		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(), ShouldBe: "an item whose reminders can be reckoned"}}, nil
+	}
+	var out []Difference
+	for _, w := range wanted {
+		subject, err := reminders.ReadPayload(r.Registry, w.Payload)
+		if err != nil {
+			return nil, err
+		}
+		d := Difference{Kind: Schedule, User: g.user, Key: w.Name, ShouldBe: showSubject(subject), offset: subject.OffsetMinutes}
+		is, err := r.Schedules.Find(ctx, w.Name)
+		switch {
+		case errors.Is(err, schedule.ErrNotFound):
+			d.Is = "no schedule of " + g.id
+		case err != nil:
+			return nil, err
+		case reminders.InStep(is, w, r.Registry):
+			continue
+		default:
+			d.Is = showSchedule(r.Registry, is)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func showSubject(s reminders.Subject) string {
+	return fmt.Sprintf("%s, %d minutes before, due %s", s.ID, s.OffsetMinutes, entity.FormatInstant(s.Due))
+}
+
+func showSchedule(registry *entity.Registry, s schedule.Schedule) string {
+	subject, err := reminders.ReadPayload(registry, s.Payload)
+	if err != nil {
+		return err.Error()
+	}
+	return showSubject(subject) + ", called " + entity.FormatInstant(s.At)
+}

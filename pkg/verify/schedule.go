@@ -1,0 +1,167 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/blob"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+)
+
+const (
+	// callTime is how long after its instant a schedule may be on its way to being delivered.
+	callTime = 10 * time.Minute
+	// maxStalled bounds the walks of one user that are taken up in a run.
+	maxStalled = 1000
+	// maxResumes bounds the calls with which one of them is ended.
+	maxResumes = 10_000
+)
+
+// schedules finds those that nobody wants: in the scheduler's order, since they have none by user.
+func (r *run) schedules(ctx context.Context) error {
+	if r.Reminders == nil {
+		return nil
+	}
+	err := r.Schedules.Each(ctx, reminders.SchedulePrefix, func(name string) error {
+		r.read(1)
+		d, err := r.checkStray(ctx, name)
+		if err != nil || d == nil || r.o.User != "" && d.User != r.o.User {
+			return err
+		}
+		s, err := r.Schedules.Find(ctx, name)
+		if errors.Is(err, schedule.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		subject, err := reminders.ReadPayload(r.Registry, s.Payload)
+		if err != nil || subject.Name() != name {
+			return r.unreadable(ctx, *d)
+		}
+		g := group{user: subject.User, typ: subject.Type, id: subject.ID}
+		return r.suspect(ctx, g, []Difference{*d}, name)
+	})
+	if err != nil {
+		return fmt.Errorf("verify schedules: %w", err)
+	}
+	return r.settle(ctx, "")
+}
+
+// checkStray returns the difference that a schedule is, if it is none that its item wants.
+func (r *run) checkStray(ctx context.Context, name string) (*Difference, error) {
+	s, err := r.Schedules.Find(ctx, name)
+	if errors.Is(err, schedule.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := Difference{Kind: Schedule, Key: name, Is: showSchedule(r.Registry, s), ShouldBe: "no schedule"}
+	subject, err := reminders.ReadPayload(r.Registry, s.Payload)
+	if err != nil || subject.Name() != name {
+		return &d, nil
+	}
+	d.User, d.offset = subject.User, subject.OffsetMinutes
+	if late := r.Now().Sub(s.At); late >= 0 && late < callTime {
+		return nil, nil // it is being delivered
+	}
+	wanted, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
+	if err != nil {
+		if isOutage(err) {
+			return nil, err
+		}
+		return nil, nil // the item itself shows what is wrong
+	}
+	for _, w := range wanted {
+		if w.Name == name {
+			return nil, nil // whether it is the right one shows with its item
+		}
+	}
+	return &d, nil
+}
+
+// unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name, the
+// look at the item puts it back.
+func (r *run) unreadable(ctx context.Context, d Difference) error {
+	if err := r.found(d); err != nil || !r.mending {
+		return err
+	}
+	return r.forgive(ctx, d.User, d.Key, r.Reminders.Unschedule(ctx, d.Key))
+}
+
+// resume ends a walk.
+func (r *run) resume(ctx context.Context, row entity.Item) error {
+	var err error
+	for range maxResumes {
+		if err = r.Reminders.Resume(ctx, row); !errors.Is(err, reminders.ErrUnfinished) {
+			return err
+		}
+	}
+	return err
+}
+
+// copies finds objects that no row names.
+func (r *run) copies(ctx context.Context, user string) error {
+	if r.Copies == nil {
+		return nil
+	}
+	after := ""
+	for {
+		names, err := r.Copies.List(ctx, archive.CopiesPrefix(user), blob.MaxList, after)
+		if err != nil {
+			return fmt.Errorf("list cold copies: %w", err)
+		}
+		if err := r.unnamed(ctx, user, names); err != nil {
+			return err
+		}
+		if len(names) < blob.MaxList {
+			return nil
+		}
+		after = names[len(names)-1]
+	}
+}
+
+// unnamed looks at a page of objects, and once more, after a pause, at those that seem to be nobody's: a copy is written
+// before the row that names it.
+func (r *run) unnamed(ctx context.Context, user string, names []string) error {
+	for look := range 2 {
+		var open []string
+		for _, name := range names {
+			id, version, ok := archive.ReadCopyName(user, name)
+			t := r.Registry.OfID(id)
+			if !ok || t == nil || entity.CheckID(t.IDPrefix, id) != nil {
+				continue // none of ours
+			}
+			isUnnamed, err := r.Archive.Unnamed(ctx, user, t, id, version)
+			if err != nil {
+				return err
+			}
+			if isUnnamed {
+				open = append(open, name)
+			}
+		}
+		if names = open; len(names) == 0 || look == 1 {
+			break
+		}
+		if err := r.Wait(ctx, r.Grace); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := r.found(Difference{Kind: Archive, User: user, Key: name, Is: "a copy that no row names", ShouldBe: "no object"}); err != nil {
+			return err
+		}
+		if id, version, _ := archive.ReadCopyName(user, name); r.mending {
+			if err := r.forgive(ctx, user, name, r.Archive.DropUnnamed(ctx, user, id, version)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

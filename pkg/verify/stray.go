@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+	"nexus/pkg/table"
+)
+
+// strayLedger calls visit for each ledger row of a projection that can be no item's: its id is of no type, or none at all.
+func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projection, visit func(entity.Item) error) error {
+	prefix := entity.LedgerPrefix(p.Name())
+	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+		id := row.Str(entity.AttrSK)[len(prefix):]
+		if t := r.Registry.OfID(id); t != nil && entity.CheckID(t.IDPrefix, id) == nil {
+			return nil
+		}
+		return visit(row)
+	})
+}
+
+// each calls visit for every row of a family.
+func (r *run) each(ctx context.Context, user string, f family, visit func(row entity.Item, id string) error) error {
+	c := r.cursor(user, f)
+	for {
+		row, id, err := c.peek(ctx)
+		if err != nil || row == nil {
+			return err
+		}
+		c.at++
+		if err := visit(row, id); err != nil {
+			return err
+		}
+	}
+}
+
+// strays finds derived rows that can be no item's. Nobody writes such rows, so one look is enough.
+func (r *run) strays(ctx context.Context, user string) error {
+	for i, p := range r.Projections {
+		err := r.strayLedger(ctx, user, p, func(row entity.Item) error {
+			if err := r.found(strayOf(user, row)); err != nil {
+				return err
+			}
+			if r.mending && p.Summed() {
+				r.rebuild[i] = true
+				return nil
+			}
+			return r.dropStray(ctx, row)
+		})
+		if err == nil {
+			err = r.strayRows(ctx, user, p)
+		}
+		if err != nil {
+			return fmt.Errorf("rows of nobody: %w", err)
+		}
+	}
+	return nil
+}
+
+// strayRows does the same for a projection that keeps rows, whose sources stand in their keys.
+func (r *run) strayRows(ctx context.Context, user string, p *projection.Projection) error {
+	prefixes := map[string]*entity.Type{}
+	common := ""
+	for _, t := range r.Registry.Types() {
+		prefix := p.RowsPrefix(t.Name)
+		if prefix == "" {
+			return nil
+		}
+		prefixes[prefix] = t
+		common = commonPrefix(common, prefix)
+	}
+	return r.each(ctx, user, family{prefix: common}, func(row entity.Item, _ string) error {
+		sk := row.Str(entity.AttrSK)
+		for prefix, t := range prefixes {
+			if rest, ok := strings.CutPrefix(sk, prefix); ok {
+				id, _, hasMore := strings.Cut(rest, "#")
+				if hasMore && t.HasCollection() && entity.CheckID(t.IDPrefix, id) == nil {
+					return nil
+				}
+			}
+		}
+		if err := r.found(strayOf(user, row)); err != nil {
+			return err
+		}
+		return r.dropStray(ctx, row)
+	})
+}
+
+// commonPrefix of what was common and one more; what was may be empty for none yet.
+func commonPrefix(was, text string) string {
+	if was == "" {
+		return text
+	}
+	n := 0
+	for n < min(len(was), len(text)) && was[n] == text[n] {
+		n++
+	}
+	return text[:n]
+}
+
+func strayOf(user string, row entity.Item) Difference {
+	return Difference{Kind: Stray, User: user, Key: row.Key().String(), Is: "there", ShouldBe: "no row: it can be no item's"}
+}
+
+func (r *run) dropStray(ctx context.Context, row entity.Item) error {
+	if !r.mending {
+		return nil
+	}
+	if err := r.Store.Delete(ctx, table.Delete{Key: row.Key()}); err != nil {
+		return fmt.Errorf("delete %s: %w", row.Key(), err)
+	}
+	return nil
+}
+
+// walks finds cursors of walks that stand still.
+func (r *run) walks(ctx context.Context, user string) error {
+	if r.Reminders == nil {
+		return nil
+	}
+	var stalled []entity.Item
+	for _, prefix := range []string{entity.ItemPrefix(entity.RowZone), entity.ItemPrefix(entity.RowSeries)} {
+		err := r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+			if r.Reminders.Stalled(row) && len(stalled) < maxStalled {
+				stalled = append(stalled, row)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for row := range slices.Values(stalled) {
+		d := Difference{Kind: Walk, User: user, Key: row.Key().String(), Is: "begun and not ended", ShouldBe: "done"}
+		if err := r.found(d); err != nil {
+			return err
+		}
+		if r.mending {
+			if err := r.forgive(ctx, user, d.Key, r.resume(ctx, row)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// maxSuspects bounds how many items wait for their second look.
+	maxSuspects = 5000
+	// looks is how often an item that keeps changing is looked at.
+	looks = 5
+)
+
+// suspect is an item at which something did not fit together.
+type suspect struct {
+	user string
+	typ  *entity.Type
+	id   string
+	was  []string // the differences, each in a word
+	// schedules are names that stood for the item and were not its own.
+	schedules []string
+	seen      time.Time
+}
+
+func (d Difference) word() string {
+	return strings.Join([]string{string(d.Kind), d.Key, d.Is, d.ShouldBe}, "\x00")
+}
+
+func words(differences []Difference) []string {
+	out := make([]string, len(differences))
+	for i, d := range differences {
+		out[i] = d.word()
+	}
+	return out
+}
+
+// suspect notes an item for its second look.
+func (r *run) suspect(ctx context.Context, g group, differences []Difference, schedules ...string) error {
+	if len(differences) == 0 {
+		return nil
+	}
+	r.suspects = append(r.suspects, suspect{g.user, g.typ, g.id, words(differences), schedules, r.Now()})
+	if len(r.suspects) < maxSuspects {
+		return nil
+	}
+	return r.settle(ctx, g.user)
+}
+
+// settle takes the second look at all suspects. What shows the same as before is a difference; what shows another one was
+// under way, and is looked at again.
+func (r *run) settle(ctx context.Context, _ string) error {
+	open := r.suspects
+	r.suspects = nil
+	for look := 0; len(open) > 0 && look < looks; look++ {
+		if err := r.Wait(ctx, r.Grace); err != nil {
+			return err
+		}
+		r.master = knownMaster{}
+		var still []suspect
+		for _, s := range open {
+			g, differences, err := r.lookAgain(ctx, s)
+			if err != nil {
+				return err
+			}
+			same := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return !slices.Contains(s.was, d.word()) })
+			if len(same) < len(differences) {
+				s.was = words(differences)
+				still = append(still, s)
+				continue
+			}
+			for _, d := range same {
+				if err := r.found(d); err != nil {
+					return err
+				}
+			}
+			if r.mending && len(same) > 0 {
+				if err := r.mend(ctx, g, same); err != nil {
+					return err
+				}
+			}
+		}
+		open = still
+	}
+	r.sum.Unsettled += int64(len(open))
+	if len(open) > 0 {
+		r.Log.WarnContext(ctx, "items kept changing while they were verified", "items", len(open), "first", open[0].id)
+	}
+	return nil
+}
+
+// lookAgain looks at an item, or, for a suspect that is about schedules, at those alone: the item itself has its turn.
+func (r *run) lookAgain(ctx context.Context, s suspect) (g group, differences []Difference, err error) {
+	if len(s.schedules) == 0 {
+		if g, err = r.look(ctx, s.user, s.typ, s.id); err != nil {
+			return g, nil, err
+		}
+		differences, err = r.check(ctx, g)
+		return g, differences, err
+	}
+	for _, name := range s.schedules {
+		d, err := r.checkStray(ctx, name)
+		if err != nil {
+			return g, nil, err
+		}
+		if d != nil {
+			differences = append(differences, *d)
+		}
+	}
+	return group{user: s.user, typ: s.typ, id: s.id}, differences, nil
+}
+
+// mend repairs what was found of one item, each by its owner's way. What cannot be mended now shows in the look after the
+// repair.
+func (r *run) mend(ctx context.Context, g group, differences []Difference) error {
+	kinds, keys := map[Kind]bool{}, map[string]bool{}
+	var offsets []int64
+	for _, d := range differences {
+		kinds[d.Kind], keys[d.Key] = true, true
+		if d.Kind == Schedule {
+			offsets = append(offsets, d.offset)
+		}
+	}
+	var errs []error
+	for i, p := range r.Projections {
+		isWrong := keys[entity.LedgerKey(g.user, p.Name(), g.id).String()]
+		switch {
+		case p.Summed() && isWrong:
+			r.rebuild[i] = true
+		case !p.Summed() && (isWrong || kinds[Edge]):
+			_, err := r.consumers[i].Mend(ctx, g.user, g.typ, g.ref())
+			errs = append(errs, err)
+		}
+	}
+	if kinds[Archive] {
+		errs = append(errs, r.Archive.Mend(ctx, g.user, g.typ, g.id))
+	}
+	if kinds[Exception] {
+		errs = append(errs, r.dropOrphan(ctx, g))
+	}
+	if kinds[Fence] {
+		for _, row := range r.other(g, familyFence) {
+			_, err := r.Notifier.Redrive(ctx, row)
+			errs = append(errs, err)
+		}
+	}
+	if kinds[Schedule] {
+		errs = append(errs, r.Reminders.Settle(ctx, g.user, g.typ, g.id, offsets...))
+	}
+	return r.forgive(ctx, g.user, g.id, errors.Join(errs...))
+}
+
+// forgive logs what failed for one thing, so that the run goes on: it shows in the look after the repair. It returns what
+// must end the run.
+func (r *run) forgive(ctx context.Context, user, what string, err error) error {
+	if err == nil || isOutage(err) {
+		return err
+	}
+	r.Log.ErrorContext(ctx, "repair failed", "user", user, "of", what, "error", err)
+	return nil
+}
+
+// dropOrphan removes an exception whose series is gone, as the command that deleted the series would have.
+func (r *run) dropOrphan(ctx context.Context, g group) error {
+	masterID, _, err := entity.ParseInstanceID(g.id)
+	if err != nil {
+		return err
+	}
+	err = r.Store.Transact(ctx,
+		table.Delete{Key: g.item.Key(), If: table.AtVersion(g.item.Int(entity.AttrVersion))},
+		table.Check{Key: entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), If: table.NotExists()},
+	)
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", g.item.Key(), err)
+	}
+	return nil
+}

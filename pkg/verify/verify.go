@@ -1,0 +1,237 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/blob"
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// Kind is what a difference is about.
+type Kind string
+
+const (
+	Statistics Kind = "statistics" // a number in a sum, or a repair of one that did not finish
+	Ledger     Kind = "ledger"     // what a projection last applied of an item
+	Edge       Kind = "link"       // a row of a projection that keeps rows
+	Schedule   Kind = "schedule"
+	Fence      Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
+	Walk       Kind = "walk"     // a walk over items that stands still
+	Archive    Kind = "archive"  // timer, end or cold copy of an item
+	Exception  Kind = "instance" // an exception whose series is gone
+	Gone       Kind = "gone"     // an item that is there and was deleted
+	Stray      Kind = "stray"    // a row that can be nobody's
+)
+
+// Difference is one thing that is not as the items say.
+type Difference struct {
+	Kind     Kind   `json:"kind"`
+	User     string `json:"user"`
+	Key      string `json:"key"` // of the row, or the name of the schedule or object
+	Is       string `json:"is"`
+	ShouldBe string `json:"shouldBe"`
+	// Remains says that it is still so: always without repair, and with repair if it was found again afterwards.
+	Remains bool `json:"remains"`
+
+	offset int64 // of a schedule
+}
+
+// Options say what to look at.
+type Options struct {
+	User   string // empty for all
+	Repair bool
+	// Progress is told now and then how many rows were read; nil for nobody.
+	Progress func(rows int64)
+}
+
+// Summary counts a run.
+type Summary struct {
+	Users int64 `json:"users"`
+	Items int64 `json:"items"`
+	Rows  int64 `json:"rows"` // read, repetitions included
+	Found int64 `json:"found"`
+	// Remaining are differences that are still there.
+	Remaining int64 `json:"remaining"`
+	// Unsettled are items and sums that kept changing while they were looked at: nothing is said about them.
+	Unsettled int64 `json:"unsettled"`
+	// Unchecked names what could not be looked at for want of access.
+	Unchecked []string `json:"unchecked,omitempty"`
+}
+
+// Config is what a verification works with. What is not marked as optional is needed.
+type Config struct {
+	Store       table.Store
+	Walker      table.Walker // optional: without it only a named user can be looked at
+	Registry    *entity.Registry
+	Projections []*projection.Projection
+	Archive     *archive.Consumer
+	Copies      blob.Store          // optional: without it copies nobody names are not looked for
+	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
+	Notifier    *reminders.Notifier
+	Schedules   schedule.Lister
+	Now         func() time.Time
+	NewOwner    func() string // unique names of repairs
+	// Grace is the pause between the two looks at what seems to differ, longer than the stream usually lags; Wait makes it.
+	Grace time.Duration
+	Wait  func(context.Context, time.Duration) error
+	Log   *slog.Logger
+}
+
+// Verifier verifies. It is safe for concurrent use, and several repairs leave each other's users alone.
+type Verifier struct {
+	Config
+	consumers []*projection.Consumer // as Projections
+}
+
+// New returns a verifier. It panics on an incomplete configuration, a mistake in the program.
+func New(c Config) *Verifier {
+	reminding := c.Reminders != nil && c.Notifier != nil && c.Schedules != nil
+	partly := c.Reminders != nil || c.Notifier != nil || c.Schedules != nil
+	if c.Store == nil || c.Registry == nil || c.Archive == nil || c.Now == nil || c.NewOwner == nil || c.Wait == nil || c.Log == nil || partly && !reminding {
+		panic("verify: incomplete configuration")
+	}
+	v := &Verifier{Config: c}
+	for _, p := range c.Projections {
+		v.consumers = append(v.consumers, projection.NewConsumer(p, c.Store, c.Now))
+	}
+	return v
+}
+
+// ErrNoWalker: all users are asked for, and the table cannot be walked.
+var ErrNoWalker = errors.New("only a named user can be verified here")
+
+// Run recounts and, if asked, repairs. Each difference is reported as it is found; an error of report ends the run.
+func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) error) (Summary, error) {
+	r := &run{Verifier: v, o: o, report: report, owner: v.NewOwner()}
+	if v.Reminders == nil {
+		r.sum.Unchecked = append(r.sum.Unchecked, "schedules, fences and walks: no scheduler is known")
+	}
+	if v.Copies == nil {
+		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
+	}
+	err := r.all(ctx)
+	return r.sum, err
+}
+
+// run is one verification.
+type run struct {
+	*Verifier
+	o      Options
+	report func(Difference) error
+	owner  string
+	sum    Summary
+
+	mending  bool // this pass repairs what it finds
+	suspects []suspect
+	rebuild  map[int]bool // by projection: the sum of the user at hand is to be repaired
+	master   knownMaster
+}
+
+func (r *run) all(ctx context.Context) error {
+	r.mending = r.o.Repair
+	if err := r.schedules(ctx); err != nil {
+		return err
+	}
+	strays := r.sum.Found > 0
+	if err := r.users(ctx); err != nil {
+		return err
+	}
+	if !r.o.Repair || !strays {
+		return nil
+	}
+	r.mending = false
+	return r.schedules(ctx)
+}
+
+// users calls user for each of them. A scan has the rows of a partition side by side, so that a user is known to be
+// another one without a list of all.
+func (r *run) users(ctx context.Context) error {
+	if r.o.User != "" {
+		return r.user(ctx, r.o.User)
+	}
+	if r.Walker == nil {
+		return ErrNoWalker
+	}
+	last := ""
+	return r.Walker.Walk(ctx, 0, 1, func(row entity.Item) error {
+		r.read(1)
+		pk := row.Str(entity.AttrPK)
+		if pk == last {
+			return nil
+		}
+		last = pk
+		user, err := entity.ParseUserPK(pk)
+		if err != nil {
+			return nil // a repository's, which has nothing derived
+		}
+		return r.user(ctx, user)
+	})
+}
+
+// user looks at one user, and after a repair once more.
+func (r *run) user(ctx context.Context, user string) error {
+	r.sum.Users++
+	found, unsettled := r.sum.Found, r.sum.Unsettled
+	r.mending = r.o.Repair
+	err := r.pass(ctx, user)
+	if err != nil || !r.o.Repair || r.sum.Found == found && r.sum.Unsettled == unsettled {
+		return err
+	}
+	r.mending, r.sum.Unsettled = false, unsettled
+	return r.pass(ctx, user)
+}
+
+func (r *run) pass(ctx context.Context, user string) error {
+	r.rebuild = map[int]bool{}
+	for _, step := range []func(context.Context, string) error{r.items, r.strays, r.walks, r.copies, r.settle, r.sums} {
+		if err := step(ctx, user); err != nil {
+			return fmt.Errorf("verify user %s: %w", user, err)
+		}
+	}
+	return nil
+}
+
+// found reports a difference. What a repair finds again is the one that was counted before.
+func (r *run) found(d Difference) error {
+	d.Remains = !r.mending
+	if r.mending || !r.o.Repair {
+		r.sum.Found++
+	}
+	if d.Remains {
+		r.sum.Remaining++
+	}
+	return r.report(d)
+}
+
+// progressEvery is after how many rows progress is told.
+const progressEvery = 1000
+
+func (r *run) read(rows int) {
+	before := r.sum.Rows
+	r.sum.Rows += int64(rows)
+	if r.o.Progress != nil && before/progressEvery != r.sum.Rows/progressEvery {
+		r.o.Progress(r.sum.Rows)
+	}
+}
+
+// isOutage says that an error is nobody's fault but the services', or that the run was ended: nothing more can be said.
+func isOutage(err error) bool {
+	for _, outage := range []error{
+		context.Canceled, context.DeadlineExceeded, table.ErrThrottled, table.ErrUnavailable,
+		schedule.ErrThrottled, schedule.ErrUnavailable, blob.ErrThrottled, blob.ErrUnavailable,
+	} {
+		if errors.Is(err, outage) {
+			return true
+		}
+	}
+	return false
+}
