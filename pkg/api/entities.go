@@ -85,6 +85,15 @@ func hasLinks(t *entity.Type) bool {
 	return ok && f.Kind == entity.Links
 }
 
+func (s services) backlinks(ctx context.Context, c call, target entity.Ref) (answer, error) {
+	limit, cursor, p := pageOf(c.query)
+	if p != nil {
+		return answer{}, p
+	}
+	page, err := s.queries.Backlinks(ctx, c.user, target, limit, cursor)
+	return pageAnswer(page), err
+}
+
 // linkOperations are those about links from and to an entity of the type.
 func linkOperations(t *entity.Type) []*operation {
 	word := noun(t.Name)
@@ -95,12 +104,7 @@ func linkOperations(t *entity.Type) []*operation {
 		query:   []entity.Field{limitParam(), cursorParam()},
 		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}}, finds: true,
 		run: func(ctx context.Context, s services, c call) (answer, error) {
-			limit, cursor, p := pageOf(c.query)
-			if p != nil {
-				return answer{}, p
-			}
-			page, err := s.queries.Backlinks(ctx, c.user, entity.Ref{Type: t.Name, ID: c.path[t.IDAttr]}, limit, cursor)
-			return pageAnswer(page), err
+			return s.backlinks(ctx, c, entity.Ref{Type: t.Name, ID: c.path[t.IDAttr]})
 		},
 	}
 	if !hasLinks(t) {

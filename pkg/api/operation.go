@@ -126,10 +126,6 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, entityOperations(t)...)
 		}
 		switch t.Name {
-		case entity.TypeEvent:
-			if r.Named(entity.TypeMaster) != nil {
-				aboutSeries(t, table)
-			}
 		case entity.TypeMaster:
 			table = append(table, seriesOperations(t)...)
 		case entity.TypeInstance:
@@ -143,6 +139,9 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, notesOperation(t))
 		}
 		table = append(table, linkOperations(t)...)
+		if t.Name == entity.TypeEvent && r.Named(entity.TypeMaster) != nil {
+			aboutSeries(t, table)
+		}
 	}
 	table = append(table, agendaOperation(r))
 	table = append(table, calendarOperations()...)

@@ -33,7 +33,7 @@ const (
 )
 
 // aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an event,
-// and what is about recurrence leads to the series.
+// and what is about recurrence leads to the series. So does its list of backlinks, the only one of an occurrence.
 func aboutSeries(event *entity.Type, table []*operation) {
 	for _, o := range table {
 		switch o.id {
@@ -48,13 +48,28 @@ func aboutSeries(event *entity.Type, table []*operation) {
 			o.detail = "As its last write left it. An occurrence that nobody changed is made of its series, and has its version."
 			o.answers[0].doc = "The event, by whatever id it has."
 			o.answers[0].schema = schemaRef(anyEvent)
-			o.paths = map[string]object{event.IDAttr: {{"type", "string"}, {"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}}}
+			o.paths = anyEventID(event)
 			o.run = func(ctx context.Context, s services, c call) (answer, error) {
 				found, err := s.queries.Event(ctx, c.user, c.path[event.IDAttr])
 				return answer{status: http.StatusOK, typ: found.Type, item: found.Item}, err
 			}
+		case "listEventBacklinks":
+			o.summary = "List what links to an event, a series, or an occurrence of a series"
+			o.paths = anyEventID(event)
+			o.run = func(ctx context.Context, s services, c call) (answer, error) {
+				target := entity.Ref{Type: event.Name, ID: c.path[event.IDAttr]}
+				if t := s.registry.OfID(target.ID); t != nil && t.OwnCommands {
+					target.Type = t.Name
+				}
+				return s.backlinks(ctx, c, target)
+			}
 		}
 	}
+}
+
+// anyEventID documents the path of a read that takes every id of an event.
+func anyEventID(event *entity.Type) map[string]object {
+	return map[string]object{event.IDAttr: {{"type", "string"}, {"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}}}
 }
 
 // leadToSeries tells whoever gives a single event a recurrence, or changes a series as one, where that belongs.

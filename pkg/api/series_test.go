@@ -102,7 +102,7 @@ func TestEveryIDOfAnEventIsRead(t *testing.T) {
 	for _, path := range []string{"/v1/events/inst_20260310_" + uuid(1), "/v1/events/mst_x", "/v1/events/inst_1_x", "/v1/events/task_1", "/v1/events/inst_20260309"} {
 		b.want(404, get(path))
 	}
-	for _, r := range []request{patch(occurrence, `{"title":"x"}`, 1), del(occurrence, 1), patch("/v1/events/"+id, `{"title":"x"}`, 2), del("/v1/events/"+id, 2), get(occurrence + "/backlinks")} {
+	for _, r := range []request{patch(occurrence, `{"title":"x"}`, 1), del(occurrence, 1), patch("/v1/events/"+id, `{"title":"x"}`, 2), del("/v1/events/"+id, 2)} {
 		b.want(404, r)
 	}
 }
@@ -264,6 +264,15 @@ func TestALinkOfASeriesIsSeenFromBothSides(t *testing.T) {
 	}
 	b.Equal([]string{"INSTANCE special", "MASTER standup"}, got)
 	b.Len(b.want(200, get("/v1/series/"+id+"/backlinks")).items(), 1)
+	b.Len(b.want(200, get("/v1/events/"+id+"/backlinks")).items(), 1)
+	occurrence := "inst_20260309_" + strings.TrimPrefix(id, "mst_")
+	b.want(200, request{method: http.MethodPut, path: "/v1/notes/" + note + "/links/INSTANCE/" + occurrence})
+	b.linkRows()
+	b.Len(b.want(200, get("/v1/events/"+occurrence+"/backlinks")).items(), 1)
+	b.Empty(b.want(200, get("/v1/events/"+strings.Replace(occurrence, "0309", "0316", 1)+"/backlinks")).items(), "one that is virtual")
+	b.want(404, get("/v1/events/"+strings.Replace(occurrence, "0309", "0310", 1)+"/backlinks"))
+	b.want(404, get("/v1/events/"+occurrence+"/backlinks").by("bob"))
+	b.want(404, get("/v1/events/"+note+"/backlinks"))
 	b.want(200, put("/v1/series/"+id+"/instances/20260309", `{}`, 3))
 	b.Len(b.want(200, get("/v1/notes/"+note+"/backlinks")).items(), 1)
 	b.want(200, request{method: http.MethodDelete, path: link})
