@@ -13,6 +13,10 @@ TESTFLAGS ?=
 # Which benchmarks, and how often each.
 BENCH ?= .
 COUNT ?= 1
+# How many random histories, from which seed on, and of how many steps.
+SEEDS ?= 10000
+FROM  ?= 0
+STEPS ?= 100
 # What the load is told besides its defaults.
 LOADFLAGS ?=
 
@@ -21,7 +25,7 @@ FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lam
 FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz bench load engine icaljs build functions clean
+.PHONY: help dev demo test race soak lint fuzz sim bench load engine icaljs build functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +56,9 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 		echo "$${func#func } in $$(dirname "$$file")"; \
 		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" || exit 1; \
 	done
+
+sim: ## play random histories of the whole system under every fault (SEEDS, FROM, STEPS)
+	$(GO) run ./cmd/nexus simulate --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,14 +48,12 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 		return a.settings()
 	}
 	typ := a.registry.Named(typeName)
-	id, it := a.choose(typeName)
-	if id == "" || a.living(typeName) < most && a.luck.one(3) {
-		return a.create(typ)
+	if id, left := a.left(); left && a.luck.one(8) {
+		return a.restore(a.registry.OfID(id), id), nil, "restore " + id
 	}
-	if it == nil {
-		if _, left := a.expired[id]; left || a.luck.one(3) {
-			return a.restore(typ, id), nil, "restore " + id
-		}
+	id, it := a.choose(typeName)
+	if n := a.living(typeName); id == "" || n < most && a.luck.one(2+3*n) {
+		return a.create(typ)
 	}
 	expected = a.version(it)
 	switch n := a.luck.IntN(20); {
@@ -61,9 +61,9 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 		return command.DeleteSeries{ID: id}, expected, "delete " + id
 	case n == 0:
 		return command.Delete{Type: typ, ID: id}, expected, "delete " + id
-	case n < 4:
+	case n < 5:
 		return a.link(typ, id, it)
-	case n == 4 && it.Has(entity.AttrTTL):
+	case n < 10 && it.Has(entity.AttrTTL):
 		return a.restore(typ, id), nil, "restore " + id
 	}
 	switch typeName {
@@ -92,6 +92,15 @@ func (a author) choose(typeName string) (string, entity.Item) {
 	}
 	id := ids[a.luck.IntN(len(ids))]
 	return id, a.items[id]
+}
+
+// left is one of the items that TTL has removed, or is about to.
+func (a author) left() (string, bool) {
+	ids := slices.Sorted(maps.Keys(a.expired))
+	if len(ids) == 0 {
+		return "", false
+	}
+	return ids[a.luck.IntN(len(ids))], true
 }
 
 func (a author) living(typeName string) int {

@@ -60,10 +60,24 @@ func (h *history) checkFence(s *shelf, row entity.Item) {
 		case w.over():
 			reasons = append(reasons, "it was done by "+entity.FormatInstant(w.last))
 		default:
+			h.countFence(it, w)
 			return
 		}
 	}
 	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", entity.FormatInstant(h.now), strings.Join(reasons, "; "))
+}
+
+// countFence tells kinds of reminders apart.
+func (h *history) countFence(it entity.Item, w want) {
+	h.happened["reminder of "+it.Str(entity.AttrType)]++
+	for what, is := range map[string]bool{
+		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
+		"reminder recurring": it.Has(entity.AttrRRule),
+	} {
+		if is {
+			h.happened[what]++
+		}
+	}
 }
 
 // published judges an event in the instant in which it reaches the bus.
@@ -89,7 +103,9 @@ func (h *history) published(e bus.Event) {
 		h.violate("I5", s.user, detail.ItemID, "was published for %s without a fence", detail.DueUtc)
 		return
 	}
-	s.told[sk]++
+	if s.told[sk]++; s.told[sk] > 1 {
+		h.happened["reminder published again"]++
+	}
 }
 
 // checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its fence, each fence is

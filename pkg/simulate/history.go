@@ -52,6 +52,7 @@ type history struct {
 
 	known      *known
 	operations int64
+	happened   map[string]int
 	violation  *Violation
 	tracing    bool
 	trace      []string
@@ -88,12 +89,12 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 		h.luck.step(spec.Steps)
 		h.finish()
 	}
-	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Trace: h.trace}
+	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Happened: h.happened, Trace: h.trace}
 }
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, alone: map[string]*consume.Loop{}}
 	clock := func() time.Time { return h.now }
 	h.store = memory.New(clock, memory.Options{Shards: l.shards})
 	h.stream = newStream(h.store.Feed())

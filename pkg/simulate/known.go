@@ -114,6 +114,7 @@ func (h *history) take1(r *record) {
 		s.moved = true
 	case entity.RowFired:
 		if r.Name == change.Insert {
+			h.happened["reminder due"]++
 			h.checkFence(s, r.New)
 			s.raised[r.Key.SK]++
 		}
@@ -168,9 +169,11 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 	}
 	switch {
 	case r.Expired:
+		h.happened["item expired"]++
 		h.checkExpired(s, r, ref)
 		s.expired[ref.ID] = r.Old
 	case r.Name == change.Insert && r.New.Has(entity.AttrRestoredAt):
+		h.happened["item restored"]++
 		h.checkRestored(s, r, ref)
 		delete(s.expired, ref.ID)
 	case r.Name == change.Insert && s.gone[ref.ID]:
@@ -185,7 +188,8 @@ func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
 		return
 	}
 	before, after := r.Old.Int(entity.AttrVersion), r.New.Int(entity.AttrVersion)
-	if after == before+1 {
+	undone := ref.Type == entity.TypeInstance && !r.Old.Has(entity.AttrModifiedFields)
+	if after == before+1 || undone && after > before { // what was undone had the series' version meanwhile
 		return
 	}
 	a, b := r.Old.Clone(), r.New.Clone()
@@ -215,6 +219,7 @@ func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
 	if r.by == commanding || r.New.Str(entity.AttrStatus) != entity.StatusArchived || r.Old.Str(entity.AttrStatus) == entity.StatusArchived {
 		return
 	}
+	h.happened["task archived"]++
 	at, ok := r.Old.Time(entity.AttrArchiveAt)
 	if !ok || r.Old.Str(entity.AttrStatus) != entity.StatusCompleted || at.After(h.now) {
 		h.violate("I7", s.user, ref.ID, "archived at %s, when it was %s and to be archived at %s",

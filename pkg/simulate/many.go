@@ -23,13 +23,14 @@ type Plan struct {
 type Tally struct {
 	Histories  int
 	Operations int64
-	Failed     []Result // in the order of their seeds
+	Happened   map[string]int // see [Result]
+	Failed     []Result       // in the order of their seeds
 }
 
 // Play plays the histories of a plan, until ctx ends.
 func Play(ctx context.Context, p Plan) Tally {
 	var next, played, failed atomic.Int64
-	var tally Tally
+	tally := Tally{Happened: map[string]int{}}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for range max(p.Workers, 1) {
@@ -45,6 +46,9 @@ func Play(ctx context.Context, p Plan) Tally {
 				mu.Lock()
 				tally.Histories++
 				tally.Operations += r.Operations
+				for what, n := range r.Happened {
+					tally.Happened[what] += n
+				}
 				if r.Violation != nil {
 					failed.Add(1)
 					tally.Failed = append(tally.Failed, r)

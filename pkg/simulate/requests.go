@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"nexus/pkg/blob"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -32,12 +35,16 @@ func (h *history) send(r *request) *worker {
 		r.first = h.now
 	}
 	h.tell("%s sends %s", r.User, r.name)
+	verb, _, _ := strings.Cut(r.name, " ")
 	w := &worker{kind: commanding, name: r.User + " " + r.name}
 	var err error
 	w.lost = func() { h.regret(r) }
 	w.finished = func() {
 		h.answered(w, err)
-		if errors.Is(err, table.ErrUnavailable) || errors.Is(err, table.ErrThrottled) || errors.Is(err, table.ErrConflict) || errors.Is(err, context.Canceled) {
+		if err == nil {
+			h.happened["command "+verb]++
+		}
+		if isPassing(err) {
 			h.regret(r)
 		}
 	}
@@ -46,9 +53,17 @@ func (h *history) send(r *request) *worker {
 
 // regret has a request whose outcome is unknown sent again some time, unless its user gives up.
 func (h *history) regret(r *request) {
+	h.happened["unknown outcome"]++
 	if r.tries < maxTries && r.IdempotencyKey != "" && !h.luck.one(4) {
 		h.requests = append(h.requests, r)
 	}
+}
+
+// isPassing says that a repetition may succeed: the answer 503.
+func isPassing(err error) bool {
+	return slices.ContainsFunc([]error{
+		table.ErrUnavailable, table.ErrThrottled, table.ErrConflict, blob.ErrUnavailable, blob.ErrThrottled, context.Canceled,
+	}, func(passing error) bool { return errors.Is(err, passing) })
 }
 
 // answered tells how a command ended. A refusal is an answer; an error that no user may see is a violation.
@@ -61,14 +76,11 @@ func (h *history) answered(w *worker, err error) {
 	)
 	switch {
 	case err == nil, errors.As(err, &notFound), errors.As(err, &stale), errors.As(err, &state), errors.As(err, &invalid):
-	case errors.Is(err, table.ErrUnavailable), errors.Is(err, table.ErrThrottled), errors.Is(err, table.ErrConflict), errors.Is(err, context.Canceled):
-	case errors.Is(err, command.ErrNoVersion), isArchiveRefusal(err):
+	case isPassing(err), isArchiveRefusal(err):
 	default:
 		h.violate("I10", "", w.name, "is answered %v", err)
 	}
-	if h.tracing {
-		h.tell("%s: %v", w.name, err)
-	}
+	h.tell("%s: %v", w.name, err)
 }
 
 // newRequest makes up what a user wants next.

@@ -23,6 +23,7 @@ func (h *history) finish() {
 func (h *history) rest() {
 	h.settling = true
 	defer func() { h.settling = false }()
+	h.happened["rest"]++
 	h.tell("all is settled")
 	sweeps := h.luck.one(2)
 	for round := 0; ; round++ {

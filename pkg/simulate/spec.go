@@ -145,6 +145,8 @@ type Result struct {
 	Spec       Spec
 	Operations int64 // calls of the store and the scheduler, and records delivered
 	Violation  *Violation
+	// Happened counts what came about: commands that were carried out, faults, deliveries, and everything that follows.
+	Happened map[string]int
 	// Trace is what happened, the last at the end, if it was asked for.
 	Trace []string
 }

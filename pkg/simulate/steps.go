@@ -160,9 +160,13 @@ func (h *history) aWhile() time.Duration {
 // maxHold is how long a worker lives: longer than that nobody is held while time passes.
 const maxHold = time.Minute
 
+// pass lets time pass. Mostly the consumers have caught up before, and what comes due is called at once.
 func (h *history) pass(d time.Duration) {
 	if d <= 0 {
 		return
+	}
+	if d > 5*time.Minute && !h.luck.one(3) {
+		h.catchUp()
 	}
 	if d > maxHold {
 		h.endAll()
@@ -171,6 +175,25 @@ func (h *history) pass(d time.Duration) {
 	h.tell("time passes: %s", d)
 	if d > maxHold {
 		h.giveUp()
+	}
+	if h.luck.one(2) {
+		h.fireSome()
+	}
+}
+
+// catchUp delivers what waits, as far as faults let it.
+func (h *history) catchUp() {
+	h.absorb(nil)
+	for range 3 {
+		for _, r := range h.readers {
+			for _, sh := range h.stream.shards {
+				if r.busy[sh] == nil && r.waits(sh) {
+					if w := h.deliver(r, sh, 100); w != nil {
+						h.run(w, -1)
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -202,9 +225,11 @@ func (h *history) takeLeft() *worker {
 	}
 	n := h.luck.IntN(total)
 	if n < len(parked) {
+		h.happened["parked record taken up"]++
 		return h.takeParked(parked[n])
 	}
 	n -= len(parked)
+	h.happened["record given up taken up"]++
 	one := h.known.left[n]
 	h.known.left = slices.Delete(h.known.left, n, n+1)
 	w := h.handleRaw(one.loop, one.name, []json.RawMessage{one.payload}, one.users, func(unfinished string) {
@@ -275,6 +300,7 @@ func (h *history) replay() {
 			return
 		}
 	}
+	h.happened["replay"]++
 	h.tell("%v begins anew", r.consumers)
 	for _, sh := range h.stream.shards {
 		for r.places[sh] > 0 && h.now.Sub(sh.records[r.places[sh]-1].Created) < giveUpAge {

@@ -78,10 +78,12 @@ func (h *history) run(w *worker, calls int) {
 	h.current = former
 	h.absorb(w)
 	if !w.ended {
+		h.happened["held"]++
 		return
 	}
 	h.dismiss(w)
 	if w.dead {
+		h.happened["crash"]++
 		h.tell("%s crashes after %d calls", w.name, w.calls)
 		if w.lost != nil {
 			w.lost()
@@ -142,7 +144,8 @@ func (h *history) call(port, op string) fault {
 		w.die()
 	}
 	f := h.luck.fault(h)
-	if h.tracing && f != noFault {
+	if f != noFault {
+		h.happened[port+" "+f.String()]++
 		h.tell("%s %s of %s: %s", port, op, w.name, f)
 	}
 	if f == crashBefore {
@@ -168,7 +171,7 @@ func (h *history) after(f fault) {
 }
 
 func (f fault) String() string {
-	return [...]string{"no fault", "fails", "is done, and says it failed", "crash before", "crash after"}[f]
+	return [...]string{"no fault", "fails", "is done and says it failed", "crash before", "crash after"}[f]
 }
 
 // describe is used in names of workers.
