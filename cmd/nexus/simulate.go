@@ -35,11 +35,12 @@ type simulateCommand struct {
 
 // simulated is the answer in JSON.
 type simulated struct {
-	Histories           int         `json:"histories"`
-	Operations          int64       `json:"operations"`
-	Seconds             float64     `json:"seconds"`
-	OperationsPerSecond float64     `json:"operationsPerSecond"`
-	Violations          []violation `json:"violations"`
+	Histories           int            `json:"histories"`
+	Operations          int64          `json:"operations"`
+	Seconds             float64        `json:"seconds"`
+	OperationsPerSecond float64        `json:"operationsPerSecond"`
+	Happened            map[string]int `json:"happened"`
+	Violations          []violation    `json:"violations"`
 }
 
 type violation struct {
@@ -90,7 +91,7 @@ func (c *simulateCommand) Run(ctx context.Context, out outputs) error {
 	bar.end()
 	answer := simulated{
 		Histories: tally.Histories, Operations: tally.Operations, Seconds: took.Seconds(),
-		OperationsPerSecond: float64(tally.Operations) / took.Seconds(), Violations: []violation{},
+		OperationsPerSecond: float64(tally.Operations) / took.Seconds(), Happened: tally.Happened, Violations: []violation{},
 	}
 	for _, failed := range tally.Failed {
 		if c.Shrink {
