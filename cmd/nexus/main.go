@@ -32,6 +32,8 @@ type commands struct {
 
 	Simulate simulateCommand `cmd:"" help:"Play random histories of the whole system under faults and check every invariant."`
 
+	Verify verifyCommand `cmd:"" help:"Recount everything derived from the items, name every difference, and mend it if asked."`
+
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`

@@ -33,8 +33,9 @@ func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving a
 	})
 }
 
-// verifyLine is one line of the answer: exactly one member is there, and the last line has summary or error.
-type verifyLine struct {
+// VerifyLine is one line of the answer to POST /dev/verify: exactly one member is there, and the last line has summary or
+// error.
+type VerifyLine struct {
 	Difference *verify.Difference `json:"difference,omitempty"`
 	Rows       int64              `json:"rows,omitempty"` // read so far
 	Summary    *verify.Summary    `json:"summary,omitempty"`
@@ -68,7 +69,7 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	out, control := json.NewEncoder(w), http.NewResponseController(w)
-	tell := func(l verifyLine) error {
+	tell := func(l VerifyLine) error {
 		if err := out.Encode(l); err != nil {
 			return err
 		}
@@ -80,14 +81,14 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		Progress: func(rows int64) {
 			if now := time.Now(); now.Sub(told) > verifyProgress {
 				told = now
-				_ = tell(verifyLine{Rows: rows}) // a client that has gone ends the context
+				_ = tell(VerifyLine{Rows: rows}) // a client that has gone ends the context
 			}
 		},
-	}, func(d verify.Difference) error { return tell(verifyLine{Difference: &d}) })
-	last := verifyLine{Summary: &summary}
+	}, func(d verify.Difference) error { return tell(VerifyLine{Difference: &d}) })
+	last := VerifyLine{Summary: &summary}
 	if err != nil {
 		p.log.Error("verification ended early", "error", err)
-		last = verifyLine{Error: err.Error()}
+		last = VerifyLine{Error: err.Error()}
 	}
 	_ = tell(last) // the client may have gone
 	return nil

@@ -58,6 +58,16 @@ func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 	}
 }
 
+// NewClient returns a client of the service at the endpoint, with the region and credentials of the environment, and what
+// gives its connections back.
+func NewClient(endpoint string) (*dynamodb.Client, func(), error) {
+	if _, err := (Options{Endpoint: endpoint}).normal(); err != nil {
+		return nil, nil, err
+	}
+	base := newTransport()
+	return dynamo.NewClient(serviceConfig(endpoint, base)), base.CloseIdleConnections, nil
+}
+
 // startEngine starts the local engine on the directory and brings the table into being. Rows are swept by the platform's
 // clock, because the engine never removes one.
 func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logger) (_ *backend, err error) {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/local"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/verify"
+)
+
+// verifyCommand is nexus verify.
+type verifyCommand struct {
+	Dev      string        `placeholder:"URL" xor:"where" required:"" help:"Verify inside the process that runs there: http://127.0.0.1:8080."`
+	Endpoint string        `placeholder:"URL" xor:"where" required:"" help:"Verify the table behind a DynamoDB endpoint: https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the environment."`
+	Table    string        `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
+	User     string        `placeholder:"USER" help:"One user; all if not given."`
+	Repair   bool          `help:"Put right what differs, beside the running system. This is also the rebuild."`
+	Grace    time.Duration `default:"5s" help:"Pause between the two looks at what seems to differ, longer than the stream lags, with --endpoint (${default})."`
+	JSON     bool          `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
+}
+
+// Help says what the command does not look at.
+func (*verifyCommand) Help() string {
+	return "Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. " +
+		"Schedules, deliveries that were begun, and the contents of copies are seen with --dev alone. Exits with 1 if differences remain."
+}
+
+// errRemain is why the command fails where it found what it was to find.
+var errRemain = errors.New("differences remain")
+
+// Run verifies and prints.
+func (c *verifyCommand) Run(ctx context.Context, out outputs) error {
+	if c.User != "" {
+		if err := entity.CheckUserID(c.User); err != nil {
+			return fmt.Errorf("%w: --user: %w", local.ErrOptions, err)
+		}
+	}
+	bar := newCounter(out.messages, "rows")
+	defer bar.end()
+	report := func(d verify.Difference) error { return c.print(out.results, bar, d) }
+	where := c.inTable
+	if c.Dev != "" {
+		where = c.inProcess
+	}
+	sum, err := where(ctx, out, bar, report)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if err := c.summarise(out, sum); err != nil {
+		return err
+	}
+	if sum.Remaining > 0 {
+		return fmt.Errorf("%w: %d", errRemain, sum.Remaining)
+	}
+	return nil
+}
+
+func (c *verifyCommand) print(to io.Writer, bar *counter, d verify.Difference) error {
+	if c.JSON {
+		return json.NewEncoder(to).Encode(d)
+	}
+	bar.clear()
+	state := "found"
+	if d.Remains {
+		state = "differs"
+		if c.Repair {
+			state = "remains"
+		}
+	}
+	_, err := fmt.Fprintf(to, "%-8s %-10s %-12s %s\n         is:        %s\n         should be: %s\n", state, d.Kind, d.User, d.Key, d.Is, d.ShouldBe)
+	return err
+}
+
+func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
+	if c.JSON {
+		return json.NewEncoder(out.results).Encode(map[string]verify.Summary{"summary": sum})
+	}
+	for _, what := range sum.Unchecked {
+		fmt.Fprintf(out.messages, "nexus: not looked at: %s\n", what)
+	}
+	if sum.Unsettled > 0 {
+		fmt.Fprintf(out.messages, "nexus: %d items or sums kept changing: verify again\n", sum.Unsettled)
+	}
+	_, err := fmt.Fprintf(out.results, "%d users, %d items: %d differences found, %d remain\n", sum.Users, sum.Items, sum.Found, sum.Remaining)
+	return err
+}
+
+// inTable verifies from here what stands in the table.
+func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, report func(verify.Difference) error) (verify.Summary, error) {
+	client, done, err := local.NewClient(c.Endpoint)
+	if err != nil {
+		return verify.Summary{}, err
+	}
+	defer done()
+	store, registry := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product()
+	verifier := verify.New(verify.Config{
+		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
+		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Archive:     archive.NewConsumer(archive.Config{Store: store, Registry: registry, Now: time.Now}),
+		Now:         time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+	})
+	return verifier.Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
+}
+
+// inProcess has a running system verify itself, and passes on what it says.
+func (c *verifyCommand) inProcess(ctx context.Context, _ outputs, bar *counter, report func(verify.Difference) error) (sum verify.Summary, err error) {
+	body, err := json.Marshal(map[string]any{"user": c.User, "repair": c.Repair})
+	if err != nil {
+		return sum, err
+	}
+	url := strings.TrimSuffix(c.Dev, "/") + "/dev/verify"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return sum, fmt.Errorf("%w: --dev: %w", local.ErrOptions, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return sum, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
+		return sum, errors.Join(fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem()), err)
+	}
+	return readLines(response.Body, bar, report)
+}
+
+// maxProblemBytes bounds what is read of a refusal.
+const maxProblemBytes = 64 << 10
+
+// readLines reads the answer to its last line: the summary, or why there is none.
+func readLines(from io.Reader, bar *counter, report func(verify.Difference) error) (verify.Summary, error) {
+	lines := json.NewDecoder(from)
+	for {
+		var line local.VerifyLine
+		if err := lines.Decode(&line); err != nil {
+			return verify.Summary{}, fmt.Errorf("the answer breaks off: %w", err)
+		}
+		switch {
+		case line.Summary != nil:
+			return *line.Summary, nil
+		case line.Error != "":
+			return verify.Summary{}, errors.New(line.Error)
+		case line.Difference != nil:
+			if err := report(*line.Difference); err != nil {
+				return verify.Summary{}, err
+			}
+		default:
+			bar.show(line.Rows)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package verify_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+	"nexus/pkg/verify"
+)
+
+type scheduleOf = schedule.Schedule
+
+// populate gives a user of everything a little.
+func (w *world) populate(user string) map[string]entity.Item {
+	w.t.Helper()
+	out := map[string]entity.Item{}
+	out["note"] = w.create(user, entity.TypeNote, map[string]any{"title": "n", "body": "b"})
+	link := []any{map[string]any{"targetType": "NOTE", "targetId": out["note"].Str("noteId")}}
+	out["event"] = w.create(user, entity.TypeEvent, map[string]any{
+		"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "Europe/Berlin", "reminderMinutes": numbers(10, 60), "links": link,
+	})
+	out["task"] = w.create(user, entity.TypeTask, map[string]any{"title": "t", "dueUtc": "2026-03-04T09:00:00Z", "dueTzid": "UTC", "links": link})
+	out["reminder"] = w.create(user, entity.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-05T09:00:00", "rrule": "FREQ=DAILY"})
+	out["master"] = w.do(user, command.CreateSeries{Fields: map[string]any{
+		"title": "s", "startUtc": "2026-03-02T10:00:00Z", "startTzid": "Europe/Berlin", "rrule": "FREQ=DAILY", "reminderMinutes": numbers(5),
+	}}, 0)
+	out["instance"] = w.do(user, command.PutInstance{
+		MasterID: out["master"].Str("masterId"), Date: "20260304",
+		Fields: map[string]any{"title": "other", "links": link, "reminderMinutes": numbers(15)},
+	}, 1)
+	done := w.create(user, entity.TypeTask, map[string]any{"title": "done"})
+	out["done"] = w.do(user, command.Update{Type: registry.Named(entity.TypeTask), ID: done.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, 1)
+	old := w.create(user, entity.TypeTask, map[string]any{"title": "old"})
+	out["archived"] = w.do(user, command.Update{Type: registry.Named(entity.TypeTask), ID: old.Str("taskId"), Patch: map[string]any{"status": "ARCHIVED"}}, 1)
+	require.True(w.t, w.drain())
+	return out
+}
+
+func TestWhatTheConsumersMadeIsFoundRight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, user := range []string{"ann", "ben", "ann2"} {
+		w.populate(user)
+	}
+	found, sum := w.verify(verify.Options{})
+	require.Empty(t, found)
+	require.Zero(t, sum.Unsettled)
+	require.EqualValues(t, 3, sum.Users)
+	require.EqualValues(t, 3*8, sum.Items)
+	require.Empty(t, sum.Unchecked)
+	_, sum = w.verify(verify.Options{Repair: true})
+	require.Zero(t, sum.Found)
+}
+
+// damages are single things that go wrong; each names what has to be reported of it, a part of the key and the kind.
+func damages() map[string]struct {
+	do   func(w *world, of map[string]entity.Item)
+	kind verify.Kind
+	key  string
+} {
+	type of = map[string]entity.Item
+	type damage = struct {
+		do   func(w *world, of map[string]entity.Item)
+		kind verify.Kind
+		key  string
+	}
+	ledger := func(p string) string { return entity.LedgerPrefix(p) }
+	return map[string]damage{
+		"a number is wrong":          {func(w *world, o of) { w.set(entity.MetaKey(ann), "stats", entity.Map{"totalNotes": entity.Int(7)}) }, verify.Statistics, "USER_META"},
+		"the statistics are gone":    {func(w *world, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics, "USER_META"},
+		"a stats row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) }, verify.Ledger, "LEDGER#stats#evt_"},
+		"a links row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) }, verify.Ledger, "LEDGER#links#task_"},
+		"an exception's row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) }, verify.Ledger, "LEDGER#links#inst_"},
+		"a row contributes otherwise": {func(w *world, o of) {
+			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "c", entity.String(`s1 {"add":{"totalNotes":3}}`))
+		}, verify.Ledger, "LEDGER#stats#note_"},
+		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", entity.Int(4e9)) }, verify.Ledger, "LEDGER#stats#note_"},
+		"an open row stands nowhere": {func(w *world, o of) {
+			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", entity.String("OPEN"))
+		}, verify.Ledger, "LEDGER#stats#evt_"},
+		"a row is of nobody": {func(w *world, o of) {
+			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), entity.Item{"v": entity.Int(1), "c": entity.String(`s1 {"add":{"totalEvents":1}}`)})
+		}, verify.Ledger, "evt_gone"},
+		"a row is of no type": {func(w *world, o of) {
+			w.put(entity.LedgerKey(ann, "stats", "what"), entity.Item{"v": entity.Int(1), "c": entity.String(`s1 {"add":{"totalEvents":1}}`)})
+		}, verify.Stray, "#what"},
+		"a link is gone":              {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
+		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge, "LINK#INSTANCE#"},
+		"a link is too many":          {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
+		"a link is from nobody":       {func(w *world, o of) { w.put(entity.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil) }, verify.Stray, "LINK#NOTHING"},
+		"a link leads nowhere": {func(w *world, o of) {
+			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", entity.String("LINKED#NOTE#note_z"))
+		}, verify.Edge, "LINK#"},
+		"a schedule is gone":         {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule, "reminder-"},
+		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule, "reminder-"},
+		"a schedule comes late": {func(w *world, o of) {
+			name := reminders.ScheduleName(ann, o["event"].Str("eventId"), 10)
+			s, err := w.schedules.Find(w.t.Context(), name)
+			require.NoError(w.t, err)
+			s.At = s.At.Add(time.Hour)
+			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
+		}, verify.Schedule, "reminder-"},
+		"a schedule is of another offset": {func(w *world, o of) {
+			s, err := w.schedules.Find(w.t.Context(), reminders.ScheduleName(ann, o["event"].Str("eventId"), 10))
+			require.NoError(w.t, err)
+			s.Name = reminders.ScheduleName(ann, o["event"].Str("eventId"), 11)
+			s.Payload = []byte(strings.Replace(string(s.Payload), `"offsetMinutes":10`, `"offsetMinutes":11`, 1))
+			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
+		}, verify.Schedule, "reminder-"},
+		"a schedule says nothing": {func(w *world, o of) {
+			require.NoError(w.t, w.schedules.Put(w.t.Context(), schedule.Schedule{Name: "reminder-x", At: w.now.Add(time.Hour), Payload: []byte("{}")}))
+		}, verify.Schedule, "reminder-x"},
+		"an end without a copy": {func(w *world, o of) { w.remove(w.rows(ann, entity.ColdPrefix())...) }, verify.Archive, "COLD#"},
+		"a copy is lost":        {func(w *world, o of) { w.dropCopies() }, verify.Archive, "archive/ann/"},
+		"an archived task stays": {func(w *world, o of) {
+			_, err := w.store.Update(w.t.Context(), table.Update{Key: o["archived"].Key(), Remove: []string{"ttl"}})
+			require.NoError(w.t, err)
+		}, verify.Archive, "TASK#"},
+		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", entity.Int(w.now.Unix()+1000)) }, verify.Archive, "TASK#"},
+		"a timer is gone":      {func(w *world, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) }, verify.Archive, "TIMER#"},
+		"a timer is too early": {func(w *world, o of) {
+			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", entity.Int(w.now.Unix()+5))
+		}, verify.Archive, "TIMER#"},
+		"a copy is nobody's": {func(w *world, o of) {
+			require.NoError(w.t, w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
+		}, verify.Archive, "/77.json"},
+		"an exception has no series": {func(w *world, o of) { w.remove(o["master"]) }, verify.Exception, "INSTANCE#"},
+		"a repair died": {func(w *world, o of) {
+			w.set(entity.MetaKey(ann), "statsHold", entity.Map{"owner": entity.String("x"), "until": entity.String(entity.FormatInstant(w.now.Add(-time.Hour)))})
+		}, verify.Statistics, "USER_META"},
+	}
+}
+
+func TestEveryDamageIsNamedAndMended(t *testing.T) {
+	t.Parallel()
+	for name, d := range damages() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			of := w.populate(ann)
+			w.populate("ben")
+			d.do(w, of)
+			w.lose()
+			isNamed := func(found []verify.Difference) bool {
+				for _, f := range found {
+					if f.Kind == d.kind && strings.Contains(f.Key, d.key) && f.User != "ben" {
+						return true
+					}
+				}
+				return false
+			}
+			found, sum := w.verify(verify.Options{})
+			require.True(t, isNamed(found), "%v", found)
+			require.Equal(t, sum.Found, sum.Remaining)
+			again, _ := w.verify(verify.Options{})
+			require.Equal(t, found, again, "a look changes nothing")
+
+			w.waiting = func() { w.drain() }
+			found, sum = w.verify(verify.Options{Repair: true})
+			require.True(t, isNamed(found), "%v", found)
+			require.Zero(t, sum.Remaining, "%v", found)
+			require.True(t, w.drain())
+			found, _ = w.verify(verify.Options{})
+			require.Empty(t, found)
+		})
+	}
+}
+
+func TestALostCopyOfALostItemRemains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := w.populate(ann)
+	w.now = w.now.Add(8 * 24 * time.Hour)
+	w.store.Sweep(w.now, 0)
+	w.drain()
+	found, _ := w.verify(verify.Options{User: ann, Repair: true})
+	for _, f := range found {
+		require.NotEqual(t, verify.Archive, f.Kind, "%v", f)
+	}
+	w.dropCopies()
+	found, sum := w.verify(verify.Options{User: ann, Repair: true})
+	require.NotZero(t, sum.Remaining)
+	require.Contains(t, fmt.Sprint(found), of["archived"].Str("taskId"))
+}

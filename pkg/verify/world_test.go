@@ -1,0 +1,235 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	blobmemory "nexus/pkg/blob/memory"
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/change"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+	"nexus/pkg/verify"
+)
+
+const ann = "ann"
+
+var (
+	registry = entity.Product()
+	morning  = time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC)
+)
+
+// world is the whole system on the memory store, in one goroutine and on a clock of its own.
+type world struct {
+	t         testing.TB
+	store     *memory.Store
+	now       time.Time
+	fault     func(memory.Call) error
+	commands  *command.Service
+	consumers []change.Consumer
+	copies    *blobmemory.Store
+	schedules *schedulelocal.Scheduler
+	verifier  *verify.Verifier
+	// waiting is called at each pause of the verifier.
+	waiting func()
+	read    string
+	ids     int
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, now: morning, copies: blobmemory.New(nil)}
+	clock := func() time.Time { return w.now }
+	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
+		if w.fault == nil {
+			return nil
+		}
+		return w.fault(c)
+	}})
+	events, err := buslocal.New(buslocal.Config{})
+	require.NoError(t, err)
+	var notifier *reminders.Notifier
+	w.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, s scheduleOf) error {
+		return notifier.Handle(ctx, s.Payload)
+	}})
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	reminding := reminders.Config{Store: w.store, Registry: registry, Scheduler: w.schedules, Bus: events, Now: clock, Log: log}
+	notifier = reminders.NewNotifier(reminding)
+	archiving := archive.NewConsumer(archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: events, Now: clock})
+	w.consumers = []change.Consumer{
+		projection.NewConsumer(stats.Projection(), w.store, clock), projection.NewConsumer(links.Projection(), w.store, clock),
+		reminders.New(reminding), archiving,
+	}
+	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, NewID: func() string {
+		w.ids++
+		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
+	}})
+	w.verifier = verify.New(verify.Config{
+		Store: w.store, Walker: w.store, Registry: registry,
+		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Archive:     archiving, Copies: w.copies, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
+		Now: clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
+		Grace: time.Second, Log: log,
+		Wait: func(ctx context.Context, d time.Duration) error {
+			if w.waiting != nil {
+				w.waiting()
+			}
+			return ctx.Err()
+		},
+	})
+	return w
+}
+
+// do carries out a command; a version of 0 is none.
+func (w *world) do(user string, c command.Command, version int64) entity.Item {
+	w.t.Helper()
+	request := command.Request{User: user, Command: c}
+	if version > 0 {
+		request.ExpectedVersion = &version
+	}
+	result, err := w.commands.Do(w.t.Context(), request)
+	require.NoError(w.t, err)
+	return result.Item
+}
+
+func (w *world) create(user, typ string, fields map[string]any) entity.Item {
+	w.t.Helper()
+	return w.do(user, command.Create{Type: registry.Named(typ), Fields: fields}, 0)
+}
+
+// drain has every consumer apply what the stream has to hand; who is held off keeps the rest for the next time.
+func (w *world) drain() (finished bool) {
+	w.t.Helper()
+	shards, err := w.store.Feed().Shards(w.t.Context())
+	require.NoError(w.t, err)
+	for {
+		slice, err := w.store.Feed().Read(w.t.Context(), shards[0].ID, w.read, 100)
+		require.NoError(w.t, err)
+		if len(slice.Records) == 0 {
+			return true
+		}
+		for _, rec := range slice.Records {
+			if key, err := entity.ParseSortKey(rec.Key.SK); err == nil && (!key.IsRow() || key.Prefix == entity.RowTimer && rec.New == nil) {
+				c, err := change.Interpret(registry, rec)
+				require.NoError(w.t, err)
+				for _, consumer := range w.consumers {
+					for _, o := range consumer.Apply(w.t.Context(), []change.Change{c}) {
+						if o.Verdict != change.Done {
+							return false
+						}
+					}
+				}
+			}
+			w.read = rec.Sequence
+		}
+	}
+}
+
+// lose has no consumer see what the stream has to hand.
+func (w *world) lose() {
+	w.t.Helper()
+	consumers := w.consumers
+	w.consumers = nil
+	w.drain()
+	w.consumers = consumers
+}
+
+// verify runs a verification.
+func (w *world) verify(o verify.Options) ([]verify.Difference, verify.Summary) {
+	w.t.Helper()
+	var found []verify.Difference
+	sum, err := w.verifier.Run(w.t.Context(), o, func(d verify.Difference) error {
+		found = append(found, d)
+		return nil
+	})
+	require.NoError(w.t, err)
+	return found, sum
+}
+
+// rows returns the rows of a user whose sort keys begin with the prefix.
+func (w *world) rows(user, prefix string) []entity.Item {
+	w.t.Helper()
+	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
+	var out []entity.Item
+	for {
+		page, err := w.store.Query(w.t.Context(), q)
+		require.NoError(w.t, err)
+		out = append(out, page.Items...)
+		if q.Start = page.Next; len(q.Start) == 0 {
+			return out
+		}
+	}
+}
+
+func (w *world) remove(rows ...entity.Item) {
+	w.t.Helper()
+	for _, row := range rows {
+		require.NoError(w.t, w.store.Delete(w.t.Context(), table.Delete{Key: row.Key()}))
+	}
+}
+
+func (w *world) set(key entity.Key, name string, v entity.Value) {
+	w.t.Helper()
+	_, err := w.store.Update(w.t.Context(), table.Update{Key: key, Set: entity.Item{name: v}})
+	require.NoError(w.t, err)
+}
+
+func (w *world) get(key entity.Key) entity.Item {
+	w.t.Helper()
+	row, err := w.store.Get(w.t.Context(), key)
+	require.NoError(w.t, err)
+	return row
+}
+
+func (w *world) put(key entity.Key, attributes entity.Item) {
+	w.t.Helper()
+	row := key.Item()
+	for name, v := range attributes {
+		row[name] = v
+	}
+	require.NoError(w.t, w.store.Put(w.t.Context(), table.Put{Item: row}))
+}
+
+// bogus adds a link row that the item does not have.
+func (w *world) bogus(source entity.Item, target string) {
+	t := registry.Named(source.Str(entity.AttrType))
+	row := links.Row(ann, t.Ref(source), entity.TypeNote+"/"+target)
+	w.put(row.Key(), row)
+}
+
+func (w *world) unschedule(id string, offset int64) {
+	w.t.Helper()
+	require.NoError(w.t, w.schedules.Delete(w.t.Context(), reminders.ScheduleName(ann, id, offset)))
+}
+
+func (w *world) dropCopies() {
+	w.t.Helper()
+	names, err := w.copies.List(w.t.Context(), archive.CopiesPrefix(ann), 1000, "")
+	require.NoError(w.t, err)
+	for _, name := range names {
+		require.NoError(w.t, w.copies.Delete(w.t.Context(), name))
+	}
+}
+
+// numbers are numbers as a request brings them.
+func numbers(of ...int) []any {
+	out := make([]any, len(of))
+	for i, n := range of {
+		out[i] = json.Number(fmt.Sprint(n))
+	}
+	return out
+}
