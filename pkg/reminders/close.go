@@ -4,24 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
-// closeFences marks what was published as sent. The fence that the work was called for comes last: closed, it answers a
-// repetition of the call, which would then leave those open that a crash in between left.
+// closeFences marks what was published as sent.
 func (r *run) closeFences(ctx context.Context) error {
-	var own []fence
-	others := slices.DeleteFunc(slices.Clone(r.driven), func(f fence) bool {
-		if f.place() == r.called {
-			own = append(own, f)
-		}
-		return f.place() == r.called
-	})
-	for _, f := range append(others, own...) {
+	for _, f := range r.driven {
 		if err := r.closeFence(ctx, f); err != nil {
 			return fmt.Errorf("close fence %s: %w", f.place(), err)
 		}

@@ -19,6 +19,10 @@ func NewNotifier(c Config) *Notifier { return &Notifier{newEngine(c)} }
 // Handle answers one call of the scheduler. A call is a question, not an order: only the fence and the item decide, so it
 // may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a [*PayloadError],
 // which no repetition mends, or a reason to repeat the call.
+//
+// A call whose fence is closed may be the repetition of one that died later than that, or beside whoever closed it: behind a
+// schedule that was out of date when it was written, or with another late delivery begun. So it settles the offset all the
+// same.
 func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	t, d, err := parseCall(n.Registry, payload)
 	if err != nil {
@@ -29,11 +33,8 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	if row.Str(attrState) == stateSent {
-		return nil
-	}
-	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}, called: key}
-	if row != nil {
+	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
+	if row.Str(attrState) == statePending {
 		if err := r.resume(ctx, row); err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	if !r.drives(key) {
+	if row == nil && !r.drives(key) {
 		n.observe(r.observation(Dropped, d))
 	}
 	return nil

@@ -33,3 +33,36 @@ func TestARepeatedCallLeavesNothingOpenThatItBegan(t *testing.T) {
 		}
 	}
 }
+
+// Between a call's look and the schedule that it writes its user moves to another zone, the consumer puts everything right and
+// closes the fence, and then the call writes what is out of date and dies: its repetition finds the fence closed, and must
+// look all the same.
+func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
+	t.Parallel()
+	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
+		require.Less(t, meddleAt, 200)
+		for dieAfter := range 4 {
+			w := setup(t)
+			w.create("mst_2", `{"title":"Pills","startUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`)
+			w.settle()
+			w.to(noon.Add(8 * time.Hour))
+			calls := w.scheduler.due(w.now)
+			require.Len(t, calls, 1)
+			meddled := false
+			w.fault.steps, w.fault.at, w.fault.die = 0, meddleAt, false
+			w.fault.meddle = func() {
+				meddled = true
+				w.moveTo("Pacific/Apia")
+				w.deliver(w.records()...)
+				w.fault.steps, w.fault.at = 0, 1+dieAfter
+				w.fault.meddle = func() { w.fault.die = true }
+			}
+			w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
+			w.fault.at = 0
+			if isWithin = meddled; meddled {
+				w.deliver(w.records()...)
+				w.requireExact()
+			}
+		}
+	}
+}

@@ -26,8 +26,7 @@ type run struct {
 	engine
 	target
 	scope  scope
-	called entity.Key // the fence that a call of the scheduler is about; none for other work
-	driven []fence    // published in this run, not yet closed
+	driven []fence // published in this run, not yet closed
 }
 
 // settle looks, acts, and looks again until nothing changed in between; then it closes the fences. An error leaves
