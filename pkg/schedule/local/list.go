@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nexus/pkg/schedule"
@@ -34,6 +35,7 @@ func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name str
 		}
 	}
 	s.mu.Unlock()
+	slices.Sort(names) // so that two runs meet them alike
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return err
