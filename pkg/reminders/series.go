@@ -71,7 +71,8 @@ func (s snapshot) exceptionDues() ([]due, error) {
 	if !ok || o.Cancelled() || !o.Owns(entity.AttrReminderMinutes) {
 		return nil, nil
 	}
-	asked := askedFor(s.master)
+	// A series without dueSetAt has not moved since it was created, before any exception of it.
+	asked, _ := s.master.Time(entity.AttrDueSetAt)
 	if own := askedFor(s.item); own.After(asked) {
 		asked = own
 	}
