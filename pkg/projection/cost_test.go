@@ -83,6 +83,109 @@ func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
 	require.Equal(t, 2, *calls, "90 ledger rows and 10 sums: one read, one transaction")
 }
 
+func TestADayDeliveredAgainCostsTwoReadsForEachBatch(t *testing.T) {
+	t.Parallel()
+	for name, calls := range map[string]int{stats.Name: 2, links.Name: 1} {
+		now := morning
+		store, made := counted()
+		p := map[string]*projection.Projection{stats.Name: stats.Projection(), links.Name: links.Projection()}[name]
+		consumer := projection.NewConsumer(p, store, func() time.Time { return now })
+		var batch []change.Change
+		for i := range 100 {
+			fields := noteWithLink()
+			fields.SetTime(entity.AttrStartUtc, morning)
+			c := created(fmt.Sprintf("user_%d", i%7), entity.Event(), fmt.Sprintf("evt_%d", i), fields)
+			require.NoError(t, store.Put(t.Context(), table.Put{Item: c.New}))
+			batch = append(batch, c)
+		}
+		apply := func() int {
+			*made = 0
+			for _, o := range consumer.Apply(t.Context(), batch) {
+				require.NoError(t, o.Err)
+			}
+			return *made
+		}
+		apply()
+		now = now.Add(2 * time.Hour)
+		require.Equal(t, calls, apply(), "%s: ledger rows, and the sums that may lack a fact", name)
+	}
+}
+
+func TestRecordsThatCameLateArePlannedFromTwoReadsForEachBatch(t *testing.T) {
+	t.Parallel()
+	store, made := counted()
+	consumer := projection.NewConsumer(stats.Projection(), store, func() time.Time { return morning.Add(2 * time.Hour) })
+	var batch []change.Change
+	for i := range 90 {
+		c := created(fmt.Sprintf("user_%d", i%10), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink())
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: c.New}))
+		batch = append(batch, c)
+	}
+	*made = 0
+	for _, o := range consumer.Apply(t.Context(), batch) {
+		require.NoError(t, o.Err)
+	}
+	require.Equal(t, 4, *made, "ledger rows, items, sums, and one transaction")
+}
+
+func TestChangesOfOneItemInABatchAreFoldedIntoOneMove(t *testing.T) {
+	t.Parallel()
+	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
+		store, made := counted()
+		consumer := projection.NewConsumer(p, store, clock)
+		c := created("ann", entity.Note(), "note_1", noteWithLink())
+		batch := []change.Change{c}
+		for i := range 98 { // gone and back: each counts
+			batch = append(batch, again(batch[i]))
+		}
+		for _, o := range consumer.Apply(t.Context(), batch) {
+			require.NoError(t, o.Err)
+		}
+		require.LessOrEqual(t, *made, 2, p.Name())
+		row, err := store.Get(t.Context(), entity.LedgerKey("ann", p.Name(), "note_1"))
+		require.NoError(t, err)
+		require.Equal(t, int64(len(batch)), row.Int("v"))
+	}
+}
+
+// again takes an item away, or brings the one back that was.
+func again(before change.Change) change.Change {
+	c := before
+	c.Version++
+	if before.New != nil {
+		c.Kind, c.Old, c.New = change.Removed, before.New, nil
+		return c
+	}
+	c.Kind, c.Old, c.New = change.Inserted, nil, before.Old.Clone()
+	c.New[entity.AttrVersion] = entity.Int(c.Version)
+	return c
+}
+
+func TestTheEdgesOfSeveralItemsShareATransactionUpToItsHundredActions(t *testing.T) {
+	t.Parallel()
+	for edges, transactions := range map[int]int{1: 2, 4: 5, 49: 50} {
+		store, made := counted()
+		var batch []change.Change
+		for i := range 100 {
+			batch = append(batch, created(fmt.Sprintf("user_%d", i%50), entity.Note(), fmt.Sprintf("note_%d", i), withLinks(edges)))
+		}
+		for _, o := range projection.NewConsumer(links.Projection(), store, clock).Apply(t.Context(), batch) {
+			require.NoError(t, o.Err)
+		}
+		require.Equal(t, transactions, *made, "100 items of %d edges each, a ledger row beside them", edges)
+	}
+}
+
+func withLinks(n int) entity.Item {
+	fields := entity.Item{entity.AttrTitle: entity.String("n")}
+	var edges []entity.Link
+	for i := range n {
+		edges = append(edges, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)}})
+	}
+	fields.SetLinks(edges)
+	return fields
+}
+
 func noteWithLink() entity.Item {
 	fields := entity.Item{entity.AttrTitle: entity.String("n")}
 	fields.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})

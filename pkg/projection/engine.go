@@ -84,40 +84,6 @@ func unfinished(moves []*move) []*move {
 	return open
 }
 
-// readPresent reads ledger row and item of the moves that must not believe their records.
-func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
-	for _, m := range moves {
-		if m.state != needsItem {
-			continue
-		}
-		row, err := c.get(ctx, entity.LedgerKey(m.user, c.projection.name, m.ref.ID))
-		if err == nil {
-			var it entity.Item
-			if it, err = c.get(ctx, entity.ItemKey(m.user, m.ref)); err == nil {
-				m.settlePresent(c.projection, row, it)
-			}
-		}
-		if m.state == done {
-			err = c.joinFacts(ctx, m, nil)
-		}
-		if err != nil {
-			m.state, m.err = retry, err
-		}
-	}
-}
-
-// get returns nil for a row that is not there.
-func (c *Consumer) get(ctx context.Context, key entity.Key) (entity.Item, error) {
-	row, err := c.store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return row, nil
-}
-
 // pack shares moves out over transactions: as many as fit into each, or one in each when alone.
 func (c *Consumer) pack(moves []*move, alone bool) [][]*move {
 	var packs [][]*move

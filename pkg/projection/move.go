@@ -161,13 +161,13 @@ func (m *move) replan(row entity.Item) {
 	}
 }
 
-// settlePresent plans from the ledger row and the item as read; nil for either that is not there. A row that is at the
-// records' version, or beyond it, has them, however old they are.
+// isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they are.
+func (m *move) isPast(row entity.Item) bool {
+	return row != nil && row.Int(attrVersion) >= m.version
+}
+
+// settlePresent plans from a ledger row that is not past and the item, as read; nil for either that is not there.
 func (m *move) settlePresent(p *Projection, row, it entity.Item) {
-	if row != nil && row.Int(attrVersion) >= m.version {
-		m.state = done
-		return
-	}
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {

@@ -1,0 +1,100 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// readPresent plans the moves that must not believe their records from their ledger rows and items, all in few reads: a
+// replay of a day consists of such records. The rows are read before the items: of an item that is gone and comes back, a
+// row read later has what came back, and would lose it again.
+func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
+	var unsure []*move
+	for _, m := range moves {
+		if m.state == needsItem {
+			unsure = append(unsure, m)
+		}
+	}
+	rows, err := c.readEach(ctx, unsure, func(m *move) entity.Key { return entity.LedgerKey(m.user, c.projection.name, m.ref.ID) })
+	if err != nil {
+		fail(unsure, err)
+		return
+	}
+	var open, past []*move
+	for _, m := range unsure {
+		if m.isPast(rows[m]) {
+			past = append(past, m)
+		} else {
+			open = append(open, m)
+		}
+	}
+	items, err := c.readEach(ctx, open, func(m *move) entity.Key { return entity.ItemKey(m.user, m.ref) })
+	if err != nil {
+		fail(open, err)
+	} else {
+		for _, m := range open {
+			if m.settlePresent(c.projection, rows[m], items[m]); m.state == done {
+				past = append(past, m)
+			}
+		}
+	}
+	c.settlePast(ctx, past)
+}
+
+// settlePast ends moves whose records the ledger has, once the sums know their facts.
+func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
+	var knowing []*move
+	for _, m := range moves {
+		if m.state = done; len(m.facts) > 0 {
+			knowing = append(knowing, m)
+		}
+	}
+	targets, err := c.readTargets(ctx, knowing)
+	if err != nil {
+		fail(knowing, err)
+		return
+	}
+	for _, m := range knowing {
+		if err := c.joinFacts(ctx, m, targets[m.user]); err != nil {
+			m.state, m.err = retry, err
+		}
+	}
+}
+
+// readEach reads one row for each move; one that is not there is left out.
+func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move) entity.Key) (map[*move]entity.Item, error) {
+	if len(moves) == 0 {
+		return nil, nil
+	}
+	keys := make([]entity.Key, len(moves))
+	owner := make(map[entity.Key]*move, len(moves)) // a fold has one move per item, so no two share a key
+	for i, m := range moves {
+		keys[i] = keyOf(m)
+		owner[keys[i]] = m
+	}
+	found, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %d rows from %s: %w", len(keys), keys[0], err)
+	}
+	rows := make(map[*move]entity.Item, len(found))
+	for _, row := range found {
+		rows[owner[row.Key()]] = row
+	}
+	return rows, nil
+}
+
+// get returns nil for a row that is not there.
+func (c *Consumer) get(ctx context.Context, key entity.Key) (entity.Item, error) {
+	row, err := c.store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return row, nil
+}
