@@ -171,7 +171,9 @@ func (w *world) create(id, doc string) {
 	require.Empty(w, errs)
 	it := typ.First(user, id, merged, w.now, nil)
 	require.Empty(w, typ.Validate(it))
-	it.SetTime(entity.AttrDueSetAt, w.now)
+	if typ.Dues != nil && len(typ.Dues(it)) > 0 {
+		it.SetTime(entity.AttrDueSetAt, w.now)
+	}
 	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: it, If: table.NotExists()}))
 }
 
