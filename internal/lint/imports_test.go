@@ -56,6 +56,7 @@ var rules = []rule{
 	{"pkg/eventsource", []string{"pkg/change", "pkg/entity"}},
 
 	{"pkg/verify", []string{"pkg"}},
+	{"pkg/replay", []string{"pkg"}},
 	{"pkg/simulate", []string{"pkg"}},
 	{"pkg/local", []string{"pkg"}},
 }
@@ -67,7 +68,7 @@ var closed = []struct {
 }{
 	{"pkg/local", []string{"pkg/local", "cmd"}},
 	{"pkg/simulate", []string{"pkg/simulate", "cmd"}},
-	{"pkg/table/memory", []string{"pkg/table/memory", "pkg/local", "pkg/simulate", "cmd"}},
+	{"pkg/table/memory", []string{"pkg/table/memory", "pkg/local", "pkg/replay", "pkg/simulate", "cmd"}},
 }
 
 // sdkAdapters are the only folders in which types of the SDK may appear.

@@ -1,0 +1,201 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+const (
+	// batchSize is how many records go to a consumer at a time.
+	batchSize = 100
+	// maxTries is how often a record that a consumer cannot finish is brought to it, each time with the batch loop's own
+	// attempts.
+	maxTries = 3
+	// maxTroubles bounds the troubles that a report names of each consumer.
+	maxTroubles = 1000
+)
+
+// Feeder brings records to consumers. All its fields are required.
+type Feeder struct {
+	Registry  *entity.Registry
+	Consumers []change.Consumer
+	// Projections are the names of another product's projections among the consumers; they see what the projections see.
+	Projections []string
+	Parking     consume.Parking
+	Now         func() time.Time
+	Wait        func(ctx context.Context, d time.Duration) error
+	Log         *slog.Logger
+}
+
+// Report is what became of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are those that
+// the consumer's mapping does not pass.
+type Report struct {
+	Consumer   string    `json:"consumer"`
+	Records    int       `json:"records"`
+	Done       int       `json:"done"`
+	Parked     int       `json:"parked"`
+	Unfinished int       `json:"unfinished"`
+	Filtered   int       `json:"filtered"`
+	Troubles   []Trouble `json:"troubles,omitempty"` // the first 1,000
+}
+
+// Trouble is a record that was not done.
+type Trouble struct {
+	Sequence string `json:"sequenceNumber,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Outcome  string `json:"outcome"` // parked or unfinished
+	Reason   string `json:"reason"`
+}
+
+// add counts another report of the consumer.
+func (r *Report) add(more Report) {
+	r.Records += more.Records
+	r.Done += more.Done
+	r.Parked += more.Parked
+	r.Unfinished += more.Unfinished
+	r.Filtered += more.Filtered
+	r.Troubles = append(r.Troubles, more.Troubles[:min(len(more.Troubles), maxTroubles-len(r.Troubles))]...)
+}
+
+// ErrConsumer: there is no consumer of that name.
+var ErrConsumer = errors.New("unknown consumer")
+
+// Only returns the feeder for the consumers named, all of them if none is. An error matches [ErrConsumer].
+func (f Feeder) Only(names ...string) (Feeder, error) {
+	if len(names) == 0 {
+		return f, nil
+	}
+	var chosen []change.Consumer
+	for _, name := range names {
+		i := slices.IndexFunc(f.Consumers, func(c change.Consumer) bool { return c.Name() == name })
+		if i < 0 {
+			return f, fmt.Errorf("%w %.40q", ErrConsumer, name)
+		}
+		if !slices.Contains(chosen, f.Consumers[i]) {
+			chosen = append(chosen, f.Consumers[i])
+		}
+	}
+	f.Consumers = chosen
+	return f, nil
+}
+
+// Feed brings the records to each consumer in their order. What a consumer cannot finish is reported, and the next one
+// comes all the same. An error is none of a record: the context has ended, or the feeder is incomplete.
+func (f Feeder) Feed(ctx context.Context, records []json.RawMessage) ([]Report, error) {
+	reports := make([]Report, len(f.Consumers))
+	for i, c := range f.Consumers {
+		var err error
+		if reports[i], err = f.feedOne(ctx, c, records); err != nil {
+			return nil, fmt.Errorf("replay to %s: %w", c.Name(), err)
+		}
+	}
+	return reports, nil
+}
+
+func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.RawMessage) (Report, error) {
+	o := &onlooker{Parking: f.Parking}
+	var counted consume.Counts
+	loop, err := consume.New(consume.Config{
+		Registry: f.Registry, Consumers: []change.Consumer{watching(c, o)}, Parking: o, Log: f.Log, Now: f.Now, Wait: f.Wait,
+		InTurn: true, Observe: func(_ string, n consume.Counts) { counted = n },
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Consumer: c.Name()}
+	passes := f.filterOf(c.Name())
+	records = slices.DeleteFunc(slices.Clone(records), func(raw json.RawMessage) bool {
+		rec, err := change.Parse(raw)
+		return err == nil && !passes.Match(rec)
+	})
+	for tries := 0; len(records) > 0; {
+		if err := ctx.Err(); err != nil {
+			return report, err
+		}
+		batch := records[:min(batchSize, len(records))]
+		o.parked = o.parked[:0]
+		left, err := handle(ctx, loop, batch)
+		if err != nil {
+			return report, err
+		}
+		finished := len(batch) - len(left)
+		if tries++; finished > 0 {
+			tries = 1
+		}
+		report.Records += finished
+		for _, p := range o.parked { // those behind an unfinished record come again, and are parked again
+			if slices.ContainsFunc(batch[:finished], func(raw json.RawMessage) bool { return string(raw) == string(p.Record) }) {
+				report.Parked++
+				report.trouble("parked", p.Record, p.Reason)
+			}
+		}
+		records = records[finished:]
+		if len(left) > 0 && tries == maxTries {
+			report.Records++
+			report.Unfinished++
+			report.trouble("unfinished", left[0], o.reason(left[0], counted))
+			records, tries = records[1:], 0
+		}
+	}
+	report.Done = report.Records - report.Parked - report.Unfinished
+	return report, nil
+}
+
+// filterOf is the filter of the mapping that serves the consumer; of one that is in no mapping, none.
+func (f Feeder) filterOf(consumer string) eventsource.Filter {
+	for _, row := range eventsource.Deployment(f.Registry, f.Projections...) {
+		if slices.Contains(row.Consumers, consumer) {
+			return row.Filter
+		}
+	}
+	return nil
+}
+
+// handle returns what the loop left of the batch.
+func handle(ctx context.Context, loop *consume.Loop, batch []json.RawMessage) ([]json.RawMessage, error) {
+	body, err := loop.Handle(ctx, consume.Event(batch))
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Failures []struct {
+			ID string `json:"itemIdentifier"`
+		} `json:"batchItemFailures"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return nil, fmt.Errorf("read the loop's answer: %w", err)
+	}
+	if len(said.Failures) == 0 {
+		return nil, nil
+	}
+	i := slices.IndexFunc(batch, func(raw json.RawMessage) bool {
+		rec, _ := change.Parse(raw) // what can be read of it is enough
+		return rec.Sequence == said.Failures[0].ID
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("the loop names record %q, which is not in the batch", said.Failures[0].ID)
+	}
+	return batch[i:], nil
+}
+
+func (r *Report) trouble(outcome string, raw json.RawMessage, reason string) {
+	if len(r.Troubles) == maxTroubles {
+		return
+	}
+	rec, _ := change.Parse(raw) // what can be read of it is shown
+	key := ""
+	if (rec.Key != entity.Key{}) {
+		key = rec.Key.String()
+	}
+	r.Troubles = append(r.Troubles, Trouble{rec.Sequence, key, outcome, reason})
+}

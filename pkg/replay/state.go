@@ -1,0 +1,204 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/blob"
+	"nexus/pkg/bus"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// attrContribution and attrFenceState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and FIRED).
+const (
+	attrContribution = "c"
+	attrFenceState   = "state"
+)
+
+// View is where derived state is read.
+type View struct {
+	Walker    table.Walker
+	Schedules []schedule.Schedule // those that wait for their call
+	Events    []bus.Event
+	Objects   []blob.Store // cold copies and parked objects
+	// Users limits the view; nil is everybody. Parked objects are everybody's.
+	Users map[string]bool
+}
+
+// State is what is derived, each kind as sorted lines that two systems share exactly if they derived the same: what depends
+// on the way there, such as the number of a ledger row's last write, is left out, and so are rows that say nothing any more.
+type State struct {
+	Stats     []string `json:"stats"`
+	Ledger    []string `json:"ledger"`
+	Links     []string `json:"links"`
+	Timers    []string `json:"timers"`
+	Cold      []string `json:"cold"`
+	Expiring  []string `json:"expiring"`
+	Fences    []string `json:"fences"`
+	Schedules []string `json:"schedules"`
+	Events    []string `json:"events"`
+	Objects   []string `json:"objects"`
+}
+
+// View returns the system's own.
+func (s *System) View() View {
+	return View{Walker: s.Store, Schedules: s.scheduler.all(), Events: s.events.list(), Objects: []blob.Store{s.Copies, s.Parking}}
+}
+
+// State reads what is derived.
+func (v View) State(ctx context.Context) (State, error) {
+	var out State
+	err := v.Walker.Walk(ctx, 0, 1, func(row entity.Item) error { return v.row(&out, row) })
+	if err != nil {
+		return out, fmt.Errorf("read derived rows: %w", err)
+	}
+	for _, one := range v.Schedules {
+		line := fmt.Sprintf("%s %s", entity.FormatInstant(one.At), one.Payload)
+		if v.has(userIn(one.Payload)) {
+			out.Schedules = append(out.Schedules, line)
+		}
+	}
+	for _, e := range v.Events {
+		if v.has(userIn(e.Detail)) {
+			out.Events = append(out.Events, fmt.Sprintf("%s %s", e.Type, e.Detail))
+		}
+	}
+	for _, objects := range v.Objects {
+		if err := v.objects(ctx, &out, objects); err != nil {
+			return out, err
+		}
+	}
+	for _, kind := range out.kinds() {
+		slices.Sort(*kind.lines)
+		*kind.lines = slices.Compact(*kind.lines) // an event is published at least once
+	}
+	return out, nil
+}
+
+func (v View) has(user string) bool { return v.Users == nil || v.Users[user] }
+
+func userIn(document []byte) string {
+	var said struct {
+		UserID string `json:"userId"`
+		User   string `json:"user"`
+	}
+	if json.Unmarshal(document, &said) != nil {
+		return ""
+	}
+	return said.UserID + said.User
+}
+
+// row adds what a row says.
+func (v View) row(out *State, row entity.Item) error {
+	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	if err != nil || !v.has(user) {
+		return nil // the versioned repositories derive nothing
+	}
+	sk, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+	if err != nil {
+		return err
+	}
+	where := user + " " + strings.Join(sk.Components, " ")
+	switch sk.Prefix {
+	case entity.TypeUserMeta:
+		if sum := showStats(row.Map(entity.AttrStats)); sum != "" {
+			out.Stats = append(out.Stats, user+sum)
+		}
+	case entity.RowLedger:
+		if c := row.Str(attrContribution); c != "" {
+			out.Ledger = append(out.Ledger, where+" "+c)
+		}
+	case entity.RowLink:
+		out.Links = append(out.Links, where)
+	case entity.RowTimer:
+		out.Timers = append(out.Timers, where+until(row))
+	case entity.RowCold:
+		out.Cold = append(out.Cold, fmt.Sprintf("%s version %d", where, row.Int(entity.AttrVersion)))
+	case entity.RowFired:
+		out.Fences = append(out.Fences, where+" "+row.Str(attrFenceState))
+	default:
+		if !sk.IsRow() && row.Has(entity.AttrTTL) {
+			out.Expiring = append(out.Expiring, user+" "+sk.String()+until(row))
+		}
+	}
+	return nil
+}
+
+func until(row entity.Item) string {
+	return " until " + entity.FormatInstant(time.Unix(row.Int(entity.AttrTTL), 0).UTC())
+}
+
+func showStats(sum entity.Item) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(sum)) {
+		switch value := sum[name].(type) {
+		case entity.Number:
+			if value != "0" { // a number that was never counted is the same
+				fmt.Fprintf(&b, " %s=%s", name, value)
+			}
+		case entity.String:
+			fmt.Fprintf(&b, " %s=%s", name, value)
+		}
+	}
+	return b.String()
+}
+
+func (v View) objects(ctx context.Context, out *State, objects blob.Store) error {
+	for after := ""; ; {
+		names, err := objects.List(ctx, "", blob.MaxList, after)
+		if err != nil {
+			return fmt.Errorf("list objects: %w", err)
+		}
+		for _, name := range names {
+			if v.wants(name) {
+				out.Objects = append(out.Objects, name)
+			}
+		}
+		if len(names) < blob.MaxList {
+			return nil
+		}
+		after = names[len(names)-1]
+	}
+}
+
+// wants leaves out other users' cold copies, and what is neither a copy nor parked.
+func (v View) wants(name string) bool {
+	if strings.HasPrefix(name, consume.ParkedPrefix) {
+		return true
+	}
+	prefix := archive.CopiesPrefix("")
+	user, _, _ := strings.Cut(strings.TrimPrefix(name, strings.TrimSuffix(prefix, "/")), "/")
+	return strings.HasPrefix(name, archive.CopiesPrefix(user)) && v.has(user)
+}
+
+type kindOf struct {
+	name  string
+	lines *[]string
+}
+
+func (s *State) kinds() []kindOf {
+	return []kindOf{
+		{"stats", &s.Stats}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers}, {"cold", &s.Cold},
+		{"expiring", &s.Expiring}, {"fence", &s.Fences}, {"schedule", &s.Schedules}, {"event", &s.Events}, {"object", &s.Objects},
+	}
+}
+
+// String returns one line for each derived thing, behind its kind.
+func (s State) String() string {
+	var b strings.Builder
+	for _, kind := range s.kinds() {
+		for _, line := range *kind.lines {
+			fmt.Fprintf(&b, "%s %s\n", kind.name, line)
+		}
+	}
+	return b.String()
+}

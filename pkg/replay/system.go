@@ -1,0 +1,181 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"nexus/pkg/archive"
+	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+// maxCalls bounds the calls of the scheduler that one move of the clock may set off.
+const maxCalls = 100_000
+
+// Config says what a [System] is made of.
+type Config struct {
+	Registry *entity.Registry
+	// Begin is where the clock stands at first.
+	Begin time.Time
+	// Shards is the number of shards of the table's stream; 0 means 1.
+	Shards int
+	// Around, if set, is asked before and after the effect of each call of a port; its error is the call's.
+	Around func(Call) error
+	// Log receives what the batch loop and the reminders have to say; nil discards it.
+	Log *slog.Logger
+}
+
+// System is the consumers over a table in memory, in virtual time. It is for one goroutine.
+type System struct {
+	// Store is the table, Copies the cold copies, Parking what was parked.
+	Store           *memory.Store
+	Copies, Parking *blobmemory.Store
+	// Archive restores cold copies.
+	Archive *archive.Archive
+	Feeder  Feeder
+
+	registry  *entity.Registry
+	now       time.Time
+	scheduler *scheduler
+	events    *events
+	notifier  *reminders.Notifier
+	taken     map[entity.Key]string // the sequence number of the image that was taken in last
+}
+
+// NewSystem returns a system with an empty table. It panics without a registry, a mistake in the program.
+func NewSystem(c Config) *System {
+	if c.Registry == nil {
+		panic("replay: no registry")
+	}
+	around := c.Around
+	if around == nil {
+		around = func(Call) error { return nil }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &System{registry: c.Registry, now: c.Begin, taken: map[entity.Key]string{}}
+	s.Store = memory.New(s.Now, memory.Options{Shards: c.Shards, Fault: func(call memory.Call) error {
+		return asStore(around(Call{PortStore, call.Op, isWrite(call.Op), call.Stage == memory.After}))
+	}})
+	objects := func(port string) *blobmemory.Store {
+		return blobmemory.New(func(op, _ string, after bool) error {
+			return around(Call{port, op, op == "put" || op == "delete", after})
+		})
+	}
+	s.Copies, s.Parking = objects(PortCopies), objects(PortParking)
+	s.scheduler = &scheduler{around: around, named: map[string]schedule.Schedule{}}
+	s.events = &events{around: around}
+	reminding := reminders.Config{
+		Store: s.Store, Registry: c.Registry, Scheduler: s.scheduler, Bus: s.events, Now: s.Now, Log: c.Log,
+	}
+	archiving := archive.Config{Store: s.Store, Registry: c.Registry, Copies: s.Copies, Bus: s.events, Now: s.Now}
+	s.notifier, s.Archive = reminders.NewNotifier(reminding), archive.New(archiving)
+	s.Feeder = Feeder{
+		Registry: c.Registry,
+		Consumers: []change.Consumer{
+			projection.NewConsumer(stats.Projection(), s.Store, s.Now),
+			projection.NewConsumer(links.Projection(), s.Store, s.Now),
+			reminders.New(reminding),
+			archive.NewConsumer(archiving),
+		},
+		Parking: s.Parking, Now: s.Now, Log: c.Log,
+		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	return s
+}
+
+func isWrite(op string) bool {
+	switch op {
+	case "Put", "Update", "Delete", "Transact", "Load":
+		return true
+	}
+	return false
+}
+
+// asStore makes an injected error one on which callers of the store decide.
+func asStore(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
+}
+
+// Now is the system's clock.
+func (s *System) Now() time.Time { return s.now }
+
+// MoveTo moves the clock forward, and nothing else; an instant that has passed leaves it where it is.
+func (s *System) MoveTo(at time.Time) {
+	if at.After(s.now) {
+		s.now = at
+	}
+}
+
+// Fire calls the notifier for what is due, in order, once each; what a call schedules for now is called as well. A call
+// that fails stays due; the errors are joined.
+func (s *System) Fire(ctx context.Context) (calls int, err error) {
+	failed := map[string]bool{}
+	var errs []error
+	for ; calls < maxCalls; calls++ {
+		one, ok := s.due(failed)
+		if !ok {
+			return calls, errors.Join(errs...)
+		}
+		if err := s.notifier.Handle(ctx, one.Payload); err != nil {
+			failed[one.Name] = true
+			errs = append(errs, fmt.Errorf("call for %s: %w", one.Payload, err))
+			continue
+		}
+		s.scheduler.called(one)
+	}
+	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, entity.FormatInstant(s.now))
+}
+
+func (s *System) due(except map[string]bool) (schedule.Schedule, bool) {
+	for _, one := range s.scheduler.all() {
+		if !one.At.After(s.now) && !except[one.Name] {
+			return one, true
+		}
+	}
+	return schedule.Schedule{}, false
+}
+
+// Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on the
+// way, and brings the record to the feeder's consumers: so the system follows the one that was recorded.
+func (s *System) Replay(ctx context.Context, feeder Feeder, records []json.RawMessage) ([]Report, error) {
+	sum := make([]Report, len(feeder.Consumers))
+	for i, c := range feeder.Consumers {
+		sum[i].Consumer = c.Name()
+	}
+	for n, raw := range records {
+		rec, err := change.Parse(raw)
+		if err == nil {
+			err = s.take(ctx, rec)
+		} else if errors.Is(err, change.ErrUndecodable) {
+			err = nil // the consumers park it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", n+1, err)
+		}
+		reports, err := feeder.Feed(ctx, []json.RawMessage{raw})
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", n+1, err)
+		}
+		for i, r := range reports {
+			sum[i].add(r)
+		}
+	}
+	return sum, nil
+}

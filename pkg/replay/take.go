@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+	"nexus/pkg/table"
+)
+
+// take moves the clock to when the record was written and brings its row in the table to what the record says, unless a
+// later record of the row was taken before.
+func (s *System) take(ctx context.Context, rec change.Record) error {
+	if !s.isFollowed(rec) {
+		return nil
+	}
+	if err := s.follow(ctx, writtenAt(rec)); err != nil {
+		return err
+	}
+	if last, ok := s.taken[rec.Key]; ok && change.CompareSequence(rec.Sequence, last) <= 0 {
+		return nil
+	}
+	s.taken[rec.Key] = rec.Sequence
+	if rec.New == nil {
+		return s.Store.Delete(ctx, table.Delete{Key: rec.Key})
+	}
+	row, err := s.imageOf(ctx, rec)
+	if err != nil || row == nil {
+		return err
+	}
+	if err := s.Store.Load(ctx, []entity.Item{row}); err != nil {
+		return fmt.Errorf("take in %s: %w", rec.Key, err)
+	}
+	return nil
+}
+
+// isFollowed says whether the row is an item, or one whose removal consumers see. What consumers keep for themselves they
+// make anew.
+func (s *System) isFollowed(rec change.Record) bool {
+	if rec.Key.PK == "" || rec.Key.SK == "" || rec.Sequence == "" {
+		return false
+	}
+	for _, row := range eventsource.Deployment(s.registry) {
+		if row.Filter.Match(rec) {
+			return true
+		}
+	}
+	return false
+}
+
+// imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and a
+// row that they made for them is no image at all. Nil for such a one.
+func (s *System) imageOf(ctx context.Context, rec change.Record) (entity.Item, error) {
+	if rec.New.Str(entity.AttrType) != entity.TypeUserMeta {
+		return rec.New, nil
+	}
+	if rec.New.Int(entity.AttrVersion) == 0 {
+		return nil, nil
+	}
+	present, err := s.Store.Get(ctx, rec.Key)
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return nil, fmt.Errorf("read %s: %w", rec.Key, err)
+	}
+	row := rec.New.Clone()
+	for _, name := range []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold} {
+		delete(row, name)
+		if present.Has(name) {
+			row[name] = present[name]
+		}
+	}
+	return row, nil
+}
+
+// writtenAt is when the record was written, by whatever clock is ahead: the stream's, or the one by which items are dated.
+func writtenAt(rec change.Record) time.Time {
+	at := rec.Created
+	if updated, ok := rec.New.Time(entity.AttrUpdatedAt); ok && updated.After(at) {
+		at = updated
+	}
+	return at
+}
+
+// follow moves the clock to the instant, and makes the calls that fall due on the way when they do.
+func (s *System) follow(ctx context.Context, at time.Time) error {
+	for {
+		one, ok := s.scheduler.next(at)
+		if !ok {
+			break
+		}
+		s.MoveTo(one.At)
+		if _, err := s.Fire(ctx); err != nil {
+			return err
+		}
+	}
+	s.MoveTo(at)
+	return nil
+}
