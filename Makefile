@@ -25,7 +25,7 @@ FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lam
 FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim bench load engine icaljs build functions clean
+.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 
 sim: ## play random histories of the whole system under every fault (SEEDS, FROM, STEPS)
 	$(GO) run ./cmd/nexus simulate --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
+
+planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
+	$(GO) run ./pkg/simulate/planted/run $(PLANTEDFLAGS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

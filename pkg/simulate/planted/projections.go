@@ -1,0 +1,71 @@
+package planted
+
+const (
+	move   = "pkg/projection/move.go"
+	engine = "pkg/projection/engine.go"
+	sum    = "pkg/projection/sum.go"
+)
+
+// ofProjections are mistakes in the versioned contribution ledger.
+func ofProjections() []Mistake {
+	return []Mistake{
+		{"ledger-version-not-asked", "v < vNew", []Edit{{move,
+			"table.Less(attrVersion, entity.Int(m.version)),\n\t\ttable.Equal(attrContribution",
+			"table.Equal(attrContribution"}}},
+		{"ledger-delta-from-record", "the delta is taken against the ledger, never against the record's old image alone", []Edit{{move,
+			"table.Less(attrVersion, entity.Int(m.version)),\n\t\ttable.Equal(attrContribution, entity.String(m.from)),",
+			"table.Less(attrVersion, entity.Int(m.version)),"}}},
+		{"ledger-replan-keeps-from", "take the delta against the row's own c", []Edit{{move,
+			"m.from = row.Str(attrContribution)\n\t\tif m.from ==", "if m.from =="}}},
+		{"ledger-greater-for-not-less", "v >= vNew means done already", []Edit{{move,
+			"case row.Int(attrVersion) >= m.version:", "case row.Int(attrVersion) > m.version:"}}},
+		{"ledger-no-row-is-empty-row", "row absent only if cOld is empty", []Edit{{move,
+			`if m.from == "" && !m.aged {`, `if !m.aged {`}}},
+		{"ledger-tombstone-forgotten", "a removed item leaves a tombstone", []Edit{{move,
+			"tombstoneLife = 30 * 24 * time.Hour", "tombstoneLife = time.Second"}}},
+		{"ledger-tombstone-for-ever", "a tombstone has ttl", []Edit{{move,
+			"if m.to == \"\" {\n\t\trow[entity.AttrTTL]", "if m.to == \"\" && m.aged {\n\t\trow[entity.AttrTTL]"}}},
+		{"ledger-ttl-stays-on-restore", "a restored item's row loses its ttl again", []Edit{{move,
+			"if m.to == \"\" {\n\t\trow[entity.AttrTTL]", "if m.to == \"\" || m.row != nil || m.from == \"\" && m.version > 1 {\n\t\trow[entity.AttrTTL]"}}},
+		{"ledger-no-hour-rule", "a record older than an hour is not believed where it would bring something to life", []Edit{{move,
+			"m.aged = m.aged || now.Sub(c.Created) > agedAfter", "m.aged = false"}}},
+		{"ledger-fold-by-position", "folding goes by version, never by position", []Edit{{move,
+			"if c.Version >= m.version {", "if c.Version > 0 {"}}},
+		{"ledger-zero-group-left-out", "a folded group that nets to zero must still move v on", []Edit{{move,
+			"for _, m := range moves {\n\t\tif m.aged", "for _, m := range moves {\n\t\tif m.from == m.to {\n\t\t\tm.state = done\n\t\t}\n\t\tif m.aged"}}},
+		{"ledger-present-not-guarded", "what was read decides only if it still stands", []Edit{{move,
+			"return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]))",
+			"return table.Exists()"}}},
+		{"sum-version-not-asked", "stats are written under statsVersion = :expected", []Edit{{sum,
+			"update.If = table.Exists(table.Equal(s.VersionAttr, row[s.VersionAttr]))", "update.If = table.Exists()"}}},
+		{"sum-latest-lowered", "latest-ever fields are maxima", []Edit{{sum,
+			"if text > total.Str(name) {\n\t\t\ttotal[name]", "if text != total.Str(name) {\n\t\t\ttotal[name]"}}},
+		{"sum-facts-of-done-forgotten", "latest-ever fields are joined also from a record that the ledger calls done", []Edit{{engine,
+			"for i, m := range moves {\n\t\tfailure, ok := failed.At(i)\n\t\tif !ok {\n\t\t\tcontinue\n\t\t}\n\t\tm.replan(failure.Old)\n\t\tif m.state != done {",
+			"for i, m := range moves {\n\t\tfailure, ok := failed.At(i)\n\t\tif !ok {\n\t\t\tcontinue\n\t\t}\n\t\tm.replan(failure.Old)\n\t\tif m.state != pending || m.state == pending {"}}},
+		{"sum-of-one-user-only", "several users share one transaction, each with a sum of their own", []Edit{{engine,
+			"if deltas[m.user] == nil {", "if len(users) > 0 && deltas[m.user] == nil {\n\t\t\tcontinue\n\t\t}\n\t\tif deltas[m.user] == nil {"}}},
+		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
+			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
+	}
+}
+
+// ofContributions are mistakes in what an image contributes.
+func ofContributions() []Mistake {
+	const stats, links = "pkg/stats/stats.go", "pkg/links/links.go"
+	return []Mistake{
+		{"stats-completed-is-open", "I2: overdue tasks are open", []Edit{{stats,
+			"case entity.StatusBacklog, entity.StatusInProgress:", "case entity.StatusBacklog, entity.StatusInProgress, entity.StatusCompleted:"}}},
+		{"stats-cancelled-is-upcoming", "I2: a cancelled event is not to come", []Edit{{stats,
+			"func openEvent(it entity.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusCancelled {",
+			"func openEvent(it entity.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusArchived {"}}},
+		{"stats-floating-as-utc", "I2: floating times are read on the user's wall clock", []Edit{{stats,
+			"return at, !it.Has(entity.AttrStartTzid), ok", "return at, false, ok"}}},
+		{"stats-series-never-ends", "I2: a series is to come until its last occurrence", []Edit{{stats,
+			"last, ok := it.Time(entity.AttrLastStartUtc)\n\tif !ok {", "last, ok := it.Time(entity.AttrLastStartUtc)\n\tif ok || !ok {"}}},
+		{"links-last-forgotten", "I3: LINK rows are exactly the links of the items", []Edit{{links,
+			"return out\n", "return out[:min(1, len(out))]\n"}}},
+		{"links-index-of-source", "I3: the row is found through its target", []Edit{{links,
+			"entity.String(entity.LinkedPK(target))", "entity.String(entity.LinkedPK(source))"}}},
+	}
+}
