@@ -42,13 +42,12 @@ func document(text string) map[string]any {
 
 // write returns a command with the version it needs and a name for it.
 func (a author) write() (cmd command.Command, expected *int64, name string) {
-	typeName := pick(a.luck, entity.TypeEvent, entity.TypeTask, entity.TypeTask, entity.TypeReminder, entity.TypeReminder,
-		entity.TypeNote, entity.TypeMaster, entity.TypeMaster, entity.TypeMaster, entity.TypeUserMeta)
-	if typeName == entity.TypeUserMeta {
+	if a.luck.one(10) {
 		return a.settings()
 	}
+	typeName := pick(a.luck, a.luck.kinds...)
 	typ := a.registry.Named(typeName)
-	if id, left := a.left(); left && a.luck.one(8) {
+	if id, left := a.left(); left && a.luck.one(3) {
 		return a.restore(a.registry.OfID(id), id), nil, "restore " + id
 	}
 	id, it := a.choose(typeName)

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/reminders"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/verify"
 )
 
 // history is one play: the system, its faults, and what is known of what it did.
@@ -38,6 +39,7 @@ type history struct {
 	archive   *archive.Archive
 	queries   *query.Service
 	notifier  *reminders.Notifier
+	verifier  *verify.Verifier
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
 	stream    *stream
@@ -115,6 +117,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: clock, Log: slog.New(slog.DiscardHandler),
 	}
 	h.notifier = reminders.NewNotifier(reminding)
+	h.verifier = h.newVerifier(port, archiving, reminding)
 	h.openReaders([]change.Consumer{
 		projection.NewConsumer(stats.Projection(), port, clock),
 		projection.NewConsumer(links.Projection(), port, clock),
@@ -154,7 +157,7 @@ func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return h.now }, InTurn: true,
 		Wait: func(ctx context.Context, _ time.Duration) error {
-			h.call("loop", "wait")
+			h.call("loop", "wait") // others may go on meanwhile
 			return ctx.Err()
 		},
 	})

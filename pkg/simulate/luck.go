@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -25,6 +26,14 @@ type nature struct {
 	crashes       int  // of a hundred faults
 	held          int  // of a hundred workers, those that are held while others go on
 	begin         time.Time
+	kinds         []string // what its users have
+	slow          bool     // days pass rather than hours
+}
+
+// allKinds are the types of what users have, as often as they are to be chosen.
+var allKinds = []string{
+	entity.TypeEvent, entity.TypeTask, entity.TypeTask, entity.TypeReminder, entity.TypeReminder, entity.TypeNote,
+	entity.TypeMaster, entity.TypeMaster, entity.TypeMaster,
 }
 
 // begins are days before clocks change, or a day is left out, in the zones of this world.
@@ -43,11 +52,15 @@ func newLuck(seed uint64) *luck {
 	source := rand.NewPCG(seed, 0)
 	l := &luck{Rand: rand.New(source), source: source, seed: seed}
 	l.nature = nature{
-		users: 2 + l.IntN(3), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
+		users: pick(l, 2, 2, 3, 4), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
 		faults:  [...]int{0, 50, 150, 400, 1000}[l.IntN(5)],
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
 		begin:   begins[l.IntN(len(begins))],
+		kinds:   allKinds, slow: l.one(3),
+	}
+	if !l.one(4) { // few kinds, so that more becomes of each
+		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}
 	}
 	return l
 }
@@ -59,13 +72,20 @@ func (l *luck) one(in int) bool { return l.IntN(in) == 0 }
 
 func pick[T any](l *luck, choices ...T) T { return choices[l.IntN(len(choices))] }
 
+// seldom is how much likelier a fault is at the ports that are called less often than the store.
+const seldom = 4
+
 // fault is what becomes of a port call.
-func (l *luck) fault(h *history) fault {
+func (l *luck) fault(h *history, port string) fault {
 	if l.calm || h.settling || l.faults == 0 {
 		return noFault
 	}
+	likely := l.faults
+	if port != storeName {
+		likely *= seldom
+	}
 	draw := l.Uint64()
-	if int(draw%10_000) >= l.faults {
+	if int(draw%10_000) >= likely {
 		return noFault
 	}
 	draw /= 10_000

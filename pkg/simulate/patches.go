@@ -14,7 +14,7 @@ func (a author) patch(typeName string, it entity.Item) string {
 	switch typeName {
 	case entity.TypeTask:
 		return pick(a.luck, title, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"IN_PROGRESS"}`, `{"status":"BACKLOG"}`,
-			`{"status":"ARCHIVED"}`, `{"priority":1}`, a.moveDue(it), a.moveDue(it), a.remind())
+			`{"status":"ARCHIVED"}`, `{"status":"ARCHIVED"}`, `{"priority":1}`, a.moveDue(it), a.moveDue(it), a.remind())
 	case entity.TypeEvent:
 		return pick(a.luck, title, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, a.move(it), a.move(it), a.remind())
 	case entity.TypeReminder:

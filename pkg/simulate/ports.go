@@ -12,6 +12,9 @@ import (
 	"nexus/pkg/table"
 )
 
+// storeName is the store among the ports.
+const storeName = "store"
+
 // storePort is the table as workers see it.
 type storePort struct{ h *history }
 
@@ -20,7 +23,7 @@ var _ table.Store = storePort{}
 // storeCall makes one call. What names the rows it touches is checked against the worker's users (I9).
 func storeCall[T any](h *history, op string, writes bool, keys []entity.Key, do func() (T, error)) (T, error) {
 	var none T
-	f := h.call("store", op)
+	f := h.call(storeName, op)
 	h.trespass(op, keys)
 	if w := h.current; w != nil && writes && w.cursed != "" && w.cursed == w.consumer {
 		return none, fmt.Errorf("%s: %w", op, table.ErrInvalid)

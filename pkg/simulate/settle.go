@@ -17,6 +17,7 @@ func (h *history) finish() {
 		h.now = h.now.Add(d)
 		h.rest()
 	}
+	h.checkVerified()
 }
 
 // rest is a moment in which nothing fails and everything is finished: then all invariants must hold.
@@ -56,6 +57,9 @@ func (h *history) settle(sweeps bool) (moved bool) {
 	h.absorb(nil)
 	moved = len(h.workers) > 0
 	h.endAll()
+	if until, held := h.heldUntil(); held { // by a repair that crashed
+		h.now, moved = until, true
+	}
 	if sweeps {
 		moved = len(h.store.Sweep(h.now, 0)) > 0 || moved
 		h.absorb(nil)

@@ -43,7 +43,7 @@ func (h *history) take() {
 	case n < 99:
 		h.rest()
 	default:
-		h.deliverSome()
+		h.begin(h.repair(h.users[h.luck.IntN(len(h.users))]))
 	}
 }
 
@@ -135,6 +135,9 @@ func (h *history) fireSome() {
 
 // aWhile is how long nothing happens: seconds, hours, days; until the next schedule, or a little before or after it.
 func (h *history) aWhile() time.Duration {
+	if h.luck.slow && h.luck.one(3) {
+		return time.Duration(1+h.luck.IntN(100)) * time.Hour
+	}
 	switch h.luck.IntN(12) {
 	case 0, 1:
 		return time.Duration(1+h.luck.IntN(90)) * time.Second
@@ -167,6 +170,9 @@ func (h *history) pass(d time.Duration) {
 	}
 	if d > 5*time.Minute && !h.luck.one(3) {
 		h.catchUp()
+		if next, ok := h.schedules.next(); ok && next.After(h.now) && next.Sub(h.now) < d && !h.luck.one(3) {
+			d = next.Sub(h.now) // what is due on the way is not always late
+		}
 	}
 	if d > maxHold {
 		h.endAll()

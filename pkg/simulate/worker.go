@@ -15,6 +15,7 @@ const (
 	commanding
 	delivering
 	notifying
+	repairing
 )
 
 // crashed unwinds a worker that is never to go on.
@@ -143,7 +144,7 @@ func (h *history) call(port, op string) fault {
 		h.violate("I10", "", w.name, "made %d port calls", w.calls)
 		w.die()
 	}
-	f := h.luck.fault(h)
+	f := h.luck.fault(h, port)
 	if f != noFault {
 		h.happened[port+" "+f.String()]++
 		h.tell("%s %s of %s: %s", port, op, w.name, f)

@@ -1,0 +1,106 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/verify"
+)
+
+// newVerifier is the operators' check on the ports given: those of workers, or those under them.
+func (h *history) newVerifier(store table.Store, archiving archive.Config, reminding reminders.Config) *verify.Verifier {
+	return verify.New(verify.Config{
+		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Archive: archive.NewConsumer(archiving), Copies: archiving.Copies,
+		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
+		Now: func() time.Time { return h.now }, NewOwner: h.newID, Grace: time.Second,
+		Wait: func(ctx context.Context, _ time.Duration) error {
+			h.call("loop", "wait")
+			return ctx.Err()
+		},
+		Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// repair begins a repair of one user's derived rows, beside everything else that is at work.
+func (h *history) repair(user string) *worker {
+	w := &worker{kind: repairing, name: "repair of " + user}
+	w.finished = func() { h.happened["repair"]++ }
+	return h.start(w, func(ctx context.Context) {
+		sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
+			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+			return nil
+		})
+		h.tell("%s: %+v, %v", w.name, sum, err)
+	}, h.users...) // an operator may look at everybody's
+}
+
+// checkVerified: where all invariants hold, the operators' check finds nothing.
+func (h *history) checkVerified() {
+	h.settling = true
+	defer func() { h.settling = false }()
+	for _, user := range h.users {
+		w := &worker{kind: repairing, name: "verification of " + user}
+		h.run(h.start(w, func(ctx context.Context) {
+			_, err := h.verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
+				isHold := d.Kind == verify.Statistics && h.known.shelves[user].meta.Has(entity.AttrStatsHold)
+				if d.Kind == verify.Exception || isHold {
+					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed
+				}
+				h.violate("I2", user, d.Key, "verify finds a %s that is %s and should be %s", d.Kind, d.Is, d.ShouldBe)
+				return nil
+			})
+			if err != nil {
+				h.violate("I10", user, "verify", "%v", err)
+			}
+		}, h.users...), -1)
+	}
+}
+
+// Find implements [schedule.Lister].
+func (s *schedules) Find(ctx context.Context, name string) (schedule.Schedule, error) {
+	if f := s.h.call("scheduler", "find"); f == failBefore || f == failAfter {
+		return schedule.Schedule{}, fmt.Errorf("find schedule: %w", schedule.ErrUnavailable)
+	}
+	if one := s.named[name]; one != nil {
+		return one.Schedule, ctx.Err()
+	}
+	return schedule.Schedule{}, schedule.ErrNotFound
+}
+
+// Each implements [schedule.Lister].
+func (s *schedules) Each(ctx context.Context, prefix string, visit func(name string) error) error {
+	if f := s.h.call("scheduler", "each"); f == failBefore || f == failAfter {
+		return fmt.Errorf("list schedules: %w", schedule.ErrUnavailable)
+	}
+	for _, name := range s.names() {
+		if strings.HasPrefix(name, prefix) {
+			if err := visit(name); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// heldUntil is the end of the last hold that a repair has on a user's statistics; false if there is none in force.
+func (h *history) heldUntil() (until time.Time, held bool) {
+	for _, user := range h.users {
+		at, ok := h.known.shelves[user].meta.Map(entity.AttrStatsHold).Time("until")
+		if ok && at.After(h.now) && at.After(until) {
+			until, held = at, true
+		}
+	}
+	return until, held
+}
