@@ -67,6 +67,7 @@ bench: engine ## run the benchmarks (BENCH, COUNT)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 	$(GO) run ./pkg/recurrence/speed
 	$(GO) run ./pkg/local/load agenda
+	$(GO) run ./pkg/local/load stream
 
 load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
 	$(GO) run ./pkg/local/load http $(LOADFLAGS)

@@ -152,7 +152,9 @@ func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
 			case underAny(imported, "github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"):
 				require.True(t, underAny(p.path(), sdkAdapters...), "%s imports %s", p.path(), imported)
 			case under(imported, "github.com/aws/aws-lambda-go"):
-				require.True(t, underAny(p.path(), "functions"), "%s imports %s: handlers do not know Lambda", p.path(), imported)
+				// The program that prints how fast records are read compares it with the stock event type.
+				compared := p.path() == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
+				require.True(t, compared || underAny(p.path(), "functions"), "%s imports %s: handlers do not know Lambda", p.path(), imported)
 			}
 		}
 	}

@@ -8,7 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/links"
 	"nexus/pkg/local"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
 )
 
@@ -20,6 +23,39 @@ func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
 	require.Len(t, lines, 2+2*3, out.String())
 	for _, store := range []string{"memory", "engine"} {
 		require.Contains(t, out.String(), store+"  one bare query of the index")
+	}
+}
+
+func TestStreamBatchesAreReadAndProjected(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, streamTable(t.Context(), &out, streamRun{records: 10, measure: 20 * time.Millisecond, users: 20, batch: 100}))
+	for _, part := range []string{"changed occurrences", "9 changes and 1 record named; the stock event type fails the whole batch", "one user after another"} {
+		require.Contains(t, out.String(), part)
+	}
+}
+
+// What is pinned here is the goal of P4 itself; the time it takes is only printed.
+func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
+	t.Parallel()
+	for _, o := range orders {
+		changes, err := streamOf(entity.Product(), o, 500)
+		require.NoError(t, err)
+		require.Len(t, changes, 10_000)
+		for _, c := range []struct {
+			p       *projection.Projection
+			counted int64
+			most    map[string]int64
+		}{
+			{stats.Projection(), 6000, map[string]int64{orders[0].name: 240, orders[1].name: 200}},
+			{links.Projection(), 3500, map[string]int64{orders[0].name: 100, orders[1].name: 100}},
+		} {
+			batched, again, err := project(t.Context(), c.p, changes, fullStream.batch)
+			require.NoError(t, err)
+			require.LessOrEqual(t, batched.calls, c.most[o.name], "%s, %s", c.p.Name(), o.name)
+			require.Less(t, float64(batched.calls)/float64(c.counted), callsGoal)
+			require.LessOrEqual(t, again.calls, int64(2*len(changes)/fullStream.batch), "%s again: two reads for each batch", c.p.Name())
+		}
 	}
 }
 

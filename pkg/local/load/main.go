@@ -1,6 +1,7 @@
-// Command load measures how fast the system answers reads, on this machine and in one run.
+// Command load measures how fast the system answers reads and follows its stream, on this machine and in one run.
 //
 //	load agenda   the agenda of a week in this process, beside one bare query of the same store, and on the engine
+//	load stream   stream batches read and projected, beside the stock event type and one transaction for each record
 //	load http     week views, board and single items over HTTP, from clients on the same machine
 //
 // It prints tables and fails on an error only, never on a slow machine: absolute figures are reported with the machine
@@ -19,7 +20,7 @@ import (
 )
 
 // errUsage: the command line names nothing to do.
-var errUsage = errors.New("usage: load agenda | load http [flags]; load http -help lists the flags")
+var errUsage = errors.New("usage: load agenda | load stream | load http [flags]; load http -help lists the flags")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -38,6 +39,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	switch args[0] {
 	case "agenda":
 		return agendaTable(ctx, out, fullAgenda)
+	case "stream":
+		return streamTable(ctx, out, fullStream)
 	case "http":
 		o, err := parseOptions(args[1:])
 		if err != nil {

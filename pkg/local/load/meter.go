@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// meter counts what calls to a store took.
+type meter struct{ calls, rows, scans atomic.Int64 }
+
+// reading is what a meter shows.
+type reading struct{ calls, rows, scans int64 }
+
+func (m *meter) observe(u table.Usage) {
+	m.calls.Add(1)
+	m.rows.Add(int64(u.Rows))
+	if u.Op == "Walk" {
+		m.scans.Add(1)
+	}
+}
+
+func (m *meter) read() reading { return reading{m.calls.Load(), m.rows.Load(), m.scans.Load()} }
+
+func (r reading) since(before reading) reading {
+	return reading{r.calls - before.calls, r.rows - before.rows, r.scans - before.scans}
+}
+
+// spent is what some work took of this process.
+type spent struct {
+	processor time.Duration
+	bytes     uint64 // allocated, whether freed since or not
+}
+
+// spending runs the work and returns what it took. Rubbish of whatever was before is cleared away first.
+func spending(work func() error) (spent, error) {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	used, err := processorTime()
+	if err != nil {
+		return spent{}, err
+	}
+	if err := work(); err != nil {
+		return spent{}, err
+	}
+	now, err := processorTime()
+	runtime.ReadMemStats(&after)
+	return spent{now - used, after.TotalAlloc - before.TotalAlloc}, err
+}
+
+// timetable is a scheduler that only counts: what one costs is not measured here.
+type timetable struct{ calls atomic.Int64 }
+
+var _ schedule.Scheduler = (*timetable)(nil)
+
+func (t *timetable) Put(context.Context, schedule.Schedule) error {
+	t.calls.Add(1)
+	return nil
+}
+
+func (t *timetable) Delete(context.Context, string) error {
+	t.calls.Add(1)
+	return nil
+}

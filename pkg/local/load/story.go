@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// step is one thing that a user does to an item of theirs.
+type step struct {
+	item string
+	act  func(it entity.Item) // nil removes the item
+	body map[string]any       // of an item that is made
+}
+
+func set(name, value string) func(entity.Item) {
+	return func(it entity.Item) { it[name] = entity.String(value) }
+}
+
+func link(targets ...string) func(entity.Item) {
+	return func(it entity.Item) {
+		links := it.Links()
+		for _, id := range targets {
+			links = append(links, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: id}})
+		}
+		it.SetLinks(links)
+	}
+}
+
+// story is what one user does in a day: 20 changes of seven items, a series with two exceptions among them. About half of the
+// changes count for the statistics, a third for the links.
+var story = []step{
+	{item: "task_1", body: item(0, base).Body, act: link("note_1", "note_2")},
+	{item: "task_1", act: set(entity.AttrTitle, "another title")},
+	{item: "evt_1", body: item(5, base).Body, act: link("note_1")},
+	{item: "note_1", body: item(3, base).Body, act: link("note_2", "note_3", "note_4")},
+	{item: "note_1", act: link("note_5")},
+	{item: "mst_1", body: weekly(), act: link("note_1")},
+	{item: "inst_20260609_1", act: link("note_1", "note_2")},
+	{item: "mst_1", act: func(it entity.Item) { it[entity.AttrHasExceptions] = entity.Bool(true) }},
+	{item: "inst_20260616_1", act: set(entity.AttrStatus, entity.StatusCancelled)},
+	{item: "task_1", act: set(entity.AttrStatus, entity.StatusInProgress)},
+	{item: "task_1", act: func(it entity.Item) {
+		it[entity.AttrStatus] = entity.String(entity.StatusCompleted)
+		it.SetTime(entity.AttrCompletedAt, base.Add(time.Hour))
+	}},
+	{item: "evt_1", act: func(it entity.Item) {
+		it.SetTime(entity.AttrStartUtc, base.Add(2*time.Hour))
+		it.SetTime(entity.AttrEndUtc, base.Add(3*time.Hour))
+	}},
+	{item: "rem_1", body: item(2, base).Body},
+	{item: "rem_1", act: set(entity.AttrTitle, "another title")},
+	{item: "note_1", act: set(entity.AttrTitle, "another title")},
+	{item: "evt_1"},
+	{item: "mst_1", act: set(entity.AttrRRule, "FREQ=WEEKLY;COUNT=30")},
+	{item: "note_2", body: item(3, base).Body},
+	{item: "task_2", body: item(1, base.AddDate(0, 0, 3)).Body},
+	{item: "note_2"},
+}
+
+func weekly() map[string]any {
+	d, _ := recurring(base, 0)
+	body := maps.Clone(d.Body)
+	body["startUtc"], body["endUtc"] = base.Add(33*time.Hour).Format(time.RFC3339), base.Add(34*time.Hour).Format(time.RFC3339)
+	body["reminderMinutes"] = []int{10}
+	return body
+}
+
+// changesOf are the changes that a user's story makes, in its order.
+func changesOf(registry *entity.Registry, owner string) ([]change.Change, error) {
+	items := map[string]entity.Item{}
+	out := make([]change.Change, 0, len(story))
+	for _, s := range story {
+		before := items[s.item]
+		c := change.Change{Type: registry.OfID(s.item), User: owner, Old: before, Created: base}
+		switch {
+		case before == nil:
+			first, err := firstOf(c.Type, owner, s, items)
+			if err != nil {
+				return nil, err
+			}
+			c.Kind, c.New = change.Inserted, first
+		case s.act == nil:
+			c.Kind = change.Removed
+		default:
+			after := before.Clone()
+			s.act(after)
+			c.Kind, c.New = change.Modified, c.Type.Next(owner, before, after, base.Add(time.Minute), nil)
+		}
+		items[s.item] = c.New
+		image := c.New
+		if image == nil {
+			image = before
+			c.Version = 1
+		}
+		c.Version += image.Int(entity.AttrVersion)
+		c.Key, c.Ref = image.Key(), c.Type.Ref(image)
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func firstOf(t *entity.Type, owner string, s step, items map[string]entity.Item) (entity.Item, error) {
+	if t.Name == entity.TypeInstance {
+		masterID, date, err := entity.ParseInstanceID(s.item)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.item, err)
+		}
+		it := exceptionRow(owner, items[masterID], exceptionDoc{Date: date, Body: map[string]any{"title": "for once"}}, base)
+		s.act(it)
+		return it, nil
+	}
+	it, err := created(t, owner, s.item, s.body, base)
+	if err == nil && s.act != nil {
+		s.act(it)
+	}
+	return it, err
+}
+
+// order says in which order the changes of many users come out of a stream.
+type order struct {
+	name string
+	// place returns where in the stream the step of a user stands.
+	place func(user, step, users int) int
+}
+
+var orders = []order{
+	{"all users at once", func(user, step, users int) int { return step*users + user }},
+	{"one user after another", func(user, step, _ int) int { return user*len(story) + step }},
+}
+
+// streamOf is every user's story, in the order.
+func streamOf(registry *entity.Registry, o order, users int) ([]change.Change, error) {
+	out := make([]change.Change, users*len(story))
+	for u := range users {
+		changes, err := changesOf(registry, fmt.Sprintf("user_%d", u))
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range changes {
+			out[o.place(u, i, users)] = c
+		}
+	}
+	return out, nil
+}
