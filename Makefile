@@ -19,6 +19,7 @@ FROM  ?= 0
 STEPS ?= 100
 # What the load is told besides its defaults.
 LOADFLAGS ?=
+PLANTEDFLAGS ?=
 
 # -buildvcs=false: the same source gives the same binary, also in a checkout that belongs to someone else.
 FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lambda.norpc
