@@ -80,13 +80,15 @@ func (s *scheduler) all() []schedule.Schedule {
 	})
 }
 
-// called removes a schedule whose call was made, if it is still the one that was called.
-func (s *scheduler) called(one schedule.Schedule) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now, ok := s.named[one.Name]; ok && now.At.Equal(one.At) && bytes.Equal(now.Payload, one.Payload) {
+// take removes the first schedule that is due at the instant: its call is on its way.
+func (s *scheduler) take(at time.Time) (schedule.Schedule, bool) {
+	one, ok := s.next(at)
+	if ok {
+		s.mu.Lock()
 		delete(s.named, one.Name)
+		s.mu.Unlock()
 	}
+	return one, ok
 }
 
 // next is the first schedule that is due at the instant.

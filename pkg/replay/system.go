@@ -51,6 +51,7 @@ type System struct {
 	scheduler *scheduler
 	events    *events
 	notifier  *reminders.Notifier
+	failed    []schedule.Schedule   // calls that are to be made again
 	taken     map[entity.Key]string // the sequence number of the image that was taken in last
 }
 
@@ -123,33 +124,28 @@ func (s *System) MoveTo(at time.Time) {
 	}
 }
 
-// Fire calls the notifier for what is due, in order, once each; what a call schedules for now is called as well. A call
-// that fails stays due; the errors are joined.
+// Fire calls the notifier for what is due, in order; what a call schedules for now is called as well. A call that fails
+// is made again by the next Fire, whatever has become of its schedule: one that is on its way is not recalled. The errors
+// are joined.
 func (s *System) Fire(ctx context.Context) (calls int, err error) {
-	failed := map[string]bool{}
 	var errs []error
+	again := s.failed
+	s.failed = nil
 	for ; calls < maxCalls; calls++ {
-		one, ok := s.due(failed)
-		if !ok {
+		var one schedule.Schedule
+		if len(again) > 0 {
+			one, again = again[0], again[1:]
+		} else if due, ok := s.scheduler.take(s.now); ok {
+			one = due
+		} else {
 			return calls, errors.Join(errs...)
 		}
 		if err := s.notifier.Handle(ctx, one.Payload); err != nil {
-			failed[one.Name] = true
+			s.failed = append(s.failed, one)
 			errs = append(errs, fmt.Errorf("call for %s: %w", one.Payload, err))
-			continue
 		}
-		s.scheduler.called(one)
 	}
 	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, entity.FormatInstant(s.now))
-}
-
-func (s *System) due(except map[string]bool) (schedule.Schedule, bool) {
-	for _, one := range s.scheduler.all() {
-		if !one.At.After(s.now) && !except[one.Name] {
-			return one, true
-		}
-	}
-	return schedule.Schedule{}, false
 }
 
 // Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on the
