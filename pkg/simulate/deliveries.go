@@ -53,7 +53,7 @@ func (h *history) checkFence(s *shelf, row entity.Item) {
 		switch {
 		case w.due.After(h.now):
 			reasons = append(reasons, "it is early")
-		case h.now.Sub(w.due) > lateLimit:
+		case h.now.Sub(w.due) > lateLimit+maxLife: // decided while it was not, by somebody who was held
 			reasons = append(reasons, "it is more than a day late")
 		case w.due.Before(w.asked):
 			reasons = append(reasons, "it was past at "+entity.FormatInstant(w.asked)+", when it was asked for")

@@ -55,6 +55,7 @@ type history struct {
 	known      *known
 	operations int64
 	happened   map[string]int
+	damaged    map[string]bool // by user, until a repair
 	violation  *Violation
 	tracing    bool
 	trace      []string
@@ -96,7 +97,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, alone: map[string]*consume.Loop{}}
 	clock := func() time.Time { return h.now }
 	h.store = memory.New(clock, memory.Options{Shards: l.shards})
 	h.stream = newStream(h.store.Feed())

@@ -28,6 +28,7 @@ type nature struct {
 	begin         time.Time
 	kinds         []string // what its users have
 	slow          bool     // days pass rather than hours
+	damaging      bool     // derived rows are lost or overwritten, and repaired
 }
 
 // allKinds are the types of what users have, as often as they are to be chosen.
@@ -57,7 +58,7 @@ func newLuck(seed uint64) *luck {
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
 		begin:   begins[l.IntN(len(begins))],
-		kinds:   allKinds, slow: l.one(3),
+		kinds:   allKinds, slow: l.one(3), damaging: l.one(4),
 	}
 	if !l.one(4) { // few kinds, so that more becomes of each
 		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}

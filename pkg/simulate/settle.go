@@ -36,7 +36,7 @@ func (h *history) rest() {
 		if h.violation != nil {
 			return
 		}
-		if !moved {
+		if !moved && !h.mend() {
 			break
 		}
 	}

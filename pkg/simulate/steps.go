@@ -42,6 +42,8 @@ func (h *history) take() {
 		}
 	case n < 99:
 		h.rest()
+	case h.luck.damaging && h.luck.one(2):
+		h.damage(h.users[h.luck.IntN(len(h.users))])
 	default:
 		h.begin(h.repair(h.users[h.luck.IntN(len(h.users))]))
 	}
@@ -160,8 +162,12 @@ func (h *history) aWhile() time.Duration {
 	return time.Duration(1+h.luck.IntN(600)) * time.Second
 }
 
-// maxHold is how long a worker lives: longer than that nobody is held while time passes.
-const maxHold = time.Minute
+const (
+	// maxHold is the longest time that passes at once while somebody is held.
+	maxHold = time.Minute
+	// maxLife is how long anybody lives.
+	maxLife = 10 * time.Minute
+)
 
 // pass lets time pass. Mostly the consumers have caught up before, and what comes due is called at once.
 func (h *history) pass(d time.Duration) {
@@ -174,7 +180,8 @@ func (h *history) pass(d time.Duration) {
 			d = next.Sub(h.now) // what is due on the way is not always late
 		}
 	}
-	if d > maxHold {
+	isOld := func(w *worker) bool { return h.now.Add(d).Sub(w.begun) > maxLife }
+	if d > maxHold || slices.ContainsFunc(h.workers, isOld) {
 		h.endAll()
 	}
 	h.now = h.now.Add(d)

@@ -27,7 +27,7 @@ var totals = []string{entity.StatTotalEvents, entity.StatTotalTasks, entity.Stat
 func (h *history) checkSums() {
 	for _, user := range h.users {
 		s := h.known.shelves[user]
-		if !s.moved {
+		if !s.moved || h.damaged[user] {
 			continue
 		}
 		s.moved = false

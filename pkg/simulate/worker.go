@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"nexus/pkg/entity"
 )
@@ -32,6 +33,7 @@ type worker struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
+	begun  time.Time
 	on     *coroutine
 	ended  bool
 
@@ -48,6 +50,7 @@ type worker struct {
 
 // start makes a worker of the work. It has done nothing yet.
 func (h *history) start(w *worker, work func(ctx context.Context), users ...string) *worker {
+	w.begun = h.now
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.users, w.allowed = map[string]bool{}, map[string]bool{}
 	for _, user := range users {

@@ -1,0 +1,93 @@
+package simulate
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/verify"
+)
+
+// damage does what no code here does: somebody writes a user's derived rows, or removes them. From then on nothing is said
+// about the user until a repair has been through; consumers, commands and reminders go on meanwhile.
+func (h *history) damage(user string) {
+	s := h.known.shelves[user]
+	var err error
+	switch h.luck.IntN(6) {
+	case 0:
+		if !s.meta.Has(entity.AttrStats) {
+			return
+		}
+		wrong := s.meta.Map(entity.AttrStats).Clone()
+		wrong[pick(h.luck, totals...)] = entity.Int(int64(h.luck.IntN(9)))
+		_, err = h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: entity.Item{entity.AttrStats: entity.Map(wrong)}})
+	case 1, 2:
+		err = h.loseRow(s.ledgers[pick(h.luck, stats.Name, links.Name)])
+	case 3:
+		err = h.loseRow(s.links)
+	case 4:
+		names := h.schedules.names()
+		if len(names) == 0 {
+			return
+		}
+		name := names[h.luck.IntN(len(names))]
+		if userOfPayload(h.schedules.named[name].Payload) != user {
+			return
+		}
+		delete(h.schedules.named, name)
+	case 5:
+		err = h.loseRow(s.timers)
+	}
+	if err != nil {
+		h.violate("I10", user, "damage", "%v", err)
+	}
+	h.tell("somebody damages what %s has", user)
+	h.damaged[user] = true
+	h.absorb(nil)
+}
+
+func (h *history) loseRow(rows map[string]entity.Item) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(rows))
+	row := rows[names[h.luck.IntN(len(names))]]
+	return h.store.Delete(noContext, table.Delete{Key: row.Key()})
+}
+
+// maxRepairs bounds the repairs of one user, one after the other, when nothing else is at work.
+const maxRepairs = 4
+
+// mend repairs what was damaged, and reports whether it had to.
+func (h *history) mend() (mended bool) {
+	for _, user := range h.users {
+		if !h.damaged[user] {
+			continue
+		}
+		remaining := int64(1)
+		for n := 0; n < maxRepairs && remaining > 0; n++ {
+			w := &worker{kind: repairing, name: "repair of " + user}
+			h.run(h.start(w, func(ctx context.Context) {
+				sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
+					h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+					return nil
+				})
+				if remaining = sum.Remaining + sum.Unsettled; err != nil {
+					h.violate("I10", user, "repair", "%v", err)
+				}
+			}, h.users...), -1)
+		}
+		if remaining > 0 {
+			h.violate("I10", user, "repair", "%d differences remain after %d repairs", remaining, maxRepairs)
+		}
+		delete(h.damaged, user)
+		h.known.shelves[user].moved = true
+		h.happened["damage mended"]++
+		mended = true
+	}
+	return mended
+}
