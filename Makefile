@@ -19,6 +19,8 @@ FROM  ?= 0
 STEPS ?= 100
 # What the load is told besides its defaults.
 LOADFLAGS ?=
+# -full takes the scale to a million items.
+SCALEFLAGS ?=
 PLANTEDFLAGS ?=
 
 # -buildvcs=false: the same source gives the same binary, also in a checkout that belongs to someone else.
@@ -64,11 +66,12 @@ sim: ## play random histories of the whole system under every fault (SEEDS, FROM
 planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
 	$(GO) run ./pkg/simulate/planted/run $(PLANTEDFLAGS)
 
-bench: engine ## run the benchmarks (BENCH, COUNT)
+bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 	$(GO) run ./pkg/recurrence/speed
 	$(GO) run ./pkg/local/load agenda
 	$(GO) run ./pkg/local/load stream
+	$(GO) run ./pkg/local/load scale $(SCALEFLAGS)
 
 load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
 	$(GO) run ./pkg/local/load http $(LOADFLAGS)

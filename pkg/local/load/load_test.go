@@ -59,6 +59,36 @@ func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
 	}
 }
 
+func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
+	t.Parallel()
+	run := scaleRun{each: 500, measure: time.Millisecond, batches: 2, batch: 100}
+	calls := map[string]float64{
+		"agenda, 100 of a week": 10, "board": 5, "one column": 1, "backlinks": 3, "one item": 1, "stats": 0.04, "links": 0.04, "reminders": 4, "archive": 2,
+	}
+	// How dense a week is decides what an agenda reads, and how many users a batch has how many sums it writes.
+	mayGrow := map[string]bool{"agenda, 100 of a week": true, "stats": true}
+	var small []line
+	for _, size := range [][2]int{{1, 500}, {1, 2500}, {5, 500}} {
+		lines, _, err := scaleLines(t.Context(), size[0], size[1], run)
+		require.NoError(t, err)
+		if small == nil {
+			small = lines
+		}
+		for i, l := range lines {
+			require.InDelta(t, calls[l.name], l.calls, 0.001, "%v %s", size, l.name)
+			require.Zero(t, l.scans, "%v %s", size, l.name)
+			if !mayGrow[l.name] {
+				require.LessOrEqual(t, l.rows, small[i].rows, "%v %s", size, l.name)
+			}
+		}
+	}
+	_, err := parseScale([]string{"-full=maybe"})
+	require.Error(t, err)
+	full, err := parseScale([]string{"-full"})
+	require.NoError(t, err)
+	require.Equal(t, []int{1_000, 10_000, 100_000, 1_000_000}, full.items)
+}
+
 func TestReadsAreMeasuredOverHTTP(t *testing.T) {
 	t.Parallel()
 	o, err := parseOptions([]string{"-stores", "memory", "-users", "2", "-items", "60", "-series", "6", "-clients", "2", "-for", "200ms", "-each", "50ms"})

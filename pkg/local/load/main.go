@@ -2,6 +2,7 @@
 //
 //	load agenda   the agenda of a week in this process, beside one bare query of the same store, and on the engine
 //	load stream   stream batches read and projected, beside the stock event type and one transaction for each record
+//	load scale    reads and consumers on ever larger tables
 //	load http     week views, board and single items over HTTP, from clients on the same machine
 //
 // It prints tables and fails on an error only, never on a slow machine: absolute figures are reported with the machine
@@ -20,7 +21,7 @@ import (
 )
 
 // errUsage: the command line names nothing to do.
-var errUsage = errors.New("usage: load agenda | load stream | load http [flags]; load http -help lists the flags")
+var errUsage = errors.New("usage: load agenda | load stream | load scale [flags] | load http [flags]; -help lists the flags")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,6 +42,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return agendaTable(ctx, out, fullAgenda)
 	case "stream":
 		return streamTable(ctx, out, fullStream)
+	case "scale":
+		r, err := parseScale(args[1:])
+		if err != nil {
+			return err
+		}
+		return scaleTable(ctx, out, r)
 	case "http":
 		o, err := parseOptions(args[1:])
 		if err != nil {

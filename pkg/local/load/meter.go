@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,14 @@ func spending(work func() error) (spent, error) {
 	now, err := processorTime()
 	runtime.ReadMemStats(&after)
 	return spent{now - used, after.TotalAlloc - before.TotalAlloc}, err
+}
+
+// uncollected is spending without garbage collection meanwhile: with the table in this very process that is work in
+// proportion to the table, which no function has.
+func uncollected(work func() error) (spent, error) {
+	before := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(before)
+	return spending(work)
 }
 
 // timetable is a scheduler that only counts: what one costs is not measured here.
