@@ -34,6 +34,9 @@ type commands struct {
 
 	Verify verifyCommand `cmd:"" help:"Recount everything derived from the items, name every difference, and mend it if asked."`
 
+	Record recordCommand `cmd:"" help:"Capture the records of a stream as a fixture."`
+	Replay replayCommand `cmd:"" help:"Feed recorded or parked stream records to the consumers."`
+
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`

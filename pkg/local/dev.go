@@ -36,6 +36,8 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/stream", methods{http.MethodGet: p.getStream}},
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
 		{"/dev/verify", methods{http.MethodPost: p.postVerify}},
+		{"/dev/records", methods{http.MethodGet: p.getRecords}},
+		{"/dev/replay", methods{http.MethodPost: p.postReplay}},
 	}
 }
 

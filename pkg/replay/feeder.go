@@ -112,12 +112,13 @@ func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.R
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Consumer: c.Name()}
+	report := Report{Consumer: c.Name(), Filtered: len(records)}
 	passes := f.filterOf(c.Name())
 	records = slices.DeleteFunc(slices.Clone(records), func(raw json.RawMessage) bool {
 		rec, err := change.Parse(raw)
 		return err == nil && !passes.Match(rec)
 	})
+	report.Filtered -= len(records)
 	for tries := 0; len(records) > 0; {
 		if err := ctx.Err(); err != nil {
 			return report, err
@@ -198,4 +199,16 @@ func (r *Report) trouble(outcome string, raw json.RawMessage, reason string) {
 		key = rec.Key.String()
 	}
 	r.Troubles = append(r.Troubles, Trouble{rec.Sequence, key, outcome, reason})
+}
+
+// UsersOf returns whose the records are, as far as they can be read.
+func UsersOf(records []json.RawMessage) map[string]bool {
+	users := map[string]bool{}
+	for _, raw := range records {
+		rec, _ := change.Parse(raw) // what can be read of it is enough
+		if user, err := entity.ParseUserPK(rec.Key.PK); err == nil {
+			users[user] = true
+		}
+	}
+	return users
 }

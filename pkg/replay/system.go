@@ -156,13 +156,7 @@ func (s *System) Replay(ctx context.Context, feeder Feeder, records []json.RawMe
 		sum[i].Consumer = c.Name()
 	}
 	for n, raw := range records {
-		rec, err := change.Parse(raw)
-		if err == nil {
-			err = s.take(ctx, rec)
-		} else if errors.Is(err, change.ErrUndecodable) {
-			err = nil // the consumers park it
-		}
-		if err != nil {
+		if err := s.takeRaw(ctx, raw); err != nil {
 			return nil, fmt.Errorf("record %d: %w", n+1, err)
 		}
 		reports, err := feeder.Feed(ctx, []json.RawMessage{raw})

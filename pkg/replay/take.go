@@ -2,15 +2,32 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/consume"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 	"nexus/pkg/table"
 )
+
+// takeRaw takes in a record that can be decoded. Another is the consumers' to park, and no row is to be made of it.
+func (s *System) takeRaw(ctx context.Context, raw json.RawMessage) error {
+	decoded, err := change.Decode(consume.Event([]json.RawMessage{raw}), s.registry)
+	if err != nil {
+		return err
+	}
+	if len(decoded) != 1 || decoded[0].Err != nil {
+		return nil
+	}
+	rec, err := change.Parse(raw)
+	if err != nil {
+		return err
+	}
+	return s.take(ctx, rec)
+}
 
 // take moves the clock to when the record was written and brings its row in the table to what the record says, unless a
 // later record of the row was taken before.
@@ -44,12 +61,7 @@ func (s *System) isFollowed(rec change.Record) bool {
 	if rec.Key.PK == "" || rec.Key.SK == "" || rec.Sequence == "" {
 		return false
 	}
-	for _, row := range eventsource.Deployment(s.registry) {
-		if row.Filter.Match(rec) {
-			return true
-		}
-	}
-	return false
+	return reaches(s.registry, rec)
 }
 
 // imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and a

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/local"
+	"nexus/pkg/replay"
+)
+
+// maxAnswer bounds the answer of a local process: reports, and the derived state of all users of the records.
+const maxAnswer = 256 << 20
+
+// replayCommand is nexus replay.
+type replayCommand struct {
+	Consumer []string `placeholder:"NAMES" help:"To these consumers alone: stats, links, reminders, archive."`
+	Dev      string   `placeholder:"URL" xor:"where" help:"Into the process that runs there: http://127.0.0.1:8080."`
+	Store    string   `enum:"memory" default:"memory" help:"Into a table of its own, empty and in this process's memory (${enum}), which takes in each record's image and follows its time."`
+	JSON     bool     `name:"json" help:"Answer in JSON."`
+	Fixtures []string `arg:"" name:"fixture" help:"Fixtures, parked objects, failure objects from S3 or events, as they are; - reads standard input."`
+}
+
+// errRefused is why the command fails where consumers refused records.
+var errRefused = errors.New("records were not processed")
+
+// Run feeds the records, and prints what became of them and what is derived.
+func (c *replayCommand) Run(ctx context.Context, out outputs) error {
+	var all bytes.Buffer
+	var records []json.RawMessage
+	for _, name := range c.Fixtures {
+		body, err := readFixture(name)
+		if err != nil {
+			return err
+		}
+		some, err := consume.Records(body)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		records = append(records, some...)
+		all.Write(body)
+		all.WriteByte('\n')
+	}
+	var replayed local.Replayed
+	var err error
+	if c.Dev != "" {
+		replayed, err = c.inProcess(ctx, all.Bytes())
+	} else {
+		replayed, err = c.inMemory(ctx, out, records)
+	}
+	if errors.Is(err, replay.ErrConsumer) {
+		return fmt.Errorf("%w: --consumer: %w", local.ErrOptions, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.print(out.results, replayed); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	refused := 0
+	for _, r := range replayed.Consumers {
+		refused += r.Parked + r.Unfinished
+	}
+	if refused > 0 {
+		return fmt.Errorf("%w: %d", errRefused, refused)
+	}
+	return nil
+}
+
+func readFixture(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(name)
+}
+
+func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []json.RawMessage) (done local.Replayed, err error) {
+	system := replay.NewSystem(replay.Config{
+		Registry: entity.Product(), Begin: time.Unix(0, 0).UTC(),
+		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	feeder, err := system.Feeder.Only(c.Consumer...)
+	if err != nil {
+		return done, err
+	}
+	if done.Consumers, err = system.Replay(ctx, feeder, records); err != nil {
+		return done, err
+	}
+	done.State, err = system.View().State(ctx)
+	return done, err
+}
+
+func (c *replayCommand) inProcess(ctx context.Context, body []byte) (done local.Replayed, err error) {
+	address := strings.TrimSuffix(c.Dev, "/") + "/dev/replay"
+	if len(c.Consumer) > 0 {
+		address += "?" + url.Values{"consumer": {strings.Join(c.Consumer, ",")}}.Encode()
+	}
+	from, end, err := ask(ctx, http.MethodPost, address, body)
+	if err != nil {
+		return done, err
+	}
+	defer end()
+	if err := json.NewDecoder(io.LimitReader(from, maxAnswer)).Decode(&done); err != nil {
+		return done, fmt.Errorf("POST %s: the answer breaks off: %w", address, err)
+	}
+	return done, nil
+}
+
+func (c *replayCommand) print(to io.Writer, done local.Replayed) error {
+	if c.JSON {
+		return json.NewEncoder(to).Encode(done)
+	}
+	var text strings.Builder
+	for _, r := range done.Consumers {
+		fmt.Fprintf(&text, "%-10s %d records: %d done, %d parked, %d unfinished; %d not for it\n", r.Consumer, r.Records, r.Done, r.Parked, r.Unfinished, r.Filtered)
+		for _, trouble := range r.Troubles {
+			fmt.Fprintf(&text, "  %s %s %s: %s\n", trouble.Outcome, trouble.Sequence, trouble.Key, trouble.Reason)
+		}
+	}
+	text.WriteString("\n" + done.State.String())
+	_, err := io.WriteString(to, text.String())
+	return err
+}

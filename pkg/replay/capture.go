@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+const (
+	// readRecords is how many records are asked for at a time.
+	readRecords = 1000
+	// emptyReads is how many reads in a row must find nothing before a shard that is open counts as read: the service
+	// answers with nothing while it looks for more.
+	emptyReads = 10
+)
+
+// Capture reads a stream from its beginning.
+type Capture struct {
+	Registry *entity.Registry
+	Source   eventsource.Source
+	// All keeps the rows that no consumer gets to see as well.
+	All bool
+	// Heads, if they are known, are the last records of the shards: nothing behind them is read. A shard without one is not read.
+	Heads map[string]string
+	// Follow goes on reading what is written until the context ends, which then is no error.
+	Follow bool
+	// Pause is the wait after a read that found nothing.
+	Pause time.Duration
+	Wait  func(ctx context.Context, d time.Duration) error
+}
+
+// progress is how far a shard was read.
+type progress struct {
+	change.Shard
+	after string
+	empty int
+	done  bool
+}
+
+// Run hands each record on, a shard's behind its parent's, until everything there is was read.
+func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error {
+	known := map[string]*progress{}
+	for {
+		shards, err := c.Source.Shards(ctx)
+		if err != nil {
+			return c.ended(ctx, fmt.Errorf("list shards: %w", err))
+		}
+		found, open := false, false
+		for _, shard := range shards {
+			p := known[shard.ID]
+			if p == nil {
+				p = &progress{Shard: shard}
+				known[shard.ID] = p
+			}
+			if parent := known[shard.Parent]; p.done || parent != nil && !parent.done {
+				open = open || !p.done
+				continue
+			}
+			some, err := c.read(ctx, p, emit)
+			if err != nil {
+				return c.ended(ctx, fmt.Errorf("shard %s: %w", shard.ID, err))
+			}
+			found, open = found || some, open || !p.done
+		}
+		if !open && !c.Follow {
+			return nil
+		}
+		if !found {
+			if err := c.Wait(ctx, c.Pause); err != nil {
+				return c.ended(ctx, err)
+			}
+		}
+	}
+}
+
+// ended is the error, unless somebody who followed has seen enough.
+func (c Capture) ended(ctx context.Context, err error) error {
+	if c.Follow && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// read reads a shard once and says whether it found anything.
+func (c Capture) read(ctx context.Context, p *progress, emit func(change.Record) error) (bool, error) {
+	if c.Heads != nil && change.CompareSequence(p.after, c.Heads[p.ID]) >= 0 {
+		p.done = true
+		return false, nil
+	}
+	slice, err := c.Source.Read(ctx, p.ID, p.after, readRecords)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range slice.Records {
+		if c.Heads != nil && change.CompareSequence(r.Sequence, c.Heads[p.ID]) > 0 {
+			break
+		}
+		p.after = r.Sequence
+		if !c.All && !reaches(c.Registry, r) {
+			continue
+		}
+		if err := emit(r); err != nil {
+			return true, err
+		}
+	}
+	if p.empty++; len(slice.Records) > 0 {
+		p.empty = 0
+	}
+	p.done = slice.End || !c.Follow && p.empty >= emptyReads
+	return len(slice.Records) > 0, nil
+}
+
+// reaches says whether any mapping of the product passes the record.
+func reaches(registry *entity.Registry, r change.Record) bool {
+	for _, row := range eventsource.Deployment(registry) {
+		if row.Filter.Match(r) {
+			return true
+		}
+	}
+	return false
+}
