@@ -47,6 +47,7 @@ type history struct {
 	crew     *crew
 	workers  []*worker
 	current  *worker
+	writer   *worker // whose writes are being taken in; nil for the TTL service
 	settling bool // the faults have stopped
 	requests []*request
 	users    []string

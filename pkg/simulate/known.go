@@ -85,6 +85,7 @@ func (h *history) absorb(w *worker) {
 	if w != nil {
 		by = w.kind
 	}
+	h.writer = w
 	for _, r := range h.stream.read(by) {
 		h.take1(r)
 	}
@@ -158,6 +159,8 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 	h.checkOrdered(s, r, ref)
 	if r.by == commanding {
 		h.checkTwice(s, r, ref)
+		h.checkOrder(s, h.writer.order, r, ref)
+		h.checkSnooze(s, r, ref)
 		s.ordered[ref.ID] = r.New
 	}
 	if ref.Type == entity.TypeTask {

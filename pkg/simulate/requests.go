@@ -36,19 +36,21 @@ func (h *history) send(r *request) *worker {
 	}
 	h.tell("%s sends %s", r.User, r.name)
 	verb, _, _ := strings.Cut(r.name, " ")
-	w := &worker{kind: commanding, name: r.User + " " + r.name}
+	w := &worker{kind: commanding, name: r.User + " " + r.name, order: orderOf(r.Request)}
+	var res command.Result
 	var err error
 	w.lost = func() { h.regret(r) }
 	w.finished = func() {
 		h.answered(w, err)
 		if err == nil {
 			h.happened["command "+verb]++
+			h.checkSeries(h.known.shelves[r.User], w.order, res)
 		}
 		if isPassing(err) {
 			h.regret(r)
 		}
 	}
-	return h.start(w, func(ctx context.Context) { _, err = h.commands.Do(ctx, r.Request) }, r.User)
+	return h.start(w, func(ctx context.Context) { res, err = h.commands.Do(ctx, r.Request) }, r.User)
 }
 
 // regret has a request whose outcome is unknown sent again some time, unless its user gives up.

@@ -42,6 +42,7 @@ type worker struct {
 	dead     bool
 	consumer string // whose turn it is, in a batch
 	cursed   string // the consumer whose writes the store refuses for good
+	order    *order // what a command was told; nil for other work
 	// finished is told how the work ended, unless it crashed.
 	finished func()
 	// lost is told that it crashed.

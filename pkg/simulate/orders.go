@@ -1,0 +1,194 @@
+package simulate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// order is what a command was told to do, held against what it writes and leaves (I11).
+type order struct {
+	id       string // of the entity that is changed under a version; of an occurrence its own
+	masterID string // of the series that the command is about
+	expected int64
+	date     string // of an occurrence, or of a split
+	split    bool
+	// before is the series as it was when the command changed it; bare are the exceptions that it undid since.
+	before entity.Item
+	bare   []entity.Item
+}
+
+// orderOf is nil for a command whose user names no version.
+func orderOf(r command.Request) *order {
+	if r.ExpectedVersion == nil {
+		return nil
+	}
+	o := &order{expected: *r.ExpectedVersion}
+	switch cmd := r.Command.(type) {
+	case command.Update:
+		o.id = cmd.ID
+	case command.Delete:
+		o.id = cmd.ID
+	case command.UpdateSeries:
+		o.id, o.masterID = cmd.ID, cmd.ID
+	case command.EndSeries:
+		o.id, o.masterID = cmd.ID, cmd.ID
+	case command.DeleteSeries:
+		o.id, o.masterID = cmd.ID, cmd.ID
+	case command.SplitSeries:
+		o.id, o.masterID, o.date, o.split = cmd.ID, cmd.ID, cmd.Date, true
+	case command.PutInstance:
+		o.id, o.date = entity.InstanceID(cmd.MasterID, cmd.Date), cmd.Date
+	case command.CancelInstance:
+		o.id, o.date = entity.InstanceID(cmd.MasterID, cmd.Date), cmd.Date
+	default:
+		return nil
+	}
+	return o
+}
+
+// checkOrder judges a write of the command: it changes the version that its user saw, and no other. An occurrence that is as
+// its series has it has the series' version.
+func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
+	if o == nil {
+		return
+	}
+	if o.masterID != "" && ref.Type == entity.TypeInstance && r.Old.Str(entity.AttrMasterID) == o.masterID && !r.New.Has(entity.AttrModifiedFields) {
+		o.bare = append(o.bare, r.Old)
+	}
+	if ref.ID != o.id || r.New != nil && r.Old.Int(entity.AttrVersion) == r.New.Int(entity.AttrVersion) {
+		return
+	}
+	seen := r.Old
+	if ref.Type == entity.TypeInstance && !r.Old.Has(entity.AttrModifiedFields) {
+		masterID, _, err := entity.ParseInstanceID(ref.ID)
+		if err != nil {
+			h.violate("I11", s.user, ref.ID, "%v", err)
+		}
+		seen = s.items[masterID]
+	}
+	if is := seen.Int(entity.AttrVersion); is != o.expected {
+		h.violate("I11", s.user, ref.ID, "was changed at version %d by somebody who saw version %d", is, o.expected)
+	}
+	o.before = r.Old
+}
+
+// checkSeries judges a command about a series when it has been answered as done: what its exceptions say of dates that the
+// series lost is undone, and a split takes them along.
+func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
+	if o == nil || o.masterID == "" || o.before == nil || res.Replayed {
+		return
+	}
+	master := s.items[o.masterID]
+	if res.Deleted {
+		for _, id := range s.ids[entity.TypeInstance] {
+			if row := s.items[id]; row.Str(entity.AttrMasterID) == o.masterID && row != nil {
+				h.violate("I11", s.user, id, "is still there after its series was deleted")
+			}
+		}
+		return
+	}
+	if master.Int(entity.AttrVersion) != o.expected+1 {
+		return // somebody was quicker to change it again
+	}
+	rule, err := entity.CompileMaster(master)
+	if err != nil {
+		h.violate("I11", s.user, o.masterID, "%v", err)
+		return
+	}
+	for _, id := range s.ids[entity.TypeInstance] {
+		row := s.items[id]
+		if row.Str(entity.AttrMasterID) != o.masterID || !row.Has(entity.AttrModifiedFields) {
+			continue
+		}
+		if day, ok := dayOf(id); ok {
+			if _, occurs := rule.On(day); !occurs {
+				h.violate("I11", s.user, id, "speaks of a date that its series lost")
+			}
+		}
+	}
+	if o.split {
+		h.checkSplit(s, o, res.Item.Str(entity.AttrMasterID))
+	}
+}
+
+// checkSplit: no date of the series that ended is at or behind the split, and what was behind it goes on in the other.
+func (h *history) checkSplit(s *shelf, o *order, followerID string) {
+	follower := s.items[followerID]
+	if follower.Int(entity.AttrVersion) != 1 || follower.Int(entity.AttrExceptionsVersion) != 0 {
+		return
+	}
+	ended, errEnded := entity.CompileMaster(s.items[o.masterID])
+	before, errBefore := entity.CompileMaster(o.before)
+	after, errAfter := entity.CompileMaster(follower)
+	day, err := time.Parse("20060102", o.date)
+	if errEnded != nil || errBefore != nil || errAfter != nil || err != nil {
+		h.violate("I11", s.user, o.masterID, "cannot be expanded after a split: %v %v %v %v", errEnded, errBefore, errAfter, err)
+		return
+	}
+	if _, occurs := ended.On(day); occurs {
+		h.violate("I11", s.user, o.masterID, "still occurs on %s, where it was split", o.date)
+	}
+	for _, row := range o.bare {
+		day, ok := dayOf(row.Str(entity.AttrEventID))
+		if !ok || day.Format("20060102") <= o.date {
+			continue
+		}
+		_, was := before.On(day)
+		_, is := after.On(day)
+		taken := s.items[entity.InstanceID(followerID, day.Format("20060102"))]
+		if was && is && !slices.Equal(taken.Strings(entity.AttrModifiedFields), row.Strings(entity.AttrModifiedFields)) {
+			h.violate("I11", s.user, row.Str(entity.AttrEventID), "had %v of its own, and has %v behind the split",
+				row.Strings(entity.AttrModifiedFields), taken.Strings(entity.AttrModifiedFields))
+		}
+	}
+}
+
+// dayOf is the date in the id of an occurrence.
+func dayOf(instanceID string) (time.Time, bool) {
+	rest, ok := strings.CutPrefix(instanceID, "inst_")
+	if !ok || len(rest) < 8 {
+		return time.Time{}, false
+	}
+	day, err := time.Parse("20060102", rest[:8])
+	return day, err == nil
+}
+
+// checkSnooze: a snooze is of the present occurrence: the one snoozed before, else the last that was due, else the trigger
+// (I11). It leaves no trigger that is not behind it, unless it was the last.
+func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
+	until := r.New.Map(entity.AttrSnoozeState)
+	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || entity.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
+		return
+	}
+	at, _ := until.Time(entity.SnoozeOccurrenceUtc)
+	if was := r.Old.Map(entity.AttrSnoozeState); was != nil {
+		if before, _ := was.Time(entity.SnoozeOccurrenceUtc); !before.Equal(at) {
+			h.violate("I11", s.user, ref.ID, "snoozes %s again as %s", entity.FormatInstant(before), entity.FormatInstant(at))
+		}
+		return
+	}
+	if !r.Old.Has(entity.AttrRRule) || !r.Old.Has(entity.AttrTzid) || !r.New.Has(entity.AttrRRule) {
+		return // what floats is resolved in the zone that its user had then
+	}
+	rule, err := entity.CompileReminder(r.Old)
+	if err != nil {
+		h.violate("I11", s.user, ref.ID, "%v", err)
+		return
+	}
+	want, _ := r.Old.Time(entity.AttrTriggerUtc)
+	for o := range rule.In(time.UTC).Each(h.instantOf(r.New).Add(-horizon), h.instantOf(r.New).Add(time.Second)) {
+		if !o.Start.After(h.instantOf(r.New)) {
+			want = o.Start
+		}
+	}
+	if !want.Equal(at) {
+		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", entity.FormatInstant(at), entity.FormatInstant(h.instantOf(r.New)), entity.FormatInstant(want))
+	}
+	if trigger, _ := r.New.Time(entity.AttrTriggerUtc); !trigger.After(at) && !r.New.Has(entity.AttrDoneTriggerUtc) {
+		h.violate("I11", s.user, ref.ID, "snoozes %s and keeps it for its trigger", entity.FormatInstant(at))
+	}
+}
