@@ -15,13 +15,13 @@ func TestEverythingThatMayHappenHappens(t *testing.T) {
 	tally := simulate.Play(t.Context(), simulate.Plan{From: 1_000, Histories: few, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0)})
 	require.Empty(t, tally.Failed)
 	for _, what := range []string{
-		"command create", "command update", "command delete", "command link", "command unlink", "command settings", "command restore",
+		"command create", "command update", "command delete", "command link", "command unlink", "command settings", "command restore", "command import",
 		"command except", "command cancel", "command change", "command end", "command split",
 		"command snooze", "command complete", "command dismiss",
 		"reminder of EVENT", "reminder of TASK", "reminder of REMINDER", "reminder of MASTER", "reminder of INSTANCE",
 		"reminder late", "reminder on time", "reminder snoozed", "reminder recurring", "reminder published again",
 		"task archived", "item expired", "item restored", "parked record taken up", "record given up taken up", "replay",
-		"held", "crash", "unknown outcome",
+		"repair", "damage mended", "held", "crash", "unknown outcome",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
@@ -46,7 +47,7 @@ func (h *history) damage(user string) {
 		h.violate("I10", user, "damage", "%v", err)
 	}
 	h.tell("somebody damages what %s has", user)
-	h.damaged[user] = true
+	h.damaged[user], h.toMend[user] = true, true
 	h.absorb(nil)
 }
 
@@ -62,10 +63,16 @@ func (h *history) loseRow(rows map[string]entity.Item) error {
 // maxRepairs bounds the repairs of one user, one after the other, when nothing else is at work.
 const maxRepairs = 4
 
-// mend repairs what was damaged, and reports whether it had to.
+// unattended is how long a delivery must have been under way before a repair sees it through.
+const unattended = 11 * time.Minute
+
+// mend repairs what was damaged, and what a repair that crashed has left, and reports whether it had to.
 func (h *history) mend() (mended bool) {
+	if len(h.toMend) > 0 {
+		h.now = h.now.Add(unattended)
+	}
 	for _, user := range h.users {
-		if !h.damaged[user] {
+		if !h.toMend[user] {
 			continue
 		}
 		remaining := int64(1)
@@ -84,9 +91,13 @@ func (h *history) mend() (mended bool) {
 		if remaining > 0 {
 			h.violate("I10", user, "repair", "%d differences remain after %d repairs", remaining, maxRepairs)
 		}
+		if h.damaged[user] {
+			h.happened["damage mended"]++
+			h.known.shelves[user].mended = h.now
+		}
 		delete(h.damaged, user)
+		delete(h.toMend, user)
 		h.known.shelves[user].moved = true
-		h.happened["damage mended"]++
 		mended = true
 	}
 	return mended

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/calendar"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
@@ -36,6 +37,7 @@ type history struct {
 	schedules *schedules
 	registry  *entity.Registry
 	commands  *command.Service
+	importer  *calendar.Importer
 	archive   *archive.Archive
 	queries   *query.Service
 	notifier  *reminders.Notifier
@@ -57,6 +59,7 @@ type history struct {
 	operations int64
 	happened   map[string]int
 	damaged    map[string]bool // by user, until a repair
+	toMend     map[string]bool // by user: damaged, or left by a repair that crashed
 	violation  *Violation
 	tracing    bool
 	trace      []string
@@ -98,7 +101,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, alone: map[string]*consume.Loop{}}
 	clock := func() time.Time { return h.now }
 	h.store = memory.New(clock, memory.Options{Shards: l.shards})
 	h.stream = newStream(h.store.Feed())
@@ -112,6 +115,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 
 	port := storePort{h}
 	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: clock, NewID: h.newID})
+	h.importer = calendar.NewImporter(h.commands, h.registry)
 	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: clock}
 	h.archive = archive.New(archiving)
 	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: clock})

@@ -28,6 +28,7 @@ type nature struct {
 	begin         time.Time
 	kinds         []string // what its users have
 	slow          bool     // days pass rather than hours
+	importing     bool     // calendars of other programs come in
 	damaging      bool     // derived rows are lost or overwritten, and repaired
 }
 
@@ -58,7 +59,7 @@ func newLuck(seed uint64) *luck {
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
 		begin:   begins[l.IntN(len(begins))],
-		kinds:   allKinds, slow: l.one(3), damaging: l.one(4),
+		kinds:   allKinds, slow: l.one(3), damaging: l.one(4), importing: l.one(3),
 	}
 	if !l.one(4) { // few kinds, so that more becomes of each
 		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}

@@ -37,6 +37,7 @@ func (h *history) newVerifier(store table.Store, archiving archive.Config, remin
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
 	w.finished = func() { h.happened["repair"]++ }
+	w.lost = func() { h.toMend[user] = true } // whoever began it begins it again
 	return h.start(w, func(ctx context.Context) {
 		sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)

@@ -17,9 +17,10 @@ import (
 // request is a command that a user sent, and sends again under its key if the answer was lost.
 type request struct {
 	command.Request
-	name  string
-	tries int
-	first time.Time // when it was sent first
+	calendar string // a text to import, in place of a command
+	name     string
+	tries    int
+	first    time.Time // when it was sent first
 }
 
 const (
@@ -50,7 +51,15 @@ func (h *history) send(r *request) *worker {
 			h.regret(r)
 		}
 	}
-	return h.start(w, func(ctx context.Context) { res, err = h.commands.Do(ctx, r.Request) }, r.User)
+	return h.start(w, func(ctx context.Context) {
+		if r.calendar == "" {
+			res, err = h.commands.Do(ctx, r.Request)
+			return
+		}
+		var report []byte
+		report, _, err = h.importer.Import(ctx, r.User, []byte(r.calendar), r.IdempotencyKey)
+		h.tell("  report %s", report)
+	}, r.User)
 }
 
 // regret has a request whose outcome is unknown sent again some time, unless its user gives up.
@@ -78,7 +87,7 @@ func (h *history) answered(w *worker, err error) {
 	)
 	switch {
 	case err == nil, errors.As(err, &notFound), errors.As(err, &stale), errors.As(err, &state), errors.As(err, &invalid):
-	case isPassing(err), isArchiveRefusal(err):
+	case isPassing(err), isArchiveRefusal(err), errors.Is(err, command.ErrInProgress):
 	default:
 		h.violate("I10", "", w.name, "is answered %v", err)
 	}
@@ -89,8 +98,16 @@ func (h *history) answered(w *worker, err error) {
 func (h *history) newRequest() *request {
 	user := h.users[h.luck.IntN(len(h.users))]
 	a := author{history: h, shelf: h.known.shelves[user]}
-	cmd, expected, name := a.write()
-	r := &request{name: name, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}
+	var cmd command.Command
+	var expected *int64
+	var name, text string
+	if h.luck.importing && h.luck.one(8) {
+		text = a.calendarText()
+		name = "import " + strings.ReplaceAll(text, "\r\n", " ")
+	} else {
+		cmd, expected, name = a.write()
+	}
+	r := &request{name: name, calendar: text, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}
 	if !h.luck.one(3) {
 		r.IdempotencyKey = fmt.Sprintf("key-%d", h.step)
 	}
