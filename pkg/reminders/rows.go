@@ -33,11 +33,10 @@ func (e engine) read(ctx context.Context, t target) (r rows, err error) {
 	}
 	switch t.typ.Name {
 	case entity.TypeInstance:
-		masterID, _, err := entity.ParseInstanceID(t.id)
-		if err != nil {
+		if _, _, err := entity.ParseInstanceID(t.id); err != nil {
 			return rows{}, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-		r.master, err = e.findLive(ctx, entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}))
+		r.master, err = e.findLive(ctx, t.masterKey())
 		if err != nil || r.master == nil {
 			return r, err
 		}
@@ -56,6 +55,25 @@ func (e engine) read(ctx context.Context, t target) (r rows, err error) {
 	}
 	r.zone, err = zoneOf(r.meta)
 	return r, err
+}
+
+// readGuards reads again, of rows read before, those that guard them all; whatever else they hold stays as it was.
+func (e engine) readGuards(ctx context.Context, t target, r rows) (rows, error) {
+	item, err := e.findLive(ctx, t.key())
+	if r.item = item; err != nil || item == nil {
+		return r, err
+	}
+	if t.typ.Name == entity.TypeInstance {
+		if r.master, err = e.findLive(ctx, t.masterKey()); err != nil {
+			return rows{}, err
+		}
+	}
+	if r.meta != nil {
+		if r.meta, r.noMeta, err = e.metaOf(ctx, t.user); err != nil {
+			return rows{}, err
+		}
+	}
+	return r, nil
 }
 
 // floats says that the user's zone decides about an instant.
@@ -176,8 +194,7 @@ func (g guard) condition() table.Condition {
 func (r rows) guards(t target) []guard {
 	out := []guard{guardOf(t.key(), r.item)}
 	if r.item != nil && t.typ.Name == entity.TypeInstance {
-		masterID, _, _ := entity.ParseInstanceID(t.id)
-		out = append(out, guardOf(entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), r.master))
+		out = append(out, guardOf(t.masterKey(), r.master))
 	}
 	if r.meta != nil {
 		g := guardOf(entity.MetaKey(t.user), r.meta)

@@ -71,7 +71,7 @@ func (r *run) round(ctx context.Context) (stable bool, err error) {
 	if err := r.arrange(ctx, p); err != nil {
 		return false, err
 	}
-	again, err := r.look(ctx, r.target, r.scope)
+	again, err := r.lookAgain(ctx, seen, r.scope)
 	if err != nil || !seen.same(again) {
 		return false, err
 	}

@@ -27,11 +27,29 @@ type snapshot struct {
 // look reads everything. Which fences decide depends on the occurrences, and of a series which occurrence is next on the
 // fences: so the dues are reckoned again until nothing about them is unknown.
 func (e engine) look(ctx context.Context, t target, offsets scope) (snapshot, error) {
-	s := snapshot{target: t, fences: map[entity.Key]entity.Item{}}
-	var err error
-	if s.rows, err = e.read(ctx, t); err != nil {
+	r, err := e.read(ctx, t)
+	if err != nil {
 		return snapshot{}, err
 	}
+	return e.lookFrom(ctx, t, r, offsets)
+}
+
+// lookAgain is another look to compare with the one before, which costs no more for a series with many exceptions than for
+// one with none: their guard is the series' row. Once a guard differs, nothing else is read: then they are not the same.
+func (e engine) lookAgain(ctx context.Context, before snapshot, offsets scope) (snapshot, error) {
+	r, err := e.readGuards(ctx, before.target, before.rows)
+	if err != nil {
+		return snapshot{}, err
+	}
+	if !slices.Equal(before.guards(before.target), r.guards(before.target)) {
+		return snapshot{target: before.target, rows: r}, nil
+	}
+	return e.lookFrom(ctx, before.target, r, offsets)
+}
+
+// lookFrom goes on from the rows: it finds the fences.
+func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (snapshot, error) {
+	s := snapshot{target: t, rows: r, fences: map[entity.Key]entity.Item{}}
 	page, err := e.Store.Query(ctx, table.Query{
 		Partition: s.key().PK, Range: table.Range{Prefix: entity.FiredPrefix(s.id)}, Limit: fencePage, Descending: true,
 	})

@@ -19,6 +19,12 @@ type target struct {
 func (t target) ref() entity.Ref { return entity.Ref{Type: t.typ.Name, ID: t.id} }
 func (t target) key() entity.Key { return entity.ItemKey(t.user, t.ref()) }
 
+// masterKey is the key of the series that the target is an exception to. Its id was read before.
+func (t target) masterKey() entity.Key {
+	masterID, _, _ := entity.ParseInstanceID(t.id)
+	return entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
+}
+
 // hasReminders says that items of the type can be due, each under an id of its own.
 func hasReminders(t *entity.Type) bool { return t != nil && t.Dues != nil && t.HasCollection() }
 

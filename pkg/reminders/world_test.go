@@ -49,6 +49,7 @@ type world struct {
 	states    map[entity.Key]string // of every fence, as last seen
 	revisions map[entity.Key]int64  // of every cursor
 	random    bool                  // what is asked for may be refused
+	usage     func(table.Usage)     // of each call to the store, if somebody counts
 	step      int                   // at which the fault strikes, for those who look at a failure
 }
 
@@ -59,6 +60,10 @@ func setup(t *testing.T) *world {
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		w.watchRows(c)
 		return w.fault.step()
+	}, Observer: func(u table.Usage) {
+		if w.usage != nil {
+			w.usage(u)
+		}
 	}})
 	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
 	w.bus = &recorder{fault: w.fault}

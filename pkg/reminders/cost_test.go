@@ -1,0 +1,107 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// spent is what a piece of work read.
+type spent struct{ calls, rows int }
+
+// reading counts what the consumer reads of the world's table while it handles the changes again.
+func (w *world) reading(changes ...change.Change) spent {
+	w.Helper()
+	var s spent
+	w.usage = func(u table.Usage) {
+		s.calls++
+		s.rows += u.Rows
+	}
+	defer func() { w.usage = nil }()
+	for _, o := range w.consumer.Apply(w.Context(), changes) {
+		require.NoError(w, o.Err)
+	}
+	return s
+}
+
+// latest is the last change of the item that was delivered.
+func (w *world) latest(id string) change.Change {
+	w.Helper()
+	for i := len(w.history) - 1; i >= 0; i-- {
+		if w.history[i].Ref.ID == id {
+			return w.history[i]
+		}
+	}
+	require.Fail(w, "no change of "+id)
+	return change.Change{}
+}
+
+func TestWhatALookCosts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		id, doc string
+		want    spent
+	}{
+		"an event":               {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC","reminderMinutes":[5,10,60]}`, spent{4, 2}},
+		"an event that floats":   {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00","reminderMinutes":[5]}`, spent{6, 2}},
+		"without reminders":      {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`, spent{0, 0}},
+		"a reminder":             {"rem_1", `{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC"}`, spent{4, 2}},
+		"a recurring reminder":   {"rem_1", `{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`, spent{4, 2}},
+		"a series":               {"mst_1", fmt.Sprintf(dailyAt, "5,10,60"), spent{4, 2}},
+		"a note, which has none": {"note_1", `{"title":"x"}`, spent{0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create(c.id, c.doc)
+			w.settle()
+			require.Equal(t, c.want, w.reading(w.latest(c.id)))
+		})
+	}
+}
+
+func TestTheExceptionsOfASeriesAreReadOnceForEachRecord(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "5"))
+	const exceptions = 150
+	for i := range exceptions {
+		w.except("mst_1", time.Date(2025, 12, 2+i, 0, 0, 0, 0, time.UTC).Format("20060102"), `{"title":"moved"}`)
+	}
+	w.settle()
+	require.Equal(t, spent{5, exceptions + 2}, w.reading(w.latest("mst_1")))
+	require.Equal(t, spent{0, 0}, w.reading(w.latest("inst_20251202_1")), "it has no reminders of its own, and its series' record looks at the series")
+
+	var written []change.Change
+	for _, c := range w.history {
+		if c.Ref.ID == "mst_1" {
+			written = append(written, c)
+		}
+	}
+	require.Greater(t, len(written), exceptions/2)
+	require.Equal(t, spent{5, exceptions + 2}, w.reading(written...), "all records of one series in a batch ask for one look")
+}
+
+func TestNoNumberOfFencesMakesALookRead(t *testing.T) {
+	t.Parallel()
+	for _, fences := range []int{150, 1000} {
+		w := setup(t)
+		w.create("mst_1", fmt.Sprintf(dailyAt, "5"))
+		w.settle()
+		for i := range fences {
+			at := noon.Add(-time.Duration(i) * time.Minute)
+			row := entity.FiredKey(user, "mst_1", 5, at, at).Item()
+			row["state"], row["offsetMinutes"] = entity.String("sent"), entity.Int(5)
+			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
+		}
+		s := w.reading(w.latest("mst_1"))
+		require.LessOrEqual(t, s.calls, 6, "%d fences", fences)
+		require.LessOrEqual(t, s.rows, 2*(1+200), "%d fences", fences)
+	}
+}
