@@ -45,6 +45,12 @@ func ofProjections() []Mistake {
 			"for i, m := range moves {\n\t\tfailure, ok := failed.At(i)\n\t\tif !ok {\n\t\t\tcontinue\n\t\t}\n\t\tm.replan(failure.Old)\n\t\tif m.state != pending || m.state == pending {"}}},
 		{"sum-of-one-user-only", "several users share one transaction, each with a sum of their own", []Edit{{engine,
 			"if deltas[m.user] == nil {", "if len(users) > 0 && deltas[m.user] == nil {\n\t\t\tcontinue\n\t\t}\n\t\tif deltas[m.user] == nil {"}}},
+		{"hold-keeps-version", "taking and renewing a hold add to statsVersion", []Edit{{"pkg/projection/hold.go",
+			"u.Set[h.spec.VersionAttr] = entity.Int(was + 1)", "u.Set[h.spec.VersionAttr] = entity.Int(was)"}}},
+		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
+			"if spec.held(targets[m.user], c.now()) {\n\t\t\tm.state", "if spec.held(targets[m.user], c.now()) && m.state == done {\n\t\t\tm.state"}}},
+		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
+			"version: max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion)),", "version: e.Item.Int(entity.AttrVersion),"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
 			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
 	}
