@@ -115,7 +115,9 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 
 	port := storePort{h}
 	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: clock, NewID: h.newID})
-	h.importer = calendar.NewImporter(h.commands, h.registry)
+	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
+	h.importer = calendar.NewImporter(
+		command.New(command.Config{Store: h.store, Registry: h.registry, Now: clock, NewID: h.newID}), h.registry)
 	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: clock}
 	h.archive = archive.New(archiving)
 	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: clock})
