@@ -28,6 +28,7 @@ type replayCommand struct {
 	Consumer []string `placeholder:"NAMES" help:"To these consumers alone: stats, links, reminders, archive."`
 	Dev      string   `placeholder:"URL" xor:"where" help:"Into the process that runs there: http://127.0.0.1:8080."`
 	Store    string   `enum:"memory" default:"memory" help:"Into a table of its own, empty and in this process's memory (${enum}), which takes in each record's image and follows its time."`
+	Until    string   `placeholder:"INSTANT" help:"Let time go on to this instant behind the last record: 2026-03-02T09:00:00Z. Not with --dev, which has a clock."`
 	JSON     bool     `name:"json" help:"Answer in JSON."`
 	Fixtures []string `arg:"" name:"fixture" help:"Fixtures, parked objects, failure objects from S3 or events, as they are; - reads standard input."`
 }
@@ -37,6 +38,10 @@ var errRefused = errors.New("records were not processed")
 
 // Run feeds the records, and prints what became of them and what is derived.
 func (c *replayCommand) Run(ctx context.Context, out outputs) error {
+	until, err := c.until()
+	if err != nil {
+		return err
+	}
 	var all bytes.Buffer
 	var records []json.RawMessage
 	for _, name := range c.Fixtures {
@@ -53,11 +58,10 @@ func (c *replayCommand) Run(ctx context.Context, out outputs) error {
 		all.WriteByte('\n')
 	}
 	var replayed local.Replayed
-	var err error
 	if c.Dev != "" {
 		replayed, err = c.inProcess(ctx, all.Bytes())
 	} else {
-		replayed, err = c.inMemory(ctx, out, records)
+		replayed, err = c.inMemory(ctx, out, records, until)
 	}
 	if errors.Is(err, replay.ErrConsumer) {
 		return fmt.Errorf("%w: --consumer: %w", local.ErrOptions, err)
@@ -78,6 +82,18 @@ func (c *replayCommand) Run(ctx context.Context, out outputs) error {
 	return nil
 }
 
+// until is the zero time if nothing was said.
+func (c *replayCommand) until() (time.Time, error) {
+	if c.Until == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, c.Until)
+	if err != nil || c.Dev != "" {
+		return at, fmt.Errorf("%w: --until wants an instant such as 2026-03-02T09:00:00Z, and no --dev", local.ErrOptions)
+	}
+	return at.UTC(), nil
+}
+
 func readFixture(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(os.Stdin)
@@ -85,7 +101,7 @@ func readFixture(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []json.RawMessage) (done local.Replayed, err error) {
+func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []json.RawMessage, until time.Time) (done local.Replayed, err error) {
 	system := replay.NewSystem(replay.Config{
 		Registry: entity.Product(), Begin: time.Unix(0, 0).UTC(),
 		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError})),
@@ -95,6 +111,9 @@ func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []jso
 		return done, err
 	}
 	if done.Consumers, err = system.Replay(ctx, feeder, records); err != nil {
+		return done, err
+	}
+	if err := system.Follow(ctx, until); err != nil {
 		return done, err
 	}
 	done.State, err = system.View().State(ctx)

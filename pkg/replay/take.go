@@ -35,7 +35,7 @@ func (s *System) take(ctx context.Context, rec change.Record) error {
 	if !s.isFollowed(rec) {
 		return nil
 	}
-	if err := s.follow(ctx, writtenAt(rec)); err != nil {
+	if err := s.Follow(ctx, writtenAt(rec)); err != nil {
 		return err
 	}
 	if last, ok := s.taken[rec.Key]; ok && change.CompareSequence(rec.Sequence, last) <= 0 {
@@ -96,8 +96,9 @@ func writtenAt(rec change.Record) time.Time {
 	return at
 }
 
-// follow moves the clock to the instant, and makes the calls that fall due on the way when they do.
-func (s *System) follow(ctx context.Context, at time.Time) error {
+// Follow moves the clock to the instant, and makes the calls that fall due on the way when they do. One that has passed
+// leaves it where it is.
+func (s *System) Follow(ctx context.Context, at time.Time) error {
 	for {
 		one, ok := s.scheduler.next(at)
 		if !ok {
