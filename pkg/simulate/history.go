@@ -50,7 +50,7 @@ type history struct {
 	workers  []*worker
 	current  *worker
 	writer   *worker // whose writes are being taken in; nil for the TTL service
-	settling bool // the faults have stopped
+	settling bool    // the faults have stopped
 	requests []*request
 	users    []string
 	created  int // ids made
