@@ -49,8 +49,30 @@ func (s *System) take(ctx context.Context, rec change.Record) error {
 	if err != nil || row == nil {
 		return err
 	}
+	if err := s.restored(ctx, rec); err != nil {
+		return err
+	}
 	if err := s.Store.Load(ctx, []entity.Item{row}); err != nil {
 		return fmt.Errorf("take in %s: %w", rec.Key, err)
+	}
+	return nil
+}
+
+// restored does what the command that brought an item back did beside it, of which no consumer gets a record.
+func (s *System) restored(ctx context.Context, rec change.Record) error {
+	if !rec.New.Has(entity.AttrRestoredAt) || rec.New.Str(entity.AttrRestoredAt) == rec.Old.Str(entity.AttrRestoredAt) {
+		return nil
+	}
+	user, err := entity.ParseUserPK(rec.Key.PK)
+	if err != nil {
+		return err
+	}
+	sk, err := entity.ParseSortKey(rec.Key.SK)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.Delete(ctx, table.Delete{Key: entity.ColdKey(user, sk.Ref().ID)}); err != nil {
+		return fmt.Errorf("take back %s: %w", rec.Key, err)
 	}
 	return nil
 }
