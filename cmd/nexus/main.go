@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"nexus/pkg/local"
+	"nexus/pkg/simulate"
 )
 
 // Exit codes.
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, out outputs) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, local.ErrOptions):
+	case errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec):
 		fmt.Fprintf(out.messages, "nexus: %v\n", err)
 		return exitUsage
 	}
