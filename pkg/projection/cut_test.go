@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -39,5 +40,30 @@ func TestLedgerRowsDoNotDependOnHowBatchesWereCutNorOnOldRecordsThatComeAgain(t 
 		now = now.Add(25 * time.Hour)
 		require.Equal(t, one, apply(batch...), "%s: a day later", p.Name())
 		require.Equal(t, one, apply(first), "%s: a day later, the first alone", p.Name())
+	}
+}
+
+// asking is a store that refuses a read of nothing.
+type asking struct {
+	table.Store
+	t *testing.T
+}
+
+func (a asking) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+	require.NotEmpty(a.t, keys)
+	return a.Store.BatchGet(ctx, keys)
+}
+
+func TestALateRecordThatTheLedgerHasAndThatKnowsNothingReadsNoSum(t *testing.T) {
+	t.Parallel()
+	now := morning
+	clock := func() time.Time { return now }
+	store := asking{memory.New(clock, memory.Options{}), t}
+	consumer := projection.NewConsumer(stats.Projection(), store, clock)
+	note := created("ann", entity.Note(), "note_1", noteWithLink())
+	require.NoError(t, store.Put(t.Context(), table.Put{Item: note.New}))
+	for range 2 {
+		require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)
+		now = now.Add(2 * time.Hour)
 	}
 }

@@ -53,6 +53,9 @@ func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
 			knowing = append(knowing, m)
 		}
 	}
+	if len(knowing) == 0 {
+		return
+	}
 	targets, err := c.readTargets(ctx, knowing)
 	if err != nil {
 		fail(knowing, err)
