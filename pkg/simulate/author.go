@@ -189,6 +189,9 @@ func (a author) create(typ *entity.Type) (command.Command, *int64, string) {
 
 // soon is a time of the next days or the last hours, in whole minutes.
 func (a author) soon() time.Time {
+	if a.luck.one(6) {
+		return a.nearAChange()
+	}
 	spread := pick(a.luck, 2*time.Hour, 30*time.Hour, 30*time.Hour, 4*24*time.Hour)
 	back := pick(a.luck, 0, 0, 3*time.Hour, 30*time.Hour)
 	return a.now.Add(time.Duration(a.luck.Int64N(int64(spread))) - back).Truncate(time.Minute)

@@ -112,6 +112,7 @@ func (h *history) take1(r *record) {
 		keep(s.ledgers[sk.Components[0]], sk.Components[1], r.New)
 		s.moved = true
 	case entity.RowLink:
+		h.checkIndex(s, r, sk)
 		keep(s.links, r.Key.SK, r.New)
 		s.moved = true
 	case entity.RowFired:
@@ -119,6 +120,9 @@ func (h *history) take1(r *record) {
 			h.happened["reminder due"]++
 			h.checkFence(s, r.New)
 			s.raised[r.Key.SK]++
+		}
+		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent {
+			h.violate("I5", s.user, r.Key.SK, "was put over another")
 		}
 		keep(s.fences, r.Key.SK, r.New)
 	case entity.RowCold:

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
+	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
@@ -127,6 +128,9 @@ func blobCall[T any](h *history, op, name string, do func() (T, error)) (T, erro
 }
 
 func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
+	if w := p.h.current; w != nil && !w.dead && w.cursed == "" && strings.HasPrefix(name, consume.ParkedPrefix) {
+		p.h.violate("I8", "", name, "was parked, and would have succeeded later: %.300s", body)
+	}
 	_, err := blobCall(p.h, "put", name, func() (struct{}, error) { return struct{}{}, p.kept.Put(ctx, name, body) })
 	return err
 }

@@ -17,7 +17,12 @@ func (h *history) finish() {
 		h.now = h.now.Add(d)
 		h.rest()
 	}
-	h.checkVerified()
+	if h.violation == nil && h.luck.one(3) {
+		h.comeLate()
+	}
+	if h.violation == nil {
+		h.checkVerified()
+	}
 }
 
 // rest is a moment in which nothing fails and everything is finished: then all invariants must hold.

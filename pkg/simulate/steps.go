@@ -111,7 +111,7 @@ func (h *history) deliverSome() {
 		if w == nil {
 			continue
 		}
-		if h.luck.faults > 0 && !h.luck.calm && h.luck.one(25) {
+		if h.luck.faults > 0 && !h.luck.calm && h.luck.one(12) {
 			w.cursed = r.consumers[h.luck.IntN(len(r.consumers))]
 		}
 		h.begin(w)
@@ -292,6 +292,10 @@ func (h *history) redeliver() {
 	if len(h.stream.log) == 0 {
 		return
 	}
+	if h.luck.one(2) {
+		h.haunt(50 * time.Minute)
+		return
+	}
 	r := h.readers[h.luck.IntN(len(h.readers))]
 	from := h.luck.IntN(len(h.stream.log))
 	var batch []*record
@@ -301,7 +305,7 @@ func (h *history) redeliver() {
 		}
 	}
 	if len(batch) > 0 {
-		h.begin(h.handleBeside(r, batch))
+		h.begin(h.handleBeside(r, h.scramble(batch)))
 	}
 }
 

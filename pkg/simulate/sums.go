@@ -166,3 +166,15 @@ func after(reading time.Time, floats bool, now, wall time.Time) bool {
 	}
 	return reading.After(now)
 }
+
+// checkIndex: an edge is found through what it leads to (I3). One that was damaged on purpose is not the projection's.
+func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
+	if r.New == nil || r.by != delivering {
+		return
+	}
+	source := entity.Ref{Type: sk.Components[0], ID: sk.Components[1]}
+	target := entity.Ref{Type: sk.Components[2], ID: sk.Components[3]}
+	if r.New.Str(entity.AttrGSI4PK) != entity.LinkedPK(target) || r.New.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
+		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(entity.AttrGSI4PK), r.New.Str(entity.AttrGSI4SK))
+	}
+}

@@ -1,0 +1,83 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+const (
+	// tombstones are gone after this long, at the latest.
+	afterTombstones = 31 * 24 * time.Hour
+	// maxLate bounds how many late records come at once.
+	maxLate = 8
+)
+
+// ofTheGone returns records of the last hours that brought something to life which has gone since.
+func (h *history) ofTheGone(r *reader, age time.Duration) []*record {
+	var out []*record
+	for _, rec := range h.stream.log {
+		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.Record) {
+			continue
+		}
+		sk, err := entity.ParseSortKey(rec.Key.SK)
+		s := h.known.shelves[userOf(rec.Key)]
+		if err == nil && s != nil && !sk.IsRow() && s.items[sk.Ref().ID] == nil {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// haunt delivers records of what has gone once more, after the TTL service has been there: at once, while their tombstones must
+// stand, or when they have gone.
+func (h *history) haunt(age time.Duration) {
+	h.store.Sweep(h.now, 0)
+	h.absorb(nil)
+	for _, r := range h.readers {
+		gone := h.ofTheGone(r, age)
+		h.luck.Shuffle(len(gone), func(i, j int) { gone[i], gone[j] = gone[j], gone[i] })
+		if gone = gone[:min(len(gone), maxLate)]; len(gone) > 0 {
+			h.happened["record of something gone again"] += len(gone)
+			h.begin(h.handleBeside(r, gone))
+		}
+	}
+}
+
+// comeLate lets a month pass and delivers old records of all kinds, in any order, as somebody does who takes up what was parked
+// long ago. Then all is settled and judged once more.
+func (h *history) comeLate() {
+	h.now = h.now.Add(afterTombstones)
+	h.rest()
+	if h.violation != nil {
+		return
+	}
+	h.haunt(1 << 62)
+	for range 1 + h.luck.IntN(3) {
+		h.redeliver()
+	}
+	h.endAll()
+	h.rest()
+}
+
+// scramble puts a batch in another order: whoever takes up what was parked has no order.
+func (h *history) scramble(batch []*record) []*record {
+	if h.luck.one(2) {
+		batch = slices.Clone(batch)
+		h.luck.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+	}
+	return batch
+}
+
+// nearAChange is a reading at the user's next change of clocks, if there is one in the next days; else now.
+func (a author) nearAChange() time.Time {
+	zone := a.zone()
+	for at := a.now.Truncate(time.Hour); at.Before(a.now.Add(4 * 24 * time.Hour)); at = at.Add(time.Hour) {
+		if !wallOf(at.Add(time.Hour), zone).Equal(wallOf(at, zone).Add(time.Hour)) {
+			return wallOf(at, zone).Add(time.Duration(a.luck.IntN(180)-30) * time.Minute)
+		}
+	}
+	return a.now.Truncate(time.Minute)
+}
