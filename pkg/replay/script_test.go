@@ -136,8 +136,10 @@ func (p *play) read() {
 			slice, err := p.system.Store.Feed().Read(p.t.Context(), shard.ID, p.feed[shard.ID], 1000)
 			require.NoError(p.t, err)
 			for _, r := range slice.Records {
-				p.log = append(p.log, change.AppendRecord(nil, r))
 				p.feed[shard.ID] = r.Sequence
+				if passes(r) {
+					p.log = append(p.log, change.AppendRecord(nil, r))
+				}
 			}
 			if len(slice.Records) == 0 {
 				break
