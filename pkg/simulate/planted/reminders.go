@@ -103,7 +103,5 @@ func ofSeries() []Mistake {
 			"if !HasOwnTimes(exception) {\n\t\treturn o", "if HasOwnTimes(exception) || !HasOwnTimes(exception) {\n\t\treturn o"}}},
 		{"series-exception-occurs-twice", "an exception replaces its occurrence", []Edit{{"pkg/series/next.go",
 			"if o := s.virtual(original); !s.isException(o.Date) {", "if o := s.virtual(original); o.Date != \"\" {"}}},
-		{"series-undone-counts", "an exception that is undone is skipped", []Edit{{"pkg/series/series.go",
-			"|| masterID != s.ID() || !it.Has(entity.AttrModifiedFields) {", "|| masterID != s.ID() {"}}},
 	}
 }
