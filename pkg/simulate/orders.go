@@ -94,6 +94,10 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 	if master.Int(entity.AttrVersion) != o.expected+1 {
 		return // somebody was quicker to change it again
 	}
+	shape := append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+	if !slices.ContainsFunc(shape, func(name string) bool { return !entity.Equal(o.before[name], master[name]) }) {
+		return // a change of something else tidies nothing that an earlier one left when it crashed
+	}
 	rule, err := entity.CompileMaster(master)
 	if err != nil {
 		h.violate("I11", s.user, o.masterID, "%v", err)

@@ -32,7 +32,6 @@ type left struct {
 	loop    *consume.Loop
 	name    string
 	payload []byte
-	object  string // its parked object
 	users   []string
 }
 

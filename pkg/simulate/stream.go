@@ -46,11 +46,11 @@ func (r *record) payload() json.RawMessage {
 
 // read takes in what was written since it was last called and returns it.
 func (s *stream) read(by kind) []*record {
-	if last := s.feed.Last(); last == s.last {
+	last := s.feed.Last()
+	if last == s.last {
 		return nil
-	} else {
-		s.last = last
 	}
+	s.last = last
 	s.discover()
 	var fresh []*record
 	for _, sh := range s.shards {
