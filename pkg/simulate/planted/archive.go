@@ -25,7 +25,7 @@ func ofArchive() []Mistake {
 		{"archive-takes-another-lifes-row", "only if COLD# has the version of the record's old image", []Edit{{copying,
 			"If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old))),", ""}}},
 		{"archive-takes-any-copy", "never remove a copy that a row names", []Edit{{copying,
-			"if err != nil || cold.Int(entity.AttrVersion) == version {", "if err != nil {"}}},
+			"if err != nil || cold.Int(entity.AttrVersion) == version {", "if err != nil || cold.Int(entity.AttrVersion) < 0 {"}}},
 		{"archive-unnamed-copy-left", "removes an object that no COLD# row names", []Edit{{copying,
 			"return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)", "return nil"}}},
 		{"archive-expiry-takes-copy", "an item that TTL removed keeps its copy", []Edit{{copying,
