@@ -71,7 +71,7 @@ func plainDues(typeName string, it entity.Item) string {
 	case entity.TypeReminder:
 		if status == entity.StatusPending || status == entity.StatusSnoozed {
 			return strings.Join([]string{
-				it.Str(entity.AttrTriggerUtc), it.Str(entity.AttrTzid), it.Map(entity.AttrSnoozeState).Str(entity.SnoozeUntilUtc), it.Str(entity.AttrRRule), it.Str(entity.AttrRRuleUntil),
+				it.Str(entity.AttrTriggerUtc), fmt.Sprint(it.Has(entity.AttrTzid)), it.Map(entity.AttrSnoozeState).Str(entity.SnoozeUntilUtc), it.Str(entity.AttrRRule), it.Str(entity.AttrRRuleUntil),
 			}, " ")
 		}
 	}
