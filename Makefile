@@ -64,7 +64,7 @@ sim: ## play random histories of the whole system under every fault (SEEDS, FROM
 	$(GO) run ./cmd/nexus simulate --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
 
 planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
-	$(GO) run ./pkg/simulate/planted/run $(PLANTEDFLAGS)
+	$(GO) run ./pkg/simulate/planted/run -into docs/planted.md $(PLANTEDFLAGS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

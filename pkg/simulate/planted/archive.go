@@ -49,7 +49,7 @@ func ofArchive() []Mistake {
 			"restored.SetTime(entity.AttrRestoredAt, a.Now())", "restored.SetTime(entity.AttrRestoredAt, a.Now())\n\trestored.Set(entity.AttrTTL, before[entity.AttrTTL])"}}},
 		{"restore-one-version-on", "the item is put as n+2", []Edit{{restoring,
 			"entity.Int(stored.Int(entity.AttrVersion) + restoredAhead - 1)", "entity.Int(stored.Int(entity.AttrVersion))"}}},
-		{"restore-leaves-cold-row", "COLD# at the version read is deleted", []Edit{{restoring,
+		{"restore-leaves-cold-row", "the cold row at the version read is deleted", []Edit{{restoring,
 			"\t\ttable.Delete{Key: cold.Key(), If: table.Exists(table.Equal(entity.AttrVersion, cold[entity.AttrVersion]))},\n", ""}}},
 	}
 }

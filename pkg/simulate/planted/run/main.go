@@ -1,7 +1,7 @@
 // Command run plants one mistake after another into the code, builds nexus with it, and lets nexus simulate look for it. It
 // prints what caught each, and ends with 1 if one was not caught: make planted.
 //
-// It must never change the tree: what it builds lies in a folder of its own that goes with it.
+// It must never change the code: what it builds lies in a folder of its own that goes with it.
 package main
 
 import (
@@ -9,160 +9,112 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"nexus/pkg/simulate/planted"
 )
 
-// seeds are more histories than any limit leaves time for.
-const seeds = "100000000"
-
-type hunt struct {
-	root, folder string
-	from         uint64
-	limit        time.Duration
-	compileOnly  bool
-}
-
-// catch is what became of one mistake.
-type catch struct {
-	isCaught          bool
-	seed              uint64
-	invariant, detail string
-	histories         int
-	took              time.Duration
+// options are what the command line asks for.
+type options struct {
+	only              *regexp.Regexp // names to plant; nil for all
+	list, compileOnly bool
+	into              string
+	planted.Hunter
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx)
+	err := run(ctx, os.Args[1:], os.Stdout, time.Now)
 	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "planted:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
-	only := flag.String("only", "", "plant only the mistakes whose names match this `pattern`")
-	list := flag.Bool("list", false, "list the mistakes and the rules that they break")
-	h := hunt{}
-	flag.DurationVar(&h.limit, "limit", 10*time.Second, "how long the simulation may look for one mistake")
-	flag.Uint64Var(&h.from, "from", 0, "the `seed` to begin with")
-	flag.BoolVar(&h.compileOnly, "compile", false, "only see whether each mistake compiles")
-	flag.Parse()
-	wanted, err := regexp.Compile(*only)
-	if err != nil {
-		return fmt.Errorf("pattern of names: %w", err)
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
+	only := flags.String("only", "", "plant only the mistakes whose names match this `pattern`")
+	flags.BoolVar(&o.list, "list", false, "list the mistakes and the rules that they break")
+	flags.DurationVar(&o.Limit, "limit", 10*time.Second, "how long the simulation may look for one mistake")
+	flags.Uint64Var(&o.From, "from", 0, "the `seed` to begin with")
+	flags.BoolVar(&o.compileOnly, "compile", false, "only see whether each mistake compiles")
+	flags.StringVar(&o.into, "into", "", "write the table of all mistakes into this `file`, if all are planted")
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
 	}
-	if h.root, err = os.Getwd(); err != nil {
+	if *only == "" {
+		return o, nil
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return options{}, fmt.Errorf("pattern of names: %w", err)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer, now func() time.Time) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	var wanted []planted.Mistake
+	for _, m := range planted.All() {
+		if o.only == nil || o.only.MatchString(m.Name) {
+			wanted = append(wanted, m)
+		}
+	}
+	if o.list {
+		for _, m := range wanted {
+			fmt.Fprintf(out, "%-34s %s\n", m.Name, m.Rule)
+		}
+		return nil
+	}
+	if o.Root, err = os.Getwd(); err != nil {
 		return fmt.Errorf("the module's root: %w", err)
 	}
-	if h.folder, err = os.MkdirTemp("", "planted"); err != nil {
+	if o.Folder, err = os.MkdirTemp("", "planted"); err != nil {
 		return fmt.Errorf("a folder to build in: %w", err)
 	}
-	defer os.RemoveAll(h.folder)
-	var names, survived []string
-	for _, m := range planted.All() {
-		if !wanted.MatchString(m.Name) {
+	o.Now = now
+	return errors.Join(o.plant(ctx, wanted, out), os.RemoveAll(o.Folder))
+}
+
+// plant plants each mistake and prints what becomes of it.
+func (o options) plant(ctx context.Context, wanted []planted.Mistake, out io.Writer) error {
+	var caught []planted.Catch
+	var survived []string
+	for _, m := range wanted {
+		if o.compileOnly {
+			if _, err := o.Build(ctx, m); err != nil {
+				return err
+			}
 			continue
 		}
-		if *list {
-			fmt.Printf("%-34s %s\n", m.Name, m.Rule)
-			continue
-		}
-		caught, err := h.look(ctx, m)
+		c, err := o.Hunt(ctx, m)
 		if err != nil {
 			return err
 		}
-		names = append(names, m.Name)
-		if !caught.isCaught {
+		if caught = append(caught, c); !c.Caught {
 			survived = append(survived, m.Name)
 		}
-		fmt.Printf("%-34s %s\n", m.Name, caught)
+		fmt.Fprintf(out, "%-34s %s\n", m.Name, c)
 	}
-	if *list {
-		return nil
-	}
-	fmt.Printf("%d mistakes planted, %d not caught\n", len(names), len(survived))
-	if len(survived) > 0 && !h.compileOnly {
+	fmt.Fprintf(out, "%d mistakes planted, %d not caught\n", len(wanted), len(survived))
+	if len(survived) > 0 {
 		return fmt.Errorf("not caught: %s", strings.Join(survived, ", "))
 	}
+	if o.into == "" || o.only != nil || o.compileOnly {
+		return nil
+	}
+	if err := os.WriteFile(o.into, []byte(planted.Table(wanted, caught)), 0o644); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
 	return nil
-}
-
-func (c catch) String() string {
-	if !c.isCaught {
-		return fmt.Sprintf("NOT CAUGHT in %d histories, %.1f s", c.histories, c.took.Seconds())
-	}
-	return fmt.Sprintf("%-4s seed %-6d %5.1f s  %.90s", c.invariant, c.seed, c.took.Seconds(), c.detail)
-}
-
-// look builds nexus with the mistake and simulates until a history fails or the time is over.
-func (h hunt) look(ctx context.Context, m planted.Mistake) (catch, error) {
-	overlay, err := m.Plant(h.root, h.folder)
-	if err != nil {
-		return catch{}, err
-	}
-	program := filepath.Join(h.folder, "nexus")
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, "./cmd/nexus")
-	if out, err := build.CombinedOutput(); err != nil {
-		return catch{}, fmt.Errorf("build with %s: %w\n%s", m.Name, err, out)
-	}
-	if h.compileOnly {
-		return catch{}, nil
-	}
-	begin := time.Now()
-	caught, err := h.simulate(ctx, program)
-	caught.took = time.Since(begin)
-	if err != nil {
-		return catch{}, fmt.Errorf("simulate with %s: %w", m.Name, err)
-	}
-	return caught, nil
-}
-
-// simulate reads the answer of nexus simulate, which also comes when it is interrupted.
-func (h hunt) simulate(ctx context.Context, program string) (catch, error) {
-	limited, cancel := context.WithTimeout(ctx, h.limit)
-	defer cancel()
-	cmd := exec.CommandContext(limited, program, "simulate", "--json", "--no-shrink", "--seeds", seeds, "--from", fmt.Sprint(h.from))
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = h.limit
-	text, err := cmd.Output()
-	var ended *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return catch{}, ctx.Err()
-	case errors.Is(err, exec.ErrWaitDelay), errors.As(err, &ended) && len(text) == 0:
-		return catch{isCaught: true, invariant: "I10", detail: "does not come to an end"}, nil
-	case err == nil:
-		return catch{}, errors.New("it came to the end of its seeds")
-	}
-	var answer struct {
-		Histories  int
-		Violations []struct {
-			Invariant, Detail, Spec string
-		}
-	}
-	if err := json.Unmarshal(text, &answer, json.MatchCaseInsensitiveNames(true)); err != nil {
-		return catch{}, fmt.Errorf("its answer: %w", err)
-	}
-	c := catch{histories: answer.Histories}
-	if len(answer.Violations) == 0 {
-		return c, nil
-	}
-	v := answer.Violations[0]
-	c.isCaught, c.invariant, c.detail = true, v.Invariant, v.Detail
-	if _, err := fmt.Sscanf(v.Spec, "seed=%d", &c.seed); err != nil {
-		return catch{}, fmt.Errorf("its history %q: %w", v.Spec, err)
-	}
-	return c, nil
 }

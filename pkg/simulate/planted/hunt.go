@@ -1,0 +1,119 @@
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// endless are more histories than any limit leaves time for.
+const endless = 100_000_000
+
+// Hunter builds nexus with a mistake in it and lets nexus simulate look for it.
+type Hunter struct {
+	Root string // of the module
+	// Folder is where it builds; what lies there is overwritten.
+	Folder string
+	From   uint64        // the first seed
+	Limit  time.Duration // how long the simulation may look for one mistake
+	Now    func() time.Time
+}
+
+// Catch is what became of one mistake.
+type Catch struct {
+	Caught    bool
+	Seed      uint64 // of the history that caught it
+	Invariant string // that broke there
+	Detail    string
+	Histories int // played
+	Took      time.Duration
+}
+
+func (c Catch) String() string {
+	if !c.Caught {
+		return fmt.Sprintf("NOT CAUGHT in %d histories, %.1f s", c.Histories, c.Took.Seconds())
+	}
+	return fmt.Sprintf("%-4s seed %-6d %5.1f s  %.90s", c.Invariant, c.Seed, c.Took.Seconds(), c.Detail)
+}
+
+// Build builds nexus with the mistake and returns the program's path.
+func (h Hunter) Build(ctx context.Context, m Mistake) (string, error) {
+	overlay, err := m.Plant(h.Root, h.Folder)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(h.Folder, "nexus")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program, "./cmd/nexus")
+	build.Dir = h.Root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build with %s: %w\n%s", m.Name, err, out)
+	}
+	return program, nil
+}
+
+// Hunt builds nexus with the mistake and simulates until a history breaks an invariant or the time is over.
+func (h Hunter) Hunt(ctx context.Context, m Mistake) (Catch, error) {
+	program, err := h.Build(ctx, m)
+	if err != nil {
+		return Catch{}, err
+	}
+	begin := h.Now()
+	c, err := h.simulate(ctx, program)
+	if err != nil {
+		return Catch{}, fmt.Errorf("simulate with %s: %w", m.Name, err)
+	}
+	c.Took = h.Now().Sub(begin)
+	return c, nil
+}
+
+// simulate reads the answer of nexus simulate, which also comes when it is interrupted.
+func (h Hunter) simulate(ctx context.Context, program string) (Catch, error) {
+	limited, cancel := context.WithTimeout(ctx, h.Limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, program, "simulate", "--json", "--no-shrink",
+		"--seeds", strconv.Itoa(endless), "--from", strconv.FormatUint(h.From, 10))
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = h.Limit
+	text, err := cmd.Output()
+	var ended *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return Catch{}, ctx.Err()
+	case errors.Is(err, exec.ErrWaitDelay), errors.As(err, &ended) && len(text) == 0:
+		return Catch{Caught: true, Invariant: "I10", Detail: "does not come to an end"}, nil
+	case err == nil:
+		return Catch{}, errors.New("it came to the end of its seeds")
+	}
+	return readAnswer(text)
+}
+
+func readAnswer(text []byte) (Catch, error) {
+	var answer struct {
+		Histories  int `json:"histories"`
+		Violations []struct {
+			Invariant string `json:"invariant"`
+			Detail    string `json:"detail"`
+			Spec      string `json:"spec"`
+		} `json:"violations"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return Catch{}, fmt.Errorf("its answer: %w", err)
+	}
+	c := Catch{Histories: answer.Histories}
+	if len(answer.Violations) == 0 {
+		return c, nil
+	}
+	first := answer.Violations[0]
+	c.Caught, c.Invariant, c.Detail = true, first.Invariant, first.Detail
+	if _, err := fmt.Sscanf(first.Spec, "seed=%d", &c.Seed); err != nil {
+		return Catch{}, fmt.Errorf("its history %q: %w", first.Spec, err)
+	}
+	return c, nil
+}
