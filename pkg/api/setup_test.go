@@ -82,7 +82,8 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 			return nil
 		}
 		return fault(c)
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	b.copies = blobmemory.New(nil)
 	b.archive = archive.Config{Store: b.store, Registry: registry, Copies: b.copies, Now: b.clock}
 	c := api.Config{

@@ -70,7 +70,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 		}
 		return nil
 	}
-	w.store = memory.New(clock, memory.Options{Fault: func(memory.Call) error { return fault() }})
+	w.store = memory.New(clock, memory.Options{Fault: func(memory.Call) error { return fault() }, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	w.copies = blobs.New(func(op, _ string, after bool) error {
 		if act := w.beforePut; act != nil && op == "put" && !after {
 			w.beforePut = nil

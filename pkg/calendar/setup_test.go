@@ -83,7 +83,8 @@ func begin(t testing.TB) *bench {
 			return fault(c)
 		}
 		return nil
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	return b
 }
 

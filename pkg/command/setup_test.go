@@ -48,7 +48,8 @@ func setup(t *testing.T, types ...*entity.Type) *bench {
 			return fault(c)
 		}
 		return nil
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	registry, err := entity.NewRegistry(append(types, entity.Event(), entity.Task(), entity.Reminder(), entity.Note(), entity.UserMeta())...)
 	require.NoError(t, err)
 	ids := 0

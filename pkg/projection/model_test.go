@@ -46,7 +46,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 			return errInjected
 		}
 		return nil
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	w.consumers = []*projection.Consumer{
 		projection.NewConsumer(stats.Projection(), w.store, clock),
 		projection.NewConsumer(links.Projection(), w.store, clock),

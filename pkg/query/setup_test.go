@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,10 @@ func setup(t require.TestingT) *bench {
 		defer b.mu.Unlock()
 		b.calls[u.Op]++
 		b.read += u.Rows
-	}})
+	}, Witnessed: true})
+	if t, ok := t.(*testing.T); ok {
+		t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
+	}
 	b.service = query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: clock})
 	return b
 }

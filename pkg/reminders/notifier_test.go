@@ -254,7 +254,7 @@ func TestADeliveryThatNobodySawThroughIsDrivenAgainAfterTenMinutes(t *testing.T)
 	require.Len(t, w.published(), 1)
 	w.requireExact()
 
-	row := w.rows(entity.FiredPrefix("rem_1"))[0]
+	row := w.rows(entity.FiredPrefix("rem_1"))[0].Clone()
 	row["state"], row["deliveryId"] = entity.String("pending"), entity.String("")
 	w.now = w.now.Add(time.Hour)
 	_, err = w.notifier.Redrive(t.Context(), row)

@@ -338,7 +338,7 @@ func TestADamagedSeriesIsPoison(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
-	it := w.item("mst_1")
+	it := w.item("mst_1").Clone()
 	it["rrule"] = entity.String("FREQ=NEVER")
 	require.NoError(t, w.store.Load(t.Context(), []entity.Item{it}))
 	outcome := w.consumer.Apply(t.Context(), w.records()[:1])[0]

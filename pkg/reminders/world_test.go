@@ -64,7 +64,8 @@ func setup(t *testing.T) *world {
 		if w.usage != nil {
 			w.usage(u)
 		}
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
 	w.bus = &recorder{fault: w.fault}
 	config := reminders.Config{

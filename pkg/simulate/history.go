@@ -103,7 +103,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
 	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, alone: map[string]*consume.Loop{}}
 	clock := func() time.Time { return h.now }
-	h.store = memory.New(clock, memory.Options{Shards: l.shards})
+	h.store = memory.New(clock, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}

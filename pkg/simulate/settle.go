@@ -7,6 +7,9 @@ import (
 // maxRounds bounds what settling may take (I10).
 const maxRounds = 60
 
+// witnessedOneIn histories are played on a store that can tell who changed what was only to be read.
+const witnessedOneIn = 16
+
 // finish stops the faults for good, lets everything settle, and judges; then time passes without anybody acting, and it is
 // all judged once more.
 func (h *history) finish() {
@@ -22,6 +25,9 @@ func (h *history) finish() {
 	}
 	if h.violation == nil {
 		h.checkVerified()
+	}
+	if tampered := h.store.Tampered(); h.violation == nil && len(tampered) > 0 {
+		h.violate("port", "", "", "changed what was only read: %v", tampered)
 	}
 }
 

@@ -29,7 +29,8 @@ type Store interface {
 	Writer
 }
 
-// Reader is the half of the port that changes nothing.
+// Reader is the half of the port that changes nothing. The items it answers with may be shared with the store and with
+// other readers: whoever wants another one makes a Clone and changes that.
 type Reader interface {
 	// Get returns the row, or [ErrNotFound]. Strongly consistent.
 	Get(ctx context.Context, key entity.Key) (entity.Item, error)

@@ -58,7 +58,8 @@ func newWorld(t testing.TB) *world {
 			return nil
 		}
 		return w.fault(c)
-	}})
+	}, Witnessed: true})
+	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	events, err := buslocal.New(buslocal.Config{})
 	require.NoError(t, err)
 	var notifier *reminders.Notifier

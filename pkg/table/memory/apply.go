@@ -71,7 +71,7 @@ func (s *Store) plan(actions []action, maxBytes int) ([]edit, error) {
 			c.old, c.new = c.at.row, c.at.row
 		}
 		if !holds(a.when, c.old) {
-			failures = append(failures, table.Failure{Index: i, Old: c.old.copy()})
+			failures = append(failures, table.Failure{Index: i, Old: c.old.image()})
 		}
 	}
 	if failures != nil {

@@ -79,17 +79,33 @@ func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 	b.Len(b.drainShard(b.only()), 1)
 }
 
-func TestARecordIsTheReadersToKeep(t *testing.T) {
+func TestWhoChangesWhatItReadIsFound(t *testing.T) {
 	t.Parallel()
-	b := setup(t, memory.Options{})
-	row := b.put("a", entity.Item{"map": entity.Map{"k": entity.Int(1)}})
-	got := b.drainShard(b.only())[0].New
-	got["map"].(entity.Map)["k"] = entity.Int(2)
-	got["more"] = entity.Bool(true)
-	b.Equal(row, b.drainShard(b.only())[0].New)
-	stored, err := b.store.Get(b.ctx, row.Key())
-	b.NoError(err)
-	b.Equal(row, stored)
+	reads := map[string]func(*bundle, entity.Key) entity.Item{
+		"a row": func(b *bundle, key entity.Key) entity.Item {
+			row, err := b.store.Get(b.ctx, key)
+			b.NoError(err)
+			return row
+		},
+		"a row among others": func(b *bundle, key entity.Key) entity.Item {
+			page, err := b.store.Query(b.ctx, table.Query{Partition: key.PK})
+			b.NoError(err)
+			return page.Items[0]
+		},
+		"a record": func(b *bundle, _ entity.Key) entity.Item { return b.drainShard(b.only())[0].New },
+	}
+	for name, read := range reads {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, memory.Options{Witnessed: true})
+			row := b.put("a", entity.Item{"map": entity.Map{"k": entity.Int(1)}})
+			b.put("b", entity.Item{"map": entity.Map{"k": entity.Int(1)}})
+			got := read(b, row.Key())
+			b.Empty(b.store.Tampered())
+			got["map"].(entity.Map)["k"] = entity.Int(2)
+			b.Equal([]entity.Key{row.Key()}, b.store.Tampered())
+		})
+	}
 }
 
 func TestAReadGoesOnBehindItsPosition(t *testing.T) {

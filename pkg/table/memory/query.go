@@ -141,7 +141,7 @@ func (p queryPlan) keeps(r *row) bool {
 // project returns the row as the index holds it.
 func (p queryPlan) project(r *row) entity.Item {
 	if p.which < 0 || !p.index.KeysOnly {
-		return r.copy()
+		return r.image()
 	}
 	return p.keysOf(r)
 }

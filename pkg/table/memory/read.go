@@ -29,7 +29,7 @@ func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
 	if err != nil {
 		return nil, wrap(op, key, err)
 	}
-	return found.copy(), nil
+	return found.image(), nil
 }
 
 func (s *Store) row(key entity.Key) *row {
@@ -75,7 +75,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item,
 			return nil, wrap(op, batch[0], err)
 		}
 		for _, r := range found {
-			items = append(items, r.copy())
+			items = append(items, r.image())
 		}
 	}
 	return items, nil

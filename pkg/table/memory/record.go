@@ -18,15 +18,15 @@ type logged struct {
 	expired  bool
 }
 
-// record returns the record in the form in which a reader gets it, sharing nothing.
+// record returns the record in the form in which a reader gets it.
 func (l logged) record(sourceARN string) change.Record {
 	r := change.Record{
 		EventID:   fmt.Sprintf("%016x%016x", mix(l.number), mix(^l.number)),
 		Name:      change.Modify,
 		Sequence:  formatSequence(l.number),
 		Created:   time.Unix(l.at, 0).UTC(),
-		Old:       l.old.copy(),
-		New:       l.new.copy(),
+		Old:       l.old.image(),
+		New:       l.new.image(),
 		Expired:   l.expired,
 		SourceARN: sourceARN,
 	}

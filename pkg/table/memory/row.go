@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -22,29 +21,23 @@ const (
 type row struct {
 	item entity.Item
 	size int
-	// shared names the attributes whose values a copy of the item would share memory with.
-	shared []string
+	// witness is a copy of the item that nobody else has; nil without [Options.Witnessed].
+	witness entity.Item
 }
 
-// copy returns the row's item as a caller may have it.
-func (r *row) copy() entity.Item {
+// image returns the row's item, which is the store's and its readers' in common; nil if there is no row.
+func (r *row) image() entity.Item {
 	if r == nil {
 		return nil
 	}
-	item := maps.Clone(r.item)
-	for _, name := range r.shared {
-		item[name] = entity.CloneValue(item[name])
-	}
-	return item
+	return r.item
 }
 
 // newRow makes a row of an admitted item, which it keeps.
 func (s *Store) newRow(item entity.Item) (*row, error) {
 	r := &row{item: item, size: itemSize(item)}
-	for name, v := range item {
-		if sharesMemory(v) {
-			r.shared = append(r.shared, name)
-		}
+	if s.witnessed {
+		r.witness = item.Clone()
 	}
 	if r.size > maxItemBytes {
 		return nil, fmt.Errorf("%w: row of %d bytes, at most %d", table.ErrInvalid, r.size, maxItemBytes)

@@ -45,12 +45,3 @@ func valueSize(v entity.Value) int {
 	}
 	return size
 }
-
-// sharesMemory reports whether a plain copy of the value could be changed through the original.
-func sharesMemory(v entity.Value) bool {
-	switch v.(type) {
-	case entity.String, entity.Number, entity.Bool, entity.Null:
-		return false
-	}
-	return true
-}

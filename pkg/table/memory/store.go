@@ -6,8 +6,9 @@
 // order give the same answers, sequence numbers and event ids. Bounds, page sizes and consumed units follow DynamoDB's
 // rules, so that what works here works there. Faults come only from [Options.Fault].
 //
-// Rows are immutable inside: an item is copied on its way in and on its way out, so a caller may change what it handed
-// over and what it was given. It must never be the store of anything that has to outlive the process.
+// Rows are immutable: an item is copied on its way in, so a caller may change what it handed over, and never on its way
+// out, so what a caller is given it must not change, as the port says. It must never be the store of anything that has
+// to outlive the process.
 package memory
 
 import (
@@ -35,6 +36,8 @@ type Options struct {
 	Fault func(Call) error
 	// Observer is told what each call consumed.
 	Observer table.Observer
+	// Witnessed keeps a second copy of every row, so that [Store.Tampered] can tell who changed what was only to be read.
+	Witnessed bool
 }
 
 // Store is the table. All its methods are safe for concurrent use.
@@ -43,6 +46,8 @@ type Store struct {
 	fault   func(Call) error
 	observe table.Observer
 	feed    *Feed
+	// witnessed is fixed when the store is made.
+	witnessed bool
 
 	mu      sync.RWMutex
 	base    partitions
@@ -64,7 +69,7 @@ func New(now func() time.Time, o Options) *Store {
 		o.SourceARN = fmt.Sprintf("arn:aws:dynamodb:local:000000000000:table/%s/stream/memory", schema.Name)
 	}
 	s := &Store{
-		schema: schema, fault: o.Fault, observe: o.Observer,
+		schema: schema, fault: o.Fault, observe: o.Observer, witnessed: o.Witnessed,
 		feed: newFeed(max(o.Shards, 1), o.SourceARN, now), base: partitions{},
 	}
 	for range schema.Indexes {
@@ -85,6 +90,24 @@ func (s *Store) Len() int {
 		rows += p.size
 	}
 	return rows
+}
+
+// Tampered returns the keys of the rows that a caller changed after it was given them, in no order: those that stand in the
+// table, of a store with [Options.Witnessed].
+func (s *Store) Tampered() []entity.Key {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var keys []entity.Key
+	for _, rows := range s.base {
+		for _, chunk := range rows.chunks {
+			for _, e := range chunk {
+				if w := e.row.witness; w != nil && !w.Equal(e.row.item) {
+					keys = append(keys, e.key)
+				}
+			}
+		}
+	}
+	return keys
 }
 
 // partitions are the rows of the table or of one index, by partition key. An empty partition is not kept.

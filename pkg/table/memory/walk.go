@@ -33,7 +33,7 @@ func (s *Store) Walk(ctx context.Context, segment, total int, visit func(entity.
 				return wrap(op, on, err)
 			}
 			for _, r := range page.rows {
-				if err := visit(r.copy()); err != nil {
+				if err := visit(r.image()); err != nil {
 					return err
 				}
 			}

@@ -21,7 +21,7 @@ func (s *Store) Put(ctx context.Context, p table.Put) error {
 // Update implements [table.Writer].
 func (s *Store) Update(ctx context.Context, u table.Update) (entity.Item, error) {
 	r, err := s.single(ctx, "Update", u)
-	return r.copy(), err
+	return r.image(), err
 }
 
 // Delete implements [table.Writer].
