@@ -95,6 +95,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	took := a.cfg.Now().Sub(begun)
 	a.cfg.Observe(Observation{Operation: batchID, Status: out.status, Duration: took})
 	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), slog.Duration("took", took), userAttr(user)}
+	attrs = append(attrs, traceAttrs(out.traces)...)
 	if err != nil {
 		attrs = append(attrs, errorAttr(err))
 	}
@@ -109,15 +110,17 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 		return answer{}, p
 	}
 	var causes []error
+	var traces []string
 	out := []byte(`{"results":[`)
 	for i, raw := range list {
-		result, cause := a.runOne(ctx, user, raw)
+		result, one, cause := a.runOne(ctx, user, raw)
 		out = append(appendComma(out, i), result...)
+		traces = append(traces, one...)
 		if cause != nil {
 			causes = append(causes, fmt.Errorf("command %d: %w", i, cause))
 		}
 	}
-	return answer{status: http.StatusOK, body: append(out, `]}`...)}, errors.Join(causes...)
+	return answer{status: http.StatusOK, body: append(out, `]}`...), traces: traces}, errors.Join(causes...)
 }
 
 func commandsOf(doc map[string]any) ([]any, *Problem) {
@@ -136,8 +139,8 @@ func commandsOf(doc map[string]any) ([]any, *Problem) {
 	return list, nil
 }
 
-// runOne carries out one command of a batch and returns its result, with the cause if that is not to be told.
-func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, cause error) {
+// runOne carries out one command of a batch and returns its result and what it wrote, with the cause if that is not to be told.
+func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, traces []string, cause error) {
 	id, o, c, p := a.readCommand(user, raw)
 	var out answer
 	if p == nil {
@@ -150,7 +153,7 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 	result = appendText([]byte(`{"id":`), id)
 	if p != nil {
 		result = strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10)
-		return append(append(append(result, `,"problem":`...), p.json()...), '}'), p.cause
+		return append(append(append(result, `,"problem":`...), p.json()...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
 	if body := out.json(); body != nil {
@@ -160,7 +163,7 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 		}
 		result = append(append(result, name...), body...)
 	}
-	return append(result, '}'), nil
+	return append(result, '}'), out.traces, nil
 }
 
 // maxFindings bounds what is reported of one command's frame, which may be made of unknown fields alone.

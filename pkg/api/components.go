@@ -41,6 +41,7 @@ func answerHeaders() object {
 		{"Location", header("The path of what was created.", text)},
 		{headerReplayed, header("true if the request had been carried out before under its idempotency key.", object{{"type", "string"}, {"enum", []string{"true"}}})},
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},
+		{headerTraceID, header("Under what the entity's last write, and everything that follows from it, is logged. Of a split that of the new series.", text)},
 		{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}, {"minimum", 0}})},
 		{"Allow", header("The resource's methods.", text)},
 		{"WWW-Authenticate", header("How to authenticate.", text)},

@@ -200,6 +200,9 @@ func (o *operation) responses() object {
 		}
 		if o.writes && o.id != batchID {
 			headers = append(headers, headerRef(headerReplayed))
+			if d.entity || d.status == http.StatusNoContent || d.status == http.StatusCreated {
+				headers = append(headers, headerRef(headerTraceID))
+			}
 		}
 		r = append(r, member{"headers", headers})
 		if d.schema != nil {

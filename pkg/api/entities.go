@@ -71,13 +71,25 @@ func (s services) do(ctx context.Context, c call, cmd command.Command) (answer, 
 		return answer{}, err
 	}
 	a := answer{status: http.StatusOK, typ: res.Type, item: res.Item, replayed: res.Replayed}
+	a.traces = appendTrace(a.traces, c.user, res.Ref, res.Item.Int(entity.AttrVersion))
 	switch {
 	case res.Deleted:
 		a = answer{status: http.StatusNoContent, replayed: res.Replayed}
+		if c.expected != nil && !res.Replayed {
+			a.traces = appendTrace(a.traces, c.user, res.Ref, *c.expected+1)
+		}
 	case res.Created:
 		a.status, a.location = http.StatusCreated, "/v1/"+res.Type.Plural+"/"+res.Ref.ID
 	}
 	return a, nil
+}
+
+// appendTrace adds the trace id of an entity's write; a version of 0 was never written.
+func appendTrace(traces []string, user string, ref entity.Ref, version int64) []string {
+	if version == 0 {
+		return traces
+	}
+	return append(traces, entity.TraceID(user, ref.ID, version))
 }
 
 func hasLinks(t *entity.Type) bool {

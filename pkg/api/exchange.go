@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"nexus/pkg/entity"
 )
 
 // exchange is one request and what becomes of it, for the one line in the log.
@@ -21,6 +23,7 @@ type exchange struct {
 	user      string
 	status    int
 	bytes     int
+	traces    []string
 	err       error
 }
 
@@ -69,6 +72,7 @@ func (x *exchange) finish(r *http.Request) {
 		slog.Int("status", x.status), slog.Int("bytes", x.bytes), slog.Duration("took", took),
 		slog.String("requestId", x.requestID), userAttr(x.user),
 	}
+	attrs = append(attrs, traceAttrs(x.traces)...)
 	if x.err != nil {
 		attrs = append(attrs, errorAttr(x.err))
 	}
@@ -86,6 +90,14 @@ func severity(status int, err error) slog.Level {
 	return slog.LevelInfo
 }
 
-func userAttr(user string) slog.Attr { return slog.String("user", anonymous(user)) }
+func userAttr(user string) slog.Attr { return slog.String("user", entity.Pseudonym(user)) }
+
+// traceAttrs is how the log names what a request wrote; nothing if it wrote nothing.
+func traceAttrs(traces []string) []slog.Attr {
+	if len(traces) == 0 {
+		return nil
+	}
+	return []slog.Attr{slog.Any("traceIds", traces)}
+}
 
 func errorAttr(err error) slog.Attr { return slog.String("error", fmt.Sprint(err)) }

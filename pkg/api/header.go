@@ -18,6 +18,7 @@ const (
 	headerKey       = "Idempotency-Key"
 	headerReplayed  = "Idempotency-Replayed"
 	headerRequestID = "X-Request-Id"
+	headerTraceID   = "X-Trace-Id"
 )
 
 // checkHeaders refuses what no operation takes.

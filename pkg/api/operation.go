@@ -105,6 +105,8 @@ type answer struct {
 	location string
 	replayed bool
 	calendar *calendar.Export // the answer, if it is one
+	// traces name the writes that the answer is about ([entity.TraceID]); none of what was only read.
+	traces []string
 }
 
 // json is the answer's body; nil for none.

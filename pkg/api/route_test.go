@@ -120,6 +120,32 @@ func TestARequestIsLoggedAndObservedOnce(t *testing.T) {
 	b.Equal(api.Observation{Operation: "createNote", Status: 201}, b.seen.all[0])
 }
 
+func TestAWriteIsAnsweredAndLoggedUnderItsTraceID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	res := b.want(201, post("/v1/notes", `{"title":"secret words"}`))
+	id := res.text("noteId")
+	trace := func(version int64) string { return entity.TraceID("ann", id, version) }
+	b.Equal(trace(1), res.Header().Get("X-Trace-Id"))
+	b.Empty(b.want(200, get("/v1/notes/"+id)).Header().Get("X-Trace-Id"), "nothing was written")
+	b.Empty(b.want(412, patch("/v1/notes/"+id, `{"title":"others"}`, 7)).Header().Get("X-Trace-Id"))
+	b.Equal(trace(2), b.want(200, patch("/v1/notes/"+id, `{"title":"others"}`, 1)).Header().Get("X-Trace-Id"))
+	b.Equal(trace(3), b.want(204, del("/v1/notes/"+id, 2)).Header().Get("X-Trace-Id"), "a removal counts as a version")
+	b.want(200, post("/v1/commands", `{"commands":[
+		{"id":"1","type":"CreateNote","data":{"noteId":"note_`+uuid(901)+`","title":"a"}},
+		{"id":"2","type":"UpdateNote","expectedVersion":9,"data":{"noteId":"note_`+uuid(901)+`","title":"b"}},
+		{"id":"3","type":"UpdateNote","expectedVersion":1,"data":{"noteId":"note_`+uuid(901)+`","title":"c"}}]}`))
+
+	var logged []any
+	for text := range strings.Lines(b.log.String()) {
+		var line map[string]any
+		b.NoError(json.Unmarshal([]byte(text), &line))
+		logged = append(logged, line["traceIds"])
+	}
+	another := func(version int64) string { return entity.TraceID("ann", "note_"+uuid(901), version) }
+	b.Equal([]any{[]any{trace(1)}, nil, nil, []any{trace(2)}, []any{trace(3)}, []any{another(1), another(2)}}, logged)
+}
+
 func TestWhatFailsInsideIsLoggedAndNotTold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

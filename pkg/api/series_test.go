@@ -198,6 +198,7 @@ func TestThisAndAllFollowingOccurrencesAreChanged(t *testing.T) {
 	}
 	body := `{"date":"20260316","changes":{"title":"later","startUtc":"2026-03-16T15:00:00Z"}}`
 	res := b.want(201, split(body, 1).with("Idempotency-Key", "k"))
+	b.Equal(entity.TraceID("ann", res.part("following")["masterId"].(string), 1), res.Header().Get("X-Trace-Id"))
 	ended, following := res.part("ended"), res.part("following")
 	b.Equal("/v1/series/"+following["masterId"].(string), res.Header().Get("Location"))
 	b.Equal([]any{id, "2026-03-16T08:59:59Z", 2.0, "2026-03-09T09:00:00Z"}, []any{ended["masterId"], ended["rruleUntil"], ended["version"], ended["lastStartUtc"]})

@@ -148,11 +148,16 @@ func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, 
 		if res.Deleted {
 			return answer{status: http.StatusNoContent, replayed: res.Replayed}, nil
 		}
+		ended := entity.Ref{Type: t.Name, ID: cmd.ID}
 		out := []byte{'{'}
 		if res.Ended != nil {
 			out = append(t.AppendJSON(append(out, `"`+memberEnded+`":`...), res.Ended), ',')
 		}
 		out = append(t.AppendJSON(append(out, `"`+memberFollowing+`":`...), res.Item), '}')
-		return answer{status: http.StatusCreated, body: out, location: "/v1/" + t.Plural + "/" + res.Ref.ID, replayed: res.Replayed}, nil
+		following := res.Item.Int(entity.AttrVersion)
+		return answer{
+			status: http.StatusCreated, body: out, location: "/v1/" + t.Plural + "/" + res.Ref.ID, replayed: res.Replayed,
+			traces: appendTrace(appendTrace(nil, c.user, ended, res.Ended.Int(entity.AttrVersion)), c.user, res.Ref, following),
+		}, nil
 	}
 }

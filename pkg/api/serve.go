@@ -211,6 +211,9 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	if out.location != "" {
 		h.Set("Location", out.location)
 	}
+	if x.traces = out.traces; len(x.traces) > 0 && o.id != batchID {
+		h.Set(headerTraceID, x.traces[len(x.traces)-1])
+	}
 	if out.calendar != nil {
 		x.answerCalendar(r, out.calendar)
 		return

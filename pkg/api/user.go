@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"net/http"
 	"strings"
 
@@ -45,13 +44,4 @@ func (a *API) authenticate(r *http.Request) (string, *Problem) {
 		return "", refuse(unauthenticated, "Send the bearer token of a user.")
 	}
 	return user, nil
-}
-
-// anonymous names a user in a log, from which nobody shall learn ids.
-func anonymous(user string) string {
-	if user == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(user))
-	return hex.EncodeToString(sum[:6])
 }

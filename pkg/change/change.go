@@ -43,3 +43,15 @@ type Change struct {
 	// Raw is the record as it was delivered, for parking.
 	Raw []byte
 }
+
+// TraceID names the write that the record is of, as the command logged it ([entity.TraceID]). The removal of a timer
+// belongs to the write that set it. Empty for a row that no command writes.
+func (c Change) TraceID() string {
+	if c.Type != nil {
+		return entity.TraceID(c.User, c.Ref.ID, c.Version)
+	}
+	if timer, err := entity.ParseTimer(c.Key.SK); err == nil {
+		return entity.TraceID(c.User, timer.TaskID, timer.Version)
+	}
+	return ""
+}

@@ -188,3 +188,12 @@ func TestParseTakesExactlyOneRecord(t *testing.T) {
 	_, err := change.Parse([]byte(" " + raw + "\n"))
 	require.NoError(t, err)
 }
+
+func TestATimersRemovalHasTheTraceOfTheWriteThatSetIt(t *testing.T) {
+	t.Parallel()
+	completed := change.Change{Type: entity.Product().Named(entity.TypeTask), User: "ann", Ref: entity.Ref{Type: entity.TypeTask, ID: "task_1"}, Version: 4}
+	timer := change.Change{User: "ann", Key: entity.TimerKey("ann", "task_1", 4)}
+	require.Equal(t, entity.TraceID("ann", "task_1", 4), completed.TraceID())
+	require.Equal(t, completed.TraceID(), timer.TraceID())
+	require.Empty(t, change.Change{}.TraceID())
+}

@@ -18,6 +18,9 @@ const (
 type Outcome struct {
 	Verdict Verdict
 	Err     error
+	// Already says of what is Done that it had been before, and this record was a repetition; whoever cannot tell leaves it
+	// false.
+	Already bool
 }
 
 // Consumer keeps one derived thing in agreement with the items. Applying a change again, later, or in another order

@@ -63,8 +63,12 @@ type Config struct {
 // Counts is what became of one batch at one consumer: Records = Done + Parked + Unfinished.
 type Counts struct {
 	Records, Done, Parked, Unfinished int
+	// Already counts what of Done had been done before, as far as the consumer can tell.
+	Already int
 	// Retried counts attempts that failed, each record as often as it did.
 	Retried int
+	// Oldest is when the oldest of the records was written, by the stream's clock; zero if none says.
+	Oldest time.Time
 }
 
 // Loop handles the events of one group of consumers.
@@ -152,7 +156,23 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 			l.cfg.Observe(d.consumer.Name(), d.counts())
 		}
 	}
+	l.trace(ctx, batch, first)
 	return answer(batch, first)
+}
+
+// trace logs the one line by which the way of a write is followed through this reader: the trace ids of the batch up to the
+// first record that is not finished; the others come again.
+func (l *Loop) trace(ctx context.Context, batch []change.Decoded, first int) {
+	if !l.cfg.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	ids := make([]string, 0, first)
+	for _, rec := range batch[:first] {
+		if id := rec.Change.TraceID(); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	l.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "batch", slog.Int("records", len(batch)), slog.Int("finished", first), slog.Any("traceIds", ids))
 }
 
 // working returns the context in which consumers work: it ends while there is still time to answer.

@@ -27,7 +27,8 @@ type delivery struct {
 type progress struct {
 	finished bool // done or parked
 	parked   bool
-	tries    int // failed attempts at what it needs now: to be applied, or to be parked
+	already  bool // done, and had been before
+	tries    int  // failed attempts at what it needs now: to be applied, or to be parked
 	// alone: it panicked, so it takes no other record along any more.
 	alone bool
 	// poison is why it can never succeed; then it needs to be parked only.
@@ -64,6 +65,7 @@ func (d *delivery) run(ctx, working context.Context) {
 		d.cfg.Log.LogAttrs(ctx, slog.LevelError, "batch not finished",
 			slog.String("consumer", d.consumer.Name()), slog.Int("unfinished", d.counts().Unfinished),
 			slog.String("sequence", d.batch[first].Sequence), slog.String("key", d.batch[first].Key.String()),
+			slog.String("traceId", d.batch[first].Change.TraceID()),
 			slog.Any("error", errors.Join(d.records[first].last, working.Err())))
 	}
 }
@@ -173,7 +175,7 @@ func (d *delivery) settleOne(ctx context.Context, i int, outcome change.Outcome)
 	p := &d.records[i]
 	switch outcome.Verdict {
 	case change.Done:
-		p.finished = true
+		p.finished, p.already = true, outcome.Already
 		return
 	case change.Poison:
 		d.condemn(ctx, i, outcome.Err)
@@ -220,12 +222,18 @@ func (d *delivery) firstUnfinished() int {
 
 func (d *delivery) counts() Counts {
 	c := Counts{Records: len(d.records), Retried: d.retried}
-	for _, p := range d.records {
+	for i, p := range d.records {
+		if at := d.batch[i].Change.Created; !at.IsZero() && (c.Oldest.IsZero() || at.Before(c.Oldest)) {
+			c.Oldest = at
+		}
 		switch {
 		case p.parked:
 			c.Parked++
 		case p.finished:
 			c.Done++
+			if p.already {
+				c.Already++
+			}
 		default:
 			c.Unfinished++
 		}

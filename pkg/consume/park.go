@@ -73,7 +73,8 @@ func (d *delivery) park(ctx context.Context, i int) {
 	}
 	p.finished, p.parked = true, true
 	d.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "record parked",
-		slog.String("consumer", d.consumer.Name()), slog.String("object", name), slog.Any("reason", p.poison))
+		slog.String("consumer", d.consumer.Name()), slog.String("object", name),
+		slog.String("traceId", d.batch[i].Change.TraceID()), slog.Any("reason", p.poison))
 }
 
 // parkedName is the same for the same record and consumer, so that a record that comes again is stored once, and

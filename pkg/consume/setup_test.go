@@ -30,6 +30,8 @@ var (
 type scribe struct {
 	name  string
 	folds bool
+	// traced has the loop log what goes well, too.
+	traced bool
 	// fail decides on one change; nil finishes it. try counts from 1.
 	fail func(c change.Change, try int) change.Outcome
 	// before, if set, runs at the start of each call.
@@ -117,7 +119,8 @@ type bench struct {
 	loop   *consume.Loop
 	shelf  *shelf
 	waits  []time.Duration
-	counts map[string]consume.Counts
+	counts map[string]consume.Counts // without Oldest
+	oldest time.Time
 	log    *bytes.Buffer
 	mu     sync.Mutex
 }
@@ -132,6 +135,9 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 	t.Helper()
 	b := &bench{shelf: &shelf{objects: map[string][]byte{}}, counts: map[string]consume.Counts{}, log: &bytes.Buffer{}}
 	cfg := config(b)
+	if len(consumers) > 0 && consumers[0].traced {
+		cfg.Log = slog.New(slog.NewJSONHandler(b.log, nil))
+	}
 	for _, s := range consumers {
 		s.tries = map[string]int{}
 		cfg.Consumers = append(cfg.Consumers, s)
@@ -146,7 +152,7 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 func config(b *bench) consume.Config {
 	return consume.Config{
 		Registry: entity.Product(), Parking: b.shelf,
-		Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Now: func() time.Time { return time.Unix(1767225600, 0) },
 		Wait: func(ctx context.Context, d time.Duration) error {
 			b.mu.Lock()
@@ -154,7 +160,10 @@ func config(b *bench) consume.Config {
 			b.waits = append(b.waits, d)
 			return ctx.Err()
 		},
-		Observe: func(consumer string, c consume.Counts) { b.counts[consumer] = c },
+		Observe: func(consumer string, c consume.Counts) {
+			b.oldest, c.Oldest = c.Oldest, time.Time{}
+			b.counts[consumer] = c
+		},
 	}
 }
 

@@ -70,6 +70,22 @@ func TestACountedChangeCostsOneTransactionAndForASumOneRead(t *testing.T) {
 	}
 }
 
+func TestARepetitionIsToldFromTheFirstTime(t *testing.T) {
+	t.Parallel()
+	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
+		store, _ := counted()
+		now := morning
+		consumer := projection.NewConsumer(p, store, func() time.Time { return now })
+		note := created("ann", entity.Note(), "note_1", noteWithLink())
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: note.New}))
+		batch := []change.Change{note}
+		require.Equal(t, []change.Outcome{{}}, consumer.Apply(t.Context(), batch))
+		require.Equal(t, []change.Outcome{{Already: true}}, consumer.Apply(t.Context(), batch), "by the ledger's condition")
+		now = now.Add(2 * time.Hour)
+		require.Equal(t, []change.Outcome{{Already: true}}, consumer.Apply(t.Context(), batch), "by the ledger's row")
+	}
+}
+
 func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
 	t.Parallel()
 	store, calls := counted()

@@ -69,7 +69,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 func (m *move) outcome(projection string) change.Outcome {
 	verdict := m.state.verdict()
 	if verdict == change.Done {
-		return change.Outcome{}
+		return change.Outcome{Already: m.already}
 	}
 	return change.Outcome{Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err)}
 }

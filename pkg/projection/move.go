@@ -43,6 +43,8 @@ type move struct {
 
 	state state
 	err   error
+	// already: the ledger had the records before this call; nothing but facts was left to be joined.
+	already bool
 }
 
 type state int
@@ -152,7 +154,7 @@ func (m *move) replan(row entity.Item) {
 			m.state = needsItem
 		}
 	case row.Int(attrVersion) >= m.version:
-		m.state = done
+		m.state, m.already = done, true
 	default:
 		m.from = row.Str(attrContribution)
 		if m.from == "" && m.aged {

@@ -49,7 +49,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
 	var knowing []*move
 	for _, m := range moves {
-		if m.state = done; len(m.facts) > 0 {
+		if m.state, m.already = done, true; len(m.facts) > 0 {
 			knowing = append(knowing, m)
 		}
 	}
