@@ -165,6 +165,7 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 		if !ok || row.Int(entity.AttrTTL) == at.Unix() {
 			continue
 		}
+		row = row.Clone()
 		row[entity.AttrTTL] = entity.Int(at.Unix())
 		// A timer that fired meanwhile is not to fire again.
 		err := c.Store.Put(ctx, table.Put{Item: row, If: table.Exists()})

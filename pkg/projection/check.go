@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // Evidence is what the table holds of one item, as far as a projection goes.
@@ -24,7 +25,11 @@ type Evidence struct {
 type Fault struct {
 	Key      entity.Key
 	Is, Want string
+	name     string // of the number or text, in a row that holds a sum
 }
+
+// IsAlike says that two looks at a row that keeps changing show the same fault.
+func (f Fault) IsAlike(other Fault) bool { return f.Key == other.Key && f.name == other.name }
 
 const noRow = "no row"
 
@@ -51,7 +56,7 @@ func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
 	var faults []Fault
 	if is, should := p.showLedger(e.Ledger), p.showWanted(want); is != should && (e.Ledger != nil || want != "") {
-		faults = append(faults, Fault{entity.LedgerKey(e.User, p.name, e.Ref.ID), is, should})
+		faults = append(faults, Fault{Key: entity.LedgerKey(e.User, p.name, e.Ref.ID), Is: is, Want: should})
 	}
 	return append(faults, p.checkRows(e, want)...)
 }
@@ -93,13 +98,13 @@ func (p *Projection) checkRows(e Evidence, want string) []Fault {
 		delete(missing, row.Key())
 		switch {
 		case !ok:
-			faults = append(faults, Fault{row.Key(), "there", noRow})
+			faults = append(faults, Fault{Key: row.Key(), Is: "there", Want: noRow})
 		case !wanted.Equal(row):
-			faults = append(faults, Fault{row.Key(), show(row), show(wanted)})
+			faults = append(faults, Fault{Key: row.Key(), Is: show(row), Want: show(wanted)})
 		}
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(missing), compareKeys) {
-		faults = append(faults, Fault{key, noRow, "there"})
+		faults = append(faults, Fault{Key: key, Is: noRow, Want: "there"})
 	}
 	return faults
 }
@@ -132,8 +137,9 @@ func show(row entity.Item) string {
 
 // Tally adds up ledger rows.
 type Tally struct {
-	spec  *SumSpec
-	total *delta
+	spec    *SumSpec
+	total   *delta
+	largest int64 // what any row adds to any number, the sign aside; at least 1
 }
 
 // NewTally returns an empty one. It panics for a projection that is no sum.
@@ -141,7 +147,7 @@ func (p *Projection) NewTally() *Tally {
 	if p.shape.target() == nil {
 		panic("projection: " + p.name + " is no sum")
 	}
-	return &Tally{p.shape.target(), newDelta()}
+	return &Tally{p.shape.target(), newDelta(), 1}
 }
 
 // Add counts a ledger row.
@@ -151,6 +157,7 @@ func (t *Tally) add(c string) {
 	amounts := amountsOf(c)
 	for name, n := range amounts.Add {
 		t.total.add[name] += n
+		t.largest = max(t.largest, n, -n)
 	}
 	t.total.facts = t.total.facts.join(amounts.Max)
 }
@@ -174,22 +181,49 @@ func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
 		is = entity.Item(t.spec.Empty())
 	}
 	key := t.spec.Target(user)
+	var faults []Fault
+	for _, name := range namesOf(want, is) {
+		if !entity.Equal(is[name], want[name]) {
+			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name]), name})
+		}
+	}
+	if t.spec.HoldAttr != "" && row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
+		faults = append(faults, Fault{Key: key, Is: "a repair began and did not finish", Want: "no " + t.spec.HoldAttr})
+	}
+	return faults
+}
+
+// CheckMoving is [Tally.Check] for a sum that was written while its rows were added up, given its row before and after that:
+// it returns what is wrong whatever was written. Those are numbers farther from the rows than so many writes can have moved
+// them, and texts behind those of the rows.
+func (t *Tally) CheckMoving(user string, before, after entity.Item) []Fault {
+	writes := after.Int(t.spec.VersionAttr) - before.Int(t.spec.VersionAttr)
+	room := writes * (table.MaxActions - 1) * t.largest
+	want, was, is := entity.Item(t.sum(after)), before.Map(t.spec.SumAttr), after.Map(t.spec.SumAttr)
+	var faults []Fault
+	for _, name := range namesOf(want, is) {
+		switch v := want[name].(type) {
+		case entity.String:
+			if is.Str(name) != string(v) {
+				faults = append(faults, Fault{t.spec.Target(user), showSum(name, is[name]), showSum(name, v), name})
+			}
+		default:
+			if off := want.Int(name) - was.Int(name); max(off, -off) > room {
+				faults = append(faults, Fault{t.spec.Target(user), showSum(name, is[name]), fmt.Sprintf("%s about %d", name, want.Int(name)), name})
+			}
+		}
+	}
+	return faults
+}
+
+func namesOf(items ...entity.Item) []string {
 	names := map[string]bool{}
-	for _, it := range []entity.Item{want, is} {
+	for _, it := range items {
 		for name := range it {
 			names[name] = true
 		}
 	}
-	var faults []Fault
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !entity.Equal(is[name], want[name]) {
-			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name])})
-		}
-	}
-	if t.spec.HoldAttr != "" && row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
-		faults = append(faults, Fault{key, "a repair began and did not finish", "no " + t.spec.HoldAttr})
-	}
-	return faults
+	return slices.Sorted(maps.Keys(names))
 }
 
 func showSum(name string, v entity.Value) string {
@@ -207,8 +241,13 @@ func (p *Projection) Target(user string) entity.Key {
 	return entity.Key{}
 }
 
-// Moved says that the sum was written between two reads of its row, or is held by a repair.
-func (p *Projection) Moved(before, after entity.Item, now time.Time) bool {
-	spec := p.shape.target()
-	return before.Int(spec.VersionAttr) != after.Int(spec.VersionAttr) || spec.held(after, now)
+// Moved says that the sum was written between two reads of its row.
+func (p *Projection) Moved(before, after entity.Item) bool {
+	attr := p.shape.target().VersionAttr
+	return before.Int(attr) != after.Int(attr)
+}
+
+// Held says that a repair holds the sum whose row was read.
+func (p *Projection) Held(row entity.Item, now time.Time) bool {
+	return p.shape.target().held(row, now)
 }

@@ -47,7 +47,6 @@ type Hold struct {
 	until       time.Time
 	tally       *Tally
 	fixes       []action
-	mended      int
 }
 
 // Hold takes the user's sum. The owner is unique to this repair.
@@ -73,14 +72,8 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 	return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, errUnsettled)
 }
 
-// Keep counts a ledger row that is right.
-func (h *Hold) Keep(ctx context.Context, row entity.Item) error {
-	h.tally.Add(row)
-	return h.renewInTime(ctx)
-}
-
 // Mend counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a row or
-// contributes is kept or mended once. The evidence was read under the hold: its row is the last word of the consumers then,
+// contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers then,
 // and the item cannot be older.
 func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 	m := h.c.projection.repair(e)
@@ -99,15 +92,14 @@ func (h *Hold) Drop(ctx context.Context, row entity.Item) error {
 
 func (h *Hold) fix(ctx context.Context, a action) error {
 	h.fixes = append(h.fixes, a)
-	h.mended++
 	if len(h.fixes) < holdBatch {
 		return h.renewInTime(ctx)
 	}
 	return h.write(ctx, h.holding())
 }
 
-// Mended is the number of ledger rows that were wrong.
-func (h *Hold) Mended() int { return h.mended }
+// Check returns what is wrong with the sum, once every row was counted.
+func (h *Hold) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }
 
 // Finish sets the sum to that of the rows, puts the last rows right, and gives the hold back.
 func (h *Hold) Finish(ctx context.Context) error {

@@ -105,13 +105,18 @@ func (r *run) groups(ctx context.Context, user string, t *entity.Type, families 
 
 // visit sees to it that nothing is asked about an id that can be none.
 func (r *run) visit(ctx context.Context, g group, visit func(group) error) error {
-	if entity.CheckID(g.typ.IDPrefix, g.id) != nil {
+	if !isID(g.typ, g.id) {
 		if g.item == nil {
 			return nil // its rows are strays
 		}
-		return r.found(Difference{Kind: Stray, User: g.user, Key: g.item.Key().String(), Is: "an item", ShouldBe: "another id: " + g.typ.IDPrefix + "_…"})
+		return r.misnamed(g.user, g.typ, g.item)
 	}
 	return visit(g)
+}
+
+// misnamed reports an item under a key that can be none of its type's: nothing can be derived of it.
+func (r *run) misnamed(user string, t *entity.Type, item entity.Item) error {
+	return r.found(Difference{Kind: Stray, User: user, Key: item.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…"})
 }
 
 // merge brings together what has the same id.
@@ -178,10 +183,9 @@ func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, c
 		return nil
 	}
 	err := merge(ctx, cursors, func(id string, rows [][]entity.Item) error {
-		if entity.CheckID(t.IDPrefix, id) != nil {
-			return nil
+		if isID(t, id) {
+			open = append(open, group{user: user, typ: t, id: id, rows: rows})
 		}
-		open = append(open, group{user: user, typ: t, id: id, rows: rows})
 		if len(open) < table.MaxBatchGet {
 			return nil
 		}
@@ -214,11 +218,14 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 				break
 			}
 			items.at++
-			key, err := entity.ParseSortKey(item.Str(entity.AttrSK))
-			if err != nil {
-				continue // what it is has no id
+			id, ok := idIn(item)
+			if !ok {
+				if err := r.misnamed(user, t, item); err != nil {
+					return err
+				}
+				continue
 			}
-			g := group{user: user, typ: t, id: key.Ref().ID, item: item, rows: make([][]entity.Item, len(cursors))}
+			g := group{user: user, typ: t, id: id, item: item, rows: make([][]entity.Item, len(cursors))}
 			open = append(open, g)
 			for _, c := range cursors {
 				if c.family.single {
@@ -243,3 +250,15 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 		}
 	}
 }
+
+// idIn is the id that an exception's sort key stands for.
+func idIn(item entity.Item) (id string, ok bool) {
+	key, err := entity.ParseSortKey(item.Str(entity.AttrSK))
+	if err != nil {
+		return "", false
+	}
+	return key.Ref().ID, true
+}
+
+// isID says that the text can be an id of the type.
+func isID(t *entity.Type, id string) bool { return t != nil && entity.CheckID(t.IDPrefix, id) == nil }

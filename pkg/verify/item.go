@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
@@ -83,35 +84,45 @@ func (r *run) items(ctx context.Context, user string) error {
 func (r *run) look(ctx context.Context, user string, t *entity.Type, id string) (group, error) {
 	families := r.families(t)
 	g := group{user: user, typ: t, id: id, rows: make([][]entity.Item, len(families))}
+	var keys []entity.Key // of the families of which an item has one row
+	var of []int          // the family of each
 	for i, f := range families {
-		if f.prefix == "" {
-			continue
-		}
-		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: f.prefix[:f.idFrom] + id}, Limit: pageRows}
-		if !f.single {
-			q.Range.Prefix = entity.Under(f.prefix[:f.idFrom], id)
-		} else {
-			q.Limit = 1 // the row itself comes before those of longer ids
-		}
-		for len(g.rows[i]) < familyRows {
-			page, err := r.Store.Query(ctx, q)
+		switch {
+		case f.prefix == "":
+		case f.single:
+			keys, of = append(keys, entity.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}), append(of, i)
+		default:
+			rows, err := r.few(ctx, user, family{prefix: entity.Under(f.prefix[:f.idFrom], id), idFrom: f.idFrom, keep: f.keep})
 			if err != nil {
-				return g, fmt.Errorf("look at %s: %w", id, err)
+				return g, err
 			}
-			r.read(len(page.Items))
-			for _, row := range page.Items {
-				if (f.keep == nil || f.keep(row)) && (!f.single || row.Str(entity.AttrSK) == q.Range.Prefix) {
-					g.rows[i] = append(g.rows[i], row)
-				}
-			}
-			if q.Start = page.Next; len(page.Next) == 0 || f.single {
-				break
-			}
+			g.rows[i] = rows
 		}
 	}
-	item, err := r.find(ctx, entity.ItemKey(user, g.ref()))
-	g.item = item
+	rows, err := r.Store.BatchGet(ctx, keys)
+	if err != nil {
+		return g, fmt.Errorf("look at %s: %w", id, err)
+	}
+	r.read(len(rows))
+	for _, row := range rows {
+		i := of[slices.Index(keys, row.Key())]
+		g.rows[i] = append(g.rows[i], row)
+	}
+	g.item, err = r.find(ctx, entity.ItemKey(user, g.ref()))
 	return g, err
+}
+
+// few returns the rows of a family, but not more than are kept of an item.
+func (r *run) few(ctx context.Context, user string, f family) (rows []entity.Item, err error) {
+	c := r.cursor(user, f)
+	for len(rows) < familyRows {
+		row, _, err := c.peek(ctx)
+		if err != nil || row == nil {
+			return rows, err
+		}
+		rows, c.at = append(rows, row), c.at+1
+	}
+	return rows, nil
 }
 
 // find returns nil for a row that is not there.

@@ -40,8 +40,8 @@ func (r *run) schedules(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		subject, err := reminders.ReadPayload(r.Registry, s.Payload)
-		if err != nil || subject.Name() != name {
+		subject, ok := r.subjectOf(s)
+		if !ok {
 			return r.unreadable(ctx, *d)
 		}
 		g := group{user: subject.User, typ: subject.Type, id: subject.ID}
@@ -51,6 +51,12 @@ func (r *run) schedules(ctx context.Context) error {
 		return fmt.Errorf("verify schedules: %w", err)
 	}
 	return r.settle(ctx, "")
+}
+
+// subjectOf is what a schedule is for; not ok if it says nothing, or stands under a name that is another's.
+func (r *run) subjectOf(s schedule.Schedule) (subject reminders.Subject, ok bool) {
+	subject, err := reminders.ReadPayload(r.Registry, s.Payload)
+	return subject, err == nil && subject.Name() == s.Name
 }
 
 // checkStray returns the difference that a schedule is, if it is none that its item wants.
@@ -63,8 +69,8 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, error) 
 		return nil, err
 	}
 	d := Difference{Kind: Schedule, Key: name, Is: showSchedule(r.Registry, s), ShouldBe: "no schedule"}
-	subject, err := reminders.ReadPayload(r.Registry, s.Payload)
-	if err != nil || subject.Name() != name {
+	subject, ok := r.subjectOf(s)
+	if !ok {
 		return &d, nil
 	}
 	d.User, d.offset = subject.User, subject.OffsetMinutes
@@ -135,7 +141,7 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 		for _, name := range names {
 			id, version, ok := archive.ReadCopyName(user, name)
 			t := r.Registry.OfID(id)
-			if !ok || t == nil || entity.CheckID(t.IDPrefix, id) != nil {
+			if !ok || !isID(t, id) {
 				continue // none of ours
 			}
 			isUnnamed, err := r.Archive.Unnamed(ctx, user, t, id, version)

@@ -16,7 +16,7 @@ func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projec
 	prefix := entity.LedgerPrefix(p.Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
 		id := row.Str(entity.AttrSK)[len(prefix):]
-		if t := r.Registry.OfID(id); t != nil && entity.CheckID(t.IDPrefix, id) == nil {
+		if isID(r.Registry.OfID(id), id) {
 			return nil
 		}
 		return visit(row)
@@ -78,7 +78,7 @@ func (r *run) strayRows(ctx context.Context, user string, p *projection.Projecti
 		for prefix, t := range prefixes {
 			if rest, ok := strings.CutPrefix(sk, prefix); ok {
 				id, _, hasMore := strings.Cut(rest, "#")
-				if hasMore && t.HasCollection() && entity.CheckID(t.IDPrefix, id) == nil {
+				if hasMore && t.HasCollection() && isID(t, id) {
 					return nil
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -28,75 +29,120 @@ func (r *run) sums(ctx context.Context, user string) error {
 		if !p.Summed() {
 			continue
 		}
-		isWrong, err := r.checkSum(ctx, user, p)
+		state, err := r.checkSum(ctx, user, p)
 		if err != nil {
 			return err
 		}
-		if r.mending && (isWrong || r.rebuild[i]) {
-			if err := r.forgive(ctx, user, p.Name(), r.rebuildSum(ctx, user, i)); err != nil {
+		isRecounted := false
+		if r.mending && (state != sumRight || r.rebuild[i]) {
+			err := r.rebuildSum(ctx, user, i, state == sumMoving)
+			if isRecounted = err == nil; isRecounted {
+				r.recounted[i] = true
+			}
+			if err := r.forgive(ctx, user, p.Name(), err); err != nil {
 				return err
 			}
+		}
+		if state == sumMoving && !isRecounted && !r.recounted[i] {
+			r.sum.Unsettled++
+			r.Log.WarnContext(ctx, "a sum kept changing while it was verified", "user", user, "sum", p.Name())
 		}
 	}
 	return nil
 }
 
-// checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's.
-func (r *run) checkSum(ctx context.Context, user string, p *projection.Projection) (isWrong bool, err error) {
+// sumState is what a look at a sum showed.
+type sumState int
+
+const (
+	sumRight sumState = iota
+	sumWrong
+	sumMoving // it is written so often that nothing is known; under a hold it stands still
+)
+
+// checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's. Of a sum that is
+// written without end, what is wrong whatever was written is reported, if each of the looks shows it.
+func (r *run) checkSum(ctx context.Context, user string, p *projection.Projection) (sumState, error) {
+	var lasting []projection.Fault
 	for n := range sumReads {
-		before, err := r.find(ctx, p.Target(user))
+		before, tally, after, err := r.addUp(ctx, user, p)
 		if err != nil {
-			return false, err
+			return sumMoving, err
 		}
-		tally := p.NewTally()
-		rows := r.cursor(user, family{prefix: entity.LedgerPrefix(p.Name()), idFrom: len(entity.LedgerPrefix(p.Name()))})
-		for {
-			row, _, err := rows.peek(ctx)
-			if err != nil {
-				return false, err
-			}
-			if row == nil {
-				break
-			}
-			rows.at++
-			tally.Add(row)
+		isHeld := p.Held(before, r.Now()) || p.Held(after, r.Now())
+		if !p.Moved(before, after) && !isHeld {
+			faults := tally.Check(user, after, r.Now())
+			return stateOf(faults), r.foundSum(user, faults)
 		}
-		after, err := r.find(ctx, p.Target(user))
-		if err != nil {
-			return false, err
+		var faults []projection.Fault
+		if !isHeld {
+			faults = tally.CheckMoving(user, before, after)
 		}
-		if p.Moved(before, after, r.Now()) {
-			if n%2 == 1 {
-				if err := r.Wait(ctx, r.Grace/4); err != nil {
-					return false, err
-				}
-			}
-			continue
+		if n == 0 {
+			lasting = faults
 		}
-		faults := tally.Check(user, after, r.Now())
-		for _, f := range faults {
-			if err := r.found(Difference{Kind: Statistics, User: user, Key: f.Key.String(), Is: f.Is, ShouldBe: f.Want}); err != nil {
-				return false, err
+		lasting = slices.DeleteFunc(lasting, func(f projection.Fault) bool { return !slices.ContainsFunc(faults, f.IsAlike) })
+		if n%2 == 1 {
+			if err := r.Wait(ctx, r.Grace/4); err != nil {
+				return sumMoving, err
 			}
 		}
-		return len(faults) > 0, nil
 	}
-	r.sum.Unsettled++
-	r.Log.WarnContext(ctx, "a sum kept changing while it was verified", "user", user, "sum", p.Name())
-	return true, nil // under a hold it stands still
+	if r.mending || len(lasting) == 0 {
+		return sumMoving, nil // a repair says exactly what is wrong, under its hold
+	}
+	return sumWrong, r.foundSum(user, lasting)
 }
 
-// rebuildSum puts a user's ledger rows and sum right under a hold. Each try begins at the beginning: what a former one put
-// right is found right.
-func (r *run) rebuildSum(ctx context.Context, user string, which int) error {
+func stateOf(faults []projection.Fault) sumState {
+	if len(faults) > 0 {
+		return sumWrong
+	}
+	return sumRight
+}
+
+func (r *run) foundSum(user string, faults []projection.Fault) error {
+	for _, f := range faults {
+		if err := r.found(Difference{Kind: Statistics, User: user, Key: f.Key.String(), Is: f.Is, ShouldBe: f.Want}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addUp adds up the ledger rows, and returns the sum's row as it was before and after that; nil if there is none.
+func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) (before entity.Item, tally *projection.Tally, after entity.Item, err error) {
+	if before, err = r.find(ctx, p.Target(user)); err != nil {
+		return nil, nil, nil, err
+	}
+	tally = p.NewTally()
+	prefix := entity.LedgerPrefix(p.Name())
+	err = r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+		tally.Add(row)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	after, err = r.find(ctx, p.Target(user))
+	return before, tally, after, err
+}
+
+// rebuildSum puts a user's ledger rows and sum right under a hold, and reports what was wrong with the sum if nobody could
+// tell before. Each try begins at the beginning: what a former one put right is found right.
+func (r *run) rebuildSum(ctx context.Context, user string, which int, report bool) error {
 	var err error
 	for range rebuilds {
 		var h *projection.Hold
 		if h, err = r.takeHold(ctx, user, which); err != nil {
 			return err
 		}
-		if err = r.underHold(ctx, user, which, h); err == nil {
-			return nil
+		var wrong []projection.Fault
+		if wrong, err = r.underHold(ctx, user, which, h); err == nil {
+			if !report {
+				return nil
+			}
+			return r.foundSum(user, wrong)
 		}
 		if !errors.Is(err, projection.ErrHoldLost) && !errors.Is(err, table.ErrConflict) && !isOutage(err) {
 			break
@@ -122,9 +168,9 @@ func (r *run) takeHold(ctx context.Context, user string, which int) (*projection
 
 // underHold goes through all items and ledger rows once. A repair that fails gives its hold back, if it can: the user's
 // consumers need not wait for it to lapse.
-func (r *run) underHold(ctx context.Context, user string, which int, h *projection.Hold) error {
-	err := r.mendLedger(ctx, user, which, h)
-	if err == nil {
+func (r *run) underHold(ctx context.Context, user string, which int, h *projection.Hold) (wrong []projection.Fault, err error) {
+	if err = r.mendLedger(ctx, user, which, h); err == nil {
+		wrong = h.Check()
 		err = h.Finish(ctx)
 	}
 	if err != nil && !errors.Is(err, projection.ErrHoldLost) {
@@ -132,7 +178,7 @@ func (r *run) underHold(ctx context.Context, user string, which int, h *projecti
 			r.Log.WarnContext(ctx, "a hold was not given back and will lapse", "user", user, "error", failed)
 		}
 	}
-	return err
+	return wrong, err
 }
 
 func (r *run) mendLedger(ctx context.Context, user string, which int, h *projection.Hold) error {

@@ -132,8 +132,9 @@ type run struct {
 
 	mending  bool // this pass repairs what it finds
 	suspects []suspect
-	rebuild  map[int]bool // by projection: the sum of the user at hand is to be repaired
-	master   knownMaster
+	// By projection, of the user at hand: the sum is to be repaired; and it was recounted while nobody could write it.
+	rebuild, recounted map[int]bool
+	master             knownMaster
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -169,18 +170,24 @@ func (r *run) users(ctx context.Context) error {
 			return nil
 		}
 		last = pk
-		user, err := entity.ParseUserPK(pk)
-		if err != nil {
-			return nil // a repository's, which has nothing derived
+		if user, ok := userOf(pk); ok {
+			return r.user(ctx, user)
 		}
-		return r.user(ctx, user)
+		return nil
 	})
+}
+
+// userOf is whose partition of items it is; not ok for a repository's, which has nothing derived.
+func userOf(pk string) (user string, ok bool) {
+	user, err := entity.ParseUserPK(pk)
+	return user, err == nil
 }
 
 // user looks at one user, and after a repair once more.
 func (r *run) user(ctx context.Context, user string) error {
 	r.sum.Users++
 	found, unsettled := r.sum.Found, r.sum.Unsettled
+	r.recounted = map[int]bool{}
 	r.mending = r.o.Repair
 	err := r.pass(ctx, user)
 	if err != nil || !r.o.Repair || r.sum.Found == found && r.sum.Unsettled == unsettled {

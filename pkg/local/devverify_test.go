@@ -1,0 +1,208 @@
+package local_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/local"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/verify"
+)
+
+// verified is what POST /dev/verify answered.
+func (s *system) verified(body string) (found map[string]verify.Difference, sum verify.Summary) {
+	s.t.Helper()
+	response, err := s.client.Post(s.URL()+"/dev/verify", "application/json", strings.NewReader(body))
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	require.Equal(s.t, http.StatusOK, response.StatusCode)
+	found = map[string]verify.Difference{}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		var line local.VerifyLine
+		require.NoError(s.t, json.Unmarshal(lines.Bytes(), &line))
+		require.Empty(s.t, line.Error)
+		if line.Difference != nil {
+			found[line.Difference.Key] = *line.Difference
+		}
+		if line.Summary != nil {
+			return found, *line.Summary
+		}
+	}
+	s.t.Fatalf("no summary: %v", lines.Err())
+	return nil, sum
+}
+
+// noteRows are notes of a user, each with a link to the one before, as commands would have written them.
+func noteRows(user string, n int) []entity.Item {
+	t, now := entity.Note(), time.Now().UTC()
+	var rows []entity.Item
+	last := ""
+	for range n {
+		it := entity.Item{"title": entity.String("n"), "body": entity.String("b"), "isPinned": entity.Bool(false), "status": entity.String("ACTIVE")}
+		if last != "" {
+			it.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: last}}})
+		}
+		last = "note_" + uuid.NewString()
+		rows = append(rows, t.First(user, last, it, now, nil))
+	}
+	return rows
+}
+
+// storeBehind is a store of the platform's table, past the platform.
+func (s *system) storeBehind() table.Store {
+	s.t.Helper()
+	client, done, err := local.NewClient(s.must("GET", "/dev/info", nil)["endpoint"].(string))
+	require.NoError(s.t, err)
+	s.t.Cleanup(done)
+	return dynamo.New(client)
+}
+
+// write creates, changes and deletes notes until the context ends, and returns how many writes were acknowledged.
+func (s *system) write(ctx context.Context, user string, done *atomic.Int64) error {
+	c := &http.Client{Transport: &http.Transport{}}
+	defer c.CloseIdleConnections()
+	send := func(method, path, body string, version int) (object, error) {
+		request, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Authorization", "Bearer "+user)
+		request.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			request.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+		if version > 0 {
+			request.Header.Set("If-Match", fmt.Sprintf(`"%d"`, version))
+		}
+		response, err := c.Do(request)
+		if err != nil {
+			return nil, err
+		}
+		defer response.Body.Close()
+		if response.StatusCode >= 300 {
+			return nil, fmt.Errorf("%s %s: %s", method, path, response.Status)
+		}
+		out := object{}
+		if response.StatusCode != http.StatusNoContent {
+			err = json.NewDecoder(response.Body).Decode(&out)
+		}
+		done.Add(1)
+		return out, err
+	}
+	for n := 0; ctx.Err() == nil; n++ {
+		note, err := send(http.MethodPost, "/v1/notes", `{"title":"w","body":"b"}`, 0)
+		if err != nil {
+			return err
+		}
+		path := "/v1/notes/" + note["noteId"].(string)
+		if _, err := send(http.MethodPatch, path, `{"title":"x"}`, 1); err != nil {
+			return err
+		}
+		if n%3 == 0 {
+			if _, err := send(http.MethodDelete, path, "", 2); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
+	t.Parallel()
+	items, damaged, bogus := 300, 20, 10
+	if os.Getenv("NEXUS_SOAK") != "" {
+		items, damaged, bogus = 5000, 200, 50
+	}
+	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
+	store := s.storeBehind()
+	rows := noteRows(s.user, items)
+	require.NoError(t, store.Load(t.Context(), rows))
+	s.settle()
+
+	ctx, stop := context.WithCancel(t.Context())
+	clients, writes := errgroup.Group{}, atomic.Int64{}
+	for range 4 {
+		clients.Go(func() error { return s.write(ctx, s.user, &writes) })
+	}
+	named := map[string]bool{}
+	spoil := func(key entity.Key) {
+		named[key.String()] = true
+		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
+	}
+	edgeOf := func(i int) entity.Key {
+		return entity.LinkKey(s.user, entity.Note().Ref(rows[i]), rows[i].Links()[0].Target)
+	}
+	for i := 1; i <= damaged; i++ {
+		spoil(entity.LedgerKey(s.user, []string{"stats", "links"}[i%2], rows[i].Str("noteId")))
+		spoil(edgeOf(i + damaged))
+	}
+	for i := range bogus {
+		row := links.Row(s.user, entity.Note().Ref(rows[i+3*damaged]), "NOTE/note_"+uuid.NewString())
+		named[row.Key().String()] = true
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: row}))
+	}
+	meta := entity.MetaKey(s.user)
+	wrong := entity.EmptyStats()
+	wrong[entity.StatTotalNotes], wrong[entity.StatTotalTasks] = entity.Int(1_000_000), entity.Int(-5)
+	_, err := store.Update(t.Context(), table.Update{Key: meta, Set: entity.Item{
+		entity.AttrStats: wrong, entity.AttrStatsVersion: entity.Int(1_000_000),
+	}})
+	require.NoError(t, err)
+
+	body := fmt.Sprintf(`{"user":%q}`, s.user)
+	began := time.Now()
+	found, sum := s.verified(body)
+	t.Logf("verified in %v: %+v", time.Since(began), sum)
+	for key := range named {
+		require.Contains(t, found, key)
+	}
+	require.Contains(t, found, meta.String())
+	require.LessOrEqual(t, len(found), len(named)+1, "nothing else")
+
+	began = time.Now()
+	_, sum = s.verified(fmt.Sprintf(`{"user":%q,"repair":true}`, s.user))
+	t.Logf("repaired in %v: %+v; %d writes acknowledged meanwhile", time.Since(began), sum, writes.Load())
+	require.Zero(t, sum.Remaining)
+	stop()
+	require.NoError(t, clients.Wait())
+	s.settle()
+	found, sum = s.verified(body)
+	require.Empty(t, found)
+	require.Zero(t, sum.Unsettled)
+
+	count := func(prefix string) int {
+		n, err := store.Count(t.Context(), table.Query{Partition: entity.UserPK(s.user), Range: table.Range{Prefix: prefix}})
+		require.NoError(t, err)
+		return n
+	}
+	require.EqualValues(t, count(entity.ItemPrefix(entity.TypeNote)), s.stats()["totalNotes"])
+	require.EqualValues(t, 0, s.stats()["totalTasks"])
+	require.Equal(t, items-1, count(entity.ItemPrefix(entity.RowLink)))
+}
+
+func TestVerifyRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	for body, status := range map[string]int{`{"user":"a#b"}`: 422, `{"users":"a"}`: 400, `[]`: 400, ``: 400} {
+		response, err := s.client.Post(s.URL()+"/dev/verify", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, status, response.StatusCode, body)
+	}
+}
