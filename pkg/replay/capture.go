@@ -79,8 +79,12 @@ func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error 
 
 // ended is the error, unless somebody who followed has seen enough.
 func (c Capture) ended(ctx context.Context, err error) error {
-	if c.Follow && ctx.Err() != nil {
-		return nil
+	select {
+	case <-ctx.Done():
+		if c.Follow {
+			return nil
+		}
+	default:
 	}
 	return err
 }

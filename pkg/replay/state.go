@@ -97,11 +97,17 @@ func userIn(document []byte) string {
 	return said.UserID + said.User
 }
 
+// owner returns the user in whose partition a row stands. In others stand the versioned repositories, which derive nothing.
+func owner(row entity.Item) (user string, ok bool) {
+	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	return user, err == nil
+}
+
 // row adds what a row says.
 func (v View) row(out *State, row entity.Item) error {
-	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
-	if err != nil || !v.has(user) {
-		return nil // the versioned repositories derive nothing
+	user, ok := owner(row)
+	if !ok || !v.has(user) {
+		return nil
 	}
 	sk, err := entity.ParseSortKey(row.Str(entity.AttrSK))
 	if err != nil {

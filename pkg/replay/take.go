@@ -19,7 +19,7 @@ func (s *System) takeRaw(ctx context.Context, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if len(decoded) != 1 || decoded[0].Err != nil {
+	if !isOneRecord(decoded) {
 		return nil
 	}
 	rec, err := change.Parse(raw)
@@ -28,6 +28,8 @@ func (s *System) takeRaw(ctx context.Context, raw json.RawMessage) error {
 	}
 	return s.take(ctx, rec)
 }
+
+func isOneRecord(decoded []change.Decoded) bool { return len(decoded) == 1 && decoded[0].Err == nil }
 
 // take moves the clock to when the record was written and brings its row in the table to what the record says, unless a
 // later record of the row was taken before.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"runtime"
 	"text/tabwriter"
 	"time"
 
@@ -55,8 +56,10 @@ func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 	return w.Flush()
 }
 
-// inMemory makes a store of this process with the rows in it.
+// inMemory makes a store of this process with the rows in it, and works on one core: on more, the garbage collector marks
+// the whole table on cores that have nothing else to do, and that would count as time of the agenda.
 func inMemory(ctx context.Context, rows func() ([]entity.Item, error), now func() time.Time, use func(table.Store) error) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	store := memory.New(now, memory.Options{})
 	if err := fill(ctx, store, rows); err != nil {
 		return err
