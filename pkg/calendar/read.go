@@ -14,21 +14,13 @@ import (
 func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[entity.Item, error] {
 	return func(yield func(entity.Item, error) bool) {
 		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
-		for {
-			page, err := s.Store.Query(ctx, q)
+		for it, err := range table.Rows(ctx, s.Store, q, 0) {
 			if err != nil {
-				yield(nil, fmt.Errorf("read %s/%s: %w", q.Partition, prefix, err))
+				err = fmt.Errorf("read %s/%s: %w", q.Partition, prefix, err)
+			}
+			if !yield(it, err) {
 				return
 			}
-			for _, it := range page.Items {
-				if !yield(it, nil) {
-					return
-				}
-			}
-			if len(page.Next) == 0 {
-				return
-			}
-			q.Start = page.Next
 		}
 	}
 }

@@ -67,19 +67,11 @@ const maxInstancePages = 300
 
 func (s *Service) instances(ctx context.Context, user, masterID string) ([]entity.Item, error) {
 	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
-	var rows []entity.Item
-	for range maxInstancePages {
-		page, err := s.store.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
-		}
-		rows = append(rows, page.Items...)
-		if len(page.Next) == 0 {
-			return rows, nil
-		}
-		q.Start = page.Next
+	rows, err := table.All(ctx, s.store, q, maxInstancePages)
+	if err != nil {
+		return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
 	}
-	return nil, fmt.Errorf("read the instances of %s: more than %d pages", masterID, maxInstancePages)
+	return rows, nil
 }
 
 // startOfInstances is the date behind which a page begins; empty for the beginning.

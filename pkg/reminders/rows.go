@@ -144,19 +144,14 @@ func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, 
 	q := table.Query{
 		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)},
 	}
-	var all []entity.Item
-	for range instancePages {
-		page, err := e.Store.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("exceptions of %s: %w", master.key(), err)
-		}
-		all = append(all, page.Items...)
-		if len(page.Next) == 0 {
-			return all, nil
-		}
-		q.Start = page.Next
+	all, err := table.All(ctx, e.Store, q, instancePages)
+	switch {
+	case errors.Is(err, table.ErrTooMany):
+		return nil, fmt.Errorf("%w: exceptions of %s: %w", errDamaged, master.key(), err)
+	case err != nil:
+		return nil, fmt.Errorf("exceptions of %s: %w", master.key(), err)
 	}
-	return nil, fmt.Errorf("%w: the exceptions of %s fill more than %d pages", errDamaged, master.key(), instancePages)
+	return all, nil
 }
 
 // guard is what was read of one row, as far as a change of the row shows in it.

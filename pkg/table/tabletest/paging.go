@@ -40,6 +40,23 @@ func pagingCases() []testCase {
 			f.NoError(err)
 			f.Equal(len(rows), n)
 		}},
+		{"rows are read over all pages, and over no more than are wanted", func(f *fixture) {
+			want := names(f.load(7, nil))
+			q := f.mine()
+			q.Limit = 3
+			for _, pages := range []int{0, 3, 4} {
+				rows, err := table.All(f.ctx, f.store, q, pages)
+				f.NoError(err)
+				f.Equal(want, names(rows), "%d pages", pages)
+			}
+			_, err := table.All(f.ctx, f.store, q, 2)
+			f.ErrorIs(err, table.ErrTooMany)
+			for row, err := range table.Rows(f.ctx, f.store, q, 1) { // whoever has seen enough leaves
+				f.NoError(err)
+				f.Equal(want[0], names([]entity.Item{row})[0])
+				break
+			}
+		}},
 		{"a count ignores limit and start", func(f *fixture) {
 			rows := f.load(5, nil)
 			q := f.mine()

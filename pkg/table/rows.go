@@ -1,0 +1,48 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"nexus/pkg/entity"
+)
+
+// ErrTooMany says that a query has more pages than it was given.
+var ErrTooMany = errors.New("more pages than there can be")
+
+// Rows reads a query page by page, at most so many pages; 0 reads all there are. The error comes last: [ErrTooMany], or
+// the store's.
+func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[entity.Item, error] {
+	return func(yield func(entity.Item, error) bool) {
+		for read := 0; pages == 0 || read < pages; read++ {
+			page, err := r.Query(ctx, q)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, it := range page.Items {
+				if !yield(it, nil) {
+					return
+				}
+			}
+			if len(page.Next) == 0 {
+				return
+			}
+			q.Start = page.Next
+		}
+		yield(nil, ErrTooMany)
+	}
+}
+
+// All returns what [Rows] reads.
+func All(ctx context.Context, r Reader, q Query, pages int) ([]entity.Item, error) {
+	var all []entity.Item
+	for it, err := range Rows(ctx, r, q, pages) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, it)
+	}
+	return all, nil
+}
