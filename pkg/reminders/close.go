@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"nexus/pkg/entity"
@@ -38,6 +39,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 			_, err = r.Store.Update(ctx, sent)
 		}
 		if err == nil {
+			r.tell(ctx, slog.LevelInfo, "reminder delivered", f.due, f.version, slog.String("deliveryId", f.delivery))
 			r.observe(f.observation(Delivered))
 			return nil
 		}

@@ -14,10 +14,12 @@ import (
 
 // Attributes of a fence, beside the key, title and ttl.
 const (
-	attrState         = "state"
-	attrDeliveryID    = "deliveryId"
-	attrItemType      = "itemType"
-	attrItemID        = "itemId"
+	attrState      = "state"
+	attrDeliveryID = "deliveryId"
+	attrItemType   = "itemType"
+	attrItemID     = "itemId"
+	// attrItemVersion is the item's version that decided: a delivery is logged under that write's trace id.
+	attrItemVersion   = "itemVersion"
 	attrOccurrenceUtc = "occurrenceUtc"
 	// attrStartUtc and attrDate are there for an occurrence of a series alone: elsewhere the start is the occurrence.
 	attrStartUtc      = "startUtc"
@@ -45,6 +47,7 @@ const (
 type fence struct {
 	target
 	due
+	version  int64 // of the item; 0 in a row from before it was kept
 	delivery string
 	title    string
 	firedAt  time.Time
@@ -61,6 +64,7 @@ func (f fence) row() entity.Item {
 	row[attrDeliveryID] = entity.String(f.delivery)
 	row[attrItemType] = entity.String(f.typ.Name)
 	row[attrItemID] = entity.String(f.id)
+	row[attrItemVersion] = entity.Int(f.version)
 	row[entity.AttrTitle] = entity.String(f.title)
 	row.SetTime(attrOccurrenceUtc, f.occurrence)
 	row.SetTime(attrDueUtc, f.at)
@@ -83,9 +87,9 @@ func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
 		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
 	f := fence{
-		target:   target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
-		due:      due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
-		delivery: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
+		target:  target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
+		due:     due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
+		version: row.Int(attrItemVersion), delivery: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
 		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),
 	}
 	var knowsOccurrence, knowsDue, knowsFired bool
@@ -123,7 +127,7 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 	}
 	key := d.fenceKey(s.target)
 	f = fence{
-		target: s.target, due: d, delivery: digest(key.PK, key.SK), title: s.title(d),
+		target: s.target, due: d, version: version(s.item), delivery: digest(key.PK, key.SK), title: s.title(d),
 		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser), sound: prefers(s.user, meta, prefSound),
 	}
 	actions := []table.Action{table.Put{Item: f.row(), If: table.NotExists()}}

@@ -2,6 +2,7 @@ package reminders
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"nexus/pkg/entity"
@@ -43,6 +44,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 		return err
 	}
 	if row == nil && !r.drives(key) {
+		r.tell(ctx, slog.LevelInfo, "reminder dropped", d, 0)
 		n.observe(r.observation(Dropped, d))
 	}
 	return nil

@@ -185,7 +185,7 @@ func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
 	require.Equal(t, entity.Item{
 		"PK": entity.String("USER#ann"), "SK": entity.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
 		"state": entity.String("sent"), "deliveryId": entity.String(delivery), "title": entity.String("Standup"),
-		"itemType": entity.String("EVENT"), "itemId": entity.String("evt_1"), "offsetMinutes": entity.Int(15),
+		"itemType": entity.String("EVENT"), "itemId": entity.String("evt_1"), "itemVersion": entity.Int(1), "offsetMinutes": entity.Int(15),
 		"occurrenceUtc": entity.String("2025-12-01T14:00:00Z"), "dueUtc": entity.String("2025-12-01T13:45:00Z"),
 		"firedAt": entity.String(at(fired)), "notifyBrowser": entity.Bool(true), "notifySound": entity.Bool(false),
 		"ttl": entity.Int(fired.AddDate(0, 0, 30).Unix()),

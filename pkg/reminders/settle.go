@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"nexus/pkg/entity"
 )
@@ -75,7 +76,7 @@ func (r *run) round(ctx context.Context) (stable bool, err error) {
 	if err != nil || !seen.same(again) {
 		return false, err
 	}
-	r.reportMissed(ctx, p.missed)
+	r.reportMissed(ctx, seen, p.missed)
 	return true, nil
 }
 
@@ -125,11 +126,25 @@ func (r *run) drives(key entity.Key) bool {
 	return false
 }
 
-func (r *run) reportMissed(ctx context.Context, missed []due) {
+func (r *run) reportMissed(ctx context.Context, seen snapshot, missed []due) {
 	for _, d := range missed {
-		r.Log.WarnContext(ctx, "reminder missed", "user", r.user, "item", r.id, "offsetMinutes", d.offset, "due", d.at)
+		r.tell(ctx, slog.LevelWarn, "reminder missed", d, version(seen.item))
 		r.observe(r.observation(Missed, d))
 	}
+}
+
+// tell logs what became of one due instant of the item at this version, under the trace id of the write that made it.
+func (r *run) tell(ctx context.Context, level slog.Level, what string, d due, version int64, more ...slog.Attr) {
+	if !r.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := append([]slog.Attr{
+		slog.String("user", entity.Pseudonym(r.user)), slog.String("item", r.id), slog.Int64("offsetMinutes", d.offset), slog.Time("due", d.at),
+	}, more...)
+	if version > 0 {
+		attrs = append(attrs, slog.String("traceId", entity.TraceID(r.user, r.id, version)))
+	}
+	r.Log.LogAttrs(ctx, level, what, attrs...)
 }
 
 func (r *run) observation(what Happening, d due) Observation {

@@ -40,18 +40,21 @@ func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 	return Subject{t.user, t.typ, t.id, d.offset, d.at}, nil
 }
 
-// Wanted returns the schedules that an item is to have now, by what stands in the table: one for each offset whose next
-// due instant is to come.
-func (c *Consumer) Wanted(ctx context.Context, user string, t *entity.Type, id string) ([]schedule.Schedule, error) {
+// Wanted returns what an item is to have now, by what stands in the table: a schedule for each offset whose next due instant
+// is to come, and those that are late, which somebody is to deliver at once.
+func (c *Consumer) Wanted(ctx context.Context, user string, t *entity.Type, id string) (schedules []schedule.Schedule, late []Subject, err error) {
 	s, err := c.look(ctx, target{user, t, id}, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []schedule.Schedule
-	for _, w := range decide(s, scopeOf(s.dues), c.Now()).schedules {
-		out = append(out, w.Schedule)
+	p := decide(s, scopeOf(s.dues), c.Now())
+	for _, w := range p.schedules {
+		schedules = append(schedules, w.Schedule)
 	}
-	return out, nil
+	for _, d := range p.late {
+		late = append(late, Subject{user, t, id, d.offset, d.at})
+	}
+	return schedules, late, nil
 }
 
 // InStep says that a schedule found is as good as the one wanted: for the same due instant, and called at it, or as much

@@ -1,6 +1,7 @@
 package reminders_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,6 +45,8 @@ type world struct {
 	consumer  *reminders.Consumer
 	notifier  *reminders.Notifier
 	counts    map[reminders.Happening]int
+	log       bytes.Buffer
+	level     slog.LevelVar // from which on is logged: nothing, until somebody looks
 	read      string // sequence number of the last record taken from the feed
 	history   []change.Change
 	states    map[entity.Key]string // of every fence, as last seen
@@ -56,6 +59,7 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[entity.Key]string{}, revisions: map[entity.Key]int64{}}
+	w.level.Set(slog.LevelError + 1)
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		w.watchRows(c)
@@ -69,7 +73,7 @@ func setup(t *testing.T) *world {
 	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
 	w.bus = &recorder{fault: w.fault}
 	config := reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock, Log: slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
 		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
