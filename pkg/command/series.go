@@ -39,19 +39,11 @@ func (c call) checkSeries(masterID string) (entity.Ref, error) {
 // instances returns the rows of a series' instances as they are, also those that count for nobody.
 func (c call) instances(ctx context.Context, masterID string) ([]entity.Item, error) {
 	q := table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
-	var rows []entity.Item
-	for range maxInstancePages {
-		page, err := c.store.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
-		}
-		rows = append(rows, page.Items...)
-		if len(page.Next) == 0 {
-			return rows, nil
-		}
-		q.Start = page.Next
+	rows, err := table.All(ctx, c.store, q, maxInstancePages)
+	if err != nil {
+		return nil, fmt.Errorf("read the instances of %s: %w", masterID, err)
 	}
-	return nil, fmt.Errorf("read the instances of %s: more than %d pages", masterID, maxInstancePages)
+	return rows, nil
 }
 
 // open returns a series for questions about dates, for which no zone of a viewer matters.
@@ -78,18 +70,8 @@ func isUndone(row entity.Item) bool {
 	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(entity.AttrModifiedFields)
 }
 
-// undone is what stays of an instance that counts for nobody: its key, so that its id keeps counting its versions.
-func (c call) undone(row entity.Item) entity.Item {
-	bare := entity.Item{}
-	for _, name := range append(entity.SpanFields(),
-		entity.AttrPK, entity.AttrSK, entity.AttrType, entity.AttrEventID, entity.AttrMasterID, entity.AttrRecurrenceID,
-		entity.AttrCreatedAt, entity.AttrDueSetAt) {
-		if v, ok := row[name]; ok {
-			bare[name] = v
-		}
-	}
-	return c.instanceType().Next(c.user, row, bare, c.now, nil)
-}
+// undone is what stays of an instance that counts for nobody.
+func (c call) undone(row entity.Item) entity.Item { return entity.Undone(c.user, row, c.now) }
 
 // firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series' version,
 // so its own begins behind that: of two who change it under the version of the series only the first succeeds.

@@ -1,6 +1,9 @@
 package entity
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its own
 // times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was undone: it
@@ -41,6 +44,19 @@ func SpanFields() []string {
 
 // isUndone says that the exception counts for nobody.
 func isUndone(it Item) bool { return !it.Has(AttrModifiedFields) }
+
+// Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps counting
+// its versions, and its times.
+func Undone(user string, row Item, now time.Time) Item {
+	bare := Item{}
+	for _, name := range append(SpanFields(),
+		AttrPK, AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt) {
+		if v, ok := row[name]; ok {
+			bare[name] = v
+		}
+	}
+	return Instance().Next(user, row, bare, now, nil)
+}
 
 func indexInstance(user string, it Item) IndexKeys {
 	if isUndone(it) {

@@ -174,45 +174,21 @@ func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	for _, row := range r.other(g, familyFence) {
 		add(Fence, row.Key().String(), "begun and not ended", "sent")
 	}
-	if g.item != nil && g.typ.Name == entity.TypeInstance {
-		if isOrphan, err := r.isOrphan(ctx, g); err != nil {
-			return nil, err
-		} else if isOrphan {
-			add(Exception, g.item.Key().String(), "an exception without a series", "no row")
-		}
+	left, err := r.checkException(ctx, g)
+	if err != nil {
+		return nil, err
 	}
+	out = append(out, left...)
 	scheduled, err := r.checkSchedules(ctx, g)
 	return append(out, scheduled...), err
 }
 
-// knownMaster is the series asked for last: its exceptions lie side by side.
-type knownMaster struct {
-	key    entity.Key
-	exists bool
-}
-
-func (r *run) isOrphan(ctx context.Context, g group) (bool, error) {
-	masterID, _, err := entity.ParseInstanceID(g.id)
-	if err != nil {
-		return false, err
-	}
-	key := entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
-	if r.master.key != key || !r.master.exists {
-		row, err := r.find(ctx, key)
-		if err != nil {
-			return false, err
-		}
-		r.master = knownMaster{key, row != nil}
-	}
-	return !r.master.exists, nil
-}
-
-// checkSchedules holds the scheduler against what the item is to have.
+// checkSchedules holds the scheduler, and what was delivered, against what the item is to have.
 func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error) {
 	if r.Reminders == nil || g.item == nil || !reminders.Has(g.typ) || len(g.typ.Dues(g.item)) == 0 {
 		return nil, nil
 	}
-	wanted, err := r.Reminders.Wanted(ctx, g.user, g.typ, g.id)
+	wanted, late, err := r.Reminders.Wanted(ctx, g.user, g.typ, g.id)
 	if err != nil {
 		if isOutage(err) {
 			return nil, err
@@ -220,26 +196,63 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(), ShouldBe: "an item whose reminders can be reckoned"}}, nil
 	}
 	var out []Difference
-	for _, w := range wanted {
-		subject, err := reminders.ReadPayload(r.Registry, w.Payload)
+	for _, subject := range late {
+		comes, err := r.isComing(ctx, subject)
 		if err != nil {
 			return nil, err
 		}
-		d := Difference{Kind: Schedule, User: g.user, Key: w.Name, ShouldBe: showSubject(subject), offset: subject.OffsetMinutes}
-		is, err := r.Schedules.Find(ctx, w.Name)
-		switch {
-		case errors.Is(err, schedule.ErrNotFound):
-			d.Is = "no schedule of " + g.id
-		case err != nil:
-			return nil, err
-		case reminders.InStep(is, w, r.Registry):
-			continue
-		default:
-			d.Is = showSchedule(r.Registry, is)
+		if !comes {
+			out = append(out, Difference{
+				Kind: Late, User: g.user, Key: subject.Name(), Is: "not delivered: " + showSubject(subject), ShouldBe: "delivered", offset: subject.OffsetMinutes,
+			})
 		}
-		out = append(out, d)
+	}
+	for _, w := range wanted {
+		d, err := r.checkSchedule(ctx, g, w)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			out = append(out, *d)
+		}
 	}
 	return out, nil
+}
+
+// isComing says that the scheduler still has what is late, and may be calling it at this moment.
+func (r *run) isComing(ctx context.Context, late reminders.Subject) (bool, error) {
+	if r.Now().Sub(late.Due) > callTime {
+		return false, nil
+	}
+	s, err := r.Schedules.Find(ctx, late.Name())
+	if errors.Is(err, schedule.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	subject, ok := r.subjectOf(s)
+	return ok && subject.Due.Equal(late.Due), nil
+}
+
+func (r *run) checkSchedule(ctx context.Context, g group, wanted schedule.Schedule) (*Difference, error) {
+	subject, err := reminders.ReadPayload(r.Registry, wanted.Payload)
+	if err != nil {
+		return nil, err
+	}
+	d := Difference{Kind: Schedule, User: g.user, Key: wanted.Name, ShouldBe: showSubject(subject), offset: subject.OffsetMinutes}
+	is, err := r.Schedules.Find(ctx, wanted.Name)
+	switch {
+	case errors.Is(err, schedule.ErrNotFound):
+		d.Is = "no schedule of " + g.id
+	case err != nil:
+		return nil, err
+	case reminders.InStep(is, wanted, r.Registry):
+		return nil, nil
+	default:
+		d.Is = showSchedule(r.Registry, is)
+	}
+	return &d, nil
 }
 
 func showSubject(s reminders.Subject) string {

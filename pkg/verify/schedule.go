@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/archive"
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	// callTime is how long after its instant a schedule may be on its way to being delivered.
+	// callTime is how long after its instant a reminder may be on its way to being delivered.
 	callTime = 10 * time.Minute
 	// maxStalled bounds the walks of one user that are taken up in a run.
 	maxStalled = 1000
@@ -77,17 +78,18 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, error) 
 	if late := r.Now().Sub(s.At); late >= 0 && late < callTime {
 		return nil, nil // it is being delivered
 	}
-	wanted, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
+	wanted, undelivered, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
 	if err != nil {
 		if isOutage(err) {
 			return nil, err
 		}
 		return nil, nil // the item itself shows what is wrong
 	}
-	for _, w := range wanted {
-		if w.Name == name {
-			return nil, nil // whether it is the right one shows with its item
-		}
+	// Whether it is the right one, or was to be delivered, shows with its item.
+	isWanted := slices.ContainsFunc(wanted, func(w schedule.Schedule) bool { return w.Name == name })
+	isLate := slices.ContainsFunc(undelivered, func(u reminders.Subject) bool { return u.Name() == name && u.Due.Equal(subject.Due) })
+	if isWanted || isLate {
+		return nil, nil
 	}
 	return &d, nil
 }

@@ -3,13 +3,11 @@ package verify
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/table"
 )
 
 const (
@@ -124,7 +122,7 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 	var offsets []int64
 	for _, d := range differences {
 		kinds[d.Kind], keys[d.Key] = true, true
-		if d.Kind == Schedule {
+		if d.Kind == Schedule || d.Kind == Late {
 			offsets = append(offsets, d.offset)
 		}
 	}
@@ -143,7 +141,7 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 		errs = append(errs, r.Archive.Mend(ctx, g.user, g.typ, g.id))
 	}
 	if kinds[Exception] {
-		errs = append(errs, r.dropOrphan(ctx, g))
+		errs = append(errs, r.clearException(ctx, g))
 	}
 	if kinds[Fence] {
 		for _, row := range r.other(g, familyFence) {
@@ -151,7 +149,7 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 			errs = append(errs, err)
 		}
 	}
-	if kinds[Schedule] {
+	if len(offsets) > 0 {
 		errs = append(errs, r.Reminders.Settle(ctx, g.user, g.typ, g.id, offsets...))
 	}
 	return r.forgive(ctx, g.user, g.id, errors.Join(errs...))
@@ -164,21 +162,5 @@ func (r *run) forgive(ctx context.Context, user, what string, err error) error {
 		return err
 	}
 	r.Log.ErrorContext(ctx, "repair failed", "user", user, "of", what, "error", err)
-	return nil
-}
-
-// dropOrphan removes an exception whose series is gone, as the command that deleted the series would have.
-func (r *run) dropOrphan(ctx context.Context, g group) error {
-	masterID, _, err := entity.ParseInstanceID(g.id)
-	if err != nil {
-		return err
-	}
-	err = r.Store.Transact(ctx,
-		table.Delete{Key: g.item.Key(), If: table.AtVersion(g.item.Int(entity.AttrVersion))},
-		table.Check{Key: entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), If: table.NotExists()},
-	)
-	if err != nil {
-		return fmt.Errorf("delete %s: %w", g.item.Key(), err)
-	}
 	return nil
 }

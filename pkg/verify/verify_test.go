@@ -133,7 +133,10 @@ func damages() map[string]struct {
 		"a copy is nobody's": {func(w *world, o of) {
 			require.NoError(w.t, w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
 		}, verify.Archive, "/77.json"},
-		"an exception has no series": {func(w *world, o of) { w.remove(o["master"]) }, verify.Exception, "INSTANCE#"},
+		"an exception has no series": {func(w *world, o of) {
+			w.remove(o["master"])
+			w.now = w.now.Add(11 * time.Minute)
+		}, verify.Exception, "INSTANCE#"},
 		"a repair died": {func(w *world, o of) {
 			w.set(entity.MetaKey(ann), "statsHold", entity.Map{"owner": entity.String("x"), "until": entity.String(entity.FormatInstant(w.now.Add(-time.Hour)))})
 		}, verify.Statistics, "USER_META"},

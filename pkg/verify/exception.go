@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// stagedFor is how long an exception may wait for its series: a split writes the exceptions of the new one first, and no
+// command takes as long.
+const stagedFor = 10 * time.Minute
+
+// homeless is why an exception has no series.
+type homeless int
+
+const (
+	hasSeries homeless = iota
+	neverHad           // its series was never written, or was lost
+	deleted            // its user deleted the series, and it was left behind
+)
+
+// knownMaster is the series asked for last: its exceptions lie side by side.
+type knownMaster struct {
+	key   entity.Key
+	state homeless
+}
+
+// seriesOf says what became of an exception's series.
+func (r *run) seriesOf(ctx context.Context, g group) (entity.Key, homeless, error) {
+	masterID, _, err := entity.ParseInstanceID(g.id)
+	if err != nil {
+		return entity.Key{}, hasSeries, err
+	}
+	key := entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
+	if r.master.key == key {
+		return key, r.master.state, nil
+	}
+	rows, err := r.Store.BatchGet(ctx, []entity.Key{key, entity.GoneKey(g.user, masterID)})
+	if err != nil {
+		return key, hasSeries, fmt.Errorf("read the series of %s: %w", g.id, err)
+	}
+	r.read(len(rows))
+	state := neverHad
+	for _, row := range rows {
+		if row.Key() == key {
+			state = hasSeries
+			break
+		}
+		state = deleted
+	}
+	r.master = knownMaster{key, state}
+	return key, state, nil
+}
+
+// checkException finds exceptions without a series: nobody sees them, but they are in the indexes, and their links count.
+func (r *run) checkException(ctx context.Context, g group) ([]Difference, error) {
+	if g.item == nil || g.typ.Name != entity.TypeInstance {
+		return nil, nil
+	}
+	_, state, err := r.seriesOf(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	d := Difference{Kind: Exception, User: g.user, Key: g.item.Key().String()}
+	switch written, ok := g.item.Time(entity.AttrUpdatedAt); {
+	case state == deleted:
+		d.Is, d.ShouldBe = "an exception of a series that was deleted", "no row"
+	case state == neverHad && g.item.Has(entity.AttrModifiedFields) && (!ok || r.Now().Sub(written) > stagedFor):
+		d.Is, d.ShouldBe = "an exception without a series", "undone"
+	default:
+		return nil, nil
+	}
+	return []Difference{d}, nil
+}
+
+// clearException does what the command would have done that was interrupted. That of a deleted series is deleted: its id
+// never comes back. Any other is undone, since a split that is repeated may still want its row, and goes on counting from
+// its version.
+func (r *run) clearException(ctx context.Context, g group) error {
+	master, state, err := r.seriesOf(ctx, g)
+	if err != nil || state == hasSeries {
+		return err
+	}
+	asRead := table.AtVersion(g.item.Int(entity.AttrVersion))
+	var clear table.Action = table.Change(g.item, entity.Undone(g.user, g.item, r.Now()), asRead)
+	if state == deleted {
+		clear = table.Delete{Key: g.item.Key(), If: asRead}
+	}
+	if err := r.Store.Transact(ctx, clear, table.Check{Key: master, If: table.NotExists()}); err != nil {
+		return fmt.Errorf("clear %s: %w", g.item.Key(), err)
+	}
+	return nil
+}

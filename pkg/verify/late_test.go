@@ -1,0 +1,57 @@
+package verify_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/verify"
+)
+
+func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]struct {
+		since    time.Duration
+		lost     bool // its schedule
+		want     verify.Kind
+		isRaised bool
+	}{
+		"lost, a minute ago":         {time.Minute, true, verify.Late, true},
+		"lost, an hour ago":          {time.Hour, true, verify.Late, true},
+		"lost, two days ago":         {48 * time.Hour, true, "", false},
+		"not called, a minute ago":   {time.Minute, false, "", false},
+		"not called, an hour ago":    {time.Hour, false, verify.Late, true},
+		"not called, two days ago":   {48 * time.Hour, false, verify.Schedule, false},
+		"lost, and due in a minute":  {-time.Minute, true, verify.Schedule, false},
+		"there, and due in a minute": {-time.Minute, false, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			event := w.create(ann, entity.TypeEvent, map[string]any{
+				"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "UTC", "reminderMinutes": numbers(60),
+			})
+			require.True(t, w.drain())
+			if of.lost {
+				w.unschedule(event.Str("eventId"), 60)
+			}
+			w.now = time.Date(2026, time.March, 3, 8, 0, 0, 0, time.UTC).Add(of.since)
+			found, sum := w.verify(verify.Options{Repair: true})
+			require.Zero(t, sum.Remaining)
+			kinds := map[verify.Kind]bool{}
+			for _, d := range found {
+				kinds[d.Kind] = true
+			}
+			require.Equal(t, of.want != "", len(found) > 0, "%v", found)
+			require.Equal(t, of.want != "", kinds[of.want], "%v", found)
+			fences := w.rows(ann, entity.ItemPrefix(entity.RowFired))
+			if require.Equal(t, of.isRaised, len(fences) == 1); of.isRaised {
+				require.Equal(t, "sent", fences[0].Str("state"))
+			}
+			found, _ = w.verify(verify.Options{Repair: true})
+			require.Empty(t, found)
+		})
+	}
+}
