@@ -47,7 +47,7 @@ type world struct {
 	counts    map[reminders.Happening]int
 	log       bytes.Buffer
 	level     slog.LevelVar // from which on is logged: nothing, until somebody looks
-	read      string // sequence number of the last record taken from the feed
+	read      string        // sequence number of the last record taken from the feed
 	history   []change.Change
 	states    map[entity.Key]string // of every fence, as last seen
 	revisions map[entity.Key]int64  // of every cursor
