@@ -102,6 +102,22 @@ func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
 	require.Equal(t, int64(5), w.get(task.Key()).Int("version"))
 }
 
+func TestACopyThatIsMadeAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Event()
+	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
+	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
+	w.settle()
+	cold, err := w.store.Get(t.Context(), entity.ColdKey(ann, event.Str("eventId")))
+	require.NoError(t, err)
+	first, err := w.copies.Get(t.Context(), cold.Str("object"))
+	require.NoError(t, err)
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, event.Str("eventId")), "now that it has a ttl")
+	again, err := w.copies.Get(t.Context(), cold.Str("object"))
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(again))
+}
+
 func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), entity.Event()

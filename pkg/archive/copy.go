@@ -27,7 +27,8 @@ func object(user, itemID string, version int64) string {
 	return "archive/" + user + "/" + itemID + "/" + strconv.FormatInt(version, 10) + ".json"
 }
 
-// coldCopy is the form of the object: the item in DynamoDB's JSON, as it stood in the table.
+// coldCopy is the form of the object: the item in DynamoDB's JSON, as it stood in the table before it had a ttl. So one
+// version has one copy, however often and whenever it is made.
 type coldCopy struct {
 	ItemType string          `json:"itemType"`
 	ItemID   string          `json:"itemId"`
@@ -77,7 +78,9 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it entity.Item) (settled bool, err error) {
 	version := it.Int(entity.AttrVersion)
 	name := object(ch.User, ch.Ref.ID, version)
-	body, err := json.Marshal(coldCopy{ch.Type.Name, ch.Ref.ID, version, change.AppendItem(nil, it)})
+	lasting := it.Clone()
+	delete(lasting, entity.AttrTTL)
+	body, err := json.Marshal(coldCopy{ch.Type.Name, ch.Ref.ID, version, change.AppendItem(nil, lasting)})
 	if err != nil {
 		return false, fmt.Errorf("encode cold copy: %w", err)
 	}
