@@ -22,9 +22,16 @@ type author struct {
 	*shelf
 }
 
+const (
+	newYork  = "America/New_York"
+	london   = "Europe/London"
+	lordHowe = "Australia/Lord_Howe"
+	apia     = "Pacific/Apia"
+)
+
 // zoneNames are where users and their items are: clocks that change by an hour and by half an hour, and a place that once
 // left out a day.
-var zoneNames = []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "UTC"}
+var zoneNames = []string{newYork, london, lordHowe, apia, "UTC"}
 
 // most is how many items of a kind a user makes before changing those there are.
 const most = 3
@@ -42,7 +49,10 @@ func document(text string) map[string]any {
 
 // write returns a command with the version it needs and a name for it.
 func (a author) write() (cmd command.Command, expected *int64, name string) {
-	if a.luck.one(10) {
+	if a.wanted.ID != "" {
+		return a.about(a.registry.Named(a.wanted.Type), a.wanted.ID, a.items[a.wanted.ID])
+	}
+	if a.luck.one(10) || a.isNew() && a.luck.one(2) {
 		return a.settings()
 	}
 	typeName := pick(a.luck, a.luck.kinds...)
@@ -54,9 +64,14 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 	if n := a.living(typeName); id == "" || n < most && a.luck.one(2+3*n) {
 		return a.create(typ)
 	}
+	return a.about(typ, id, it)
+}
+
+// about is what a user does with an item; nil is one that is not there.
+func (a author) about(typ *entity.Type, id string, it entity.Item) (cmd command.Command, expected *int64, name string) {
 	expected = a.version(it)
 	switch n := a.luck.IntN(20); {
-	case n == 0 && typeName == entity.TypeMaster:
+	case n == 0 && typ.Name == entity.TypeMaster:
 		return command.DeleteSeries{ID: id}, expected, "delete " + id
 	case n == 0:
 		return command.Delete{Type: typ, ID: id}, expected, "delete " + id
@@ -65,7 +80,7 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 	case n < 10 && it.Has(entity.AttrTTL):
 		return a.restore(typ, id), nil, "restore " + id
 	}
-	switch typeName {
+	switch typ.Name {
 	case entity.TypeMaster:
 		return a.series(id, it, expected)
 	case entity.TypeReminder:
@@ -73,7 +88,7 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 			return a.act(id)
 		}
 	}
-	text := a.patch(typeName, it)
+	text := a.patch(typ.Name, it)
 	return command.Update{Type: typ, ID: id, Patch: document(text)}, expected, "update " + id + " " + text
 }
 
@@ -122,7 +137,14 @@ func (a author) version(it entity.Item) *int64 {
 }
 
 func (a author) settings() (command.Command, *int64, string) {
-	text := fmt.Sprintf(`{"defaultTzid":%q}`, pick(a.luck, zoneNames...))
+	zone := a.luck.zone
+	if a.meta.Str(entity.AttrDefaultTzid) == zone || a.luck.one(3) {
+		zone = pick(a.luck, zoneNames...)
+	}
+	text := fmt.Sprintf(`{"defaultTzid":%q}`, zone)
+	if a.isNew() {
+		return command.UpdateMe{Patch: document(text)}, a.version(a.meta), "settings " + text
+	}
 	switch a.luck.IntN(4) {
 	case 0:
 		text = fmt.Sprintf(`{"preferences":{"autoArchiveDelayHours":%d}}`, pick(a.luck, 1, 2, 24, 100))
@@ -131,6 +153,9 @@ func (a author) settings() (command.Command, *int64, string) {
 	}
 	return command.UpdateMe{Patch: document(text)}, a.version(a.meta), "settings " + text
 }
+
+// isNew says that its user has nothing yet.
+func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
 	return command.External{Name: "restore", Type: typ, ID: id, Write: func(ctx context.Context, more ...table.Action) (entity.Item, error) {

@@ -53,7 +53,9 @@ type history struct {
 	settling bool    // the faults have stopped
 	requests []*request
 	users    []string
-	created  int // ids made
+	created  int        // ids made
+	asked    int        // requests made up
+	wanted   entity.Ref // what the next request is to be about; zero for anything
 
 	known      *known
 	operations int64

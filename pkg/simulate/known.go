@@ -106,6 +106,7 @@ func (h *history) take1(r *record) {
 	}
 	switch sk.Prefix {
 	case entity.RowLedger:
+		h.checkLedger(s, r)
 		if s.ledgers[sk.Components[0]] == nil {
 			s.ledgers[sk.Components[0]] = map[string]entity.Item{}
 		}
@@ -132,6 +133,7 @@ func (h *history) take1(r *record) {
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
 	case entity.TypeUserMeta:
+		h.checkHold(s, r)
 		s.meta, s.moved = r.New, true
 	}
 	if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {

@@ -64,10 +64,8 @@ func (h *history) comeLate() {
 
 // scramble puts a batch in another order: whoever takes up what was parked has no order.
 func (h *history) scramble(batch []*record) []*record {
-	if h.luck.one(2) {
-		batch = slices.Clone(batch)
-		h.luck.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
-	}
+	batch = slices.Clone(batch)
+	h.shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 	return batch
 }
 

@@ -26,6 +26,7 @@ type nature struct {
 	crashes       int  // of a hundred faults
 	held          int  // of a hundred workers, those that are held while others go on
 	begin         time.Time
+	zone          string   // whose clocks are about to change
 	kinds         []string // what its users have
 	slow          bool     // days pass rather than hours
 	importing     bool     // calendars of other programs come in
@@ -38,16 +39,19 @@ var allKinds = []string{
 	entity.TypeMaster, entity.TypeMaster, entity.TypeMaster,
 }
 
-// begins are days before clocks change, or a day is left out, in the zones of this world.
-var begins = [...]time.Time{
-	time.Date(2025, time.March, 8, 9, 0, 0, 0, time.UTC),      // New York
-	time.Date(2025, time.March, 29, 7, 30, 0, 0, time.UTC),    // London
-	time.Date(2025, time.April, 5, 3, 0, 0, 0, time.UTC),      // Lord Howe, half an hour back
-	time.Date(2025, time.October, 4, 6, 0, 0, 0, time.UTC),    // Lord Howe, half an hour on
-	time.Date(2025, time.October, 25, 12, 0, 0, 0, time.UTC),  // London
-	time.Date(2025, time.November, 1, 18, 0, 0, 0, time.UTC),  // New York
-	time.Date(2011, time.December, 28, 20, 0, 0, 0, time.UTC), // Apia, which had no 30 December
-	time.Date(2024, time.February, 28, 10, 0, 0, 0, time.UTC),
+// eves are days before clocks change, or a day is left out, and where they do.
+var eves = [...]struct {
+	at   time.Time
+	zone string
+}{
+	{time.Date(2025, time.March, 8, 9, 0, 0, 0, time.UTC), newYork},
+	{time.Date(2025, time.March, 29, 7, 30, 0, 0, time.UTC), london},
+	{time.Date(2025, time.April, 5, 3, 0, 0, 0, time.UTC), lordHowe},   // half an hour back
+	{time.Date(2025, time.October, 4, 6, 0, 0, 0, time.UTC), lordHowe}, // half an hour on
+	{time.Date(2025, time.October, 25, 12, 0, 0, 0, time.UTC), london},
+	{time.Date(2025, time.November, 1, 18, 0, 0, 0, time.UTC), newYork},
+	{time.Date(2011, time.December, 28, 20, 0, 0, 0, time.UTC), apia}, // which had no 30 December
+	{time.Date(2024, time.February, 28, 10, 0, 0, 0, time.UTC), newYork},
 }
 
 func newLuck(seed uint64) *luck {
@@ -58,9 +62,10 @@ func newLuck(seed uint64) *luck {
 		faults:  [...]int{0, 50, 150, 400, 1000}[l.IntN(5)],
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
-		begin:   begins[l.IntN(len(begins))],
 		kinds:   allKinds, slow: l.one(3), damaging: l.one(4), importing: l.one(3),
 	}
+	eve := eves[l.IntN(len(eves))]
+	l.begin, l.zone = eve.at, eve.zone
 	if !l.one(4) { // few kinds, so that more becomes of each
 		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}
 	}

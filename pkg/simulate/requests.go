@@ -95,21 +95,23 @@ func (h *history) answered(w *worker, err error) {
 }
 
 // newRequest makes up what a user wants next.
-func (h *history) newRequest() *request {
-	user := h.users[h.luck.IntN(len(h.users))]
+func (h *history) newRequest() *request { return h.requestOf(h.users[h.luck.IntN(len(h.users))]) }
+
+// requestOf makes up what one user wants.
+func (h *history) requestOf(user string) *request {
 	a := author{history: h, shelf: h.known.shelves[user]}
 	var cmd command.Command
 	var expected *int64
 	var name, text string
-	if h.luck.importing && h.luck.one(8) {
+	if h.luck.importing && h.luck.one(8) && h.wanted.ID == "" {
 		text = a.calendarText()
 		name = "import " + strings.ReplaceAll(text, "\r\n", " ")
 	} else {
 		cmd, expected, name = a.write()
 	}
 	r := &request{name: name, calendar: text, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}
-	if !h.luck.one(3) {
-		r.IdempotencyKey = fmt.Sprintf("key-%d", h.step)
+	if h.asked++; !h.luck.one(3) {
+		r.IdempotencyKey = fmt.Sprintf("key-%d-%d", h.step, h.asked)
 	}
 	return r
 }

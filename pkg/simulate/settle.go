@@ -75,13 +75,11 @@ func (h *history) settle(sweeps bool) (moved bool) {
 		moved = len(h.store.Sweep(h.now, 0)) > 0 || moved
 		h.absorb(nil)
 	}
-	for n := 0; h.violation == nil; n++ {
-		w := h.takeLeft()
-		if w == nil || n > len(h.stream.log)+1000 {
-			break
+	for range h.leftover() {
+		if w := h.takeLeft(); w != nil && h.violation == nil {
+			h.run(w, -1)
+			moved = true
 		}
-		h.run(w, -1)
-		moved = true
 	}
 	for _, r := range h.readers {
 		for _, sh := range h.stream.shards {

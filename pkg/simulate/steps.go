@@ -1,11 +1,8 @@
 package simulate
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
-
-	"nexus/pkg/consume"
 )
 
 // maxHeld bounds the workers that are held at a time.
@@ -18,8 +15,10 @@ func (h *history) take() {
 		h.begin(h.send(h.newRequest()))
 	case n < 42 && len(h.requests) > 0:
 		h.sendAgain()
-	case n < 66:
+	case n < 62:
 		h.deliverSome()
+	case n < 66:
+		h.contend()
 	case n < 74:
 		h.fireSome()
 	case n < 79:
@@ -216,75 +215,6 @@ func (h *history) sweep() {
 	keys := h.store.Sweep(h.now.Add(-late), pick(h.luck, 0, 1, 3))
 	h.tell("TTL removes %v", keys)
 	h.absorb(nil)
-}
-
-// redrive takes something up that was given up.
-func (h *history) redrive() {
-	if w := h.takeLeft(); w != nil {
-		h.begin(w)
-	}
-}
-
-// takeLeft begins one delivery of what was parked or given up; nil if nothing was.
-func (h *history) takeLeft() *worker {
-	parked, err := h.parking.List(noContext, "", 1000, "")
-	if err != nil {
-		h.violate("I8", "", "parking", "%v", err)
-		return nil
-	}
-	total := len(parked) + len(h.known.left)
-	if total == 0 {
-		return nil
-	}
-	n := h.luck.IntN(total)
-	if n < len(parked) {
-		h.happened["parked record taken up"]++
-		return h.takeParked(parked[n])
-	}
-	n -= len(parked)
-	h.happened["record given up taken up"]++
-	one := h.known.left[n]
-	h.known.left = slices.Delete(h.known.left, n, n+1)
-	w := h.handleRaw(one.loop, one.name, []json.RawMessage{one.payload}, one.users, func(unfinished string) {
-		if unfinished != "" {
-			h.known.left = append(h.known.left, one)
-		}
-	})
-	w.lost = func() { h.known.left = append(h.known.left, one) }
-	return w
-}
-
-// takeParked delivers a parked record to its consumer, and removes the object when that is done.
-func (h *history) takeParked(name string) *worker {
-	body, err := h.parking.Get(noContext, name)
-	if err == nil {
-		var parked consume.Parked
-		var records []json.RawMessage
-		if parked, err = consume.ReadParked(body); err == nil {
-			if records, err = consume.Records(body); err == nil {
-				if err = h.parking.Delete(noContext, name); err == nil {
-					return h.takeRecords(name, body, parked.Consumer, records)
-				}
-			}
-		}
-	}
-	h.violate("I8", "", name, "a parked record cannot be taken up: %v", err)
-	return nil
-}
-
-func (h *history) takeRecords(name string, body []byte, consumer string, records []json.RawMessage) *worker {
-	back := func() {
-		if err := h.parking.Put(noContext, name, body); err != nil {
-			h.violate("I8", "", name, "%v", err)
-		}
-	}
-	w := h.handleRaw(h.alone[consumer], "parked "+name, records, h.users, func(unfinished string) {
-		if unfinished != "" {
-			back()
-		}
-	})
-	w.lost = back
-	return w
 }
 
 // redeliver hands records of any age to a consumer once more.

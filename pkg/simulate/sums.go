@@ -13,7 +13,10 @@ import (
 )
 
 // Attributes of a ledger row (docs/correctness.md, "the versioned contribution ledger").
-const ledgerContribution = "c"
+const (
+	ledgerContribution = "c"
+	ledgerVersion      = "v"
+)
 
 // amounts is what a contribution of the statistics adds.
 type amounts struct {
@@ -61,6 +64,24 @@ func (h *history) checkSums() {
 		if edges != len(s.links) {
 			h.violate("I1", user, "links", "are %d rows, and %d in the ledger", len(s.links), edges)
 		}
+	}
+}
+
+// checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again (I1).
+func (h *history) checkLedger(s *shelf, r *record) {
+	if r.Old == nil || r.New == nil || r.by == outside {
+		return
+	}
+	if was, is := r.Old.Int(ledgerVersion), r.New.Int(ledgerVersion); is < was {
+		h.violate("I1", s.user, r.Key.SK, "goes back from version %d to %d", was, is)
+	}
+}
+
+// checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
+func (h *history) checkHold(s *shelf, r *record) {
+	until, held := r.Old.Map(entity.AttrStatsHold).Time("until")
+	if r.by == delivering && held && until.After(h.now) && !entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
+		h.violate("I1", s.user, entity.AttrStats, "are written under the hold of a repair")
 	}
 }
 

@@ -1,0 +1,167 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+const (
+	// maxTurns bounds how often somebody's turn comes while several contend.
+	maxTurns = 40
+	// recent is how many of the last records may be what they contend for.
+	recent = 20
+	// maxAtOnce bounds how many of an item's records one of them has.
+	maxAtOnce = 3
+)
+
+// bone is what several contend for.
+type bone struct {
+	user string
+	ref  entity.Ref
+}
+
+// contend has several who want the same item at once, and lets them go on by turns, few calls each: commands, its records
+// delivered in order and out of order, twice and beside each other, the scheduler's calls, a repair. Mistakes about what happens
+// between two calls show here.
+func (h *history) contend() {
+	h.absorb(nil)
+	if h.luck.one(3) {
+		h.store.Sweep(h.now, 0)
+		h.absorb(nil)
+	}
+	b, ok := h.aBone()
+	if !ok {
+		return
+	}
+	h.happened["contended"]++
+	h.tell("several want %s of %s", b.ref, b.user)
+	var at []*worker
+	for range 2 + h.luck.IntN(3) {
+		at = h.join(at, b)
+	}
+	for turn := 0; turn < maxTurns && len(at) > 0 && h.violation == nil; turn++ {
+		if h.luck.one(4) && turn < maxTurns/2 {
+			at = h.join(at, b)
+		}
+		h.run(at[h.luck.IntN(len(at))], 1+h.luck.IntN(3))
+		at = slices.DeleteFunc(at, func(w *worker) bool { return w.ended })
+		if h.luck.one(6) {
+			h.now = h.now.Add(time.Duration(h.luck.IntN(4)) * time.Second)
+		}
+	}
+}
+
+// aBone is an item that was written of late, now and then one that was written long ago.
+func (h *history) aBone() (bone, bool) {
+	records := h.stream.log
+	if len(records) == 0 {
+		return bone{}, false
+	}
+	if !h.luck.one(4) {
+		records = records[max(0, len(records)-recent):]
+	}
+	for range 8 {
+		if b, ok := boneOf(records[h.luck.IntN(len(records))]); ok {
+			return b, true
+		}
+	}
+	return bone{}, false
+}
+
+// boneOf is the item that a record is about, of a timer its task, of an exception its series; false for other rows.
+func boneOf(r *record) (bone, bool) {
+	sk, err := entity.ParseSortKey(r.Key.SK)
+	if err != nil || sk.Prefix == entity.TypeUserMeta {
+		return bone{}, false
+	}
+	if timer, err := entity.ParseTimer(r.Key.SK); err == nil {
+		return bone{userOf(r.Key), entity.Ref{Type: entity.TypeTask, ID: timer.TaskID}}, true
+	}
+	if sk.IsRow() {
+		return bone{}, false
+	}
+	ref := sk.Ref()
+	if masterID, _, err := entity.ParseInstanceID(ref.ID); err == nil && ref.Type == entity.TypeInstance {
+		ref = entity.Ref{Type: entity.TypeMaster, ID: masterID}
+	}
+	return bone{userOf(r.Key), ref}, true
+}
+
+// join has one more of them begin, if there is something for it to do.
+func (h *history) join(at []*worker, b bone) []*worker {
+	var w *worker
+	switch n := h.luck.IntN(16); {
+	case n < 5:
+		w = h.send(h.requestAbout(b))
+	case n < 13:
+		r := h.readers[h.luck.IntN(len(h.readers))]
+		if n < 10 {
+			if batch := h.recordsOf(r, b); len(batch) > 0 {
+				w = h.handleBeside(r, batch)
+			}
+		} else {
+			w = h.deliverNext(r, b)
+		}
+	case n < 15:
+		for _, name := range h.schedules.due() {
+			if payload := h.schedules.named[name].Payload; userOfPayload(payload) == b.user {
+				w = h.schedules.fire(name)
+				break
+			}
+		}
+	default:
+		w = h.repair(b.user)
+	}
+	if w == nil {
+		return at
+	}
+	h.run(w, h.luck.IntN(3))
+	if w.ended {
+		return at
+	}
+	return append(at, w)
+}
+
+// recordsOf are some of the last records of the item that the reader passes, in any order.
+func (h *history) recordsOf(r *reader, b bone) []*record {
+	var batch []*record
+	skip := pick(h.luck, 0, 0, 1, 2)
+	for i := len(h.stream.log) - 1; i >= 0 && len(batch) < maxAtOnce; i-- {
+		rec := h.stream.log[i]
+		if of, ok := boneOf(rec); !ok || of != b || !r.filter.Match(rec.Record) {
+			continue
+		}
+		if skip--; skip < 0 {
+			batch = append(batch, rec)
+		}
+	}
+	if len(batch) > 0 {
+		batch = batch[:1+h.luck.IntN(len(batch))]
+	}
+	slices.Reverse(batch)
+	return h.scramble(batch)
+}
+
+// deliverNext is the reader's own course at the shard that has what comes next of the item.
+func (h *history) deliverNext(r *reader, b bone) *worker {
+	for _, sh := range h.stream.shards {
+		if !r.waits(sh) || r.busy[sh] != nil {
+			continue
+		}
+		for _, rec := range sh.records[r.places[sh]:] {
+			if of, ok := boneOf(rec); ok && of == b {
+				return h.deliver(r, sh, pick(h.luck, 3, 100))
+			}
+		}
+	}
+	return nil
+}
+
+// requestAbout is what a user wants of one item.
+func (h *history) requestAbout(b bone) *request {
+	h.wanted = b.ref
+	defer func() { h.wanted = entity.Ref{} }()
+	return h.requestOf(b.user)
+}
