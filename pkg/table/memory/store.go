@@ -42,10 +42,15 @@ type Options struct {
 
 // Store is the table. All its methods are safe for concurrent use.
 type Store struct {
-	schema  entity.TableSchema
-	fault   func(Call) error
+	*state
 	observe table.Observer
-	feed    *Feed
+}
+
+// state is the table itself, which several stores may share.
+type state struct {
+	schema entity.TableSchema
+	fault  func(Call) error
+	feed   *Feed
 	// witnessed is fixed when the store is made.
 	witnessed bool
 
@@ -68,15 +73,18 @@ func New(now func() time.Time, o Options) *Store {
 	if o.SourceARN == "" {
 		o.SourceARN = fmt.Sprintf("arn:aws:dynamodb:local:000000000000:table/%s/stream/memory", schema.Name)
 	}
-	s := &Store{
-		schema: schema, fault: o.Fault, observe: o.Observer, witnessed: o.Witnessed,
+	s := &state{
+		schema: schema, fault: o.Fault, witnessed: o.Witnessed,
 		feed: newFeed(max(o.Shards, 1), o.SourceARN, now), base: partitions{},
 	}
 	for range schema.Indexes {
 		s.indexes = append(s.indexes, partitions{})
 	}
-	return s
+	return &Store{s, o.Observer}
 }
+
+// Observed returns a store on the same table whose calls this observer is told of, and no other.
+func (s *Store) Observed(observe table.Observer) *Store { return &Store{s.state, observe} }
 
 // Feed returns the table's stream.
 func (s *Store) Feed() *Feed { return s.feed }
