@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,51 +74,64 @@ func (s *system) storeBehind() table.Store {
 	return dynamo.New(client)
 }
 
-// write creates, changes and deletes notes until the context ends, and returns how many writes were acknowledged.
-func (s *system) write(ctx context.Context, user string, done *atomic.Int64) error {
-	c := &http.Client{Transport: &http.Transport{}}
-	defer c.CloseIdleConnections()
-	send := func(method, path, body string, version int) (object, error) {
-		request, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Authorization", "Bearer "+user)
-		request.Header.Set("Content-Type", "application/json")
-		if method == http.MethodPatch {
-			request.Header.Set("Content-Type", "application/merge-patch+json")
-		}
-		if version > 0 {
-			request.Header.Set("If-Match", fmt.Sprintf(`"%d"`, version))
-		}
-		response, err := c.Do(request)
-		if err != nil {
-			return nil, err
-		}
-		defer response.Body.Close()
-		if response.StatusCode >= 300 {
-			return nil, fmt.Errorf("%s %s: %s", method, path, response.Status)
-		}
-		out := object{}
-		if response.StatusCode != http.StatusNoContent {
-			err = json.NewDecoder(response.Body).Decode(&out)
-		}
-		done.Add(1)
-		return out, err
+// client is one user's program, which reports errors instead of ending the test.
+type client struct {
+	url, user string
+	http      *http.Client
+}
+
+func (s *system) newClient(user string) *client {
+	c := &client{s.URL(), user, &http.Client{Transport: &http.Transport{}}}
+	s.t.Cleanup(c.http.CloseIdleConnections)
+	return c
+}
+
+// send sends a request; a version of 0 is none.
+func (c *client) send(method, path, body string, version int) (object, error) {
+	request, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
+	request.Header.Set("Authorization", "Bearer "+c.user)
+	request.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		request.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	if version > 0 {
+		request.Header.Set("If-Match", fmt.Sprintf(`"%d"`, version))
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		return nil, fmt.Errorf("%s %s: %s", method, path, response.Status)
+	}
+	out := object{}
+	if response.StatusCode != http.StatusNoContent {
+		err = json.NewDecoder(response.Body).Decode(&out)
+	}
+	return out, err
+}
+
+// write creates, changes and deletes notes until the context ends, and counts the writes that were acknowledged.
+func (c *client) write(ctx context.Context, done *atomic.Int64) error {
 	for n := 0; ctx.Err() == nil; n++ {
-		note, err := send(http.MethodPost, "/v1/notes", `{"title":"w","body":"b"}`, 0)
+		note, err := c.send(http.MethodPost, "/v1/notes", `{"title":"w","body":"b"}`, 0)
 		if err != nil {
 			return err
 		}
 		path := "/v1/notes/" + note["noteId"].(string)
-		if _, err := send(http.MethodPatch, path, `{"title":"x"}`, 1); err != nil {
+		if _, err := c.send(http.MethodPatch, path, `{"title":"x"}`, 1); err != nil {
 			return err
 		}
+		done.Add(2)
 		if n%3 == 0 {
-			if _, err := send(http.MethodDelete, path, "", 2); err != nil {
+			if _, err := c.send(http.MethodDelete, path, "", 2); err != nil {
 				return err
 			}
+			done.Add(1)
 		}
 	}
 	return nil
@@ -138,7 +152,8 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	clients, writes := errgroup.Group{}, atomic.Int64{}
 	for range 4 {
-		clients.Go(func() error { return s.write(ctx, s.user, &writes) })
+		c := s.newClient(s.user)
+		clients.Go(func() error { return c.write(ctx, &writes) })
 	}
 	named := map[string]bool{}
 	spoil := func(key entity.Key) {
@@ -194,6 +209,140 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 	require.EqualValues(t, count(entity.ItemPrefix(entity.TypeNote)), s.stats()["totalNotes"])
 	require.EqualValues(t, 0, s.stats()["totalTasks"])
 	require.Equal(t, items-1, count(entity.ItemPrefix(entity.RowLink)))
+}
+
+// seenOf is what a reader saw of a user's statistics while somebody wiped and rebuilt them.
+type seenOf struct {
+	between []int64 // numbers of notes that were neither old nor new
+	held    time.Duration
+}
+
+// watch reads a user's statistics without pause until the context ends.
+func watch(ctx context.Context, store table.Store, user string, low, high int64) (seen seenOf, err error) {
+	var since time.Time
+	for ctx.Err() == nil {
+		meta, err := store.Get(context.WithoutCancel(ctx), entity.MetaKey(user))
+		if err != nil {
+			return seen, err
+		}
+		if n := meta.Map(entity.AttrStats).Int(entity.StatTotalNotes); n > low && n < high {
+			seen.between = append(seen.between, n)
+		}
+		switch isHeld := meta.Has(entity.AttrStatsHold); {
+		case isHeld && since.IsZero():
+			since = time.Now()
+		case !isHeld && !since.IsZero():
+			seen.held, since = max(seen.held, time.Since(since)), time.Time{}
+		}
+	}
+	return seen, nil
+}
+
+// comeAndGo creates and deletes notes until the context ends: there is never more than one of them.
+func (c *client) comeAndGo(ctx context.Context, done *atomic.Int64) error {
+	for ctx.Err() == nil {
+		note, err := c.send(http.MethodPost, "/v1/notes", `{"title":"w","body":"b"}`, 0)
+		if err != nil {
+			return err
+		}
+		if _, err := c.send(http.MethodDelete, "/v1/notes/"+note["noteId"].(string), "", 1); err != nil {
+			return err
+		}
+		done.Add(2)
+	}
+	return nil
+}
+
+// lags writes notes of a user one by one until the context ends, each when the one before is counted, and returns how long
+// the slowest took.
+func (c *client) lags(ctx context.Context) (slowest time.Duration, err error) {
+	for n := 1; ctx.Err() == nil; n++ {
+		if _, err := c.send(http.MethodPost, "/v1/notes", `{"title":"o","body":"b"}`, 0); err != nil {
+			return slowest, err
+		}
+		for since := time.Now(); ; {
+			me, err := c.send(http.MethodGet, "/v1/me", "", 0)
+			if err != nil {
+				return slowest, err
+			}
+			slowest = max(slowest, time.Since(since))
+			if stats, _ := me["stats"].(object); stats != nil && stats["totalNotes"].(float64) >= float64(n) {
+				break
+			}
+		}
+	}
+	return slowest, nil
+}
+
+func TestARebuildBesideWritersShowsNoHalfNumberAndHoldsUpOthersForSecondsOnly(t *testing.T) {
+	t.Parallel()
+	const writers = 2
+	items := 300
+	if os.Getenv("NEXUS_SOAK") != "" {
+		items = 5000
+	}
+	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
+	store := s.storeBehind()
+	require.NoError(t, store.Load(t.Context(), noteRows(s.user, items)))
+	s.settle()
+	wipe(t, store, s.user)
+
+	ctx, stop := context.WithCancel(t.Context())
+	clients, writes, seen, slowest := errgroup.Group{}, atomic.Int64{}, seenOf{}, time.Duration(0)
+	for range writers {
+		c := s.newClient(s.user)
+		clients.Go(func() error { return c.comeAndGo(ctx, &writes) })
+	}
+	clients.Go(func() (err error) {
+		seen, err = watch(ctx, store, s.user, writers, int64(items))
+		return err
+	})
+	other := s.newClient("u2")
+	clients.Go(func() (err error) {
+		slowest, err = other.lags(ctx)
+		return err
+	})
+	began := time.Now()
+	_, sum := s.verified(fmt.Sprintf(`{"user":%q,"repair":true}`, s.user))
+	took := time.Since(began)
+	stop()
+	require.NoError(t, clients.Wait())
+	t.Logf("%d items: rebuilt in %v, held for %v; %d writes acknowledged meanwhile; another user's number was %v behind at most",
+		items, took, seen.held, writes.Load(), slowest)
+	require.Zero(t, sum.Remaining)
+	require.Empty(t, seen.between, "half-built numbers")
+	require.NotZero(t, seen.held)
+	require.Less(t, slowest, 30*time.Second)
+
+	s.settle()
+	found, sum := s.verified(`{}`)
+	require.Empty(t, found)
+	require.Zero(t, sum.Unsettled)
+	require.EqualValues(t, items, s.stats()["totalNotes"])
+}
+
+// wipe takes away everything that projections made of a user's items.
+func wipe(t *testing.T, store table.Store, user string) {
+	t.Helper()
+	for _, prefix := range []string{entity.ItemPrefix(entity.RowLedger), entity.ItemPrefix(entity.RowLink)} {
+		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
+		for {
+			page, err := store.Query(t.Context(), q)
+			require.NoError(t, err)
+			for chunk := range slices.Chunk(page.Items, table.MaxActions) {
+				var gone []table.Action
+				for _, row := range chunk {
+					gone = append(gone, table.Delete{Key: row.Key()})
+				}
+				require.NoError(t, store.Transact(t.Context(), gone...))
+			}
+			if q.Start = page.Next; len(page.Next) == 0 {
+				break
+			}
+		}
+	}
+	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: entity.Item{entity.AttrStats: entity.EmptyStats()}})
+	require.NoError(t, err)
 }
 
 func TestVerifyRefusesWhatItDoesNotKnow(t *testing.T) {

@@ -38,17 +38,16 @@ func (r *run) seriesOf(ctx context.Context, g group) (entity.Key, homeless, erro
 	if r.master.key == key {
 		return key, r.master.state, nil
 	}
-	rows, err := r.Store.BatchGet(ctx, []entity.Key{key, entity.GoneKey(g.user, masterID)})
+	gone := entity.GoneKey(g.user, masterID)
+	rows, err := r.rows(ctx, []entity.Key{key, gone})
 	if err != nil {
-		return key, hasSeries, fmt.Errorf("read the series of %s: %w", g.id, err)
+		return key, hasSeries, err
 	}
-	r.read(len(rows))
 	state := neverHad
-	for _, row := range rows {
-		if row.Key() == key {
-			state = hasSeries
-			break
-		}
+	switch {
+	case rows[key] != nil:
+		state = hasSeries
+	case rows[gone] != nil:
 		state = deleted
 	}
 	r.master = knownMaster{key, state}

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"nexus/pkg/entity"
@@ -24,6 +23,11 @@ type family struct {
 	idFrom int    // where the id begins
 	single bool   // an item has one, and its key ends with the id
 	keep   func(entity.Item) bool
+}
+
+// key is that of the only row which an item has of the family.
+func (f family) key(user, id string) entity.Key {
+	return entity.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}
 }
 
 // group is an item with everything derived from it; item is nil if it is gone.
@@ -166,15 +170,12 @@ func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, c
 		for i, g := range open {
 			keys[i] = entity.ItemKey(user, g.ref())
 		}
-		rows, err := r.Store.BatchGet(ctx, keys)
+		rows, err := r.rows(ctx, keys)
 		if err != nil {
-			return fmt.Errorf("read %d exceptions: %w", len(keys), err)
+			return err
 		}
-		r.read(len(rows))
 		for i := range open {
-			if n := slices.IndexFunc(rows, func(row entity.Item) bool { return row.Key() == keys[i] }); n >= 0 {
-				open[i].item = rows[n]
-			}
+			open[i].item = rows[keys[i]]
 			if err := visit(open[i]); err != nil {
 				return err
 			}
@@ -229,19 +230,23 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 			open = append(open, g)
 			for _, c := range cursors {
 				if c.family.single {
-					keys = append(keys, entity.Key{PK: entity.UserPK(user), SK: c.family.prefix[:c.family.idFrom] + g.id})
+					keys = append(keys, c.family.key(user, g.id))
 				}
 			}
 		}
 		if len(open) == 0 {
 			return nil
 		}
-		rows, err := r.Store.BatchGet(ctx, keys)
+		rows, err := r.rows(ctx, keys)
 		if err != nil {
-			return fmt.Errorf("read what is derived of %d exceptions: %w", len(open), err)
+			return err
+		}
+		isDerived := map[string]bool{}
+		for key := range rows {
+			isDerived[key.SK[strings.LastIndex(key.SK, "#")+1:]] = true
 		}
 		for _, g := range open {
-			if slices.ContainsFunc(rows, func(row entity.Item) bool { return strings.HasSuffix(row.Str(entity.AttrSK), "#"+g.id) }) {
+			if isDerived[g.id] {
 				continue
 			}
 			if err := visit(g); err != nil {

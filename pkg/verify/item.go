@@ -40,11 +40,14 @@ func (r *run) families(t *entity.Type) []family {
 		prefix := p.RowsPrefix(t.Name)
 		out = append(out, family{prefix: prefix, idFrom: len(prefix)})
 	}
-	fences := family{}
-	if r.Notifier != nil {
+	timers, fences := family{}, family{}
+	if _, hasTimers := t.Field(entity.AttrArchiveAt); hasTimers {
+		timers = of(entity.TimerPrefix(), false, nil)
+	}
+	if r.Notifier != nil && reminders.Has(t) {
 		fences = of(entity.ItemPrefix(entity.RowFired), false, r.Notifier.Overdue)
 	}
-	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), of(entity.TimerPrefix(), false, nil), fences)
+	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), timers, fences)
 }
 
 func (r *run) other(g group, family int) []entity.Item { return g.rows[2*len(r.Projections)+family] }
@@ -79,37 +82,69 @@ func (r *run) items(ctx context.Context, user string) error {
 	return nil
 }
 
-// look reads everything of one item consistently: what is derived first, and the item last, so that nothing derived is
-// newer than the item.
-func (r *run) look(ctx context.Context, user string, t *entity.Type, id string) (group, error) {
-	families := r.families(t)
-	g := group{user: user, typ: t, id: id, rows: make([][]entity.Item, len(families))}
-	var keys []entity.Key // of the families of which an item has one row
-	var of []int          // the family of each
-	for i, f := range families {
-		switch {
-		case f.prefix == "":
-		case f.single:
-			keys, of = append(keys, entity.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}), append(of, i)
-		default:
-			rows, err := r.few(ctx, user, family{prefix: entity.Under(f.prefix[:f.idFrom], id), idFrom: f.idFrom, keep: f.keep})
-			if err != nil {
-				return g, err
+// look reads everything of some items consistently: of each the rows of which it has one, ledger rows among them, before
+// the others, which ledger rows guard, and the item last, so that nothing derived is newer than the item.
+func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
+	groups := make([]group, len(of))
+	var keys []entity.Key
+	for n, s := range of {
+		groups[n] = group{user: s.user, typ: s.typ, id: s.id, rows: make([][]entity.Item, len(r.families(s.typ)))}
+		for _, f := range r.families(s.typ) {
+			if f.single {
+				keys = append(keys, f.key(s.user, s.id))
 			}
-			g.rows[i] = rows
 		}
 	}
-	rows, err := r.Store.BatchGet(ctx, keys)
+	single, err := r.rows(ctx, keys)
 	if err != nil {
-		return g, fmt.Errorf("look at %s: %w", id, err)
+		return nil, err
+	}
+	keys = nil
+	for _, g := range groups {
+		keys = append(keys, entity.ItemKey(g.user, g.ref()))
+		for i, f := range r.families(g.typ) {
+			switch {
+			case f.prefix == "":
+			case !f.single:
+				if g.rows[i], err = r.few(ctx, g.user, family{prefix: entity.Under(f.prefix[:f.idFrom], g.id), idFrom: f.idFrom, keep: f.keep}); err != nil {
+					return nil, err
+				}
+			case single[f.key(g.user, g.id)] != nil:
+				g.rows[i] = []entity.Item{single[f.key(g.user, g.id)]}
+			}
+		}
+	}
+	items, err := r.rows(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		groups[i].item = items[keys[i]]
+	}
+	return groups, nil
+}
+
+// rows are those that are there, by their keys. A key may be named more than once.
+func (r *run) rows(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
+	out := make(map[entity.Key]entity.Item, len(keys))
+	if len(keys) == 0 {
+		return out, nil
+	}
+	asked := map[entity.Key]bool{}
+	each := slices.DeleteFunc(slices.Clone(keys), func(key entity.Key) bool {
+		again := asked[key]
+		asked[key] = true
+		return again
+	})
+	rows, err := r.Store.BatchGet(ctx, each)
+	if err != nil {
+		return nil, fmt.Errorf("read %d rows from %s: %w", len(each), each[0], err)
 	}
 	r.read(len(rows))
 	for _, row := range rows {
-		i := of[slices.Index(keys, row.Key())]
-		g.rows[i] = append(g.rows[i], row)
+		out[row.Key()] = row
 	}
-	g.item, err = r.find(ctx, entity.ItemKey(user, g.ref()))
-	return g, err
+	return out, nil
 }
 
 // few returns the rows of a family, but not more than are kept of an item.
@@ -138,18 +173,22 @@ func (r *run) find(ctx context.Context, key entity.Key) (entity.Item, error) {
 	return row, nil
 }
 
+// evidence is what a projection is to know of an item.
+func (r *run) evidence(g group, of int) projection.Evidence {
+	return projection.Evidence{
+		User: g.user, Type: g.typ, Ref: g.ref(), Item: g.item, Ledger: first(g.rows[of]), Rows: g.rows[len(r.Projections)+of],
+	}
+}
+
 // check returns what does not fit together in a group.
 func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	var out []Difference
 	add := func(kind Kind, key, is, want string) {
 		out = append(out, Difference{Kind: kind, User: g.user, Key: key, Is: is, ShouldBe: want})
 	}
-	n := len(r.Projections)
 	for i, p := range r.Projections {
 		ledger := entity.LedgerKey(g.user, p.Name(), g.id)
-		for _, f := range p.Check(projection.Evidence{
-			User: g.user, Type: g.typ, Ref: g.ref(), Item: g.item, Ledger: first(g.rows[i]), Rows: g.rows[n+i],
-		}) {
+		for _, f := range p.Check(r.evidence(g, i)) {
 			kind := Edge
 			if f.Key == ledger {
 				kind = Ledger

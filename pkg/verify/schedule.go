@@ -45,8 +45,7 @@ func (r *run) schedules(ctx context.Context) error {
 		if !ok {
 			return r.unreadable(ctx, *d)
 		}
-		g := group{user: subject.User, typ: subject.Type, id: subject.ID}
-		return r.suspect(ctx, g, []Difference{*d}, name)
+		return r.note(ctx, suspect{subject.User, subject.Type, subject.ID, words([]Difference{*d}), name})
 	})
 	if err != nil {
 		return fmt.Errorf("verify schedules: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"nexus/pkg/entity"
 )
@@ -13,6 +12,8 @@ import (
 const (
 	// maxSuspects bounds how many items wait for their second look.
 	maxSuspects = 5000
+	// lookItems is how many of them are read together.
+	lookItems = 25
 	// looks is how often an item that keeps changing is looked at.
 	looks = 5
 )
@@ -23,9 +24,8 @@ type suspect struct {
 	typ  *entity.Type
 	id   string
 	was  []string // the differences, each in a word
-	// schedules are names that stood for the item and were not its own.
-	schedules []string
-	seen      time.Time
+	// schedule is a name that stood for the item and was not its own; empty for a suspect that is about the item.
+	schedule string
 }
 
 func (d Difference) word() string {
@@ -41,15 +41,18 @@ func words(differences []Difference) []string {
 }
 
 // suspect notes an item for its second look.
-func (r *run) suspect(ctx context.Context, g group, differences []Difference, schedules ...string) error {
+func (r *run) suspect(ctx context.Context, g group, differences []Difference) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	r.suspects = append(r.suspects, suspect{g.user, g.typ, g.id, words(differences), schedules, r.Now()})
-	if len(r.suspects) < maxSuspects {
+	return r.note(ctx, suspect{g.user, g.typ, g.id, words(differences), ""})
+}
+
+func (r *run) note(ctx context.Context, s suspect) error {
+	if r.suspects = append(r.suspects, s); len(r.suspects) < maxSuspects {
 		return nil
 	}
-	return r.settle(ctx, g.user)
+	return r.settle(ctx, s.user)
 }
 
 // settle takes the second look at all suspects. What shows the same as before is a difference; what shows another one was
@@ -63,27 +66,12 @@ func (r *run) settle(ctx context.Context, _ string) error {
 		}
 		r.master = knownMaster{}
 		var still []suspect
-		for _, s := range open {
-			g, differences, err := r.lookAgain(ctx, s)
+		for some := range slices.Chunk(open, lookItems) {
+			moved, err := r.secondLook(ctx, some)
 			if err != nil {
 				return err
 			}
-			same := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return !slices.Contains(s.was, d.word()) })
-			if len(same) < len(differences) {
-				s.was = words(differences)
-				still = append(still, s)
-				continue
-			}
-			for _, d := range same {
-				if err := r.found(d); err != nil {
-					return err
-				}
-			}
-			if r.mending && len(same) > 0 {
-				if err := r.mend(ctx, g, same); err != nil {
-					return err
-				}
-			}
+			still = append(still, moved...)
 		}
 		open = still
 	}
@@ -94,25 +82,47 @@ func (r *run) settle(ctx context.Context, _ string) error {
 	return nil
 }
 
-// lookAgain looks at an item, or, for a suspect that is about schedules, at those alone: the item itself has its turn.
-func (r *run) lookAgain(ctx context.Context, s suspect) (g group, differences []Difference, err error) {
-	if len(s.schedules) == 0 {
-		if g, err = r.look(ctx, s.user, s.typ, s.id); err != nil {
-			return g, nil, err
-		}
-		differences, err = r.check(ctx, g)
-		return g, differences, err
+// secondLook looks at some suspects once more. Those that showed something else are moved: they come again.
+func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, err error) {
+	groups, err := r.look(ctx, of)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range s.schedules {
-		d, err := r.checkStray(ctx, name)
+	for i, s := range of {
+		differences, err := r.lookAgain(ctx, s, groups[i])
 		if err != nil {
-			return g, nil, err
+			return nil, err
 		}
-		if d != nil {
-			differences = append(differences, *d)
+		same := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return !slices.Contains(s.was, d.word()) })
+		if len(same) < len(differences) {
+			s.was = words(differences)
+			moved = append(moved, s)
+			continue
+		}
+		for _, d := range same {
+			if err := r.found(d); err != nil {
+				return nil, err
+			}
+		}
+		if r.mending && len(same) > 0 {
+			if err := r.mend(ctx, groups[i], same); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return group{user: s.user, typ: s.typ, id: s.id}, differences, nil
+	return moved, nil
+}
+
+// lookAgain checks an item, or, for a suspect that is about a schedule, that alone: the item itself has its turn.
+func (r *run) lookAgain(ctx context.Context, s suspect, g group) ([]Difference, error) {
+	if s.schedule == "" {
+		return r.check(ctx, g)
+	}
+	d, err := r.checkStray(ctx, s.schedule)
+	if d == nil {
+		return nil, err
+	}
+	return []Difference{*d}, err
 }
 
 // mend repairs what was found of one item, each by its owner's way. What cannot be mended now shows in the look after the
@@ -133,8 +143,7 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 		case p.Summed() && isWrong:
 			r.rebuild[i] = true
 		case !p.Summed() && (isWrong || kinds[Edge]):
-			_, err := r.consumers[i].Mend(ctx, g.user, g.typ, g.ref())
-			errs = append(errs, err)
+			errs = append(errs, r.consumers[i].Mend(ctx, r.evidence(g, i)))
 		}
 	}
 	if kinds[Archive] {
