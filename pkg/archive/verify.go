@@ -187,7 +187,12 @@ func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err e
 		if c.Copies == nil {
 			return true, nil // without a copy nothing may expire
 		}
-		return c.copyAndExpire(ctx, change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
+		settled, err := c.copyAndExpire(ctx, change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
+		if err == nil && !settled {
+			// The item is past that version, so nobody will name the copy, and no record of it comes again.
+			err = c.dropUnnamed(ctx, r.User, r.ID, r.Item.Int(entity.AttrVersion))
+		}
+		return settled, err
 	}
 	if r.Item.Has(entity.AttrTTL) {
 		_, err := c.Store.Update(ctx, table.Update{

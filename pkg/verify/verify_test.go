@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
 )
 
@@ -176,6 +178,34 @@ func TestEveryDamageIsNamedAndMended(t *testing.T) {
 			require.Empty(t, found)
 		})
 	}
+}
+
+func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := w.populate(ann)
+	task := of["archived"]
+	w.remove(w.rows(ann, entity.ColdPrefix())...)
+	w.dropCopies()
+	_, err := w.store.Update(t.Context(), table.Update{Key: task.Key(), Remove: []string{entity.AttrTTL}})
+	require.NoError(t, err)
+	w.lose()
+	changed := false
+	w.fault = func(c memory.Call) error {
+		if !changed && c.Stage == memory.Before && c.Op == "Transact" && slices.Contains(c.Keys, entity.ColdKey(ann, task.Str("taskId"))) {
+			changed = true
+			w.do(ann, command.Update{Type: registry.Named(entity.TypeTask), ID: task.Str("taskId"), Patch: map[string]any{"status": "BACKLOG"}}, 2)
+		}
+		return nil
+	}
+	w.waiting = func() { w.drain() }
+	_, sum := w.verify(verify.Options{Repair: true})
+	require.True(t, changed)
+	require.Zero(t, sum.Remaining)
+	w.fault = nil
+	require.True(t, w.drain())
+	found, _ := w.verify(verify.Options{})
+	require.Empty(t, found)
 }
 
 func TestALostCopyOfALostItemRemains(t *testing.T) {
