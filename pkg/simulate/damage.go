@@ -93,7 +93,6 @@ func (h *history) mend() (mended bool) {
 		}
 		if h.damaged[user] {
 			h.happened["damage mended"]++
-			h.known.shelves[user].mended = h.now
 		}
 		delete(h.damaged, user)
 		delete(h.toMend, user)

@@ -126,9 +126,6 @@ func (h *history) checkDelivered(s *shelf) {
 
 func (h *history) requireTold(s *shelf, w want, why string) {
 	isDue := !w.due.After(h.now) && h.now.Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
-	if !s.mended.IsZero() && !w.due.After(s.mended) {
-		return // it was due while its schedule was lost
-	}
 	if isDue && s.raised[w.fence(s.user)] == 0 {
 		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", entity.FormatInstant(w.due), entity.FormatInstant(w.asked), why)
 	}

@@ -48,8 +48,7 @@ type shelf struct {
 	timers  map[string]entity.Item // by sort key
 	gone    map[string]bool
 
-	mended   time.Time // when derived rows that were lost had been repaired
-	moved    bool      // something of a projection was written since the sums were checked
+	moved    bool // something of a projection was written since the sums were checked
 	expired  map[string]entity.Item
 	raised   map[string]int    // fences put, by sort key
 	fenceOf  map[string]string // by delivery id
