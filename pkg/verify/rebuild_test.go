@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,23 +122,22 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 
 func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 	t.Parallel()
-	base := newWorld(t)
-	base.many(ann, 120)
-	base.wipe(ann, entity.Map{entity.StatTotalNotes: entity.Int(77)})
-	rows := base.rows(ann, "")
-	// Of the looks and of the links every 29th call, from the hold on every one.
 	for name, of := range map[string]struct {
 		stage     memory.Stage
+		items     int // as many as take more than one transaction under the hold
 		underHold bool
-		stride    int
 	}{
-		"before a call": {memory.Before, false, 29}, "after a call": {memory.After, false, 29},
-		"before a call under the hold": {memory.Before, true, 1}, "after a call under the hold": {memory.After, true, 1},
+		"before a call": {memory.Before, 12, false}, "after a call": {memory.After, 12, false},
+		"before a call under the hold": {memory.Before, 120, true}, "after a call under the hold": {memory.After, 120, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			base := newWorld(t)
+			base.many(ann, of.items)
+			base.wipe(ann, entity.Map{entity.StatTotalNotes: entity.Int(77)})
+			rows := base.rows(ann, "")
 			died := 0
-			for at := 1; ; at += of.stride {
+			for at := 1; ; at++ {
 				w := newWorld(t)
 				w.ids = base.ids
 				require.NoError(t, w.store.Load(t.Context(), rows))
@@ -159,7 +159,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 					break
 				}
 				died++
-				require.Contains(t, []int64{77, 120}, w.notes(ann), "died at call %d", at)
+				require.Contains(t, []int64{77, int64(of.items)}, w.notes(ann), "died at call %d", at)
 				w.create(ann, entity.TypeNote, map[string]any{"title": "more", "body": "b"})
 				w.now = w.now.Add(31 * time.Second)
 				require.True(t, w.drain(), "the hold lapses")
@@ -234,4 +234,49 @@ func inserted(user string, it entity.Item) change.Change {
 func (w *world) get0(key entity.Key) entity.Item {
 	row, _ := w.store.Get(w.t.Context(), key)
 	return row
+}
+
+func TestARepairOfEverythingThatDiesAtAnyCallCanBeginAgain(t *testing.T) {
+	t.Parallel()
+	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;a schedule is gone;" +
+		"a series' schedule is gone;an end without a copy;a copy is lost;a timer is too early;a copy is nobody's;an exception has no series"
+	for name, stage := range map[string]memory.Stage{"before": memory.Before, "after": memory.After} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			died := 0
+			for at := 1; ; at++ {
+				w := newWorld(t)
+				of := w.populate(ann)
+				for damage := range strings.SplitSeq(together, ";") {
+					damages()[damage].do(w, of)
+				}
+				w.lose()
+				w.waiting = func() { w.drain() }
+				calls := 0
+				w.fault = func(c memory.Call) error {
+					if c.Stage == stage {
+						calls++
+					}
+					if calls >= at {
+						return table.ErrUnavailable
+					}
+					return nil
+				}
+				_, err := w.verifier.Run(t.Context(), verify.Options{Repair: true}, func(verify.Difference) error { return nil })
+				w.fault = nil
+				if err == nil {
+					break
+				}
+				died++
+				w.now = w.now.Add(31 * time.Second)
+				found, sum := w.verify(verify.Options{Repair: true})
+				require.Zero(t, sum.Remaining, "died at call %d: %v", at, found)
+				require.True(t, w.drain())
+				found, _ = w.verify(verify.Options{})
+				require.Empty(t, found, "died at call %d", at)
+			}
+			require.Greater(t, died, 50)
+			t.Logf("died %d times", died)
+		})
+	}
 }

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -223,4 +224,36 @@ func TestALostCopyOfALostItemRemains(t *testing.T) {
 	found, sum := w.verify(verify.Options{User: ann, Repair: true})
 	require.NotZero(t, sum.Remaining)
 	require.Contains(t, fmt.Sprint(found), of["archived"].Str("taskId"))
+}
+
+// inUse is how much memory is in use.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// It is not parallel, as it measures memory.
+func TestMemoryDoesNotGrowWithAUsersItems(t *testing.T) {
+	grown := func(items int) (most int64) {
+		w := newWorld(t)
+		w.many(ann, items)
+		w.wipe(ann, entity.Map{}) // so that everything is suspected, and mended
+		before := inUse()
+		var told int64
+		_, err := w.verifier.Run(t.Context(), verify.Options{
+			User: ann,
+			Progress: func(rows int64) {
+				if told++; told%5 == 0 {
+					most = max(most, inUse()-before)
+				}
+			},
+		}, func(verify.Difference) error { return nil })
+		require.NoError(t, err)
+		return most
+	}
+	few, many := grown(4_000), grown(16_000)
+	t.Logf("%d KB with 4,000 items, %d KB with 16,000", few>>10, many>>10)
+	require.Less(t, many, few+4<<20)
 }
