@@ -49,8 +49,8 @@ func document(text string) map[string]any {
 
 // write returns a command with the version it needs and a name for it.
 func (a author) write() (cmd command.Command, expected *int64, name string) {
-	if a.wanted.ID != "" {
-		return a.about(a.registry.Named(a.wanted.Type), a.wanted.ID, a.items[a.wanted.ID])
+	if id := a.wanted.ID; id != "" {
+		return a.waver(a.registry.Named(a.wanted.Type), id, a.items[id])
 	}
 	if a.luck.one(10) || a.isNew() && a.luck.one(2) {
 		return a.settings()
@@ -65,6 +65,37 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 		return a.create(typ)
 	}
 	return a.about(typ, id, it)
+}
+
+// waver is what a user does with an item who cannot make up his mind: what was done is undone.
+func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.Command, expected *int64, name string) {
+	if _, left := a.expired[id]; left && it == nil {
+		return a.restore(typ, id), nil, "restore " + id
+	}
+	switch a.luck.IntN(3) {
+	case 0:
+		return a.link(typ, id, it)
+	case 1:
+		if text := turned(typ.Name, it); text != "" {
+			return command.Update{Type: typ, ID: id, Patch: document(text)}, a.version(it), "update " + id + " " + text
+		}
+	}
+	return a.about(typ, id, it)
+}
+
+// turned is a change of status to and fro; empty for what has none.
+func turned(typeName string, it entity.Item) string {
+	switch status := it.Str(entity.AttrStatus); {
+	case typeName == entity.TypeTask && status == entity.StatusCompleted, typeName == entity.TypeTask && status == entity.StatusArchived:
+		return `{"status":"BACKLOG"}`
+	case typeName == entity.TypeTask:
+		return `{"status":"COMPLETED"}`
+	case typeName == entity.TypeEvent && status == entity.StatusCancelled:
+		return `{"status":"CONFIRMED"}`
+	case typeName == entity.TypeEvent:
+		return `{"status":"CANCELLED"}`
+	}
+	return ""
 }
 
 // about is what a user does with an item; nil is one that is not there.

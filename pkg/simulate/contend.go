@@ -35,6 +35,9 @@ func (h *history) contend() {
 	if !ok {
 		return
 	}
+	if h.luck.one(4) {
+		h.fallBehind(b)
+	}
 	h.happened["contended"]++
 	h.tell("several want %s of %s", b.ref, b.user)
 	var at []*worker
@@ -51,6 +54,32 @@ func (h *history) contend() {
 			h.now = h.now.Add(time.Duration(h.luck.IntN(4)) * time.Second)
 		}
 	}
+}
+
+// behind is an age at which a record is not believed any more.
+const behind = 61 * time.Minute
+
+// fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until the item
+// is to be archived.
+func (h *history) fallBehind(b bone) {
+	for range 1 + h.luck.IntN(3) {
+		h.run(h.send(h.requestAbout(b)), -1)
+		if !h.luck.one(3) {
+			h.catchUp()
+		}
+	}
+	h.run(h.send(h.requestAbout(b)), -1)
+	h.endAll()
+	wait := behind + time.Duration(h.luck.IntN(120))*time.Minute
+	it := h.known.shelves[b.user].items[b.ref.ID]
+	if at, ok := it.Time(entity.AttrArchiveAt); ok && at.After(h.now) && it.Str(entity.AttrStatus) == entity.StatusCompleted {
+		wait = at.Sub(h.now) + time.Second
+	}
+	h.now = h.now.Add(wait)
+	h.tell("time passes: %s", wait)
+	h.giveUp()
+	h.store.Sweep(h.now, 0)
+	h.absorb(nil)
 }
 
 // aBone is an item that was written of late, now and then one that was written long ago.

@@ -167,6 +167,9 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 		h.checkTwice(s, r, ref)
 		h.checkOrder(s, h.writer.order, r, ref)
 		h.checkSnooze(s, r, ref)
+		if r.New.Has(entity.AttrTTL) {
+			h.violate("I6", s.user, ref.ID, "has a ttl after a command changed it")
+		}
 		s.ordered[ref.ID] = r.New
 	}
 	if ref.Type == entity.TypeTask {

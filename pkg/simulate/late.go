@@ -1,10 +1,12 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/command"
 	"nexus/pkg/entity"
 )
 
@@ -13,6 +15,8 @@ const (
 	afterTombstones = 31 * 24 * time.Hour
 	// maxLate bounds how many late records come at once.
 	maxLate = 8
+	// young is the age up to which a record is believed, somewhat less for the time that its delivery takes.
+	young = 50 * time.Minute
 )
 
 // ofTheGone returns records of the last hours that brought something to life which has gone since.
@@ -29,6 +33,28 @@ func (h *history) ofTheGone(r *reader, age time.Duration) []*record {
 		}
 	}
 	return out
+}
+
+// bury has a user delete something young, and its records delivered.
+func (h *history) bury() {
+	s := h.known.shelves[h.users[h.luck.IntN(len(h.users))]]
+	for _, id := range slices.Sorted(maps.Keys(s.items)) {
+		it := s.items[id]
+		made, _ := it.Time(entity.AttrCreatedAt)
+		typ := h.registry.Named(it.Str(entity.AttrType))
+		if typ.Name == entity.TypeInstance || h.now.Sub(made) > young || !h.luck.one(2) {
+			continue
+		}
+		version := it.Int(entity.AttrVersion)
+		r := &request{name: "delete " + id, Request: command.Request{User: s.user, Command: command.Delete{Type: typ, ID: id}, ExpectedVersion: &version}}
+		if typ.Name == entity.TypeMaster {
+			r.Command = command.DeleteSeries{ID: id}
+		}
+		h.run(h.send(r), -1)
+		h.catchUp()
+		h.pass(time.Duration(2+h.luck.IntN(50)) * time.Second)
+		return
+	}
 }
 
 // haunt delivers records of what has gone once more, after the TTL service has been there: at once, while their tombstones must

@@ -19,8 +19,10 @@ func (h *history) take() {
 		h.deliverSome()
 	case n < 66:
 		h.contend()
-	case n < 74:
+	case n < 73:
 		h.fireSome()
+	case n < 74:
+		h.fail()
 	case n < 79:
 		h.goOn()
 	case n < 88:
@@ -223,7 +225,10 @@ func (h *history) redeliver() {
 		return
 	}
 	if h.luck.one(2) {
-		h.haunt(50 * time.Minute)
+		if h.luck.one(2) {
+			h.bury()
+		}
+		h.haunt(young)
 		return
 	}
 	r := h.readers[h.luck.IntN(len(h.readers))]
