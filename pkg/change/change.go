@@ -45,9 +45,9 @@ type Change struct {
 }
 
 // TraceID names the write that the record is of, as the command logged it ([entity.TraceID]). The removal of a timer
-// belongs to the write that set it. Empty for a row that no command writes.
+// belongs to the write that set it, bookkeeping to the write that it is about. Empty for what no command has written.
 func (c Change) TraceID() string {
-	if c.Type != nil {
+	if c.Type != nil && c.Version > 0 {
 		return entity.TraceID(c.User, c.Ref.ID, c.Version)
 	}
 	if timer, err := entity.ParseTimer(c.Key.SK); err == nil {

@@ -196,4 +196,6 @@ func TestATimersRemovalHasTheTraceOfTheWriteThatSetIt(t *testing.T) {
 	require.Equal(t, entity.TraceID("ann", "task_1", 4), completed.TraceID())
 	require.Equal(t, completed.TraceID(), timer.TraceID())
 	require.Empty(t, change.Change{}.TraceID())
+	counted := change.Change{Type: entity.Product().Named(entity.TypeUserMeta), User: "ann", Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"}}
+	require.Empty(t, counted.TraceID(), "a row that the statistics began")
 }

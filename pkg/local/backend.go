@@ -11,8 +11,9 @@ import (
 // backend is the table with its stream, wherever it is kept. Some keep more promises than others: what a backend cannot do
 // is nil.
 type backend struct {
-	store  table.Store
-	walker table.Walker
+	// newStore returns a store on the table, whose calls the observer is told of.
+	newStore func(table.Observer) table.Store
+	walker   table.Walker
 
 	stream    string // ARN
 	tableName string

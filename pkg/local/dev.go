@@ -32,6 +32,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/blobs", methods{http.MethodGet: p.getBlobs}},
 		{"/dev/blobs/{name...}", methods{http.MethodGet: p.getBlob}},
 		{"/dev/lag", methods{http.MethodGet: p.getLag}},
+		{"/dev/metrics", methods{http.MethodGet: p.getMetrics}},
 		{"/dev/info", methods{http.MethodGet: p.getInfo}},
 		{"/dev/stream", methods{http.MethodGet: p.getStream}},
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},

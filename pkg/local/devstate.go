@@ -184,6 +184,7 @@ type consumerShown struct {
 	Consumer   string `json:"consumer"`
 	Records    int    `json:"records"`
 	Done       int    `json:"done"`
+	Already    int    `json:"alreadyDone"` // of done, as far as the consumer can tell
 	Parked     int    `json:"parked"`
 	Unfinished int    `json:"unfinished"`
 	Retried    int    `json:"retried"`
@@ -193,6 +194,15 @@ type readerShown struct {
 	Reader    string                    `json:"reader"`
 	Shards    []eventsource.ShardStatus `json:"shards"`
 	Consumers []consumerShown           `json:"consumers"`
+}
+
+func (r *reader) consumersShown() []consumerShown {
+	var out []consumerShown
+	for _, c := range r.consumers {
+		n := r.tally.of(c.Name())
+		out = append(out, consumerShown{c.Name(), n.Records, n.Done, n.Already, n.Parked, n.Unfinished, n.Retried})
+	}
+	return out
 }
 
 // getLag says how far everybody has come. The numbers of consumers and reminders begin with the process.
@@ -213,12 +223,7 @@ func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	for _, reader := range p.readers {
-		shown := readerShown{Reader: reader.mapping.Config().Name, Shards: reader.mapping.Status()}
-		for _, c := range reader.consumers {
-			n := reader.tally.of(c.Name())
-			shown.Consumers = append(shown.Consumers, consumerShown{c.Name(), n.Records, n.Done, n.Parked, n.Unfinished, n.Retried})
-		}
-		out.Readers = append(out.Readers, shown)
+		out.Readers = append(out.Readers, readerShown{reader.mapping.Config().Name, reader.mapping.Status(), reader.consumersShown()})
 	}
 	if at, any := p.scheduler.Next(); any {
 		out.NextAt = &at

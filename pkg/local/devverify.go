@@ -23,8 +23,10 @@ const verifyGrace = 500 * time.Millisecond
 
 // newVerifier verifies what the consumers keep, through the ports that they have.
 func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving archive.Config) *verify.Verifier {
+	store := in.store(partVerify)
+	reminding.Store, archiving.Store = store, store
 	return verify.New(verify.Config{
-		Store: in.store, Walker: p.backend.walker, Registry: p.registry,
+		Store: store, Walker: p.backend.walker, Registry: p.registry,
 		Projections: append([]*projection.Projection{stats.Projection(), links.Projection()}, p.options.Projections...),
 		Archive:     archive.NewConsumer(archiving), Copies: in.blobs,
 		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,

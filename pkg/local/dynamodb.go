@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
 
@@ -170,8 +171,9 @@ func openTable(ctx context.Context, endpoint string, transport http.RoundTripper
 	}
 	onStream := dynamodbstreams.NewFromConfig(cfg)
 	return &backend{
-		store: dynamo.New(client), walker: dynamo.NewWalker(client),
-		stream: stream, tableName: schema.Name, endpoint: endpoint,
+		newStore: func(o table.Observer) table.Store { return dynamo.New(client, dynamo.WithObserver(o)) },
+		walker:   dynamo.NewWalker(client),
+		stream:   stream, tableName: schema.Name, endpoint: endpoint,
 		newSource: func() eventsource.Source {
 			return streams.New(onStream, stream, func(gap streams.Gap) {
 				log.Error("records of the stream were trimmed before they were read", "shard", gap.Shard, "after", gap.After)

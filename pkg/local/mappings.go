@@ -169,6 +169,7 @@ func (t *tally) observe(consumer string, c consume.Counts) {
 	sum := t.counts[consumer]
 	sum.Records += c.Records
 	sum.Done += c.Done
+	sum.Already += c.Already
 	sum.Parked += c.Parked
 	sum.Unfinished += c.Unfinished
 	sum.Retried += c.Retried

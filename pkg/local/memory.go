@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -16,7 +17,8 @@ func startMemory(rows *expiries) *backend {
 	store := memory.New(time.Now, memory.Options{})
 	feed := store.Feed()
 	return &backend{
-		store: store, walker: store, tableName: entity.Schema().Name,
+		newStore: func(o table.Observer) table.Store { return store.Observed(o) },
+		walker:   store, tableName: entity.Schema().Name,
 		newSource: func() eventsource.Source { return feed },
 		changed:   feed.Changed,
 		heads: func(ctx context.Context) (map[string]string, error) {

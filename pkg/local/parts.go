@@ -111,9 +111,10 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 	return startEngine(ctx, p.inData("engine"), p.rows, p.log)
 }
 
-// ports are what the code under the platform works with: each as it is, and with what the platform does besides.
+// ports are what the code under the platform works with: each as it is, and with what the platform does besides. A store is
+// made for each who uses one, under the user's name.
 type ports struct {
-	store     table.Store
+	store     func(user string) table.Store
 	scheduler schedule.Scheduler
 	bus       bus.Bus
 	blobs     blob.Store
@@ -122,7 +123,7 @@ type ports struct {
 // assemble builds consumers, readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
 func (p *Platform) assemble() (http.Handler, error) {
 	in := ports{
-		store: wakingStore{p.backend.store, p.wake},
+		store: func(user string) table.Store { return wakingStore{p.backend.newStore(p.meters.of(user)), p.wake} },
 		bus:   toldBus{p.bus, p.hub},
 		blobs: toldBlobs{p.blobs, p.hub},
 	}
@@ -148,25 +149,27 @@ func (p *Platform) assemble() (http.Handler, error) {
 	p.schedules.scheduler = p.scheduler
 	in.scheduler = toldScheduler{p.scheduler, p.hub, p.schedules.poke}
 	reminding := reminders.Config{
-		Store: in.store, Registry: p.registry, Scheduler: in.scheduler, Bus: in.bus, Now: p.clock.Now,
+		Store: in.store(reminders.Name), Registry: p.registry, Scheduler: in.scheduler, Bus: in.bus, Now: p.clock.Now,
 		Log: p.log.With("consumer", reminders.Name), Observe: p.reminded.observe,
 	}
-	notifier = reminders.NewNotifier(reminding)
-	archiving := archive.Config{Store: in.store, Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now}
+	calls := reminding
+	calls.Store = in.store(partNotify)
+	notifier = reminders.NewNotifier(calls)
+	archiving := archive.Config{Store: in.store(archive.Name), Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now}
 
 	kept, err := p.openCheckpoints()
 	if err != nil {
 		return nil, err
 	}
 	consumers := []change.Consumer{
-		projection.NewConsumer(stats.Projection(), in.store, p.clock.Now),
-		projection.NewConsumer(links.Projection(), in.store, p.clock.Now),
+		projection.NewConsumer(stats.Projection(), in.store(stats.Name), p.clock.Now),
+		projection.NewConsumer(links.Projection(), in.store(links.Name), p.clock.Now),
 		reminders.New(reminding),
 		archive.NewConsumer(archiving),
 	}
 	var more []string
 	for _, extra := range p.options.Projections {
-		consumers = append(consumers, projection.NewConsumer(extra, in.store, p.clock.Now))
+		consumers = append(consumers, projection.NewConsumer(extra, in.store(extra.Name()), p.clock.Now))
 		more = append(more, extra.Name())
 	}
 	p.readers, err = newReaders(readersConfig{
@@ -178,7 +181,7 @@ func (p *Platform) assemble() (http.Handler, error) {
 		return nil, err
 	}
 	p.verifier = p.newVerifier(in, reminding, archiving)
-	return p.routes(in.store, archiving)
+	return p.routes(in.store(partAPI), archiving)
 }
 
 // openCheckpoints keeps them where the table is kept.

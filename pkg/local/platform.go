@@ -47,6 +47,7 @@ type Platform struct {
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
+	meters    meters
 	verifier  *verify.Verifier
 	// writeBehind writes checkpoints; nil where none are kept on disk.
 	writeBehind func(context.Context)

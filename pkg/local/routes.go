@@ -22,6 +22,7 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	if err != nil {
 		return nil, err
 	}
+	archiving.Store = store
 	surface := api.New(api.Config{
 		Registry: p.registry,
 		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),

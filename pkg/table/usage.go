@@ -1,6 +1,11 @@
 package table
 
-import "nexus/pkg/entity"
+import (
+	"maps"
+	"sync"
+
+	"nexus/pkg/entity"
+)
 
 // Usage is what one call to the store consumed. One call is one round trip, retries inside the SDK included.
 type Usage struct {
@@ -14,3 +19,70 @@ type Usage struct {
 
 // Observer is told of every call an adapter made. It must be safe for concurrent use and return at once.
 type Observer func(Usage)
+
+// Use is what calls of one operation consumed. Units are those that the adapter was told of; of calls that the service
+// refused it is told nothing.
+type Use struct {
+	Calls      int     `json:"calls"`
+	Rows       int     `json:"rows,omitempty"`
+	ReadUnits  float64 `json:"readUnits,omitempty"`
+	WriteUnits float64 `json:"writeUnits,omitempty"`
+	// IndexWriteUnits is the part of WriteUnits that went to secondary indexes.
+	IndexWriteUnits float64 `json:"indexWriteUnits,omitempty"`
+}
+
+// Uses are uses by operation, as [Usage] names it.
+type Uses map[string]Use
+
+// Sum returns all of them together.
+func (u Uses) Sum() Use {
+	var sum Use
+	for _, one := range u {
+		sum.Calls += one.Calls
+		sum.Rows += one.Rows
+		sum.ReadUnits += one.ReadUnits
+		sum.WriteUnits += one.WriteUnits
+		sum.IndexWriteUnits += one.IndexWriteUnits
+	}
+	return sum
+}
+
+// Meter adds up what its owner consumes. The zero Meter shows nothing yet. It is safe for concurrent use.
+type Meter struct {
+	mu   sync.Mutex
+	used Uses
+}
+
+// Observe is the [Observer] of the owner's store.
+func (m *Meter) Observe(u Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used == nil {
+		m.used = Uses{}
+	}
+	use := m.used[u.Op]
+	use.Calls++
+	use.Rows += u.Rows
+	use.ReadUnits += u.ReadUnits
+	use.WriteUnits += u.WriteUnits
+	for _, units := range u.IndexWriteUnits {
+		use.IndexWriteUnits += units
+	}
+	m.used[u.Op] = use
+}
+
+// Read returns what was consumed since the meter was made or last taken.
+func (m *Meter) Read() Uses {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.used)
+}
+
+// Take returns the same and begins anew.
+func (m *Meter) Take() Uses {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	used := m.used
+	m.used = nil
+	return used
+}

@@ -1,0 +1,67 @@
+package local
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"nexus/pkg/reminders"
+	"nexus/pkg/table"
+)
+
+// Who uses the table besides the consumers, by the names under which that is counted.
+const (
+	partAPI    = "api"
+	partNotify = "notify"
+	partVerify = "verify"
+)
+
+// meters count what each user of the table consumes of it. The zero value is ready.
+type meters struct {
+	mu     sync.Mutex
+	byUser map[string]*table.Meter
+}
+
+// of returns the observer of a user's store.
+func (m *meters) of(user string) table.Observer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byUser == nil {
+		m.byUser = map[string]*table.Meter{}
+	}
+	if m.byUser[user] == nil {
+		m.byUser[user] = &table.Meter{}
+	}
+	return m.byUser[user].Observe
+}
+
+// useShown is what somebody consumed of the table: together, and by operation.
+type useShown struct {
+	table.Use
+	Operations table.Uses `json:"operations,omitempty"`
+}
+
+func (m *meters) all() map[string]useShown {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string]useShown{}
+	for user, meter := range m.byUser {
+		used := meter.Read()
+		out[user] = useShown{used.Sum(), used}
+	}
+	return out
+}
+
+// getMetrics answers with what the functions count in AWS, since the start.
+func (p *Platform) getMetrics(w http.ResponseWriter, _ *http.Request) error {
+	out := struct {
+		Since     time.Time                   `json:"since"` // by the machine's clock
+		Consumers []consumerShown             `json:"consumers"`
+		Reminders map[reminders.Happening]int `json:"reminders"`
+		Store     map[string]useShown         `json:"store"` // by consumer; api, notify and verify
+	}{Since: p.started.UTC().Truncate(time.Second), Reminders: p.reminded.all(), Store: p.meters.all()}
+	for _, r := range p.readers {
+		out.Consumers = append(out.Consumers, r.consumersShown()...)
+	}
+	return answer(w, out)
+}
