@@ -23,19 +23,18 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
-	"nexus/pkg/table/dynamo"
+	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Command, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry := entity.Product()
-	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	registry, meter, metrics := entity.Product(), new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
+	store := cloud.Table(s)(meter)
 	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {
 		return nil, err
 	}
-	metrics := metric.NewWriter(os.Stdout, time.Now)
 	commands := api.New(api.Config{
 		Part: api.OnlyCommands, Registry: registry,
 		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
@@ -44,5 +43,5 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return surface.Commands(commands), nil
+	return boot.Metered(surface.Commands(commands), s.Function, meter, metrics), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/functions/metric"
+	"nexus/pkg/table"
 )
 
 func TestALineIsOneObjectInTheEmbeddedFormat(t *testing.T) {
@@ -26,5 +27,22 @@ func TestNothingCountedIsNoLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	metric.NewWriter(&out, time.Now).Count(metric.ByFunction, "notify", map[string]int{metric.RemindersLate: 0})
+	metric.NewWriter(&out, time.Now).Write(metric.ByFunction, "query", nil, table.Uses{})
 	require.Empty(t, out.String())
+}
+
+func TestTheUseOfTheTableIsMetricsWithItsOperationsBesides(t *testing.T) {
+	t.Parallel()
+	used := table.Uses{
+		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3}, "Put": {Calls: 1}, // the last refused
+	}
+	var out bytes.Buffer
+	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
+	w.Write(metric.ByConsumer, "links", metric.Values{metric.RecordAge: 2.5}, used)
+	require.JSONEq(t, `{
+		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Consumer"]],
+			"Metrics": [{"Name": "ReadUnits", "Unit": "Count"}, {"Name": "RecordAge", "Unit": "Seconds"}, {"Name": "StoreCalls", "Unit": "Count"},
+				{"Name": "WriteUnits", "Unit": "Count"}]}]},
+		"Consumer": "links", "ReadUnits": 2, "RecordAge": 2.5, "StoreCalls": 4, "WriteUnits": 5,
+		"operations": {"Put": {"calls": 1}, "Query": {"calls": 2, "rows": 3, "readUnits": 2}, "Transact": {"calls": 1, "rows": 2, "writeUnits": 5, "indexWriteUnits": 3}}}`, out.String())
 }

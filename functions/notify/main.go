@@ -17,22 +17,23 @@ import (
 	"nexus/functions/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
-	"nexus/pkg/table/dynamo"
+	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Notify, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
-	config, err := reminding.Config(s, store, entity.Product(), log, metric.NewWriter(os.Stdout, time.Now), time.Now)
+	meter, metrics := new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
+	config, err := reminding.Config(s, cloud.Table(s)(meter), entity.Product(), log, metrics, time.Now)
 	if err != nil {
 		return nil, err
 	}
 	notifier := reminders.NewNotifier(config)
-	return func(ctx context.Context, payload []byte) ([]byte, error) {
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
 		if err := notifier.Handle(ctx, payload); err != nil {
 			return nil, fmt.Errorf("call of the scheduler: %w", err)
 		}
 		return []byte("{}"), nil
-	}, nil
+	}
+	return boot.Metered(handle, s.Function, meter, metrics), nil
 }

@@ -22,23 +22,23 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
-	"nexus/pkg/table/dynamo"
+	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Projections, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	store, meters := cloud.Table(s), []*table.Meter{new(table.Meter), new(table.Meter)}
 	parking, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {
 		return nil, err
 	}
 	consumers := []change.Consumer{
-		projection.NewConsumer(stats.Projection(), store, time.Now),
-		projection.NewConsumer(links.Projection(), store, time.Now),
+		projection.NewConsumer(stats.Projection(), store(meters[0]), time.Now),
+		projection.NewConsumer(links.Projection(), store(meters[1]), time.Now),
 	}
 	return stream.New(stream.Config{
-		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Parking: parking,
+		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Meters: meters, Parking: parking,
 		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
 	})
 }

@@ -21,22 +21,22 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
-	"nexus/pkg/table/dynamo"
+	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Query, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry := entity.Product()
-	store := dynamo.New(dynamo.NewClient(cloud.Config(s.AWS, env.DynamoDB)), dynamo.WithTable(s.TableName))
+	registry, meter, metrics := entity.Product(), new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
+	store := cloud.Table(s)(meter)
 	queries := api.New(api.Config{
 		Part: api.OnlyQueries, Registry: registry,
 		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
-		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metric.NewWriter(os.Stdout, time.Now)),
+		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return httpapi.New(queries).Handle, nil
+	return boot.Metered(httpapi.New(queries).Handle, s.Function, meter, metrics), nil
 }

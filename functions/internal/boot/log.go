@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
@@ -33,3 +34,14 @@ func (h invocation) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 func (h invocation) WithGroup(name string) slog.Handler { return invocation{h.Handler.WithGroup(name)} }
+
+// others takes the lines that libraries write to the log of package log, so that they are JSON, too. What the Lambda
+// library writes of an invocation that failed has been logged, with the invocation's id.
+type others struct{ slog.Handler }
+
+func (h others) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, `{"errorMessage":`) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}

@@ -12,6 +12,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
 	"nexus/functions/env"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
 )
 
 // attemptTimeout is what one attempt of a call may take, far above what any answer needs and low enough that another
@@ -37,4 +39,13 @@ func Config(in env.AWS, service env.Service) aws.Config {
 		cfg.BaseEndpoint = aws.String(address)
 	}
 	return cfg
+}
+
+// Table returns a function that makes stores on the deployment's table, all with one client: each tells its own meter what
+// it used.
+func Table(s env.Settings) func(*table.Meter) table.Store {
+	client := dynamo.NewClient(Config(s.AWS, env.DynamoDB))
+	return func(meter *table.Meter) table.Store {
+		return dynamo.New(client, dynamo.WithTable(s.TableName), dynamo.WithObserver(meter.Observe))
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/table"
 )
 
 // Config is what such a function is made of. Every field is needed.
@@ -26,17 +27,22 @@ type Config struct {
 	Registry *entity.Registry
 	// Consumers are those of the reader, in the deployment table's order.
 	Consumers []change.Consumer
-	Parking   consume.Parking
-	Log       *slog.Logger
-	Metrics   *metric.Writer
-	Now       func() time.Time
-	Wait      func(context.Context, time.Duration) error
+	// Meters are those of the consumers' stores, in the same order.
+	Meters  []*table.Meter
+	Parking consume.Parking
+	Log     *slog.Logger
+	Metrics *metric.Writer
+	Now     func() time.Time
+	Wait    func(context.Context, time.Duration) error
 }
 
 // New returns the function's handler, or an error if the consumers are not the reader's or something is missing.
 func New(c Config) (boot.Handler, error) {
 	if err := c.checkDeployment(); err != nil {
 		return nil, err
+	}
+	if len(c.Meters) != len(c.Consumers) {
+		return nil, fmt.Errorf("function %s has %d consumers and %d meters", c.Function, len(c.Consumers), len(c.Meters))
 	}
 	loop, err := consume.New(consume.Config{
 		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait, Observe: c.observe,
@@ -64,8 +70,16 @@ func (c Config) checkDeployment() error {
 	return fmt.Errorf("function %s has no reader in the deployment table", c.Function)
 }
 
+// observe writes one line: what became of the records, how old they were by then, and what the table was used for.
 func (c Config) observe(consumer string, n consume.Counts) {
-	c.Metrics.Count(metric.ByConsumer, consumer, map[string]int{
-		metric.RecordsDone: n.Done, metric.RecordsParked: n.Parked, metric.RecordsUnfinished: n.Unfinished, metric.RecordsRetried: n.Retried,
-	})
+	i := slices.IndexFunc(c.Consumers, func(known change.Consumer) bool { return known.Name() == consumer })
+	values := metric.Values{
+		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
+		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
+	}
+	if !n.Oldest.IsZero() {
+		age := c.Now().Sub(n.Oldest).Round(time.Millisecond)
+		values[metric.RecordAge] = max(0, age.Seconds())
+	}
+	c.Metrics.Write(metric.ByConsumer, consumer, values, c.Meters[i].Take())
 }

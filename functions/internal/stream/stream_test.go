@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // named is a consumer that has nothing to do.
@@ -31,8 +32,12 @@ type nowhere struct{}
 func (nowhere) Put(context.Context, string, []byte) error { return nil }
 
 func config(f env.Function, consumers ...change.Consumer) stream.Config {
+	var meters []*table.Meter
+	for range consumers {
+		meters = append(meters, new(table.Meter))
+	}
 	return stream.Config{
-		Function: f, Registry: entity.Product(), Consumers: consumers, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
+		Function: f, Registry: entity.Product(), Consumers: consumers, Meters: meters, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
 		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: consume.Sleep,
 	}
 }
@@ -52,4 +57,8 @@ func TestAFunctionRunsExactlyTheConsumersOfItsLine(t *testing.T) {
 		_, err := stream.New(wrong)
 		require.ErrorContains(t, err, "deployment table")
 	}
+	unmetered := config(env.Projections, named("stats"), named("links"))
+	unmetered.Meters = unmetered.Meters[:1]
+	_, err = stream.New(unmetered)
+	require.ErrorContains(t, err, "1 meters")
 }

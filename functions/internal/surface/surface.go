@@ -56,5 +56,5 @@ func readable(err error) error {
 	if failure != nil {
 		return fmt.Errorf("%w (and its document: %w)", err, failure)
 	}
-	return errors.New(string(text))
+	return &boot.Refusal{Message: string(text)}
 }

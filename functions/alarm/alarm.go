@@ -1,0 +1,199 @@
+// Package alarm is what somebody is woken for: which metric, how much of it, for how long. What each means and what to do
+// is in docs/operations.md, under the alarm's name.
+//
+// It promises that every alarm on a metric of our own is on one that a function emits (functions/metric). The
+// infrastructure makes the alarms from this list and from nowhere else; what it has to fill in is the names that its
+// resources get.
+package alarm
+
+import (
+	"time"
+
+	"nexus/functions/env"
+	"nexus/functions/metric"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+// Namespaces of the services' own metrics.
+const (
+	Lambda   = "AWS/Lambda"
+	DynamoDB = "AWS/DynamoDB"
+	SQS      = "AWS/SQS"
+)
+
+// Dimensions of the services' own metrics. Of these, and only of these, a subject's value is not the dimension's: it is
+// what Nexus calls the thing, and the infrastructure knows what it has named it.
+const (
+	FunctionName = "FunctionName"
+	// Mapping stands for a function's event source mapping. Its metrics have to be switched on (MetricsConfig: EventCount).
+	Mapping   = "EventSourceMappingUUID"
+	TableName = "TableName"
+	QueueName = "QueueName"
+)
+
+// Queues.
+const (
+	// ScheduleQueue takes the calls that EventBridge Scheduler could not make (env.ScheduleDeadLetterARN).
+	ScheduleQueue = "schedule-dead-letter"
+	// NotifyQueue is the on-failure destination of the notify function.
+	NotifyQueue = "notify-failures"
+)
+
+// Statistics.
+const (
+	Sum     = "Sum"
+	Maximum = "Maximum"
+)
+
+// Alarm goes off when the metric has been above the threshold in each of the last Periods periods. A period without data
+// is a good one.
+type Alarm struct {
+	Name      string
+	Namespace string
+	Metric    string
+	// Of says whose metric it is. Of several, the sum counts.
+	Of        []Subject
+	Statistic string
+	Above     float64
+	Period    time.Duration
+	Periods   int
+	// Says is the alarm's description: what has happened, in a line.
+	Says string
+}
+
+// Subject is one dimension of a metric with its value; the zero Subject is a metric without dimensions.
+type Subject struct{ Dimension, Value string }
+
+const (
+	minute = time.Minute
+	five   = 5 * time.Minute
+)
+
+// Bounds.
+const (
+	// behind is when readers are late enough for somebody to look: users see it.
+	behind = five
+	// losing is when there is half a day left until records are given up.
+	losing = 12 * time.Hour
+	// unitsPerSecond is what the table is expected never to use, as the source document has it.
+	unitsPerSecond = 500
+)
+
+// All returns every alarm, in the order in which they are documented: first what loses something unless somebody acts.
+func All() []Alarm {
+	readers := eventsource.Deployment(entity.Product())
+	var out []Alarm
+	for _, r := range readers {
+		for _, c := range r.Consumers {
+			out = append(out, Alarm{
+				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked, Of: []Subject{{metric.ByConsumer, c}},
+				Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+				Says: "A record can never be processed by " + c + " as it is; it is kept.",
+			})
+		}
+	}
+	for _, r := range readers {
+		out = append(out, ofReader(r.Name)...)
+	}
+	for _, r := range readers {
+		for _, c := range r.Consumers {
+			out = append(out, Alarm{
+				Name: "nexus-" + c + "-unfinished", Namespace: metric.Namespace, Metric: metric.RecordsUnfinished, Of: []Subject{{metric.ByConsumer, c}},
+				Statistic: Sum, Above: 0, Period: five, Periods: 3,
+				Says: "Records come again and again to " + c + " and it does not get them done.",
+			})
+		}
+	}
+	out = append(out, ofReminders()...)
+	for _, f := range env.Functions() {
+		out = append(out, ofFunction(f)...)
+	}
+	return append(out, ofTable()...)
+}
+
+// ofReader returns the alarms about how far a stream function is behind.
+func ofReader(name string) []Alarm {
+	age := func(suffix string, above time.Duration, says string) Alarm {
+		return Alarm{
+			Name: "nexus-" + name + "-" + suffix, Namespace: Lambda, Metric: "IteratorAge", Of: []Subject{{FunctionName, name}},
+			Statistic: Maximum, Above: float64(above.Milliseconds()), Period: minute, Periods: 5, Says: says,
+		}
+	}
+	return []Alarm{
+		{
+			Name: "nexus-" + name + "-given-up", Namespace: Lambda, Metric: "OnFailureDestinationDeliveredEventCount", Of: []Subject{{Mapping, name}},
+			Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+			Says: "Records were too old to be tried again; they are kept as failure objects.",
+		},
+		{
+			Name: "nexus-" + name + "-lost", Namespace: Lambda, Metric: "DestinationDeliveryFailures", Of: []Subject{{FunctionName, name}},
+			Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+			Says: "Records that were given up could not be kept: only a repair brings back what they meant.",
+		},
+		age("losing", losing, "The reader is half a day behind; records are given up after 23 hours."),
+		age("behind", behind, "What follows from writes comes more than five minutes late."),
+	}
+}
+
+func ofReminders() []Alarm {
+	waiting := func(name, queue, says string) Alarm {
+		return Alarm{
+			Name: name, Namespace: SQS, Metric: "ApproximateNumberOfMessagesVisible", Of: []Subject{{QueueName, queue}},
+			Statistic: Maximum, Above: 0, Period: minute, Periods: 1, Says: says,
+		}
+	}
+	return []Alarm{
+		waiting("nexus-schedule-undelivered", ScheduleQueue, "The scheduler could not call notify for a day; its calls are kept."),
+		waiting("nexus-notify-failed", NotifyQueue, "Calls of notify failed each time they were made; they are kept."),
+		{
+			Name: "nexus-reminders-missed", Namespace: metric.Namespace, Metric: metric.RemindersMissed,
+			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
+			Statistic: Sum, Above: 0, Period: five, Periods: 1,
+			Says: "Reminders that were asked for in time were found more than a day late, and are not published.",
+		},
+		{
+			Name: "nexus-reminders-late", Namespace: metric.Namespace, Metric: metric.RemindersLate,
+			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
+			Statistic: Sum, Above: 10, Period: five, Periods: 3,
+			Says: "Reminders keep coming more than two minutes late.",
+		},
+	}
+}
+
+// ofFunction returns the alarms that every function has, and those of the two that face users.
+func ofFunction(f env.Function) []Alarm {
+	name := "nexus-" + string(f)
+	lambda := func(suffix, metricName string, above float64, says string) Alarm {
+		return Alarm{
+			Name: name + "-" + suffix, Namespace: Lambda, Metric: metricName, Of: []Subject{{FunctionName, string(f)}},
+			Statistic: Sum, Above: above, Period: five, Periods: 1, Says: says,
+		}
+	}
+	out := []Alarm{
+		lambda("errors", "Errors", 5, "Invocations fail as a whole."),
+		lambda("throttled", "Throttles", 0, "Lambda did not run the function for want of concurrency."),
+	}
+	if f == env.Command || f == env.Query {
+		out = append(out, Alarm{
+			Name: name + "-server-errors", Namespace: metric.Namespace, Metric: metric.ServerErrors, Of: []Subject{{metric.ByFunction, string(f)}},
+			Statistic: Sum, Above: 5, Period: minute, Periods: 3,
+			Says: "Users' requests are answered with 500 or 503.",
+		})
+	}
+	return out
+}
+
+// ofTable returns the alarms of the source document on the table, as far as there are such metrics: DynamoDB has none of an
+// on-demand table's storage that an alarm could be set on.
+func ofTable() []Alarm {
+	table := []Subject{{TableName, "table"}}
+	used := unitsPerSecond * minute.Seconds()
+	return []Alarm{
+		{Name: "nexus-table-read-throttled", Namespace: DynamoDB, Metric: "ReadThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: five, Periods: 1, Says: "DynamoDB refuses reads of the table for now."},
+		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: five, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
+		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: minute, Periods: 5, Says: "The table is read far more than it should be."},
+		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: minute, Periods: 5, Says: "The table is written far more than it should be."},
+		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5, Period: minute, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
+	}
+}

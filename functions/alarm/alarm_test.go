@@ -1,0 +1,136 @@
+package alarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+	"nexus/functions/metric"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+// consumers are all of the deployment table.
+func consumers() []string {
+	var out []string
+	for _, r := range eventsource.Deployment(entity.Product()) {
+		out = append(out, r.Consumers...)
+	}
+	return out
+}
+
+func TestEveryAlarmCanBeMade(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, a := range alarm.All() {
+		require.Regexp(t, `^nexus(-[a-z]+)+$`, a.Name)
+		require.False(t, seen[a.Name], a.Name)
+		seen[a.Name] = true
+		require.NotEmpty(t, a.Of, a.Name)
+		require.NotEmpty(t, a.Says, a.Name)
+		require.LessOrEqual(t, len(a.Says), 1024, a.Name)
+		require.Contains(t, []string{alarm.Sum, alarm.Maximum}, a.Statistic, a.Name)
+		require.GreaterOrEqual(t, a.Above, 0.0, a.Name)
+		require.Positive(t, a.Periods, a.Name)
+		require.Zero(t, a.Period%time.Minute, a.Name)
+		require.LessOrEqual(t, a.Period*time.Duration(a.Periods), 24*time.Hour, a.Name)
+	}
+}
+
+func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
+	t.Parallel()
+	var functions []string
+	for _, f := range env.Functions() {
+		functions = append(functions, string(f))
+	}
+	values := map[string][]string{metric.ByConsumer: consumers(), metric.ByFunction: functions}
+	services := map[string][]string{alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""}}
+	for _, a := range alarm.All() {
+		for _, s := range a.Of {
+			if a.Namespace == metric.Namespace {
+				require.Contains(t, metric.Names(s.Dimension), a.Metric, a.Name)
+				require.Contains(t, values[s.Dimension], s.Value, a.Name)
+				continue
+			}
+			require.True(t, strings.HasPrefix(a.Namespace, "AWS/"), a.Name)
+			require.Contains(t, services[s.Dimension], s.Value, a.Name)
+		}
+	}
+}
+
+func TestEveryConsumerWakesSomebody(t *testing.T) {
+	t.Parallel()
+	for _, c := range consumers() {
+		for _, name := range []string{metric.RecordsParked, metric.RecordsUnfinished} {
+			require.True(t, slices.ContainsFunc(alarm.All(), func(a alarm.Alarm) bool {
+				return a.Metric == name && slices.Contains(a.Of, alarm.Subject{Dimension: metric.ByConsumer, Value: c})
+			}), "%s of %s", name, c)
+		}
+	}
+}
+
+// named finds what a document calls by the name of an alarm, with the names that a pattern in angle brackets stands for.
+var named = regexp.MustCompile("`(nexus-[a-z<>-]+)`")
+
+func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	require.NoError(t, err)
+	var explained []string
+	for _, line := range strings.Split(string(text), "\n") {
+		if !strings.HasPrefix(line, "| `nexus-") {
+			continue
+		}
+		for _, found := range named.FindAllStringSubmatch(strings.Split(line, "|")[1], -1) {
+			explained = append(explained, expand(found[1])...)
+		}
+	}
+	var names []string
+	for _, a := range alarm.All() {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	slices.Sort(explained)
+	require.Equal(t, names, explained)
+}
+
+func TestTheOperatorsDocumentExplainsEveryMetric(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	require.NoError(t, err)
+	for _, dimension := range []string{metric.ByConsumer, metric.ByFunction} {
+		for _, name := range metric.Names(dimension) {
+			require.Contains(t, string(text), "`"+name+"`")
+		}
+	}
+}
+
+// expand returns the names that a pattern such as nexus-<consumer>-parked stands for.
+func expand(pattern string) []string {
+	var readers, functions []string
+	for _, r := range eventsource.Deployment(entity.Product()) {
+		readers = append(readers, r.Name)
+	}
+	for _, f := range env.Functions() {
+		functions = append(functions, string(f))
+	}
+	for mark, values := range map[string][]string{"<consumer>": consumers(), "<reader>": readers, "<function>": functions} {
+		if !strings.Contains(pattern, mark) {
+			continue
+		}
+		var out []string
+		for _, v := range values {
+			out = append(out, strings.ReplaceAll(pattern, mark, v))
+		}
+		return out
+	}
+	return []string{pattern}
+}
