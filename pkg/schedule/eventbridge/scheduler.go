@@ -165,8 +165,10 @@ func (s *Scheduler) target(payload []byte) *types.Target {
 // zone is the one in which every expression is written.
 const zone = "UTC"
 
-// expression writes the instant as the service wants it: no zone letter, no fraction.
-func expression(at time.Time) string { return at.UTC().Format("at(2006-01-02T15:04:05)") }
+// atLayout is how the service wants an instant: no zone letter, no fraction.
+const atLayout = "at(2006-01-02T15:04:05)"
+
+func expression(at time.Time) string { return at.UTC().Format(atLayout) }
 
 func exact() *types.FlexibleTimeWindow {
 	return &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff}

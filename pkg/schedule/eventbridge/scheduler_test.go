@@ -226,3 +226,22 @@ func TestAMissingOrWrongSettingIsNamed(t *testing.T) {
 		require.ErrorContains(t, err, tt.setting)
 	}
 }
+
+func TestAReadSaysWhyItFailed(t *testing.T) {
+	t.Parallel()
+	s, fake := setup(t, 1)
+	require.NoError(t, s.Put(t.Context(), due))
+	fake.schedules[due.Name].input.ScheduleExpression = "rate(1 hour)"
+	found, err := s.Find(t.Context(), due.Name)
+	require.NoError(t, err)
+	require.True(t, found.At.IsZero(), "somebody else's")
+	require.Equal(t, due.Payload, found.Payload)
+	for code, want := range map[string]error{"ThrottlingException": schedule.ErrThrottled, "InternalServerException": schedule.ErrUnavailable} {
+		fake.fail = func(string) (failure, bool) { return failure{500, code, ""}, false }
+		_, err = s.Find(t.Context(), due.Name)
+		require.ErrorIs(t, err, want)
+		require.ErrorIs(t, s.Each(t.Context(), "", func(string) error { return nil }), want)
+	}
+	_, err = s.Find(t.Context(), "a b")
+	require.ErrorIs(t, err, schedule.ErrInvalid)
+}

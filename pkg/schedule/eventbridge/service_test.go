@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,10 @@ var (
 )
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		s.read(w, r)
+		return
+	}
 	name, ok := strings.CutPrefix(r.URL.Path, "/schedules/")
 	op := map[string]string{http.MethodPost: "Create", http.MethodPut: "Update", http.MethodDelete: "Delete"}[r.Method]
 	if !ok || op == "" {
@@ -230,4 +235,54 @@ func (s *service) seen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.requests...)
+}
+
+// pageNames is small, so that tests see more than one page.
+const pageNames = 3
+
+// read answers GetSchedule and ListSchedules.
+func (s *service) read(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	name, isOne := strings.CutPrefix(r.URL.Path, "/schedules/")
+	op, groupName := "Get", query.Get("groupName")
+	if !isOne {
+		op, groupName = "List", query.Get("ScheduleGroup")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, op)
+	if s.fail != nil {
+		if injected, _ := s.fail(op); injected.status != 0 {
+			answer(w, injected)
+			return
+		}
+	}
+	found := s.schedules[name]
+	if groupName != group || isOne && found == nil {
+		answer(w, failure{404, "ResourceNotFoundException", "does not exist"})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if isOne {
+		_ = json.NewEncoder(w).Encode(found.input)
+		return
+	}
+	var names []string
+	for name := range s.schedules {
+		if strings.HasPrefix(name, query.Get("NamePrefix")) && name > query.Get("NextToken") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	out := map[string]any{}
+	if len(names) > pageNames {
+		names = names[:pageNames]
+		out["NextToken"] = names[pageNames-1]
+	}
+	var list []map[string]string
+	for _, name := range names {
+		list = append(list, map[string]string{"Name": name, "GroupName": group})
+	}
+	out["Schedules"] = list
+	_ = json.NewEncoder(w).Encode(out)
 }

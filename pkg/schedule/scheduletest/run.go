@@ -5,7 +5,9 @@ package scheduletest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +21,10 @@ import (
 
 // Subject is an empty scheduler with the view of it that the port does not offer.
 type Subject struct {
-	Scheduler schedule.Scheduler
+	Scheduler interface {
+		schedule.Scheduler
+		schedule.Lister
+	}
 	// Pending returns the schedules that wait for their call, in any order.
 	Pending func(t *testing.T) []schedule.Schedule
 	// Fire lets the time come to now and returns the calls made, in any order. It is called with growing times.
@@ -44,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"puts and deletes of one name end in either state":         concurrentDeletes,
 		"a cancelled caller gets an error that says so":            cancelled,
 		"a later put is called although an earlier one was called": rescheduledLater,
+		"what is scheduled is found and listed":                    foundAndListed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -240,4 +246,35 @@ func cancelled(t *testing.T, s Subject) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, err, schedule.ErrUnavailable)
 	}
+}
+
+func foundAndListed(t *testing.T, s Subject) {
+	want := map[string]schedule.Schedule{}
+	for i := range 8 {
+		in := one(fmt.Sprintf("a-%d", i), noon.Add(time.Duration(i)*time.Hour))
+		put(t, s, in)
+		want[in.Name] = in
+	}
+	put(t, s, one("b-1", noon))
+	s.Fire(t, noon.Add(time.Hour)) // a schedule that was called stays under its name
+	require.NoError(t, s.Scheduler.Delete(t.Context(), "a-5"))
+	delete(want, "a-5")
+	listed := map[string]schedule.Schedule{}
+	require.NoError(t, s.Scheduler.Each(t.Context(), "a-", func(name string) error {
+		found, err := s.Scheduler.Find(t.Context(), name)
+		require.NoError(t, err)
+		require.NotContains(t, listed, name)
+		listed[name] = found
+		return nil
+	}))
+	same(t, slices.Collect(maps.Values(want)), slices.Collect(maps.Values(listed)))
+	_, err := s.Scheduler.Find(t.Context(), "a-5")
+	require.ErrorIs(t, err, schedule.ErrNotFound)
+	enough := errors.New("enough")
+	visits := 0
+	require.ErrorIs(t, s.Scheduler.Each(t.Context(), "", func(string) error {
+		visits++
+		return enough
+	}), enough)
+	require.Equal(t, 1, visits)
 }

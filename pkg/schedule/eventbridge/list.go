@@ -1,0 +1,61 @@
+package eventbridge
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+
+	"nexus/pkg/schedule"
+)
+
+var _ schedule.Lister = (*Scheduler)(nil)
+
+// listPage is the number of schedules in a page, as many as the service allows (EventBridge Scheduler, ListSchedules).
+const listPage = 100
+
+// Find implements [schedule.Lister]. One that somebody else wrote, in another form, has the zero instant.
+func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, error) {
+	if err := schedule.CheckName(name); err != nil {
+		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, err)
+	}
+	out, err := s.client.GetSchedule(ctx, &scheduler.GetScheduleInput{GroupName: aws.String(s.cfg.GroupName), Name: aws.String(name)})
+	if isNotFound(err) {
+		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, schedule.ErrNotFound)
+	}
+	if err != nil {
+		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w: %w", name, sentinel(err), err)
+	}
+	found := schedule.Schedule{Name: name}
+	if out.Target != nil {
+		found.Payload = []byte(aws.ToString(out.Target.Input))
+	}
+	if at, err := time.Parse(atLayout, aws.ToString(out.ScheduleExpression)); err == nil && aws.ToString(out.ScheduleExpressionTimezone) == zone {
+		found.At = at
+	}
+	return found, nil
+}
+
+// Each implements [schedule.Lister]. It knows a page of names at a time.
+func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name string) error) error {
+	in := &scheduler.ListSchedulesInput{GroupName: aws.String(s.cfg.GroupName), MaxResults: aws.Int32(listPage)}
+	if prefix != "" {
+		in.NamePrefix = aws.String(prefix)
+	}
+	for {
+		page, err := s.client.ListSchedules(ctx, in)
+		if err != nil {
+			return fmt.Errorf("list schedules %q: %w: %w", prefix, sentinel(err), err)
+		}
+		for _, one := range page.Schedules {
+			if err := visit(aws.ToString(one.Name)); err != nil {
+				return err
+			}
+		}
+		if in.NextToken = page.NextToken; aws.ToString(page.NextToken) == "" {
+			return nil
+		}
+	}
+}
