@@ -23,14 +23,13 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
-	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Command, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, meter, metrics := entity.Product(), new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
-	store := cloud.Table(s)(meter)
+	registry, tables, metrics := entity.Product(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	store := tables.Of(string(s.Function))
 	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {
 		return nil, err
@@ -43,5 +42,5 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return boot.Metered(surface.Commands(commands), s.Function, meter, metrics), nil
+	return boot.Metered(surface.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

@@ -22,14 +22,13 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
-	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Effects, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, metrics := entity.Product(), metric.NewWriter(os.Stdout, time.Now)
-	store, meters := cloud.Table(s), []*table.Meter{new(table.Meter), new(table.Meter)}
+	tables := cloud.NewTables(s)
 	objects := awss3.NewFromConfig(cloud.Config(s.AWS, env.S3))
 	parking, err := s3.New(objects, s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {
@@ -39,16 +38,16 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reminding, err := reminding.Config(s, store(meters[0]), registry, log, metrics, time.Now)
+	reminding, err := reminding.Config(s, tables.Of(reminders.Name), registry, log, metrics, time.Now)
 	if err != nil {
 		return nil, err
 	}
 	consumers := []change.Consumer{
 		reminders.New(reminding),
-		archive.NewConsumer(archive.Config{Store: store(meters[1]), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now}),
+		archive.NewConsumer(archive.Config{Store: tables.Of(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now}),
 	}
 	return stream.New(stream.Config{
-		Function: s.Function, Registry: registry, Consumers: consumers, Meters: meters, Parking: parking,
+		Function: s.Function, Registry: registry, Consumers: consumers, Meter: tables.Meter, Parking: parking,
 		Log: log, Metrics: metrics, Now: time.Now, Wait: consume.Sleep,
 	})
 }

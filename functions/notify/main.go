@@ -17,14 +17,13 @@ import (
 	"nexus/functions/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
-	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Notify, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	meter, metrics := new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
-	config, err := reminding.Config(s, cloud.Table(s)(meter), entity.Product(), log, metrics, time.Now)
+	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	config, err := reminding.Config(s, tables.Of(string(s.Function)), entity.Product(), log, metrics, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -35,5 +34,5 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}
 		return []byte("{}"), nil
 	}
-	return boot.Metered(handle, s.Function, meter, metrics), nil
+	return boot.Metered(handle, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

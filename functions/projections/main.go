@@ -22,23 +22,22 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
-	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Projections, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	store, meters := cloud.Table(s), []*table.Meter{new(table.Meter), new(table.Meter)}
+	tables := cloud.NewTables(s)
 	parking, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {
 		return nil, err
 	}
 	consumers := []change.Consumer{
-		projection.NewConsumer(stats.Projection(), store(meters[0]), time.Now),
-		projection.NewConsumer(links.Projection(), store(meters[1]), time.Now),
+		projection.NewConsumer(stats.Projection(), tables.Of(stats.Name), time.Now),
+		projection.NewConsumer(links.Projection(), tables.Of(links.Name), time.Now),
 	}
 	return stream.New(stream.Config{
-		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Meters: meters, Parking: parking,
+		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
 		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
 	})
 }

@@ -21,14 +21,13 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
-	"nexus/pkg/table"
 )
 
 func main() { boot.Run(env.Query, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, meter, metrics := entity.Product(), new(table.Meter), metric.NewWriter(os.Stdout, time.Now)
-	store := cloud.Table(s)(meter)
+	registry, tables, metrics := entity.Product(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	store := tables.Of(string(s.Function))
 	queries := api.New(api.Config{
 		Part: api.OnlyQueries, Registry: registry,
 		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
@@ -38,5 +37,5 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return boot.Metered(httpapi.New(queries).Handle, s.Function, meter, metrics), nil
+	return boot.Metered(httpapi.New(queries).Handle, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

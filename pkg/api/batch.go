@@ -94,7 +94,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	took := a.cfg.Now().Sub(begun)
 	a.cfg.Observe(Observation{Operation: batchID, Status: out.status, Duration: took})
-	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), slog.Duration("took", took), userAttr(user)}
+	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), userAttr(user)}
 	attrs = append(attrs, traceAttrs(out.traces)...)
 	if err != nil {
 		attrs = append(attrs, errorAttr(err))

@@ -69,7 +69,7 @@ func (x *exchange) finish(r *http.Request) {
 	}
 	attrs := []slog.Attr{
 		slog.String("method", shorten(r.Method)), slog.String("route", route), slog.String("operation", x.operation),
-		slog.Int("status", x.status), slog.Int("bytes", x.bytes), slog.Duration("took", took),
+		slog.Int("status", x.status), slog.Int("bytes", x.bytes), millisecondsAttr(took),
 		slog.String("requestId", x.requestID), userAttr(x.user),
 	}
 	attrs = append(attrs, traceAttrs(x.traces)...)
@@ -91,6 +91,11 @@ func severity(status int, err error) slog.Level {
 }
 
 func userAttr(user string) slog.Attr { return slog.String("user", entity.Pseudonym(user)) }
+
+// millisecondsAttr is how long it took, to the microsecond.
+func millisecondsAttr(took time.Duration) slog.Attr {
+	return slog.Float64("milliseconds", float64(took.Microseconds())/1000)
+}
 
 // traceAttrs is how the log names what a request wrote; nothing if it wrote nothing.
 func traceAttrs(traces []string) []slog.Attr {

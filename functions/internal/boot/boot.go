@@ -29,8 +29,8 @@ var _ lambda.Handler = Handler(nil)
 
 // Run serves invocations of the function for as long as the process lives.
 func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)) {
-	log := newLogger(os.Stderr, f)
-	slog.SetDefault(slog.New(others{log.Handler()}))
+	log := NewLogger(os.Stderr, f)
+	slog.SetDefault(slog.New(Others(log)))
 	settings, err := env.Read(f, os.Getenv)
 	if err != nil {
 		fail(log, err)

@@ -11,9 +11,9 @@ import (
 	"nexus/functions/env"
 )
 
-// newLogger returns the function's logger: JSON under the names by which Lambda filters and shows lines ("timestamp",
+// NewLogger returns the function's logger: JSON under the names by which Lambda filters and shows lines ("timestamp",
 // "level", "message"), each line with the id of its invocation.
-func newLogger(out io.Writer, f env.Function) *slog.Logger {
+func NewLogger(out io.Writer, f env.Function) *slog.Logger {
 	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})
 	return slog.New(invocation{lines}).With(slog.String("function", string(f)))
 }
@@ -35,8 +35,10 @@ func (h invocation) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h invocation) WithGroup(name string) slog.Handler { return invocation{h.Handler.WithGroup(name)} }
 
-// others takes the lines that libraries write to the log of package log, so that they are JSON, too. What the Lambda
+// Others takes the lines that libraries write to the log of package log, so that they are JSON, too. What the Lambda
 // library writes of an invocation that failed has been logged, with the invocation's id.
+func Others(log *slog.Logger) slog.Handler { return others{log.Handler()} }
+
 type others struct{ slog.Handler }
 
 func (h others) Handle(ctx context.Context, r slog.Record) error {

@@ -1,4 +1,4 @@
-package boot
+package boot_test
 
 import (
 	"bytes"
@@ -13,16 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/functions/env"
+	"nexus/functions/internal/boot"
 )
 
 // invoke handles an invocation and returns what was logged.
-func invoke(t *testing.T, h Handler) []map[string]any {
+func invoke(t *testing.T, h boot.Handler) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = Logged(h, newLogger(&out, env.Notify))(ctx, nil)
+		_, _ = boot.Logged(h, boot.NewLogger(&out, env.Notify))(ctx, nil)
 	}()
 	var lines []map[string]any
 	for text := range strings.Lines(out.String()) {
@@ -36,11 +37,11 @@ func invoke(t *testing.T, h Handler) []map[string]any {
 func TestAnInvocationThatFailsIsLoggedOnceUnderItsID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		handler Handler
+		handler boot.Handler
 		level   string
 	}{
 		"error":   {func(context.Context, []byte) ([]byte, error) { return nil, errors.New("bus unavailable") }, "ERROR"},
-		"refusal": {func(context.Context, []byte) ([]byte, error) { return nil, &Refusal{"no user"} }, "INFO"},
+		"refusal": {func(context.Context, []byte) ([]byte, error) { return nil, &boot.Refusal{Message: "no user"} }, "INFO"},
 		"panic":   {func(context.Context, []byte) ([]byte, error) { panic("out of range") }, "ERROR"},
 	} {
 		lines := invoke(t, c.handler)
@@ -53,14 +54,14 @@ func TestAnInvocationThatFailsIsLoggedOnceUnderItsID(t *testing.T) {
 
 func TestAPanicGoesOnBehindItsLine(t *testing.T) {
 	t.Parallel()
-	h := Logged(func(context.Context, []byte) ([]byte, error) { panic("out of range") }, slog.New(slog.DiscardHandler))
+	h := boot.Logged(func(context.Context, []byte) ([]byte, error) { panic("out of range") }, slog.New(slog.DiscardHandler))
 	require.PanicsWithValue(t, "out of range", func() { _, _ = h(t.Context(), nil) })
 }
 
 func TestLinesOfLibrariesAreJSONAndNoFailureIsLoggedTwice(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	log := slog.New(others{newLogger(&out, env.Query).Handler()})
+	log := slog.New(boot.Others(boot.NewLogger(&out, env.Query)))
 	log.Info(`{"errorMessage":"bus unavailable","errorType":"errorString"}`)
 	require.Empty(t, out.String())
 	log.Info("Unsolicited response received on idle HTTP channel")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"nexus/functions/env"
 	"nexus/pkg/table"
@@ -41,11 +42,26 @@ func Config(in env.AWS, service env.Service) aws.Config {
 	return cfg
 }
 
-// Table returns a function that makes stores on the deployment's table, all with one client: each tells its own meter what
-// it used.
-func Table(s env.Settings) func(*table.Meter) table.Store {
-	client := dynamo.NewClient(Config(s.AWS, env.DynamoDB))
-	return func(meter *table.Meter) table.Store {
-		return dynamo.New(client, dynamo.WithTable(s.TableName), dynamo.WithObserver(meter.Observe))
-	}
+// Tables are stores on the deployment's table with one client between them, one store for each who uses it: what each
+// consumes is counted.
+type Tables struct {
+	client *dynamodb.Client
+	name   string
+	meters map[string]*table.Meter
 }
+
+// NewTables returns the deployment's table for whoever asks.
+func NewTables(s env.Settings) *Tables {
+	return &Tables{dynamo.NewClient(Config(s.AWS, env.DynamoDB)), s.TableName, map[string]*table.Meter{}}
+}
+
+// Of returns a store for one user of the table: a consumer, or the function itself.
+func (t *Tables) Of(user string) table.Store {
+	if t.meters[user] == nil {
+		t.meters[user] = &table.Meter{}
+	}
+	return dynamo.New(t.client, dynamo.WithTable(t.name), dynamo.WithObserver(t.meters[user].Observe))
+}
+
+// Meter returns what counts the consumption of a user; nil for one who has no store.
+func (t *Tables) Meter(user string) *table.Meter { return t.meters[user] }

@@ -27,8 +27,8 @@ type Config struct {
 	Registry *entity.Registry
 	// Consumers are those of the reader, in the deployment table's order.
 	Consumers []change.Consumer
-	// Meters are those of the consumers' stores, in the same order.
-	Meters  []*table.Meter
+	// Meter returns what counts a consumer's use of the table; nil if nothing does, which is a mistake.
+	Meter   func(consumer string) *table.Meter
 	Parking consume.Parking
 	Log     *slog.Logger
 	Metrics *metric.Writer
@@ -41,8 +41,10 @@ func New(c Config) (boot.Handler, error) {
 	if err := c.checkDeployment(); err != nil {
 		return nil, err
 	}
-	if len(c.Meters) != len(c.Consumers) {
-		return nil, fmt.Errorf("function %s has %d consumers and %d meters", c.Function, len(c.Consumers), len(c.Meters))
+	for _, consumer := range c.Consumers {
+		if c.Meter(consumer.Name()) == nil {
+			return nil, fmt.Errorf("function %s: what consumer %s uses of the table is not counted", c.Function, consumer.Name())
+		}
 	}
 	loop, err := consume.New(consume.Config{
 		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait, Observe: c.observe,
@@ -72,7 +74,6 @@ func (c Config) checkDeployment() error {
 
 // observe writes one line: what became of the records, how old they were by then, and what the table was used for.
 func (c Config) observe(consumer string, n consume.Counts) {
-	i := slices.IndexFunc(c.Consumers, func(known change.Consumer) bool { return known.Name() == consumer })
 	values := metric.Values{
 		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
@@ -81,5 +82,5 @@ func (c Config) observe(consumer string, n consume.Counts) {
 		age := c.Now().Sub(n.Oldest).Round(time.Millisecond)
 		values[metric.RecordAge] = max(0, age.Seconds())
 	}
-	c.Metrics.Write(metric.ByConsumer, consumer, values, c.Meters[i].Take())
+	c.Metrics.Write(metric.ByConsumer, consumer, values, c.Meter(consumer).Take())
 }

@@ -32,12 +32,9 @@ type nowhere struct{}
 func (nowhere) Put(context.Context, string, []byte) error { return nil }
 
 func config(f env.Function, consumers ...change.Consumer) stream.Config {
-	var meters []*table.Meter
-	for range consumers {
-		meters = append(meters, new(table.Meter))
-	}
+	meter := func(string) *table.Meter { return new(table.Meter) }
 	return stream.Config{
-		Function: f, Registry: entity.Product(), Consumers: consumers, Meters: meters, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
+		Function: f, Registry: entity.Product(), Consumers: consumers, Meter: meter, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
 		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: consume.Sleep,
 	}
 }
@@ -58,7 +55,7 @@ func TestAFunctionRunsExactlyTheConsumersOfItsLine(t *testing.T) {
 		require.ErrorContains(t, err, "deployment table")
 	}
 	unmetered := config(env.Projections, named("stats"), named("links"))
-	unmetered.Meters = unmetered.Meters[:1]
+	unmetered.Meter = func(string) *table.Meter { return nil }
 	_, err = stream.New(unmetered)
-	require.ErrorContains(t, err, "1 meters")
+	require.ErrorContains(t, err, "consumer stats")
 }
