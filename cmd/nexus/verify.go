@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/local"
 	"nexus/pkg/projection"
+	"nexus/pkg/reminders"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
@@ -33,13 +34,22 @@ type verifyCommand struct {
 	User     string        `placeholder:"USER" help:"One user; all if not given."`
 	Repair   bool          `help:"Put right what differs, beside the running system. This is also the rebuild."`
 	Grace    time.Duration `default:"5s" help:"Pause between the two looks at what seems to differ, longer than the stream lags, with --endpoint (${default})."`
-	JSON     bool          `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
+
+	Bucket     string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"Bucket of the cold copies, with --endpoint, so that they are looked at."`
+	Group      string `name:"schedule-group" placeholder:"NAME" env:"SCHEDULE_GROUP" and:"reminding" help:"Schedule group, with --endpoint, so that schedules and deliveries are looked at. It needs the next four."`
+	Target     string `name:"schedule-target" placeholder:"ARN" env:"SCHEDULE_TARGET_ARN" and:"reminding" help:"What schedules call: the notify function."`
+	Role       string `name:"schedule-role" placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" and:"reminding" help:"The role with which it is called."`
+	DeadLetter string `name:"schedule-dead-letter" placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"The queue of calls that could not be made."`
+	Bus        string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"The event bus that reminders are published on."`
+
+	JSON bool `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
 }
 
 // Help says what the command does not look at.
 func (*verifyCommand) Help() string {
 	return "Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. " +
-		"Schedules, deliveries that were begun, and the contents of copies are seen with --dev alone. Exits with 1 if differences remain."
+		"With --endpoint, schedules and deliveries are looked at where the settings of the notify function are given, and the contents of " +
+		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain."
 }
 
 // errRemain is why the command fails where it found what it was to find.
@@ -103,22 +113,33 @@ func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
 	return err
 }
 
-// inTable verifies from here what stands in the table.
+// inTable verifies from here what stands in the table, and in those of the deployment's services that are named.
 func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, report func(verify.Difference) error) (verify.Summary, error) {
 	client, done, err := local.NewClient(c.Endpoint)
 	if err != nil {
 		return verify.Summary{}, err
 	}
 	defer done()
-	store, registry := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product()
-	verifier := verify.New(verify.Config{
+	deployed, err := local.NewDeployed(local.Deployment{
+		ArchiveBucket: c.Bucket, BusName: c.Bus,
+		ScheduleGroup: c.Group, ScheduleTargetARN: c.Target, ScheduleRoleARN: c.Role, ScheduleDeadLetterARN: c.DeadLetter,
+	})
+	if err != nil {
+		return verify.Summary{}, fmt.Errorf("%w: %w", local.ErrOptions, err)
+	}
+	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product(), slog.New(slog.NewTextHandler(out.messages, nil))
+	config := verify.Config{
 		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
 		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive:     archive.NewConsumer(archive.Config{Store: store, Registry: registry, Now: time.Now}),
-		Now:         time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep,
-		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
-	})
-	return verifier.Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
+		Archive:     archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
+		Copies:      deployed.Copies,
+		Now:         time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep, Log: log,
+	}
+	if deployed.Scheduler != nil {
+		reminding := reminders.Config{Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log}
+		config.Reminders, config.Notifier, config.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), deployed.Scheduler
+	}
+	return verify.New(config).Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
 }
 
 // inProcess has a running system verify itself, and passes on what it says.

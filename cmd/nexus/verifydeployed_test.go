@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local"
+)
+
+// regional stands in for the services that a deployment has beside its table, as far as verification uses them: schedules
+// by name, and an empty bucket.
+type regional struct {
+	mu        sync.Mutex
+	schedules map[string]map[string]any
+}
+
+func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, isOne := strings.CutPrefix(r.URL.Path, "/schedules/")
+	switch {
+	case r.URL.Query().Get("list-type") == "2":
+		_, _ = io.WriteString(w, `<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>`)
+		return
+	case !isOne && r.URL.Path == "/schedules":
+		list := []map[string]string{}
+		for name := range s.schedules {
+			list = append(list, map[string]string{"Name": name})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"Schedules": list})
+		return
+	case r.Method == http.MethodPost:
+		in := map[string]any{}
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		s.schedules[name] = in
+	case s.schedules[name] == nil:
+		w.Header().Set("X-Amzn-ErrorType", "ResourceNotFoundException")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"Message":"none"}`)
+		return
+	case r.Method == http.MethodDelete:
+		delete(s.schedules, name)
+	case r.Method == http.MethodGet:
+		_ = json.NewEncoder(w).Encode(s.schedules[name])
+		return
+	}
+	_, _ = io.WriteString(w, `{}`)
+}
+
+// It is not parallel, because it says in the environment where the services are.
+func TestVerifySeesTheServicesThatAreNamed(t *testing.T) {
+	services := &regional{schedules: map[string]map[string]any{}}
+	server := httptest.NewServer(services)
+	defer server.Close()
+	for _, name := range []string{"S3", "SCHEDULER", "EVENTBRIDGE"} {
+		t.Setenv("AWS_ENDPOINT_URL_"+name, server.URL)
+	}
+	base := runningSystem(t, local.DynamoDB)
+	load(t, base, 1, 10)
+	c := newClient(base)
+	defer c.close()
+	_, err := c.call(t.Context(), http.MethodPost, "/dev/settle", nil, -1)
+	require.NoError(t, err)
+	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
+	require.NoError(t, err)
+	own, err := c.call(t.Context(), http.MethodGet, "/dev/schedules?state=PENDING", nil, -1)
+	require.NoError(t, err)
+	scheduled := own.body["items"].([]any)
+	require.NotEmpty(t, scheduled)
+
+	args := []string{
+		"verify", "--endpoint", info.body.str("endpoint"), "--grace", "1ms", "--schedule-group", "g", "--bus", "b",
+		"--schedule-target", "arn:aws:lambda:us-east-1:123456789012:function:notify",
+		"--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter", "arn:aws:sqs:us-east-1:123456789012:q",
+	}
+	code, results, messages := nexus(t, args...)
+	require.Equal(t, exitFailed, code, results+messages)
+	require.Contains(t, results, "no schedule of")
+	require.Contains(t, messages, "contents of cold copies")
+	code, results, messages = nexus(t, append(args, "--repair")...)
+	require.Equal(t, exitDone, code, results+messages)
+	require.Len(t, services.schedules, len(scheduled), "the scheduler that was named has what the other one has")
+	services.schedules["reminder-x"] = map[string]any{"Target": map[string]string{"Arn": "a", "RoleArn": "r", "Input": "{}"}}
+	code, results, messages = nexus(t, append(args, "--repair", "--json")...)
+	require.Equal(t, exitDone, code, results+messages)
+	require.Contains(t, results, `"reminder-x"`)
+	code, results, messages = nexus(t, append(slices.Clone(args), "--bucket", "copies", "--user", "user1")...)
+	require.Equal(t, exitDone, code, results+messages)
+	require.Empty(t, messages)
+
+	code, _, messages = nexus(t, args[:len(args)-2]...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, messages, "schedule-dead-letter")
+}

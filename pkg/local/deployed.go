@@ -1,0 +1,72 @@
+package local
+
+import (
+	"cmp"
+	"net/http"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/blob/s3"
+	"nexus/pkg/bus"
+	"nexus/pkg/bus/eventbridge"
+	scheduler "nexus/pkg/schedule/eventbridge"
+)
+
+// Deployment names what a deployment has beside its table. Empty is what is not known.
+type Deployment struct {
+	ArchiveBucket                                                            string
+	BusName                                                                  string
+	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
+}
+
+// Deployed is what an operator's tool reaches of a deployment; nil is what was not named.
+type Deployed struct {
+	Copies    blob.Store
+	Bus       bus.Bus
+	Scheduler *scheduler.Scheduler
+}
+
+// patience is how often a call is tried. An operator's tool has time, and the functions come first.
+const patience = 10
+
+// NewDeployed returns the services that are named, with the region and credentials of the environment. It is not for
+// functions.
+func NewDeployed(d Deployment) (out Deployed, err error) {
+	transport := http.DefaultTransport
+	if d.ArchiveBucket != "" {
+		objects := awss3.NewFromConfig(deployedConfig("S3", transport))
+		if out.Copies, err = s3.New(objects, s3.Config{Bucket: d.ArchiveBucket}); err != nil {
+			return Deployed{}, err
+		}
+	}
+	if d.ScheduleGroup == "" {
+		return out, nil
+	}
+	if out.Bus, err = eventbridge.New(awsbus.NewFromConfig(deployedConfig("EVENTBRIDGE", transport)), eventbridge.Config{BusName: d.BusName}); err != nil {
+		return Deployed{}, err
+	}
+	out.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport)), scheduler.Config{
+		GroupName: d.ScheduleGroup, TargetARN: d.ScheduleTargetARN, RoleARN: d.ScheduleRoleARN, DeadLetterARN: d.ScheduleDeadLetterARN,
+		EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries, // as the functions have it
+	})
+	if err != nil {
+		return Deployed{}, err
+	}
+	return out, nil
+}
+
+// deployedConfig is for the clients of a service at the region's endpoint, or at that of the environment.
+func deployedConfig(service string, transport http.RoundTripper) aws.Config {
+	cfg := serviceConfig("", transport)
+	cfg.BaseEndpoint = nil
+	if address := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_"+service), os.Getenv("AWS_ENDPOINT_URL")); address != "" {
+		cfg.BaseEndpoint = aws.String(address)
+	}
+	cfg.RetryMaxAttempts = patience
+	return cfg
+}
