@@ -49,7 +49,7 @@ func TestNoFileIsTooLongToRead(t *testing.T) {
 // keyPrefix is what a partition or sort key of the table begins with.
 var keyPrefix = regexp.MustCompile(`^(USER|U|EVENT|MASTER|INSTANCE|TASK|REMINDER|NOTE|USER_META|` +
 	`LINK|LINKED|LEDGER|TIMER|FIRED|COLD|GONE|RECEIPT|SUM|ZONE|FEED|OPEN|` +
-	`HEAD|REV|NODE|EDGE|TODO|BLOCK|PLAN|VALUES)#`)
+	`HEAD|REV|DRAFT|NODE|EDGE|TODO|BLOCK|PLAN|VALUES)#`)
 
 func TestKeysAreSpeltInEntityAlone(t *testing.T) {
 	t.Parallel()

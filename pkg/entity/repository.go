@@ -1,0 +1,184 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Words in the keys of versioned repositories (docs/repositories.md).
+const (
+	repositoryPrefix = "U"
+	valuesWord       = "VALUES"
+	planWord         = "PLAN"
+	headWord         = "HEAD"
+	logWord          = "REV"
+	draftWord        = "DRAFT"
+)
+
+// Repository addresses one versioned repository of a user: the values tree, or the plan of one day.
+type Repository struct {
+	User string
+	// Date is the day of a plan, YYYY-MM-DD; empty for the values tree.
+	Date string
+}
+
+func (r Repository) String() string {
+	if r.Date == "" {
+		return "values of " + r.User
+	}
+	return "plan of " + r.User + " for " + r.Date
+}
+
+// Check refuses an address that no repository has; it must come before any key is built of it. Both errors wrap
+// [ErrID].
+func (r Repository) Check() error {
+	if err := CheckUserID(r.User); err != nil {
+		return err
+	}
+	if r.Date == "" {
+		return nil
+	}
+	if day, err := ParseDate(r.Date); err != nil || day.Year() < minYear || day.Year() > maxYear {
+		return fmt.Errorf("%w: a plan's date is YYYY-MM-DD in the years %d to %d", ErrID, minYear, maxYear)
+	}
+	return nil
+}
+
+// RepositoryPK is the partition of a user's values repository and of the drafts of all their repositories.
+func RepositoryPK(user string) string { return join(repositoryPrefix, user) }
+
+// LogPK is the partition that holds the head and the commit log.
+func (r Repository) LogPK() string {
+	if r.Date == "" {
+		return RepositoryPK(r.User)
+	}
+	return join(repositoryPrefix, r.User, planWord, r.Date)
+}
+
+// HeadKey is the key of the pointer at the present revision.
+func (r Repository) HeadKey() Key {
+	if r.Date == "" {
+		return Key{r.LogPK(), join(headWord, valuesWord)}
+	}
+	return Key{r.LogPK(), headWord}
+}
+
+// LogPrefix begins the sort keys of all entries of the commit log.
+func (r Repository) LogPrefix() string {
+	if r.Date == "" {
+		return join(logWord, valuesWord) + separator
+	}
+	return logWord + separator
+}
+
+// LogKey is the key of a revision's entry in the commit log. The id tells the time that the key needs; it must have
+// passed [CheckRevisionID].
+func (r Repository) LogKey(revID string) Key {
+	at, err := RevisionTime(revID)
+	if err != nil {
+		panic("entity: " + err.Error())
+	}
+	return Key{r.LogPK(), r.LogPrefix() + join(FormatInstant(at), revID)}
+}
+
+// LogUntil bounds the sort keys of the log's entries of an instant and all before it, both ends inclusive.
+func (r Repository) LogUntil(at time.Time) (from, to string) {
+	// What follows the instant is the separator, so the next character ends the instant's entries.
+	return r.LogPrefix(), r.LogPrefix() + FormatInstant(at) + string(separator[0]+1)
+}
+
+// SnapshotPK is the partition of a revision's rows.
+func (r Repository) SnapshotPK(revID string) string {
+	if r.Date == "" {
+		return join(repositoryPrefix, r.User, valuesWord, revID)
+	}
+	return join(repositoryPrefix, r.User, planWord, r.Date, revID)
+}
+
+// DraftKey is the key of the row that announces a snapshot whose rows are written before its revision is.
+func (r Repository) DraftKey(revID string) Key {
+	if r.Date == "" {
+		return Key{RepositoryPK(r.User), join(draftWord, valuesWord, revID)}
+	}
+	return Key{RepositoryPK(r.User), join(draftWord, planWord, r.Date, revID)}
+}
+
+// DraftPrefix begins the sort keys of the drafts of all of a user's repositories.
+func DraftPrefix() string { return draftWord + separator }
+
+// RepositoryRow is what the key of a repository's row says.
+type RepositoryRow struct {
+	Repository Repository
+	Kind       RepositoryRowKind
+	// RevisionID is the revision that the row belongs to; empty for a head.
+	RevisionID string
+}
+
+// RepositoryRowKind tells a repository's rows apart.
+type RepositoryRowKind int
+
+const (
+	HeadRow RepositoryRowKind = iota
+	LogRow
+	DraftRow
+	SnapshotRow
+)
+
+// ParseRepositoryRow reads the key of any row of a repository.
+func ParseRepositoryRow(key Key) (RepositoryRow, error) {
+	row, ok := parseRepositoryRow(key)
+	if !ok || row.Repository.Check() != nil || row.RevisionID != "" && CheckRevisionID(row.RevisionID) != nil {
+		return RepositoryRow{}, fmt.Errorf("key %q: not of a repository's row", key)
+	}
+	return row, nil
+}
+
+func parseRepositoryRow(key Key) (row RepositoryRow, ok bool) {
+	pk, sk := strings.Split(key.PK, separator), strings.Split(key.SK, separator)
+	if len(pk) < 2 || pk[0] != repositoryPrefix {
+		return row, false
+	}
+	row.Repository.User = pk[1]
+	switch rest := pk[2:]; {
+	case len(rest) == 0 && sk[0] == draftWord:
+		row.Kind = DraftRow
+		if len(sk) == 4 && sk[1] == planWord {
+			row.Repository.Date, row.RevisionID = sk[2], sk[3]
+			return row, sk[2] != "" && sk[3] != ""
+		}
+		row.RevisionID = sk[len(sk)-1]
+		return row, len(sk) == 3 && sk[1] == valuesWord && sk[2] != ""
+	case len(rest) == 0:
+		return parseLogRow(row, key.SK)
+	case len(rest) == 2 && rest[0] == valuesWord:
+		row.Kind, row.RevisionID = SnapshotRow, rest[1]
+		return row, rest[1] != "" && key.SK != ""
+	case len(rest) == 2 && rest[0] == planWord:
+		row.Repository.Date = rest[1]
+		if rest[1] == "" {
+			return row, false
+		}
+		return parseLogRow(row, key.SK)
+	case len(rest) == 3 && rest[0] == planWord:
+		row.Repository.Date, row.Kind, row.RevisionID = rest[1], SnapshotRow, rest[2]
+		return row, rest[1] != "" && rest[2] != "" && key.SK != ""
+	}
+	return row, false
+}
+
+// parseLogRow reads the sort key of a head or an entry of the log.
+func parseLogRow(row RepositoryRow, sk string) (RepositoryRow, bool) {
+	if sk == row.Repository.HeadKey().SK {
+		row.Kind = HeadRow
+		return row, true
+	}
+	rest, ok := strings.CutPrefix(sk, row.Repository.LogPrefix())
+	instant, revID, cut := strings.Cut(rest, separator)
+	if !ok || !cut {
+		return row, false
+	}
+	at, err := RevisionTime(revID)
+	row.Kind, row.RevisionID = LogRow, revID
+	return row, err == nil && FormatInstant(at) == instant
+}

@@ -1,0 +1,47 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// IDs within repositories. A node may have its type's prefix or the general one.
+const (
+	RevisionPrefix  = "rev"
+	DriverPrefix    = "drv"
+	MilestonePrefix = "mil"
+	ActionPrefix    = "act"
+	NodePrefix      = "node"
+	BlockPrefix     = "blk"
+)
+
+// revisionTime is the time in a revision's id: UTC in whole seconds.
+const revisionTime = "20060102T150405Z"
+
+// NewRevisionID returns the id of a revision committed at the instant: rev_<YYYYMMDDTHHMMSSZ>_<the UUID without its
+// dashes>. With the time in the id, the key of a revision's log entry follows from the id alone.
+func NewRevisionID(at time.Time, uuid string) string {
+	return RevisionPrefix + "_" + at.UTC().Format(revisionTime) + "_" + strings.ReplaceAll(uuid, "-", "")
+}
+
+// RevisionTime returns when the revision was committed.
+func RevisionTime(revID string) (time.Time, error) {
+	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", ErrID, RevisionPrefix, revisionTime)
+	suffix, ok := strings.CutPrefix(revID, RevisionPrefix+"_")
+	stamp, digits, cut := strings.Cut(suffix, "_")
+	if !ok || !cut || len(digits) != 32 || strings.Trim(digits, hexDigits) != "" {
+		return time.Time{}, refused
+	}
+	at, err := time.Parse(revisionTime, stamp)
+	if err != nil || at.Format(revisionTime) != stamp {
+		return time.Time{}, refused
+	}
+	return at, nil
+}
+
+// CheckRevisionID refuses what no revision has for its id.
+func CheckRevisionID(revID string) error {
+	_, err := RevisionTime(revID)
+	return err
+}

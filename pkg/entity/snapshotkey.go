@@ -1,0 +1,116 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Prefixes of the sort keys of a snapshot's rows.
+const (
+	nodeWord   = "NODE"
+	edgeWord   = "EDGE"
+	todoWord   = "TODO"
+	actionWord = "A"
+	blockWord  = "BLOCK"
+)
+
+// orderDigits is the width of an order in a sort key, so that 10 does not sort before 2.
+const orderDigits = 4
+
+// MaxOrder is the greatest order that a sort key holds.
+const MaxOrder = 9999
+
+func formatOrder(order int) string {
+	if order < 1 || order > MaxOrder {
+		panic(fmt.Sprintf("entity: order %d in a key, want 1 to %d", order, MaxOrder))
+	}
+	return string(appendDigits(nil, order, orderDigits))
+}
+
+func parseOrder(s string) (int, bool) {
+	if len(s) != orderDigits {
+		return 0, false
+	}
+	order := readDigits(s, orderDigits)
+	return order, order >= 1 && formatOrder(order) == s
+}
+
+// NodeKey is the key of a node in a snapshot of the values tree.
+func (r Repository) NodeKey(revID, nodeID string) Key {
+	return Key{r.SnapshotPK(revID), join(nodeWord, nodeID)}
+}
+
+// EdgeKey is the key of the edge from a parent to its child at that place among its children, counted from 1.
+func (r Repository) EdgeKey(revID, parentID string, order int, childID string) Key {
+	return Key{r.SnapshotPK(revID), join(edgeWord, parentID, formatOrder(order), childID)}
+}
+
+// EdgesPrefix begins the sort keys of the edges that leave a node, in the order of its children.
+func EdgesPrefix(parentID string) string { return join(edgeWord, parentID) + separator }
+
+// TodoKey is the key of an action's to-do at that place of the day's list, counted from 1.
+func (r Repository) TodoKey(revID string, order int, actionID string) Key {
+	return Key{r.SnapshotPK(revID), join(todoWord, formatOrder(order), actionWord, actionID)}
+}
+
+// BlockKey is the key of a block of time that begins at the instant.
+func (r Repository) BlockKey(revID string, start time.Time, blockID string) Key {
+	return Key{r.SnapshotPK(revID), join(blockWord, FormatInstant(start), blockID)}
+}
+
+// SnapshotKey is what the sort key of a snapshot's row says: one of [NodeRow], [EdgeRow], [TodoRow], [BlockRow].
+type SnapshotKey interface{ snapshotKey() }
+
+type (
+	// NodeRow is a node of the values tree.
+	NodeRow struct{ NodeID string }
+	// EdgeRow leads from a node to a child of it.
+	EdgeRow struct {
+		ParentID string
+		Order    int
+		ChildID  string
+	}
+	// TodoRow is a to-do of a daily plan.
+	TodoRow struct {
+		Order    int
+		ActionID string
+	}
+	// BlockRow is a block of time of a daily plan.
+	BlockRow struct {
+		Start   time.Time
+		BlockID string
+	}
+)
+
+func (NodeRow) snapshotKey()  {}
+func (EdgeRow) snapshotKey()  {}
+func (TodoRow) snapshotKey()  {}
+func (BlockRow) snapshotKey() {}
+
+// ParseSnapshotKey reads the sort key of a snapshot's row.
+func ParseSnapshotKey(sk string) (SnapshotKey, error) {
+	parts := strings.Split(sk, separator)
+	for _, p := range parts {
+		if p == "" {
+			return nil, fmt.Errorf("sort key %q: empty component", sk)
+		}
+	}
+	switch {
+	case parts[0] == nodeWord && len(parts) == 2:
+		return NodeRow{parts[1]}, nil
+	case parts[0] == edgeWord && len(parts) == 4:
+		if order, ok := parseOrder(parts[2]); ok {
+			return EdgeRow{parts[1], order, parts[3]}, nil
+		}
+	case parts[0] == todoWord && len(parts) == 4 && parts[2] == actionWord:
+		if order, ok := parseOrder(parts[1]); ok {
+			return TodoRow{order, parts[3]}, nil
+		}
+	case parts[0] == blockWord && len(parts) == 3:
+		if start, err := ParseInstant(parts[1]); err == nil {
+			return BlockRow{start, parts[2]}, nil
+		}
+	}
+	return nil, fmt.Errorf("sort key %q: not of a snapshot's row, or an order without %d digits", sk, orderDigits)
+}

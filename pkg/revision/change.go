@@ -1,0 +1,88 @@
+package revision
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+)
+
+// Rules about a commit itself.
+const (
+	RuleMessageMissing Rule = "message-missing"
+	RuleMessageLong    Rule = "message-long"
+	RuleMessageText    Rule = "message-text"
+	RuleSourceUnknown  Rule = "source-unknown"
+)
+
+// maxMessage bounds a commit's message, in characters.
+const maxMessage = 500
+
+// Change is a new revision on its way.
+type Change[S any] struct {
+	Message string
+	Source  string
+	// OriginRevID is the revision that a rollback restores.
+	OriginRevID string
+	// RolledFromRevID is the revision of another repository that is rolled over into this one; empty leaves what the head
+	// says of it.
+	RolledFromRevID string
+	State           S
+}
+
+// Prepared is a new revision with its rows laid out, ready to be published.
+type Prepared struct {
+	at         entity.Repository
+	head       Head
+	commit     Commit
+	rolledFrom string
+	sourceAttr string
+	rows       []entity.Item
+}
+
+// Commit returns the log entry that the revision will have.
+func (p Prepared) Commit() Commit { return p.commit }
+
+// When returns the time of a revision made now from that head: later than the head's, so that history sorts.
+func (p *Publisher) When(head Head) time.Time {
+	now := p.now().UTC().Truncate(time.Second)
+	if head.RevID == "" || now.After(head.RevTs) {
+		return now
+	}
+	return head.RevTs.Add(time.Second)
+}
+
+// Prepare makes a revision of a change. The state is taken as it is: its rules are the caller's to check, before.
+func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) Prepared {
+	revID := entity.NewRevisionID(at, r.newID())
+	rows := r.shape.Rows(base.Repository, revID, c.State)
+	return Prepared{
+		at: base.Repository, head: base.Head, rolledFrom: c.RolledFromRevID, sourceAttr: r.shape.SourceAttr, rows: rows,
+		commit: Commit{
+			RevID: revID, RevTs: at, ParentRevID: base.Head.RevID, Message: c.Message, Source: c.Source,
+			OriginRevID: c.OriginRevID, Rows: len(rows),
+		},
+	}
+}
+
+// CheckCommit notes what is wrong with a client's message and source.
+func (r *Repository[S]) CheckCommit(v *Violations, message, source string) {
+	r.checkMessage(v, message)
+	if !slices.Contains(r.shape.Sources, source) {
+		v.Add(RuleSourceUnknown, "", "/"+r.shape.SourceAttr, "must be one of %s", strings.Join(r.shape.Sources, ", "))
+	}
+}
+
+func (r *Repository[S]) checkMessage(v *Violations, message string) {
+	const pointer = "/" + attrMessage
+	switch {
+	case !utf8.ValidString(message):
+		v.Add(RuleMessageText, "", pointer, "must be valid UTF-8")
+	case message == "" && r.shape.MessageRequired:
+		v.Add(RuleMessageMissing, "", pointer, "must say what the revision is for")
+	case utf8.RuneCountInString(message) > maxMessage:
+		v.Add(RuleMessageLong, "", pointer, "must have at most %d characters", maxMessage)
+	}
+}

@@ -1,0 +1,97 @@
+package revision
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Attributes of heads and log entries. The source of a revision has the name that its repository gives it.
+const (
+	attrHeadRevID   = "headRevId"
+	attrHeadRevTs   = "headRevTs"
+	attrRolledFrom  = "rolledFromRevId"
+	attrRevID       = "revId"
+	attrRevTs       = "revTs"
+	attrParentRevID = "parentRevId"
+	attrOriginRevID = "originRevId"
+	attrMessage     = "message"
+	attrRows        = "rows"
+)
+
+// SourceRollback is the source of a revision that restores an earlier one.
+const SourceRollback = "rollback"
+
+// Head is what a repository's pointer says; the zero Head is that of a repository without a revision.
+type Head struct {
+	RevID string
+	RevTs time.Time
+	// RolledFromRevID is the revision of another repository that was last rolled over into this one; it stays while the head
+	// moves on.
+	RolledFromRevID string
+	UpdatedAt       time.Time
+}
+
+// Commit is one entry of the log.
+type Commit struct {
+	RevID string
+	// RevTs is when it was committed, in whole seconds: later than its parent, if need be ahead of the clock.
+	RevTs time.Time
+	// ParentRevID is the revision before it; empty for the first.
+	ParentRevID string
+	Message     string
+	// Source says what the revision came from.
+	Source string
+	// OriginRevID is the revision that a rollback restores.
+	OriginRevID string
+	// Rows is the number of rows in its snapshot.
+	Rows int
+}
+
+// Revision is a commit with its state.
+type Revision[S any] struct {
+	Commit
+	State S
+}
+
+func readHead(row entity.Item) (Head, error) {
+	if row == nil {
+		return Head{}, nil
+	}
+	head := Head{RevID: row.Str(attrHeadRevID), RolledFromRevID: row.Str(attrRolledFrom)}
+	at, err := entity.RevisionTime(head.RevID)
+	if err != nil {
+		return Head{}, fmt.Errorf("head %s: %w", row.Key(), err)
+	}
+	head.RevTs = at
+	head.UpdatedAt, _ = row.Time(entity.AttrUpdatedAt)
+	return head, nil
+}
+
+func (c Commit) row(at entity.Repository, sourceAttr string) entity.Item {
+	row := at.LogKey(c.RevID).Item()
+	row[attrRevID] = entity.String(c.RevID)
+	row[attrRevTs] = entity.String(entity.FormatInstant(c.RevTs))
+	row[attrRows] = entity.Int(int64(c.Rows))
+	row[sourceAttr] = entity.String(c.Source)
+	for name, value := range map[string]string{attrParentRevID: c.ParentRevID, attrOriginRevID: c.OriginRevID, attrMessage: c.Message} {
+		if value != "" {
+			row[name] = entity.String(value)
+		}
+	}
+	return row
+}
+
+func readCommit(row entity.Item, sourceAttr string) (Commit, error) {
+	c := Commit{
+		RevID: row.Str(attrRevID), ParentRevID: row.Str(attrParentRevID), Message: row.Str(attrMessage),
+		Source: row.Str(sourceAttr), OriginRevID: row.Str(attrOriginRevID), Rows: int(row.Int(attrRows)),
+	}
+	at, err := entity.RevisionTime(c.RevID)
+	if err != nil {
+		return Commit{}, fmt.Errorf("log entry %s: %w", row.Key(), err)
+	}
+	c.RevTs = at
+	return c, nil
+}

@@ -1,0 +1,130 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Attributes and states of a draft.
+const (
+	attrStartedAt = "startedAt"
+
+	draftOpen   = "OPEN"   // its writer is at work, or has died
+	draftSealed = "SEALED" // it cannot be published any more
+)
+
+// announce puts the draft of a snapshot whose rows are about to be written.
+func (p *Publisher) announce(ctx context.Context, one Prepared) error {
+	row := one.at.DraftKey(one.commit.RevID).Item()
+	row[entity.AttrStatus] = entity.String(draftOpen)
+	row[attrStartedAt] = entity.String(entity.FormatInstant(p.now()))
+	row[attrRows] = entity.Int(int64(len(one.rows)))
+	err := p.store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
+	var failed *table.ConditionError
+	if errors.As(err, &failed) && failed.Failures[0].Old.Equal(row) {
+		return nil // a repetition inside the store's client, of a write whose answer was lost
+	}
+	if err != nil {
+		return fmt.Errorf("announce revision %s of %s: %w", one.commit.RevID, one.at, err)
+	}
+	return nil
+}
+
+// takeDraft ends a draft with its publication, unless somebody has sealed it.
+func (p Prepared) takeDraft() table.Delete {
+	return table.Delete{
+		Key: p.at.DraftKey(p.commit.RevID),
+		If:  table.Exists(table.Equal(entity.AttrStatus, entity.String(draftOpen))),
+	}
+}
+
+// discard removes the rows of a revision that was never committed and returns how many there were. It seals the draft
+// first: without an open draft no snapshot is published, so that from then on it does not matter how late its writer
+// wakes up. The draft itself goes only if forget says that no more rows will come.
+func (p *Publisher) discard(ctx context.Context, at entity.Repository, revID string, forget bool) (int, error) {
+	key := at.DraftKey(revID)
+	_, err := p.store.Update(ctx, table.Update{
+		Key: key, Set: entity.Item{entity.AttrStatus: entity.String(draftSealed)}, If: table.Exists(),
+	})
+	var failed *table.ConditionError
+	if err != nil && !errors.As(err, &failed) {
+		return 0, fmt.Errorf("seal draft %s: %w", key, err)
+	}
+	// A draft that is not there was published or forgotten; the log knows which.
+	switch _, err = p.store.Get(ctx, at.LogKey(revID)); {
+	case err == nil:
+		return 0, fmt.Errorf("revision %s of %s: %w", revID, at, ErrCommitted)
+	case !errors.Is(err, table.ErrNotFound):
+		return 0, fmt.Errorf("read the log entry of %s: %w", revID, err)
+	}
+	removed, err := p.erase(ctx, at.SnapshotPK(revID))
+	if err != nil || !forget {
+		return removed, err
+	}
+	if err := p.store.Delete(ctx, table.Delete{Key: key}); err != nil {
+		return removed, fmt.Errorf("delete draft %s: %w", key, err)
+	}
+	return removed, nil
+}
+
+// erase removes all rows of a partition.
+func (p *Publisher) erase(ctx context.Context, partition string) (int, error) {
+	rows, err := p.rows(ctx, table.Query{Partition: partition})
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", partition, err)
+	}
+	removed := 0
+	for chunk := range slices.Chunk(rows, table.MaxActions) {
+		actions := make([]table.Action, len(chunk))
+		for i, row := range chunk {
+			actions[i] = table.Delete{Key: row.Key()}
+		}
+		if err := p.store.Transact(ctx, actions...); err != nil {
+			return removed, fmt.Errorf("remove rows of %s: %w", partition, err)
+		}
+		removed += len(chunk)
+	}
+	return removed, nil
+}
+
+// rows reads a query's answer over all its pages.
+func (p *Publisher) rows(ctx context.Context, q table.Query) ([]entity.Item, error) {
+	var rows []entity.Item
+	for {
+		page, err := p.store.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page.Items...)
+		if len(page.Next) == 0 {
+			return rows, nil
+		}
+		q.Start = page.Next
+	}
+}
+
+// draft is a draft as it was read.
+type draft struct {
+	at        entity.Repository
+	revID     string
+	sealed    bool
+	startedAt time.Time
+}
+
+func readDraft(row entity.Item) (draft, error) {
+	parsed, err := entity.ParseRepositoryRow(row.Key())
+	if err != nil || parsed.Kind != entity.DraftRow {
+		return draft{}, fmt.Errorf("draft %s: no draft's key", row.Key())
+	}
+	started, ok := row.Time(attrStartedAt)
+	if !ok {
+		return draft{}, fmt.Errorf("draft %s: %s is no instant", row.Key(), attrStartedAt)
+	}
+	return draft{parsed.Repository, parsed.RevisionID, row.Str(entity.AttrStatus) == draftSealed, started}, nil
+}

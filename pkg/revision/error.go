@@ -1,0 +1,49 @@
+package revision
+
+import (
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+var (
+	// ErrKey: the idempotency key is malformed (400).
+	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
+	// ErrKeyReused: the idempotency key was used for another request (422).
+	ErrKeyReused = errors.New("the idempotency key was used for another request")
+	// ErrBroken: the rows of a revision are not those that were committed. Nobody but a hand in the table does that.
+	ErrBroken = errors.New("the snapshot is not whole")
+
+	// errSealed ends an attempt whose draft was taken for abandoned: it begins anew with a new snapshot.
+	errSealed = fmt.Errorf("the draft was taken for abandoned: %w", table.ErrConflict)
+)
+
+// ConflictError says that the repository has moved on from the parent that a writer named; nothing was written (409).
+type ConflictError struct {
+	Repository entity.Repository
+	// Current is the head now; the zero Head if the repository has no revision.
+	Current Head
+}
+
+func (e *ConflictError) Error() string {
+	if e.Current.RevID == "" {
+		return fmt.Sprintf("%s: the repository has no revision yet", e.Repository)
+	}
+	return fmt.Sprintf("%s: the head is %s", e.Repository, e.Current.RevID)
+}
+
+// NotFoundError says that there is no such revision in this repository (404): never committed, or another's.
+type NotFoundError struct {
+	Repository entity.Repository
+	// What was asked for: a revision's id, an instant, a node; empty for the head of a repository without a revision.
+	What string
+}
+
+func (e *NotFoundError) Error() string {
+	if e.What == "" {
+		return fmt.Sprintf("%s: the repository has no revision", e.Repository)
+	}
+	return fmt.Sprintf("%s: %s does not exist", e.Repository, e.What)
+}

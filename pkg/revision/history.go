@@ -1,0 +1,84 @@
+package revision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Bounds of a page of history.
+const (
+	DefaultPage = 50
+	MaxPage     = 100
+)
+
+// Page is a part of a history, newest first.
+type Page struct {
+	Commits []Commit
+	// Before continues the history; empty at its end.
+	Before string
+}
+
+// History returns the log from the newest entry on, or from those before the revision that a former page's Before named.
+// One Query. A limit outside 1 to [MaxPage] means the nearest bound, 0 means [DefaultPage]. A revision that this
+// repository cannot have is refused with [entity.ErrID].
+func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit int, before string) (Page, error) {
+	if err := at.Check(); err != nil {
+		return Page{}, fmt.Errorf("address: %w", err)
+	}
+	if limit == 0 {
+		limit = DefaultPage
+	}
+	q := table.Query{
+		Partition: at.LogPK(), Range: table.Range{Prefix: at.LogPrefix()},
+		Limit: min(max(limit, 1), MaxPage), Descending: true,
+	}
+	if before != "" {
+		if err := entity.CheckRevisionID(before); err != nil {
+			return Page{}, fmt.Errorf("history before: %w", err)
+		}
+		q.Start = table.Position(at.LogKey(before).Item())
+	}
+	answer, err := r.store.Query(ctx, q)
+	if err != nil {
+		return Page{}, fmt.Errorf("read the history of %s: %w", at, err)
+	}
+	var page Page
+	for _, row := range answer.Items {
+		commit, err := readCommit(row, r.shape.SourceAttr)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Commits = append(page.Commits, commit)
+	}
+	if len(answer.Next) > 0 && len(page.Commits) > 0 {
+		page.Before = page.Commits[len(page.Commits)-1].RevID
+	}
+	return page, nil
+}
+
+// AsOf returns the revision that was the present one at the instant, or a [*NotFoundError] if there was none yet. Two
+// Queries.
+func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
+	if err := at.Check(); err != nil {
+		return Revision[S]{}, fmt.Errorf("address: %w", err)
+	}
+	from, to := at.LogUntil(instant)
+	answer, err := r.store.Query(ctx, table.Query{
+		Partition: at.LogPK(), Range: table.Range{From: from, To: to}, Limit: 1, Descending: true,
+	})
+	if err != nil {
+		return Revision[S]{}, fmt.Errorf("read the history of %s: %w", at, err)
+	}
+	if len(answer.Items) == 0 {
+		return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + entity.FormatInstant(instant)}
+	}
+	commit, err := readCommit(answer.Items[0], r.shape.SourceAttr)
+	if err != nil {
+		return Revision[S]{}, err
+	}
+	return r.load(ctx, at, commit)
+}

@@ -1,0 +1,122 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// Patience is how long a writer is left alone with an open draft: as long as a function may run at most. Removing
+	// earlier would be as safe, and would make a slow writer begin anew.
+	Patience = 15 * time.Minute
+	// forgetAfter is how long a sealed draft stays, so that rows are found which a writer sent before it was stopped and
+	// which arrived after the removal.
+	forgetAfter = 24 * time.Hour
+	// maxOrphans bounds what one call of Orphans names.
+	maxOrphans = 1000
+)
+
+// ErrCommitted: a revision was to be removed that history names; nothing was removed.
+var ErrCommitted = errors.New("the revision was committed")
+
+// Orphan is a snapshot, or a part of one, that never became a revision.
+type Orphan struct {
+	Repository entity.Repository
+	RevID      string
+	// StartedAt is when its writer began.
+	StartedAt time.Time
+	// Rows is how many rows there are.
+	Rows int
+}
+
+// Orphans returns the abandoned snapshots of a user, oldest names first, up to a thousand: remove them and ask again. One
+// Query, and one Count for each draft. Those whose writer may still be at work are left out, and so are those that were
+// removed and whose draft only waits to be forgotten.
+func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	q := table.Query{Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()}}
+	var found []Orphan
+	for {
+		page, err := p.store.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read the drafts of %s: %w", user, err)
+		}
+		for _, row := range page.Items {
+			o, is, err := p.orphan(ctx, row)
+			if err != nil {
+				return nil, err
+			}
+			if is {
+				found = append(found, o)
+			}
+			if len(found) == maxOrphans {
+				return found, nil
+			}
+		}
+		if len(page.Next) == 0 {
+			return found, nil
+		}
+		q.Start = page.Next
+	}
+}
+
+// orphan judges one draft.
+func (p *Publisher) orphan(ctx context.Context, row entity.Item) (Orphan, bool, error) {
+	d, err := readDraft(row)
+	if err != nil {
+		return Orphan{}, false, err
+	}
+	age := p.now().Sub(d.startedAt)
+	if !d.sealed && age < Patience {
+		return Orphan{}, false, nil
+	}
+	rows, err := p.store.Count(ctx, table.Query{Partition: d.at.SnapshotPK(d.revID)})
+	if err != nil {
+		return Orphan{}, false, fmt.Errorf("count revision %s of %s: %w", d.revID, d.at, err)
+	}
+	o := Orphan{Repository: d.at, RevID: d.revID, StartedAt: d.startedAt, Rows: rows}
+	return o, !d.sealed || rows > 0 || age >= forgetAfter, nil
+}
+
+// Stray judges a row that a walk over the whole table met: it reports whether the row belongs to a snapshot that was
+// never committed and that no draft announces. Such a snapshot cannot be published any more, however young it is. Two
+// Gets for a row of a snapshot, the draft before the log: a publication in between takes the one and leaves the other.
+func (p *Publisher) Stray(ctx context.Context, key entity.Key) (Orphan, bool, error) {
+	row, err := entity.ParseRepositoryRow(key)
+	if err != nil || row.Kind != entity.SnapshotRow {
+		return Orphan{}, false, nil //nolint:nilerr // no row of a snapshot, and so not a stray one
+	}
+	at, err := entity.RevisionTime(row.RevisionID)
+	if err != nil {
+		return Orphan{}, false, fmt.Errorf("snapshot of %s: %w", row.Repository, err)
+	}
+	for _, known := range []entity.Key{row.Repository.DraftKey(row.RevisionID), row.Repository.LogKey(row.RevisionID)} {
+		_, err := p.store.Get(ctx, known)
+		if err == nil {
+			return Orphan{}, false, nil
+		}
+		if !errors.Is(err, table.ErrNotFound) {
+			return Orphan{}, false, fmt.Errorf("read %s: %w", known, err)
+		}
+	}
+	return Orphan{Repository: row.Repository, RevID: row.RevisionID, StartedAt: at}, true, nil
+}
+
+// Remove removes an orphan's rows and returns how many there were. It may run beside the orphan's writer, which then
+// begins anew, and may be repeated. A revision that was committed is left alone, with [ErrCommitted].
+func (p *Publisher) Remove(ctx context.Context, o Orphan) (int, error) {
+	if err := o.Repository.Check(); err != nil {
+		return 0, fmt.Errorf("address: %w", err)
+	}
+	if err := entity.CheckRevisionID(o.RevID); err != nil {
+		return 0, fmt.Errorf("orphan: %w", err)
+	}
+	return p.discard(ctx, o.Repository, o.RevID, p.now().Sub(o.StartedAt) >= forgetAfter)
+}

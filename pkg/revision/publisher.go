@@ -1,0 +1,237 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// maxAttempts bounds how often one write is repeated, or begun anew.
+const maxAttempts = 5
+
+// Publisher writes prepared revisions and looks after their drafts. It is safe for concurrent use.
+type Publisher struct {
+	store  table.Store
+	now    func() time.Time
+	newID  func() string
+	inline int
+}
+
+// NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which are
+// mistakes in the program.
+func NewPublisher(c Config) *Publisher {
+	if c.Store == nil || c.Now == nil || c.NewID == nil {
+		panic("revision: a part of the Config is missing")
+	}
+	if c.Inline == 0 {
+		c.Inline = table.MaxActions
+	}
+	if c.Inline < 0 || c.Inline > table.MaxActions {
+		panic(fmt.Sprintf("revision: %d actions in a transaction", c.Inline))
+	}
+	return &Publisher{store: c.Store, now: c.Now, newID: c.NewID, inline: c.Inline}
+}
+
+// publication is one attempt to make prepared revisions the present ones.
+type publication struct {
+	*Publisher
+	receipt  *receipt
+	prepared []Prepared
+	drafted  []bool // by position in prepared: its rows come first, under a draft
+}
+
+// publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if one
+// of the heads has moved, twinError and [ErrKeyReused] of the receipt, errSealed. After [table.ErrUnavailable] the
+// revisions may have been published; after any other error they have not, and never will be.
+func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...Prepared) error {
+	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
+	pub.choose()
+	err := pub.drafts(ctx)
+	if err == nil {
+		err = pub.commit(ctx)
+	}
+	if err != nil && !errors.Is(err, table.ErrUnavailable) {
+		pub.withdraw(ctx)
+	}
+	return err
+}
+
+// choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB at
+// most, so that a hundred of them stay below the 4 MB of a transaction.
+func (p *publication) choose() {
+	for p.size() > p.inline {
+		largest := -1
+		for i, one := range p.prepared {
+			if !p.drafted[i] && (largest < 0 || len(one.rows) > len(p.prepared[largest].rows)) {
+				largest = i
+			}
+		}
+		if largest < 0 {
+			return
+		}
+		p.drafted[largest] = true
+	}
+}
+
+// size is the number of actions in the transaction.
+func (p *publication) size() int {
+	n := 0
+	if p.receipt != nil {
+		n++
+	}
+	for i, one := range p.prepared {
+		n += 2
+		if p.drafted[i] {
+			n++
+		} else {
+			n += len(one.rows)
+		}
+	}
+	return n
+}
+
+// drafts writes the snapshots that go ahead, each behind the draft that announces it.
+func (p *publication) drafts(ctx context.Context) error {
+	for i, one := range p.prepared {
+		if !p.drafted[i] {
+			continue
+		}
+		if err := p.announce(ctx, one); err != nil {
+			return err
+		}
+		if err := p.store.Load(ctx, one.rows); err != nil {
+			return fmt.Errorf("write revision %s of %s: %w", one.commit.RevID, one.at, err)
+		}
+	}
+	return nil
+}
+
+// withdraw removes what an attempt that is lost for certain left. What it does not get done stays announced by the draft
+// and is found with the orphans, so that there is nothing to tell the client, whose answer is why the attempt was lost.
+func (p *publication) withdraw(ctx context.Context) {
+	for i, one := range p.prepared {
+		if p.drafted[i] {
+			_, _ = p.discard(ctx, one.at, one.commit.RevID, true)
+		}
+	}
+}
+
+// commit moves the heads. The identical transaction is repeated while its outcome is unknown: the log entry of a
+// revision, under an id that nobody else has, tells whether an earlier try took effect.
+func (p *publication) commit(ctx context.Context) error {
+	actions, judges := p.transaction()
+	unknown := false
+	var err error
+	for range maxAttempts {
+		err = p.store.Transact(ctx, actions...)
+		var failed *table.ConditionError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &failed):
+			return judge(failed, judges)
+		case errors.Is(err, table.ErrUnavailable):
+			unknown = true
+		case !errors.Is(err, table.ErrConflict):
+			return p.doubt(unknown, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return p.doubt(unknown, err)
+}
+
+// doubt says of an error after which nothing was written what it means after an earlier try of unknown outcome.
+func (p *publication) doubt(unknown bool, err error) error {
+	err = fmt.Errorf("publish revision %s of %s: %w", p.prepared[0].commit.RevID, p.prepared[0].at, err)
+	if unknown && !errors.Is(err, table.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
+	}
+	return err
+}
+
+// judges say by an action's position what it means that its condition did not hold; nil means that it was written.
+type judges map[int]func(old entity.Item) error
+
+// judge gives the meaning of a refused transaction. A log entry that is there already outweighs the rest: it was this
+// publication that wrote it, and everything else failed because of that.
+func judge(failed *table.ConditionError, judges judges) error {
+	var verdict error
+	for _, f := range failed.Failures {
+		means, ok := judges[f.Index]
+		if !ok {
+			continue
+		}
+		err := means(f.Old)
+		if err == nil {
+			return nil
+		}
+		if verdict == nil {
+			verdict = err
+		}
+	}
+	if verdict == nil {
+		return fmt.Errorf("a condition failed that nobody set: %w", failed)
+	}
+	return verdict
+}
+
+// transaction lists the actions, the receipt first: what a twin did explains every other condition that fails.
+func (p *publication) transaction() ([]table.Action, judges) {
+	var actions []table.Action
+	judges := judges{}
+	add := func(a table.Action, means func(entity.Item) error) {
+		if means != nil {
+			judges[len(actions)] = means
+		}
+		actions = append(actions, a)
+	}
+	if p.receipt != nil {
+		add(p.receipt.put(p.prepared, p.now()), p.receipt.refused(p.now()))
+	}
+	for i, one := range p.prepared {
+		add(one.moveHead(p.now()), one.headMoved)
+		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()}, func(entity.Item) error { return nil })
+		if p.drafted[i] {
+			add(one.takeDraft(), func(entity.Item) error { return errSealed })
+			continue
+		}
+		for _, row := range one.rows {
+			add(table.Put{Item: row}, nil)
+		}
+	}
+	return actions, judges
+}
+
+// moveHead is the one condition on which a revision is made: the head is still the parent.
+func (p Prepared) moveHead(now time.Time) table.Update {
+	u := table.Update{
+		Key: p.at.HeadKey(),
+		Set: entity.Item{
+			attrHeadRevID:        entity.String(p.commit.RevID),
+			attrHeadRevTs:        entity.String(entity.FormatInstant(p.commit.RevTs)),
+			entity.AttrUpdatedAt: entity.String(entity.FormatInstant(now)),
+		},
+		If: table.NotExists(),
+	}
+	if p.rolledFrom != "" {
+		u.Set[attrRolledFrom] = entity.String(p.rolledFrom)
+	}
+	if p.head.RevID != "" {
+		u.If = table.Exists(table.Equal(attrHeadRevID, entity.String(p.head.RevID)))
+	}
+	return u
+}
+
+func (p Prepared) headMoved(old entity.Item) error {
+	head, err := readHead(old)
+	if err != nil {
+		return err
+	}
+	return &ConflictError{p.at, head}
+}

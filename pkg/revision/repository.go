@@ -1,0 +1,164 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Config is what repositories work with. Store, Now and NewID are required.
+type Config struct {
+	Store table.Store
+	// Now is the clock that dates commits.
+	Now func() time.Time
+	// NewID returns a new UUIDv4 in lower case.
+	NewID func() string
+	// Inline is the number of actions up to which a commit goes in one transaction; 0 means as many as the store takes.
+	Inline int
+}
+
+// Shape says how the states of one kind of repository are kept, and what a revision of it may come from.
+type Shape[S any] struct {
+	// SourceAttr names the attribute of a log entry that says what the revision came from.
+	SourceAttr string
+	// Sources are the values that a client may give it.
+	Sources []string
+	// MessageRequired refuses a commit without a message.
+	MessageRequired bool
+	// Rows lays a state out in the rows of a revision's snapshot: the same state in the same rows, in any order.
+	Rows func(at entity.Repository, revID string, state S) []entity.Item
+	// Read is the inverse of Rows, for rows in the order of their sort keys.
+	Read func(rows []entity.Item) (S, error)
+}
+
+// Repository keeps all repositories of one kind, of any user. It is safe for concurrent use.
+type Repository[S any] struct {
+	*Publisher
+	shape Shape[S]
+}
+
+// New returns the repositories of a shape. It panics if a part is missing, which is a mistake in the program.
+func New[S any](p *Publisher, shape Shape[S]) *Repository[S] {
+	if p == nil || shape.SourceAttr == "" || shape.Rows == nil || shape.Read == nil {
+		panic("revision: a part of the Shape is missing")
+	}
+	return &Repository[S]{Publisher: p, shape: shape}
+}
+
+// Head returns the pointer at the present revision; the zero Head if there is none. One Get.
+func (r *Repository[S]) Head(ctx context.Context, at entity.Repository) (Head, error) {
+	if err := at.Check(); err != nil {
+		return Head{}, fmt.Errorf("address: %w", err)
+	}
+	row, err := r.store.Get(ctx, at.HeadKey())
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return Head{}, fmt.Errorf("read the head of %s: %w", at, err)
+	}
+	return readHead(row)
+}
+
+// Base is what a new revision is made from: the head as it was read, and its state; both zero in a repository without a
+// revision.
+type Base[S any] struct {
+	Repository entity.Repository
+	Head       Head
+	State      S
+}
+
+// Open reads the present state. One Get and one Query.
+func (r *Repository[S]) Open(ctx context.Context, at entity.Repository) (Base[S], error) {
+	head, err := r.Head(ctx, at)
+	if err != nil {
+		return Base[S]{}, err
+	}
+	return r.openAt(ctx, at, head)
+}
+
+func (r *Repository[S]) openAt(ctx context.Context, at entity.Repository, head Head) (Base[S], error) {
+	base := Base[S]{Repository: at, Head: head}
+	if head.RevID == "" {
+		return base, nil
+	}
+	var err error
+	base.State, _, err = r.snapshot(ctx, at, head.RevID)
+	return base, err
+}
+
+// Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query. What only the
+// log knows of it (message, source, parent) is [Repository.Revision]'s to tell.
+func (r *Repository[S]) Current(ctx context.Context, at entity.Repository) (Base[S], error) {
+	base, err := r.Open(ctx, at)
+	if err == nil && base.Head.RevID == "" {
+		err = &NotFoundError{Repository: at}
+	}
+	return base, err
+}
+
+// Entry returns a revision's entry in the log, or a [*NotFoundError] if it was never committed. One Get.
+func (r *Repository[S]) Entry(ctx context.Context, at entity.Repository, revID string) (Commit, error) {
+	if err := at.Check(); err != nil {
+		return Commit{}, fmt.Errorf("address: %w", err)
+	}
+	missing := &NotFoundError{Repository: at, What: revID}
+	if entity.CheckRevisionID(revID) != nil {
+		return Commit{}, &NotFoundError{Repository: at, What: "a revision of this id"}
+	}
+	row, err := r.store.Get(ctx, at.LogKey(revID))
+	if errors.Is(err, table.ErrNotFound) {
+		return Commit{}, missing
+	}
+	if err != nil {
+		return Commit{}, fmt.Errorf("read the log entry of %s: %w", revID, err)
+	}
+	return readCommit(row, r.shape.SourceAttr)
+}
+
+// Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. The log is asked first, so
+// that the rows of what was never committed are nobody's to see.
+func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revID string) (Revision[S], error) {
+	commit, err := r.Entry(ctx, at, revID)
+	if err != nil {
+		return Revision[S]{}, err
+	}
+	return r.load(ctx, at, commit)
+}
+
+// load reads the state of a commit that the log told of.
+func (r *Repository[S]) load(ctx context.Context, at entity.Repository, commit Commit) (Revision[S], error) {
+	state, rows, err := r.snapshot(ctx, at, commit.RevID)
+	if err != nil {
+		return Revision[S]{}, err
+	}
+	if rows != commit.Rows {
+		return Revision[S]{}, fmt.Errorf("%s of %s: %w: %d rows, want %d", commit.RevID, at, ErrBroken, rows, commit.Rows)
+	}
+	return Revision[S]{commit, state}, nil
+}
+
+// snapshot reads all rows of a revision: one Query, in as many pages as the store makes of it.
+func (r *Repository[S]) snapshot(ctx context.Context, at entity.Repository, revID string) (S, int, error) {
+	var none S
+	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID)})
+	if err != nil {
+		return none, 0, fmt.Errorf("read revision %s of %s: %w", revID, at, err)
+	}
+	state, err := r.shape.Read(rows)
+	if err != nil {
+		return none, 0, fmt.Errorf("revision %s of %s: %w: %w", revID, at, ErrBroken, err)
+	}
+	return state, len(rows), nil
+}
+
+// Part returns the rows of a committed revision whose sort keys begin with the prefix, in their order. One Query. The
+// commit is one that a read of the head or of the log returned, and so exists.
+func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, prefix string) ([]entity.Item, error) {
+	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID), Range: table.Range{Prefix: prefix}})
+	if err != nil {
+		return nil, fmt.Errorf("read a part of revision %s of %s: %w", revID, at, err)
+	}
+	return rows, nil
+}

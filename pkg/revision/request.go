@@ -1,0 +1,85 @@
+package revision
+
+import (
+	"context"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// Request asks for a revision on a parent that the client has seen.
+type Request[S any] struct {
+	Repository entity.Repository
+	// ParentRevID is the head that the new revision follows; empty for the first revision.
+	ParentRevID string
+	Message     string
+	Source      string
+	// OriginRevID is the revision that a rollback restores.
+	OriginRevID string
+	Receipt     Receipt
+	// Build makes the new state of the parent's, as of the new revision's time, or says what is wrong with it. It may be
+	// called several times and changes nothing but what it returns.
+	Build func(ctx context.Context, parent S, at time.Time) (S, error)
+}
+
+// Result is the revision that a write made.
+type Result[S any] struct {
+	Revision[S]
+	// Replayed says that the write had been carried out before under the same idempotency key.
+	Replayed bool
+}
+
+// Commit makes a revision. Reads: one Get and one Query, one Get more with an idempotency key. Errors are those of
+// [Publisher.Write] and of Build; a parent that is not the head is a [*ConflictError], and then nothing was written.
+func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], error) {
+	if err := req.Repository.Check(); err != nil {
+		return Result[S]{}, err
+	}
+	var made Revision[S]
+	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true, func(ctx context.Context) ([]Prepared, error) {
+		head, err := r.Head(ctx, req.Repository)
+		if err != nil {
+			return nil, err
+		}
+		if head.RevID != req.ParentRevID {
+			return nil, &ConflictError{req.Repository, head}
+		}
+		base, err := r.openAt(ctx, req.Repository, head)
+		if err != nil {
+			return nil, err
+		}
+		at := r.When(head)
+		made.State, err = req.Build(ctx, base.State, at)
+		if err != nil {
+			return nil, err
+		}
+		prepared := r.Prepare(base, at, Change[S]{
+			Message: req.Message, Source: req.Source, OriginRevID: req.OriginRevID, State: made.State,
+		})
+		made.Commit = prepared.commit
+		return []Prepared{prepared}, nil
+	})
+	if err != nil {
+		return Result[S]{}, err
+	}
+	if replayed {
+		made, err = r.Revision(ctx, req.Repository, revIDs[0])
+	}
+	return Result[S]{made, replayed}, err
+}
+
+// Rollback makes a revision whose state is that of an earlier one, row for row. History keeps what lies between.
+func (r *Repository[S]) Rollback(ctx context.Context, at entity.Repository, parentRevID, revID, message string, receipt Receipt) (Result[S], error) {
+	var broken Violations
+	r.checkMessage(&broken, message)
+	if err := broken.Err(); err != nil {
+		return Result[S]{}, err
+	}
+	return r.Commit(ctx, Request[S]{
+		Repository: at, ParentRevID: parentRevID, Message: message, Source: SourceRollback, OriginRevID: revID, Receipt: receipt,
+		Build: func(ctx context.Context, _ S, _ time.Time) (S, error) {
+			earlier, err := r.Revision(ctx, at, revID)
+			return earlier.State, err
+		},
+	})
+}

@@ -1,0 +1,71 @@
+package revision
+
+import (
+	"fmt"
+
+	"nexus/pkg/entity"
+)
+
+// Rule names one rule of a repository, in lower case with dashes; part of the contract.
+type Rule string
+
+// Violation is one broken rule.
+type Violation struct {
+	Rule Rule
+	// Subject is the id of what breaks it: a node, an action of a to-do, a block; empty for the repository as a whole.
+	Subject string
+	// Pointer is the place in the request (RFC 6901 JSON Pointer).
+	Pointer string
+	Detail  string
+}
+
+func (v Violation) String() string {
+	if v.Subject == "" {
+		return fmt.Sprintf("%s (%s)", v.Detail, v.Rule)
+	}
+	return fmt.Sprintf("%s: %s (%s)", v.Subject, v.Detail, v.Rule)
+}
+
+// RuleError is everything that is wrong with a state that was to be committed (422); nothing was written.
+type RuleError struct{ Violations []Violation }
+
+func (e *RuleError) Error() string {
+	text := fmt.Sprintf("%d rules are broken: %s", len(e.Violations), e.Violations[0])
+	if len(e.Violations) > 1 {
+		text += "; ..."
+	}
+	return text
+}
+
+// Fields returns the violations in the form of a problem document's errors: each detail names the subject and the rule.
+func (e *RuleError) Fields() []entity.FieldError {
+	fields := make([]entity.FieldError, len(e.Violations))
+	for i, v := range e.Violations {
+		fields[i] = entity.FieldError{Pointer: v.Pointer, Detail: v.String()}
+	}
+	return fields
+}
+
+// maxViolations bounds what is reported of one request.
+const maxViolations = 256
+
+// Violations collects broken rules, up to a bound. The zero value is empty and ready.
+type Violations struct{ found []Violation }
+
+// Add notes a broken rule.
+func (v *Violations) Add(rule Rule, subject, pointer, format string, args ...any) {
+	if len(v.found) < maxViolations {
+		v.found = append(v.found, Violation{rule, subject, pointer, fmt.Sprintf(format, args...)})
+	}
+}
+
+// Any reports whether a rule is broken.
+func (v *Violations) Any() bool { return len(v.found) > 0 }
+
+// Err returns a [*RuleError] with all that was noted, or nil.
+func (v *Violations) Err() error {
+	if !v.Any() {
+		return nil
+	}
+	return &RuleError{v.found}
+}

@@ -1,0 +1,154 @@
+package values
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"nexus/pkg/revision"
+)
+
+// editor applies operations to a tree. It notes what is wrong with an operation by itself; the rules of the tree are
+// checked on what comes out.
+type editor struct {
+	*revision.Violations
+	nodes    map[string]*Node
+	order    []string            // ids in the order in which they came
+	children map[string][]string // in order
+	parents  map[string][]string // in the order of their ids
+	moved    []string            // nodes whose place has changed
+	chosen   map[string]bool     // nodes whose driver the client named
+	now      time.Time
+	newID    func() string
+	touched  map[string]int // the last operation about a node
+	op       int
+}
+
+func newEditor(v *revision.Violations, t Tree, now time.Time, newID func() string) *editor {
+	e := &editor{
+		Violations: v, nodes: map[string]*Node{}, children: map[string][]string{}, parents: map[string][]string{},
+		chosen: map[string]bool{}, now: now, newID: newID, touched: map[string]int{},
+	}
+	for _, n := range t.Nodes {
+		e.nodes[n.NodeID] = &n
+		e.order = append(e.order, n.NodeID)
+	}
+	for _, edge := range t.Edges { // in order
+		e.insert(edge.ParentNodeID, edge.ChildNodeID, 0)
+	}
+	return e
+}
+
+// apply carries out the operations, one on top of the other.
+func (e *editor) apply(ops []Operation) {
+	switch {
+	case len(ops) == 0:
+		e.Add(RuleNoOperation, "", "/operations", "must name at least one edit")
+	case len(ops) > MaxOperations:
+		e.Add(RuleTooManyOperations, "", "/operations", "a commit has at most %d operations, not %d", MaxOperations, len(ops))
+		return
+	}
+	for i, o := range ops {
+		e.op = i
+		e.carryOut(o)
+		e.touched[o.NodeID] = i
+	}
+	e.settle()
+}
+
+func (e *editor) at(field string) string { return "/operations/" + strconv.Itoa(e.op) + field }
+
+func (e *editor) carryOut(o Operation) {
+	takes, known := speaks[o.Kind]
+	if !known {
+		e.Add(RuleOperation, clip(o.NodeID), e.at("/op"), "is no kind of operation")
+		return
+	}
+	foreign := false
+	for _, name := range []string{"nodeType", "title", "notes", "driverId", "parentMilestoneId", "parentId", "fromId", "position", "order"} {
+		if o.fields()[name] && !slices.Contains(takes, name) {
+			e.Add(RuleOperationField, clip(o.NodeID), e.at("/"+name), "has no meaning for %s", o.Kind)
+			foreign = true
+		}
+	}
+	if foreign {
+		return
+	}
+	if o.Kind == OpCreate {
+		e.create(o)
+		return
+	}
+	n := e.nodes[o.NodeID]
+	if n == nil {
+		e.Add(RuleOperationNode, clip(o.NodeID), e.at("/nodeId"), "is not in the tree")
+		return
+	}
+	if n.Deleted() && o.Kind != OpRestore {
+		e.Add(RuleOperationState, n.NodeID, e.at("/nodeId"), "is deleted and can only be restored")
+		return
+	}
+	e.edit(o, n)
+}
+
+func (e *editor) edit(o Operation, n *Node) {
+	switch o.Kind {
+	case OpUpdate:
+		e.update(o, n)
+	case OpMove:
+		e.move(o, n)
+	case OpLink:
+		if e.parent(o) {
+			e.insert(o.ParentID, n.NodeID, o.Position)
+		}
+	case OpUnlink:
+		if e.isChild(o.ParentID, n.NodeID, "/parentId") {
+			e.remove(o.ParentID, n.NodeID)
+			e.forgetPlace(n)
+		}
+	case OpReorder:
+		e.reorder(o, n)
+	case OpComplete:
+		n.CompletedAt = e.now
+	case OpReopen:
+		n.CompletedAt = time.Time{}
+	case OpArchive:
+		n.Archived = true
+	case OpDelete:
+		e.bury(n)
+	case OpRestore:
+		e.restore(o, n)
+	}
+}
+
+// tree returns the tree as it is now, its nodes in their order and its edges by parent and place.
+func (e *editor) tree() Tree {
+	t := Tree{Nodes: make([]Node, 0, len(e.order))}
+	for _, id := range e.order {
+		t.Nodes = append(t.Nodes, *e.nodes[id])
+	}
+	for parent, children := range e.children {
+		for i, child := range children {
+			t.Edges = append(t.Edges, Edge{ParentNodeID: parent, Order: i + 1, ChildNodeID: child})
+		}
+	}
+	t.sort()
+	return t
+}
+
+// places points at the last operation about a node.
+func (e *editor) places(t *Tree) places {
+	const whole = "/operations"
+	of := func(ids ...string) string {
+		for _, id := range ids {
+			if i, ok := e.touched[id]; ok {
+				return whole + "/" + strconv.Itoa(i)
+			}
+		}
+		return whole
+	}
+	return places{
+		node:  func(i int) string { return of(t.Nodes[i].NodeID) },
+		edge:  func(i int) string { return of(t.Edges[i].ChildNodeID, t.Edges[i].ParentNodeID) },
+		whole: whole,
+	}
+}

@@ -1,0 +1,106 @@
+package values
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+)
+
+// Attributes of a snapshot's rows.
+const (
+	attrNodeType          = "nodeType"
+	attrNotes             = "notes"
+	attrArchived          = "archived"
+	attrDriverID          = "driverId"
+	attrParentMilestoneID = "parentMilestoneId"
+	attrRootDriverID      = "rootDriverId"
+	attrChildNodeID       = "childNodeId"
+	attrChildNodeType     = "childNodeType"
+)
+
+// Sources of revisions that a client may name.
+const (
+	SourceWeeklyReview = "weekly_review"
+	SourceDailyUpdate  = "daily_update"
+	SourceCompletion   = "completion"
+)
+
+func shape() revision.Shape[Tree] {
+	return revision.Shape[Tree]{
+		SourceAttr: "source", Sources: []string{SourceWeeklyReview, SourceDailyUpdate, SourceCompletion},
+		MessageRequired: true, Rows: rows, Read: read,
+	}
+}
+
+func rows(at entity.Repository, revID string, t Tree) []entity.Item {
+	out := make([]entity.Item, 0, len(t.Nodes)+len(t.Edges))
+	for _, n := range t.Nodes {
+		out = append(out, n.row(at.NodeKey(revID, n.NodeID)))
+	}
+	for _, e := range t.Edges {
+		row := at.EdgeKey(revID, e.ParentNodeID, e.Order, e.ChildNodeID).Item()
+		row[attrChildNodeID] = entity.String(e.ChildNodeID)
+		row[attrChildNodeType] = entity.String(e.ChildNodeType)
+		out = append(out, row)
+	}
+	return out
+}
+
+func (n Node) row(key entity.Key) entity.Item {
+	row := key.Item()
+	row[attrNodeType] = entity.String(n.NodeType)
+	row[entity.AttrTitle] = entity.String(n.Title)
+	row[attrArchived] = entity.Bool(n.Archived)
+	for name, value := range map[string]string{
+		attrNotes: n.Notes, attrDriverID: n.DriverID, attrParentMilestoneID: n.ParentMilestoneID, attrRootDriverID: n.RootDriverID,
+	} {
+		if value != "" {
+			row[name] = entity.String(value)
+		}
+	}
+	row.SetTime(entity.AttrCreatedAt, n.CreatedAt)
+	row.SetTime(entity.AttrCompletedAt, n.CompletedAt)
+	row.SetTime(entity.AttrDeletedAt, n.DeletedAt)
+	return row
+}
+
+// read is the inverse of rows, in the order of the rows' keys.
+func read(rows []entity.Item) (Tree, error) {
+	var t Tree
+	for _, row := range rows {
+		key, err := entity.ParseSnapshotKey(row.Str(entity.AttrSK))
+		if err != nil {
+			return Tree{}, err
+		}
+		switch key := key.(type) {
+		case entity.NodeRow:
+			t.Nodes = append(t.Nodes, readNode(key.NodeID, row))
+		case entity.EdgeRow:
+			t.Edges = append(t.Edges, readEdge(key, row))
+		default:
+			return Tree{}, fmt.Errorf("row %s in a values tree", row.Key())
+		}
+	}
+	return t, nil
+}
+
+func readNode(id string, row entity.Item) Node {
+	instant := func(name string) time.Time {
+		t, _ := row.Time(name)
+		return t
+	}
+	return Node{
+		NodeID: id, NodeType: NodeType(row.Str(attrNodeType)), Title: row.Str(entity.AttrTitle), Notes: row.Str(attrNotes),
+		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(entity.AttrCompletedAt), DeletedAt: instant(entity.AttrDeletedAt),
+		Archived: row.Bool(attrArchived), DriverID: row.Str(attrDriverID),
+		ParentMilestoneID: row.Str(attrParentMilestoneID), RootDriverID: row.Str(attrRootDriverID),
+	}
+}
+
+func readEdge(key entity.EdgeRow, row entity.Item) Edge {
+	return Edge{
+		ParentNodeID: key.ParentID, Order: key.Order, ChildNodeID: key.ChildID, ChildNodeType: NodeType(row.Str(attrChildNodeType)),
+	}
+}
