@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -12,6 +13,8 @@ const (
 	maxTurns = 40
 	// recent is how many of the last records may be what they contend for.
 	recent = 20
+	// maxAhead is how far the clock of one of them may be ahead of the others'.
+	maxAhead = 4 * time.Second
 	// maxAtOnce bounds how many of an item's records one of them has.
 	maxAtOnce = 3
 )
@@ -32,28 +35,53 @@ func (h *history) contend() {
 		h.absorb(nil)
 	}
 	b, ok := h.aBone()
-	if !ok {
+	switch {
+	case !ok:
 		return
-	}
-	if h.luck.one(4) {
+	case h.luck.one(4):
 		h.fallBehind(b)
+	case h.luck.one(4):
+		b = h.onTheEve(b)
 	}
 	h.happened["contended"]++
 	h.tell("several want %s of %s", b.ref, b.user)
 	var at []*worker
+	favourite := h.readers[h.luck.IntN(len(h.readers))]
 	for range 2 + h.luck.IntN(3) {
-		at = h.join(at, b)
+		at = h.join(at, b, favourite)
 	}
 	for turn := 0; turn < maxTurns && len(at) > 0 && h.violation == nil; turn++ {
 		if h.luck.one(4) && turn < maxTurns/2 {
-			at = h.join(at, b)
+			at = h.join(at, b, favourite)
 		}
-		h.run(at[h.luck.IntN(len(at))], 1+h.luck.IntN(3))
+		h.run(at[h.luck.IntN(len(at))], pick(h.luck, 1, 1, 2, 3, 8, -1))
 		at = slices.DeleteFunc(at, func(w *worker) bool { return w.ended })
 		if h.luck.one(6) {
 			h.now = h.now.Add(time.Duration(h.luck.IntN(4)) * time.Second)
 		}
 	}
+}
+
+// onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend for.
+func (h *history) onTheEve(b bone) bone {
+	h.endAll()
+	names := h.schedules.names()
+	if len(names) == 0 {
+		return b
+	}
+	one := h.schedules.named[names[h.luck.IntN(len(names))]]
+	wait := one.At.Sub(h.now) - time.Duration(1+h.luck.IntN(4))*time.Second
+	var call struct{ UserID, ItemID string }
+	if err := json.Unmarshal(one.Payload, &call); err != nil || one.called || wait <= 0 || wait > 2*lateLimit {
+		return b
+	}
+	h.now = h.now.Add(wait)
+	h.tell("time passes: %s", wait)
+	h.giveUp()
+	if masterID, _, err := entity.ParseInstanceID(call.ItemID); err == nil {
+		call.ItemID = masterID
+	}
+	return bone{call.UserID, entity.Ref{Type: h.registry.OfID(call.ItemID).Name, ID: call.ItemID}}
 }
 
 // behind is an age at which a record is not believed any more.
@@ -118,14 +146,16 @@ func boneOf(r *record) (bone, bool) {
 	return bone{userOf(r.Key), ref}, true
 }
 
-// join has one more of them begin, if there is something for it to do.
-func (h *history) join(at []*worker, b bone) []*worker {
+// join has one more of them begin, if there is something for it to do. Mostly they read by the same reader.
+func (h *history) join(at []*worker, b bone, r *reader) []*worker {
 	var w *worker
 	switch n := h.luck.IntN(16); {
 	case n < 5:
 		w = h.send(h.requestAbout(b))
 	case n < 13:
-		r := h.readers[h.luck.IntN(len(h.readers))]
+		if h.luck.one(3) {
+			r = h.readers[h.luck.IntN(len(h.readers))]
+		}
 		if n < 10 {
 			if batch := h.recordsOf(r, b); len(batch) > 0 {
 				w = h.handleBeside(r, batch)
@@ -145,6 +175,9 @@ func (h *history) join(at []*worker, b bone) []*worker {
 	}
 	if w == nil {
 		return at
+	}
+	if w.kind != commanding && h.luck.one(3) {
+		w.ahead = time.Duration(1+h.luck.IntN(int(maxAhead/time.Second))) * time.Second
 	}
 	h.run(w, h.luck.IntN(3))
 	if w.ended {

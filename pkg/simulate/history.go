@@ -104,8 +104,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
 	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, alone: map[string]*consume.Loop{}}
-	clock := func() time.Time { return h.now }
-	h.store = memory.New(clock, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
+	h.store = memory.New(func() time.Time { return h.now }, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}
@@ -116,21 +115,21 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	h.known = newKnown(h.users)
 
 	port := storePort{h}
-	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: clock, NewID: h.newID})
+	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID})
 	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
 	h.importer = calendar.NewImporter(
-		command.New(command.Config{Store: h.store, Registry: h.registry, Now: clock, NewID: h.newID}), h.registry)
-	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: clock}
+		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID}), h.registry)
+	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock}
 	h.archive = archive.New(archiving)
-	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: clock})
+	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock})
 	reminding := reminders.Config{
-		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: slog.New(slog.DiscardHandler),
 	}
 	h.notifier = reminders.NewNotifier(reminding)
 	h.verifier = h.newVerifier(port, archiving, reminding)
 	h.openReaders([]change.Consumer{
-		projection.NewConsumer(stats.Projection(), port, clock),
-		projection.NewConsumer(links.Projection(), port, clock),
+		projection.NewConsumer(stats.Projection(), port, h.clock),
+		projection.NewConsumer(links.Projection(), port, h.clock),
 		reminders.New(reminding),
 		archive.NewConsumer(archiving),
 	})
@@ -165,7 +164,7 @@ func (h *history) openReaders(consumers []change.Consumer) {
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return h.now }, InTurn: true,
+		Now: h.clock, InTurn: true,
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			h.call("loop", "wait") // others may go on meanwhile
 			return ctx.Err()
@@ -175,6 +174,14 @@ func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 		panic("simulate: " + err.Error()) // the parts above do not fit together
 	}
 	return loop
+}
+
+// clock is what the one at work takes for the time.
+func (h *history) clock() time.Time {
+	if h.current == nil {
+		return h.now
+	}
+	return h.now.Add(h.current.ahead)
 }
 
 func (h *history) newID() string {

@@ -24,7 +24,7 @@ func (h *history) newVerifier(store table.Store, archiving archive.Config, remin
 		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection()},
 		Archive: archive.NewConsumer(archiving), Copies: archiving.Copies,
 		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
-		Now: func() time.Time { return h.now }, NewOwner: h.newID, Grace: time.Second,
+		Now: h.clock, NewOwner: h.newID, Grace: time.Second,
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			h.call("loop", "wait")
 			return ctx.Err()
@@ -36,10 +36,16 @@ func (h *history) newVerifier(store table.Store, archiving archive.Config, remin
 // repair begins a repair of one user's derived rows, beside everything else that is at work.
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
-	w.finished = func() { h.happened["repair"]++ }
 	w.lost = func() { h.toMend[user] = true } // whoever began it begins it again
+	var err error
+	w.finished = func() {
+		if h.happened["repair"]++; err != nil {
+			w.lost()
+		}
+	}
 	return h.start(w, func(ctx context.Context) {
-		sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
+		var sum verify.Summary
+		sum, err = h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 			return nil
 		})

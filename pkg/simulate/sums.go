@@ -80,7 +80,7 @@ func (h *history) checkLedger(s *shelf, r *record) {
 // checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
 func (h *history) checkHold(s *shelf, r *record) {
 	until, held := r.Old.Map(entity.AttrStatsHold).Time("until")
-	if r.by == delivering && held && until.After(h.now) && !entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
+	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
 		h.violate("I1", s.user, entity.AttrStats, "are written under the hold of a repair")
 	}
 }

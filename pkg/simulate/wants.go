@@ -100,7 +100,7 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 	return resolve(reading, v.zone), asked
 }
 
-// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset. An INSTANCE has none of
+// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An INSTANCE has none of
 // its own here: they come with those of its series.
 func (s *shelf) wantsOf(it entity.Item, now time.Time) []want {
 	v := s.view()
@@ -170,7 +170,7 @@ func (s *shelf) reminderWants(it entity.Item, v view, asked, now time.Time) []wa
 		}
 		_, since := v.real(o.Wall, asked, floats)
 		out = append(out, want{id: id, occurrence: o.Start, due: o.Start, asked: since, last: last})
-		if o.Start.After(now) && o.Start.After(last) {
+		if o.Start.After(now.Add(maxAhead)) && o.Start.After(last) {
 			break
 		}
 	}
@@ -216,7 +216,7 @@ func (s *shelf) seriesWants(master entity.Item, v view, now time.Time) []want {
 			continue
 		}
 		out = append(out, s.occurrenceWants(master, nil, o, v)...)
-		if o.Start.Add(-minutes(longest)).After(now) {
+		if o.Start.Add(-minutes(longest)).After(now.Add(maxAhead)) {
 			break
 		}
 	}

@@ -37,6 +37,8 @@ type worker struct {
 	on     *coroutine
 	ended  bool
 
+	ahead time.Duration // of its clock
+
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
 	dead     bool

@@ -29,7 +29,7 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout, time.Now)
+	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "planted:", err)
@@ -42,7 +42,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
 	only := flags.String("only", "", "plant only the mistakes whose names match this `pattern`")
 	flags.BoolVar(&o.list, "list", false, "list the mistakes and the rules that they break")
-	flags.DurationVar(&o.Limit, "limit", 10*time.Second, "how long the simulation may look for one mistake")
+	flags.DurationVar(&o.Limit, "limit", 10*time.Second, "how long the simulation may look for one mistake, in processor time of two cores")
 	flags.Uint64Var(&o.From, "from", 0, "the `seed` to begin with")
 	flags.BoolVar(&o.compileOnly, "compile", false, "only see whether each mistake compiles")
 	flags.StringVar(&o.into, "into", "", "write the table of all mistakes into this `file`, if all are planted")
@@ -59,7 +59,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string, out io.Writer, now func() time.Time) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
@@ -82,7 +82,6 @@ func run(ctx context.Context, args []string, out io.Writer, now func() time.Time
 	if o.Folder, err = os.MkdirTemp("", "planted"); err != nil {
 		return fmt.Errorf("a folder to build in: %w", err)
 	}
-	o.Now = now
 	return errors.Join(o.plant(ctx, wanted, out), os.RemoveAll(o.Folder))
 }
 
