@@ -48,7 +48,7 @@ type verifyCommand struct {
 // Help says what the command does not look at.
 func (*verifyCommand) Help() string {
 	return "Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. " +
-		"With --endpoint, schedules and deliveries are looked at where the settings of the notify function are given, and the contents of " +
+		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and the contents of " +
 		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain."
 }
 
