@@ -66,14 +66,11 @@ type Alarm struct {
 type Subject struct{ Dimension, Value string }
 
 const (
-	minute = time.Minute
-	five   = 5 * time.Minute
-)
-
-// Bounds.
-const (
+	// quick and steady are periods: of what is urgent or bursts, and of what has to last.
+	quick  = time.Minute
+	steady = 5 * time.Minute
 	// behind is when readers are late enough for somebody to look: users see it.
-	behind = five
+	behind = 5 * time.Minute
 	// losing is when there is half a day left until records are given up.
 	losing = 12 * time.Hour
 	// unitsPerSecond is what the table is expected never to use, as the source document has it.
@@ -88,7 +85,7 @@ func All() []Alarm {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
 				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked, Of: []Subject{{metric.ByConsumer, c}},
-				Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+				Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 				Says: "A record can never be processed by " + c + " as it is; it is kept.",
 			})
 		}
@@ -100,7 +97,7 @@ func All() []Alarm {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
 				Name: "nexus-" + c + "-unfinished", Namespace: metric.Namespace, Metric: metric.RecordsUnfinished, Of: []Subject{{metric.ByConsumer, c}},
-				Statistic: Sum, Above: 0, Period: five, Periods: 3,
+				Statistic: Sum, Above: 0, Period: steady, Periods: 3,
 				Says: "Records come again and again to " + c + " and it does not get them done.",
 			})
 		}
@@ -117,18 +114,18 @@ func ofReader(name string) []Alarm {
 	age := func(suffix string, above time.Duration, says string) Alarm {
 		return Alarm{
 			Name: "nexus-" + name + "-" + suffix, Namespace: Lambda, Metric: "IteratorAge", Of: []Subject{{FunctionName, name}},
-			Statistic: Maximum, Above: float64(above.Milliseconds()), Period: minute, Periods: 5, Says: says,
+			Statistic: Maximum, Above: float64(above.Milliseconds()), Period: quick, Periods: 5, Says: says,
 		}
 	}
 	return []Alarm{
 		{
 			Name: "nexus-" + name + "-given-up", Namespace: Lambda, Metric: "OnFailureDestinationDeliveredEventCount", Of: []Subject{{Mapping, name}},
-			Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+			Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 			Says: "Records were too old to be tried again; they are kept as failure objects.",
 		},
 		{
 			Name: "nexus-" + name + "-lost", Namespace: Lambda, Metric: "DestinationDeliveryFailures", Of: []Subject{{FunctionName, name}},
-			Statistic: Sum, Above: 0, Period: minute, Periods: 1,
+			Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 			Says: "Records that were given up could not be kept: only a repair brings back what they meant.",
 		},
 		age("losing", losing, "The reader is half a day behind; records are given up after 23 hours."),
@@ -140,7 +137,7 @@ func ofReminders() []Alarm {
 	waiting := func(name, queue, says string) Alarm {
 		return Alarm{
 			Name: name, Namespace: SQS, Metric: "ApproximateNumberOfMessagesVisible", Of: []Subject{{QueueName, queue}},
-			Statistic: Maximum, Above: 0, Period: minute, Periods: 1, Says: says,
+			Statistic: Maximum, Above: 0, Period: quick, Periods: 1, Says: says,
 		}
 	}
 	return []Alarm{
@@ -149,13 +146,13 @@ func ofReminders() []Alarm {
 		{
 			Name: "nexus-reminders-missed", Namespace: metric.Namespace, Metric: metric.RemindersMissed,
 			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
-			Statistic: Sum, Above: 0, Period: five, Periods: 1,
+			Statistic: Sum, Above: 0, Period: steady, Periods: 1,
 			Says: "Reminders that were asked for in time were found more than a day late, and are not published.",
 		},
 		{
 			Name: "nexus-reminders-late", Namespace: metric.Namespace, Metric: metric.RemindersLate,
 			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
-			Statistic: Sum, Above: 10, Period: five, Periods: 3,
+			Statistic: Sum, Above: 10, Period: steady, Periods: 3,
 			Says: "Reminders keep coming more than two minutes late.",
 		},
 	}
@@ -167,7 +164,7 @@ func ofFunction(f env.Function) []Alarm {
 	lambda := func(suffix, metricName string, above float64, says string) Alarm {
 		return Alarm{
 			Name: name + "-" + suffix, Namespace: Lambda, Metric: metricName, Of: []Subject{{FunctionName, string(f)}},
-			Statistic: Sum, Above: above, Period: five, Periods: 1, Says: says,
+			Statistic: Sum, Above: above, Period: steady, Periods: 1, Says: says,
 		}
 	}
 	out := []Alarm{
@@ -177,7 +174,7 @@ func ofFunction(f env.Function) []Alarm {
 	if f == env.Command || f == env.Query {
 		out = append(out, Alarm{
 			Name: name + "-server-errors", Namespace: metric.Namespace, Metric: metric.ServerErrors, Of: []Subject{{metric.ByFunction, string(f)}},
-			Statistic: Sum, Above: 5, Period: minute, Periods: 3,
+			Statistic: Sum, Above: 5, Period: quick, Periods: 3,
 			Says: "Users' requests are answered with 500 or 503.",
 		})
 	}
@@ -188,12 +185,12 @@ func ofFunction(f env.Function) []Alarm {
 // on-demand table's storage that an alarm could be set on.
 func ofTable() []Alarm {
 	table := []Subject{{TableName, "table"}}
-	used := unitsPerSecond * minute.Seconds()
+	used := unitsPerSecond * quick.Seconds()
 	return []Alarm{
-		{Name: "nexus-table-read-throttled", Namespace: DynamoDB, Metric: "ReadThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: five, Periods: 1, Says: "DynamoDB refuses reads of the table for now."},
-		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: five, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
-		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: minute, Periods: 5, Says: "The table is read far more than it should be."},
-		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: minute, Periods: 5, Says: "The table is written far more than it should be."},
-		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5, Period: minute, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
+		{Name: "nexus-table-read-throttled", Namespace: DynamoDB, Metric: "ReadThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses reads of the table for now."},
+		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
+		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is read far more than it should be."},
+		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is written far more than it should be."},
+		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5, Period: quick, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
 	}
 }
