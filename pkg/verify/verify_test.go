@@ -140,6 +140,26 @@ func damages() map[string]struct {
 			w.remove(o["master"])
 			w.now = w.now.Add(11 * time.Minute)
 		}, verify.Exception, "INSTANCE#"},
+		"a delivery was begun": {func(w *world, o of) {
+			w.now = time.Date(2026, time.March, 3, 8, 0, 0, 0, time.UTC)
+			_, err := w.schedules.Fire(w.t.Context(), w.now)
+			require.NoError(w.t, err)
+			require.True(w.t, w.drain())
+			fence := w.rows(ann, entity.FiredPrefix(o["event"].Str("eventId")))[0]
+			w.set(fence.Key(), "state", entity.String("pending"))
+			w.set(fence.Key(), "firedAt", entity.String(entity.FormatInstant(w.now.Add(-11*time.Minute))))
+		}, verify.Fence, "FIRED#evt_"},
+		"a walk stands still": {func(w *world, o of) {
+			version := w.get(entity.MetaKey(ann)).Int("version")
+			_, err := w.commands.Do(w.t.Context(), command.Request{
+				User: ann, Command: command.UpdateMe{Patch: map[string]any{"defaultTzid": "America/New_York"}}, ExpectedVersion: &version,
+			})
+			require.NoError(w.t, err)
+			require.True(w.t, w.drain())
+			walk := w.rows(ann, entity.ItemPrefix(entity.RowZone))[0]
+			w.set(walk.Key(), "done", entity.Bool(false))
+			w.now = w.now.Add(11 * time.Minute)
+		}, verify.Walk, "ZONE#"},
 		"a repair died": {func(w *world, o of) {
 			w.set(entity.MetaKey(ann), "statsHold", entity.Map{"owner": entity.String("x"), "until": entity.String(entity.FormatInstant(w.now.Add(-time.Hour)))})
 		}, verify.Statistics, "USER_META"},
@@ -207,6 +227,28 @@ func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
 	require.True(t, w.drain())
 	found, _ := w.verify(verify.Options{})
 	require.Empty(t, found)
+}
+
+func TestWhatNobodyCanDecideRemains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := w.populate(ann)
+	w.put(entity.GoneKey(ann, of["note"].Str("noteId")), nil)
+	w.put(entity.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeNote) + "evt_1"}, entity.Item{"entityType": entity.String("NOTE")})
+	w.put(entity.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeInstance) + "mst_1"}, nil)
+	for _, repair := range []bool{false, true} {
+		found, sum := w.verify(verify.Options{User: ann, Repair: repair})
+		remaining := map[verify.Kind]int{}
+		for _, d := range found {
+			if d.Remains {
+				remaining[d.Kind]++
+			}
+		}
+		require.Equal(t, map[verify.Kind]int{verify.Gone: 1, verify.Stray: 2}, remaining, "%v", found)
+		require.EqualValues(t, 3, sum.Remaining)
+		require.EqualValues(t, 3, sum.Found)
+	}
+	require.NotNil(t, w.get0(of["note"].Key()), "an item is never touched")
 }
 
 func TestALostCopyOfALostItemRemains(t *testing.T) {
