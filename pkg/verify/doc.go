@@ -7,6 +7,6 @@
 // them and be repeated; and that its memory does not grow with the number of users, or of one user's items.
 //
 // It must never be part of a function: together with the local platform it is the only user of [table.Walker]. It must never
-// decide on the answer of an index, and never write an item but to take away an end that nothing gave it, or an exception
-// whose series is gone.
+// decide on the answer of an index, and never write an item but to take away an end that nothing gave it, or to undo an
+// exception whose series is not there.
 package verify

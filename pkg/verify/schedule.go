@@ -30,19 +30,11 @@ func (r *run) schedules(ctx context.Context) error {
 	}
 	err := r.Schedules.Each(ctx, reminders.SchedulePrefix, func(name string) error {
 		r.read(1)
-		d, err := r.checkStray(ctx, name)
-		if err != nil || d == nil || r.o.User != "" && d.User != r.o.User {
+		d, subject, err := r.checkStray(ctx, name)
+		switch {
+		case err != nil || d == nil:
 			return err
-		}
-		s, err := r.Schedules.Find(ctx, name)
-		if errors.Is(err, schedule.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		subject, ok := r.subjectOf(s)
-		if !ok {
+		case subject.ID == "":
 			return r.unreadable(ctx, *d)
 		}
 		return r.note(ctx, suspect{subject.User, subject.Type, subject.ID, words([]Difference{*d}), name})
@@ -59,38 +51,43 @@ func (r *run) subjectOf(s schedule.Schedule) (subject reminders.Subject, ok bool
 	return subject, err == nil && subject.Name() == s.Name
 }
 
-// checkStray returns the difference that a schedule is, if it is none that its item wants.
-func (r *run) checkStray(ctx context.Context, name string) (*Difference, error) {
+// checkStray returns the difference that a schedule is, if it is none that its item wants; the zero subject if it says
+// nothing.
+func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminders.Subject, error) {
+	none := reminders.Subject{}
 	s, err := r.Schedules.Find(ctx, name)
 	if errors.Is(err, schedule.ErrNotFound) {
-		return nil, nil
+		return nil, none, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	d := Difference{Kind: Schedule, Key: name, Is: showSchedule(r.Registry, s), ShouldBe: "no schedule"}
 	subject, ok := r.subjectOf(s)
-	if !ok {
-		return &d, nil
+	switch {
+	case !ok && r.o.User == "":
+		return &d, none, nil
+	case !ok || r.o.User != "" && r.o.User != subject.User:
+		return nil, none, nil
 	}
 	d.User, d.offset = subject.User, subject.OffsetMinutes
 	if late := r.Now().Sub(s.At); late >= 0 && late < callTime {
-		return nil, nil // it is being delivered
+		return nil, none, nil // it is being delivered
 	}
 	wanted, undelivered, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
 	if err != nil {
 		if isOutage(err) {
-			return nil, err
+			return nil, none, err
 		}
-		return nil, nil // the item itself shows what is wrong
+		return nil, none, nil // the item itself shows what is wrong
 	}
 	// Whether it is the right one, or was to be delivered, shows with its item.
 	isWanted := slices.ContainsFunc(wanted, func(w schedule.Schedule) bool { return w.Name == name })
 	isLate := slices.ContainsFunc(undelivered, func(u reminders.Subject) bool { return u.Name() == name && u.Due.Equal(subject.Due) })
 	if isWanted || isLate {
-		return nil, nil
+		return nil, none, nil
 	}
-	return &d, nil
+	return &d, subject, nil
 }
 
 // unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name, the

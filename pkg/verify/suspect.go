@@ -118,7 +118,7 @@ func (r *run) lookAgain(ctx context.Context, s suspect, g group) ([]Difference, 
 	if s.schedule == "" {
 		return r.check(ctx, g)
 	}
-	d, err := r.checkStray(ctx, s.schedule)
+	d, _, err := r.checkStray(ctx, s.schedule)
 	if d == nil {
 		return nil, err
 	}
