@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +15,7 @@ import (
 	"nexus/functions/env"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
-	"nexus/pkg/reminders"
 )
 
 // jq runs a program of docs/operations.md.
@@ -83,40 +80,21 @@ func TestAFailureObjectIsRedrivenAsTheManualSays(t *testing.T) {
 	w.requireTotals(1, 1, 0)
 }
 
-func TestSchedulesAreRebuiltFromAnExportAsTheManualSays(t *testing.T) {
+func TestTheSettingsOfAFunctionBecomeThoseOfTheToolAsTheManualSays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	_, program, found := strings.Cut(manual(t), "```jq\n")
-	require.True(t, found)
-	program, _, _ = strings.Cut(program, "```")
-	w.happen("stream-task-created")
-	w.happen("stream-reminder-created")
-
-	var export bytes.Buffer
-	for _, name := range []string{"stream-task-created", "stream-reminder-created"} {
-		var event struct {
-			Records []struct {
-				DynamoDB struct{ NewImage json.RawMessage } `json:"dynamodb"`
-			}
-		}
-		require.NoError(t, json.Unmarshal(w.now(name), &event))
-		for _, r := range event.Records {
-			export.WriteString(`{"Item":`)
-			require.NoError(t, json.Compact(&export, r.DynamoDB.NewImage))
-			export.WriteString("}\n")
-		}
+	const program = `.Environment.Variables | to_entries[] | "export \(.key)=\(.value | @sh)"`
+	require.Contains(t, manual(t), "jq -r '"+program+"'")
+	variables := map[string]string{}
+	for _, name := range env.Effects.Variables() {
+		variables[name] = w.settings[name]
 	}
-	file := filepath.Join(t.TempDir(), "items.jq")
-	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
-	require.Contains(t, manual(t), `jq -sc "{Records: .}"`)
-
-	f := w.start(env.Effects)
-	f.handled(jq(t, jq(t, export.Bytes(), "-c", "-f", file), "-sc", "{Records: .}"))
-	w.requireSchedules(map[string]time.Time{
-		reminders.ScheduleName(user, taskID, 30):    w.moved(present.Add(2*time.Hour + 30*time.Minute)),
-		reminders.ScheduleName(user, fixedID, 0):    w.moved(present.Add(2 * time.Hour)),
-		reminders.ScheduleName(user, floatingID, 0): w.moved(present.Add(20 * time.Hour)),
-	})
-	require.Empty(t, w.services.events(""))
-	require.Nil(t, w.row(entity.ColdKey(user, taskID)))
+	configuration, err := json.Marshal(map[string]any{"Environment": map[string]any{"Variables": variables}})
+	require.NoError(t, err)
+	script := jq(t, configuration, "-r", program)
+	for name, value := range variables {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", string(script)+`printf %s "$`+name+`"`).Output()
+		require.NoError(t, err)
+		require.Equal(t, value, string(out))
+	}
 }
