@@ -162,3 +162,8 @@ func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, p
 	}
 	return rows, nil
 }
+
+// Rows returns, of the keys of a committed revision's rows, those that exist. One BatchGet for up to a hundred.
+func (r *Repository[S]) Rows(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+	return r.store.BatchGet(ctx, keys)
+}

@@ -3,6 +3,8 @@ package values
 import (
 	"cmp"
 	"slices"
+
+	"nexus/pkg/revision"
 )
 
 // Diff turns one tree into another.
@@ -110,25 +112,11 @@ func (d *Diff) pair(removed, added []Edge) {
 // outOfOrder returns the fewest of a parent's children, given in the order they have now, without which the rest has kept
 // its order: all but a longest rising run of former places. A child whose type alone is another counts as moved.
 func outOfOrder(siblings []EdgeMove) []EdgeMove {
-	tails, tailAt, before := []int{}, []int{}, make([]int, len(siblings))
+	places := make([]int, len(siblings))
 	for i, s := range siblings {
-		at, _ := slices.BinarySearch(tails, s.Before.Order)
-		before[i] = -1
-		if at > 0 {
-			before[i] = tailAt[at-1]
-		}
-		if at == len(tails) {
-			tails, tailAt = append(tails, s.Before.Order), append(tailAt, i)
-		} else {
-			tails[at], tailAt[at] = s.Before.Order, i
-		}
+		places[i] = s.Before.Order
 	}
-	kept := map[int]bool{}
-	if len(tailAt) > 0 {
-		for i := tailAt[len(tailAt)-1]; i >= 0; i = before[i] {
-			kept[i] = true
-		}
-	}
+	kept := revision.LongestRising(places)
 	var moved []EdgeMove
 	for i, s := range siblings {
 		if !kept[i] || s.Before.ChildNodeType != s.After.ChildNodeType {

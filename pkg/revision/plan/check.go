@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/values"
+)
+
+// checker holds a plan that is to be committed against the rules, and completes what may be left out of one.
+type checker struct {
+	*revision.Violations
+	plan    *Plan
+	before  Plan
+	day     time.Time // midnight UTC of the plan's date
+	now     time.Time
+	actions map[string]values.Node // those of the tree that new to-dos name
+	newID   func() string
+}
+
+// check completes the plan and notes every rule it breaks. To-dos and blocks must stand as in the request, because the
+// pointers count them.
+func (c *checker) check() {
+	if len(c.plan.Todos) > MaxTodos {
+		c.Add(RuleTooManyTodos, "", "/todos", "a plan has at most %d to-dos, not %d", MaxTodos, len(c.plan.Todos))
+	}
+	if len(c.plan.Blocks) > MaxBlocks {
+		c.Add(RuleTooManyBlocks, "", "/blocks", "a plan has at most %d blocks, not %d", MaxBlocks, len(c.plan.Blocks))
+	}
+	if c.Any() {
+		return // what is too large is not looked at
+	}
+	seen := map[string]bool{}
+	for i := range c.plan.Todos {
+		t := &c.plan.Todos[i]
+		at := fmt.Sprintf("/todos/%d", i)
+		if seen[t.ActionID] {
+			c.Add(RuleTodoTwice, clip(t.ActionID), at+"/actionId", "is in the plan twice")
+		}
+		seen[t.ActionID] = true
+		c.checkTodo(at, i+1, t)
+	}
+	blocks := map[string]bool{}
+	for i := range c.plan.Blocks {
+		b := &c.plan.Blocks[i]
+		c.checkBlock(fmt.Sprintf("/blocks/%d", i), b)
+		if blocks[b.BlockID] {
+			c.Add(RuleBlockTwice, clip(b.BlockID), fmt.Sprintf("/blocks/%d/blockId", i), "is in the plan twice")
+		}
+		blocks[b.BlockID] = true
+	}
+	c.checkPomodoros()
+}
+
+func (c *checker) checkTodo(at string, order int, t *Todo) {
+	subject := clip(t.ActionID)
+	c.checkAction(at+"/actionId", t.ActionID)
+	if t.Order != 0 && t.Order != order {
+		c.Add(RuleTodoOrder, subject, at+"/order", "is at place %d of the list", order)
+	}
+	t.Order = order
+	if !slices.Contains([]Classification{Urgent, Important, Other}, t.Classification) {
+		c.Add(RuleClassification, subject, at+"/classification", "must be one of %s, %s, %s", Urgent, Important, Other)
+	}
+	if t.EstimatedPomodoros < 0 || t.EstimatedPomodoros > maxPomodoros {
+		c.Add(RuleEstimate, subject, at+"/estimatedPomodoros", "must be 0 to %d", maxPomodoros)
+	}
+	if !utf8.ValidString(t.Notes) || len(t.Notes) > maxNotes {
+		c.Add(RuleNotes, subject, at+"/notes", "must be valid UTF-8 of at most %d bytes", maxNotes)
+	}
+	t.CompletedAt = t.CompletedAt.UTC().Truncate(time.Second)
+	if t.Done() && (t.CompletedAt.After(c.now) || t.CompletedAt.Year() < 1900) {
+		c.Add(RuleCompletedAt, subject, at+"/completedAt", "must be an instant that has passed")
+	}
+}
+
+// checkAction looks at the action of a to-do that the parent revision has not.
+func (c *checker) checkAction(at, id string) {
+	switch node, ok := c.actions[id]; {
+	case !isActionID(id):
+		c.Add(RuleTodoAction, clip(id), at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.ActionPrefix)
+	case c.before.todo(id) >= 0:
+	case !ok:
+		c.Add(RuleTodoUnknown, id, at, "is not in the values tree")
+	case node.NodeType != values.Action:
+		c.Add(RuleTodoType, id, at, "is %s in the values tree", node.NodeType)
+	case node.Deleted():
+		c.Add(RuleTodoDeleted, id, at, "is deleted in the values tree")
+	}
+}
+
+func isActionID(id string) bool {
+	return entity.CheckID(entity.ActionPrefix, id) == nil || entity.CheckID(entity.NodePrefix, id) == nil
+}
+
+// clip bounds what is repeated of an id that may be none.
+func clip(id string) string {
+	const longest = 64
+	if len(id) <= longest && utf8.ValidString(id) {
+		return id
+	}
+	return ""
+}
+
+func (c *checker) checkBlock(at string, b *Block) {
+	c.checkBlockID(at+"/blockId", b)
+	subject := clip(b.BlockID)
+	if !slices.Contains([]BlockType{Meeting, Pomodoro, Break, Buffer}, b.BlockType) {
+		c.Add(RuleBlockType, subject, at+"/blockType", "must be one of %s, %s, %s, %s", Meeting, Pomodoro, Break, Buffer)
+	}
+	if !utf8.ValidString(b.Title) || utf8.RuneCountInString(b.Title) > maxTitle {
+		c.Add(RuleBlockTitle, subject, at+"/title", "must be valid UTF-8 of at most %d characters", maxTitle)
+	}
+	b.StartTimeIso, b.EndTimeIso = b.StartTimeIso.UTC().Truncate(time.Second), b.EndTimeIso.UTC().Truncate(time.Second)
+	// The day begins 14 hours earlier on one side of the world and ends 12 hours later on the other.
+	first, last := c.day.Add(-14*time.Hour), c.day.Add(36*time.Hour)
+	if b.StartTimeIso.Before(first) || !b.StartTimeIso.Before(last) {
+		c.Add(RuleBlockDay, subject, at+"/startTimeIso", "must begin on the plan's day, wherever that is")
+		return
+	}
+	switch length := b.EndTimeIso.Sub(b.StartTimeIso); {
+	case length <= 0:
+		c.Add(RuleBlockEnd, subject, at+"/endTimeIso", "must be after the start")
+	case length > maxBlock:
+		c.Add(RuleBlockLength, subject, at+"/endTimeIso", "must be at most 24 hours after the start")
+	}
+}
+
+func (c *checker) checkBlockID(at string, b *Block) {
+	known := slices.ContainsFunc(c.before.Blocks, func(old Block) bool { return old.BlockID == b.BlockID })
+	switch {
+	case known:
+	case b.BlockID == "":
+		b.BlockID = entity.BlockPrefix + "_" + c.newID()
+	case entity.CheckID(entity.BlockPrefix, b.BlockID) != nil:
+		c.Add(RuleBlockID, clip(b.BlockID), at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.BlockPrefix)
+	case entity.CheckClientID(entity.BlockPrefix, b.BlockID) != nil:
+		c.Add(RuleNewBlockID, b.BlockID, at, "a new block's id ends in a lower-case UUID")
+	}
+}
