@@ -1,0 +1,148 @@
+package projection_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+// held is a store with more notes of ann than one transaction puts right, none of which is in the ledger.
+type held struct {
+	t        *testing.T
+	store    *memory.Store
+	now      time.Time
+	fault    func(memory.Call) error
+	notes    []entity.Item
+	consumer *projection.Consumer
+}
+
+func newHeld(t *testing.T, notes int) *held {
+	h := &held{t: t, now: morning}
+	clock := func() time.Time { return h.now }
+	h.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
+		if h.fault == nil {
+			return nil
+		}
+		return h.fault(c)
+	}})
+	h.consumer = projection.NewConsumer(stats.Projection(), h.store, clock)
+	for i := range notes {
+		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
+		h.notes = append(h.notes, it)
+	}
+	require.NoError(t, h.store.Load(t.Context(), h.notes))
+	return h
+}
+
+func (h *held) row(key entity.Key) entity.Item {
+	row, err := h.store.Get(h.t.Context(), key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	require.NoError(h.t, err)
+	return row
+}
+
+// repair goes through all notes under a hold.
+func (h *held) repair(owner string) error {
+	hold, err := h.consumer.Hold(h.t.Context(), "ann", owner)
+	if err != nil {
+		return err
+	}
+	for _, it := range h.notes {
+		ref := entity.Note().Ref(it)
+		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it}
+		if row, err := h.store.Get(h.t.Context(), entity.LedgerKey("ann", stats.Name, ref.ID)); err == nil {
+			e.Ledger = row
+		}
+		if err := hold.Mend(h.t.Context(), e); err != nil {
+			return err
+		}
+	}
+	return hold.Finish(h.t.Context())
+}
+
+func (h *held) total() int64 {
+	return h.row(entity.MetaKey("ann")).Map(entity.AttrStats).Int(entity.StatTotalNotes)
+}
+
+func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
+	t.Parallel()
+	const notes = 200
+	for name, stage := range map[string]memory.Stage{"before": memory.Before, "after": memory.After} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			died := 0
+			for at := 1; ; at++ {
+				h := newHeld(t, notes)
+				writes := 0
+				h.fault = func(c memory.Call) error {
+					if c.Op == "Transact" && c.Stage == stage {
+						writes++
+					}
+					if writes >= at {
+						return table.ErrUnavailable
+					}
+					return nil
+				}
+				err := h.repair("one")
+				h.fault = nil
+				if err == nil {
+					break
+				}
+				died++
+				require.Contains(t, []int64{0, notes}, h.total(), "died at write %d", at)
+				if h.row(entity.MetaKey("ann")).Has(entity.AttrStatsHold) {
+					require.ErrorIs(t, h.repair("another"), projection.ErrHeld)
+				}
+				h.now = h.now.Add(31 * time.Second)
+				require.NoError(t, h.repair("another"))
+				require.EqualValues(t, notes, h.total())
+			}
+			require.Equal(t, 4, died, "taken, two transactions full of rows, and the last")
+		})
+	}
+}
+
+func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 3)
+	_, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	more, other := created("ann", entity.Note(), "note_more", noteWithLink()), created("ben", entity.Note(), "note_other", noteWithLink())
+	outcomes := h.consumer.Apply(t.Context(), []change.Change{more, other})
+	require.Equal(t, change.Retry, outcomes[0].Verdict)
+	require.Equal(t, change.Done, outcomes[1].Verdict)
+	h.now = h.now.Add(31 * time.Second)
+	outcomes = h.consumer.Apply(t.Context(), []change.Change{more})
+	require.Equal(t, change.Done, outcomes[0].Verdict, "a hold lapses")
+}
+
+func TestRowsThatAreMendedAheadLeaveTheSumAndWhatChangedSince(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 60)
+	var of []projection.Evidence
+	for _, it := range h.notes {
+		of = append(of, projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it})
+	}
+	first := entity.LedgerKey("ann", stats.Name, h.notes[0].Str("noteId"))
+	changed := first.Item()
+	changed["v"], changed["c"] = entity.Int(7), entity.String("")
+	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: changed}))
+	require.NoError(t, h.consumer.MendRows(t.Context(), of))
+	require.Nil(t, h.row(entity.MetaKey("ann")), "no sum is written")
+	require.EqualValues(t, 7, h.row(first).Int("v"))
+	for _, it := range h.notes[1:] {
+		require.NotNil(t, h.row(entity.LedgerKey("ann", stats.Name, it.Str("noteId"))))
+	}
+}
