@@ -52,7 +52,7 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 	if id := a.wanted.ID; id != "" {
 		return a.waver(a.registry.Named(a.wanted.Type), id, a.items[id])
 	}
-	if a.luck.one(10) || a.isNew() && a.luck.one(2) {
+	if a.luck.one(10) || a.isNew() && !a.luck.one(4) {
 		return a.settings()
 	}
 	typeName := pick(a.luck, a.luck.kinds...)
@@ -76,7 +76,7 @@ func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.
 	case 0:
 		return a.link(typ, id, it)
 	case 1:
-		if text := turned(typ.Name, it); text != "" {
+		if text := a.turned(typ.Name, it); text != "" {
 			return command.Update{Type: typ, ID: id, Patch: document(text)}, a.version(it), "update " + id + " " + text
 		}
 	}
@@ -84,12 +84,12 @@ func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.
 }
 
 // turned is a change of status to and fro; empty for what has none.
-func turned(typeName string, it entity.Item) string {
+func (a author) turned(typeName string, it entity.Item) string {
 	switch status := it.Str(entity.AttrStatus); {
 	case typeName == entity.TypeTask && status == entity.StatusCompleted, typeName == entity.TypeTask && status == entity.StatusArchived:
 		return `{"status":"BACKLOG"}`
 	case typeName == entity.TypeTask:
-		return `{"status":"COMPLETED"}`
+		return pick(a.luck, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"ARCHIVED"}`)
 	case typeName == entity.TypeEvent && status == entity.StatusCancelled:
 		return `{"status":"CONFIRMED"}`
 	case typeName == entity.TypeEvent:
@@ -245,8 +245,8 @@ func (a author) create(typ *entity.Type) (command.Command, *int64, string) {
 
 // soon is a time of the next days or the last hours, in whole minutes.
 func (a author) soon() time.Time {
-	if a.luck.one(6) {
-		return a.nearAChange()
+	if at, ok := a.nearAChange(); ok && a.luck.one(3) {
+		return at
 	}
 	spread := pick(a.luck, 2*time.Hour, 30*time.Hour, 30*time.Hour, 4*24*time.Hour)
 	back := pick(a.luck, 0, 0, 3*time.Hour, 30*time.Hour)

@@ -45,8 +45,12 @@ func (h *history) contend() {
 	}
 	h.happened["contended"]++
 	h.tell("several want %s of %s", b.ref, b.user)
-	var at []*worker
 	favourite := h.readers[h.luck.IntN(len(h.readers))]
+	if h.luck.one(2) {
+		h.overtake(b, favourite)
+		return
+	}
+	var at []*worker
 	for range 2 + h.luck.IntN(3) {
 		at = h.join(at, b, favourite)
 	}
@@ -59,6 +63,51 @@ func (h *history) contend() {
 		if h.luck.one(6) {
 			h.now = h.now.Add(time.Duration(h.luck.IntN(4)) * time.Second)
 		}
+	}
+}
+
+// maxStart bounds the calls that the one has made who is overtaken: more than a delivery of one record needs.
+const maxStart = 14
+
+// overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
+// it. Then the one goes on.
+func (h *history) overtake(b bone, r *reader) {
+	if h.luck.one(2) {
+		h.flicker(b)
+	}
+	deliver := func() *worker {
+		if h.luck.one(2) {
+			if w := h.deliverNext(r, b); w != nil {
+				return w
+			}
+		}
+		if batch := h.recordsOf(r, b); len(batch) > 0 {
+			return h.handleBeside(r, batch)
+		}
+		return nil
+	}
+	slow := deliver()
+	if slow == nil {
+		return
+	}
+	h.run(slow, h.luck.IntN(maxStart))
+	for range 1 + h.luck.IntN(2) {
+		h.run(h.send(h.requestAbout(b)), -1)
+		if w := deliver(); w != nil && !h.luck.one(4) {
+			h.run(w, -1)
+		} else if w != nil {
+			h.run(w, h.luck.IntN(maxStart))
+		}
+	}
+	if !slow.ended {
+		h.run(slow, -1)
+	}
+}
+
+// flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
+func (h *history) flicker(b bone) {
+	for range 1 + h.luck.IntN(3) {
+		h.run(h.send(h.requestAbout(b)), -1)
 	}
 }
 

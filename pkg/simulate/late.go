@@ -95,13 +95,11 @@ func (h *history) scramble(batch []*record) []*record {
 	return batch
 }
 
-// nearAChange is a reading at the user's next change of clocks, if there is one in the next days; else now.
-func (a author) nearAChange() time.Time {
-	zone := a.zone()
-	for at := a.now.Truncate(time.Hour); at.Before(a.now.Add(4 * 24 * time.Hour)); at = at.Add(time.Hour) {
-		if !wallOf(at.Add(time.Hour), zone).Equal(wallOf(at, zone).Add(time.Hour)) {
-			return wallOf(at, zone).Add(time.Duration(a.luck.IntN(180)-30) * time.Minute)
-		}
+// nearAChange is a reading at the user's next change of clocks, if there is one in the next days.
+func (a author) nearAChange() (time.Time, bool) {
+	_, change := a.now.In(a.zone()).ZoneBounds()
+	if change.IsZero() || change.Sub(a.now) > 4*24*time.Hour {
+		return time.Time{}, false
 	}
-	return a.now.Truncate(time.Minute)
+	return wallOf(change.Add(-time.Hour), a.zone()).Add(time.Duration(a.luck.IntN(150)-15) * time.Minute).Truncate(time.Minute), true
 }

@@ -40,7 +40,7 @@ type Catch struct {
 	Seed      uint64 // of the history that caught it
 	Invariant string // that broke there
 	Detail    string
-	Histories int // played
+	Histories int           // played
 	Took      time.Duration // on two cores that have nothing else to do
 }
 
