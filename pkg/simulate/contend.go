@@ -75,32 +75,33 @@ func (h *history) overtake(b bone, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
 	}
-	deliver := func() *worker {
-		if h.luck.one(2) {
-			if w := h.deliverNext(r, b); w != nil {
-				return w
-			}
-		}
-		if batch := h.recordsOf(r, b); len(batch) > 0 {
-			return h.handleBeside(r, batch)
-		}
-		return nil
-	}
-	slow := deliver()
-	if slow == nil {
+	batch := h.recordsOf(r, b)
+	if len(batch) == 0 {
 		return
 	}
+	slow := h.handleBeside(r, batch)
 	h.run(slow, h.luck.IntN(maxStart))
 	for range 1 + h.luck.IntN(2) {
 		h.run(h.send(h.requestAbout(b)), -1)
-		if w := deliver(); w != nil && !h.luck.one(4) {
-			h.run(w, -1)
-		} else if w != nil {
-			h.run(w, h.luck.IntN(maxStart))
+		if h.luck.one(2) {
+			h.overtakeInCourse(b, r)
+		} else if batch := h.recordsOf(r, b); len(batch) > 0 {
+			h.run(h.handleBeside(r, batch), pick(h.luck, -1, -1, h.luck.IntN(maxStart)))
 		}
 	}
 	if !slow.ended {
 		h.run(slow, -1)
+	}
+}
+
+// overtakeInCourse has the reader come to the end of the item's records.
+func (h *history) overtakeInCourse(b bone, r *reader) {
+	for range maxAtOnce {
+		w := h.deliverNext(r, b)
+		if w == nil {
+			return
+		}
+		h.run(w, -1)
 	}
 }
 
