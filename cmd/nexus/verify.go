@@ -132,7 +132,6 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
 		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
 		Archive:     archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
-		Copies:      deployed.Copies,
 		Now:         time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep, Log: log,
 	}
 	if deployed.Scheduler != nil {

@@ -28,8 +28,8 @@ func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving a
 	return verify.New(verify.Config{
 		Store: store, Walker: p.backend.walker, Registry: p.registry,
 		Projections: append([]*projection.Projection{stats.Projection(), links.Projection()}, p.options.Projections...),
-		Archive:     archive.NewConsumer(archiving), Copies: in.blobs,
-		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
+		Archive:     archive.NewConsumer(archiving),
+		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
 		Now: p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: consume.Sleep,
 		Log: p.log.With("part", "verify"),
 	})

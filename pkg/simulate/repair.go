@@ -22,7 +22,7 @@ import (
 func (h *history) newVerifier(store table.Store, archiving archive.Config, reminding reminders.Config) *verify.Verifier {
 	return verify.New(verify.Config{
 		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive: archive.NewConsumer(archiving), Copies: archiving.Copies,
+		Archive:   archive.NewConsumer(archiving),
 		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
 		Now: h.clock, NewOwner: h.newID, Grace: time.Second,
 		Wait: func(ctx context.Context, _ time.Duration) error {

@@ -112,12 +112,12 @@ func (r *run) resume(ctx context.Context, row entity.Item) error {
 
 // copies finds objects that no row names.
 func (r *run) copies(ctx context.Context, user string) error {
-	if r.Copies == nil {
+	if r.Archive.Copies == nil {
 		return nil
 	}
 	after := ""
 	for {
-		names, err := r.Copies.List(ctx, archive.CopiesPrefix(user), blob.MaxList, after)
+		names, err := r.Archive.Copies.List(ctx, archive.CopiesPrefix(user), blob.MaxList, after)
 		if err != nil {
 			return fmt.Errorf("list cold copies: %w", err)
 		}

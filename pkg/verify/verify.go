@@ -74,8 +74,7 @@ type Config struct {
 	Walker      table.Walker // optional: without it only a named user can be looked at
 	Registry    *entity.Registry
 	Projections []*projection.Projection
-	Archive     *archive.Consumer
-	Copies      blob.Store          // optional: without it copies nobody names are not looked for
+	Archive     *archive.Consumer   // without an object store contents of copies are not looked at
 	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
@@ -116,7 +115,7 @@ func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) e
 	if v.Reminders == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "schedules, fences and walks: no scheduler is known")
 	}
-	if v.Copies == nil {
+	if v.Archive.Copies == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
 	}
 	err := r.all(ctx)

@@ -82,7 +82,7 @@ func newWorld(t testing.TB) *world {
 	w.verifier = verify.New(verify.Config{
 		Store: w.store, Walker: w.store, Registry: registry,
 		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive:     archiving, Copies: w.copies, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
+		Archive:     archiving, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
 		Now: clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
 		Grace: time.Second, Log: log,
 		Wait: func(ctx context.Context, d time.Duration) error {
