@@ -24,6 +24,9 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
+	dayplan "nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 )
 
@@ -32,12 +35,15 @@ func served(t *testing.T, refusing int32) (url string) {
 	t.Helper()
 	clock := func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }
 	store, registry := memory.New(clock, memory.Options{}), entity.Product()
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: clock, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
-		Registry:     registry,
-		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString}),
-		Queries:      query.New(query.Config{Store: store, Registry: registry, Now: clock}),
-		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
-		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
+		Registry: registry,
+		Commands: command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString}),
+		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock}),
+		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
+		Values:   trees, Plans: dayplan.New(publisher, trees, clock, uuid.NewString),
 		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: clock, NewID: uuid.NewString,
 	})
 	var left atomic.Int32

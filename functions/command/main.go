@@ -23,6 +23,9 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 )
 
 func main() { boot.Run(env.Command, build) }
@@ -34,11 +37,14 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
 	commands := api.New(api.Config{
 		Part: api.OnlyCommands, Registry: registry,
-		Commands:     command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
-		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
-		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
+		Commands: command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
+		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
+		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

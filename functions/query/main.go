@@ -21,6 +21,9 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 )
 
 func main() { boot.Run(env.Query, build) }
@@ -28,12 +31,15 @@ func main() { boot.Run(env.Query, build) }
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, tables, metrics := entity.Product(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	store := tables.Of(string(s.Function))
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{
 		Part: api.OnlyQueries, Registry: registry,
 		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
-		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
-		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
+		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
+		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

@@ -11,6 +11,8 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 )
 
 // Part is what of the surface a handler serves; the rest is 404 there.
@@ -33,6 +35,8 @@ type Config struct {
 	Queries  *query.Service
 	Archive  *archive.Archive
 	Calendar *calendar.Service
+	Values   *values.Service
+	Plans    *plan.Service
 	Part     Part
 	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
@@ -70,7 +74,8 @@ var _ http.Handler = (*API)(nil)
 // in the program.
 func New(c Config) *API {
 	switch {
-	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
+	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Values == nil || c.Plans == nil,
+		c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
 		panic("api: a part of the Config is missing")
 	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && c.Queries == nil:
 		panic("api: the service of a part that is served is missing")

@@ -40,8 +40,8 @@ func batchOperation() *operation {
 			{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
 			{"entity", schemaRef(anyEntity)},
 			{"result", object{
-				{"type", "object"}, {"description", "The answer of a command that answers more than one entity, as SplitSeries does."},
-				{"properties", object{{memberEnded, schemaRef(anyEntity)}, {memberFollowing, schemaRef(anyEntity)}}},
+				{"type", "object"}, {"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one that writes to a repository tells which revisions it made, or found."},
+				{"properties", append(object{{memberEnded, schemaRef(anyEntity)}, {memberFollowing, schemaRef(anyEntity)}}, headsOfResult()...)},
 			}},
 			{"problem", schemaRef(problemSchema)},
 		}},
@@ -156,7 +156,11 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 		return append(append(append(result, `,"problem":`...), p.json()...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
-	if body := out.json(); body != nil {
+	body := out.json()
+	if out.brief != nil {
+		body = out.brief
+	}
+	if body != nil {
 		name := `,"entity":`
 		if out.item == nil {
 			name = `,"result":`

@@ -1,10 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"strconv"
 
@@ -73,7 +70,7 @@ func listArchive(ctx context.Context, s services, c call) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		cursor = coldCursor(c.user, key.Components[0])
+		cursor = markedCursor(coldList(c.user), key.Components[0])
 	}
 	out := []byte(`{"items":[`)
 	for i, copied := range copies {
@@ -92,25 +89,13 @@ func appendColdCopy(out []byte, c archive.Copy) []byte {
 	return append(appendText(append(out, `,"expiresAt":`...), entity.FormatInstant(c.ExpiresAt)), '}')
 }
 
-// A cursor of the archive is the id of the last item behind a mark of whose cursor it is: the partition it leads into is
-// always the caller's own, and another user's cursor is refused.
-const coldMarkBytes = 12
-
-func coldMark(user string) []byte {
-	sum := sha256.Sum256([]byte("archive " + user))
-	return sum[:coldMarkBytes]
-}
-
-func coldCursor(user, id string) string {
-	return base64.RawURLEncoding.EncodeToString(append(coldMark(user), id...))
-}
+// coldList names a user's list of cold copies; its places are the items' ids.
+func coldList(user string) string { return "archive " + user }
 
 func readColdCursor(r *entity.Registry, user, text string) (id string, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) <= coldMarkBytes || !bytes.Equal(raw[:coldMarkBytes], coldMark(user)) {
+	if id, ok = readMarkedCursor(coldList(user), text); !ok {
 		return "", false
 	}
-	id = string(raw[coldMarkBytes:])
 	t := r.OfID(id)
 	return id, t != nil && entity.CheckID(t.IDPrefix, id) == nil
 }

@@ -34,7 +34,7 @@ func answerHeaders() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"ETag", header("The entity's version in quotes: what If-Match takes.", text)},
+		{"ETag", header("The entity's version in quotes, what If-Match takes; of a repository the revision's id in quotes.", text)},
 		{"Last-Modified", header("When something was last changed, added or removed.", text)},
 		{headerParts, header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
 		{headerSince, header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.", object{{"type", "string"}, {"format", "date"}})},
@@ -93,6 +93,8 @@ func schemas(r *entity.Registry) object {
 		pinType(out, t)
 	}
 	out = append(out, seriesSchemas(r)...)
+	out = append(out, valuesSchemas()...)
+	out = append(out, planSchemas()...)
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
 	return append(out,
 		member{anyEntity, object{
@@ -160,10 +162,13 @@ func problemDocument() object {
 				{"properties", object{
 					{"pointer", text("Where: a JSON Pointer (RFC 6901) into the body, or / and a parameter's name.")},
 					{"detail", text("What.")},
+					{"rule", text("The rule that is broken, of a repository: a stable name.")},
+					{"subject", text("The id of what breaks the rule: a node, an action, a block.")},
 				}},
 				{"required", []string{"pointer", "detail"}},
 			}}}},
 			{"currentVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "With a failed precondition: the entity's version now."}}},
+			{"currentRevId", text("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},
 	}

@@ -173,10 +173,14 @@ func (d driver) example(id string) string {
 func (d driver) request(route *routers.Route) *http.Request {
 	o := route.Operation
 	path, values := route.Path, map[string]string{}
+	revision := d.repositories(o.OperationID, o.Tags[0])
 	for _, p := range o.Parameters {
 		switch {
 		case p.Value.In == "path":
-			values[p.Value.Name] = d.pathValue(p.Value.Name)
+			values[p.Value.Name] = d.pathValue(o.Tags[0], p.Value.Name)
+			if p.Value.Name == "revId" {
+				values["revId"] = revision
+			}
 			path = strings.Replace(path, "{"+p.Value.Name+"}", values[p.Value.Name], 1)
 		case p.Value.In == "query" && p.Value.Required:
 			separator := "?"
@@ -186,7 +190,8 @@ func (d driver) request(route *routers.Route) *http.Request {
 			path += separator + p.Value.Name + "=" + fmt.Sprint(p.Value.Example)
 		}
 	}
-	body := d.example(o.OperationID)
+	path = strings.ReplaceAll(path, exampleRevision, revision)
+	body := strings.ReplaceAll(d.example(o.OperationID), exampleRevision, revision)
 	req := httptest.NewRequest(route.Method, path, strings.NewReader(body))
 	if body == "" {
 		req.Body, req.ContentLength = http.NoBody, 0
@@ -208,13 +213,20 @@ func (d driver) request(route *routers.Route) *http.Request {
 	return req
 }
 
-func (d driver) pathValue(name string) string {
+func (d driver) pathValue(tag, name string) string {
 	switch name {
+	case "revId":
+		return exampleRevision
+	case "nodeId":
+		return run
 	case "targetType":
 		return entity.TypeNote
 	case "targetId":
 		return d.made(entity.TypeNote)
 	case "date":
+		if tag == "plans" {
+			return day
+		}
 		return "20260302" // the first occurrence of the example's series
 	case "id":
 		return d.expired()
@@ -241,7 +253,7 @@ func TestEveryOperationAnswersAsDocumented(t *testing.T) {
 			d := driver{setup(t), c}
 			req := d.request(route)
 			if id == "getFeed" {
-				d.pathValue("address")
+				d.pathValue("calendar", "address")
 			}
 			values := map[string]string{}
 			pattern, given := strings.Split(route.Path, "/"), strings.Split(req.URL.Path, "/")

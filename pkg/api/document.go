@@ -32,8 +32,8 @@ func Document(r *entity.Registry) []byte {
 		{"openapi", "3.1.0"},
 		{"info", object{
 			{"title", "Nexus"}, {"version", "1"},
-			{"description", "Calendar, tasks, reminders and notes of one user. Every entity has a version: it is the ETag of each answer, and a change names the version " +
-				"it was made for in If-Match. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
+			{"description", "Calendar, tasks, reminders, notes, values tree and daily plans of one user. Every entity has a version: it is the ETag of each answer, and a change names the version " +
+				"it was made for in If-Match. The values tree and the plans have revisions, which are committed on a parent and never change. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
 				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does not exist."},
 		}},
 		{"tags", tagsOf(table)},
@@ -200,7 +200,7 @@ func (o *operation) responses() object {
 		}
 		if o.writes && o.id != batchID {
 			headers = append(headers, headerRef(headerReplayed))
-			if d.entity || d.status == http.StatusNoContent || d.status == http.StatusCreated {
+			if d.entity || d.traced || d.status == http.StatusNoContent || d.status == http.StatusCreated {
 				headers = append(headers, headerRef(headerTraceID))
 			}
 		}

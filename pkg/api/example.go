@@ -101,6 +101,8 @@ func exampleValue(f entity.Field) any {
 		return "Water the plants"
 	case entity.AttrRRule:
 		return "FREQ=WEEKLY;BYDAY=MO" // the other examples lie on Mondays
+	case memberFrom, memberTo:
+		return exampleRevID
 	}
 	return "Some text"
 }

@@ -11,6 +11,8 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 )
 
 // operation is one row of the table from which routes, document and batch commands are made.
@@ -69,6 +71,7 @@ type documented struct {
 	doc    string
 	schema any // JSON Schema; nil for no body
 	entity bool
+	traced bool   // it may name a write without being what was written
 	media  string // the type of a text that is no JSON; "" for JSON
 }
 
@@ -80,6 +83,8 @@ type services struct {
 	archive  *archive.Archive
 	calendar *calendar.Service
 	importer *calendar.Importer
+	values   *values.Service
+	plans    *plan.Service
 }
 
 // call is one request as an operation gets it, whether it came by itself or in a batch.
@@ -102,6 +107,8 @@ type answer struct {
 	item     entity.Item
 	body     []byte // JSON, if the answer is no entity
 	version  int64  // of the entity that such an answer is about; 0 for none
+	revID    string // of the revision that such an answer is, whole; "" for none
+	brief    []byte // what a batch tells of such an answer in place of its body; nil for the body
 	location string
 	replayed bool
 	calendar *calendar.Export // the answer, if it is one
@@ -149,6 +156,8 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, calendarOperations()...)
 	table = append(table, meOperations(r)...)
 	table = append(table, archiveOperations()...)
+	table = append(table, valuesOperations()...)
+	table = append(table, planOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation())
 }
 

@@ -18,12 +18,23 @@ type Problem struct {
 	Detail string `json:"detail"`
 	// Errors are all that is wrong about the request's content, each with its place as a JSON Pointer (RFC 6901): into the
 	// body, or for a parameter / and its name.
-	Errors []entity.FieldError `json:"errors,omitempty"`
+	Errors []Fault `json:"errors,omitempty"`
 	// CurrentVersion is the entity's version now, with a precondition that failed.
 	CurrentVersion *int64 `json:"currentVersion,omitempty"`
+	// CurrentRevID is the id of a repository's head now, with a parent that is not it; absent if there is no revision yet.
+	CurrentRevID string `json:"currentRevId,omitempty"`
 
 	header http.Header // to send along
 	cause  error       // for the log, never for the client
+}
+
+// Fault is one thing that is wrong with a request's content.
+type Fault struct {
+	entity.FieldError
+	// Rule names the rule that is broken, for programs, and Subject the id of what breaks it: a node, an action, a block.
+	// Only what is committed to a repository has them.
+	Rule    string `json:"rule,omitempty"`
+	Subject string `json:"subject,omitempty"`
 }
 
 // Error implements error.
@@ -50,6 +61,7 @@ var (
 	notFound           = problemKind{"not-found", http.StatusNotFound, "Not found", "There is no such resource for this user. What belongs to somebody else does not exist either, as the target of a link neither."}
 	methodNotAllowed   = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "Method not allowed", "The resource exists and has other methods: those of the Allow header."}
 	stateConflict      = problemKind{"state-conflict", http.StatusConflict, "Conflict with the present state", "The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left."}
+	headMoved          = problemKind{"head-moved", http.StatusConflict, "The repository has moved on", "parentRevId is not the present revision: somebody committed meanwhile; currentRevId says which it is, and is absent if there is none. Read it, and decide anew. Nothing was written."}
 	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names another version than the entity has now; currentVersion says which. Read it again and decide anew."}
 	tooLarge           = problemKind{"content-too-large", http.StatusRequestEntityTooLarge, "Content too large", "The body is longer than the operation takes."}
 	unsupportedMedia   = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed."}
@@ -62,7 +74,7 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, preconditionFailed, tooLarge, unsupportedMedia,
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, preconditionFailed, tooLarge, unsupportedMedia,
 		invalid, keyReused, preconditionNeeded, internal, unavailable,
 	}
 }
@@ -83,13 +95,21 @@ func refuse(k problemKind, format string, args ...any) *Problem {
 
 // refuseFields makes the problem of invalid content.
 func refuseFields(errs ...entity.FieldError) *Problem {
-	p := refuse(invalid, "%s", summary(errs))
-	p.Errors = errs
+	faults := make([]Fault, len(errs))
+	for i, e := range errs {
+		faults[i] = Fault{FieldError: e}
+	}
+	return refuseFaults(faults)
+}
+
+func refuseFaults(faults []Fault) *Problem {
+	p := refuse(invalid, "%s", summary(faults))
+	p.Errors = faults
 	return p
 }
 
 // summary is for those who show the detail alone: the one thing that is wrong, or how many are.
-func summary(errs []entity.FieldError) string {
+func summary(errs []Fault) string {
 	if len(errs) != 1 {
 		return fmt.Sprintf("%d rules are broken: see errors.", len(errs))
 	}

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
 	"nexus/pkg/table"
 )
 
@@ -25,6 +26,9 @@ func problemOf(err error) *Problem {
 		state    *command.StateError
 		broken   *entity.ValidationError
 		panicked *panicError
+		moved    *revision.ConflictError
+		unknown  *revision.NotFoundError
+		rules    *revision.RuleError
 	)
 	switch {
 	case errors.As(err, &panicked):
@@ -41,8 +45,34 @@ func problemOf(err error) *Problem {
 		return refuse(stateConflict, "The %s %s.", noun(state.Ref.Type), state.Reason)
 	case errors.As(err, &broken):
 		return refuseFields(broken.Fields...)
+	case errors.As(err, &moved):
+		return problemOfMovedHead(moved)
+	case errors.As(err, &unknown):
+		if unknown.What == "" {
+			return refuse(notFound, "There is no revision yet.")
+		}
+		return refuse(notFound, "Looked for %s and found none.", unknown.What)
+	case errors.As(err, &rules):
+		return problemOfRules(rules)
 	}
 	return problemOfSentinel(err)
+}
+
+func problemOfMovedHead(e *revision.ConflictError) *Problem {
+	p := refuse(headMoved, "The present revision is %s.", e.Current.RevID)
+	if e.Current.RevID == "" {
+		p.Detail = "There is no revision yet."
+	}
+	p.CurrentRevID = e.Current.RevID
+	return p
+}
+
+func problemOfRules(e *revision.RuleError) *Problem {
+	faults := make([]Fault, len(e.Violations))
+	for i, v := range e.Violations {
+		faults[i] = Fault{entity.FieldError{Pointer: v.Pointer, Detail: v.Detail}, string(v.Rule), v.Subject}
+	}
+	return refuseFaults(faults)
 }
 
 func problemOfMissing(e *command.NotFoundError) *Problem {
@@ -53,7 +83,7 @@ func problemOfMissing(e *command.NotFoundError) *Problem {
 	if e.Pointer != pointerToEvent {
 		p = refuse(notFound, "The target of the link does not exist.")
 	}
-	p.Errors = []entity.FieldError{{Pointer: e.Pointer, Detail: "does not exist"}}
+	p.Errors = []Fault{{FieldError: entity.FieldError{Pointer: e.Pointer, Detail: "does not exist"}}}
 	return p
 }
 
@@ -68,6 +98,8 @@ func problemOfSentinel(err error) *Problem {
 		{archive.ErrGone, notFound, "The item was deleted."},
 		{archive.ErrAlive, stateConflict, "The item has not left yet; there is nothing to restore."},
 		{query.ErrCursor, malformed, "The cursor does not belong to this query."},
+		{revision.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
+		{revision.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
 		{command.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
 		{command.ErrNoVersion, preconditionNeeded, "If-Match with the entity's version is required; in a batch, expectedVersion."},
 		{command.ErrKeyReused, keyReused, "The idempotency key was used for another request."},

@@ -195,7 +195,9 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 	case documentID:
 		return answer{status: http.StatusOK, body: a.document().text}, nil
 	}
-	out, err = o.run(ctx, services{a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive, a.cfg.Calendar, a.importer}, c)
+	out, err = o.run(ctx, services{
+		a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive, a.cfg.Calendar, a.importer, a.cfg.Values, a.cfg.Plans,
+	}, c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -239,6 +241,8 @@ func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
 		return x.api.document().tag, true
+	case out.revID != "":
+		return `"` + out.revID + `"`, true // a revision never changes
 	case out.item == nil && out.version > 0:
 		return entityTag(out.version), false
 	case out.item == nil:

@@ -25,6 +25,9 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 )
 
@@ -106,6 +109,9 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	if c.Calendar == nil {
 		c.Calendar = calendar.New(calendar.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Random: rand.Reader})
 	}
+	publisher := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
+	c.Values = values.New(publisher, b.newID)
+	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
 	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock})
 	b.api = api.New(c)
 	b.exchange = b.inProcess
@@ -222,7 +228,7 @@ func (b *bundle) want(status int, r request) response {
 		b.Equal("application/problem+json", res.Header().Get("Content-Type"))
 		b.Equal(float64(status), res.doc["status"])
 		b.Equal([]string{"detail", "status", "title", "type"}, slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
-			return name == "errors" || name == "currentVersion"
+			return name == "errors" || name == "currentVersion" || name == "currentRevId"
 		}))
 	}
 	return res

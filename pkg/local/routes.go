@@ -13,6 +13,9 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 )
 
@@ -23,12 +26,16 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 		return nil, err
 	}
 	archiving.Store = store
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: p.clock.Now, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
 		Registry: p.registry,
 		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
 		Queries:  query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
 		Archive:  archive.New(archiving),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
+		Values:   trees,
+		Plans:    plan.New(publisher, trees, p.clock.Now, uuid.NewString),
 		// The bearer token is the user: everybody on this machine is believed.
 		Authenticate: api.BearerIsUser,
 		Docs:         page,

@@ -23,6 +23,9 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 	"nexus/pkg/replay"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 )
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
@@ -66,11 +69,14 @@ func newPlay(t *testing.T, v variation) *play {
 		p.system.Feeder.Consumers[i] = refusing{c, p}
 	}
 	commands := command.New(command.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID})
+	publisher := revision.NewPublisher(revision.Config{Store: p.system.Store, Now: p.system.Now, NewID: p.newID})
+	trees := values.New(publisher, p.newID)
 	p.api = api.New(api.Config{
 		Registry: registry, Commands: commands, Archive: p.system.Archive, Authenticate: api.BearerIsUser,
 		Queries:  query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now}),
 		Calendar: calendar.New(calendar.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader}),
-		Log:      slog.New(slog.DiscardHandler), Now: p.system.Now, NewID: p.newID,
+		Values:   trees, Plans: plan.New(publisher, trees, p.system.Now, p.newID),
+		Log: slog.New(slog.DiscardHandler), Now: p.system.Now, NewID: p.newID,
 	})
 	return p
 }

@@ -18,6 +18,9 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 )
 
@@ -27,11 +30,14 @@ func surface(store table.Store, registry *entity.Registry, now func() time.Time)
 	if err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
 	}
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: now, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
 	return api.New(api.Config{
 		Registry: registry, Part: api.OnlyQueries,
-		Queries:      query.New(query.Config{Store: store, Registry: registry, Now: now}),
-		Archive:      archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}),
-		Calendar:     calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
+		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: now}),
+		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
+		Values:   trees, Plans: plan.New(publisher, trees, now, uuid.NewString),
 		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}), nil
 }

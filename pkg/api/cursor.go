@@ -1,0 +1,28 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+)
+
+// A cursor that is made here is a place behind a mark of the list that it lies in, which names the user: the partition it
+// leads into is always the caller's own, and a cursor of another list, or of another user's, is refused.
+const markBytes = 12
+
+func markOf(list string) []byte {
+	sum := sha256.Sum256([]byte(list))
+	return sum[:markBytes]
+}
+
+func markedCursor(list, place string) string {
+	return base64.RawURLEncoding.EncodeToString(append(markOf(list), place...))
+}
+
+func readMarkedCursor(list, text string) (place string, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) <= markBytes || !bytes.Equal(raw[:markBytes], markOf(list)) {
+		return "", false
+	}
+	return string(raw[markBytes:]), true
+}

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// reading takes the members of an object that lies within a body, where there is no form, and notes everything that is
+// wrong about their types. Null is the same as absent. What the values mean is for the write side to judge.
+type reading struct {
+	doc   map[string]any
+	at    string // the object's place, a JSON Pointer
+	wrong *findings
+	known []string
+	found int
+}
+
+// take returns a member's value, nil if there is none.
+func (r *reading) take(name string) any {
+	r.known = append(r.known, name)
+	value, there := r.doc[name]
+	if there {
+		r.found++
+	}
+	return value
+}
+
+// mistaken notes that a member is not what it must be.
+func (r *reading) mistaken(name, what string) { r.wrong.add(r.at+"/"+name, "must be %s", what) }
+
+func (r *reading) text(name string) string {
+	if s := r.mayText(name); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// mayText tells an empty text from one that is not there.
+func (r *reading) mayText(name string) *string {
+	switch value := r.take(name).(type) {
+	case nil:
+	case string:
+		return &value
+	default:
+		r.mistaken(name, "a text")
+	}
+	return nil
+}
+
+func (r *reading) whole(name string) int {
+	switch value := r.take(name).(type) {
+	case nil:
+	case json.Number:
+		if n, err := strconv.ParseInt(string(value), 10, 32); err == nil {
+			return int(n)
+		}
+		r.mistaken(name, "a whole number")
+	default:
+		r.mistaken(name, "a whole number")
+	}
+	return 0
+}
+
+func (r *reading) flag(name string) bool {
+	switch value := r.take(name).(type) {
+	case nil:
+	case bool:
+		return value
+	default:
+		r.mistaken(name, "true or false")
+	}
+	return false
+}
+
+// instant returns a member's instant in UTC, the zero one if there is none.
+func (r *reading) instant(name string) time.Time {
+	const what = "an instant such as 2026-03-02T09:30:00Z (RFC 3339)"
+	switch value := r.take(name).(type) {
+	case nil:
+	case string:
+		if t, err := time.Parse(time.RFC3339, value); err == nil {
+			return t.UTC()
+		}
+		r.mistaken(name, what)
+	default:
+		r.mistaken(name, what)
+	}
+	return time.Time{}
+}
+
+// list returns a member's elements, and whether it is there.
+func (r *reading) list(name string) (elements []any, there bool) {
+	switch value := r.take(name).(type) {
+	case nil:
+	case []any:
+		return value, true
+	default:
+		r.mistaken(name, "a list")
+		return nil, true
+	}
+	return nil, false
+}
+
+func (r *reading) texts(name string) []string {
+	elements, _ := r.list(name)
+	var out []string
+	for i, e := range elements {
+		s, ok := e.(string)
+		if !ok {
+			r.mistaken(name+"/"+strconv.Itoa(i), "a text")
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// finish notes the members that nobody took.
+func (r *reading) finish() {
+	if r.found == len(r.doc) {
+		return
+	}
+	for _, name := range sortedNames(r.doc) {
+		if !slices.Contains(r.known, name) {
+			r.wrong.add(pointerTo(r.at, name), "is not a known field")
+		}
+	}
+}
+
+// readList reads a member that is a list of objects.
+func readList[T any](r *reading, name string, one func(*reading) T) (out []T, there bool) {
+	elements, there := r.list(name)
+	if !there {
+		return nil, false
+	}
+	out = make([]T, 0, len(elements))
+	for i, e := range elements {
+		at := r.at + "/" + name + "/" + strconv.Itoa(i)
+		doc, ok := e.(map[string]any)
+		if !ok {
+			r.wrong.add(at, "must be an object")
+			continue
+		}
+		inner := reading{doc: doc, at: at, wrong: r.wrong}
+		out = append(out, one(&inner))
+		inner.finish()
+	}
+	return out, true
+}

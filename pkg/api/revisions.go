@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+	"nexus/pkg/revision"
+)
+
+// Members of bodies and answers about versioned repositories.
+const (
+	memberRevID       = "revId"
+	memberRevTs       = "revTs"
+	memberParentRevID = "parentRevId"
+	memberOriginRevID = "originRevId"
+	memberMessage     = "message"
+	memberSource      = "source"
+	memberReason      = "reason"
+	memberAt          = "at"
+	memberFrom        = "from"
+	memberTo          = "to"
+	memberItems       = "items"
+
+	revIDPattern = `^rev_[0-9]{8}T[0-9]{6}Z_[0-9a-f]{32}$`
+	exampleRevID = "rev_20260302T093000Z_1b9d6bcdbbfd4b2d9b5dab8dfbbd4bed"
+	headSchema   = "RevisionHead"
+
+	// maxCommit bounds the body of a commit, in bytes. Lambda takes requests of 6 MB, in which the body is a text.
+	maxCommit = 4 << 20
+)
+
+// headView names a revision.
+type headView struct {
+	RevID string    `json:"revId,omitempty"`
+	RevTs time.Time `json:"revTs,omitzero"`
+}
+
+func viewOfHead(h revision.Head) headView { return headView{h.RevID, h.RevTs} }
+
+// entryView is an entry of a repository's log. Of the present revision, as it is read by itself, only the first two are
+// known.
+type entryView struct {
+	headView
+	ParentRevID string `json:"parentRevId,omitempty"`
+	Message     string `json:"message,omitempty"`
+	Source      string `json:"source,omitempty"` // of the values tree
+	Reason      string `json:"reason,omitempty"` // of a plan, which has it for the source
+	OriginRevID string `json:"originRevId,omitempty"`
+}
+
+// viewOfCommit is for the values tree; a plan's source has another name.
+func viewOfCommit(c revision.Commit) entryView {
+	return entryView{headView: headView{c.RevID, c.RevTs}, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source, OriginRevID: c.OriginRevID}
+}
+
+func viewOfPlanCommit(c revision.Commit) entryView {
+	v := viewOfCommit(c)
+	v.Source, v.Reason = "", c.Source
+	return v
+}
+
+// listed is a list that is shown empty where there is none.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// viewAnswer is the answer with a view for its body.
+func viewAnswer(status int, view any) (answer, error) {
+	body, err := json.Marshal(view)
+	if err != nil {
+		return answer{}, fmt.Errorf("answer: %w", err)
+	}
+	return answer{status: status, body: body}, nil
+}
+
+// revisionAnswer is the answer that is a whole revision.
+func revisionAnswer(revID string, view any) (answer, error) {
+	a, err := viewAnswer(http.StatusOK, view)
+	a.revID = revID
+	return a, err
+}
+
+// madeAnswer is the answer to a write that made a revision in the repository at the path.
+func madeAnswer(user, path string, head headView, view any, replayed bool) (answer, error) {
+	a, err := revisionAnswer(head.RevID, view)
+	if err != nil {
+		return answer{}, err
+	}
+	a.status, a.location, a.replayed = http.StatusCreated, path+"/revisions/"+head.RevID, replayed
+	a.traces = traceOfRevision(nil, user, head.RevID)
+	a.brief, err = json.Marshal(head)
+	return a, err
+}
+
+// traceOfRevision adds the trace id of a revision, which is written once and never changed.
+func traceOfRevision(traces []string, user, revID string) []string {
+	return appendTrace(traces, user, entity.Ref{ID: revID}, 1)
+}
+
+// historyAnswer is a page of a log. The list names the log and its user.
+func historyAnswer(
+	ctx context.Context, c call, list string, view func(revision.Commit) entryView,
+	history func(ctx context.Context, limit int, before string) (revision.Page, error),
+) (answer, error) {
+	limit, text, p := pageOf(c.query)
+	if p != nil {
+		return answer{}, p
+	}
+	before := ""
+	if text != "" {
+		var ok bool
+		if before, ok = readMarkedCursor(list, text); !ok || entity.CheckRevisionID(before) != nil {
+			return answer{}, query.ErrCursor
+		}
+	}
+	page, err := history(ctx, limit, before)
+	if err != nil {
+		return answer{}, err
+	}
+	entries := make([]entryView, len(page.Commits))
+	for i, commit := range page.Commits {
+		entries[i] = view(commit)
+	}
+	next := ""
+	if page.Before != "" {
+		next = markedCursor(list, page.Before)
+	}
+	return viewAnswer(http.StatusOK, struct {
+		Items []entryView `json:"items"`
+		Next  string      `json:"nextCursor,omitempty"`
+	}{entries, next})
+}
+
+// rollback is what a client sends to bring an earlier revision back.
+type rollback struct{ parentRevID, revID, message string }
+
+// rollbackOf reads a rollback. A message is made for whoever gave none.
+func rollbackOf(c call) rollback {
+	r := rollback{c.form.Str(memberParentRevID), c.form.Str(memberRevID), c.form.Str(memberMessage)}
+	if r.message == "" {
+		r.message = "rolled back to " + r.revID
+	}
+	return r
+}
+
+func rollbackBody() *body {
+	taken := form(
+		entity.Field{Name: memberParentRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The present revision, as the client knows it."},
+		entity.Field{Name: memberRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to bring back."},
+		entity.Field{Name: memberMessage, Kind: entity.Text, Doc: "What for; made here unless given."},
+	)
+	return &body{
+		form: taken, schema: formSchema(taken), required: true,
+		example: map[string]any{memberParentRevID: exampleRevID, memberRevID: exampleRevID},
+	}
+}
+
+// maxRevID is the length of a revision's id.
+const maxRevID int64 = int64(len(exampleRevID))
+
+// Query parameters about revisions.
+
+func atParam() entity.Field {
+	return entity.Field{Name: memberAt, Kind: entity.Instant, Doc: "As it was at this instant, RFC 3339 with offset; as it is unless given. A + is written %2B."}
+}
+
+func diffParams() []entity.Field {
+	return []entity.Field{
+		{Name: memberFrom, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to begin with."},
+		{Name: memberTo, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to end with."},
+	}
+}
+
+const conflictOfHead = "parentRevId is not the present revision: currentRevId in the problem says which is. Nothing was written."

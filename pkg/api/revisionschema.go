@@ -1,0 +1,81 @@
+package api
+
+import "nexus/pkg/revision"
+
+// Schemas that the values tree and the plans have in common.
+
+func textSchema(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+
+func instantSchema(doc string) object {
+	return object{{"type", "string"}, {"format", "date-time"}, {"description", doc}}
+}
+
+func enumSchema[T ~string](doc string, values ...T) object {
+	return object{{"type", "string"}, {"enum", values}, {"description", doc}}
+}
+
+func countSchema(doc string, lowest, highest int) object {
+	return object{{"type", "integer"}, {"minimum", lowest}, {"maximum", highest}, {"description", doc}}
+}
+
+func flagSchema(doc string) object { return object{{"type", "boolean"}, {"description", doc}} }
+
+func atMost(n int, list object) object { return append(list, member{"maxItems", n}) }
+
+func record(required []string, properties object) object {
+	return object{{"type", "object"}, {"properties", properties}, {"required", required}}
+}
+
+// closed is a record that takes nothing else: what a client sends.
+func closed(required []string, properties object) object {
+	return append(record(required, properties), member{"additionalProperties", false})
+}
+
+func revIDSchema(doc string) object {
+	return object{{"type", "string"}, {"pattern", revIDPattern}, {"description", doc}}
+}
+
+// revIDPath documents the path value of that name.
+func revIDPath() map[string]object { return map[string]object{memberRevID: revIDSchema("A revision.")} }
+
+// headMembers name a revision.
+func headMembers() object {
+	return object{
+		{memberRevID, revIDSchema("The revision.")},
+		{memberRevTs, instantSchema("When it was committed: later than its parent, if need be ahead of the clock.")},
+	}
+}
+
+// entryMembers are those of the log. The source of a revision has the name that its repository gives it.
+func entryMembers(source string) object {
+	return append(headMembers(), object{
+		{memberParentRevID, revIDSchema("The revision before it; absent for the first.")},
+		{memberMessage, textSchema("What it is for.")},
+		{source, textSchema("What it came from; " + revision.SourceRollback + " for one that brings an earlier one back.")},
+		{memberOriginRevID, revIDSchema("Of a rollback: the revision that it brings back.")},
+	}...)
+}
+
+// commitMembers are what a client says about a revision of its own.
+func commitMembers(source string, sources ...string) object {
+	return object{
+		{memberParentRevID, object{{"type", []string{"string", "null"}}, {"pattern", revIDPattern}, {"description", "The present revision, as the client knows it; absent for the first."}}},
+		{memberMessage, object{{"type", "string"}, {"maxLength", 500}, {"description", "What it is for."}}},
+		{source, enumSchema("What it comes from.", sources...)},
+	}
+}
+
+// entriesPage is a page of a log.
+func entriesPage(source string) object {
+	return pageSchema(record([]string{memberRevID, memberRevTs}, entryMembers(source)))
+}
+
+// changesOf is a list of what was changed, before and after.
+func changesOf(schema object) object {
+	return listOf(record([]string{"before", "after"}, object{{"before", schema}, {"after", schema}}))
+}
+
+// revisionAnswered documents an answer that is a revision: it has a tag.
+func revisionAnswered(status int, doc, schema string) documented {
+	return documented{status: status, doc: doc, schema: schemaRef(schema), entity: true}
+}

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/values"
+)
+
+const valuesPath = "/v1/values"
+
+// valuesOperations are those about the values tree. None that writes is for a batch: a review is made in front of the
+// present tree, and whoever is told that it has moved on looks at it before trying again; a commit of two thousand nodes
+// takes the time, and its answer the room, of a whole batch.
+func valuesOperations() []*operation {
+	return []*operation{
+		{
+			id: "getValues", method: http.MethodGet, path: valuesPath, tag: "values",
+			summary: "Read the values tree", detail: "As it is, or with at as it was: the revision that was the present one then. 404 as long as there is no revision. What the present revision is for, the history tells.",
+			query:   []entity.Field{atParam()},
+			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its tree.", valuesRevision)}, finds: true,
+			run: getValues,
+		},
+		{
+			id: "getValuesChildren", method: http.MethodGet, path: valuesPath + "/nodes/{nodeId}/children", tag: "values",
+			summary: "List the children of a node", detail: "The edges from the node in the present tree, in their order. A node that has none, or is not there, has an empty list.",
+			paths: map[string]object{memberNodeID: textSchema("A node's id.")}, finds: true,
+			answers: []documented{{status: http.StatusOK, doc: "The revision and the edges.", schema: record(
+				[]string{memberRevID, memberRevTs, memberItems}, append(headMembers(), member{memberItems, listOf(schemaRef(valuesEdge))}),
+			)}},
+			run: getValuesChildren,
+		},
+		{
+			id: "listValuesRevisions", method: http.MethodGet, path: valuesPath + "/revisions", tag: "values",
+			summary: "Show the history of the values tree", detail: "The newest revision first.",
+			query:   []entity.Field{limitParam(), cursorParam()},
+			answers: []documented{{status: http.StatusOK, doc: "A page of the history.", schema: entriesPage(memberSource)}},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				return historyAnswer(ctx, c, "values "+c.user, viewOfCommit, func(ctx context.Context, limit int, before string) (revision.Page, error) {
+					return s.values.History(ctx, c.user, limit, before)
+				})
+			},
+		},
+		{
+			id: "getValuesRevision", method: http.MethodGet, path: valuesPath + "/revisions/{revId}", tag: "values",
+			summary: "Read a revision of the values tree", detail: "It never changes.", paths: revIDPath(),
+			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its tree.", valuesRevision)}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				got, err := s.values.Revision(ctx, c.user, c.path[memberRevID])
+				return answerOfTree(got, err)
+			},
+		},
+		{
+			id: "commitValues", method: http.MethodPost, path: valuesPath + "/revisions", tag: "values", writes: true, alone: true,
+			summary: "Commit the values tree", detail: "Either the whole tree, whose tombstones may be left out, or operations that edit that of parentRevId, one on top of the other. " +
+				"All of it is committed or none: each broken rule is named, with its node. Nodes are never lost, only deleted.",
+			body:      commitValuesBody(),
+			answers:   []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
+			conflicts: conflictOfHead,
+			run:       commitValues,
+		},
+		{
+			id: "diffValues", method: http.MethodGet, path: valuesPath + "/diff", tag: "values",
+			summary: "Compare two revisions of the values tree", detail: "What turns the one into the other. Nodes that were only moved are not among the changed.",
+			query:   diffParams(),
+			answers: []documented{{status: http.StatusOK, doc: "The differences.", schema: schemaRef(valuesDiff)}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				d, err := s.values.Diff(ctx, c.user, c.query.Str(memberFrom), c.query.Str(memberTo))
+				if err != nil {
+					return answer{}, err
+				}
+				d.Added.Nodes, d.Added.Edges = listed(d.Added.Nodes), listed(d.Added.Edges)
+				d.Removed.Nodes, d.Removed.Edges = listed(d.Removed.Nodes), listed(d.Removed.Edges)
+				d.Changed, d.Moved = listed(d.Changed), listed(d.Moved)
+				return viewAnswer(http.StatusOK, d)
+			},
+		},
+		{
+			id: "rollbackValues", method: http.MethodPost, path: valuesPath + "/rollback", tag: "values", writes: true, alone: true,
+			summary: "Bring an earlier values tree back", detail: "As a new revision, node for node; what lies between stays in the history.",
+			body: rollbackBody(), finds: true, conflicts: conflictOfHead,
+			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				r := rollbackOf(c)
+				return madeTree(c, func() (values.Result, error) {
+					return s.values.Rollback(ctx, c.user, r.parentRevID, r.revID, r.message, c.key)
+				})
+			},
+		},
+	}
+}
+
+// treeView is a revision of the values tree.
+type treeView struct {
+	entryView
+	Nodes []values.Node `json:"nodes"`
+	Edges []values.Edge `json:"edges"`
+}
+
+func viewOfTree(entry entryView, tree values.Tree) treeView {
+	return treeView{entry, listed(tree.Nodes), listed(tree.Edges)}
+}
+
+func getValues(ctx context.Context, s services, c call) (answer, error) {
+	if at, given := c.query.Time(memberAt); given {
+		got, err := s.values.AsOf(ctx, c.user, at)
+		return answerOfTree(got, err)
+	}
+	base, err := s.values.Current(ctx, c.user)
+	if err != nil {
+		return answer{}, err
+	}
+	return revisionAnswer(base.Head.RevID, viewOfTree(entryView{headView: viewOfHead(base.Head)}, base.State))
+}
+
+func answerOfTree(got values.Revision, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
+	return revisionAnswer(got.RevID, viewOfTree(viewOfCommit(got.Commit), got.State))
+}
+
+func getValuesChildren(ctx context.Context, s services, c call) (answer, error) {
+	head, err := s.values.Head(ctx, c.user)
+	if err != nil {
+		return answer{}, err
+	}
+	if head.RevID == "" {
+		return answer{}, refuse(notFound, "There is no revision yet.")
+	}
+	edges, err := s.values.Children(ctx, c.user, head.RevID, c.path[memberNodeID])
+	if err != nil {
+		return answer{}, err
+	}
+	return viewAnswer(http.StatusOK, struct {
+		headView
+		Items []values.Edge `json:"items"`
+	}{viewOfHead(head), listed(edges)})
+}
+
+func commitValues(ctx context.Context, s services, c call) (answer, error) {
+	commit, p := readCommitOfTree(c)
+	if p != nil {
+		return answer{}, p
+	}
+	return madeTree(c, func() (values.Result, error) { return s.values.Commit(ctx, c.user, commit) })
+}
+
+// madeTree answers with the revision that a write made.
+func madeTree(c call, write func() (values.Result, error)) (answer, error) {
+	made, err := write()
+	if err != nil {
+		return answer{}, err
+	}
+	entry := viewOfCommit(made.Commit)
+	return madeAnswer(c.user, valuesPath, entry.headView, viewOfTree(entry, made.State), made.Replayed)
+}

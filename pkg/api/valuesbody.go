@@ -1,0 +1,155 @@
+package api
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/revision/values"
+)
+
+// Members about the values tree.
+const (
+	memberNodes      = "nodes"
+	memberEdges      = "edges"
+	memberOperations = "operations"
+	memberNodeID     = "nodeId"
+	memberTitle      = entity.AttrTitle
+	memberNotes      = "notes"
+)
+
+// Names of the schemas about the values tree.
+const (
+	valuesNode      = "ValuesNode"
+	valuesEdge      = "ValuesEdge"
+	valuesOperation = "ValuesOperation"
+	valuesRevision  = "ValuesRevision"
+	valuesDiff      = "ValuesDiff"
+	valuesCommit    = "ValuesCommit"
+)
+
+// readCommitOfTree reads the types of what a commit of the values tree has; its rules are for the repository.
+func readCommitOfTree(c call) (values.Commit, *Problem) {
+	var wrong findings
+	r := &reading{doc: c.doc, wrong: &wrong}
+	commit := values.Commit{
+		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Source: r.text(memberSource), IdempotencyKey: c.key,
+	}
+	nodes, hasNodes := readList(r, memberNodes, readNode)
+	edges, hasEdges := readList(r, memberEdges, readEdge)
+	operations, hasOperations := readList(r, memberOperations, readOperation)
+	r.finish()
+	switch {
+	case hasOperations && (hasNodes || hasEdges):
+		wrong.add("/"+memberOperations, "must not stand beside a whole tree")
+	case hasOperations:
+		commit.Operations = listed(operations)
+	case !hasNodes || !hasEdges:
+		wrong.add("", "must have %s and %s, or %s", memberNodes, memberEdges, memberOperations)
+	default:
+		commit.Tree = &values.Tree{Nodes: nodes, Edges: edges}
+	}
+	if len(wrong) > 0 {
+		return values.Commit{}, refuseFields(wrong...)
+	}
+	return commit, nil
+}
+
+func readNode(r *reading) values.Node {
+	return values.Node{
+		NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")), Title: r.text(memberTitle), Notes: r.text(memberNotes),
+		CreatedAt: r.instant(entity.AttrCreatedAt), CompletedAt: r.instant("completedAt"),
+		Archived: r.flag("archived"), DeletedAt: r.instant("deletedAt"),
+		DriverID: r.text("driverId"), ParentMilestoneID: r.text("parentMilestoneId"), RootDriverID: r.text("rootDriverId"),
+	}
+}
+
+func readEdge(r *reading) values.Edge {
+	return values.Edge{
+		ParentNodeID: r.text("parentNodeId"), Order: r.whole("order"), ChildNodeID: r.text("childNodeId"),
+		ChildNodeType: values.NodeType(r.text("childNodeType")),
+	}
+}
+
+func readOperation(r *reading) values.Operation {
+	return values.Operation{
+		Kind: values.OperationKind(r.text("op")), NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")),
+		Title: r.mayText(memberTitle), Notes: r.mayText(memberNotes), DriverID: r.mayText("driverId"), ParentMilestoneID: r.mayText("parentMilestoneId"),
+		ParentID: r.text("parentId"), FromID: r.text("fromId"), Position: r.whole("position"), Order: r.texts("order"),
+	}
+}
+
+func commitValuesBody() *body {
+	const driver = "drv_1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+	return &body{
+		required: true, limit: maxCommit, schema: schemaRef(valuesCommit),
+		example: map[string]any{
+			memberMessage: "Begun", memberSource: values.SourceWeeklyReview,
+			memberNodes: []any{map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"}}, memberEdges: []any{},
+		},
+	}
+}
+
+func nodeSchema() object {
+	return closed([]string{memberNodeID, "nodeType", memberTitle}, object{
+		{memberNodeID, textSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
+		{"nodeType", nodeTypeSchema()},
+		{memberTitle, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 500}}},
+		{memberNotes, textSchema("At most 10 KB.")},
+		{entity.AttrCreatedAt, instantSchema("When it was committed first.")},
+		{"completedAt", instantSchema("When it was done; a driver never is.")},
+		{"archived", flagSchema("Out of sight, in its place.")},
+		{"deletedAt", instantSchema("When it was deleted: an archived node with it is a tombstone, without edges.")},
+		{"driverId", textSchema("The driver that an action serves: required for an ACTION.")},
+		{"parentMilestoneId", textSchema("The first of the milestones that it is a child of.")},
+		{"rootDriverId", textSchema("The driver at its top. It follows from the edges; where it is sent, it must be right.")},
+	})
+}
+
+func nodeTypeSchema() object {
+	return enumSchema("A DRIVER only has children; a MILESTONE has milestones and actions below it; an ACTION has nothing.", values.Driver, values.Milestone, values.Action)
+}
+
+func edgeSchema() object {
+	return closed([]string{"parentNodeId", "order", "childNodeId"}, object{
+		{"parentNodeId", textSchema("From this node")}, {"childNodeId", textSchema("to this one.")},
+		{"order", countSchema("The child's place among those of the parent, from 1, without a gap.", 1, values.MaxEdges)},
+		{"childNodeType", nodeTypeSchema()},
+	})
+}
+
+func operationSchema() object {
+	return closed([]string{"op"}, object{
+		{"op", enumSchema("What to do. Members that it does not speak of are refused.", values.OpCreate, values.OpUpdate, values.OpMove, values.OpLink,
+			values.OpUnlink, values.OpReorder, values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete, values.OpRestore)},
+		{memberNodeID, textSchema("The node. May be left out of create, which then makes an id.")},
+		{"nodeType", nodeTypeSchema()},
+		{memberTitle, textSchema("create, update.")}, {memberNotes, textSchema("create, update.")},
+		{"driverId", textSchema("create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
+		{"parentMilestoneId", textSchema("update: which of its milestones is the first.")},
+		{"parentId", textSchema("create, move, link, restore: below which node; unlink: which parent to leave.")},
+		{"fromId", textSchema("move: which parent to leave, if there are several.")},
+		{"position", countSchema("create, move, link, restore: the place among the parent's children, from 1; the last unless given.", 0, values.MaxEdges)},
+		{"order", listOf(object{{"type", "string"}})},
+	})
+}
+
+func valuesSchemas() object {
+	tree := object{
+		{memberNodes, atMost(values.MaxNodes, listOf(schemaRef(valuesNode)))},
+		{memberEdges, atMost(values.MaxEdges, listOf(schemaRef(valuesEdge)))},
+	}
+	part := record([]string{memberNodes, memberEdges}, tree)
+	return object{
+		{headSchema, record(nil, headMembers())},
+		{valuesNode, nodeSchema()},
+		{valuesEdge, edgeSchema()},
+		{valuesOperation, operationSchema()},
+		{valuesCommit, closed([]string{memberMessage, memberSource}, append(append(
+			commitMembers(memberSource, values.SourceWeeklyReview, values.SourceDailyUpdate, values.SourceCompletion), tree...),
+			member{memberOperations, atMost(values.MaxOperations, listOf(schemaRef(valuesOperation)))},
+		))},
+		{valuesRevision, record([]string{memberRevID, memberRevTs, memberNodes, memberEdges}, append(entryMembers(memberSource), tree...))},
+		{valuesDiff, record([]string{"added", "removed", "changed", "moved"}, object{
+			{"added", part}, {"removed", part},
+			{"changed", changesOf(schemaRef(valuesNode))}, {"moved", changesOf(schemaRef(valuesEdge))},
+		})},
+	}
+}
