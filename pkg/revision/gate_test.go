@@ -44,8 +44,8 @@ func newActor(store table.Store, published func([]table.Action)) *actor {
 func (a *actor) begin(work func()) bool {
 	a.dead = false
 	go func() {
+		defer func() { a.parked <- false }() // also if an assertion ends it
 		work()
-		a.parked <- false
 	}()
 	return <-a.parked
 }

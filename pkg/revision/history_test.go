@@ -95,6 +95,7 @@ func (w *world) step(one *writer, i int, races *int) {
 		return
 	}
 	one.busy = one.proceed(w.fate())
+	w.Empty(w.broken)
 	w.checkHead(tree)
 	w.checkHead(today)
 }
@@ -182,7 +183,7 @@ func (w *world) edit(message string, keyed bool) func(w *world, p process) error
 			if keyed {
 				commit.IdempotencyKey = message
 			}
-			w.edits[message] = commit.Operations
+			w.edits[message], w.parent[message] = commit.Operations, commit.ParentRevID
 		}
 		res, err := p.values.Commit(w.ctx, user, *commit)
 		var moved *revision.ConflictError

@@ -40,6 +40,8 @@ type world struct {
 	acked  map[string]string            // revisions by the message of the request that was answered with it
 	denied map[string]bool              // messages of requests that were refused for certain
 	edits  map[string][]values.Operation
+	parent map[string]string // that a request named, by its message
+	broken []string          // what was found in the middle of an actor's call
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -47,6 +49,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		Assertions: require.New(t), ctx: t.Context(), luck: rand.New(rand.NewPCG(seed, 1)),
 		now:  time.Date(2026, 1, 19, 7, 0, 0, 0, time.UTC),
 		rows: map[entity.Key][]entity.Item{}, acked: map[string]string{}, denied: map[string]bool{}, edits: map[string][]values.Operation{},
+		parent: map[string]string{},
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	return w
@@ -84,9 +87,13 @@ func (w *world) published(actions []table.Action) {
 			continue
 		}
 		key := put.Item.Key()
-		w.NotContains(w.rows, key, "a revision is published once")
+		if w.rows[key] != nil {
+			w.broken = append(w.broken, key.String()+" is published twice")
+		}
 		w.rows[key] = w.snapshot(row.Repository, row.RevisionID)
-		w.Len(w.rows[key], int(put.Item.Int("rows")), "a revision is whole when it is published")
+		if len(w.rows[key]) != int(put.Item.Int("rows")) {
+			w.broken = append(w.broken, key.String()+" is not whole when it is published")
+		}
 	}
 }
 
@@ -145,6 +152,9 @@ func (w *world) checkAnswers() {
 	times := map[string]int{}
 	for _, entry := range w.log(tree) {
 		times[entry.Str("message")]++
+		if _, ok := w.edits[entry.Str("message")]; ok {
+			w.Equal(w.parent[entry.Str("message")], entry.Str("parentRevId"), "a revision follows the parent that was named")
+		}
 		if want, ok := w.acked[entry.Str("message")]; ok {
 			w.Equal(want, entry.Str("revId"))
 		}
@@ -228,6 +238,11 @@ func (w *world) checkOrphans() int {
 	for key := range w.rows {
 		row, err := entity.ParseRepositoryRow(key)
 		w.NoError(err)
+		for _, one := range w.rows[key][:min(1, len(w.rows[key]))] {
+			_, is, err := p.Stray(w.ctx, one.Key())
+			w.NoError(err)
+			w.False(is, "a revision's row is no stray")
+		}
 		_, err = p.Remove(w.ctx, revision.Orphan{Repository: row.Repository, RevID: row.RevisionID})
 		w.ErrorIs(err, revision.ErrCommitted)
 	}

@@ -1,0 +1,172 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestTheCurrentPlanIsReadWithOneGetAndOneQuery(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 3)
+	res := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+	b.calls = nil
+	base := b.current(monday)
+	b.Equal(res.State, base.State)
+	b.Len(b.calls, 2)
+	b.Equal([]entity.Key{{PK: "U#ann#PLAN#2026-01-19", SK: "HEAD"}}, b.calls[0].Keys)
+	b.Equal("U#ann#PLAN#2026-01-19#"+res.RevID, b.calls[1].Query.Partition)
+	b.Equal(table.Range{}, b.calls[1].Query.Range)
+
+	b.calls = nil
+	page, err := b.plans.History(b.ctx, "ann", monday, 0, "")
+	b.NoError(err)
+	b.Len(page.Commits, 1)
+	b.Len(b.calls, 1)
+	b.Equal("U#ann#PLAN#2026-01-19", b.calls[0].Query.Partition)
+	b.Equal(table.Range{Prefix: "REV#"}, b.calls[0].Query.Range)
+}
+
+func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 3)
+	res := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+	meta := b.rows("U#ann#PLAN#2026-01-19")
+	b.Equal(entity.String("HEAD"), meta[0]["SK"])
+	b.Equal(entity.Item{
+		"PK": entity.String("U#ann#PLAN#2026-01-19"), "SK": entity.String("REV#2026-01-19T08:00:00Z#" + res.RevID),
+		"revId": entity.String(res.RevID), "revTs": entity.String("2026-01-19T08:00:00Z"), "reason": entity.String("morning_plan"), "rows": entity.Int(8),
+	}, meta[1])
+	rows := b.rows("U#ann#PLAN#2026-01-19#" + res.RevID)
+	b.Len(rows, 8)
+	b.Equal(entity.Item{
+		"PK": rows[0]["PK"], "SK": entity.String("BLOCK#2026-01-19T08:00:00Z#" + blk(1)), "blockType": entity.String("POMODORO"),
+		"endTimeIso": entity.String("2026-01-19T08:30:00Z"), "actionId": entity.String(act(1)), "pomodoroIndex": entity.Int(1),
+	}, rows[0])
+	b.Equal(entity.Item{
+		"PK": rows[0]["PK"], "SK": entity.String("TODO#0001#A#" + act(1)), "actionId": entity.String(act(1)),
+		"classification": entity.String("urgent"), "estimatedPomodoros": entity.Int(2),
+	}, rows[5])
+}
+
+func TestADayIsReplannedComparedAndRolledBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 4)
+	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+	b.now = b.now.Add(4 * time.Hour)
+	next := first.State
+	next.Todos = []plan.Todo{next.Todos[2], todo(4, plan.Urgent, 1), next.Todos[0]}
+	for i := range next.Todos {
+		next.Todos[i].Order = 0
+	}
+	next.Blocks = append([]plan.Block{}, next.Blocks[:4]...)
+	next.Blocks[3].Title = "With the editor"
+	second := b.commit(monday, first.RevID, plan.ReasonMiddayReplan, next)
+
+	d, err := b.plans.Diff(b.ctx, "ann", monday, first.RevID, second.RevID)
+	b.NoError(err)
+	b.Equal(act(4), d.Added.Todos[0].ActionID)
+	b.Equal(act(2), d.Removed.Todos[0].ActionID)
+	b.Len(d.Moved, 1)
+	b.Equal(blk(5), d.Removed.Blocks[0].BlockID)
+	b.Equal("With the editor", d.Changed.Blocks[0].After.Title)
+	b.Equal(second.State, d.Apply(first.State))
+
+	was, err := b.plans.AsOf(b.ctx, "ann", monday, morning.Add(time.Hour))
+	b.NoError(err)
+	b.Equal(first.Revision, was)
+	back, err := b.plans.Rollback(b.ctx, "ann", monday, second.RevID, first.RevID, "", "")
+	b.NoError(err)
+	b.Equal(first.State, back.State)
+	b.Equal(first.State, b.current(monday).State)
+	page, err := b.plans.History(b.ctx, "ann", monday, 2, "")
+	b.NoError(err)
+	b.Equal([]string{back.RevID, second.RevID}, []string{page.Commits[0].RevID, page.Commits[1].RevID})
+	b.Equal(revision.SourceRollback, page.Commits[0].Source)
+}
+
+func TestAPlanOfNoDayIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 1)
+	for _, date := range []string{"", "today", "2026-02-30", "2026-1-1", "2026-01-01#rev", "1066-10-14"} {
+		_, err := b.plans.Current(b.ctx, "ann", date)
+		b.ErrorIs(err, entity.ErrID, date)
+		_, err = b.plans.Commit(b.ctx, "ann", date, plan.Commit{Reason: plan.ReasonMorningPlan})
+		b.ErrorIs(err, entity.ErrID, date)
+		_, err = b.plans.Rollover(b.ctx, "ann", date, "")
+		b.ErrorIs(err, entity.ErrID, date)
+		_, err = b.plans.Complete(b.ctx, "ann", date, act(1), "")
+		b.ErrorIs(err, entity.ErrID, date)
+	}
+}
+
+func TestAFullPlanGoesAheadOfItsTransactionAndLeavesNoDraft(t *testing.T) {
+	t.Parallel()
+	b := setup(t, plan.MaxTodos)
+	var p plan.Plan
+	for i := 1; i <= plan.MaxTodos; i++ {
+		p.Todos = append(p.Todos, todo(i, plan.Other, 1))
+		p.Blocks = append(p.Blocks, block(i, plan.Meeting, i))
+	}
+	b.calls = nil
+	res := b.commit(monday, "", plan.ReasonMorningPlan, p)
+	var ops []string
+	for _, c := range b.calls {
+		if len(ops) == 0 || ops[len(ops)-1] != c.Op {
+			ops = append(ops, c.Op)
+		}
+	}
+	b.Equal([]string{"Get", "BatchGet", "Put", "Load", "Transact"}, ops)
+	b.Equal(res.State, b.current(monday).State)
+	b.Empty(b.rowsUnder("U#ann", "DRAFT#"))
+
+	p.Todos, p.Blocks = append(p.Todos, todo(plan.MaxTodos+1, plan.Other, 0)), append(p.Blocks, block(999, plan.Break, 0))
+	_, err := b.plans.Commit(b.ctx, "ann", monday, plan.Commit{ParentRevID: res.RevID, Reason: plan.ReasonMiddayReplan, Plan: p})
+	var rules *revision.RuleError
+	b.ErrorAs(err, &rules)
+	b.Equal(plan.RuleTooManyTodos, rules.Violations[0].Rule)
+	b.Equal(plan.RuleTooManyBlocks, rules.Violations[1].Rule)
+}
+
+func (b *bundle) rowsUnder(pk, prefix string) []entity.Item {
+	page, err := b.store.Query(b.ctx, table.Query{Partition: pk, Range: table.Range{Prefix: prefix}})
+	b.NoError(err)
+	return page.Items
+}
+
+func TestAPlanReadBackIsCommittedAsItIs(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 3)
+	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+	second := b.commit(monday, first.RevID, plan.ReasonMiddayReplan, b.current(monday).State)
+	b.Equal(first.State, second.State)
+	b.Empty(plan.Compare(first.State, second.State))
+
+	c := plan.Commit{ParentRevID: second.RevID, Reason: plan.ReasonMiddayReplan, Plan: aDay(), IdempotencyKey: "noon"}
+	c.Plan.Blocks[0].BlockID = ""
+	third, err := b.plans.Commit(b.ctx, "ann", monday, c)
+	b.NoError(err)
+	b.NotEmpty(third.State.Blocks[0].BlockID, "a new block gets an id")
+	again, err := b.plans.Commit(b.ctx, "ann", monday, c)
+	b.NoError(err)
+	b.True(again.Replayed)
+	b.Equal(third.Revision, again.Revision)
+}
+
+// failing makes the n-th call of an operation fail, before or after its effect.
+func failing(op string, stage memory.Stage, n int, err error) func(memory.Call) error {
+	return func(c memory.Call) error {
+		if c.Op != op || c.Stage != stage {
+			return nil
+		}
+		if n--; n == 0 {
+			return err
+		}
+		return nil
+	}
+}

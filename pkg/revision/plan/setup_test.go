@@ -1,0 +1,124 @@
+package plan_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+const (
+	monday  = "2026-01-19"
+	tuesday = "2026-01-20"
+)
+
+var morning = time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
+
+// bundle is both services over a store in memory whose calls are counted.
+type bundle struct {
+	*require.Assertions
+	ctx   context.Context
+	now   time.Time
+	ids   int
+	store *memory.Store
+	tree  *values.Service
+	plans *plan.Service
+	calls []memory.Call
+	// fault may fail a call.
+	fault func(memory.Call) error
+}
+
+// setup has a tree with a driver, a milestone and so many actions.
+func setup(t testing.TB, actions int) *bundle {
+	t.Helper()
+	b := &bundle{Assertions: require.New(t), ctx: t.Context(), now: morning}
+	b.store = memory.New(b.clock, memory.Options{Witnessed: true, Fault: func(c memory.Call) error {
+		if c.Stage == memory.After {
+			b.calls = append(b.calls, c)
+		}
+		if b.fault != nil {
+			return b.fault(c)
+		}
+		return nil
+	}})
+	t.Cleanup(func() { b.Empty(b.store.Tampered()) })
+	p := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
+	b.tree = values.New(p, b.newID)
+	b.plans = plan.New(p, b.tree, b.clock, b.newID)
+	tree := values.Tree{Nodes: []values.Node{
+		{NodeID: drv, NodeType: values.Driver, Title: "Craft"}, {NodeID: mil, NodeType: values.Milestone, Title: "A chapter"},
+	}, Edges: []values.Edge{{ParentNodeID: drv, Order: 1, ChildNodeID: mil}}}
+	for i := 1; i <= actions; i++ {
+		tree.Nodes = append(tree.Nodes, values.Node{NodeID: act(i), NodeType: values.Action, Title: "Write", DriverID: drv})
+		tree.Edges = append(tree.Edges, values.Edge{ParentNodeID: mil, Order: i, ChildNodeID: act(i)})
+	}
+	_, err := b.tree.Commit(b.ctx, "ann", values.Commit{Message: "first", Source: values.SourceWeeklyReview, Tree: &tree})
+	b.NoError(err)
+	return b
+}
+
+func (b *bundle) clock() time.Time { return b.now }
+
+func (b *bundle) newID() string {
+	b.ids++
+	return uuid(100000 + b.ids)
+}
+
+func uuid(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n, n) }
+func act(n int) string  { return "act_" + uuid(n) }
+func blk(n int) string  { return "blk_" + uuid(n) }
+
+var drv, mil = "drv_" + uuid(1), "mil_" + uuid(1)
+
+func todo(n int, class plan.Classification, pomodoros int) plan.Todo {
+	return plan.Todo{ActionID: act(n), Classification: class, EstimatedPomodoros: pomodoros}
+}
+
+// block lasts for half an hour from so many minutes after eight.
+func block(n int, kind plan.BlockType, minutes int) plan.Block {
+	start := morning.Add(time.Duration(minutes) * time.Minute)
+	return plan.Block{BlockID: blk(n), BlockType: kind, StartTimeIso: start, EndTimeIso: start.Add(30 * time.Minute)}
+}
+
+func pomodoro(n, minutes, action, index int) plan.Block {
+	b := block(n, plan.Pomodoro, minutes)
+	b.ActionID, b.PomodoroIndex = act(action), index
+	return b
+}
+
+// aDay is a plan with three to-dos and a morning.
+func aDay() plan.Plan {
+	return plan.Plan{
+		Todos: []plan.Todo{todo(1, plan.Urgent, 2), todo(2, plan.Important, 1), todo(3, plan.Other, 0)},
+		Blocks: []plan.Block{
+			pomodoro(1, 0, 1, 1), block(2, plan.Break, 30), pomodoro(3, 60, 1, 2), block(4, plan.Meeting, 90), block(5, plan.Buffer, 120),
+		},
+	}
+}
+
+func (b *bundle) commit(date, parent, reason string, p plan.Plan) plan.Result {
+	res, err := b.plans.Commit(b.ctx, "ann", date, plan.Commit{ParentRevID: parent, Reason: reason, Plan: p})
+	b.NoError(err)
+	return res
+}
+
+func (b *bundle) current(date string) plan.Base {
+	base, err := b.plans.Current(b.ctx, "ann", date)
+	b.NoError(err)
+	return base
+}
+
+func (b *bundle) rows(pk string) []entity.Item {
+	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
+	b.NoError(err)
+	return page.Items
+}
