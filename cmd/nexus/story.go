@@ -23,6 +23,7 @@ type story struct {
 
 	cast
 	plan
+	review
 }
 
 // check is one thing that was looked at.
@@ -44,6 +45,7 @@ func (s *story) play() error {
 	for _, chapter := range []func(){
 		s.settingUp, s.writingDown, s.whatFollowed, s.reminded, s.moved, s.completed, s.nextDay, s.weekLater, s.restored,
 		s.planned, s.changedClocks, s.splitUp, s.stretched, s.otherPrograms, s.ended, s.repeated, s.recounted,
+		s.weeklyReview, s.dayPlanned, s.rolledOver,
 	} {
 		if chapter(); s.err != nil {
 			return fmt.Errorf("%s: %w", s.place, s.err)
