@@ -53,7 +53,8 @@ func floatingScope(t *entity.Type, item entity.Item, now time.Time) scope {
 				continue
 			}
 		case t.Name == entity.TypeInstance:
-			if series.HasOwnTimes(item) && (!d.Floating || isPast(reading)) {
+			// Also one whose own times do not float: a date that the new zone skips may be no occurrence of its series any more.
+			if series.HasOwnTimes(item) && isPast(reading) {
 				continue // where it has none, those of its row may be older than its series'
 			}
 		case isRecurring(t, item):

@@ -112,3 +112,20 @@ func TestAnOldChangeOfZoneWorksWithThePresentZone(t *testing.T) {
 	require.Equal(t, []string{"task_1 -0 02T00:00"}, w.schedules())
 	w.requireExact()
 }
+
+// Samoa left out 30 December 2011: there the reading of that day is the instant of the next day's, and a series has it once.
+func TestAnExceptionWithTimesOfItsOwnCountsNoMoreWhereItsDateIsSkipped(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.now = time.Date(2011, time.December, 29, 6, 0, 0, 0, time.UTC)
+	w.create("mst_1", `{"title":"e","startUtc":"2011-12-30T08:18:00","rrule":"FREQ=DAILY"}`)
+	w.except("mst_1", "20111230", `{"startUtc":"2011-12-31T11:01:00Z","startTzid":"UTC","reminderMinutes":[20]}`)
+	w.settle()
+	require.Equal(t, []string{"inst_20111230_1 -20 31T10:41"}, w.schedules())
+	w.moveTo("Pacific/Apia")
+	w.settle()
+	require.Empty(t, w.schedules())
+	w.moveTo("Pacific/Auckland")
+	w.settle()
+	require.Equal(t, []string{"inst_20111230_1 -20 31T10:41"}, w.schedules())
+}
