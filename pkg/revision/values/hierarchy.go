@@ -184,7 +184,7 @@ func (c *checker) checkDriver(at string, n *Node, up map[string][]string) {
 		c.Add(RuleDriverType, n.NodeID, at, "is %s", driver.NodeType)
 	case driver.Deleted():
 		c.Add(RuleDriverDeleted, n.NodeID, at, "is deleted")
-	case n.RootDriverID != n.DriverID && !above(n.NodeID, n.DriverID, up):
+	case n.RootDriverID != n.DriverID && len(up[n.NodeID]) > 0 && !above(n.NodeID, n.DriverID, up):
 		c.Add(RuleDriverNotAbove, n.NodeID, at, "is not above the action")
 	}
 }

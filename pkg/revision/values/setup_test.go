@@ -49,7 +49,7 @@ func (b *bundle) clock() time.Time { return b.now }
 
 func (b *bundle) newID() string {
 	b.ids++
-	return uuid(b.ids)
+	return uuid(1000 + b.ids)
 }
 
 func uuid(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n, n) }
