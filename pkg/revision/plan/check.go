@@ -25,13 +25,16 @@ type checker struct {
 // check completes the plan and notes every rule it breaks. To-dos and blocks must stand as in the request, because the
 // pointers count them.
 func (c *checker) check() {
+	fits := true
 	if len(c.plan.Todos) > MaxTodos {
 		c.Add(RuleTooManyTodos, "", "/todos", "a plan has at most %d to-dos, not %d", MaxTodos, len(c.plan.Todos))
+		fits = false
 	}
 	if len(c.plan.Blocks) > MaxBlocks {
 		c.Add(RuleTooManyBlocks, "", "/blocks", "a plan has at most %d blocks, not %d", MaxBlocks, len(c.plan.Blocks))
+		fits = false
 	}
-	if c.Any() {
+	if !fits {
 		return // what is too large is not looked at
 	}
 	seen := map[string]bool{}
