@@ -2,6 +2,7 @@ package revision
 
 import (
 	"fmt"
+	"strings"
 
 	"nexus/pkg/entity"
 )
@@ -46,25 +47,34 @@ func (e *RuleError) Fields() []entity.FieldError {
 	return fields
 }
 
-// maxViolations bounds what is reported of one request.
-const maxViolations = 256
+// Bounds of what is reported of one request, which may be made of nothing but mistakes: findings, and the bytes of what is
+// repeated of an id that may be none, and of a finding's words.
+const (
+	maxViolations = 256
+	maxSubject    = 64
+	maxDetail     = 400
+)
 
 // Violations collects broken rules, up to a bound. The zero value is empty and ready.
 type Violations struct{ found []Violation }
 
-// Add notes a broken rule.
+// Add notes a broken rule. Subject and detail may hold what a client sent: what is too long of it is cut off.
 func (v *Violations) Add(rule Rule, subject, pointer, format string, args ...any) {
 	if len(v.found) < maxViolations {
-		v.found = append(v.found, Violation{rule, subject, pointer, fmt.Sprintf(format, args...)})
+		v.found = append(v.found, Violation{rule, bounded(subject, maxSubject), pointer, bounded(fmt.Sprintf(format, args...), maxDetail)})
 	}
 }
 
-// Any reports whether a rule is broken.
-func (v *Violations) Any() bool { return len(v.found) > 0 }
+func bounded(text string, longest int) string {
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+}
+
+// Len returns how many broken rules were noted.
+func (v *Violations) Len() int { return len(v.found) }
 
 // Err returns a [*RuleError] with all that was noted, or nil.
 func (v *Violations) Err() error {
-	if !v.Any() {
+	if v.Len() == 0 {
 		return nil
 	}
 	return &RuleError{v.found}

@@ -42,7 +42,7 @@ func (c *checker) check() {
 		t := &c.plan.Todos[i]
 		at := fmt.Sprintf("/todos/%d", i)
 		if seen[t.ActionID] {
-			c.Add(RuleTodoTwice, clip(t.ActionID), at+"/actionId", "is in the plan twice")
+			c.Add(RuleTodoTwice, t.ActionID, at+"/actionId", "is in the plan twice")
 		}
 		seen[t.ActionID] = true
 		c.checkTodo(at, i+1, t)
@@ -52,7 +52,7 @@ func (c *checker) check() {
 		b := &c.plan.Blocks[i]
 		c.checkBlock(fmt.Sprintf("/blocks/%d", i), b)
 		if blocks[b.BlockID] {
-			c.Add(RuleBlockTwice, clip(b.BlockID), fmt.Sprintf("/blocks/%d/blockId", i), "is in the plan twice")
+			c.Add(RuleBlockTwice, b.BlockID, fmt.Sprintf("/blocks/%d/blockId", i), "is in the plan twice")
 		}
 		blocks[b.BlockID] = true
 	}
@@ -60,7 +60,7 @@ func (c *checker) check() {
 }
 
 func (c *checker) checkTodo(at string, order int, t *Todo) {
-	subject := clip(t.ActionID)
+	subject := t.ActionID
 	c.checkAction(at+"/actionId", t.ActionID)
 	if t.Order != 0 && t.Order != order {
 		c.Add(RuleTodoOrder, subject, at+"/order", "is at place %d of the list", order)
@@ -85,7 +85,7 @@ func (c *checker) checkTodo(at string, order int, t *Todo) {
 func (c *checker) checkAction(at, id string) {
 	switch node, ok := c.actions[id]; {
 	case !isActionID(id):
-		c.Add(RuleTodoAction, clip(id), at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.ActionPrefix)
+		c.Add(RuleTodoAction, id, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.ActionPrefix)
 	case c.before.todo(id) >= 0:
 	case !ok:
 		c.Add(RuleTodoUnknown, id, at, "is not in the values tree")
@@ -100,18 +100,9 @@ func isActionID(id string) bool {
 	return entity.CheckID(entity.ActionPrefix, id) == nil || entity.CheckID(entity.NodePrefix, id) == nil
 }
 
-// clip bounds what is repeated of an id that may be none.
-func clip(id string) string {
-	const longest = 64
-	if len(id) <= longest && utf8.ValidString(id) {
-		return id
-	}
-	return ""
-}
-
 func (c *checker) checkBlock(at string, b *Block) {
 	c.checkBlockID(at+"/blockId", b)
-	subject := clip(b.BlockID)
+	subject := b.BlockID
 	if !slices.Contains([]BlockType{Meeting, Pomodoro, Break, Buffer}, b.BlockType) {
 		c.Add(RuleBlockType, subject, at+"/blockType", "must be one of %s, %s, %s, %s", Meeting, Pomodoro, Break, Buffer)
 	}
@@ -140,7 +131,7 @@ func (c *checker) checkBlockID(at string, b *Block) {
 	case b.BlockID == "":
 		b.BlockID = entity.BlockPrefix + "_" + c.newID()
 	case entity.CheckID(entity.BlockPrefix, b.BlockID) != nil:
-		c.Add(RuleBlockID, clip(b.BlockID), at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.BlockPrefix)
+		c.Add(RuleBlockID, b.BlockID, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.BlockPrefix)
 	case entity.CheckClientID(entity.BlockPrefix, b.BlockID) != nil:
 		c.Add(RuleNewBlockID, b.BlockID, at, "a new block's id ends in a lower-case UUID")
 	}

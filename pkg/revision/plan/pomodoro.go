@@ -22,10 +22,10 @@ func (c *checker) checkPomodoros() {
 			continue
 		}
 		if b.ActionID != "" {
-			c.Add(RuleBlockForeign, clip(b.BlockID), blocks[i].at+"/actionId", "belongs to a POMODORO alone")
+			c.Add(RuleBlockForeign, b.BlockID, blocks[i].at+"/actionId", "belongs to a POMODORO alone")
 		}
 		if b.PomodoroIndex != 0 {
-			c.Add(RuleBlockForeign, clip(b.BlockID), blocks[i].at+"/pomodoroIndex", "belongs to a POMODORO alone")
+			c.Add(RuleBlockForeign, b.BlockID, blocks[i].at+"/pomodoroIndex", "belongs to a POMODORO alone")
 		}
 	}
 	slices.SortStableFunc(blocks, func(a, b placed) int { return compareBlocks(a.Block, b.Block) })
@@ -40,9 +40,9 @@ func (c *checker) checkPomodoros() {
 		}
 		switch {
 		case seen[b.ActionID][b.PomodoroIndex]:
-			c.Add(RulePomodoroTwice, clip(b.BlockID), b.at+"/pomodoroIndex", "is another pomodoro of %s", clip(b.ActionID))
+			c.Add(RulePomodoroTwice, b.BlockID, b.at+"/pomodoroIndex", "is another pomodoro of %s", b.ActionID)
 		case b.PomodoroIndex < last[b.ActionID]:
-			c.Add(RulePomodoroOrder, clip(b.BlockID), b.at+"/pomodoroIndex", "must rise with the time: %d comes before", last[b.ActionID])
+			c.Add(RulePomodoroOrder, b.BlockID, b.at+"/pomodoroIndex", "must rise with the time: %d comes before", last[b.ActionID])
 		}
 		seen[b.ActionID][b.PomodoroIndex] = true
 		last[b.ActionID] = max(last[b.ActionID], b.PomodoroIndex)
@@ -54,14 +54,14 @@ func (c *checker) checkPomodoro(b placed) {
 	i := c.plan.todo(b.ActionID)
 	switch {
 	case b.ActionID == "":
-		c.Add(RulePomodoroAction, clip(b.BlockID), b.at+"/actionId", "a POMODORO must name its action")
+		c.Add(RulePomodoroAction, b.BlockID, b.at+"/actionId", "a POMODORO must name its action")
 	case i < 0:
-		c.Add(RulePomodoroUnplanned, clip(b.BlockID), b.at+"/actionId", "is not among the plan's to-dos")
+		c.Add(RulePomodoroUnplanned, b.BlockID, b.at+"/actionId", "is not among the plan's to-dos")
 	case b.PomodoroIndex > c.plan.Todos[i].EstimatedPomodoros:
-		c.Add(RulePomodoroEstimate, clip(b.BlockID), b.at+"/pomodoroIndex", "the to-do is estimated at %d pomodoros", c.plan.Todos[i].EstimatedPomodoros)
+		c.Add(RulePomodoroEstimate, b.BlockID, b.at+"/pomodoroIndex", "the to-do is estimated at %d pomodoros", c.plan.Todos[i].EstimatedPomodoros)
 	}
 	if b.PomodoroIndex < 1 || b.PomodoroIndex > maxPomodoros {
-		c.Add(RulePomodoroIndex, clip(b.BlockID), b.at+"/pomodoroIndex", "must be 1 to %d", maxPomodoros)
+		c.Add(RulePomodoroIndex, b.BlockID, b.at+"/pomodoroIndex", "must be 1 to %d", maxPomodoros)
 	}
 }
 
@@ -70,7 +70,7 @@ func (c *checker) checkAlone(blocks []placed, i int) {
 	one := blocks[i]
 	for j, other := range blocks {
 		if j != i && other.StartTimeIso.Before(one.EndTimeIso) && one.StartTimeIso.Before(other.EndTimeIso) {
-			c.Add(RulePomodoroOverlap, clip(one.BlockID), one.at, "overlaps %s", clip(other.BlockID))
+			c.Add(RulePomodoroOverlap, one.BlockID, one.at, "overlaps %s", other.BlockID)
 			return
 		}
 	}

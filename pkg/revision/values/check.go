@@ -2,7 +2,6 @@ package values
 
 import (
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -116,17 +115,7 @@ func (c *checker) checkIdentity(at string, n, was *Node) {
 		}
 		return
 	}
-	c.Add(RuleNodeID, clip(n.NodeID), at+"/nodeId", "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
-}
-
-// clip bounds what is repeated of an id that is none.
-func clip(id string) string {
-	const longest = 64
-	id = strings.ToValidUTF8(id, "")
-	if len(id) <= longest {
-		return id
-	}
-	return strings.ToValidUTF8(id[:longest], "")
+	c.Add(RuleNodeID, n.NodeID, at+"/nodeId", "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
 }
 
 func (c *checker) checkText(at string, n *Node) {

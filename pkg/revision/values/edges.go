@@ -15,9 +15,9 @@ func (c *checker) checkEdges() {
 		at := c.place.edge(i)
 		switch {
 		case e.ParentNodeID == e.ChildNodeID:
-			c.Add(RuleEdgeToItself, clip(e.ChildNodeID), at+"/childNodeId", "cannot be its own child")
+			c.Add(RuleEdgeToItself, e.ChildNodeID, at+"/childNodeId", "cannot be its own child")
 		case pairs[pair{e.ParentNodeID, e.ChildNodeID}]:
-			c.Add(RuleEdgeTwice, clip(e.ChildNodeID), at, "is a child of %s twice", clip(e.ParentNodeID))
+			c.Add(RuleEdgeTwice, e.ChildNodeID, at, "is a child of %s twice", e.ParentNodeID)
 		}
 		pairs[pair{e.ParentNodeID, e.ChildNodeID}] = true
 		c.checkEnds(at, e)
@@ -32,7 +32,7 @@ func (c *checker) checkEnds(at string, e *Edge) {
 	parent, child := c.nodes[e.ParentNodeID], c.nodes[e.ChildNodeID]
 	switch {
 	case parent == nil:
-		c.Add(RuleEdgeParentUnknown, clip(e.ParentNodeID), at+"/parentNodeId", "is not in the tree")
+		c.Add(RuleEdgeParentUnknown, e.ParentNodeID, at+"/parentNodeId", "is not in the tree")
 	case parent.Deleted():
 		c.Add(RuleEdgeParentDeleted, e.ParentNodeID, at+"/parentNodeId", "is deleted and has no children")
 	case parent.NodeType == Action:
@@ -40,7 +40,7 @@ func (c *checker) checkEnds(at string, e *Edge) {
 	}
 	switch {
 	case child == nil:
-		c.Add(RuleEdgeChildUnknown, clip(e.ChildNodeID), at+"/childNodeId", "is not in the tree")
+		c.Add(RuleEdgeChildUnknown, e.ChildNodeID, at+"/childNodeId", "is not in the tree")
 		return
 	case child.Deleted():
 		c.Add(RuleEdgeChildDeleted, e.ChildNodeID, at+"/childNodeId", "is deleted and has no parents")
@@ -64,9 +64,9 @@ func (c *checker) checkOrder(edges []int) {
 		at := c.place.edge(i) + "/order"
 		switch {
 		case e.Order < 1 || e.Order > len(edges):
-			c.Add(RuleOrder, clip(e.ChildNodeID), at, "the %d children of %s are counted from 1 to %d, without a gap", len(edges), clip(e.ParentNodeID), len(edges))
+			c.Add(RuleOrder, e.ChildNodeID, at, "the %d children of %s are counted from 1 to %d, without a gap", len(edges), e.ParentNodeID, len(edges))
 		case seen[e.Order]:
-			c.Add(RuleOrderTwice, clip(e.ChildNodeID), at, "%s has another child at this place", clip(e.ParentNodeID))
+			c.Add(RuleOrderTwice, e.ChildNodeID, at, "%s has another child at this place", e.ParentNodeID)
 		default:
 			seen[e.Order] = true
 		}

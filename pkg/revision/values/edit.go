@@ -17,7 +17,7 @@ func (e *editor) create(o Operation) {
 		e.touched[o.NodeID] = e.op
 	}
 	if e.nodes[o.NodeID] != nil {
-		e.Add(RuleNodeTwice, clip(o.NodeID), e.at("/nodeId"), "is in the tree already")
+		e.Add(RuleNodeTwice, o.NodeID, e.at("/nodeId"), "is in the tree already")
 		return
 	}
 	n := &Node{NodeID: o.NodeID, NodeType: o.NodeType, CreatedAt: e.now}
@@ -28,7 +28,7 @@ func (e *editor) create(o Operation) {
 		n.Notes = *o.Notes
 	}
 	if o.NodeType == Driver && o.ParentID != "" {
-		e.Add(RuleEdgeChildDriver, clip(o.NodeID), e.at("/parentId"), "a driver has no parent")
+		e.Add(RuleEdgeChildDriver, o.NodeID, e.at("/parentId"), "a driver has no parent")
 		return
 	}
 	if o.NodeType != Driver && !e.parent(o) {
@@ -157,11 +157,11 @@ func (e *editor) parent(o Operation) bool {
 	parent := e.nodes[o.ParentID]
 	switch {
 	case parent == nil:
-		e.Add(RuleOperationParent, clip(o.NodeID), e.at("/parentId"), "names no node of the tree")
+		e.Add(RuleOperationParent, o.NodeID, e.at("/parentId"), "names no node of the tree")
 	case parent.Deleted():
-		e.Add(RuleOperationParent, clip(o.NodeID), e.at("/parentId"), "names a node that is deleted")
+		e.Add(RuleOperationParent, o.NodeID, e.at("/parentId"), "names a node that is deleted")
 	case o.Position < 0 || o.Position > len(e.children[o.ParentID])+1:
-		e.Add(RuleOperationPosition, clip(o.NodeID), e.at("/position"), "must be 1 to %d, or 0 for the last", len(e.children[o.ParentID])+1)
+		e.Add(RuleOperationPosition, o.NodeID, e.at("/position"), "must be 1 to %d, or 0 for the last", len(e.children[o.ParentID])+1)
 	default:
 		return true
 	}

@@ -61,13 +61,13 @@ func (e *editor) at(field string) string { return "/operations/" + strconv.Itoa(
 func (e *editor) carryOut(o Operation) {
 	takes, known := speaks[o.Kind]
 	if !known {
-		e.Add(RuleOperation, clip(o.NodeID), e.at("/op"), "is no kind of operation")
+		e.Add(RuleOperation, o.NodeID, e.at("/op"), "is no kind of operation")
 		return
 	}
 	foreign := false
 	for _, name := range []string{"nodeType", "title", "notes", "driverId", "parentMilestoneId", "parentId", "fromId", "position", "order"} {
 		if o.fields()[name] && !slices.Contains(takes, name) {
-			e.Add(RuleOperationField, clip(o.NodeID), e.at("/"+name), "has no meaning for %s", o.Kind)
+			e.Add(RuleOperationField, o.NodeID, e.at("/"+name), "has no meaning for %s", o.Kind)
 			foreign = true
 		}
 	}
@@ -80,7 +80,7 @@ func (e *editor) carryOut(o Operation) {
 	}
 	n := e.nodes[o.NodeID]
 	if n == nil {
-		e.Add(RuleOperationNode, clip(o.NodeID), e.at("/nodeId"), "is not in the tree")
+		e.Add(RuleOperationNode, o.NodeID, e.at("/nodeId"), "is not in the tree")
 		return
 	}
 	if n.Deleted() && o.Kind != OpRestore {

@@ -64,7 +64,7 @@ func (w *wood) grow(t testing.TB, tree values.Tree, steps int) values.Tree {
 	for range steps {
 		var broken revision.Violations
 		next := values.Edit(&broken, tree, monday, w.newID, []values.Operation{w.operation(tree)})
-		if !broken.Any() {
+		if broken.Len() == 0 {
 			require.Less(t, len(next.Nodes), values.MaxNodes)
 			tree = next
 		}
@@ -144,7 +144,7 @@ func TestARandomHistoryRollsBackToEachOfItsRevisions(t *testing.T) {
 		for len(ops) == 0 {
 			var broken revision.Violations
 			o := w.operation(head.State)
-			if values.Edit(&broken, head.State, head.RevTs, w.newID, []values.Operation{o}); !broken.Any() {
+			if values.Edit(&broken, head.State, head.RevTs, w.newID, []values.Operation{o}); broken.Len() == 0 {
 				ops = append(ops, o)
 			}
 		}

@@ -153,10 +153,11 @@ func (s *Service) build(broken *revision.Violations, parent Tree, at time.Time, 
 // Edit applies operations to a tree and notes every rule that they, or what comes out, break. NewID makes the ids of
 // created nodes that have none.
 func Edit(broken *revision.Violations, parent Tree, at time.Time, newID func() string, ops []Operation) Tree {
+	before := broken.Len()
 	e := newEditor(broken, parent, at, newID)
 	e.apply(ops)
 	tree := e.tree()
-	if !broken.Any() {
+	if broken.Len() == before {
 		check(broken, &tree, parent, at, e.places(&tree))
 	}
 	tree.sort()
