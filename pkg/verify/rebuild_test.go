@@ -124,11 +124,11 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {
 		stage     memory.Stage
-		items     int // as many as take more than one transaction under the hold
+		items     int // under the hold more than it takes
 		underHold bool
 	}{
 		"before a call": {memory.Before, 12, false}, "after a call": {memory.After, 12, false},
-		"before a call under the hold": {memory.Before, 120, true}, "after a call under the hold": {memory.After, 120, true},
+		"before a call under the hold": {memory.Before, 90, true}, "after a call under the hold": {memory.After, 90, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

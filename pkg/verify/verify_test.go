@@ -295,7 +295,7 @@ func TestMemoryDoesNotGrowWithAUsersItems(t *testing.T) {
 		require.NoError(t, err)
 		return most
 	}
-	few, many := grown(4_000), grown(16_000)
-	t.Logf("%d KB with 4,000 items, %d KB with 16,000", few>>10, many>>10)
+	few, many := grown(2_000), grown(8_000)
+	t.Logf("%d KB with 2,000 items, %d KB with 8,000", few>>10, many>>10)
 	require.Less(t, many, few+4<<20)
 }
