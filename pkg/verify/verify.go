@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -31,6 +32,7 @@ const (
 	Exception  Kind = "instance" // an exception whose series is gone
 	Gone       Kind = "gone"     // an item that is there and was deleted
 	Stray      Kind = "stray"    // a row that can be nobody's
+	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
 )
 
 // Difference is one thing that is not as the items say.
@@ -89,7 +91,8 @@ type Config struct {
 // Verifier verifies. It is safe for concurrent use, and several repairs leave each other's users alone.
 type Verifier struct {
 	Config
-	consumers []*projection.Consumer // as Projections
+	consumers    []*projection.Consumer // as Projections
+	repositories *revision.Publisher    // which here publishes nothing
 }
 
 // New returns a verifier. It panics on an incomplete configuration, a mistake in the program.
@@ -99,7 +102,7 @@ func New(c Config) *Verifier {
 	if c.Store == nil || c.Registry == nil || c.Archive == nil || c.Now == nil || c.NewOwner == nil || c.Wait == nil || c.Log == nil || partly && !reminding {
 		panic("verify: incomplete configuration")
 	}
-	v := &Verifier{Config: c}
+	v := &Verifier{Config: c, repositories: revision.NewPublisher(revision.Config{Store: c.Store, Now: c.Now, NewID: c.NewOwner})}
 	for _, p := range c.Projections {
 		v.consumers = append(v.consumers, projection.NewConsumer(p, c.Store, c.Now))
 	}
@@ -159,7 +162,10 @@ func (r *run) all(ctx context.Context) error {
 // another one without a list of all.
 func (r *run) users(ctx context.Context) error {
 	if r.o.User != "" {
-		return r.user(ctx, r.o.User)
+		if err := r.user(ctx, r.o.User); err != nil {
+			return err
+		}
+		return r.snapshots(ctx, r.o.User)
 	}
 	if r.Walker == nil {
 		return ErrNoWalker
@@ -175,7 +181,7 @@ func (r *run) users(ctx context.Context) error {
 		if user, ok := userOf(pk); ok {
 			return r.user(ctx, user)
 		}
-		return nil
+		return r.repository(ctx, row.Key())
 	})
 }
 

@@ -1,0 +1,90 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/table"
+)
+
+// snapshots finds what was written of a user's repositories and never became a revision: each is announced by a draft,
+// which its writer, if it is still at work, was left alone with long enough. One look is therefore enough. A run names a
+// thousand at most.
+func (r *run) snapshots(ctx context.Context, user string) error {
+	r.mending = r.o.Repair
+	found, err := r.abandoned(ctx, user)
+	if err != nil || !r.mending || found == 0 {
+		return err
+	}
+	r.mending = false
+	_, err = r.abandoned(ctx, user)
+	return err
+}
+
+// abandoned names, and in a repair removes, the abandoned snapshots of a user.
+func (r *run) abandoned(ctx context.Context, user string) (found int, err error) {
+	orphans, err := r.repositories.Orphans(ctx, user)
+	if err != nil {
+		return 0, r.forgive(ctx, user, "drafts of repositories", err)
+	}
+	for _, o := range orphans {
+		if err := r.orphan(ctx, o); err != nil {
+			return 0, err
+		}
+	}
+	return len(orphans), nil
+}
+
+func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
+	r.read(o.Rows)
+	partition := o.Repository.SnapshotPK(o.RevID)
+	err := r.found(Difference{
+		Kind: Snapshot, User: o.Repository.User, Key: partition,
+		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows, entity.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
+	})
+	if err != nil || !r.mending {
+		return err
+	}
+	if _, err = r.repositories.Remove(ctx, o); errors.Is(err, revision.ErrCommitted) {
+		err = nil // its writer was slow and not dead, and there is nothing to remove
+	}
+	return r.forgive(ctx, o.Repository.User, partition, err)
+}
+
+// repository looks at a partition that a walk over the table met and that is no user's items.
+func (r *run) repository(ctx context.Context, key entity.Key) error {
+	row, err := entity.ParseRepositoryRow(key)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // a row of something that has nothing derived
+	case row.Kind == entity.SnapshotRow:
+		return r.unannounced(ctx, key)
+	case key.PK == entity.RepositoryPK(row.Repository.User):
+		return r.snapshots(ctx, row.Repository.User)
+	}
+	return nil
+}
+
+// unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can meet it.
+func (r *run) unannounced(ctx context.Context, key entity.Key) error {
+	o, is, err := r.repositories.Stray(ctx, key)
+	if err != nil || !is {
+		return err
+	}
+	// What the walk read may have been removed since, with its draft.
+	if o.Rows, err = r.Store.Count(ctx, table.Query{Partition: key.PK}); err != nil || o.Rows == 0 {
+		return err
+	}
+	r.mending = r.o.Repair
+	if err := r.orphan(ctx, o); err != nil || !r.mending {
+		return err
+	}
+	r.mending = false
+	if o.Rows, err = r.Store.Count(ctx, table.Query{Partition: key.PK}); err != nil || o.Rows == 0 {
+		return err
+	}
+	return r.orphan(ctx, o)
+}

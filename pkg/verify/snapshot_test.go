@@ -1,0 +1,135 @@
+package verify_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/values"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+	"nexus/pkg/verify"
+)
+
+// trees are the values trees over the world's store, whose commits never go in one transaction.
+func (w *world) trees() *values.Service {
+	id := func() string {
+		w.ids++
+		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
+	}
+	return values.New(revision.NewPublisher(revision.Config{Store: w.store, Now: func() time.Time { return w.now }, NewID: id, Inline: 4}), id)
+}
+
+// commit adds so many drivers to the user's tree.
+func (w *world) commit(user, parent string, drivers int) (revision string, err error) {
+	var ops []values.Operation
+	for i := range drivers {
+		title := fmt.Sprint("driver ", i)
+		ops = append(ops, values.Operation{Kind: values.OpCreate, NodeType: values.Driver, Title: &title})
+	}
+	made, err := w.trees().Commit(w.t.Context(), user, values.Commit{ParentRevID: parent, Message: "m", Source: values.SourceWeeklyReview, Operations: ops})
+	return made.RevID, err
+}
+
+// abandon lets a commit die before its revision is published, and returns what it left.
+func (w *world) abandon(user, parent string) (rows int) {
+	before := w.store.Len()
+	w.fault = func(c memory.Call) error {
+		if c.Op == "Transact" || c.Op == "Delete" || c.Op == "Update" {
+			return table.ErrThrottled
+		}
+		return nil
+	}
+	_, err := w.commit(user, parent, 5)
+	require.Error(w.t, err)
+	w.fault = nil
+	return w.store.Len() - before
+}
+
+func TestAnAbandonedSnapshotIsNamedAndRemoved(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]verify.Options{"of everybody": {}, "of one user": {User: ann}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.create("ben", entity.TypeNote, map[string]any{"title": "n"})
+			require.True(t, w.drain())
+			first, err := w.commit(ann, "", 5)
+			require.NoError(t, err)
+			rows := w.store.Len()
+			require.Positive(t, w.abandon(ann, first))
+			found, _ := w.verify(o)
+			require.Empty(t, found, "its writer may still be at work")
+			w.now = w.now.Add(revision.Patience)
+			found, sum := w.verify(o)
+			require.Len(t, found, 1)
+			require.Equal(t, verify.Snapshot, found[0].Kind)
+			require.Contains(t, found[0].Key, "#VALUES#rev_")
+			require.NotContains(t, found[0].Key, first)
+			require.EqualValues(t, 1, sum.Remaining)
+
+			o.Repair = true
+			found, sum = w.verify(o)
+			require.Len(t, found, 1)
+			require.Zero(t, sum.Remaining)
+			require.Equal(t, rows+1, w.store.Len(), "the draft stays, sealed, for a day")
+			w.now = w.now.Add(24 * time.Hour)
+			w.verify(o)
+			tree, err := w.trees().Current(t.Context(), ann)
+			require.NoError(t, err)
+			require.Equal(t, first, tree.Head.RevID)
+			require.Len(t, tree.State.Nodes, 5)
+			_, err = w.store.Get(t.Context(), entity.Repository{User: ann}.LogKey(first))
+			require.NoError(t, err)
+			drafts, err := w.store.Count(t.Context(), table.Query{Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()}})
+			require.NoError(t, err)
+			require.Zero(t, drafts)
+		})
+	}
+}
+
+func TestASnapshotThatNothingAnnouncesIsFoundByAWalk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, err := w.commit(ann, "", 5)
+	require.NoError(t, err)
+	w.abandon(ann, first)
+	drafts, err := w.store.Query(t.Context(), table.Query{Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()}})
+	require.NoError(t, err)
+	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: drafts.Items[0].Key()}))
+	rows := w.store.Len()
+	found, _ := w.verify(verify.Options{})
+	require.Len(t, found, 1)
+	require.Equal(t, verify.Snapshot, found[0].Kind)
+	found, sum := w.verify(verify.Options{Repair: true})
+	require.Len(t, found, 1)
+	require.Zero(t, sum.Remaining)
+	require.Equal(t, rows-10, w.store.Len(), "the new tree would have had ten nodes")
+	found, _ = w.verify(verify.Options{})
+	require.Empty(t, found)
+}
+
+func TestARepairOfSnapshotsThatFailsLeavesThemNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.abandon(ann, "")
+	w.now = w.now.Add(revision.Patience)
+	broken := fmt.Errorf("broken")
+	w.fault = func(c memory.Call) error {
+		if c.Op == "Update" {
+			return broken
+		}
+		return nil
+	}
+	found, sum := w.verify(verify.Options{Repair: true})
+	require.EqualValues(t, 1, sum.Found)
+	require.EqualValues(t, 1, sum.Remaining)
+	require.Len(t, found, 2)
+	w.fault = nil
+	_, sum = w.verify(verify.Options{Repair: true})
+	require.Zero(t, sum.Remaining)
+}
