@@ -76,6 +76,9 @@ func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.
 	case 0:
 		return a.link(typ, id, it)
 	case 1:
+		if typ.Name == entity.TypeReminder {
+			return a.act(id)
+		}
 		if text := a.turned(typ.Name, it); text != "" {
 			return command.Update{Type: typ, ID: id, Patch: document(text)}, a.version(it), "update " + id + " " + text
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/command"
 	"nexus/pkg/entity"
 )
 
@@ -66,8 +67,12 @@ func (h *history) contend() {
 	}
 }
 
-// maxStart bounds the calls that the one has made who is overtaken: more than a delivery of one record needs.
-const maxStart = 14
+// maxStart and maxRepair bound the calls that the one has made who is overtaken: more than a delivery of one record, or a repair
+// of one user, needs.
+const (
+	maxStart  = 14
+	maxRepair = 100
+)
 
 // overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
 // it. Then the one goes on.
@@ -75,12 +80,16 @@ func (h *history) overtake(b bone, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
 	}
-	batch := h.recordsOf(r, b)
-	if len(batch) == 0 {
+	var slow *worker
+	if h.luck.one(10) {
+		slow = h.repair(b.user)
+		h.run(slow, h.luck.IntN(maxRepair))
+	} else if batch := h.recordsOf(r, b); len(batch) > 0 {
+		slow = h.handleBeside(r, batch)
+		h.run(slow, h.luck.IntN(maxStart))
+	} else {
 		return
 	}
-	slow := h.handleBeside(r, batch)
-	h.run(slow, h.luck.IntN(maxStart))
 	for range 1 + h.luck.IntN(2) {
 		h.run(h.send(h.requestAbout(b)), -1)
 		if h.luck.one(2) {
@@ -140,13 +149,17 @@ const behind = 61 * time.Minute
 // fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until the item
 // is to be archived.
 func (h *history) fallBehind(b bone) {
+	want := h.requestAbout
+	if h.luck.one(3) {
+		want = h.requestLink
+	}
 	for range 1 + h.luck.IntN(3) {
-		h.run(h.send(h.requestAbout(b)), -1)
+		h.run(h.send(want(b)), -1)
 		if !h.luck.one(3) {
 			h.catchUp()
 		}
 	}
-	h.run(h.send(h.requestAbout(b)), -1)
+	h.run(h.send(want(b)), -1)
 	h.endAll()
 	wait := behind + time.Duration(h.luck.IntN(120))*time.Minute
 	it := h.known.shelves[b.user].items[b.ref.ID]
@@ -269,6 +282,13 @@ func (h *history) deliverNext(r *reader, b bone) *worker {
 		}
 	}
 	return nil
+}
+
+// requestLink adds a link to the item, or removes one.
+func (h *history) requestLink(b bone) *request {
+	a := author{h, h.known.shelves[b.user]}
+	cmd, expected, name := a.link(h.registry.Named(b.ref.Type), b.ref.ID, a.items[b.ref.ID])
+	return &request{name: name, Request: command.Request{User: b.user, Command: cmd, ExpectedVersion: expected}}
 }
 
 // requestAbout is what a user wants of one item.

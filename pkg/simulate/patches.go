@@ -18,9 +18,6 @@ func (a author) patch(typeName string, it entity.Item) string {
 	case entity.TypeEvent:
 		return pick(a.luck, title, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, a.move(it), a.move(it), a.remind())
 	case entity.TypeReminder:
-		if last, ok := it.Time(entity.AttrLastFiredUtc); ok && last.After(a.now) && a.luck.one(2) { // a snooze told of what is to come
-			return "{" + a.zoned(a.trigger(), entity.AttrTzid) + "}"
-		}
 		return pick(a.luck, title, "{"+a.zoned(a.trigger(), entity.AttrTzid)+"}", `{"rrule":`+a.rule()+`}`, `{"rrule":null,"rruleUntil":null}`)
 	}
 	return pick(a.luck, title, `{"isPinned":true}`, `{"status":"ARCHIVED"}`, `{"status":"ACTIVE"}`, `{"tags":["x"]}`)
@@ -59,10 +56,6 @@ func (a author) move(it entity.Item) string {
 
 // act is what its user does with a reminder.
 func (a author) act(id string) (command.Command, *int64, string) {
-	if last, ok := a.items[id].Time(entity.AttrLastFiredUtc); ok && last.After(a.now) && a.luck.one(2) {
-		text := a.patch(entity.TypeReminder, a.items[id])
-		return command.Update{Type: a.registry.Named(entity.TypeReminder), ID: id, Patch: document(text)}, a.version(a.items[id]), "update " + id + " " + text
-	}
 	switch a.luck.IntN(4) {
 	case 0, 1:
 		n := int64(pick(a.luck, 1, 5, 60, 600, 2000))

@@ -15,7 +15,7 @@ func (h *history) take() {
 		h.begin(h.send(h.newRequest()))
 	case n < 42 && len(h.requests) > 0:
 		h.sendAgain()
-	case n < 61:
+	case n < 59:
 		h.deliverSome()
 	case n < 66:
 		h.contend()

@@ -11,10 +11,13 @@ import (
 func Table(mistakes []Mistake, caught []Catch) string {
 	var b strings.Builder
 	b.WriteString("# Planted mistakes\n\nWritten by `make planted`; [simulation.md](simulation.md) says what it is. " +
-		"Histories are those played until the first of them broke an invariant,\nseconds without the time to build.\n\n" +
+		"Histories are those played until the first of them broke an invariant;\nseconds are processor time on two cores, without that of the build, and on a machine that is busy with other things\nabout twice what they are on one that is not.\n\n" +
 		"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n")
 	for i, m := range mistakes {
 		c := caught[i]
+		if !c.Caught {
+			c.Invariant = "**nothing**"
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %.1f |\n",
 			m.Name, strings.ReplaceAll(m.Rule, "|", `\|`), strings.Join(m.files(), ", "), c.Invariant, c.Seed, c.Histories, c.Took.Seconds())
 	}

@@ -106,14 +106,13 @@ func (o options) plant(ctx context.Context, wanted []planted.Mistake, out io.Wri
 		fmt.Fprintf(out, "%-34s %s\n", m.Name, c)
 	}
 	fmt.Fprintf(out, "%d mistakes planted, %d not caught\n", len(wanted), len(survived))
+	if o.into != "" && o.only == nil && !o.compileOnly {
+		if err := os.WriteFile(o.into, []byte(planted.Table(wanted, caught)), 0o644); err != nil {
+			return fmt.Errorf("write the table: %w", err)
+		}
+	}
 	if len(survived) > 0 {
 		return fmt.Errorf("not caught: %s", strings.Join(survived, ", "))
-	}
-	if o.into == "" || o.only != nil || o.compileOnly {
-		return nil
-	}
-	if err := os.WriteFile(o.into, []byte(planted.Table(wanted, caught)), 0o644); err != nil {
-		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
 }
