@@ -21,6 +21,7 @@ import (
 	"nexus/pkg/local"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
@@ -130,9 +131,10 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product(), slog.New(slog.NewTextHandler(out.messages, nil))
 	config := verify.Config{
 		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
-		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive:     archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
-		Now:         time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep, Log: log,
+		Projections:  []*projection.Projection{stats.Projection(), links.Projection()},
+		Archive:      archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
+		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString}),
+		Now:          time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep, Log: log,
 	}
 	if deployed.Scheduler != nil {
 		reminding := reminders.Config{Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log}

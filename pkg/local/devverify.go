@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
 	"nexus/pkg/stats"
 	"nexus/pkg/verify"
 )
@@ -30,7 +31,8 @@ func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving a
 		Projections: append([]*projection.Projection{stats.Projection(), links.Projection()}, p.options.Projections...),
 		Archive:     archive.NewConsumer(archiving),
 		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
-		Now: p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: consume.Sleep,
+		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: p.clock.Now, NewID: uuid.NewString}),
+		Now:          p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: consume.Sleep,
 		Log: p.log.With("part", "verify"),
 	})
 }

@@ -14,6 +14,9 @@ import (
 // which its writer, if it is still at work, was left alone with long enough. One look is therefore enough. A run names a
 // thousand at most.
 func (r *run) snapshots(ctx context.Context, user string) error {
+	if r.Repositories == nil {
+		return nil
+	}
 	r.mending = r.o.Repair
 	found, err := r.abandoned(ctx, user)
 	if err != nil || !r.mending || found == 0 {
@@ -26,7 +29,7 @@ func (r *run) snapshots(ctx context.Context, user string) error {
 
 // abandoned names, and in a repair removes, the abandoned snapshots of a user.
 func (r *run) abandoned(ctx context.Context, user string) (found int, err error) {
-	orphans, err := r.repositories.Orphans(ctx, user)
+	orphans, err := r.Repositories.Orphans(ctx, user)
 	if err != nil {
 		return 0, r.forgive(ctx, user, "drafts of repositories", err)
 	}
@@ -48,7 +51,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 	if err != nil || !r.mending {
 		return err
 	}
-	if _, err = r.repositories.Remove(ctx, o); errors.Is(err, revision.ErrCommitted) {
+	if _, err = r.Repositories.Remove(ctx, o); errors.Is(err, revision.ErrCommitted) {
 		err = nil // its writer was slow and not dead, and there is nothing to remove
 	}
 	return r.forgive(ctx, o.Repository.User, partition, err)
@@ -58,7 +61,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 func (r *run) repository(ctx context.Context, key entity.Key) error {
 	row, err := entity.ParseRepositoryRow(key)
 	switch {
-	case err != nil:
+	case err != nil || r.Repositories == nil:
 		return nil //nolint:nilerr // a row of something that has nothing derived
 	case row.Kind == entity.SnapshotRow:
 		return r.unannounced(ctx, key)
@@ -70,7 +73,7 @@ func (r *run) repository(ctx context.Context, key entity.Key) error {
 
 // unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can meet it.
 func (r *run) unannounced(ctx context.Context, key entity.Key) error {
-	o, is, err := r.repositories.Stray(ctx, key)
+	o, is, err := r.Repositories.Stray(ctx, key)
 	if err != nil || !is {
 		return err
 	}

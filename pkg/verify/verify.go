@@ -80,8 +80,10 @@ type Config struct {
 	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
-	Now         func() time.Time
-	NewOwner    func() string // unique names of repairs
+	// Repositories knows the drafts of versioned repositories, and publishes nothing here; nil where there are none.
+	Repositories *revision.Publisher
+	Now          func() time.Time
+	NewOwner     func() string // unique names of repairs
 	// Grace is the pause between the two looks at what seems to differ, longer than the stream usually lags; Wait makes it.
 	Grace time.Duration
 	Wait  func(context.Context, time.Duration) error
@@ -91,8 +93,7 @@ type Config struct {
 // Verifier verifies. It is safe for concurrent use, and several repairs leave each other's users alone.
 type Verifier struct {
 	Config
-	consumers    []*projection.Consumer // as Projections
-	repositories *revision.Publisher    // which here publishes nothing
+	consumers []*projection.Consumer // as Projections
 }
 
 // New returns a verifier. It panics on an incomplete configuration, a mistake in the program.
@@ -102,7 +103,7 @@ func New(c Config) *Verifier {
 	if c.Store == nil || c.Registry == nil || c.Archive == nil || c.Now == nil || c.NewOwner == nil || c.Wait == nil || c.Log == nil || partly && !reminding {
 		panic("verify: incomplete configuration")
 	}
-	v := &Verifier{Config: c, repositories: revision.NewPublisher(revision.Config{Store: c.Store, Now: c.Now, NewID: c.NewOwner})}
+	v := &Verifier{Config: c}
 	for _, p := range c.Projections {
 		v.consumers = append(v.consumers, projection.NewConsumer(p, c.Store, c.Now))
 	}

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -83,7 +84,8 @@ func newWorld(t testing.TB) *world {
 		Store: w.store, Walker: w.store, Registry: registry,
 		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
 		Archive:     archiving, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
-		Now: clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
+		Repositories: revision.NewPublisher(revision.Config{Store: w.store, Now: clock, NewID: func() string { panic("a verification publishes nothing") }}),
+		Now:          clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
 		Grace: time.Second, Log: log,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
