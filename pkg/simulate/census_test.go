@@ -21,7 +21,7 @@ func TestEverythingThatMayHappenHappens(t *testing.T) {
 		"reminder of EVENT", "reminder of TASK", "reminder of REMINDER", "reminder of MASTER", "reminder of INSTANCE",
 		"reminder late", "reminder on time", "reminder snoozed", "reminder recurring", "reminder published again",
 		"task archived", "item expired", "item restored", "parked record taken up", "record given up taken up", "replay",
-		"repair", "damage mended", "held", "crash", "unknown outcome",
+		"repair", "damage mended", "contended", "outage", "reminder by a clock ahead", "held", "crash", "unknown outcome",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",

@@ -43,6 +43,7 @@ func (h *history) contend() {
 		h.fallBehind(b)
 	case h.luck.one(4):
 		b = h.onTheEve(b)
+		h.early(b)
 	}
 	h.happened["contended"]++
 	h.tell("several want %s of %s", b.ref, b.user)
@@ -141,6 +142,17 @@ func (h *history) onTheEve(b bone) bone {
 		call.ItemID = masterID
 	}
 	return bone{call.UserID, entity.Ref{Type: h.registry.OfID(call.ItemID).Name, ID: call.ItemID}}
+}
+
+// early has readers deliver the item whose clock is ahead.
+func (h *history) early(b bone) {
+	for _, r := range h.readers {
+		if batch := h.recordsOf(r, b); len(batch) > 0 {
+			w := h.handleBeside(r, batch)
+			w.ahead = maxAhead
+			h.run(w, pick(h.luck, -1, -1, h.luck.IntN(maxStart)))
+		}
+	}
 }
 
 // behind is an age at which a record is not believed any more.

@@ -72,7 +72,7 @@ func (h *history) countFence(it entity.Item, w want) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
 		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute, "reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
-		"reminder recurring": it.Has(entity.AttrRRule),
+		"reminder by a clock ahead": w.due.After(h.now), "reminder recurring": it.Has(entity.AttrRRule),
 	} {
 		if is {
 			h.happened[what]++
