@@ -136,7 +136,7 @@ func ParseRepositoryRow(key Key) (RepositoryRow, error) {
 
 func parseRepositoryRow(key Key) (row RepositoryRow, ok bool) {
 	pk, sk := strings.Split(key.PK, separator), strings.Split(key.SK, separator)
-	if len(pk) < 2 || pk[0] != repositoryPrefix {
+	if len(pk) < 2 || pk[0] != repositoryPrefix || pk[1] == "" {
 		return row, false
 	}
 	row.Repository.User = pk[1]

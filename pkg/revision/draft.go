@@ -36,6 +36,20 @@ func (p *Publisher) announce(ctx context.Context, one Prepared) error {
 	return nil
 }
 
+// loadInTransactions is [table.Writer]'s Load by other means; see [Config].
+func (p *Publisher) loadInTransactions(ctx context.Context, rows []entity.Item) error {
+	for chunk := range slices.Chunk(rows, table.MaxActions) {
+		actions := make([]table.Action, len(chunk))
+		for i, row := range chunk {
+			actions[i] = table.Put{Item: row}
+		}
+		if err := p.store.Transact(ctx, actions...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // takeDraft ends a draft with its publication, unless somebody has sealed it.
 func (p Prepared) takeDraft() table.Delete {
 	return table.Delete{

@@ -19,6 +19,8 @@ type Publisher struct {
 	now    func() time.Time
 	newID  func() string
 	inline int
+	// load writes rows that nobody sees yet.
+	load func(ctx context.Context, rows []entity.Item) error
 }
 
 // NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which are
@@ -33,7 +35,11 @@ func NewPublisher(c Config) *Publisher {
 	if c.Inline < 0 || c.Inline > table.MaxActions {
 		panic(fmt.Sprintf("revision: %d actions in a transaction", c.Inline))
 	}
-	return &Publisher{store: c.Store, now: c.Now, newID: c.NewID, inline: c.Inline}
+	p := &Publisher{store: c.Store, now: c.Now, newID: c.NewID, inline: c.Inline, load: c.Store.Load}
+	if c.LoadInTransactions {
+		p.load = p.loadInTransactions
+	}
+	return p
 }
 
 // publication is one attempt to make prepared revisions the present ones.
@@ -103,7 +109,7 @@ func (p *publication) drafts(ctx context.Context) error {
 		if err := p.announce(ctx, one); err != nil {
 			return err
 		}
-		if err := p.store.Load(ctx, one.rows); err != nil {
+		if err := p.load(ctx, one.rows); err != nil {
 			return fmt.Errorf("write revision %s of %s: %w", one.commit.RevID, one.at, err)
 		}
 	}

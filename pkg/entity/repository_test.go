@@ -1,0 +1,135 @@
+package entity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+const someUUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+func TestRepositoryKeysAreAsDocumented(t *testing.T) {
+	t.Parallel()
+	values, plan := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: "2026-01-23"}
+	revID := entity.NewRevisionID(noon, someUUID)
+	require.Equal(t, "rev_20251201T120000Z_0f8fad5bd9cb469fa16570867728950e", revID)
+	require.NoError(t, entity.CheckID(entity.RevisionPrefix, revID))
+	for want, key := range map[string]entity.Key{
+		"U#ann/HEAD#VALUES": values.HeadKey(),
+		"U#ann/REV#VALUES#2025-12-01T12:00:00Z#" + revID:                       values.LogKey(revID),
+		"U#ann/DRAFT#VALUES#" + revID:                                          values.DraftKey(revID),
+		"U#ann#VALUES#" + revID + "/NODE#act_1":                                values.NodeKey(revID, "act_1"),
+		"U#ann#VALUES#" + revID + "/EDGE#drv_1#0010#act_1":                     values.EdgeKey(revID, "drv_1", 10, "act_1"),
+		"U#ann#PLAN#2026-01-23/HEAD":                                           plan.HeadKey(),
+		"U#ann#PLAN#2026-01-23/REV#2025-12-01T12:00:00Z#" + revID:              plan.LogKey(revID),
+		"U#ann/DRAFT#PLAN#2026-01-23#" + revID:                                 plan.DraftKey(revID),
+		"U#ann#PLAN#2026-01-23#" + revID + "/TODO#0002#A#act_1":                plan.TodoKey(revID, 2, "act_1"),
+		"U#ann#PLAN#2026-01-23#" + revID + "/BLOCK#2025-12-01T12:00:00Z#blk_1": plan.BlockKey(revID, noon, "blk_1"),
+	} {
+		require.Equal(t, want, key.String())
+	}
+	from, to := values.LogUntil(noon)
+	require.LessOrEqual(t, from, values.LogKey(revID).SK)
+	require.Less(t, values.LogKey(revID).SK, to)
+	require.Greater(t, values.LogKey(entity.NewRevisionID(noon.Add(time.Second), someUUID)).SK, to)
+}
+
+func TestParsingARepositorysKeyIsTheInverseOfBuildingIt(t *testing.T) {
+	t.Parallel()
+	revID := entity.NewRevisionID(noon, someUUID)
+	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
+		for key, want := range map[entity.Key]entity.RepositoryRow{
+			at.HeadKey():                      {Repository: at, Kind: entity.HeadRow},
+			at.LogKey(revID):                  {Repository: at, Kind: entity.LogRow, RevisionID: revID},
+			at.DraftKey(revID):                {Repository: at, Kind: entity.DraftRow, RevisionID: revID},
+			at.NodeKey(revID, "act_1"):        {Repository: at, Kind: entity.SnapshotRow, RevisionID: revID},
+			at.BlockKey(revID, noon, "blk_1"): {Repository: at, Kind: entity.SnapshotRow, RevisionID: revID},
+		} {
+			got, err := entity.ParseRepositoryRow(key)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+	}
+	for _, want := range []entity.SnapshotKey{
+		entity.NodeRow{NodeID: "act_1"}, entity.EdgeRow{ParentID: "drv_1", Order: 9999, ChildID: "act_1"},
+		entity.TodoRow{Order: 1, ActionID: "act_1"}, entity.BlockRow{Start: noon, BlockID: "blk_1"},
+	} {
+		got, err := entity.ParseSnapshotKey(snapshotSK(want, revID))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func snapshotSK(key entity.SnapshotKey, revID string) string {
+	at := entity.Repository{User: "ann"}
+	switch key := key.(type) {
+	case entity.NodeRow:
+		return at.NodeKey(revID, key.NodeID).SK
+	case entity.EdgeRow:
+		return at.EdgeKey(revID, key.ParentID, key.Order, key.ChildID).SK
+	case entity.TodoRow:
+		return at.TodoKey(revID, key.Order, key.ActionID).SK
+	case entity.BlockRow:
+		return at.BlockKey(revID, key.Start, key.BlockID).SK
+	}
+	return ""
+}
+
+func TestWhatIsNoRepositorysKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	revID := entity.NewRevisionID(noon, someUUID)
+	for _, key := range []entity.Key{
+		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"}, {PK: "U#ann", SK: "REV#VALUES#" + revID},
+		{PK: "U#ann", SK: "REV#VALUES#2025-12-01T12:00:01Z#" + revID}, {PK: "U#ann#PLAN#2026-02-30", SK: "HEAD"}, {PK: "U#ann#PLAN#", SK: "HEAD"},
+		{PK: "U#ann#VALUES#", SK: "NODE#act_1"}, {PK: "U#ann#VALUES#rev_1", SK: "NODE#act_1"}, {PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
+		{PK: "U#ann#VALUES#" + revID + "#x", SK: "NODE#act_1"}, {},
+	} {
+		_, err := entity.ParseRepositoryRow(key)
+		require.Error(t, err, key)
+	}
+	for _, sk := range []string{"", "NODE", "NODE#", "NODE#a#b", "EDGE#a#1#b", "EDGE#a#0000#b", "EDGE#a#00a1#b", "TODO#0001#B#a", "BLOCK#noon#b", "LINK#a"} {
+		_, err := entity.ParseSnapshotKey(sk)
+		require.Error(t, err, sk)
+	}
+	for _, id := range []string{"", "rev_1", "rev_20251301T120000Z_0f8fad5bd9cb469fa16570867728950e", "rev_20251201T120000Z_0F8FAD5BD9CB469FA16570867728950E", "rev_20251201T120000Z_0f8f"} {
+		require.ErrorIs(t, entity.CheckRevisionID(id), entity.ErrID, id)
+	}
+}
+
+func TestOrdersSortAsTheyCount(t *testing.T) {
+	t.Parallel()
+	at, revID := entity.Repository{User: "ann"}, entity.NewRevisionID(noon, someUUID)
+	require.Less(t, at.EdgeKey(revID, "drv_1", 2, "act_9").SK, at.EdgeKey(revID, "drv_1", 10, "act_1").SK)
+	require.Panics(t, func() { at.EdgeKey(revID, "drv_1", 0, "act_1") })
+	require.Panics(t, func() { at.EdgeKey(revID, "drv_1", entity.MaxOrder+1, "act_1") })
+}
+
+func FuzzARepositorysKeyIsReadOrRefused(f *testing.F) {
+	revID := entity.NewRevisionID(noon, someUUID)
+	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
+		for _, key := range []entity.Key{at.HeadKey(), at.LogKey(revID), at.DraftKey(revID), at.NodeKey(revID, "act_1")} {
+			f.Add(key.PK, key.SK)
+		}
+	}
+	f.Fuzz(func(t *testing.T, pk, sk string) {
+		_, _ = entity.ParseSnapshotKey(sk)
+		key := entity.Key{PK: pk, SK: sk}
+		row, err := entity.ParseRepositoryRow(key)
+		if err != nil {
+			return
+		}
+		switch row.Kind {
+		case entity.HeadRow:
+			require.Equal(t, key, row.Repository.HeadKey())
+		case entity.LogRow:
+			require.Equal(t, key, row.Repository.LogKey(row.RevisionID))
+		case entity.DraftRow:
+			require.Equal(t, key, row.Repository.DraftKey(row.RevisionID))
+		case entity.SnapshotRow:
+			require.Equal(t, pk, row.Repository.SnapshotPK(row.RevisionID))
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package entity_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	p := entity.NewTenantPolicy("12")
+	own := entity.Repository{User: "12", Date: "2026-01-23"}
+	other := entity.Repository{User: "123", Date: "2026-01-23"}
+	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
+	const get, query = "dynamodb:GetItem", "dynamodb:Query"
+	for name, c := range map[string]struct {
+		action     string
+		index      entity.Index
+		partitions []string
+		want       bool
+	}{
+		"the user's items":                   {get, entity.Base, []string{entity.UserPK("12")}, true},
+		"the user's repositories":            {query, entity.Base, []string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
+		"a transaction over both":            {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
+		"the user's year":                    {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
+		"the user's states":                  {query, entity.StateView, []string{entity.UserPK("12")}, true},
+		"items of a longer name":             {get, entity.Base, []string{entity.UserPK("123")}, false},
+		"repositories of a longer name":      {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
+		"a plan of a longer name":            {query, entity.Base, []string{other.LogPK()}, false},
+		"a snapshot of a longer name":        {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
+		"the year of a longer name":          {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
+		"a shorter name":                     {get, entity.Base, []string{entity.UserPK("1")}, false},
+		"one of another among one's own":     {"dynamodb:BatchGetItem", entity.Base, []string{entity.UserPK("12"), entity.UserPK("13")}, false},
+		"no key at all":                      {query, entity.Base, nil, false},
+		"a scan":                             {"dynamodb:Scan", entity.Base, []string{entity.UserPK("12")}, false},
+		"a statement in PartiQL":             {"dynamodb:PartiQLSelect", entity.Base, []string{entity.UserPK("12")}, false},
+		"the table itself":                   {"dynamodb:DeleteTable", entity.Base, []string{entity.UserPK("12")}, false},
+		"a series' partition, of all users":  {query, entity.Recurrence, []string{"MASTER#mst_1"}, false},
+		"links to an item, of all users":     {query, entity.CrossLinks, []string{entity.LinkedPK(entity.Ref{Type: "NOTE", ID: "note_1"})}, false},
+		"links asked for as the user's keys": {query, entity.CrossLinks, []string{entity.UserPK("12")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, p.Allows(c.action, c.index, c.partitions...))
+		})
+	}
+}
+
+func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(entity.NewTenantPolicy("${aws:PrincipalTag/user}").Condition())
+	require.NoError(t, err)
+	require.JSONEq(t, `{
+		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [
+			"U#${aws:PrincipalTag/user}", "U#${aws:PrincipalTag/user}#*", "USER#${aws:PrincipalTag/user}", "USER#${aws:PrincipalTag/user}#*"
+		]},
+		"Null": {"dynamodb:LeadingKeys": "false"}
+	}`, string(text))
+}
