@@ -7,7 +7,9 @@ import (
 // fail has a call of the scheduler die somewhere, again and again until the next of its schedule is about to come, and then go
 // through while that comes: what was decided before its instant is finished behind it.
 func (h *history) fail() {
-	h.endAll()
+	if h.endAll(); h.luck.calm {
+		return
+	}
 	names := h.schedules.names()
 	if len(names) == 0 {
 		return
