@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,9 +92,23 @@ func (w *world) published(actions []table.Action) {
 			w.broken = append(w.broken, key.String()+" is published twice")
 		}
 		w.rows[key] = w.snapshot(row.Repository, row.RevisionID)
+		if action, ok := strings.CutPrefix(put.Item.Str("message"), "completed "); ok && row.Repository == today {
+			w.checkCompleted(action)
+		}
 		if len(w.rows[key]) != int(put.Item.Int("rows")) {
 			w.broken = append(w.broken, key.String()+" is not whole when it is published")
 		}
+	}
+}
+
+// checkCompleted sees to it that an action which a plan shows completed is completed in the tree.
+func (w *world) checkCompleted(action string) {
+	head, err := w.store.Get(w.ctx, tree.HeadKey())
+	if err == nil {
+		head, err = w.store.Get(w.ctx, tree.NodeKey(head.Str("headRevId"), action))
+	}
+	if err != nil || !head.Has("completedAt") {
+		w.broken = append(w.broken, action+" is completed in the plan alone")
 	}
 }
 

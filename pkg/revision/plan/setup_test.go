@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/table/tabletest"
 )
 
 const (
@@ -50,8 +51,9 @@ func setup(t testing.TB, actions int) *bundle {
 		}
 		return nil
 	}})
-	t.Cleanup(func() { b.Empty(b.store.Tampered()) })
-	p := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
+	law := tabletest.NewLaw(b.store, entity.Product())
+	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(law.Broken()) })
+	p := revision.NewPublisher(revision.Config{Store: law, Now: b.clock, NewID: b.newID})
 	b.tree = values.New(p, b.newID)
 	b.plans = plan.New(p, b.tree, b.clock, b.newID)
 	tree := values.Tree{Nodes: []values.Node{

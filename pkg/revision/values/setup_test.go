@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/table/tabletest"
 )
 
 var monday = time.Date(2026, 1, 19, 9, 0, 0, 0, time.UTC)
@@ -39,8 +40,9 @@ func setup(t testing.TB) *bundle {
 		}
 		return nil
 	}})
-	t.Cleanup(func() { b.Empty(b.store.Tampered()) })
-	b.publisher = revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
+	law := tabletest.NewLaw(b.store, entity.Product())
+	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(law.Broken()) })
+	b.publisher = revision.NewPublisher(revision.Config{Store: law, Now: b.clock, NewID: b.newID})
 	b.service = values.New(b.publisher, b.newID)
 	return b
 }

@@ -119,6 +119,12 @@ func (l *Law) typeOf(key entity.Key) *entity.Type {
 // action holds one write against the rules for keys and conditions.
 func (l *Law) action(a table.Action) {
 	key := a.Target()
+	if row, err := entity.ParseRepositoryRow(key); err == nil {
+		if _, checks := a.(table.Check); !checks {
+			l.repository(key, row, a)
+		}
+		return
+	}
 	if _, err := entity.ParseUserPK(key.PK); err != nil {
 		l.breach(key, "%v", err)
 	}

@@ -1,0 +1,36 @@
+package tabletest
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// repository holds one write of a versioned repository's row against the rules that keep history: a head moves under the
+// head that was read, an entry of the log is put once, and what a snapshot says is never changed.
+func (l *Law) repository(key entity.Key, row entity.RepositoryRow, a table.Action) {
+	switch row.Kind {
+	case entity.HeadRow:
+		u, moves := a.(table.Update)
+		creates := moves && u.If.Row == table.RowMissing && !u.If.OrNoRow
+		if !creates && (!moves || !dependsOn(u.If, attrHeadRevID)) {
+			l.breach(key, "a head is written without a condition on %s", attrHeadRevID)
+		}
+	case entity.LogRow:
+		if p, puts := a.(table.Put); !puts || p.If.Row != table.RowMissing || p.If.OrNoRow {
+			l.breach(key, "an entry of the log is written otherwise than once")
+		}
+	case entity.SnapshotRow:
+		if _, updates := a.(table.Update); updates {
+			l.breach(key, "a row of a snapshot is changed")
+		}
+	}
+	if p, puts := a.(table.Put); puts {
+		for name := range p.Item {
+			if !camelCase.MatchString(name) && name != entity.AttrPK && name != entity.AttrSK {
+				l.breach(key, "attribute %s: want camelCase, and no key of an index", name)
+			}
+		}
+	}
+}
+
+const attrHeadRevID = "headRevId"
