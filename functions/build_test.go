@@ -58,7 +58,7 @@ func build(dir string, environment ...string) ([]byte, error) {
 }
 
 // maxProgram is what a deployed program may have, in bytes: it is read whole at a cold start.
-const maxProgram = 12 << 20
+const maxProgram = 13 << 20
 
 func TestEveryFunctionBuildsForTheDeploymentAndIsSmall(t *testing.T) {
 	t.Parallel()

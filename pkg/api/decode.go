@@ -15,6 +15,9 @@ import (
 const (
 	// maxDepth bounds the nesting of objects and lists in a body; the product's own documents have five levels.
 	maxDepth = 32
+	// maxValues bounds the values in a body, whatever their size: each takes many times the two or three bytes that it may
+	// have in the text. A hundred commands of series with all the dates they may have are 110,000, the largest tree 70,000.
+	maxValues = 250_000
 	// maxReason bounds, in bytes, what a message repeats of the client's own text.
 	maxReason = 200
 )
@@ -22,7 +25,7 @@ const (
 // decodeObject reads a body that is one JSON object: UTF-8, no member twice, nothing behind it. Values are string, bool,
 // json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is there, with nil.
 func decodeObject(body []byte) (map[string]any, *Problem) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	d := &decoding{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
 	v, err := decodeValue(d)
 	if err == nil {
 		err = expectEnd(d)
@@ -39,15 +42,25 @@ func decodeObject(body []byte) (map[string]any, *Problem) {
 
 var (
 	errTooDeep  = errors.New("the nesting is too deep")
+	errTooMany  = errors.New("there are too many values")
 	errTrailing = errors.New("there is something behind the JSON value")
 )
+
+// decoding is a body on its way.
+type decoding struct {
+	*jsontext.Decoder
+	values int
+}
 
 // depthError is a nesting beyond the bound, with where.
 type depthError struct{ at jsontext.Pointer }
 
 func (e *depthError) Error() string { return errTooDeep.Error() }
 
-func decodeValue(d *jsontext.Decoder) (any, error) {
+func decodeValue(d *decoding) (any, error) {
+	if d.values++; d.values > maxValues {
+		return nil, errTooMany
+	}
 	if d.StackDepth() > maxDepth {
 		return nil, &depthError{d.StackPointer()}
 	}
@@ -70,7 +83,7 @@ func decodeValue(d *jsontext.Decoder) (any, error) {
 	return nil, nil
 }
 
-func decodeMembers(d *jsontext.Decoder) (map[string]any, error) {
+func decodeMembers(d *decoding) (map[string]any, error) {
 	doc := map[string]any{}
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
@@ -86,7 +99,7 @@ func decodeMembers(d *jsontext.Decoder) (map[string]any, error) {
 	return doc, err
 }
 
-func decodeElements(d *jsontext.Decoder) ([]any, error) {
+func decodeElements(d *decoding) ([]any, error) {
 	list := []any{}
 	for d.PeekKind() != ']' {
 		v, err := decodeValue(d)
@@ -99,7 +112,7 @@ func decodeElements(d *jsontext.Decoder) ([]any, error) {
 	return list, err
 }
 
-func expectEnd(d *jsontext.Decoder) error {
+func expectEnd(d *decoding) error {
 	switch _, err := d.ReadToken(); err {
 	case io.EOF:
 		return nil
@@ -119,6 +132,8 @@ func problemOfJSON(err error) *Problem {
 	switch {
 	case errors.As(err, &deep):
 		return refuse(malformed, "The body is nested deeper than %d levels, at %s.", maxDepth, shorten(string(deep.at)))
+	case errors.Is(err, errTooMany):
+		return refuse(tooLarge, "The body has more than %d values.", maxValues)
 	case errors.Is(err, errTrailing):
 		return refuse(malformed, "The body has something behind the JSON value.")
 	case errors.Is(err, jsontext.ErrDuplicateName):

@@ -128,11 +128,18 @@ func (r *reading) finish() {
 	}
 }
 
+// maxElements bounds what is read of a list; how long a list may be is for the write side to judge, and is less.
+const maxElements = 10_000
+
 // readList reads a member that is a list of objects.
 func readList[T any](r *reading, name string, one func(*reading) T) (out []T, there bool) {
 	elements, there := r.list(name)
 	if !there {
 		return nil, false
+	}
+	if len(elements) > maxElements {
+		r.wrong.add(r.at+"/"+name, "must have at most %d members, has %d", maxElements, len(elements))
+		return nil, true
 	}
 	out = make([]T, 0, len(elements))
 	for i, e := range elements {

@@ -200,6 +200,8 @@ func TestTheTypesOfACommitAreReadStrictly(t *testing.T) {
 	b.want(413, post("/v1/values/revisions", `{"message":"`+strings.Repeat("a", 4<<20)+`"}`))
 	many := b.want(422, post("/v1/values/revisions", `{"operations":[`+strings.TrimSuffix(strings.Repeat("1,", 9000), ",")+`]}`))
 	b.Len(many.pointers(), 256)
+	b.Equal([]string{"/nodes"}, b.want(422, post("/v1/values/revisions", `{"edges":[],"nodes":[`+strings.Repeat("{},", 10_000)+`{}]}`)).pointers())
+	b.Equal("content-too-large", b.want(413, post("/v1/values/revisions", `{"nodes":[`+strings.Repeat("{},", 300_000)+`{}]}`)).problem())
 	b.Zero(b.store.Len())
 }
 
