@@ -236,8 +236,11 @@ func (p Prepared) moveHead(now time.Time) table.Update {
 
 func (p Prepared) headMoved(old entity.Item) error {
 	head, err := readHead(old)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case head.RevID == p.commit.RevID:
+		return nil // an earlier try of this publication moved it
 	}
 	return &ConflictError{p.at, head}
 }
