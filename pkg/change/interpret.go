@@ -33,6 +33,10 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	}
 	c.Kind = kind
 	if c.User, err = entity.ParseUserPK(rec.Key.PK); err != nil {
+		if row, ofRepository := entity.ParseRepositoryRow(rec.Key); ofRepository == nil {
+			c.User = row.Repository.User // a row that is no consumer's; a filter that lets it pass is no reason to park it
+			return c, nil
+		}
 		return Change{}, err
 	}
 	sk, err := entity.ParseSortKey(rec.Key.SK)
