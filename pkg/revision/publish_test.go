@@ -283,3 +283,20 @@ func TestTheLongestRisingRunIsKept(t *testing.T) {
 		require.Equal(t, c.want, revision.LongestRising(c.places))
 	}
 }
+
+func TestAnErrorThatNobodyKnowsLeavesTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	odd := errors.New("the line went dead")
+	b.fault = on("Transact", memory.After, odd)
+	res, err := b.commit("", "", words(40)...)
+	b.NoError(err, "the repetition finds what the first try did")
+	base, err := b.notes.Current(b.ctx, today)
+	b.NoError(err)
+	b.Equal(res.RevID, base.Head.RevID)
+
+	b.fault = on("Load", memory.After, odd)
+	_, err = b.commit(res.RevID, "", words(40)...)
+	b.ErrorIs(err, odd)
+	b.Len(b.orphans(), 1, "rows may still be on their way: the draft stays until somebody looks")
+}

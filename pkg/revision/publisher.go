@@ -51,8 +51,8 @@ type publication struct {
 }
 
 // publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if one
-// of the heads has moved, twinError and [ErrKeyReused] of the receipt, errSealed. After [table.ErrUnavailable] the
-// revisions may have been published; after any other error they have not, and never will be.
+// of the heads has moved, twinError and [ErrKeyReused] of the receipt, errSealed. After those and what else isFinal the
+// revisions have not been published and never will be; after [table.ErrUnavailable] they may have been.
 func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...Prepared) error {
 	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
 	pub.choose()
@@ -60,10 +60,27 @@ func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...Prepare
 	if err == nil {
 		err = pub.commit(ctx)
 	}
-	if err != nil && !errors.Is(err, table.ErrUnavailable) {
+	if isFinal(err) {
 		pub.withdraw(ctx)
 	}
 	return err
+}
+
+// isFinal reports whether an error says that the call it came of has written nothing and will not write any more. An
+// error that the port does not know leaves that open.
+func isFinal(err error) bool {
+	var (
+		moved  *ConflictError
+		twin   *twinError
+		failed *table.ConditionError
+	)
+	switch {
+	case err == nil || errors.Is(err, table.ErrUnavailable):
+		return false
+	case errors.Is(err, table.ErrThrottled), errors.Is(err, table.ErrConflict), errors.Is(err, table.ErrInvalid), errors.Is(err, ErrKeyReused):
+		return true
+	}
+	return errors.As(err, &moved) || errors.As(err, &twin) || errors.As(err, &failed)
 }
 
 // choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB at
@@ -140,7 +157,7 @@ func (p *publication) commit(ctx context.Context) error {
 			return nil
 		case errors.As(err, &failed):
 			return judge(failed, judges)
-		case errors.Is(err, table.ErrUnavailable):
+		case !isFinal(err):
 			unknown = true
 		case !errors.Is(err, table.ErrConflict):
 			return p.doubt(unknown, err)

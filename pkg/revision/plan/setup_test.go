@@ -27,13 +27,16 @@ var morning = time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
 // bundle is both services over a store in memory whose calls are counted.
 type bundle struct {
 	*require.Assertions
-	ctx   context.Context
-	now   time.Time
-	ids   int
-	store *memory.Store
-	tree  *values.Service
-	plans *plan.Service
-	calls []memory.Call
+	ctx       context.Context
+	now       time.Time
+	ids       int
+	store     *memory.Store
+	law       *tabletest.Law
+	publisher *revision.Publisher
+	tree      *values.Service
+	plans     *plan.Service
+	first     string // a revision of the tree
+	calls     []memory.Call
 	// fault may fail a call.
 	fault func(memory.Call) error
 }
@@ -51,11 +54,9 @@ func setup(t testing.TB, actions int) *bundle {
 		}
 		return nil
 	}})
-	law := tabletest.NewLaw(b.store, entity.Product())
-	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(law.Broken()) })
-	p := revision.NewPublisher(revision.Config{Store: law, Now: b.clock, NewID: b.newID})
-	b.tree = values.New(p, b.newID)
-	b.plans = plan.New(p, b.tree, b.clock, b.newID)
+	b.law = tabletest.NewLaw(b.store, entity.Product())
+	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(b.law.Broken()) })
+	b.inline(0)
 	tree := values.Tree{Nodes: []values.Node{
 		{NodeID: drv, NodeType: values.Driver, Title: "Craft"}, {NodeID: mil, NodeType: values.Milestone, Title: "A chapter"},
 	}, Edges: []values.Edge{{ParentNodeID: drv, Order: 1, ChildNodeID: mil}}}
@@ -66,6 +67,13 @@ func setup(t testing.TB, actions int) *bundle {
 	_, err := b.tree.Commit(b.ctx, "ann", values.Commit{Message: "first", Source: values.SourceWeeklyReview, Tree: &tree})
 	b.NoError(err)
 	return b
+}
+
+// inline makes the services anew, with so many actions in a transaction.
+func (b *bundle) inline(actions int) {
+	b.publisher = revision.NewPublisher(revision.Config{Store: b.law, Now: b.clock, NewID: b.newID, Inline: actions})
+	b.tree = values.New(b.publisher, b.newID)
+	b.plans = plan.New(b.publisher, b.tree, b.clock, b.newID)
 }
 
 func (b *bundle) clock() time.Time { return b.now }
