@@ -191,7 +191,11 @@ func (b *bundle) inProcess(req *http.Request) *httptest.ResponseRecorder {
 
 // overHTTP has every request from here on go through a connection to a server.
 func (b *bundle) overHTTP() {
-	server := httptest.NewServer(b.api)
+	served := make(chan struct{}, 1) // a client may have its answer before the handler has told what it observed
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { served <- struct{}{} }()
+		b.api.ServeHTTP(w, r)
+	}))
 	b.t.Cleanup(server.Close)
 	b.exchange = func(req *http.Request) *httptest.ResponseRecorder {
 		sent := req.Clone(b.t.Context())
@@ -204,6 +208,7 @@ func (b *bundle) overHTTP() {
 		_, err = io.Copy(rec, answer.Body)
 		b.NoError(err)
 		b.NoError(answer.Body.Close())
+		<-served
 		return rec
 	}
 }
