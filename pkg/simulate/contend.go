@@ -117,8 +117,29 @@ func (h *history) overtakeInCourse(b bone, r *reader) {
 
 // flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
 func (h *history) flicker(b bone) {
+	if b.ref.Type == entity.TypeTask && h.luck.one(2) {
+		h.flickerTask(b)
+		return
+	}
 	for range 1 + h.luck.IntN(3) {
 		h.run(h.send(h.requestAbout(b)), -1)
+	}
+}
+
+// flickerTask completes a task, takes that back, and moves it.
+func (h *history) flickerTask(b bone) {
+	a := author{h, h.known.shelves[b.user]}
+	for i := range 3 {
+		it := a.items[b.ref.ID]
+		if it == nil {
+			return
+		}
+		text := [...]string{`{"status":"COMPLETED"}`, `{"status":"BACKLOG"}`, a.moveDue(it)}[i]
+		version := it.Int(entity.AttrVersion)
+		update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
+		h.run(h.send(&request{
+			name: "update " + b.ref.ID + " " + text, Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
+		}), -1)
 	}
 }
 

@@ -7,21 +7,38 @@ import (
 	"strings"
 )
 
-// Table is docs/planted.md: each mistake with what caught it, in their order.
-func Table(mistakes []Mistake, caught []Catch) string {
+const head = "# Planted mistakes\n\nWritten by `make planted`; [simulation.md](simulation.md) says what it is. " +
+	"Each row is what the last run that planted the mistake found.\n" +
+	"Histories are those played until the first of them broke an invariant; seconds are processor time on two cores, without that\n" +
+	"of the build, and on a machine that is busy with other things about twice what they are on one that is not.\n\n" +
+	"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n"
+
+// Table is docs/planted.md, in the order of the mistakes: a row for each that was hunted for, by its name, and for the others
+// the one that the former table has.
+func Table(mistakes []Mistake, caught map[string]Catch, former string) string {
 	var b strings.Builder
-	b.WriteString("# Planted mistakes\n\nWritten by `make planted`; [simulation.md](simulation.md) says what it is. " +
-		"Histories are those played until the first of them broke an invariant;\nseconds are processor time on two cores, without that of the build, and on a machine that is busy with other things\nabout twice what they are on one that is not.\n\n" +
-		"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n")
-	for i, m := range mistakes {
-		c := caught[i]
-		if !c.Caught {
-			c.Invariant = "**nothing**"
+	b.WriteString(head)
+	for _, m := range mistakes {
+		if c, ok := caught[m.Name]; ok {
+			b.WriteString(m.row(c))
+			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %.1f |\n",
-			m.Name, strings.ReplaceAll(m.Rule, "|", `\|`), strings.Join(m.files(), ", "), c.Invariant, c.Seed, c.Histories, c.Took.Seconds())
+		for line := range strings.Lines(former) {
+			if strings.HasPrefix(line, "| "+m.Name+" |") {
+				b.WriteString(line)
+			}
+		}
 	}
 	return b.String()
+}
+
+func (m Mistake) row(c Catch) string {
+	by, seed := c.Invariant, fmt.Sprint(c.Seed)
+	if !c.Caught {
+		by, seed = "**nothing**", ""
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %.1f |\n",
+		m.Name, strings.ReplaceAll(m.Rule, "|", `\|`), strings.Join(m.files(), ", "), by, seed, c.Histories, c.Took.Seconds())
 }
 
 // files are the mistake's, below pkg.

@@ -45,7 +45,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.Limit, "limit", 10*time.Second, "how long the simulation may look for one mistake, in processor time of two cores")
 	flags.Uint64Var(&o.From, "from", 0, "the `seed` to begin with")
 	flags.BoolVar(&o.compileOnly, "compile", false, "only see whether each mistake compiles")
-	flags.StringVar(&o.into, "into", "", "write the table of all mistakes into this `file`, if all are planted")
+	flags.StringVar(&o.into, "into", "", "bring the table of mistakes in this `file` up to date")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // plant plants each mistake and prints what becomes of it.
 func (o options) plant(ctx context.Context, wanted []planted.Mistake, out io.Writer) error {
-	var caught []planted.Catch
+	caught := map[string]planted.Catch{}
 	var survived []string
 	for _, m := range wanted {
 		if o.compileOnly {
@@ -100,19 +100,31 @@ func (o options) plant(ctx context.Context, wanted []planted.Mistake, out io.Wri
 		if err != nil {
 			return err
 		}
-		if caught = append(caught, c); !c.Caught {
+		if caught[m.Name] = c; !c.Caught {
 			survived = append(survived, m.Name)
 		}
 		fmt.Fprintf(out, "%-34s %s\n", m.Name, c)
 	}
 	fmt.Fprintf(out, "%d mistakes planted, %d not caught\n", len(wanted), len(survived))
-	if o.into != "" && o.only == nil && !o.compileOnly {
-		if err := os.WriteFile(o.into, []byte(planted.Table(wanted, caught)), 0o644); err != nil {
-			return fmt.Errorf("write the table: %w", err)
+	if o.into != "" && !o.compileOnly {
+		if err := o.write(caught); err != nil {
+			return err
 		}
 	}
 	if len(survived) > 0 {
 		return fmt.Errorf("not caught: %s", strings.Join(survived, ", "))
+	}
+	return nil
+}
+
+// write brings the table up to date.
+func (o options) write(caught map[string]planted.Catch) error {
+	former, err := os.ReadFile(o.into)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read the table: %w", err)
+	}
+	if err := os.WriteFile(o.into, []byte(planted.Table(planted.All(), caught, string(former))), 0o644); err != nil {
+		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
 }
