@@ -147,8 +147,24 @@ func (h *history) checkPassed(s *shelf) {
 		for _, w := range s.wantsOf(it, h.now) {
 			if !w.due.Before(left.Add(time.Second)) {
 				h.requireTold(s, w, ", though it passed")
+				h.requirePassed(s, w)
 			}
 		}
+	}
+}
+
+// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5).
+func (h *history) requirePassed(s *shelf, w want) {
+	it := s.items[w.id]
+	if w.snooze || s.raised[w.fence(s.user)] == 0 || !it.Has(entity.AttrRRule) || it.Has(entity.AttrDoneTriggerUtc) {
+		return
+	}
+	trigger, _ := it.Time(entity.AttrTriggerUtc)
+	if !it.Has(entity.AttrTzid) {
+		trigger = resolve(trigger, s.zone())
+	}
+	if !trigger.After(w.occurrence) {
+		h.violate("I5", s.user, w.id, "was told of %s, and its trigger stays at %s", entity.FormatInstant(w.occurrence), entity.FormatInstant(trigger))
 	}
 }
 
