@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// note is a repository of the simplest kind: one row for each word, of a plan's to-dos.
+// notes is a repository of the simplest kind: one row for each word, of a plan's to-dos.
 func notes(p *revision.Publisher) *revision.Repository[[]string] {
 	return revision.New(p, revision.Shape[[]string]{
 		SourceAttr: "reason", Sources: []string{"hand"},
