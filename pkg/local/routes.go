@@ -26,7 +26,10 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 		return nil, err
 	}
 	archiving.Store = store
-	publisher := revision.NewPublisher(revision.Config{Store: store, Now: p.clock.Now, NewID: uuid.NewString})
+	publisher := revision.NewPublisher(revision.Config{
+		Store: store, Now: p.clock.Now, NewID: uuid.NewString,
+		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // in the engine that is a child of this process
+	})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
 		Registry: p.registry,
