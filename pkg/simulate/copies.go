@@ -3,6 +3,7 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,6 +44,25 @@ func (h *history) copyProblem(s *shelf, id string, expired entity.Item) string {
 		return "the copy " + cold.Str(attrObject) + " is another item"
 	}
 	return ""
+}
+
+// checkLeft: who has finished a delivery leaves no copy that no row names, of a version that its item is past: if the record that
+// took the item on was applied already, nobody comes who would remove it (I6).
+func (h *history) checkLeft(w *worker) {
+	for _, name := range w.copied {
+		user, rest, _ := strings.Cut(strings.TrimPrefix(name, "archive/"), "/")
+		id, file, _ := strings.Cut(rest, "/")
+		s := h.known.shelves[user]
+		if _, err := h.copies.Get(noContext, name); s == nil || err != nil || h.copiedBy[name] != w || s.colds[id].Str(attrObject) == name {
+			continue
+		}
+		for _, rec := range h.stream.log {
+			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) && fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
+			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) && h.known.done["archive"][rec.Sequence] {
+				h.violate("I6", user, name, "is left by %s, and no row names it", w.name)
+			}
+		}
+	}
 }
 
 // bookkept are the attributes in which an item that was restored differs from what left.

@@ -58,6 +58,7 @@ type history struct {
 	wanted   entity.Ref // what the next request is to be about; zero for anything
 
 	known      *known
+	copiedBy   map[string]*worker // who put an object last
 	operations int64
 	happened   map[string]int
 	damaged    map[string]bool // by user, until a repair
@@ -103,7 +104,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
 	h.store = memory.New(func() time.Time { return h.now }, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)

@@ -131,7 +131,13 @@ func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
 	if w := p.h.current; w != nil && !w.dead && w.cursed == "" && strings.HasPrefix(name, consume.ParkedPrefix) {
 		p.h.violate("I8", "", name, "was parked, and would have succeeded later: %.300s", body)
 	}
-	_, err := blobCall(p.h, "put", name, func() (struct{}, error) { return struct{}{}, p.kept.Put(ctx, name, body) })
+	_, err := blobCall(p.h, "put", name, func() (struct{}, error) {
+		if w := p.h.current; w != nil {
+			w.copied = append(w.copied, name)
+			p.h.copiedBy[name] = w
+		}
+		return struct{}{}, p.kept.Put(ctx, name, body)
+	})
 	return err
 }
 

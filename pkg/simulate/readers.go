@@ -137,6 +137,7 @@ func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessa
 		case len(said.Failures) > 0:
 			answered(said.Failures[0].ID)
 		default:
+			h.checkLeft(w)
 			answered("")
 		}
 	}

@@ -37,7 +37,8 @@ type worker struct {
 	on     *coroutine
 	ended  bool
 
-	ahead time.Duration // of its clock
+	ahead  time.Duration // of its clock
+	copied []string      // objects that it put
 
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
