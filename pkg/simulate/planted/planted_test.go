@@ -5,7 +5,9 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
@@ -38,6 +40,52 @@ func TestEachMistakeFitsTheCodeAsItIs(t *testing.T) {
 			require.NoError(t, err, m.Name)
 		}
 	}
+}
+
+// quick are mistakes of each kind that a few histories show; make planted plants all.
+var quick = []string{
+	"ledger-no-hour-rule", "reminders-deletion-forgotten", "archive-without-cold-row", "loop-parks-throttling",
+}
+
+func TestTheSimulationCatchesMistakesOfEachKind(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds nexus several times")
+	}
+	byName := map[string]planted.Mistake{}
+	for _, m := range planted.All() {
+		byName[m.Name] = m
+	}
+	hunter := planted.Hunter{Root: root(t), Folder: t.TempDir(), Limit: 10 * time.Second}
+	for _, name := range quick {
+		require.Contains(t, byName, name)
+		c, err := hunter.Hunt(t.Context(), byName[name])
+		require.NoError(t, err)
+		require.True(t, c.Caught, "%s: %s", name, c)
+	}
+}
+
+func TestEveryMistakeIsInTheTable(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "planted.md"))
+	require.NoError(t, err)
+	rows := 0
+	for _, m := range planted.All() {
+		require.Contains(t, string(text), "| "+m.Name+" | ", "make planted writes it")
+		rows++
+	}
+	require.Equal(t, rows, strings.Count(string(text), "\n| ")-2, "and nothing else is in it")
+	require.NotContains(t, string(text), "| **nothing** |")
+}
+
+func TestTheTableKeepsWhatWasNotPlantedThisTime(t *testing.T) {
+	t.Parallel()
+	mistakes := []planted.Mistake{{Name: "a", Rule: "x|y", Edits: []planted.Edit{{File: "pkg/b/c.go"}}}, {Name: "b", Rule: "z"}, {Name: "new"}}
+	former := planted.Table(mistakes, map[string]planted.Catch{"a": {Caught: true, Invariant: "I1", Seed: 7}, "b": {Caught: true, Invariant: "I2", Seed: 8}}, "")
+	require.Contains(t, former, "| a | x\\|y | b/c.go | I1 | 7 | 0 | 0.0 |\n| b | z |  | I2 | 8 | 0 | 0.0 |\n")
+	now := planted.Table(mistakes, map[string]planted.Catch{"b": {Histories: 9, Took: time.Second}}, former)
+	require.Contains(t, now, "| a | x\\|y | b/c.go | I1 | 7 | 0 | 0.0 |\n| b | z |  | **nothing** |  | 9 | 1.0 |\n")
+	require.NotContains(t, now, "| new |")
 }
 
 func TestAnOverlayNamesACopyAndLeavesTheCodeAlone(t *testing.T) {
