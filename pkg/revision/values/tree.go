@@ -35,8 +35,9 @@ func (t NodeType) idPrefix() string {
 const (
 	MaxNodes = 2000
 	MaxEdges = 4 * MaxNodes
-	// MaxText bounds the titles and notes of a whole tree, in bytes, so that one answer can carry it.
-	MaxText  = 4 << 20
+	// MaxText bounds the titles and notes of a whole tree, in bytes: with the frame of 2,000 nodes and 8,000 edges, and each
+	// byte escaped twice, an answer of Lambda (6 MB) carries it.
+	MaxText  = 1 << 20
 	maxTitle = 500      // characters
 	maxNotes = 10 << 10 // bytes
 )
