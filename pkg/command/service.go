@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"nexus/pkg/entity"
@@ -26,6 +27,8 @@ type Service struct {
 	now      func() time.Time
 	newID    func() string
 	meta     *entity.Type
+	// compressors are *gzip.Writer that have done their work: one takes 800 KB.
+	compressors sync.Pool
 }
 
 // New returns a service. It panics if a part is missing, or if the registry has no USER_META: mistakes in the program.

@@ -105,7 +105,7 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 	if s.call.receipt == nil {
 		return nil
 	}
-	zipped, err := zip(answer)
+	zipped, err := s.call.zip(answer)
 	if err != nil {
 		return err
 	}
@@ -133,9 +133,14 @@ func (s *Steps) settle(doing string, err error) error {
 	return fmt.Errorf("%s receipt %s: %w", doing, s.call.receipt.key, err)
 }
 
-func zip(answer []byte) ([]byte, error) {
+func (s *Service) zip(answer []byte) ([]byte, error) {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w, ok := s.compressors.Get().(*gzip.Writer)
+	if !ok {
+		w = gzip.NewWriter(nil)
+	}
+	defer s.compressors.Put(w)
+	w.Reset(&b)
 	_, err := w.Write(answer)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("compress an answer: %w", err)

@@ -76,11 +76,11 @@ func Revision(it Item) int64 {
 }
 
 // deriveSequence counts the revisions of a task, reminder or exception that another calendar knows.
-func deriveSequence(w Write, fields []Field) {
+func deriveSequence(w Write) {
 	if w.Before == nil || !w.Before.Has(AttrSequence) || !Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return
 	}
-	if changedByClient(fields, w.Before, w.After) || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
+	if w.isByClient() || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
 		w.After[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
 	}
 }
@@ -116,7 +116,7 @@ func checkEventTimes(it Item) []FieldError {
 
 func deriveEvent(w Write) {
 	deriveEndDate(w.After)
-	deriveRevision(w, Event().Fields)
+	deriveRevision(w)
 }
 
 // deriveEndDate gives an all-day event its end: it lasts a day if nobody says more.
@@ -128,7 +128,7 @@ func deriveEndDate(it Item) {
 
 // deriveRevision gives an event its UID when it is created, and another revision whenever a client changes it. An event
 // that comes from another calendar brings both.
-func deriveRevision(w Write, fields []Field) {
+func deriveRevision(w Write) {
 	it := w.After
 	switch {
 	case w.Before == nil:
@@ -138,7 +138,7 @@ func deriveRevision(w Write, fields []Field) {
 		if !it.Has(AttrICalUID) {
 			it[AttrICalUID] = String(ICalUID(it.Str(AttrEventID)))
 		}
-	case changedByClient(fields, w.Before, it) && Equal(w.Before[AttrSequence], it[AttrSequence]):
+	case w.isByClient() && Equal(w.Before[AttrSequence], it[AttrSequence]):
 		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
 	}
 }
@@ -149,10 +149,11 @@ func ICalUID(id string) string { return id + "@" + icalDomain }
 // IDOfICalUID returns the id of the entity for which [ICalUID] made the UID; false if it was made elsewhere.
 func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid, "@"+icalDomain) }
 
-// changedByClient reports whether a field that clients set differs.
-func changedByClient(fields []Field, before, after Item) bool {
-	for _, f := range fields {
-		if f.Origin == FromClient && !Equal(before[f.Name], after[f.Name]) {
+// isByClient reports whether a field that clients set changes.
+func (w Write) isByClient() bool {
+	for i := range w.Type.Fields {
+		f := &w.Type.Fields[i]
+		if f.Origin == FromClient && !Equal(w.Before[f.Name], w.After[f.Name]) {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func Instance() *Type {
 				sequenceField, dueSetAtField,
 			})...),
 		Check:  checkOccurrence,
-		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w, Instance().Fields) },
+		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w) },
 		Index:  indexInstance,
 		Dues:   instanceDues,
 		Spans:  instanceSpans,

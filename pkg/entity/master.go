@@ -101,7 +101,7 @@ func deriveMaster(w Write) {
 	it := w.After
 	it[AttrEventID] = it[AttrMasterID]
 	deriveEndDate(it)
-	deriveRevision(w, Master().Fields)
+	deriveRevision(w)
 	if w.Before != nil && isCancelled(w.Before) != isCancelled(it) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}

@@ -14,7 +14,7 @@ func (t *Type) First(user, id string, fields Item, now time.Time, preferences It
 	it[t.IDAttr] = String(id)
 	it[AttrVersion] = Int(1)
 	it.SetTime(AttrCreatedAt, now)
-	t.finish(user, Write{After: it, Now: now, Preferences: preferences})
+	t.finish(user, Write{Type: t, After: it, Now: now, Preferences: preferences})
 	return it
 }
 
@@ -23,7 +23,7 @@ func (t *Type) Next(user string, before, after Item, now time.Time, preferences 
 	it := after.Clone()
 	it[AttrVersion] = Int(before.Int(AttrVersion) + 1)
 	delete(it, AttrTTL)
-	t.finish(user, Write{Before: before, After: it, Now: now, Preferences: preferences})
+	t.finish(user, Write{Type: t, Before: before, After: it, Now: now, Preferences: preferences})
 	if before.Str(AttrStatus) != it.Str(AttrStatus) { // by the change itself, or by what follows from it
 		delete(it, AttrRestoredAt)
 	}
@@ -45,7 +45,8 @@ func (t *Type) finish(user string, w Write) {
 // statesHold reports whether every Enum has one of its values. Index builds keys of them, before Validate has refused
 // what a client made up.
 func (t *Type) statesHold(it Item) bool {
-	for _, f := range t.Fields {
+	for i := range t.Fields {
+		f := &t.Fields[i]
 		if f.Kind == Enum && it.Has(f.Name) && !slices.Contains(f.Enum, it.Str(f.Name)) {
 			return false
 		}
@@ -54,13 +55,14 @@ func (t *Type) statesHold(it Item) bool {
 }
 
 func (k IndexKeys) set(it Item) {
-	for name, key := range map[string]string{
-		AttrGSI1PK: k.YearPK, AttrGSI1SK: k.YearSK, AttrGSI2PK: k.RecurrencePK, AttrGSI2SK: k.RecurrenceSK,
-		AttrGSI3PK: k.StatePK, AttrGSI3SK: k.StateSK,
+	for _, part := range [...]struct{ name, key string }{
+		{AttrGSI1PK, k.YearPK}, {AttrGSI1SK, k.YearSK}, {AttrGSI2PK, k.RecurrencePK}, {AttrGSI2SK, k.RecurrenceSK},
+		{AttrGSI3PK, k.StatePK}, {AttrGSI3SK, k.StateSK},
 	} {
-		delete(it, name)
-		if key != "" {
-			it[name] = String(key)
+		if part.key == "" {
+			delete(it, part.name)
+		} else {
+			it[part.name] = String(part.key)
 		}
 	}
 }

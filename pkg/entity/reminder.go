@@ -45,7 +45,7 @@ func Reminder() *Type {
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField,
 		),
 		Check:     checkReminder,
-		Derive:    func(w Write) { deriveReminder(w); deriveSequence(w, Reminder().Fields) },
+		Derive:    func(w Write) { deriveReminder(w); deriveSequence(w) },
 		Index:     indexReminder,
 		Dues:      reminderDues,
 		DueFields: []string{AttrRRule, AttrRRuleUntil},

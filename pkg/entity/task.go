@@ -47,7 +47,7 @@ func Task() *Type {
 			uidField, sequenceField, restoredAtField, dueSetAtField,
 		),
 		Check:     checkTaskTimes,
-		Derive:    func(w Write) { deriveTask(w); deriveSequence(w, Task().Fields) },
+		Derive:    func(w Write) { deriveTask(w); deriveSequence(w) },
 		Index:     indexTask,
 		Dues:      taskDues,
 		Spans:     taskSpans,

@@ -59,6 +59,7 @@ func (t *Type) DuesDiffer(before, after Item) bool {
 
 // Write is one change of an entity on its way to the table.
 type Write struct {
+	Type        *Type
 	Before      Item // nil when the entity is created
 	After       Item // what will be stored; Derive changes it
 	Now         time.Time
