@@ -147,7 +147,7 @@ func agendaAnswer(a query.Agenda) answer {
 	for i, e := range a.Entries {
 		out = appendComma(out, i)
 		out = append(out, '{')
-		out = e.Type.AppendMembers(out, e.Item)
+		out = e.AppendMembers(out)
 		out = append(out, `,"occurrenceStart":"`...)
 		out = append(entity.AppendInstant(out, e.OccurrenceStart), `","occurrenceEnd":"`...)
 		out = append(entity.AppendInstant(out, e.OccurrenceEnd), '"')

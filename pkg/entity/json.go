@@ -16,13 +16,23 @@ func (t *Type) AppendJSON(dst []byte, it Item) []byte {
 }
 
 // AppendMembers is [Type.AppendJSON] without the braces, for answers that add members of their own.
-func (t *Type) AppendMembers(dst []byte, it Item) []byte { return appendMembers(dst, t.Fields, it) }
+func (t *Type) AppendMembers(dst []byte, it Item) []byte {
+	return appendMembers(dst, t.Fields, it, nil)
+}
 
-func appendMembers(dst []byte, fields []Field, it Item) []byte {
+// AppendInherited is [Type.AppendMembers] of an item which has from another what clients set and it lacks.
+func (t *Type) AppendInherited(dst []byte, it, from Item) []byte {
+	return appendMembers(dst, t.Fields, it, from)
+}
+
+func appendMembers(dst []byte, fields []Field, it, from Item) []byte {
 	first := true
 	for i := range fields {
 		f := &fields[i]
 		v, ok := it[f.Name]
+		if !ok && f.Origin == FromClient {
+			v, ok = from[f.Name]
+		}
 		if !ok || f.Origin == Hidden {
 			continue
 		}
@@ -36,10 +46,11 @@ func appendMembers(dst []byte, fields []Field, it Item) []byte {
 		case f.Kind == Object:
 			inner, _ := v.(Map)
 			dst = append(dst, '{')
-			dst = appendMembers(dst, f.Fields, Item(inner))
+			dst = appendMembers(dst, f.Fields, Item(inner), nil)
 			dst = append(dst, '}')
-		case f.Kind == Instant && f.Zone != "" && !it.Has(f.Zone):
-			dst = appendString(dst, strings.TrimSuffix(it.Str(f.Name), "Z"))
+		case f.Kind == Instant && f.Zone != "" && !it.Has(f.Zone) && !from.Has(f.Zone):
+			reading, _ := v.(String)
+			dst = appendString(dst, strings.TrimSuffix(string(reading), "Z"))
 		default:
 			dst = appendValue(dst, v)
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
+	"nexus/pkg/series"
 )
 
 // AgendaQuery asks what a user has in a window of time.
@@ -24,9 +26,6 @@ type AgendaQuery struct {
 // Entry is one occurrence in the agenda.
 type Entry struct {
 	Type *entity.Type
-	// Item is the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it has of
-	// its series; of a recurring reminder the reminder, whichever of its occurrences this is.
-	Item entity.Item
 	// OccurrenceStart and OccurrenceEnd are real instants in UTC; the same for what has no length.
 	OccurrenceStart, OccurrenceEnd time.Time
 	// Date is the local date YYYYMMDD that the rule gives an occurrence of what recurs; empty for everything else.
@@ -35,7 +34,33 @@ type Entry struct {
 	// snooze of a reminder.
 	Virtual bool
 	place   place
+	item    entity.Item // nil for an occurrence of a series that is virtual: it is seldom needed
 	of      *recurring
+	wall    time.Time // of an occurrence of what recurs: the reading that the rule gives
+}
+
+// Item returns the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it has of
+// its series; of a recurring reminder the reminder, whichever of its occurrences this is.
+func (e Entry) Item() entity.Item {
+	if e.item == nil {
+		return e.of.series.Item(e.virtual())
+	}
+	return e.item
+}
+
+// AppendMembers appends the members of the item's JSON.
+func (e Entry) AppendMembers(dst []byte) []byte {
+	if e.item == nil {
+		return e.of.series.AppendVirtual(dst, e.Type, e.virtual())
+	}
+	return e.Type.AppendMembers(dst, e.item)
+}
+
+func (e Entry) virtual() series.Occurrence {
+	return series.Occurrence{
+		Date: e.Date, Start: e.OccurrenceStart, End: e.OccurrenceEnd,
+		Original: recurrence.Occurrence{Start: e.OccurrenceStart, Wall: e.wall},
+	}
 }
 
 // Agenda is a page of entries, by start, then id.
@@ -75,7 +100,7 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 	return w.answer(r.entries(k), k), nil
 }
 
-// answer cuts the entries to a page, and makes the items of those that recur.
+// answer cuts the entries to a page, and makes the items of exceptions.
 func (w window) answer(entries []*Entry, known known) Agenda {
 	page := make([]Entry, 0, min(len(entries), w.limit))
 	weight := 0
@@ -84,9 +109,9 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 			return w.leadsOn(page)
 		}
 		e := *entry
-		if e.of != nil && e.of.series != nil {
+		if e.item == nil && !e.Virtual {
 			o, _ := e.of.series.On(e.Date)
-			e.Item = e.of.series.Item(o)
+			e.item = e.of.series.Item(o)
 		}
 		if weight += e.weigh(); len(page) > 0 && weight > maxPageBytes {
 			return w.leadsOn(page)

@@ -25,7 +25,7 @@ func at(text string) time.Time {
 func shown(entries []query.Entry) []string {
 	var out []string
 	for _, e := range entries {
-		text := e.Item.Str("title") + " " + e.OccurrenceStart.Format(time.RFC3339)
+		text := e.Item().Str("title") + " " + e.OccurrenceStart.Format(time.RFC3339)
 		if !e.OccurrenceEnd.Equal(e.OccurrenceStart) {
 			text += " " + e.OccurrenceEnd.Format(time.RFC3339)
 		}
@@ -168,7 +168,7 @@ func TestManyEntriesOfOneInstantArePagedByID(t *testing.T) {
 		got := b.allEntries(query.AgendaQuery{From: noon, To: noon.Add(2 * time.Hour), Limit: limit})
 		var titles []string
 		for _, e := range got {
-			titles = append(titles, e.Item.Str("title"))
+			titles = append(titles, e.Item().Str("title"))
 		}
 		require.Equal(t, slices.Concat(want, want), titles, "events first: their ids come first")
 	}

@@ -30,7 +30,7 @@ func BenchmarkAgenda(b *testing.B) {
 		require.Len(b, page.Entries, query.DefaultLimit)
 		body = body[:0]
 		for _, e := range page.Entries {
-			body = e.Type.AppendJSON(body, e.Item)
+			body = e.AppendMembers(body)
 		}
 	}
 }

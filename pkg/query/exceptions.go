@@ -160,7 +160,7 @@ func (r *reading) showSnoozed(rec *recurring) {
 		return
 	}
 	r.occurrences = append(r.occurrences, Entry{
-		Type: rec.typ, Item: rec.row, OccurrenceStart: until, OccurrenceEnd: until, Date: r.snoozedDate(rec),
+		Type: rec.typ, item: rec.row, OccurrenceStart: until, OccurrenceEnd: until, Date: r.snoozedDate(rec),
 		place: place{until, rec.id}, of: rec,
 	})
 }

@@ -86,8 +86,9 @@ func checkAgainstOracle(t *rapid.T) {
 		want := g.oracle(q)
 		var got []string
 		for _, e := range b.allEntries(q) {
-			s := showing{start: e.OccurrenceStart, end: e.OccurrenceEnd, title: e.Item.Str("title"), status: e.Item.Str("status"), tags: e.Item.Strings("tags"), date: e.Date, virtual: e.Virtual}
+			s := showing{start: e.OccurrenceStart, end: e.OccurrenceEnd, title: e.Item().Str("title"), status: e.Item().Str("status"), tags: e.Item().Strings("tags"), date: e.Date, virtual: e.Virtual}
 			got = append(got, s.String())
+			require.Equal(t, string(e.Type.AppendMembers(nil, e.Item())), string(e.AppendMembers(nil)))
 		}
 		require.Equal(t, want, got, "%+v", q)
 	}

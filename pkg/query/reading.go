@@ -153,7 +153,7 @@ func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
 		}
 		if r.shows(span.Start, span.End) {
 			out = append(out, Entry{
-				Type: t, Item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End, place: place{span.Start, seen.Str(t.IDAttr)},
+				Type: t, item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End, place: place{span.Start, seen.Str(t.IDAttr)},
 			})
 		}
 	}

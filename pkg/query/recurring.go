@@ -169,10 +169,10 @@ func (r *reading) meet(rec *recurring, original recurrence.Occurrence) {
 	date := entity.CompactDate(original.Wall)
 	e := Entry{
 		Type: rec.typ, OccurrenceStart: original.Start, OccurrenceEnd: end, Date: date, Virtual: true,
-		place: place{original.Start, rec.id}, of: rec,
+		place: place{original.Start, rec.id}, of: rec, wall: original.Wall,
 	}
 	if rec.series == nil {
-		e.Item, e.Virtual = rec.row, date != rec.trigger
+		e.item, e.Virtual = rec.row, date != rec.trigger
 	} else {
 		e.place.id = entity.InstanceID(rec.id, date)
 	}

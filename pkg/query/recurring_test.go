@@ -159,9 +159,9 @@ func TestAnOccurrenceIsNamedByItsSeriesAndDate(t *testing.T) {
 		require.Equal(t, want.date, e.Date)
 		require.Equal(t, want.virtual, e.Virtual)
 		require.Equal(t, "INSTANCE", e.Type.Name)
-		require.Equal(t, "inst_"+want.date+"_000001", e.Item.Str("eventId"))
-		require.Equal(t, "mst_000001", e.Item.Str("masterId"))
-		require.Equal(t, "Room 1", e.Item.Str("location"))
+		require.Equal(t, "inst_"+want.date+"_000001", e.Item().Str("eventId"))
+		require.Equal(t, "mst_000001", e.Item().Str("masterId"))
+		require.Equal(t, "Room 1", e.Item().Str("location"))
 	}
 }
 
@@ -243,7 +243,7 @@ func (b *bench) addMoved(fields string, server entity.Item) entity.Item {
 func withDates(entries []query.Entry) []string {
 	var out []string
 	for _, e := range entries {
-		text := e.Item.Str("title") + " " + e.OccurrenceStart.Format(time.RFC3339) + " " + e.Date
+		text := e.Item().Str("title") + " " + e.OccurrenceStart.Format(time.RFC3339) + " " + e.Date
 		if e.Virtual {
 			text += " virtual"
 		}
@@ -311,7 +311,7 @@ func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
 	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: at("2025-12-02T00:00:00Z"), To: at("2026-06-01T00:00:00Z"), Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, page.Entries, 10)
-	require.Equal(t, "t", page.Entries[2].Item.Str("title"))
+	require.Equal(t, "t", page.Entries[2].Item().Str("title"))
 }
 
 // behind is a store whose indexes lag: they answer as they were.

@@ -8,7 +8,7 @@ const maxPageBytes = 1 << 20
 // weigh returns about how many bytes an entry has: a virtual occurrence as many as what it is an occurrence of.
 func (e *Entry) weigh() int {
 	if !e.Virtual {
-		return weigh(e.Item)
+		return weigh(e.item)
 	}
 	if e.of.weight == 0 {
 		e.of.weight = weigh(e.of.row)

@@ -25,8 +25,29 @@ func clientFields() []string {
 	return names
 }
 
-// usualAttributes is about how many an occurrence has, in a map that need not grow.
-const usualAttributes = 24
+// About how many attributes an occurrence has, and how many beside what it has of the series, in maps that need not grow.
+const (
+	usualAttributes = 24
+	ownAttributes   = 9
+)
+
+// AppendVirtual appends the members of a virtual occurrence's JSON: those of [Series.Item], without making it.
+func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte {
+	it := make(entity.Item, ownAttributes)
+	s.identify(it, o, s.master)
+	s.setSpan(it, o.Original)
+	return t.AppendInherited(dst, it, s.master)
+}
+
+// identify writes which occurrence it is, and which state of the row.
+func (s *Series) identify(it entity.Item, o Occurrence, row entity.Item) {
+	it[entity.AttrType] = entity.String(entity.TypeInstance)
+	it[entity.AttrEventID] = entity.String(entity.InstanceID(s.ID(), o.Date))
+	it[entity.AttrMasterID] = s.master[entity.AttrMasterID]
+	it[entity.AttrRecurrenceID] = entity.String(entity.FormatInstant(s.recurrenceID(o.Original)))
+	it[entity.AttrVersion] = row[entity.AttrVersion]
+	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
+}
 
 // Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own or of
 // the series. A virtual one has the series' version and times of change.
@@ -36,15 +57,9 @@ func (s *Series) Item(o Occurrence) entity.Item {
 	if row == nil {
 		row = s.master
 	}
-	for _, name := range []string{entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt} {
-		it[name] = row[name]
-	}
-	id := entity.InstanceID(s.ID(), o.Date)
 	it[entity.AttrPK] = s.master[entity.AttrPK]
 	it[entity.AttrSK] = entity.String(entity.InstancePrefix(s.ID()) + o.Date)
-	it[entity.AttrType] = entity.String(entity.TypeInstance)
-	it[entity.AttrEventID], it[entity.AttrMasterID] = entity.String(id), s.master[entity.AttrMasterID]
-	it[entity.AttrRecurrenceID] = entity.String(entity.FormatInstant(s.recurrenceID(o.Original)))
+	s.identify(it, o, row)
 	for _, name := range plainFields {
 		from := s.master
 		if o.Owns(name) {
@@ -53,6 +68,9 @@ func (s *Series) Item(o Occurrence) entity.Item {
 		put(it, name, from)
 	}
 	if o.Exception == nil || !HasOwnTimes(o.Exception) {
+		put(it, entity.AttrIsAllDay, s.master)
+		put(it, entity.AttrStartTzid, s.master)
+		put(it, entity.AttrEndTzid, s.master)
 		s.setSpan(it, o.Original)
 	} else {
 		for _, name := range spanFields {
@@ -81,9 +99,6 @@ func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 
 // setSpan writes the times that the rule gives the occurrence.
 func (s *Series) setSpan(it entity.Item, original recurrence.Occurrence) {
-	put(it, entity.AttrIsAllDay, s.master)
-	put(it, entity.AttrStartTzid, s.master)
-	put(it, entity.AttrEndTzid, s.master)
 	length := s.first.End.Sub(s.first.Start)
 	if s.master.Bool(entity.AttrIsAllDay) {
 		it[entity.AttrStartDate] = entity.String(entity.FormatDate(original.Wall))
