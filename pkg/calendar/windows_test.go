@@ -118,7 +118,7 @@ func (b *bench) window(r recorded) []string {
 		for _, e := range b.agenda(at, minTime(at.AddDate(1, 0, 0), to.Add(slack)), zone) {
 			start, end := e.OccurrenceStart, e.OccurrenceEnd
 			local := zone
-			if tzid := e.Item.Str(entity.AttrStartTzid); tzid != "" {
+			if tzid := e.Item().Str(entity.AttrStartTzid); tzid != "" {
 				var err error
 				local, err = entity.LoadZone(tzid)
 				b.NoError(err)
@@ -129,7 +129,7 @@ func (b *bench) window(r recorded) []string {
 				start, end = shownStart, shownEnd
 			}
 			if start.Before(to) && (!start.Before(from) || end.After(from)) {
-				found[e.Item.Key().String()] = line(e.Item.Str(entity.AttrTitle), shownStart, shownEnd)
+				found[e.Item().Key().String()] = line(e.Item().Str(entity.AttrTitle), shownStart, shownEnd)
 			}
 		}
 	}
