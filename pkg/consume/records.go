@@ -41,16 +41,19 @@ func Records(body []byte) ([]json.RawMessage, error) {
 
 // Event puts records together as the event with which Lambda delivers them.
 func Event(records []json.RawMessage) []byte {
-	out := append([]byte(`{"Records":[`), bytes.Join(rawBytes(records), []byte(","))...)
-	return append(out, `]}`...)
-}
-
-func rawBytes(records []json.RawMessage) [][]byte {
-	out := make([][]byte, len(records))
-	for i, r := range records {
-		out[i] = r
+	const begin, end = `{"Records":[`, `]}`
+	size := len(begin) + len(end)
+	for _, r := range records {
+		size += len(r) + 1
 	}
-	return out
+	out := append(make([]byte, 0, size), begin...)
+	for i, r := range records {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, r...)
+	}
+	return append(out, end...)
 }
 
 // envelope has one member of each form, by which it is told from the others.
