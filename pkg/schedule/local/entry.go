@@ -26,9 +26,16 @@ func (e *entry) waitsFor(s schedule.Schedule) bool {
 	return e != nil && !e.unsaved && e.State != Completed && e.At.Equal(s.At) && bytes.Equal(e.Payload, s.Payload)
 }
 
+// schedule returns a copy of what never changes; unlike [entry.copied] it needs no lock.
+func (e *entry) schedule() schedule.Schedule {
+	out := e.Schedule
+	out.Payload = bytes.Clone(e.Payload)
+	return out
+}
+
 func (e *entry) copied() Entry {
 	out := e.Entry
-	out.Payload = bytes.Clone(e.Payload)
+	out.Schedule = e.schedule()
 	return out
 }
 

@@ -71,7 +71,7 @@ func (s *Scheduler) call(ctx context.Context, e *entry) (succeeded bool, err err
 	if begun, err := s.begin(ctx, e); err != nil || !begun {
 		return false, err
 	}
-	if err := s.target(ctx, e.copied().Schedule); err != nil {
+	if err := s.target(ctx, e.schedule()); err != nil {
 		return false, &callError{e, err}
 	}
 	// The call was made: a caller that gives up now must not leave it unmarked.

@@ -22,7 +22,7 @@ func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, e
 	if e == nil {
 		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, schedule.ErrNotFound)
 	}
-	return e.copied().Schedule, nil
+	return e.schedule(), nil
 }
 
 // Each implements [schedule.Lister]. Visit may use the scheduler.

@@ -156,7 +156,7 @@ func (s *Scheduler) Due(now time.Time) []schedule.Schedule {
 	defer s.mu.Unlock()
 	var due []schedule.Schedule
 	for e := range inOrder(s.begun, s.waiting.until(now)) {
-		due = append(due, e.copied().Schedule)
+		due = append(due, e.schedule())
 	}
 	return due
 }
