@@ -78,8 +78,12 @@ const (
 // overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
 // it. Then the one goes on.
 func (h *history) overtake(b bone, r *reader) {
-	if h.luck.one(2) {
+	undo := ""
+	switch n := h.luck.IntN(6); {
+	case n < 3:
 		h.flicker(b)
+	case n == 3:
+		undo = h.conclude(b)
 	}
 	var slow *worker
 	if h.luck.one(10) {
@@ -91,8 +95,12 @@ func (h *history) overtake(b bone, r *reader) {
 	} else {
 		return
 	}
-	for range 1 + h.luck.IntN(2) {
-		h.run(h.send(h.requestAbout(b)), -1)
+	for i := range 1 + h.luck.IntN(2) {
+		if i == 0 && undo != "" {
+			h.change(b, undo)
+		} else {
+			h.run(h.send(h.requestAbout(b)), -1)
+		}
 		if h.luck.one(2) {
 			h.overtakeInCourse(b, r)
 		} else if batch := h.recordsOf(r, b); len(batch) > 0 {
@@ -129,18 +137,36 @@ func (h *history) flicker(b bone) {
 // flickerTask completes a task, takes that back, and moves it.
 func (h *history) flickerTask(b bone) {
 	a := author{h, h.known.shelves[b.user]}
-	for i := range 3 {
-		it := a.items[b.ref.ID]
-		if it == nil {
-			return
-		}
-		text := [...]string{`{"status":"COMPLETED"}`, `{"status":"BACKLOG"}`, a.moveDue(it)}[i]
-		version := it.Int(entity.AttrVersion)
-		update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
-		h.run(h.send(&request{
-			name: "update " + b.ref.ID + " " + text, Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
-		}), -1)
+	h.change(b, `{"status":"COMPLETED"}`)
+	h.change(b, `{"status":"BACKLOG"}`)
+	h.change(b, a.moveDue(a.items[b.ref.ID]))
+}
+
+// conclude brings an item into a state that ends with its expiry, and returns the change that takes it out again; none for kinds
+// that have no such state.
+func (h *history) conclude(b bone) (undo string) {
+	switch b.ref.Type {
+	case entity.TypeTask:
+		h.change(b, `{"status":"ARCHIVED"}`)
+		return `{"status":"BACKLOG"}`
+	case entity.TypeEvent:
+		h.change(b, `{"status":"CANCELLED"}`)
+		return `{"status":"CONFIRMED"}`
 	}
+	return ""
+}
+
+// change is a patch of the item as its user sees it.
+func (h *history) change(b bone, text string) {
+	it := h.known.shelves[b.user].items[b.ref.ID]
+	if it == nil {
+		return
+	}
+	version := it.Int(entity.AttrVersion)
+	update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
+	h.run(h.send(&request{
+		name: "update " + b.ref.ID + " " + text, Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
+	}), -1)
 }
 
 // onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend for.
