@@ -23,12 +23,8 @@ LOADFLAGS ?=
 SCALEFLAGS ?=
 PLANTEDFLAGS ?=
 
-# -buildvcs=false: the same source gives the same binary, also in a checkout that belongs to someone else.
-FUNCTION_FLAGS := -trimpath -buildvcs=false -ldflags '-s -w -buildid=' -tags lambda.norpc
-FUNCTIONS      := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
-
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build functions clean
+.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package functions clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,12 +81,10 @@ icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 build: ## build the command line as bin/nexus
 	$(GO) build -trimpath -buildvcs=false -o bin/nexus ./cmd/nexus
 
-functions: ## build the Lambda functions for arm64 under dist
-	@for name in $(FUNCTIONS); do \
-		CGO_ENABLED=0 GOOS=linux GOARCH=arm64 \
-			$(GO) build $(FUNCTION_FLAGS) -o dist/functions/$$name/bootstrap ./functions/$$name || exit 1; \
-		printf '%-12s %s bytes\n' $$name $$(wc -c <dist/functions/$$name/bootstrap); \
-	done
+package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
+	$(GO) run ./functions/internal/bundle/run dist/functions
+
+functions: package
 
 clean: ## remove what was built and installed here; data stay
 	rm -rf bin dist

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/functions/env"
+	"nexus/functions/internal/bundle"
 )
 
 // bin is the folder of the programs, built for this machine before the first test runs.
@@ -29,8 +29,8 @@ func run(m *testing.M) int {
 	}
 	bin = dir
 	code := 1
-	if out, err := build(dir); err != nil {
-		fmt.Fprintf(os.Stderr, "build the functions: %v\n%s", err, out)
+	if err := build(bundle.Here(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
 	}
@@ -44,17 +44,15 @@ func run(m *testing.M) int {
 // maxBuild bounds a build with a cold cache.
 const maxBuild = 5 * time.Minute
 
-// build builds all functions as the deployment does, except for what the environment says of the target.
-func build(dir string, environment ...string) ([]byte, error) {
+// build builds all functions as the deployment does, for the machine.
+func build(machine bundle.Machine, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxBuild)
 	defer cancel()
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", "lambda.norpc", "-o", dir + string(filepath.Separator)}
+	var packages []string
 	for _, f := range env.Functions() {
-		args = append(args, "./"+string(f))
+		packages = append(packages, "./"+string(f))
 	}
-	command := exec.CommandContext(ctx, "go", args...)
-	command.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
-	return command.CombinedOutput()
+	return bundle.Build(ctx, "", machine, dir, packages...)
 }
 
 // maxProgram is what a deployed program may have, in bytes: it is read whole at a cold start.
@@ -63,8 +61,7 @@ const maxProgram = 13 << 20
 func TestEveryFunctionBuildsForTheDeploymentAndIsSmall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, err := build(dir, "GOOS=linux", "GOARCH=arm64")
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, build(bundle.Lambda(), dir))
 	for _, f := range env.Functions() {
 		program, err := os.Stat(filepath.Join(dir, string(f)))
 		require.NoError(t, err)
