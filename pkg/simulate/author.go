@@ -36,6 +36,9 @@ var zoneNames = []string{newYork, london, lordHowe, apia, "UTC"}
 // most is how many items of a kind a user makes before changing those there are.
 const most = 3
 
+// wallLayout is a time that floats.
+const wallLayout = "2006-01-02T15:04:05"
+
 // document reads the JSON text of a request.
 func document(text string) map[string]any {
 	d := json.NewDecoder(strings.NewReader(text))
@@ -260,7 +263,7 @@ func (a author) soon() time.Time {
 func (a author) timeIn(name, zoneName string) string {
 	at := a.soon()
 	if a.luck.one(3) {
-		return fmt.Sprintf(`%q:%q`, name, at.Format("2006-01-02T15:04:05"))
+		return fmt.Sprintf(`%q:%q`, name, at.Format(wallLayout))
 	}
 	return fmt.Sprintf(`%q:%q,%q:%q`, name, at.Format(time.RFC3339), zoneName, pick(a.luck, zoneNames...))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 )
@@ -47,6 +48,9 @@ func (h *history) contend() {
 	}
 	h.happened["contended"]++
 	h.tell("several want %s of %s", b.ref, b.user)
+	if h.luck.one(4) && h.takeBack(b) {
+		return
+	}
 	favourite := h.readers[h.luck.IntN(len(h.readers))]
 	if h.luck.one(2) {
 		h.overtake(b, favourite)
@@ -68,22 +72,19 @@ func (h *history) contend() {
 	}
 }
 
-// maxStart and maxRepair bound the calls that the one has made who is overtaken: more than a delivery of one record, or a repair
-// of one user, needs.
+// maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one record, a
+// repair of one user, or a cold copy needs.
 const (
 	maxStart  = 14
 	maxRepair = 100
+	maxCopy   = 6
 )
 
 // overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
 // it. Then the one goes on.
 func (h *history) overtake(b bone, r *reader) {
-	undo := ""
-	switch n := h.luck.IntN(6); {
-	case n < 3:
+	if h.luck.one(2) {
 		h.flicker(b)
-	case n == 3:
-		undo = h.conclude(b)
 	}
 	var slow *worker
 	if h.luck.one(10) {
@@ -95,12 +96,8 @@ func (h *history) overtake(b bone, r *reader) {
 	} else {
 		return
 	}
-	for i := range 1 + h.luck.IntN(2) {
-		if i == 0 && undo != "" {
-			h.change(b, undo)
-		} else {
-			h.run(h.send(h.requestAbout(b)), -1)
-		}
+	for range 1 + h.luck.IntN(2) {
+		h.run(h.send(h.requestAbout(b)), -1)
 		if h.luck.one(2) {
 			h.overtakeInCourse(b, r)
 		} else if batch := h.recordsOf(r, b); len(batch) > 0 {
@@ -142,18 +139,34 @@ func (h *history) flickerTask(b bone) {
 	h.change(b, a.moveDue(a.items[b.ref.ID]))
 }
 
-// conclude brings an item into a state that ends with its expiry, and returns the change that takes it out again; none for kinds
-// that have no such state.
-func (h *history) conclude(b bone) (undo string) {
+// takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is still at
+// it, which may see that through before it goes on. It returns whether the item's kind has such a state.
+func (h *history) takeBack(b bone) bool {
+	var conclude, undo string
 	switch b.ref.Type {
 	case entity.TypeTask:
-		h.change(b, `{"status":"ARCHIVED"}`)
-		return `{"status":"BACKLOG"}`
+		conclude, undo = `{"status":"ARCHIVED"}`, `{"status":"BACKLOG"}`
 	case entity.TypeEvent:
-		h.change(b, `{"status":"CANCELLED"}`)
-		return `{"status":"CONFIRMED"}`
+		conclude, undo = `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`
+	default:
+		return false
 	}
-	return ""
+	h.change(b, conclude)
+	r := h.readers[slices.IndexFunc(h.readers, func(r *reader) bool { return slices.Contains(r.consumers, archive.Name) })]
+	batch := h.recordsOf(r, b)
+	if len(batch) == 0 {
+		return true
+	}
+	slow := h.handleBeside(r, batch)
+	h.run(slow, h.luck.IntN(maxCopy))
+	h.change(b, undo)
+	if h.luck.one(2) {
+		h.overtakeInCourse(b, r)
+	}
+	if !slow.ended {
+		h.run(slow, -1)
+	}
+	return true
 }
 
 // change is a patch of the item as its user sees it.

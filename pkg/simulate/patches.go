@@ -54,6 +54,20 @@ func (a author) move(it entity.Item) string {
 	return `{"isAllDay":false,"startDate":null,"endDate":null,"endUtc":null,` + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + `}`
 }
 
+// shift moves an event by minutes or hours, so that a series keeps its dates, mostly.
+func (a author) shift(it entity.Item) string {
+	at, ok := it.Time(entity.AttrStartUtc)
+	if !ok {
+		return a.move(it)
+	}
+	at = at.Add(time.Duration(a.luck.IntN(360)-180) * time.Minute)
+	layout := time.RFC3339
+	if !it.Has(entity.AttrStartTzid) {
+		layout = wallLayout
+	}
+	return fmt.Sprintf(`{"startUtc":%q,"endUtc":null}`, at.Format(layout))
+}
+
 // act is what its user does with a reminder.
 func (a author) act(id string) (command.Command, *int64, string) {
 	switch a.luck.IntN(4) {
@@ -98,10 +112,10 @@ func (a author) series(id string, master entity.Item, expected *int64) (command.
 	change := func(text string) (command.Command, *int64, string) {
 		return command.UpdateSeries{ID: id, Patch: document(text)}, expected, "change " + id + " " + text
 	}
-	switch a.luck.IntN(16) {
+	switch a.luck.IntN(18) {
 	case 0, 1:
 		return put("{" + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + "}")
-	case 2:
+	case 2, 16:
 		return put(a.remind())
 	case 3:
 		return put(pick(a.luck, `{}`, `{}`, fmt.Sprintf(`{"title":"o%d"}`, a.step), `{"status":"TENTATIVE"}`))
@@ -130,6 +144,8 @@ func (a author) series(id string, master entity.Item, expected *int64) (command.
 		return command.SplitSeries{ID: id, Date: date, Changes: document(text)}, expected, "split " + id + " " + date + " " + text
 	case 14:
 		return put(`{"status":"CANCELLED","reminderMinutes":[15]}`)
+	case 15:
+		return change(a.shift(master))
 	}
 	return put("{" + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + `,"reminderMinutes":[20]}`)
 }
