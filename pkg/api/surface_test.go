@@ -1,0 +1,46 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/api"
+	"nexus/pkg/entity"
+)
+
+// reached sends a request to a part and returns the operation that took it, and the answer's status.
+func reached(t *testing.T, part api.Part, r api.Route, user string) (operation string, status int) {
+	t.Helper()
+	b := setup(t, func(c *api.Config) { c.Part = part })
+	request := httptest.NewRequestWithContext(t.Context(), r.Method, regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(r.Path, "x"), nil)
+	if user != "" {
+		request.Header.Set("Authorization", "Bearer "+user)
+	}
+	answer := httptest.NewRecorder()
+	b.api.ServeHTTP(answer, request)
+	require.Len(t, b.seen.all, 1)
+	return b.seen.all[0].Operation, answer.Code
+}
+
+func TestEveryRouteLeadsToItsOperationInThePartThatItNames(t *testing.T) {
+	t.Parallel()
+	other := map[api.Part]api.Part{api.OnlyCommands: api.OnlyQueries, api.OnlyQueries: api.OnlyCommands}
+	seen := map[string]bool{}
+	for _, r := range api.Routes(entity.Product()) {
+		at := r.Method + " " + r.Path
+		require.False(t, seen[at], "%s is there twice", at)
+		seen[at] = true
+		operation, _ := reached(t, r.Part, r, "ann")
+		require.Equal(t, r.Operation, operation, "%s", at)
+		if _, status := reached(t, other[r.Part], r, "ann"); r.Path != "/healthz" {
+			require.Equal(t, http.StatusNotFound, status, "%s", at)
+		}
+		_, status := reached(t, r.Part, r, "")
+		require.Equal(t, !r.Open, status == http.StatusUnauthorized, "%s", at)
+	}
+	require.True(t, seen["POST /v1/tasks"] && seen["HEAD /v1/tasks"] && seen["GET /openapi.json"])
+}
