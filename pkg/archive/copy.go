@@ -24,7 +24,7 @@ const (
 
 // object is the name of the cold copy of one version of an item.
 func object(user, itemID string, version int64) string {
-	return "archive/" + user + "/" + itemID + "/" + strconv.FormatInt(version, 10) + ".json"
+	return CopiesPrefix(user) + itemID + "/" + strconv.FormatInt(version, 10) + ".json"
 }
 
 // coldCopy is the form of the object: the item in DynamoDB's JSON, as it stood in the table before it had a ttl. So one

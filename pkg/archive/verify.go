@@ -222,8 +222,11 @@ func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err e
 	return true, c.dropUnnamed(ctx, r.User, r.ID, r.Cold.Int(entity.AttrVersion))
 }
 
+// AllCopiesPrefix begins the names of all cold copies; the user's id and a slash follow.
+const AllCopiesPrefix = "archive/"
+
 // CopiesPrefix begins the names of all cold copies of a user.
-func CopiesPrefix(user string) string { return "archive/" + user + "/" }
+func CopiesPrefix(user string) string { return AllCopiesPrefix + user + "/" }
 
 // ReadCopyName returns whose copy, and of which version, an object of a user is.
 func ReadCopyName(user, name string) (id string, version int64, ok bool) {
