@@ -173,7 +173,7 @@ func TestEveryBrokenRuleIsNamedWithItsNode(t *testing.T) {
 
 	rev := b.grow("")
 	broken := b.want(422, post("/v1/values/revisions", edits(rev, `{"op":"complete","nodeId":"`+health+`"}`)))
-	b.Equal([]string{health + " completed-driver /operations/0/completedAt"}, broken.faults())
+	b.Equal([]string{health + " completed-driver /operations/0"}, broken.faults())
 }
 
 func TestTheTypesOfACommitAreReadStrictly(t *testing.T) {

@@ -84,7 +84,7 @@ func brokenEdits() []violation {
 		{new: `{"op":"reorder","nodeId":"` + health + `","order":["` + race + `"]}`, fault: health + " operation-order /operations/0/order"},
 		{new: `{"op":"archive","nodeId":"` + run + `","title":"x"}`, fault: run + " operation-field /operations/0/title"},
 		{new: `{"op":"delete","nodeId":"` + run + `"},{"op":"complete","nodeId":"` + run + `"}`, fault: run + " operation-state /operations/1/nodeId"},
-		{new: `{"op":"link","nodeId":"` + race + `","parentId":"` + race + `"}`, fault: race + " edge-to-itself /operations/0/childNodeId"},
+		{new: `{"op":"link","nodeId":"` + race + `","parentId":"` + race + `"}`, fault: race + " edge-to-itself /operations/0/nodeId"},
 	}
 }
 

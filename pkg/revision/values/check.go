@@ -19,10 +19,14 @@ type checker struct {
 	nodes  map[string]*Node
 }
 
-// places say where in the request a node or an edge stands, as a JSON Pointer.
+// place says where in the request a field of a node or an edge stands, as a JSON Pointer; "" is the node or edge itself.
+// Where the request has no such field, it is the nearest thing that the client did send.
+type place func(field string) string
+
+// places say where in the request nodes and edges stand, by their positions in the tree that is checked.
 type places struct {
-	node func(i int) string
-	edge func(i int) string
+	node func(i int) place
+	edge func(i int) place
 	// whole is the place of the list of nodes, and of what is not in it.
 	whole string
 }
@@ -66,7 +70,7 @@ func (c *checker) checkNode(i int, n *Node) {
 	at := c.place.node(i)
 	was := c.before[n.NodeID]
 	if c.nodes[n.NodeID] != n {
-		c.Add(RuleNodeTwice, n.NodeID, at+"/nodeId", "stands there twice")
+		c.Add(RuleNodeTwice, n.NodeID, at("nodeId"), "stands there twice")
 		return
 	}
 	c.checkIdentity(at, n, was)
@@ -79,17 +83,17 @@ func (c *checker) checkNode(i int, n *Node) {
 		n.CreatedAt = c.now
 	case was == nil && n.CreatedAt.Equal(c.now): // made by an operation of this very commit
 	case was == nil:
-		c.Add(RuleCreatedAt, n.NodeID, at+"/createdAt", "is set by the server")
+		c.Add(RuleCreatedAt, n.NodeID, at("createdAt"), "is set by the server")
 	case n.CreatedAt.IsZero():
 		n.CreatedAt = was.CreatedAt
 	case !n.CreatedAt.Equal(was.CreatedAt):
-		c.Add(RuleCreatedAt, n.NodeID, at+"/createdAt", "was %s and cannot change", entity.FormatInstant(was.CreatedAt))
+		c.Add(RuleCreatedAt, n.NodeID, at("createdAt"), "was %s and cannot change", entity.FormatInstant(was.CreatedAt))
 	}
 	if n.NodeType == Driver && !n.CompletedAt.IsZero() {
-		c.Add(RuleCompletedDriver, n.NodeID, at+"/completedAt", "a driver is never completed")
+		c.Add(RuleCompletedDriver, n.NodeID, at("completedAt"), "a driver is never completed")
 	}
 	if since := n.CompletedAt; !since.IsZero() && !c.plausible(since) {
-		c.Add(RuleCompletedAt, n.NodeID, at+"/completedAt", "must be an instant that has passed")
+		c.Add(RuleCompletedAt, n.NodeID, at("completedAt"), "must be an instant that has passed")
 	}
 	c.checkDeletion(at, n, was)
 }
@@ -97,60 +101,60 @@ func (c *checker) checkNode(i int, n *Node) {
 // plausible reports whether something can have happened at the instant.
 func (c *checker) plausible(at time.Time) bool { return !at.After(c.now) && at.Year() >= 1900 }
 
-func (c *checker) checkIdentity(at string, n, was *Node) {
+func (c *checker) checkIdentity(at place, n, was *Node) {
 	prefix := n.NodeType.idPrefix()
 	if prefix == "" {
-		c.Add(RuleNodeType, n.NodeID, at+"/nodeType", "must be one of %s, %s, %s", Driver, Milestone, Action)
+		c.Add(RuleNodeType, n.NodeID, at("nodeType"), "must be one of %s, %s, %s", Driver, Milestone, Action)
 		return
 	}
 	if was != nil {
 		if was.NodeType != n.NodeType {
-			c.Add(RuleNodeTypeChanged, n.NodeID, at+"/nodeType", "was %s and cannot change", was.NodeType)
+			c.Add(RuleNodeTypeChanged, n.NodeID, at("nodeType"), "was %s and cannot change", was.NodeType)
 		}
 		return
 	}
 	if entity.CheckID(prefix, n.NodeID) == nil || entity.CheckID(entity.NodePrefix, n.NodeID) == nil {
 		if entity.CheckClientID(prefix, n.NodeID) != nil && entity.CheckClientID(entity.NodePrefix, n.NodeID) != nil {
-			c.Add(RuleNewNodeID, n.NodeID, at+"/nodeId", "a new node's id ends in a lower-case UUID")
+			c.Add(RuleNewNodeID, n.NodeID, at("nodeId"), "a new node's id ends in a lower-case UUID")
 		}
 		return
 	}
-	c.Add(RuleNodeID, n.NodeID, at+"/nodeId", "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
+	c.Add(RuleNodeID, n.NodeID, at("nodeId"), "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
 }
 
-func (c *checker) checkText(at string, n *Node) {
+func (c *checker) checkText(at place, n *Node) {
 	switch {
 	case !utf8.ValidString(n.Title):
-		c.Add(RuleText, n.NodeID, at+"/title", "must be valid UTF-8")
+		c.Add(RuleText, n.NodeID, at("title"), "must be valid UTF-8")
 	case n.Title == "":
-		c.Add(RuleTitleMissing, n.NodeID, at+"/title", "must not be empty")
+		c.Add(RuleTitleMissing, n.NodeID, at("title"), "must not be empty")
 	case utf8.RuneCountInString(n.Title) > maxTitle:
-		c.Add(RuleTitleLong, n.NodeID, at+"/title", "must have at most %d characters", maxTitle)
+		c.Add(RuleTitleLong, n.NodeID, at("title"), "must have at most %d characters", maxTitle)
 	}
 	switch {
 	case !utf8.ValidString(n.Notes):
-		c.Add(RuleText, n.NodeID, at+"/notes", "must be valid UTF-8")
+		c.Add(RuleText, n.NodeID, at("notes"), "must be valid UTF-8")
 	case len(n.Notes) > maxNotes:
-		c.Add(RuleNotesLong, n.NodeID, at+"/notes", "must have at most %d bytes", maxNotes)
+		c.Add(RuleNotesLong, n.NodeID, at("notes"), "must have at most %d bytes", maxNotes)
 	}
 }
 
 // checkDeletion looks at what makes a node a tombstone, and keeps one as it was until it is restored.
-func (c *checker) checkDeletion(at string, n, was *Node) {
+func (c *checker) checkDeletion(at place, n, was *Node) {
 	if !n.Deleted() {
 		return
 	}
 	if !n.Archived {
-		c.Add(RuleDeletedUnarchived, n.NodeID, at+"/archived", "what is deleted is archived too")
+		c.Add(RuleDeletedUnarchived, n.NodeID, at("archived"), "what is deleted is archived too")
 	}
 	switch {
 	case !c.plausible(n.DeletedAt) || n.DeletedAt.Before(n.CreatedAt):
-		c.Add(RuleDeletedAt, n.NodeID, at+"/deletedAt", "must be an instant between the node's creation and now")
+		c.Add(RuleDeletedAt, n.NodeID, at("deletedAt"), "must be an instant between the node's creation and now")
 	case was != nil && was.Deleted():
 		kept := *was
 		kept.CreatedAt, kept.RootDriverID = n.CreatedAt, n.RootDriverID // with findings of their own
 		if !sameNode(*n, kept) {
-			c.Add(RuleTombstoneChanged, n.NodeID, at, "is deleted and can only be restored")
+			c.Add(RuleTombstoneChanged, n.NodeID, at(""), "is deleted and can only be restored")
 		}
 	}
 }

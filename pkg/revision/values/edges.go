@@ -15,9 +15,9 @@ func (c *checker) checkEdges() {
 		at := c.place.edge(i)
 		switch {
 		case e.ParentNodeID == e.ChildNodeID:
-			c.Add(RuleEdgeToItself, e.ChildNodeID, at+"/childNodeId", "cannot be its own child")
+			c.Add(RuleEdgeToItself, e.ChildNodeID, at("childNodeId"), "cannot be its own child")
 		case pairs[pair{e.ParentNodeID, e.ChildNodeID}]:
-			c.Add(RuleEdgeTwice, e.ChildNodeID, at, "is a child of %s twice", e.ParentNodeID)
+			c.Add(RuleEdgeTwice, e.ChildNodeID, at(""), "is a child of %s twice", e.ParentNodeID)
 		}
 		pairs[pair{e.ParentNodeID, e.ChildNodeID}] = true
 		c.checkEnds(at, e)
@@ -28,31 +28,31 @@ func (c *checker) checkEdges() {
 	}
 }
 
-func (c *checker) checkEnds(at string, e *Edge) {
+func (c *checker) checkEnds(at place, e *Edge) {
 	parent, child := c.nodes[e.ParentNodeID], c.nodes[e.ChildNodeID]
 	switch {
 	case parent == nil:
-		c.Add(RuleEdgeParentUnknown, e.ParentNodeID, at+"/parentNodeId", "is not in the tree")
+		c.Add(RuleEdgeParentUnknown, e.ParentNodeID, at("parentNodeId"), "is not in the tree")
 	case parent.Deleted():
-		c.Add(RuleEdgeParentDeleted, e.ParentNodeID, at+"/parentNodeId", "is deleted and has no children")
+		c.Add(RuleEdgeParentDeleted, e.ParentNodeID, at("parentNodeId"), "is deleted and has no children")
 	case parent.NodeType == Action:
-		c.Add(RuleEdgeParentAction, e.ParentNodeID, at+"/parentNodeId", "is an action and has no children")
+		c.Add(RuleEdgeParentAction, e.ParentNodeID, at("parentNodeId"), "is an action and has no children")
 	}
 	switch {
 	case child == nil:
-		c.Add(RuleEdgeChildUnknown, e.ChildNodeID, at+"/childNodeId", "is not in the tree")
+		c.Add(RuleEdgeChildUnknown, e.ChildNodeID, at("childNodeId"), "is not in the tree")
 		return
 	case child.Deleted():
-		c.Add(RuleEdgeChildDeleted, e.ChildNodeID, at+"/childNodeId", "is deleted and has no parents")
+		c.Add(RuleEdgeChildDeleted, e.ChildNodeID, at("childNodeId"), "is deleted and has no parents")
 	case child.NodeType == Driver:
-		c.Add(RuleEdgeChildDriver, e.ChildNodeID, at+"/childNodeId", "is a driver: drivers have children only")
+		c.Add(RuleEdgeChildDriver, e.ChildNodeID, at("childNodeId"), "is a driver: drivers have children only")
 	}
 	switch e.ChildNodeType {
 	case "":
 		e.ChildNodeType = child.NodeType
 	case child.NodeType:
 	default:
-		c.Add(RuleEdgeChildType, e.ChildNodeID, at+"/childNodeType", "is %s", child.NodeType)
+		c.Add(RuleEdgeChildType, e.ChildNodeID, at("childNodeType"), "is %s", child.NodeType)
 	}
 }
 
@@ -61,7 +61,7 @@ func (c *checker) checkOrder(edges []int) {
 	seen := make([]bool, len(edges)+1)
 	for _, i := range edges {
 		e := c.tree.Edges[i]
-		at := c.place.edge(i) + "/order"
+		at := c.place.edge(i)("order")
 		switch {
 		case e.Order < 1 || e.Order > len(edges):
 			c.Add(RuleOrder, e.ChildNodeID, at, "the %d children of %s are counted from 1 to %d, without a gap", len(edges), e.ParentNodeID, len(edges))

@@ -1,6 +1,7 @@
 package values_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -153,13 +154,15 @@ func TestAnOperationThatMakesNoSenseIsRefusedWithItsPlace(t *testing.T) {
 		"a tombstone":                    {[]op{gone, {Kind: values.OpComplete, NodeID: act(1)}}, values.RuleOperationState, "/operations/1/nodeId"},
 		"a restored place of its own":    {[]op{{Kind: values.OpRestore, NodeID: act(1), ParentID: drv(1)}}, values.RuleOperationField, "/operations/0"},
 		"below itself":                   {[]op{{Kind: values.OpMove, NodeID: mil(1), ParentID: mil(2)}}, values.RuleCycle, "/operations/0"},
-		"below an action":                {[]op{{Kind: values.OpMove, NodeID: act(2), ParentID: act(1)}}, values.RuleEdgeParentAction, "/operations/0/parentNodeId"},
+		"below an action":                {[]op{{Kind: values.OpMove, NodeID: act(2), ParentID: act(1)}}, values.RuleEdgeParentAction, "/operations/0/parentId"},
 		"a driver that is not above":     {[]op{{Kind: values.OpUpdate, NodeID: act(1), DriverID: text(drv(2))}}, values.RuleDriverNotAbove, "/operations/0/driverId"},
 		"hanging on nothing":             {[]op{{Kind: values.OpUnlink, NodeID: act(2), ParentID: drv(1)}}, values.RuleNoParent, "/operations/0"},
 		"an id that can be guessed":      {[]op{{Kind: values.OpCreate, NodeID: "act_1", NodeType: values.Action, Title: text("x"), ParentID: drv(1)}}, values.RuleNewNodeID, "/operations/0/nodeId"},
-		"a driver cannot be completed":   {[]op{{Kind: values.OpComplete, NodeID: drv(1)}}, values.RuleCompletedDriver, "/operations/0/completedAt"},
+		"a driver cannot be completed":   {[]op{{Kind: values.OpComplete, NodeID: drv(1)}}, values.RuleCompletedDriver, "/operations/0"},
+		"no title":                       {[]op{{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/0/title"},
+		"a title, and moved then":        {[]op{{Kind: values.OpUpdate, NodeID: act(1), Title: text("")}, {Kind: values.OpMove, NodeID: act(1), ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/1"},
 		"a second edge between two":      {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(2)}}, values.RuleEdgeTwice, "/operations/0"},
-		"a driver cannot get a parent":   {[]op{{Kind: values.OpLink, NodeID: drv(2), ParentID: drv(1)}}, values.RuleEdgeChildDriver, "/operations/0/childNodeId"},
+		"a driver cannot get a parent":   {[]op{{Kind: values.OpLink, NodeID: drv(2), ParentID: drv(1)}}, values.RuleEdgeChildDriver, "/operations/0/nodeId"},
 		"restored below what is deleted": {[]op{{Kind: values.OpDelete, NodeID: mil(1)}, {Kind: values.OpRestore, NodeID: act(1)}}, values.RuleOperationParent, "/operations/1/parentId"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,4 +177,29 @@ func TestAnOperationThatMakesNoSenseIsRefusedWithItsPlace(t *testing.T) {
 			require.NotEmpty(t, got, "%v", broken)
 		})
 	}
+}
+
+func TestAFindingAboutOperationsPointsAtAFieldThatOperationsHave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.plant()
+	pointer := regexp.MustCompile(`^/operations(/[0-4](/(op|nodeId|nodeType|title|notes|driverId|parentMilestoneId|parentId|fromId|position|order))?)?$`)
+	w := newWood(44)
+	rules := map[revision.Rule]bool{}
+	for range 3000 {
+		var ops []op
+		for range 1 + w.luck.IntN(5) {
+			ops = append(ops, w.operation(first.State))
+		}
+		var found revision.Violations
+		values.Edit(&found, first.State, first.RevTs, w.newID, ops)
+		if found.Len() == 0 {
+			continue
+		}
+		for _, v := range broken(t, found.Err()) {
+			rules[v.Rule] = true
+			b.Regexp(pointer, v.Pointer, "%v: %+v", v, ops)
+		}
+	}
+	b.Greater(len(rules), 10)
 }

@@ -20,8 +20,9 @@ type editor struct {
 	chosen   map[string]bool     // nodes whose driver the client named
 	now      time.Time
 	newID    func() string
+	ops      []Operation
 	touched  map[string]int // the last operation about a node
-	op       int
+	op       int            // the one that is being carried out
 }
 
 func newEditor(v *revision.Violations, t Tree, now time.Time, newID func() string) *editor {
@@ -48,6 +49,7 @@ func (e *editor) apply(ops []Operation) {
 		e.Add(RuleTooManyOperations, "", "/operations", "a commit has at most %d operations, not %d", MaxOperations, len(ops))
 		return
 	}
+	e.ops = ops
 	for i, o := range ops {
 		e.op = i
 		e.carryOut(o)
@@ -135,20 +137,34 @@ func (e *editor) tree() Tree {
 	return t
 }
 
-// places points at the last operation about a node.
+// places points at the last operation about a node, and in it at what the client said of the field.
 func (e *editor) places(t *Tree) places {
 	const whole = "/operations"
-	of := func(ids ...string) string {
-		for _, id := range ids {
-			if i, ok := e.touched[id]; ok {
-				return whole + "/" + strconv.Itoa(i)
-			}
+	nowhere := func(string) string { return whole }
+	of := func(id string, spoken map[string]string) place {
+		i, touched := e.touched[id]
+		if !touched {
+			return nowhere
 		}
-		return whole
+		return func(field string) string {
+			at := whole + "/" + strconv.Itoa(i)
+			if other, renamed := spoken[field]; renamed {
+				field = other
+			}
+			if field == "nodeId" || slices.Contains(speaks[e.ops[i].Kind], field) {
+				return at + "/" + field
+			}
+			return at
+		}
 	}
 	return places{
-		node:  func(i int) string { return of(t.Nodes[i].NodeID) },
-		edge:  func(i int) string { return of(t.Edges[i].ChildNodeID, t.Edges[i].ParentNodeID) },
+		node: func(i int) place { return of(t.Nodes[i].NodeID, nil) },
+		edge: func(i int) place {
+			if _, touched := e.touched[t.Edges[i].ChildNodeID]; touched {
+				return of(t.Edges[i].ChildNodeID, map[string]string{"childNodeId": "nodeId", "parentNodeId": "parentId"})
+			}
+			return of(t.Edges[i].ParentNodeID, map[string]string{"parentNodeId": "nodeId"})
+		},
 		whole: whole,
 	}
 }

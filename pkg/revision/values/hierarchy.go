@@ -10,14 +10,14 @@ import (
 func (c *checker) checkHierarchy() {
 	up := c.parents()
 	order, rest := topDown(c.tree.Nodes, c.tree.Edges, c.nodes)
-	at := make(map[string]string, len(c.tree.Nodes))
+	at := make(map[string]place, len(c.tree.Nodes))
 	for i := range c.tree.Nodes {
-		if id := c.tree.Nodes[i].NodeID; at[id] == "" {
+		if id := c.tree.Nodes[i].NodeID; at[id] == nil {
 			at[id] = c.place.node(i)
 		}
 	}
 	for _, id := range rest {
-		c.Add(RuleCycle, id, at[id], "is above itself")
+		c.Add(RuleCycle, id, at[id](""), "is above itself")
 	}
 	for _, id := range order {
 		n := c.nodes[id]
@@ -88,15 +88,15 @@ func onCycle(nodes []Node, up map[string][]string, below map[string]int, done ma
 }
 
 // checkParents holds a node's first milestone against its edges, or chooses it.
-func (c *checker) checkParents(at string, n *Node, up []string) {
+func (c *checker) checkParents(at place, n *Node, up []string) {
 	if n.NodeType == Driver {
 		if n.ParentMilestoneID != "" {
-			c.Add(RuleParentForeign, n.NodeID, at+"/parentMilestoneId", "a driver has no parents")
+			c.Add(RuleParentForeign, n.NodeID, at("parentMilestoneId"), "a driver has no parents")
 		}
 		return
 	}
 	if len(up) == 0 {
-		c.Add(RuleNoParent, n.NodeID, at, "is below no driver: an edge must lead to it")
+		c.Add(RuleNoParent, n.NodeID, at(""), "is below no driver: an edge must lead to it")
 	}
 	var milestones []string
 	for _, id := range up {
@@ -108,11 +108,11 @@ func (c *checker) checkParents(at string, n *Node, up []string) {
 	case n.ParentMilestoneID == "":
 		n.ParentMilestoneID = c.firstMilestone(n, milestones)
 	case parent == nil:
-		c.Add(RuleParentUnknown, n.NodeID, at+"/parentMilestoneId", "is not in the tree")
+		c.Add(RuleParentUnknown, n.NodeID, at("parentMilestoneId"), "is not in the tree")
 	case parent.NodeType != Milestone:
-		c.Add(RuleParentType, n.NodeID, at+"/parentMilestoneId", "is %s", parent.NodeType)
+		c.Add(RuleParentType, n.NodeID, at("parentMilestoneId"), "is %s", parent.NodeType)
 	case !slices.Contains(milestones, n.ParentMilestoneID):
-		c.Add(RuleParentNoEdge, n.NodeID, at+"/parentMilestoneId", "has no edge to this node")
+		c.Add(RuleParentNoEdge, n.NodeID, at("parentMilestoneId"), "has no edge to this node")
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *checker) firstMilestone(n *Node, milestones []string) string {
 }
 
 // checkRoot holds rootDriverId against the chain of first parents, or derives it. Parents were looked at before.
-func (c *checker) checkRoot(at string, n *Node, up []string) {
+func (c *checker) checkRoot(at place, n *Node, up []string) {
 	roots := c.roots(n, up)
 	switch {
 	case len(roots) == 0:
@@ -138,7 +138,7 @@ func (c *checker) checkRoot(at string, n *Node, up []string) {
 			n.RootDriverID = was.RootDriverID
 		}
 	case !slices.Contains(roots, n.RootDriverID):
-		c.Add(RuleRootDriver, n.NodeID, at+"/rootDriverId", "must be %s", strings.Join(roots, " or "))
+		c.Add(RuleRootDriver, n.NodeID, at("rootDriverId"), "must be %s", strings.Join(roots, " or "))
 	}
 }
 
@@ -166,26 +166,26 @@ func (c *checker) roots(n *Node, up []string) []string {
 }
 
 // checkDriver holds driverId against the tree.
-func (c *checker) checkDriver(at string, n *Node, up map[string][]string) {
-	at += "/driverId"
+func (c *checker) checkDriver(at place, n *Node, up map[string][]string) {
+	field := at("driverId")
 	if n.NodeType != Action {
 		if n.DriverID != "" {
-			c.Add(RuleDriverForeign, n.NodeID, at, "only an action has a driverId")
+			c.Add(RuleDriverForeign, n.NodeID, field, "only an action has a driverId")
 		}
 		return
 	}
 	driver := c.nodes[n.DriverID]
 	switch {
 	case n.DriverID == "":
-		c.Add(RuleDriverMissing, n.NodeID, at, "an action must name its driver")
+		c.Add(RuleDriverMissing, n.NodeID, field, "an action must name its driver")
 	case driver == nil:
-		c.Add(RuleDriverUnknown, n.NodeID, at, "is not in the tree")
+		c.Add(RuleDriverUnknown, n.NodeID, field, "is not in the tree")
 	case driver.NodeType != Driver:
-		c.Add(RuleDriverType, n.NodeID, at, "is %s", driver.NodeType)
+		c.Add(RuleDriverType, n.NodeID, field, "is %s", driver.NodeType)
 	case driver.Deleted():
-		c.Add(RuleDriverDeleted, n.NodeID, at, "is deleted")
+		c.Add(RuleDriverDeleted, n.NodeID, field, "is deleted")
 	case n.RootDriverID != n.DriverID && len(up[n.NodeID]) > 0 && !above(n.NodeID, n.DriverID, up):
-		c.Add(RuleDriverNotAbove, n.NodeID, at, "is not above the action")
+		c.Add(RuleDriverNotAbove, n.NodeID, field, "is not above the action")
 	}
 }
 
@@ -207,7 +207,7 @@ func above(id, target string, up map[string][]string) bool {
 }
 
 // checkTombstone sees to it that what a deleted node remembers of its place names nodes of the tree.
-func (c *checker) checkTombstone(at string, n *Node) {
+func (c *checker) checkTombstone(at place, n *Node) {
 	was := c.before[n.NodeID]
 	if n.RootDriverID == "" && was != nil {
 		n.RootDriverID = was.RootDriverID
@@ -216,7 +216,7 @@ func (c *checker) checkTombstone(at string, n *Node) {
 		{"driverId", n.DriverID}, {"parentMilestoneId", n.ParentMilestoneID}, {"rootDriverId", n.RootDriverID},
 	} {
 		if remembered.id != "" && c.nodes[remembered.id] == nil {
-			c.Add(RuleTombstonePlace, n.NodeID, at+"/"+remembered.name, "is not in the tree")
+			c.Add(RuleTombstonePlace, n.NodeID, at(remembered.name), "is not in the tree")
 		}
 	}
 }

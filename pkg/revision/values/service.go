@@ -3,6 +3,7 @@ package values
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"nexus/pkg/entity"
@@ -136,18 +137,30 @@ func (s *Service) build(broken *revision.Violations, parent Tree, at time.Time, 
 	}
 	tree := c.Tree.clone()
 	sent := len(tree.Nodes)
+	const nodes, edges = "/nodes", "/edges"
 	check(broken, &tree, parent, at, places{
-		node: func(i int) string {
-			if i >= sent {
-				return "/nodes"
+		node: func(i int) place {
+			if i >= sent { // a tombstone that was carried over
+				return func(string) string { return nodes }
 			}
-			return fmt.Sprintf("/nodes/%d", i)
+			return member(nodes, i)
 		},
-		edge:  func(i int) string { return fmt.Sprintf("/edges/%d", i) },
-		whole: "/nodes",
+		edge:  func(i int) place { return member(edges, i) },
+		whole: nodes,
 	})
 	tree.sort()
 	return tree
+}
+
+// member is the place of a list's member.
+func member(list string, i int) place {
+	return func(field string) string {
+		at := list + "/" + strconv.Itoa(i)
+		if field == "" {
+			return at
+		}
+		return at + "/" + field
+	}
 }
 
 // Edit applies operations to a tree and notes every rule that they, or what comes out, break. NewID makes the ids of
