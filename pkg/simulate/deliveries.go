@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/bus"
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 )
@@ -25,7 +26,7 @@ const (
 func (h *history) checkFence(s *shelf, row entity.Item) {
 	sk := row.Str(entity.AttrSK)
 	id := row.Str(fenceItem)
-	if s.raised[sk] > 0 {
+	if s.raised[sk] != "" {
 		h.violate("I5", s.user, sk, "was put twice")
 	}
 	delivery := row.Str(fenceDelivery)
@@ -126,7 +127,7 @@ func (h *history) checkDelivered(s *shelf) {
 
 func (h *history) requireTold(s *shelf, w want, why string) {
 	isDue := !w.due.After(h.now) && h.now.Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
-	if isDue && s.raised[w.fence(s.user)] == 0 {
+	if isDue && s.raised[w.fence(s.user)] == "" {
 		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", entity.FormatInstant(w.due), entity.FormatInstant(w.asked), why)
 	}
 }
@@ -136,7 +137,7 @@ func (h *history) requireTold(s *shelf, w want, why string) {
 func (h *history) checkPassed(s *shelf) {
 	zoneMoved, _ := s.meta.Time(entity.AttrZoneSetAt)
 	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
-		it := s.ordered[id]
+		it := s.ordered[id].New
 		if it.Str(entity.AttrType) != entity.TypeReminder || !it.Has(entity.AttrRRule) || s.items[id] == nil {
 			continue
 		}
@@ -153,10 +154,11 @@ func (h *history) checkPassed(s *shelf) {
 	}
 }
 
-// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5).
+// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A clock that is
+// ahead may have delivered a trigger that its user still makes recur.
 func (h *history) requirePassed(s *shelf, w want) {
 	it := s.items[w.id]
-	if w.snooze || s.raised[w.fence(s.user)] == 0 || !it.Has(entity.AttrRRule) || it.Has(entity.AttrDoneTriggerUtc) {
+	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 || !it.Has(entity.AttrRRule) || it.Has(entity.AttrDoneTriggerUtc) {
 		return
 	}
 	trigger, _ := it.Time(entity.AttrTriggerUtc)
@@ -176,7 +178,7 @@ func (h *history) checkSchedules() {
 		for _, id := range slices.Sorted(maps.Keys(s.items)) {
 			for _, w := range s.wantsOf(s.items[id], h.now) {
 				name := reminders.ScheduleName(user, w.id, w.offset)
-				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == 0 && (!ok || w.due.Before(before.due)) {
+				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == "" && (!ok || w.due.Before(before.due)) {
 					wanted[name] = w
 				}
 			}

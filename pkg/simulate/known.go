@@ -50,13 +50,13 @@ type shelf struct {
 
 	moved    bool // something of a projection was written since the sums were checked
 	expired  map[string]entity.Item
-	raised   map[string]int    // fences put, by sort key
-	fenceOf  map[string]string // by delivery id
-	told     map[string]int    // events published, by sort key of the fence
-	ordered  map[string]entity.Item
-	titles   map[string]string // id by title, of what was created
-	eventAt  string            // the latest creation of an event
-	taskDone string            // the latest completion of a task
+	raised   map[string]string  // sequence number of each fence's put, by sort key
+	fenceOf  map[string]string  // by delivery id
+	told     map[string]int     // events published, by sort key of the fence
+	ordered  map[string]*record // the last command about each item
+	titles   map[string]string  // id by title, of what was created
+	eventAt  string             // the latest creation of an event
+	taskDone string             // the latest completion of a task
 }
 
 func newKnown(users []string) *known {
@@ -65,8 +65,8 @@ func newKnown(users []string) *known {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
 			links: map[string]entity.Item{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
-			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]int{},
-			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]entity.Item{}, titles: map[string]string{},
+			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
+			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 		}
 	}
 	return k
@@ -119,7 +119,7 @@ func (h *history) take1(r *record) {
 		if r.Name == change.Insert {
 			h.happened["reminder due"]++
 			h.checkFence(s, r.New)
-			s.raised[r.Key.SK]++
+			s.raised[r.Key.SK] = r.Sequence
 		}
 		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent {
 			h.violate("I5", s.user, r.Key.SK, "was put over another")
@@ -170,7 +170,7 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 		if r.New.Has(entity.AttrTTL) {
 			h.violate("I6", s.user, ref.ID, "has a ttl after a command changed it")
 		}
-		s.ordered[ref.ID] = r.New
+		s.ordered[ref.ID] = r
 	}
 	if ref.Type == entity.TypeTask {
 		h.checkArchived(s, r, ref)
