@@ -1,7 +1,9 @@
 package env_test
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,6 +89,57 @@ func TestFormsAreThoseOfTheServices(t *testing.T) {
 			bad[name] = text
 			_, err := read(env.Effects, bad)
 			require.ErrorContains(t, err, name, "%s", text)
+		}
+	}
+}
+
+// forms are the patterns as the services' API references give them.
+var forms = map[string]string{
+	"AWS_REGION":              `^[a-z]{2}(-[a-z]+)+-[0-9]+$`,
+	env.TableName:             `^[A-Za-z0-9_.-]{3,255}$`,
+	env.ArchiveBucket:         `^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`,
+	env.BusName:               `^(arn:aws[a-z-]*:events:[a-z0-9-]+:[0-9]{12}:event-bus/)?[A-Za-z0-9_./-]{1,256}$`,
+	env.ScheduleGroup:         `^[A-Za-z0-9_.-]{1,64}$`,
+	env.ScheduleTargetARN:     `^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[A-Za-z0-9_-]+(:[A-Za-z0-9_$-]+)?$`,
+	env.ScheduleRoleARN:       `^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`,
+	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
+}
+
+// near returns texts that differ from the valid one at one place or in length: nearly all that its pattern tells apart.
+func near(valid string) []string {
+	texts := []string{valid, strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 65)}
+	for _, n := range []int{255, 256, 257} {
+		texts = append(texts, strings.Repeat("a", n), valid[:strings.LastIndexAny(valid, ":/")+1]+strings.Repeat("a", n))
+	}
+	for i := range len(valid) + 1 {
+		texts = append(texts, valid[:i], valid[i:])
+		for _, c := range "a9A_-.:/$+ü\n " {
+			texts = append(texts, valid[:i]+string(c)+valid[i:])
+			if i < len(valid) {
+				texts = append(texts, valid[:i]+valid[i+1:], valid[:i]+string(c)+valid[i+1:])
+			}
+		}
+	}
+	return texts
+}
+
+func TestAFormTakesWhatThePatternOfItsServiceTakes(t *testing.T) {
+	t.Parallel()
+	busARN := "arn:aws:events:eu-central-1:123456789012:event-bus/nexus"
+	for name, pattern := range forms {
+		form := regexp.MustCompile(pattern)
+		texts := near(values()[name])
+		if name == env.BusName {
+			texts = append(texts, near(busARN)...)
+		}
+		for _, text := range texts {
+			if text == "" {
+				continue // missing, not malformed
+			}
+			changed := values()
+			changed[name] = text
+			_, err := read(env.Effects, changed)
+			require.Equal(t, form.MatchString(text), err == nil, "%s %q: %v", name, text, err)
 		}
 	}
 }

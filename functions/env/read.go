@@ -3,7 +3,6 @@ package env
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -66,7 +65,7 @@ func Read(f Function, lookup func(name string) string) (Settings, error) {
 		switch {
 		case value == "" && !v.optional:
 			problems = append(problems, Problem{v.name, missing})
-		case value != "" && v.form != nil && !v.form.MatchString(value):
+		case value != "" && v.form != nil && !v.form(value):
 			problems = append(problems, Problem{v.name, "is not " + v.what})
 		default:
 			*v.field(&s) = value
@@ -104,27 +103,15 @@ func endpoint(service Service, lookup func(string) string) (string, *Problem) {
 	return "", nil
 }
 
-// variable is one setting: its form in words and as an expression, and where its value goes.
+// variable is one setting: its form in words and as a test, and where its value goes.
 type variable struct {
 	name     string
 	what     string
-	form     *regexp.Regexp // nil takes any text
+	form     func(string) bool // nil takes any text
 	field    func(*Settings) *string
 	always   bool // whatever the function
 	optional bool
 }
-
-// The forms are those of the services' API references.
-var (
-	tableForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
-	bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	busForm    = regexp.MustCompile(`^(arn:aws[a-z-]*:events:[a-z0-9-]+:[0-9]{12}:event-bus/)?[A-Za-z0-9_./-]{1,256}$`)
-	groupForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	lambdaForm = regexp.MustCompile(`^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[A-Za-z0-9_-]+(:[A-Za-z0-9_$-]+)?$`)
-	roleForm   = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`)
-	queueForm  = regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`)
-	regionForm = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
-)
 
 func variables() []variable {
 	return []variable{

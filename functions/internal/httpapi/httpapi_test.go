@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -196,10 +197,34 @@ func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
 
 func TestWhatIsNoRequestIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, payload := range []string{``, `null`, `[]`, `{`, `{}`, `{"version":"1.0","path":"/","httpMethod":"GET"}`, `{"version":"2.0","requestContext":{}}`, `{"Records":[]}`} {
-		_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), []byte(payload))
-		require.Error(t, err, "%s", payload)
+	const get = `"requestContext":{"http":{"method":"GET"}}`
+	require.NoError(t, handle(`{"version":"2.0",`+get+`}`))
+	for _, payload := range []string{
+		``, `null`, `[]`, `{`, `{}`, `{"version":"1.0","path":"/","httpMethod":"GET"}`, `{"version":"2.0","requestContext":{}}`, `{"Records":[]}`,
+		`{"version":2.0,` + get + `}`, `{"version":"2.0",` + get + `}{}`, `{"version":"2.0",` + get + `,"cookies":"a=1"}`,
+		`{"version":"2.0",` + get + `,"isBase64Encoded":"true"}`, `{"version":"2.0",` + get + `,"headers":{"a":["1"]}}`,
+		`{"version":"2.0",` + get + `,"version":"2.0"}`, `{"version":"2.0",` + get + `,"other":{"a":1,"a":2}}`,
+		`{"version":"2.0",` + get + ",\"rawPath\":\"\xff\"}", `{"version":"2.0",` + get + `,"other":`,
+	} {
+		require.Error(t, handle(payload), "%s", payload)
 	}
+}
+
+func TestAMemberThatIsNullCountsAsNotThere(t *testing.T) {
+	t.Parallel()
+	nothing := request{"cookies": nil, "headers": nil, "body": nil, "rawQueryString": nil, "isBase64Encoded": nil}
+	r, body := serve(t, event("/v1/me", nothing))
+	require.Empty(t, r.Header)
+	require.Empty(t, body)
+	require.Equal(t, "/v1/me", r.URL.Path)
+	require.NoError(t, handle(`{"version":"2.0","requestContext":{"authorizer":null,"http":{"method":"GET"}}}`))
+	require.Error(t, handle(`{"version":"2.0","requestContext":null}`))
+}
+
+// handle answers the payload with a handler that finds nothing.
+func handle(payload string) error {
+	_, err := httpapi.New(http.NotFoundHandler()).Handle(context.Background(), []byte(payload))
+	return err
 }
 
 func TestARequestIsToldFromADirectInvocation(t *testing.T) {

@@ -2,23 +2,16 @@ package httpapi
 
 import (
 	"encoding/base64"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
-
-// response is an answer in payload format 2.0. The format has no header with several values: cookies have a place of
-// their own, others are joined.
-type response struct {
-	StatusCode      int               `json:"statusCode"`
-	Headers         map[string]string `json:"headers"`
-	Cookies         []string          `json:"cookies,omitempty"`
-	Body            string            `json:"body"`
-	IsBase64Encoded bool              `json:"isBase64Encoded"`
-}
 
 // recorder is the http.ResponseWriter that keeps the answer.
 type recorder struct {
@@ -43,21 +36,61 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// event returns the answer as Lambda hands it to the API. A body that is no text travels in base64.
+// event returns the answer as Lambda hands it to the API, in payload format 2.0. The format has no header with several
+// values: cookies have a place of their own, others are joined. A body that is no text travels in base64.
 func (w *recorder) event() ([]byte, error) {
 	w.WriteHeader(http.StatusOK) // what a server answers for a handler that wrote nothing
-	out := response{StatusCode: w.status, Headers: map[string]string{}, Body: string(w.body)}
-	for name, values := range w.sent {
-		switch {
-		case name == "Set-Cookie":
-			out.Cookies = slices.Clone(values)
-		case name == "Content-Length": // the API counts for itself
-		case len(values) > 0:
-			out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	out := strconv.AppendInt([]byte(`{"statusCode":`), int64(w.status), 10)
+	out, err := w.appendHeaders(append(out, `,"headers":{`...))
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, '}')
+	if cookies := w.sent["Set-Cookie"]; len(cookies) > 0 {
+		if out, err = appendTexts(append(out, `,"cookies":[`...), cookies); err != nil {
+			return nil, fmt.Errorf("cookies: %w", err)
+		}
+		out = append(out, ']')
+	}
+	out = append(out, `,"body":`...)
+	if !utf8.Valid(w.body) {
+		out = append(base64.StdEncoding.AppendEncode(append(out, '"'), w.body), '"')
+		return append(out, `,"isBase64Encoded":true}`...), nil
+	}
+	if out, err = jsontext.AppendQuote(out, w.body); err != nil {
+		return nil, fmt.Errorf("body: %w", err)
+	}
+	return append(out, `,"isBase64Encoded":false}`...), nil
+}
+
+func (w *recorder) appendHeaders(out []byte) ([]byte, error) {
+	separator := ""
+	for _, name := range slices.Sorted(maps.Keys(w.sent)) {
+		if name == "Set-Cookie" || name == "Content-Length" || len(w.sent[name]) == 0 { // the API counts for itself
+			continue
+		}
+		var err error
+		out, err = jsontext.AppendQuote(append(out, separator...), strings.ToLower(name))
+		if err == nil {
+			out, err = jsontext.AppendQuote(append(out, ':'), strings.Join(w.sent[name], ", "))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("header %q: %w", name, err)
+		}
+		separator = ","
+	}
+	return out, nil
+}
+
+func appendTexts(out []byte, texts []string) ([]byte, error) {
+	for i, text := range texts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = jsontext.AppendQuote(out, text); err != nil {
+			return nil, err
 		}
 	}
-	if !utf8.Valid(w.body) {
-		out.Body, out.IsBase64Encoded = base64.StdEncoding.EncodeToString(w.body), true
-	}
-	return json.Marshal(out, json.Deterministic(true))
+	return out, nil
 }

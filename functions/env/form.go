@@ -1,0 +1,99 @@
+package env
+
+import "strings"
+
+// The forms are those of the services' API references. They are written out: compiled when the process begins, as regular
+// expressions are, they were the largest part of a start.
+
+func tableForm(s string) bool { return 3 <= len(s) && len(s) <= 255 && only(s, word, ".-") }
+
+func bucketForm(s string) bool {
+	return 3 <= len(s) && len(s) <= 63 && only(s, lowerOrDigit, ".-") && only(s[:1]+s[len(s)-1:], lowerOrDigit, "")
+}
+
+// busForm takes a name or an ARN.
+func busForm(s string) bool {
+	if strings.HasPrefix(s, "arn:") {
+		return arn(s, "events", regional, func(resource string) bool {
+			name, isBus := strings.CutPrefix(resource, "event-bus/")
+			return isBus && busName(name)
+		})
+	}
+	return busName(s)
+}
+
+func busName(s string) bool { return 1 <= len(s) && len(s) <= 256 && only(s, word, "./-") }
+
+func groupForm(s string) bool { return 1 <= len(s) && len(s) <= 64 && only(s, word, ".-") }
+
+// lambdaForm takes a function, or one of its versions or aliases.
+func lambdaForm(s string) bool {
+	return arn(s, "lambda", regional, func(resource string) bool {
+		rest, isFunction := strings.CutPrefix(resource, "function:")
+		name, qualifier, qualified := strings.Cut(rest, ":")
+		return isFunction && some(name, word, "-") && (!qualified || some(qualifier, word, "$-"))
+	})
+}
+
+func roleForm(s string) bool {
+	return arn(s, "iam", global, func(resource string) bool {
+		name, isRole := strings.CutPrefix(resource, "role/")
+		return isRole && some(name, word, "+=,.@/-")
+	})
+}
+
+func queueForm(s string) bool {
+	return arn(s, "sqs", regional, func(resource string) bool { return some(resource, word, "-") })
+}
+
+// regionForm takes two letters, words, and a number: eu-central-1.
+func regionForm(s string) bool {
+	parts := strings.Split(s, "-")
+	if len(parts) < 3 || len(parts[0]) != 2 {
+		return false
+	}
+	for _, part := range parts[:len(parts)-1] {
+		if !some(part, lower, "") {
+			return false
+		}
+	}
+	return some(parts[len(parts)-1], digit, "")
+}
+
+// arn takes a name of the service's, arn:partition:service:region:account:resource (AWS General Reference, "Amazon
+// Resource Names").
+func arn(s, service string, region, resource func(string) bool) bool {
+	parts := strings.SplitN(s, ":", 6)
+	if len(parts) != 6 || parts[0] != "arn" || parts[2] != service || len(parts[4]) != 12 || !only(parts[4], digit, "") {
+		return false
+	}
+	partition, isAWS := strings.CutPrefix(parts[1], "aws")
+	return isAWS && only(partition, lower, "-") && region(parts[3]) && resource(parts[5])
+}
+
+func regional(region string) bool { return some(region, lowerOrDigit, "-") }
+
+func global(region string) bool { return region == "" }
+
+// some reports whether the text has characters, all of them of the class or among the others.
+func some(s string, class func(byte) bool, others string) bool {
+	return s != "" && only(s, class, others)
+}
+
+// only is the same for a text that may be empty.
+func only(s string, class func(byte) bool, others string) bool {
+	for i := range len(s) {
+		if !class(s[i]) && strings.IndexByte(others, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func lower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+func lowerOrDigit(c byte) bool { return lower(c) || digit(c) }
+
+func word(c byte) bool { return lowerOrDigit(c) || 'A' <= c && c <= 'Z' || c == '_' }

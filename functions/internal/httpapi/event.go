@@ -1,0 +1,99 @@
+package httpapi
+
+import "fmt"
+
+// event is an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS Lambda proxy integrations for
+// HTTP APIs"), as far as it is needed.
+type event struct {
+	version        string
+	path, query    string
+	cookies        []string
+	headers        map[string]string
+	body           string
+	inBase64       bool
+	domain         string
+	method, source string
+	subject        string
+}
+
+const payloadVersion = "2.0"
+
+// memberContext stands beside the request and not in anything a client sends.
+const memberContext = "requestContext"
+
+// IsEvent reports whether the payload is a request of an HTTP API rather than a direct invocation: it has a request
+// context.
+func IsEvent(payload []byte) bool {
+	found := false
+	p := newParser(payload)
+	err := p.document(func(name string) error {
+		found = found || name == memberContext
+		return p.SkipValue()
+	})
+	return err == nil && found
+}
+
+// decode reads the payload. Names of members are compared exactly: a claim "Sub" is not the subject.
+func decode(payload []byte) (*event, error) {
+	var e event
+	p := newParser(payload)
+	if err := p.document(func(name string) error { return e.member(p, name) }); err != nil {
+		return nil, fmt.Errorf("read event of the HTTP API: %w", err)
+	}
+	if e.version != payloadVersion || e.method == "" {
+		return nil, fmt.Errorf("event of payload format %q, want a request in %s", e.version, payloadVersion)
+	}
+	return &e, nil
+}
+
+func (e *event) member(p parser, name string) error {
+	switch name {
+	case "version":
+		return p.text(&e.version)
+	case "rawPath":
+		return p.text(&e.path)
+	case "rawQueryString":
+		return p.text(&e.query)
+	case "cookies":
+		return p.texts(&e.cookies)
+	case "headers":
+		e.headers = map[string]string{}
+		return p.object(func(name string) error {
+			var value string
+			err := p.text(&value)
+			e.headers[name] = value
+			return err
+		})
+	case "body":
+		return p.text(&e.body)
+	case "isBase64Encoded":
+		return p.truth(&e.inBase64)
+	case memberContext:
+		return p.object(func(name string) error { return e.contextMember(p, name) })
+	}
+	return p.SkipValue()
+}
+
+func (e *event) contextMember(p parser, name string) error {
+	switch name {
+	case "domainName":
+		return p.text(&e.domain)
+	case "http":
+		return p.object(func(name string) error {
+			switch name {
+			case "method":
+				return p.text(&e.method)
+			case "sourceIp":
+				return p.text(&e.source)
+			}
+			return p.SkipValue()
+		})
+	case "authorizer":
+		return p.within("jwt", func() error {
+			return p.within("claims", func() error {
+				return p.within("sub", func() error { return p.text(&e.subject) })
+			})
+		})
+	}
+	return p.SkipValue()
+}
