@@ -68,6 +68,7 @@ bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) run ./pkg/local/load agenda
 	$(GO) run ./pkg/local/load stream
 	$(GO) run ./pkg/local/load scale $(SCALEFLAGS)
+	$(GO) run ./functions/internal/coldstart
 
 load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
 	$(GO) run ./pkg/local/load http $(LOADFLAGS)

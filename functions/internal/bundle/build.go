@@ -25,11 +25,14 @@ func Lambda() Machine { return Machine{"linux", "arm64"} }
 // Here returns this machine, for programs that are tried on it.
 func Here() Machine { return Machine{runtime.GOOS, runtime.GOARCH} }
 
-// flags are those of every build: no path, no revision and no build id of this checkout; no symbols; and of the Lambda
-// library only the runtime API, not the server of a runtime that is no more.
+// flags are those of every build: no path, no revision and no build id of this checkout, and no symbols.
 func flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", "lambda.norpc"}
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", tags}
 }
+
+// tags leave out what no function needs: of the Lambda library the server of a runtime that is no more, of net/http the
+// implementation of HTTP/2. All that a function calls speaks HTTP/1.1, DynamoDB and S3 nothing else.
+const tags = "lambda.norpc,nethttpomithttp2"
 
 // environment is the builder's, except for what would change a program.
 func (m Machine) environment() []string {
