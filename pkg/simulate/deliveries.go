@@ -145,13 +145,22 @@ func (h *history) checkPassed(s *shelf) {
 		if !zoneMoved.Before(left) && !it.Has(entity.AttrTzid) {
 			continue // a reading that had passed on the old clocks may come once more on the new ones
 		}
-		for _, w := range s.wantsOf(it, h.now) {
-			if !w.due.Before(left.Add(time.Second)) {
+		wants := s.wantsOf(it, h.now)
+		for _, w := range wants {
+			if !w.due.Before(left.Add(time.Second)) && !s.coveredBySnooze(w, wants) {
 				h.requireTold(s, w, ", though it passed")
 				h.requirePassed(s, w)
 			}
 		}
 	}
+}
+
+// coveredBySnooze: a snooze that ended before its occurrence was delivered for it. Another trigger can be at that instant: where a day
+// is left out, the next one is.
+func (s *shelf) coveredBySnooze(w want, all []want) bool {
+	return !w.snooze && slices.ContainsFunc(all, func(o want) bool {
+		return o.snooze && s.raised[o.fence(s.user)] != "" && !w.due.After(o.occurrence)
+	})
 }
 
 // requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A clock that is
