@@ -1,0 +1,119 @@
+package wiretest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// EventBridge is Amazon EventBridge (API version 2015-10-07): JSON 1.1.
+func EventBridge() Service {
+	entry := Shape{
+		Required: []string{"Source", "DetailType", "Detail"},
+		Members: map[string]Shape{
+			"Time": {Kind: Timestamp}, "Source": text(1, 0, ""), "DetailType": text(1, 128, ""), "Detail": text(1, 0, ""),
+			"Resources": list(0, 0, text(0, 2048, "")), "TraceHeader": text(1, 500, ""),
+			"EventBusName": text(1, 1600, `(arn:aws[\w-]*:events:[a-z]+-[a-z]+-[\w-]+:[0-9]{12}:event-bus/)?[._A-Za-z0-9-]+`),
+		},
+	}
+	return Service{
+		Name: "events", Target: "AWSEvents", ContentType: "application/x-amz-json-1.1",
+		Operations: []Operation{{
+			Name:   "PutEvents",
+			Source: "Amazon EventBridge API Reference, PutEvents, PutEventsRequestEntry, Common Errors",
+			Input:  Shape{Required: []string{"Entries"}, Members: map[string]Shape{"Entries": list(1, 10, entry)}},
+			Rules:  []Rule{detailsAreObjects, entriesFit},
+			Refusals: []Refusal{
+				{Status: 500, Code: "InternalException", Repeated: true},
+				{Status: 400, Code: "ThrottlingException", Repeated: true},
+				{Status: 400, Code: "ValidationException"},
+				{Status: 400, Code: "AccessDeniedException"},
+				{Status: 400, Code: "ExpiredTokenException"},
+				{Status: 400, Code: "UnrecognizedClientException"},
+				{Status: 500, Code: "InternalFailure", Repeated: true},
+				{Status: 503, Code: "ServiceUnavailable", Repeated: true},
+			},
+		}},
+		refuse: func(w http.ResponseWriter, r Refusal) {
+			refuseJSON(w, "application/x-amz-json-1.1", "com.amazonaws.events#", r)
+		},
+	}
+}
+
+// EntryRefusal is what PutEvents may say of a single entry.
+type EntryRefusal struct {
+	Code string
+	// Repeatable is whether the reference lists it among the errors to repeat.
+	Repeatable bool
+}
+
+// EntryRefusals are the codes of Amazon EventBridge API Reference, PutEventsResultEntry, ErrorCode.
+func EntryRefusals() []EntryRefusal {
+	return []EntryRefusal{
+		{"InternalFailure", true},
+		{"ThrottlingException", true},
+		{"AccessDeniedException", false},
+		{"InvalidAccountIdException", false},
+		{"InvalidArgument", false},
+		{"MalformedDetail", false},
+		{"RedactionFailure", false},
+		{"NotAuthorizedForSourceException", false},
+		{"NotAuthorizedForDetailTypeException", false},
+	}
+}
+
+func detailsAreObjects(c Call) []string {
+	var found []string
+	for i, entry := range structures(c.Input["Entries"]) {
+		detail, _ := entry["Detail"].(string)
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(detail), &object); err != nil || object == nil {
+			found = append(found, fmt.Sprintf("Entries[%d].Detail is no JSON object", i))
+		}
+	}
+	return found
+}
+
+// maxEntries is Amazon EventBridge User Guide, "Calculating PutEvents event entry size": less than 256 KB in all. A
+// newer limit of 1 MB does not hold in every region and at every target.
+const maxEntries = 256 << 10
+
+// entriesFit counts as the same page does: the texts as UTF-8, and 14 bytes for a time.
+func entriesFit(c Call) []string {
+	total := 0
+	for _, entry := range structures(c.Input["Entries"]) {
+		for _, name := range []string{"Source", "DetailType", "Detail"} {
+			value, _ := entry[name].(string)
+			total += len(value)
+		}
+		if entry["Time"] != nil {
+			total += 14
+		}
+	}
+	if total >= maxEntries {
+		return []string{fmt.Sprintf("the entries have %d bytes, want less than %d", total, maxEntries)}
+	}
+	return nil
+}
+
+// structures returns the members of a list that are structures.
+func structures(value any) []map[string]any {
+	elements, _ := value.([]any)
+	out := make([]map[string]any, len(elements))
+	for i, element := range elements {
+		out[i], _ = element.(map[string]any)
+	}
+	return out
+}
+
+// refuseJSON answers in the form of the JSON protocols: the type in the body, behind its namespace.
+func refuseJSON(w http.ResponseWriter, contentType, namespace string, r Refusal) {
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(r.Status)
+	members := r.Members
+	if members != "" {
+		members = "," + members
+	}
+	_, _ = io.WriteString(w, fmt.Sprintf(`{"__type":%q,"message":%q%s}`, namespace+r.Code, message(r), members))
+}

@@ -1,0 +1,107 @@
+package wiretest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Guard holds every request against what its service documents, and fails the test for each that breaks a rule. It
+// stands before a fake service as a handler, or behind a client as a transport. It is safe for concurrent use.
+type Guard struct {
+	t        testing.TB
+	services []Service
+	next     http.Handler
+	rules    []Rule
+
+	mu    sync.Mutex
+	calls []Call
+}
+
+// NewGuard returns a guard before the handler, which may be nil for one that is only a transport. With several services
+// each request is held against the one that it is signed for.
+func NewGuard(t testing.TB, next http.Handler, services ...Service) *Guard {
+	return &Guard{t: t, services: services, next: next}
+}
+
+// Also adds rules of the adapter's own to those of the service, and returns the guard.
+func (g *Guard) Also(rules ...Rule) *Guard {
+	g.rules = append(g.rules, rules...)
+	return g
+}
+
+// ServeHTTP checks the request and hands it on, whatever it found.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // broken off: the client has gone
+	}
+	g.look(r, body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	g.next.ServeHTTP(w, r)
+}
+
+// Transport returns a transport that checks each request on its way to next.
+func (g *Guard) Transport(next http.RoundTripper) http.RoundTripper { return transport{g, next} }
+
+type transport struct {
+	guard *Guard
+	next  http.RoundTripper
+}
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		if err := r.Body.Close(); err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	t.guard.look(r, body)
+	return t.next.RoundTrip(r)
+}
+
+func (g *Guard) look(r *http.Request, body []byte) {
+	i := 0
+	if len(g.services) > 1 {
+		name := scope(r)
+		if i = slices.IndexFunc(g.services, func(s Service) bool { return s.Name == name }); i < 0 {
+			g.t.Errorf("%s %s is signed for %q, which no service here is", r.Method, r.URL, name)
+			return
+		}
+	}
+	call, found := g.services[i].Check(r, body)
+	for _, rule := range g.rules {
+		found = append(found, rule(call)...)
+	}
+	for _, wrong := range found {
+		g.t.Errorf("on the wire to %s: %s", g.services[i].Name, wrong)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls = append(g.calls, call)
+}
+
+// Calls returns what was asked so far, in order.
+func (g *Guard) Calls() []Call {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.calls)
+}
+
+// Operations returns the names of what was asked so far, in order.
+func (g *Guard) Operations() []string {
+	var names []string
+	for _, call := range g.Calls() {
+		names = append(names, call.Operation)
+	}
+	return names
+}

@@ -1,0 +1,181 @@
+package wiretest
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// Fault is what becomes of one request in place of its answer.
+type Fault struct {
+	refusal *Refusal
+	kind    kind
+}
+
+type kind int
+
+const (
+	refused kind = iota
+	reset
+	lost
+	cut
+	empty
+	silent
+	damaged
+)
+
+// Refused answers with an error of the service; the request is not carried out.
+func Refused(r Refusal) Fault { return Fault{refusal: &r} }
+
+// Reset breaks the connection before the request is carried out.
+func Reset() Fault { return Fault{kind: reset} }
+
+// Lost carries the request out and breaks the connection instead of answering.
+func Lost() Fault { return Fault{kind: lost} }
+
+// Cut carries the request out and breaks the connection in the middle of the answer's body.
+func Cut() Fault { return Fault{kind: cut} }
+
+// Empty answers 200 with no body at all; the request is not carried out.
+func Empty() Fault { return Fault{kind: empty} }
+
+// Silent does not answer until the client gives up; the request is not carried out.
+func Silent() Fault { return Fault{kind: silent} }
+
+// Damaged carries the request out and changes the answer's body on its way, so that it is no JSON and no XML.
+func Damaged() Fault { return Fault{kind: damaged} }
+
+// Network stands before a fake service and fails as it is told to. It is safe for concurrent use.
+type Network struct {
+	service Service
+	next    http.Handler
+	done    chan struct{}
+
+	mu    sync.Mutex
+	plan  []Fault
+	last  *Fault // of every later request, once the plan is at its end
+	count int
+}
+
+// Serve starts a server that the network stands before, and a guard before the network; it ends with the test. No
+// connection is used twice, so that no transport repeats by itself what a client's retries are to be seen repeating.
+func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, *httptest.Server) {
+	t.Helper()
+	n := &Network{service: service, next: fake, done: make(chan struct{})}
+	guard := NewGuard(t, n, service)
+	server := httptest.NewUnstartedServer(guard)
+	server.Config.SetKeepAlivesEnabled(false)
+	if service.Name == "s3" { // its clients frame and sign a body differently without TLS
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
+	t.Cleanup(func() {
+		close(n.done)
+		server.Close()
+	})
+	return n, guard, server
+}
+
+// Next lets the next requests suffer these faults, one each, and those behind them none.
+func (n *Network) Next(faults ...Fault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.plan, n.last, n.count = faults, nil, 0
+}
+
+// Always lets every request from now on suffer the fault.
+func (n *Network) Always(f Fault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.plan, n.last, n.count = nil, &f, 0
+}
+
+// Requests returns how many requests came since the last Next or Always.
+func (n *Network) Requests() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.count
+}
+
+func (n *Network) fate() *Fault {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count++
+	if len(n.plan) == 0 {
+		return n.last
+	}
+	next := n.plan[0]
+	n.plan = n.plan[1:]
+	return &next
+}
+
+// ServeHTTP hands the request on, or lets it suffer its fault.
+func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fault := n.fate()
+	if fault == nil {
+		n.next.ServeHTTP(w, r)
+		return
+	}
+	switch fault.kind {
+	case refused:
+		n.service.Refuse(w, *fault.refusal)
+	case reset:
+		breakOff(w)
+	case lost:
+		n.next.ServeHTTP(httptest.NewRecorder(), r)
+		breakOff(w)
+	case empty:
+		w.WriteHeader(http.StatusOK)
+	case silent:
+		select {
+		case <-r.Context().Done():
+		case <-n.done:
+		}
+	case cut, damaged:
+		answer := httptest.NewRecorder()
+		n.next.ServeHTTP(answer, r)
+		spoil(w, answer, fault.kind)
+	}
+}
+
+// spoil sends the answer cut off in its body, or with a body that means nothing.
+func spoil(w http.ResponseWriter, answer *httptest.ResponseRecorder, how kind) {
+	body := answer.Body.Bytes()
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	if how == damaged {
+		for i := range body {
+			body[i] ^= 0x20
+		}
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(max(len(body), 1)))
+	w.WriteHeader(answer.Code)
+	if how == damaged {
+		_, _ = w.Write(body)
+		return
+	}
+	_, _ = w.Write(body[:len(body)/2])
+	_ = http.NewResponseController(w).Flush() // the client is to see the part
+	breakOff(w)
+}
+
+// breakOff ends the connection as a crash would, with a reset and without a word.
+func breakOff(w http.ResponseWriter) {
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if secure, ok := connection.(*tls.Conn); ok {
+		connection = secure.NetConn()
+	}
+	if plain, ok := connection.(*net.TCPConn); ok {
+		_ = plain.SetLinger(0)
+	}
+	_ = connection.Close()
+}

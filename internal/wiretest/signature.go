@@ -1,0 +1,53 @@
+package wiretest
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// authorization is the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm, scope, the
+// headers that are signed, the signature.
+func authorization() *regexp.Regexp {
+	return regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/]+/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
+		`SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
+}
+
+// scope returns the service that a request is signed for, empty if it is not signed.
+func scope(r *http.Request) string {
+	if parts := authorization().FindStringSubmatch(r.Header.Get("Authorization")); parts != nil {
+		return parts[3]
+	}
+	return ""
+}
+
+// checkSignature returns what is wrong with the form of a request's signature. The signature itself is the SDK's, which
+// only a holder of the key could check.
+func checkSignature(r *http.Request, service string) []string {
+	parts := authorization().FindStringSubmatch(r.Header.Get("Authorization"))
+	if parts == nil {
+		return []string{fmt.Sprintf("the header Authorization %q is no signature", r.Header.Get("Authorization"))}
+	}
+	var found []string
+	if parts[3] != service {
+		found = append(found, fmt.Sprintf("the request is signed for %s, not for %s", parts[3], service))
+	}
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	if err != nil || at.Format("20060102") != parts[1] {
+		found = append(found, fmt.Sprintf("the date %q does not fit the scope %s", r.Header.Get("X-Amz-Date"), parts[1]))
+	}
+	signed := strings.Split(parts[4], ";")
+	for name := range r.Header {
+		name = strings.ToLower(name)
+		if strings.HasPrefix(name, "x-amz-") && !slices.Contains(signed, name) {
+			found = append(found, "the header "+name+" is not signed")
+		}
+	}
+	if !slices.Contains(signed, "host") {
+		found = append(found, "the host is not signed")
+	}
+	return found
+}
