@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -57,7 +58,8 @@ type Network struct {
 
 	mu    sync.Mutex
 	plan  []Fault
-	last  *Fault // of every later request, once the plan is at its end
+	last  *Fault   // of every later request, once the plan is at its end
+	only  []string // the operations that suffer; empty for all
 	count int
 }
 
@@ -85,26 +87,29 @@ func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, 
 func (n *Network) Next(faults ...Fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.plan, n.last, n.count = faults, nil, 0
+	n.plan, n.last, n.only, n.count = faults, nil, nil, 0
 }
 
-// Always lets every request from now on suffer the fault.
-func (n *Network) Always(f Fault) {
+// Always lets every request from now on suffer the fault; if operations are named, only theirs.
+func (n *Network) Always(f Fault, operations ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.plan, n.last, n.count = nil, &f, 0
+	n.plan, n.last, n.only, n.count = nil, &f, operations, 0
 }
 
-// Requests returns how many requests came since the last Next or Always.
+// Requests returns how many requests came since the last Next or Always, of the operations that it named.
 func (n *Network) Requests() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.count
 }
 
-func (n *Network) fate() *Fault {
+func (n *Network) fate(r *http.Request) *Fault {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if operation, _, err := n.service.find(r); len(n.only) > 0 && (err != nil || !slices.Contains(n.only, operation.Name)) {
+		return nil
+	}
 	n.count++
 	if len(n.plan) == 0 {
 		return n.last
@@ -116,7 +121,7 @@ func (n *Network) fate() *Fault {
 
 // ServeHTTP hands the request on, or lets it suffer its fault.
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := n.fate()
+	fault := n.fate(r)
 	if fault == nil {
 		n.next.ServeHTTP(w, r)
 		return

@@ -3,6 +3,7 @@ package eventbridge
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -26,10 +27,22 @@ func sentinel(err error) error {
 		case "ServiceQuotaExceededException":
 			return schedule.ErrQuota
 		case "ValidationException":
+			if isRole(failure) {
+				return schedule.ErrUnavailable
+			}
 			return schedule.ErrInvalid
 		}
 	}
 	return schedule.ErrUnavailable
+}
+
+// isRole says that the service refused not the schedule but the role that it is to assume: its trust is missing, or was
+// made so lately that the service does not know it yet. It has no error of its own for that (EventBridge Scheduler User
+// Guide, "Setting up", "Set up the execution role"). Taken for a fault of the schedule it would have every reminder parked that
+// changes within the first minute of a deployment.
+func isRole(failure smithy.APIError) bool {
+	text := strings.ToLower(failure.ErrorMessage())
+	return strings.Contains(text, "execution role") || strings.Contains(text, "assume the role")
 }
 
 func throttled(err error) bool {

@@ -25,7 +25,7 @@ var config = eventbridge.Config{
 }
 
 // client returns one that tries each call up to attempts times without waiting in between.
-func client(endpoint string, attempts int) *scheduler.Client {
+func client(endpoint string, attempts int, options ...func(*scheduler.Options)) *scheduler.Client {
 	return scheduler.New(scheduler.Options{
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String(endpoint),
@@ -36,7 +36,7 @@ func client(endpoint string, attempts int) *scheduler.Client {
 			o.MaxAttempts = attempts
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		}),
-	})
+	}, options...)
 }
 
 func setup(t *testing.T, attempts int) (*eventbridge.Scheduler, *service) {
@@ -152,34 +152,6 @@ func TestALostAnswerEndsAsDone(t *testing.T) {
 	require.NoError(t, s.Put(t.Context(), due))
 	require.NoError(t, s.Delete(t.Context(), due.Name))
 	require.Empty(t, fake.pending())
-}
-
-func TestErrorsOfTheServiceBecomeThePorts(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		failure failure
-		want    error
-	}{
-		{failure{429, "ThrottlingException", "rate"}, schedule.ErrThrottled},
-		{failure{400, "TooManyRequestsException", "rate"}, schedule.ErrThrottled},
-		{failure{429, "Unknown", "rate"}, schedule.ErrThrottled},
-		{failure{402, "ServiceQuotaExceededException", "full"}, schedule.ErrQuota},
-		{failure{400, "ValidationException", "no"}, schedule.ErrInvalid},
-		{failure{500, "InternalServerException", "ouch"}, schedule.ErrUnavailable},
-		{failure{503, "ServiceUnavailable", "later"}, schedule.ErrUnavailable},
-		{failure{403, "AccessDeniedException", "not you"}, schedule.ErrUnavailable},
-	}
-	for _, tt := range tests {
-		t.Run(tt.failure.code, func(t *testing.T) {
-			t.Parallel()
-			s, fake := setup(t, 1)
-			fake.fail = func(string) (failure, bool) { return tt.failure, false }
-			for _, err := range []error{s.Put(t.Context(), due), s.Delete(t.Context(), due.Name)} {
-				require.ErrorIs(t, err, tt.want)
-				require.ErrorContains(t, err, `schedule "due"`)
-			}
-		})
-	}
 }
 
 func TestAMissingGroupIsNotMistakenForAMissingSchedule(t *testing.T) {

@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"nexus/internal/wiretest"
 	"nexus/pkg/schedule"
 )
 
 const group = "nexus-reminders"
 
-// service speaks the part of EventBridge Scheduler's HTTP API (REST, JSON) that the adapter uses, with the constraints
-// that its reference documents for each field.
+// service speaks the part of EventBridge Scheduler's HTTP API (REST, JSON) that the adapter uses. What its reference
+// demands of each field is for the guard before it.
 type service struct {
 	mu        sync.Mutex
 	schedules map[string]*stored
@@ -41,15 +41,12 @@ type failure struct {
 	code, message string
 }
 
-// scheduleInput is the body of CreateSchedule and UpdateSchedule; fields that the adapter must not send are absent.
+// scheduleInput is what is kept of the body of CreateSchedule and UpdateSchedule.
 type scheduleInput struct {
-	ActionAfterCompletion      string
 	ClientToken                string
 	GroupName                  string
 	ScheduleExpression         string
 	ScheduleExpressionTimezone string
-	State                      string
-	FlexibleTimeWindow         *struct{ Mode string }
 	Target                     *struct {
 		Arn, RoleArn, Input string
 		DeadLetterConfig    *struct{ Arn string }
@@ -60,17 +57,35 @@ type scheduleInput struct {
 func newService(t *testing.T) (*service, *httptest.Server) {
 	t.Helper()
 	s := &service{schedules: map[string]*stored{}}
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(wiretest.NewGuard(t, s, wiretest.Scheduler()).Also(complete))
 	t.Cleanup(server.Close)
 	return s, server
 }
 
-var (
-	nameRule  = regexp.MustCompile(`^[0-9a-zA-Z-_.]{1,64}$`)
-	atRule    = regexp.MustCompile(`^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$`)
-	tokenRule = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,64}$`)
-	arnRule   = regexp.MustCompile(`^arn:aws:[a-z]+:[a-z0-9-]*:\d{12}:.+$`)
-)
+// complete is what Nexus cannot do without, and the service can: a call at the instant itself, a schedule that waits under
+// its name until it is replaced, a bounded repetition, and a queue for what failed.
+func complete(c wiretest.Call) []string {
+	if c.Operation != "CreateSchedule" && c.Operation != "UpdateSchedule" {
+		return nil
+	}
+	window, _ := c.Input["FlexibleTimeWindow"].(map[string]any)
+	target, _ := c.Input["Target"].(map[string]any)
+	queue, _ := target["DeadLetterConfig"].(map[string]any)
+	retries, _ := target["RetryPolicy"].(map[string]any)
+	var found []string
+	for name, holds := range map[string]bool{
+		"GroupName": c.Input["GroupName"] != nil, "ScheduleExpressionTimezone": c.Input["ScheduleExpressionTimezone"] == "UTC",
+		"ActionAfterCompletion": c.Input["ActionAfterCompletion"] == "NONE", "State": c.Input["State"] == "ENABLED",
+		"ClientToken": c.Input["ClientToken"] != nil, "FlexibleTimeWindow": window["Mode"] == "OFF", "Target.Input": target["Input"] != nil,
+		"DeadLetterConfig": queue["Arn"] != nil, "MaximumEventAgeInSeconds": retries["MaximumEventAgeInSeconds"] != nil,
+		"MaximumRetryAttempts": retries["MaximumRetryAttempts"] != nil,
+	} {
+		if !holds {
+			found = append(found, c.Operation+" without the "+name+" that Nexus needs")
+		}
+	}
+	return found
+}
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
@@ -114,21 +129,16 @@ func answer(w http.ResponseWriter, f failure) {
 }
 
 func (s *service) apply(op, name string, r *http.Request) failure {
-	if !nameRule.MatchString(name) {
-		return failure{400, "ValidationException", "name"}
-	}
 	if op == "Delete" {
-		return s.remove(name, r.URL.Query().Get("groupName"), r.URL.Query().Get("clientToken"))
+		return s.remove(name, r.URL.Query().Get("groupName"))
 	}
 	var in scheduleInput
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		return failure{400, "ValidationException", err.Error()}
 	}
-	at, reason := in.check()
-	if reason != "" {
-		return failure{400, "ValidationException", reason}
+	at, err := time.Parse("at(2006-01-02T15:04:05)", in.ScheduleExpression)
+	if err != nil {
+		return failure{400, "ValidationException", err.Error()}
 	}
 	if in.GroupName != group {
 		return failure{404, "ResourceNotFoundException", "Schedule group " + in.GroupName + " does not exist."}
@@ -146,58 +156,15 @@ func (s *service) apply(op, name string, r *http.Request) failure {
 	return failure{}
 }
 
-func (s *service) remove(name, groupName, token string) failure {
+func (s *service) remove(name, groupName string) failure {
 	if groupName != group {
 		return failure{404, "ResourceNotFoundException", "Schedule group " + groupName + " does not exist."}
-	}
-	if !tokenRule.MatchString(token) {
-		return failure{400, "ValidationException", "clientToken"}
 	}
 	if _, exists := s.schedules[name]; !exists {
 		return failure{404, "ResourceNotFoundException", "Schedule " + name + " does not exist."}
 	}
 	delete(s.schedules, name)
 	return failure{}
-}
-
-// check returns the instant, or the field that breaks its documented rule.
-func (in scheduleInput) check() (time.Time, string) {
-	expression := atRule.FindStringSubmatch(in.ScheduleExpression)
-	if expression == nil {
-		return time.Time{}, "Invalid Schedule Expression " + in.ScheduleExpression
-	}
-	zone, err := time.LoadLocation(in.ScheduleExpressionTimezone)
-	if err != nil || in.ScheduleExpressionTimezone == "" {
-		return time.Time{}, "scheduleExpressionTimezone"
-	}
-	at, err := time.ParseInLocation("2006-01-02T15:04:05", expression[1], zone)
-	if err != nil {
-		return time.Time{}, "Invalid Schedule Expression " + in.ScheduleExpression
-	}
-	target := in.Target
-	switch {
-	case in.FlexibleTimeWindow == nil || in.FlexibleTimeWindow.Mode != "OFF":
-		return at, "flexibleTimeWindow"
-	case in.ActionAfterCompletion != "NONE":
-		return at, "actionAfterCompletion"
-	case in.State != "ENABLED":
-		return at, "state"
-	case !tokenRule.MatchString(in.ClientToken):
-		return at, "clientToken"
-	case target == nil || !arnRule.MatchString(target.Arn) || !arnRule.MatchString(target.RoleArn):
-		return at, "target"
-	case target.Input == "" || !json.Valid([]byte(target.Input)):
-		return at, "Invalid RequestJson provided"
-	case target.DeadLetterConfig == nil || !strings.HasPrefix(target.DeadLetterConfig.Arn, "arn:aws:sqs:"):
-		return at, "target.deadLetterConfig.arn"
-	case target.RetryPolicy == nil || target.RetryPolicy.MaximumEventAgeInSeconds == nil || target.RetryPolicy.MaximumRetryAttempts == nil:
-		return at, "target.retryPolicy"
-	}
-	age, attempts := *target.RetryPolicy.MaximumEventAgeInSeconds, *target.RetryPolicy.MaximumRetryAttempts
-	if age < 60 || age > 86400 || attempts < 0 || attempts > 185 {
-		return at, "target.retryPolicy"
-	}
-	return at, ""
 }
 
 func (s *service) pending() []schedule.Schedule {
