@@ -68,7 +68,7 @@ func archived(t *testing.T, module string, function env.Function) []byte {
 	require.NoError(t, bundle.Build(t.Context(), module, bundle.Lambda(), folder, "./functions/"+string(function)))
 	program, err := os.Open(filepath.Join(folder, string(function)))
 	require.NoError(t, err)
-	defer program.Close()
+	defer func() { require.NoError(t, program.Close()) }()
 	var out bytes.Buffer
 	require.NoError(t, bundle.Archive(&out, program))
 	return out.Bytes()
@@ -92,7 +92,7 @@ func entry(t *testing.T, archive []byte) fs.File {
 	require.Len(t, files.File, 1)
 	file, err := files.Open(bundle.Entry)
 	require.NoError(t, err)
-	t.Cleanup(func() { file.Close() })
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	return file
 }
 

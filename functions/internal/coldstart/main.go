@@ -79,7 +79,7 @@ func run(ctx context.Context, runs int, out io.Writer) (err error) {
 			measured[name] = append(measured[name], one)
 		}
 	}
-	return print(out, runs, names, measured, there)
+	return report(out, runs, names, measured, there)
 }
 
 // environment has every variable of every function; a function takes what it needs.
@@ -96,7 +96,7 @@ func environment() []string {
 	return out
 }
 
-func print(out io.Writer, runs int, names []string, measured map[string][]began, there string) error {
+func report(out io.Writer, runs int, names []string, measured map[string][]began, there string) error {
 	clock := func(b began) time.Duration { return b.clock }
 	processor := func(b began) time.Duration { return b.processor }
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

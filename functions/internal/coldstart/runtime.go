@@ -25,7 +25,7 @@ func start(ctx context.Context, program string, environment []string) (began, er
 	if err != nil {
 		return began{}, err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // it may be closed already
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var log bytes.Buffer
@@ -48,7 +48,7 @@ func start(ctx context.Context, program string, environment []string) (began, er
 	_ = command.Process.Kill() // it may have ended by itself
 	<-ended
 	if request.conn != nil {
-		defer request.conn.Close() // only now: a program whose question breaks off says so, at length
+		defer func() { _ = request.conn.Close() }() // only now: a program whose question breaks off says so, at length
 	}
 	if request.err != nil || request.text != poll {
 		return began{}, fmt.Errorf("start of %s: asked %q (%w):\n%s", program, request.text, request.err, &log)
