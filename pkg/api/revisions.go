@@ -16,6 +16,7 @@ import (
 const (
 	memberRevID       = "revId"
 	memberRevTs       = "revTs"
+	memberCommittedAt = "committedAt"
 	memberParentRevID = "parentRevId"
 	memberOriginRevID = "originRevId"
 	memberMessage     = "message"
@@ -46,16 +47,21 @@ func viewOfHead(h revision.Head) headView { return headView{h.RevID, h.RevTs} }
 // known.
 type entryView struct {
 	headView
-	ParentRevID string `json:"parentRevId,omitempty"`
-	Message     string `json:"message,omitempty"`
-	Source      string `json:"source,omitempty"` // of the values tree
-	Reason      string `json:"reason,omitempty"` // of a plan, which has it for the source
-	OriginRevID string `json:"originRevId,omitempty"`
+	CommittedAt time.Time `json:"committedAt,omitzero"` // where it is another second than revTs
+	ParentRevID string    `json:"parentRevId,omitempty"`
+	Message     string    `json:"message,omitempty"`
+	Source      string    `json:"source,omitempty"` // of the values tree
+	Reason      string    `json:"reason,omitempty"` // of a plan, which has it for the source
+	OriginRevID string    `json:"originRevId,omitempty"`
 }
 
 // viewOfCommit is for the values tree; a plan's source has another name.
 func viewOfCommit(c revision.Commit) entryView {
-	return entryView{headView: headView{c.RevID, c.RevTs}, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source, OriginRevID: c.OriginRevID}
+	v := entryView{headView: headView{c.RevID, c.RevTs}, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source, OriginRevID: c.OriginRevID}
+	if !c.CommittedAt.Equal(c.RevTs) {
+		v.CommittedAt = c.CommittedAt
+	}
+	return v
 }
 
 func viewOfPlanCommit(c revision.Commit) entryView {
@@ -169,7 +175,7 @@ const maxRevID int64 = int64(len(exampleRevID))
 // Query parameters about revisions.
 
 func atParam() entity.Field {
-	return entity.Field{Name: memberAt, Kind: entity.Instant, Doc: "As it was at this instant, RFC 3339 with offset; as it is unless given. A + is written %2B."}
+	return entity.Field{Name: memberAt, Kind: entity.Instant, Doc: "As it was at the end of this second, RFC 3339 with offset; as it is unless given. A + is written %2B."}
 }
 
 func diffParams() []entity.Field {

@@ -42,13 +42,14 @@ func revIDPath() map[string]object { return map[string]object{memberRevID: revID
 func headMembers() object {
 	return object{
 		{memberRevID, revIDSchema("The revision.")},
-		{memberRevTs, instantSchema("When it was committed: later than its parent, if need be ahead of the clock.")},
+		{memberRevTs, instantSchema("The time of its commit: later than its parent's, if need be ahead of the clock.")},
 	}
 }
 
 // entryMembers are those of the log. The source of a revision has the name that its repository gives it.
 func entryMembers(source string) object {
 	return append(headMembers(), object{
+		{memberCommittedAt, instantSchema("When it became the present revision, where that is another second than revTs.")},
 		{memberParentRevID, revIDSchema("The revision before it; absent for the first.")},
 		{memberMessage, textSchema("What it is for.")},
 		{source, textSchema("What it came from; " + revision.SourceRollback + " for one that brings an earlier one back.")},

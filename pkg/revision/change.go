@@ -42,8 +42,8 @@ type Prepared struct {
 	rows       []entity.Item
 }
 
-// Commit returns the log entry that the revision will have.
-func (p Prepared) Commit() Commit { return p.commit }
+// Commit returns the log entry that the revision will have; its CommittedAt is known once it was published.
+func (p *Prepared) Commit() Commit { return p.commit }
 
 // When returns the time of a revision made now from that head: later than the head's, so that history sorts.
 func (p *Publisher) When(head Head) time.Time {
@@ -55,10 +55,10 @@ func (p *Publisher) When(head Head) time.Time {
 }
 
 // Prepare makes a revision of a change. The state is taken as it is: its rules are the caller's to check, before.
-func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) Prepared {
+func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) *Prepared {
 	revID := entity.NewRevisionID(at, r.newID())
 	rows := r.shape.Rows(base.Repository, revID, c.State)
-	return Prepared{
+	return &Prepared{
 		at: base.Repository, head: base.Head, rolledFrom: c.RolledFromRevID, sourceAttr: r.shape.SourceAttr, rows: rows,
 		commit: Commit{
 			RevID: revID, RevTs: at, ParentRevID: base.Head.RevID, Message: c.Message, Source: c.Source,

@@ -17,6 +17,7 @@ const (
 	attrParentRevID = "parentRevId"
 	attrOriginRevID = "originRevId"
 	attrMessage     = "message"
+	attrCommittedAt = "committedAt"
 	attrRows        = "rows"
 )
 
@@ -38,6 +39,9 @@ type Commit struct {
 	RevID string
 	// RevTs is when it was committed, in whole seconds: later than its parent, if need be ahead of the clock.
 	RevTs time.Time
+	// CommittedAt is when the head moved, in whole seconds. It is another second than RevTs in a burst of commits, where RevTs
+	// runs ahead of the clock, and after a snapshot that took its time to write.
+	CommittedAt time.Time
 	// ParentRevID is the revision before it; empty for the first.
 	ParentRevID string
 	Message     string
@@ -71,6 +75,9 @@ func readHead(row entity.Item) (Head, error) {
 
 func (c Commit) row(at entity.Repository, sourceAttr string) entity.Item {
 	row := at.LogKey(c.RevID).Item()
+	if !c.CommittedAt.Equal(c.RevTs) {
+		row.SetTime(attrCommittedAt, c.CommittedAt)
+	}
 	row[attrRevID] = entity.String(c.RevID)
 	row[attrRevTs] = entity.String(entity.FormatInstant(c.RevTs))
 	row[attrRows] = entity.Int(int64(c.Rows))
@@ -92,6 +99,9 @@ func readCommit(row entity.Item, sourceAttr string) (Commit, error) {
 	if err != nil {
 		return Commit{}, fmt.Errorf("log entry %s: %w", row.Key(), err)
 	}
-	c.RevTs = at
+	c.RevTs, c.CommittedAt = at, at
+	if moved, apart := row.Time(attrCommittedAt); apart {
+		c.CommittedAt = moved
+	}
 	return c, nil
 }

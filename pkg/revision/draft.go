@@ -20,7 +20,7 @@ const (
 )
 
 // announce puts the draft of a snapshot whose rows are about to be written.
-func (p *Publisher) announce(ctx context.Context, one Prepared) error {
+func (p *Publisher) announce(ctx context.Context, one *Prepared) error {
 	row := one.at.DraftKey(one.commit.RevID).Item()
 	row[entity.AttrStatus] = entity.String(draftOpen)
 	row[attrStartedAt] = entity.String(entity.FormatInstant(p.now()))
@@ -51,7 +51,7 @@ func (p *Publisher) loadInTransactions(ctx context.Context, rows []entity.Item) 
 }
 
 // takeDraft ends a draft with its publication, unless somebody has sealed it.
-func (p Prepared) takeDraft() table.Delete {
+func (p *Prepared) takeDraft() table.Delete {
 	return table.Delete{
 		Key: p.at.DraftKey(p.commit.RevID),
 		If:  table.Exists(table.Equal(entity.AttrStatus, entity.String(draftOpen))),

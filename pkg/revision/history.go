@@ -3,7 +3,6 @@ package revision
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -58,27 +57,4 @@ func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit
 		page.Before = page.Commits[len(page.Commits)-1].RevID
 	}
 	return page, nil
-}
-
-// AsOf returns the revision that was the present one at the instant, or a [*NotFoundError] if there was none yet. Two
-// Queries.
-func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
-	if err := at.Check(); err != nil {
-		return Revision[S]{}, fmt.Errorf("address: %w", err)
-	}
-	from, to := at.LogUntil(instant)
-	answer, err := r.store.Query(ctx, table.Query{
-		Partition: at.LogPK(), Range: table.Range{From: from, To: to}, Limit: 1, Descending: true,
-	})
-	if err != nil {
-		return Revision[S]{}, fmt.Errorf("read the history of %s: %w", at, err)
-	}
-	if len(answer.Items) == 0 {
-		return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + entity.FormatInstant(instant)}
-	}
-	commit, err := readCommit(answer.Items[0], r.shape.SourceAttr)
-	if err != nil {
-		return Revision[S]{}, err
-	}
-	return r.load(ctx, at, commit)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -31,21 +30,23 @@ func histories(t *testing.T) int {
 func TestHistoryIsALineWhateverHappensToItsWriters(t *testing.T) {
 	t.Parallel()
 	const commits = 50
-	races, orphans := 0, 0
+	races, looks, orphans, strays := 0, 0, 0, 0
 	for seed := range histories(t) {
 		w := newWorld(t, uint64(seed))
-		races += w.play(commits)
-		for _, at := range []struct{ check func() }{
-			{func() { w.checkLine(tree) }}, {func() { w.checkLine(today) }}, {w.checkAnswers}, {w.checkStates},
-		} {
-			at.check()
-		}
-		orphans += w.checkOrphans()
+		w.play(commits)
 		w.checkLine(tree)
 		w.checkLine(today)
+		w.checkAnswers()
+		w.checkStates()
+		w.checkAsOf()
+		abandoned, unannounced := w.checkOrphans()
+		w.checkLine(tree)
+		w.checkLine(today)
+		races, looks, orphans, strays = races+w.races, looks+w.looks, orphans+abandoned, strays+unannounced
 	}
-	t.Logf("%d requests lost a race, %d snapshots were abandoned", races, orphans)
+	t.Logf("%d requests lost a race, %d reads came in between, %d snapshots were abandoned, %d of them unannounced", races, looks, orphans, strays)
 	require.Positive(t, races, "somebody lost a race")
+	require.Positive(t, looks, "somebody looked")
 	require.Positive(t, orphans, "somebody left an orphan")
 }
 
@@ -58,26 +59,35 @@ type writer struct {
 	n       int
 }
 
-// play lets two writers and a cleaner loose until the tree's history has so many commits. It returns how many requests
-// lost a race.
-func (w *world) play(commits int) int {
+// Who takes turns.
+const (
+	aWriter = iota
+	anotherWriter
+	theCleaner
+	theReader
+)
+
+// play lets two writers, a cleaner and a reader loose until the tree's history has so many commits.
+func (w *world) play(commits int) {
 	var actors []*writer
-	for range 3 {
+	for range theReader + 1 {
 		a := newActor(w.store, w.published)
 		actors = append(actors, &writer{actor: a, process: w.process(a)})
 	}
-	const cleaner = 2
-	races := 0
 	for turn := 0; len(w.log(tree)) < commits; turn++ {
-		w.Less(turn, 400*commits, "the history does not come to its end")
+		w.Less(turn, 600*commits, "the history does not come to its end")
 		i, steps := w.luck.IntN(2), 1+w.luck.IntN(12)
-		if w.luck.IntN(12) == 0 {
+		switch n := w.luck.IntN(24); {
+		case n < 2:
 			// Whoever is at work now has been so slow that the cleaner takes them for dead.
 			w.now = w.now.Add(time.Duration(w.luck.IntN(40)) * time.Minute)
-			i, steps = cleaner, 20
+			i, steps = theCleaner, 20
+		case n < 8:
+			i, steps = theReader, 1
 		}
 		for range steps {
-			w.step(actors[i], i, &races)
+			w.now = w.now.Add(time.Duration(w.luck.IntN(30)) * time.Millisecond)
+			w.step(actors[i], i)
 		}
 	}
 	for _, one := range actors {
@@ -85,16 +95,19 @@ func (w *world) play(commits int) int {
 			one.busy = one.proceed(diedBefore)
 		}
 	}
-	return races
 }
 
 // step lets one of them make its next call.
-func (w *world) step(one *writer, i int, races *int) {
+func (w *world) step(one *writer, i int) {
 	if !one.busy {
-		w.start(one, i, races)
+		w.start(one, i)
 		return
 	}
-	one.busy = one.proceed(w.fate())
+	f := done
+	if i != theReader {
+		f = w.fate()
+	}
+	one.busy = one.proceed(f)
 	w.Empty(w.broken)
 	w.checkHead(tree)
 	w.checkHead(today)
@@ -119,7 +132,7 @@ func (w *world) fate() fate {
 }
 
 // start begins a request: the one that the writer died over, or a new one.
-func (w *world) start(one *writer, i int, races *int) {
+func (w *world) start(one *writer, i int) {
 	if one.request == nil {
 		one.n++
 		one.request = w.choose(i, fmt.Sprintf("w%d-%d", i, one.n))
@@ -128,7 +141,7 @@ func (w *world) start(one *writer, i int, races *int) {
 		err := one.request(w, one.process)
 		var moved *revision.ConflictError
 		if errors.As(err, &moved) {
-			*races++
+			w.races++
 		}
 		if isCertain(err) || w.luck.IntN(4) == 0 {
 			one.request = nil
@@ -141,13 +154,15 @@ func isCertain(err error) bool {
 	return !errors.Is(err, errDied) && !errors.Is(err, table.ErrUnavailable)
 }
 
-// choose returns what a writer, or the cleaner, is to do next.
+// choose returns what one of them is to do next.
 func (w *world) choose(i int, message string) func(w *world, p process) error {
 	switch n := w.luck.IntN(10); {
-	case i == 2:
+	case i == theCleaner:
 		return (*world).clean
+	case i == theReader:
+		return (*world).look
 	case n == 0:
-		return (*world).replan
+		return w.replan(message, w.luck.IntN(2) == 0)
 	case n == 1:
 		return (*world).complete
 	}
@@ -165,6 +180,17 @@ func (w *world) clean(p process) error {
 		}
 	}
 	return nil
+}
+
+// note keeps what a request was answered with, at its first try or a later one under the same key.
+func (w *world) note(message string, first, keyed bool, revID string, state any, err error) {
+	var moved *revision.ConflictError
+	switch {
+	case err == nil:
+		w.acked[message] = answered{revID, state}
+	case isCertain(err) && (first || keyed && errors.As(err, &moved)):
+		w.denied[message] = true // with a key a refusal says so of earlier tries as well
+	}
 }
 
 // edit makes a request with edits of the tree as it is found at first.
@@ -185,38 +211,50 @@ func (w *world) edit(message string, keyed bool) func(w *world, p process) error
 			}
 			w.edits[message], w.parent[message] = commit.Operations, commit.ParentRevID
 		}
-		res, err := p.values.Commit(w.ctx, user, *commit)
-		var moved *revision.ConflictError
 		tries++
-		switch {
-		case err == nil:
-			w.acked[message] = res.RevID
-		case isCertain(err) && (tries == 1 || keyed && errors.As(err, &moved)):
-			w.denied[message] = true // with a key a refusal says so of earlier tries as well
-		}
+		res, err := p.values.Commit(w.ctx, user, *commit)
+		w.note(message, tries == 1, keyed, res.RevID, res.State, err)
 		return err
 	}
 }
 
-func (w *world) replan(p process) error {
-	base, err := p.values.Open(w.ctx, user)
-	if err != nil {
+// replan makes a request with a plan of some of the tree's actions, on the plan that is found at first.
+func (w *world) replan(message string, keyed bool) func(w *world, p process) error {
+	var commit *plan.Commit
+	tries := 0
+	return func(w *world, p process) error {
+		if commit == nil {
+			base, err := p.values.Open(w.ctx, user)
+			if err != nil {
+				return err
+			}
+			now, err := p.plans.Current(w.ctx, user, day)
+			var missing *revision.NotFoundError
+			if err != nil && !errors.As(err, &missing) {
+				return err
+			}
+			commit = &plan.Commit{ParentRevID: now.Head.RevID, Message: message, Reason: plan.ReasonMiddayReplan, Plan: w.someOf(base.State)}
+			if keyed {
+				commit.IdempotencyKey = message
+			}
+			w.plans[message], w.parent[message] = commit.Plan, commit.ParentRevID
+		}
+		tries++
+		res, err := p.plans.Commit(w.ctx, user, day, *commit)
+		w.note(message, tries == 1, keyed, res.RevID, res.State, err)
 		return err
 	}
+}
+
+// someOf is a plan of up to thirty actions of the tree.
+func (w *world) someOf(t values.Tree) plan.Plan {
 	next := plan.Plan{}
-	for _, n := range base.State.Nodes {
-		if n.NodeType == values.Action && !n.Deleted() {
-			next.Todos = append(next.Todos, plan.Todo{ActionID: n.NodeID, Classification: plan.Urgent})
+	for _, i := range w.luck.Perm(len(t.Nodes)) {
+		if n := t.Nodes[i]; n.NodeType == values.Action && !n.Deleted() && len(next.Todos) < 30 {
+			next.Todos = append(next.Todos, plan.Todo{ActionID: n.NodeID, Order: len(next.Todos) + 1, Classification: plan.Urgent})
 		}
 	}
-	next.Todos = next.Todos[:min(len(next.Todos), 30)]
-	now, err := p.plans.Current(w.ctx, user, day)
-	var missing *revision.NotFoundError
-	if err != nil && !errors.As(err, &missing) {
-		return err
-	}
-	_, err = p.plans.Commit(w.ctx, user, day, plan.Commit{ParentRevID: now.Head.RevID, Reason: plan.ReasonMiddayReplan, Plan: next})
-	return err
+	return next
 }
 
 func (w *world) complete(p process) error {
@@ -227,47 +265,4 @@ func (w *world) complete(p process) error {
 	i := w.luck.IntN(len(now.State.Todos))
 	_, err = p.plans.Complete(w.ctx, user, day, now.State.Todos[i].ActionID, "")
 	return err
-}
-
-// operations are one to three edits that obey the rules, each of another node.
-func (w *world) operations(t values.Tree) []values.Operation {
-	var ops []values.Operation
-	title := fmt.Sprintf("title %d", w.luck.IntN(1000))
-	var drivers, alive []values.Node
-	for _, n := range t.Nodes {
-		switch {
-		case n.Deleted():
-		case n.NodeType == values.Driver:
-			drivers = append(drivers, n)
-		default:
-			alive = append(alive, n)
-		}
-	}
-	if len(drivers) == 0 {
-		root := "drv_" + w.newID()
-		ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: root, NodeType: values.Driver, Title: &title})
-		for range 10 {
-			ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root})
-		}
-		return ops
-	}
-	w.luck.Shuffle(len(alive), func(i, j int) { alive[i], alive[j] = alive[j], alive[i] })
-	root := drivers[w.luck.IntN(len(drivers))].NodeID
-	for range 1 + w.luck.IntN(3) {
-		switch n := w.luck.IntN(6); {
-		case n < 2 || len(alive) == 0:
-			ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root})
-			continue
-		case n == 2:
-			ops = append(ops, values.Operation{Kind: values.OpUpdate, NodeID: alive[0].NodeID, Title: &title})
-		case n == 3:
-			ops = append(ops, values.Operation{Kind: values.OpDelete, NodeID: alive[0].NodeID})
-		case n == 4:
-			ops = append(ops, values.Operation{Kind: values.OpMove, NodeID: alive[0].NodeID, ParentID: root, Position: 1})
-		default:
-			ops = append(ops, values.Operation{Kind: values.OpArchive, NodeID: alive[0].NodeID})
-		}
-		alive = slices.Delete(alive, 0, 1)
-	}
-	return ops
 }

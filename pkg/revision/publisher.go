@@ -46,14 +46,14 @@ func NewPublisher(c Config) *Publisher {
 type publication struct {
 	*Publisher
 	receipt  *receipt
-	prepared []Prepared
+	prepared []*Prepared
 	drafted  []bool // by position in prepared: its rows come first, under a draft
 }
 
 // publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if one
 // of the heads has moved, twinError and [ErrKeyReused] of the receipt, errSealed. After those and what else isFinal the
 // revisions have not been published and never will be; after [table.ErrUnavailable] they may have been.
-func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...Prepared) error {
+func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...*Prepared) error {
 	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
 	pub.choose()
 	err := pub.drafts(ctx)
@@ -208,6 +208,7 @@ func judge(failed *table.ConditionError, judges judges) error {
 func (p *publication) transaction() ([]table.Action, judges) {
 	var actions []table.Action
 	judges := judges{}
+	now := p.now()
 	add := func(a table.Action, means func(entity.Item) error) {
 		if means != nil {
 			judges[len(actions)] = means
@@ -215,10 +216,11 @@ func (p *publication) transaction() ([]table.Action, judges) {
 		actions = append(actions, a)
 	}
 	if p.receipt != nil {
-		add(p.receipt.put(p.prepared, p.now()), p.receipt.refused(p.now()))
+		add(p.receipt.put(p.prepared, now), p.receipt.refused(now))
 	}
 	for i, one := range p.prepared {
-		add(one.moveHead(p.now()), one.headMoved)
+		one.commit.CommittedAt = now.UTC().Truncate(time.Second)
+		add(one.moveHead(), one.headMoved)
 		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()}, func(entity.Item) error { return nil })
 		if p.drafted[i] {
 			add(one.takeDraft(), func(entity.Item) error { return errSealed })
@@ -232,13 +234,13 @@ func (p *publication) transaction() ([]table.Action, judges) {
 }
 
 // moveHead is the one condition on which a revision is made: the head is still the parent.
-func (p Prepared) moveHead(now time.Time) table.Update {
+func (p *Prepared) moveHead() table.Update {
 	u := table.Update{
 		Key: p.at.HeadKey(),
 		Set: entity.Item{
 			attrHeadRevID:        entity.String(p.commit.RevID),
 			attrHeadRevTs:        entity.String(entity.FormatInstant(p.commit.RevTs)),
-			entity.AttrUpdatedAt: entity.String(entity.FormatInstant(now)),
+			entity.AttrUpdatedAt: entity.String(entity.FormatInstant(p.commit.CommittedAt)),
 		},
 		If: table.NotExists(),
 	}
@@ -251,7 +253,7 @@ func (p Prepared) moveHead(now time.Time) table.Update {
 	return u
 }
 
-func (p Prepared) headMoved(old entity.Item) error {
+func (p *Prepared) headMoved(old entity.Item) error {
 	head, err := readHead(old)
 	switch {
 	case err != nil:

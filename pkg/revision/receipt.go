@@ -73,7 +73,7 @@ func digest(b []byte) string {
 
 // put is the action that writes the receipt, unless there is one in force. TTL removes rows days late, so a receipt past
 // its ttl counts as none.
-func (r *receipt) put(prepared []Prepared, now time.Time) table.Put {
+func (r *receipt) put(prepared []*Prepared, now time.Time) table.Put {
 	row := r.key.Item()
 	row[attrFingerprint] = entity.String(r.fingerprint)
 	row[entity.AttrStatus] = entity.String(receiptStatus)

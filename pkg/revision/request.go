@@ -35,8 +35,11 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 	if err := req.Repository.Check(); err != nil {
 		return Result[S]{}, err
 	}
-	var made Revision[S]
-	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true, func(ctx context.Context) ([]Prepared, error) {
+	var (
+		made Revision[S]
+		next *Prepared
+	)
+	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true, func(ctx context.Context) ([]*Prepared, error) {
 		head, err := r.Head(ctx, req.Repository)
 		if err != nil {
 			return nil, err
@@ -53,19 +56,20 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 		if err != nil {
 			return nil, err
 		}
-		prepared := r.Prepare(base, at, Change[S]{
+		next = r.Prepare(base, at, Change[S]{
 			Message: req.Message, Source: req.Source, OriginRevID: req.OriginRevID, State: made.State,
 		})
-		made.Commit = prepared.commit
-		return []Prepared{prepared}, nil
+		return []*Prepared{next}, nil
 	})
 	if err != nil {
 		return Result[S]{}, err
 	}
 	if replayed {
 		made, err = r.Revision(ctx, req.Repository, revIDs[0])
+		return Result[S]{made, true}, err
 	}
-	return Result[S]{made, replayed}, err
+	made.Commit = next.commit
+	return Result[S]{Revision: made}, nil
 }
 
 // Rollback makes a revision whose state is that of an earlier one, row for row. History keeps what lies between.

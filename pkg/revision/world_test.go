@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -29,6 +28,19 @@ var (
 	today = entity.Repository{User: user, Date: day}
 )
 
+// published is what a revision was in the moment in which a transaction made it the present one.
+type published struct {
+	at    time.Time
+	rows  int
+	bytes string // its log entry and its snapshot, as they stand in the table
+}
+
+// answered is what a request was answered with.
+type answered struct {
+	revID string
+	state any
+}
+
 // world is one history: a store, and what is known of every revision from the moment it was published.
 type world struct {
 	*require.Assertions
@@ -37,20 +49,23 @@ type world struct {
 	now    time.Time
 	ids    int
 	store  *memory.Store
-	rows   map[entity.Key][]entity.Item // of a revision's snapshot when it was published, by the key of its log entry
-	acked  map[string]string            // revisions by the message of the request that was answered with it
-	denied map[string]bool              // messages of requests that were refused for certain
+	was    map[entity.Key]published // revisions, by the keys of their log entries
+	acked  map[string]answered      // by the message of the request
+	denied map[string]bool          // messages of requests that were refused for certain
 	edits  map[string][]values.Operation
+	plans  map[string]plan.Plan
 	parent map[string]string // that a request named, by its message
+	races  int               // requests that were refused because the head had moved
+	looks  int               // reads that came in between
 	broken []string          // what was found in the middle of an actor's call
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{
 		Assertions: require.New(t), ctx: t.Context(), luck: rand.New(rand.NewPCG(seed, 1)),
-		now:  time.Date(2026, 1, 19, 7, 0, 0, 0, time.UTC),
-		rows: map[entity.Key][]entity.Item{}, acked: map[string]string{}, denied: map[string]bool{}, edits: map[string][]values.Operation{},
-		parent: map[string]string{},
+		now: time.Date(2026, 1, 19, 7, 0, 0, 0, time.UTC),
+		was: map[entity.Key]published{}, acked: map[string]answered{}, denied: map[string]bool{},
+		edits: map[string][]values.Operation{}, plans: map[string]plan.Plan{}, parent: map[string]string{},
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	return w
@@ -88,17 +103,27 @@ func (w *world) published(actions []table.Action) {
 			continue
 		}
 		key := put.Item.Key()
-		if w.rows[key] != nil {
+		if _, twice := w.was[key]; twice {
 			w.broken = append(w.broken, key.String()+" is published twice")
 		}
-		w.rows[key] = w.snapshot(row.Repository, row.RevisionID)
-		if action, ok := strings.CutPrefix(put.Item.Str("message"), "completed "); ok && row.Repository == today {
+		rows := w.snapshot(row.Repository, row.RevisionID)
+		w.was[key] = published{w.now, len(rows), inBytes(append(rows, put.Item))}
+		if action, ok := completedBy(put.Item); ok && row.Repository == today {
 			w.checkCompleted(action)
 		}
-		if len(w.rows[key]) != int(put.Item.Int("rows")) {
+		if len(rows) != int(put.Item.Int("rows")) {
 			w.broken = append(w.broken, key.String()+" is not whole when it is published")
 		}
 	}
+}
+
+// inBytes are rows in the form in which they leave the table.
+func inBytes(rows []entity.Item) string {
+	var text []byte
+	for _, row := range rows {
+		text = append(change.AppendItem(text, row), '\n')
+	}
+	return string(text)
 }
 
 // checkCompleted sees to it that an action which a plan shows completed is completed in the tree.
@@ -126,140 +151,4 @@ func (w *world) partition(pk, prefix string) []entity.Item {
 // log returns a repository's log, oldest first.
 func (w *world) log(at entity.Repository) []entity.Item {
 	return w.partition(at.LogPK(), at.LogPrefix())
-}
-
-// checkHead sees to it that the head names the last entry of the log, and a snapshot that is as it was published.
-func (w *world) checkHead(at entity.Repository) {
-	head, err := w.store.Get(w.ctx, at.HeadKey())
-	if err != nil {
-		w.ErrorIs(err, table.ErrNotFound)
-		w.Empty(w.log(at))
-		return
-	}
-	revID := head.Str("headRevId")
-	w.Contains(w.rows, at.LogKey(revID), "the head names a revision that was published")
-	n, err := w.store.Count(w.ctx, table.Query{Partition: at.SnapshotPK(revID)})
-	w.NoError(err)
-	w.Len(w.rows[at.LogKey(revID)], n, "the head names a whole snapshot")
-}
-
-// checkLine sees to it that history is a line, and every revision in it what it was when it was published.
-func (w *world) checkLine(at entity.Repository) {
-	parent, last := "", ""
-	for _, entry := range w.log(at) {
-		revID := entry.Str("revId")
-		w.Equal(parent, entry.Str("parentRevId"), "history is a line")
-		w.Less(last, entry.Str("revTs"), "history rises in time")
-		parent, last = revID, entry.Str("revTs")
-		was := w.rows[entry.Key()]
-		is := w.snapshot(at, revID)
-		w.True(slices.EqualFunc(was, is, entity.Item.Equal), "revision %s is no longer what was committed", revID)
-	}
-	head, err := w.store.Get(w.ctx, at.HeadKey())
-	if parent != "" {
-		w.NoError(err)
-		w.Equal(parent, head.Str("headRevId"), "the head is the end of the line")
-	}
-}
-
-// checkAnswers sees to it that what was answered is there once, and what was refused is not there.
-func (w *world) checkAnswers() {
-	times := map[string]int{}
-	for _, entry := range w.log(tree) {
-		times[entry.Str("message")]++
-		if _, ok := w.edits[entry.Str("message")]; ok {
-			w.Equal(w.parent[entry.Str("message")], entry.Str("parentRevId"), "a revision follows the parent that was named")
-		}
-		if want, ok := w.acked[entry.Str("message")]; ok {
-			w.Equal(want, entry.Str("revId"))
-		}
-	}
-	for message := range w.edits {
-		switch _, acked := w.acked[message]; {
-		case acked:
-			w.Equal(1, times[message], "%s was answered and is lost, or twice there", message)
-		case w.denied[message]:
-			w.Zero(times[message], "%s was refused and is there", message)
-		default:
-			w.LessOrEqual(times[message], 1, message)
-		}
-	}
-}
-
-// checkStates replays the edits of the log's line and compares.
-func (w *world) checkStates() {
-	var state values.Tree
-	reader := w.process(w.store)
-	for _, entry := range w.log(tree) {
-		rev, err := reader.values.Revision(w.ctx, user, entry.Str("revId"))
-		w.NoError(err)
-		if ops, ok := w.edits[rev.Message]; ok {
-			var broken revision.Violations
-			want := values.Edit(&broken, state, rev.RevTs, w.newID, ops)
-			w.NoError(broken.Err())
-			w.Equal(want, rev.State)
-		}
-		state = rev.State
-	}
-}
-
-// uncommitted returns the snapshots in the table that are of no revision, by their partitions.
-func (w *world) uncommitted() map[string]entity.Key {
-	found := map[string]entity.Key{}
-	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
-		parsed, err := entity.ParseRepositoryRow(row.Key())
-		if err == nil && parsed.Kind == entity.SnapshotRow && w.rows[parsed.Repository.LogKey(parsed.RevisionID)] == nil {
-			found[row.Key().PK] = row.Key()
-		}
-		return nil
-	}))
-	return found
-}
-
-// checkOrphans sees to it that all of them are found, nothing else is, and that they can be removed.
-func (w *world) checkOrphans() int {
-	p := w.process(w.store).publisher
-	w.now = w.now.Add(revision.Patience)
-	lost := w.uncommitted()
-	found := map[string]bool{}
-	orphans, err := p.Orphans(w.ctx, user)
-	w.NoError(err)
-	for pk, key := range lost {
-		stray, is, err := p.Stray(w.ctx, key)
-		w.NoError(err)
-		if is {
-			orphans = append(orphans, stray)
-			found[pk] = true
-		}
-	}
-	for _, o := range orphans {
-		found[o.Repository.SnapshotPK(o.RevID)] = true
-		w.NotContains(w.rows, o.Repository.LogKey(o.RevID), "an orphan is no revision")
-		_, err := p.Remove(w.ctx, o)
-		w.NoError(err)
-	}
-	for pk := range lost {
-		w.True(found[pk], "%s is abandoned and not found", pk)
-	}
-	w.Empty(w.uncommitted())
-	w.now = w.now.Add(48 * time.Hour)
-	orphans, err = p.Orphans(w.ctx, user)
-	w.NoError(err)
-	for _, o := range orphans {
-		_, err := p.Remove(w.ctx, o)
-		w.NoError(err)
-	}
-	w.Empty(w.partition(entity.RepositoryPK(user), entity.DraftPrefix()), "no draft is left for ever")
-	for key := range w.rows {
-		row, err := entity.ParseRepositoryRow(key)
-		w.NoError(err)
-		for _, one := range w.rows[key][:min(1, len(w.rows[key]))] {
-			_, is, err := p.Stray(w.ctx, one.Key())
-			w.NoError(err)
-			w.False(is, "a revision's row is no stray")
-		}
-		_, err = p.Remove(w.ctx, revision.Orphan{Repository: row.Repository, RevID: row.RevisionID})
-		w.ErrorIs(err, revision.ErrCommitted)
-	}
-	return len(lost)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Attempt reads what a write depends on and prepares its revisions; none if nothing is to be changed.
-type Attempt func(ctx context.Context) ([]Prepared, error)
+type Attempt func(ctx context.Context) ([]*Prepared, error)
 
 // Write carries out a write of one user under its receipt. The attempt is made again, up to a bound, when somebody else's
 // write came in between; a pinned one is not: its [*ConflictError] is the client's to decide on. The answer is the ids of
@@ -57,7 +57,7 @@ func isRefusal(err error) bool {
 func (p *Publisher) attempts(ctx context.Context, r *receipt, pinned bool, attempt Attempt) ([]string, error) {
 	var err error
 	for range maxAttempts {
-		var prepared []Prepared
+		var prepared []*Prepared
 		if prepared, err = attempt(ctx); err != nil || len(prepared) == 0 {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotenc
 	}
 	var out Completion
 	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"CompletePlan", date, actionID}}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]revision.Prepared, error) {
+	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]*revision.Prepared, error) {
 		out = Completion{}
 		if out.Plan, err = s.plans.Current(ctx, at); err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotenc
 }
 
 // completion prepares the revisions of whichever has the action open.
-func (s *Service) completion(out *Completion, tree values.Base, actionID string) ([]revision.Prepared, error) {
+func (s *Service) completion(out *Completion, tree values.Base, actionID string) ([]*revision.Prepared, error) {
 	i := out.Plan.State.todo(actionID)
 	if i < 0 {
 		return nil, &revision.NotFoundError{Repository: out.Plan.Repository, What: "a to-do of this action"}
@@ -64,7 +64,7 @@ func (s *Service) completion(out *Completion, tree values.Base, actionID string)
 		return nil, err
 	}
 	out.Action, out.Values = action, tree.Head
-	var prepared []revision.Prepared
+	var prepared []*revision.Prepared
 	if !out.Plan.State.Todos[i].Done() {
 		plan := out.Plan.State.clone()
 		plan.Todos[i].CompletedAt = now
@@ -74,7 +74,7 @@ func (s *Service) completion(out *Completion, tree values.Base, actionID string)
 	if ofTree != nil {
 		made := ofTree.Commit()
 		out.Values.RevID, out.Values.RevTs, out.Values.UpdatedAt = made.RevID, made.RevTs, now
-		prepared = append(prepared, *ofTree)
+		prepared = append(prepared, ofTree)
 		out.ValuesChanged = true
 	}
 	return prepared, nil

@@ -33,7 +33,7 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 	}
 	var out Rollover
 	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"RolloverPlan", date}}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]revision.Prepared, error) {
+	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]*revision.Prepared, error) {
 		from, err := s.plans.Current(ctx, at)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 			return nil, err
 		}
 		prepared, err := s.carry(&out, from, carried)
-		return []revision.Prepared{prepared}, err
+		return []*revision.Prepared{prepared}, err
 	})
 	if err == nil && out.Replayed {
 		out.Next, err = s.plans.Current(ctx, nextDay)
@@ -92,7 +92,7 @@ func (s *Service) unfinished(ctx context.Context, from, next Base) ([]Todo, erro
 }
 
 // carry prepares the next day's plan with the to-dos behind its own.
-func (s *Service) carry(out *Rollover, from Base, todos []Todo) (revision.Prepared, error) {
+func (s *Service) carry(out *Rollover, from Base, todos []Todo) (*revision.Prepared, error) {
 	plan := out.Next.State.clone()
 	out.Carried = nil
 	for _, t := range todos {
@@ -103,7 +103,7 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) (revision.Prepar
 	var broken revision.Violations
 	if len(plan.Todos) > MaxTodos {
 		broken.Add(RuleTooManyTodos, "", "", "the next day's plan has at most %d to-dos and would have %d", MaxTodos, len(plan.Todos))
-		return revision.Prepared{}, broken.Err()
+		return nil, broken.Err()
 	}
 	return s.prepare(&out.Next, plan, revision.Change[Plan]{
 		Source: ReasonRollover, Message: "rolled over from " + from.Repository.Date, RolledFromRevID: from.Head.RevID,
@@ -111,7 +111,7 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) (revision.Prepar
 }
 
 // prepare makes a revision of the plan, and of base what it will be once the revision is the present one.
-func (s *Service) prepare(base *Base, plan Plan, c revision.Change[Plan]) revision.Prepared {
+func (s *Service) prepare(base *Base, plan Plan, c revision.Change[Plan]) *revision.Prepared {
 	c.State = plan
 	prepared := s.plans.Prepare(*base, s.plans.When(base.Head), c)
 	made := prepared.Commit()

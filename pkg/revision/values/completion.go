@@ -61,5 +61,5 @@ func (s *Service) PrepareCompletion(base Base, actionID string, at time.Time, me
 	prepared := s.trees.Prepare(base, s.trees.When(base.Head), revision.Change[Tree]{
 		Message: message, Source: SourceCompletion, State: tree,
 	})
-	return &prepared, tree.Nodes[i], nil
+	return prepared, tree.Nodes[i], nil
 }

@@ -28,8 +28,10 @@ func TestARepositoryOnTheEngineIsTheOneInMemory(t *testing.T) {
 	t.Parallel()
 	b := onEngine(t, false)
 	first := b.commit("", forest(60)) // its rows go ahead
+	b.now = b.now.Add(time.Hour)
 	second, err := b.edit(first.RevID, values.Operation{Kind: values.OpDelete, NodeID: mil(1)})
 	b.NoError(err)
+	b.now = b.now.Add(time.Hour)
 	third, err := b.service.Rollback(b.ctx, "ann", second.RevID, first.RevID, "back", "key")
 	b.NoError(err)
 	b.Equal(first.State, third.State)

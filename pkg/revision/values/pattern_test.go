@@ -69,7 +69,7 @@ func TestEveryQueryPatternHasItsStatedKeyCondition(t *testing.T) {
 	})), "any revision: one GetItem and one Query")
 
 	b.Equal([]any{
-		query{"U#ann", table.Range{From: "REV#VALUES#", To: "REV#VALUES#2026-01-19T09:59:59Z$"}, 1, true}, snapshot(first.RevID),
+		query{"U#ann", table.Range{From: "REV#VALUES#", To: "REV#VALUES#2026-01-19T10:00:59Z$"}, 10, true}, snapshot(first.RevID),
 	}, asked(b.count(func() error {
 		was, err := b.service.AsOf(b.ctx, "ann", monday.Add(time.Hour-time.Second))
 		b.Equal(first.RevID, was.RevID)

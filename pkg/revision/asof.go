@@ -1,0 +1,70 @@
+package revision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+const (
+	// runsAhead is how far beyond an instant the log is looked through at first for what was committed by then: a burst of
+	// so many commits takes one Query.
+	runsAhead = time.Minute
+	// asOfPage is how many entries a Query for an instant reads: few enough to cost one read unit or two.
+	asOfPage = 10
+)
+
+// AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if there
+// was none yet. A Query of the log, and one of the snapshot; one more of the log for each minute that a burst of commits
+// ran ahead of the clock, and for each ten commits of the minute that followed the instant.
+//
+// It goes by the instants at which heads moved, which rise along the line of history as far as the clocks of its writers
+// agree. Times of revisions are another thing: they rise without exception, and run ahead of the clock for that.
+func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
+	if err := at.Check(); err != nil {
+		return Revision[S]{}, fmt.Errorf("address: %w", err)
+	}
+	instant = instant.UTC().Truncate(time.Second)
+	for until := instant.Add(runsAhead); ; until = until.Add(runsAhead) {
+		commit, found, err := r.committedBy(ctx, at, until, instant)
+		if err != nil {
+			return Revision[S]{}, err
+		}
+		if !found {
+			return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + entity.FormatInstant(instant)}
+		}
+		// Whatever runs further ahead follows in steps of a second, so that one step would be at the bound.
+		if commit.RevTs.Before(until) {
+			return r.load(ctx, at, commit)
+		}
+	}
+}
+
+// committedBy returns the newest entry of the log, among those whose times do not lie beyond a bound, that was committed
+// by the instant.
+func (r *Repository[S]) committedBy(ctx context.Context, at entity.Repository, until, instant time.Time) (Commit, bool, error) {
+	from, to := at.LogUntil(until)
+	q := table.Query{Partition: at.LogPK(), Range: table.Range{From: from, To: to}, Limit: asOfPage, Descending: true}
+	for {
+		page, err := r.store.Query(ctx, q)
+		if err != nil {
+			return Commit{}, false, fmt.Errorf("read the history of %s: %w", at, err)
+		}
+		for _, row := range page.Items {
+			commit, err := readCommit(row, r.shape.SourceAttr)
+			if err != nil {
+				return Commit{}, false, err
+			}
+			if !commit.CommittedAt.After(instant) {
+				return commit, true, nil
+			}
+		}
+		if len(page.Next) == 0 {
+			return Commit{}, false, nil
+		}
+		q.Start = page.Next
+	}
+}

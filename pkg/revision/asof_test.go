@@ -1,0 +1,110 @@
+package revision_test
+
+import (
+	"testing"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/table/memory"
+)
+
+// asOf returns the revision that was the present one at the instant, empty if there was none, and the calls that the
+// answer took.
+func (b *bench) asOf(instant time.Time) (revID string, calls int) {
+	b.fault = func(c memory.Call) error {
+		if c.Stage == memory.Before {
+			calls++
+		}
+		return nil
+	}
+	defer func() { b.fault = nil }()
+	got, err := b.notes.AsOf(b.ctx, today, instant)
+	var missing *revision.NotFoundError
+	if err != nil {
+		b.ErrorAs(err, &missing)
+	}
+	return got.RevID, calls
+}
+
+// burst commits so many revisions without a tick of the clock, and returns the last.
+func (b *bench) burst(parent string, n int) revision.Result[[]string] {
+	var res revision.Result[[]string]
+	for range n {
+		var err error
+		res, err = b.commit(parent, "", "word")
+		b.NoError(err)
+		parent = res.RevID
+	}
+	return res
+}
+
+func TestAsOfNowIsThePresentRevisionHoweverFarABurstRanAhead(t *testing.T) {
+	t.Parallel()
+	for n, calls := range map[int]int{1: 2, 2: 2, 60: 2, 61: 3, 62: 3, 200: 5} {
+		b := newBench(t)
+		last := b.burst("", n)
+		b.Equal(b.now.Add(time.Duration(n-1)*time.Second), last.RevTs, "times rise")
+		b.Equal(b.now, last.CommittedAt)
+		revID, made := b.asOf(b.now)
+		b.Equal(last.RevID, revID, n)
+		b.Equal(calls, made, n)
+		none, _ := b.asOf(b.now.Add(-time.Second))
+		b.Empty(none, n)
+	}
+}
+
+func TestWhatWasCommittedAfterAnInstantIsNotSeenThen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.burst("", 3)
+	then := b.now
+	b.now = b.now.Add(2 * time.Second)
+	second := b.burst(first.RevID, 25) // within the minute that is looked through, and more than one page
+	for instant, want := range map[time.Time]string{then: first.RevID, then.Add(time.Second): first.RevID, b.now: second.RevID} {
+		got, _ := b.asOf(instant)
+		b.Equal(want, got, instant)
+	}
+}
+
+func TestASnapshotThatTookItsTimeIsPresentFromWhenItsHeadMoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.burst("", 1)
+	b.now = b.now.Add(time.Hour)
+	begun := b.now
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Load" && c.Stage == memory.After {
+			b.now = begun.Add(5 * time.Second)
+		}
+		return nil
+	}
+	slow, err := b.commit(first.RevID, "", words(40)...)
+	b.NoError(err)
+	b.fault = nil
+	b.Equal(begun, slow.RevTs)
+	b.Equal(begun.Add(5*time.Second), slow.CommittedAt)
+	entry, err := b.notes.Entry(b.ctx, today, slow.RevID)
+	b.NoError(err)
+	b.Equal(slow.Commit, entry)
+	for instant, want := range map[time.Time]string{
+		begun: first.RevID, begun.Add(4 * time.Second): first.RevID, begun.Add(5*time.Second + 900*time.Millisecond): slow.RevID,
+	} {
+		got, _ := b.asOf(instant)
+		b.Equal(want, got, instant)
+	}
+}
+
+func TestALogEntryWithoutAnInstantOfItsOwnWasCommittedAtItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.burst("", 1)
+	row, err := b.store.Get(b.ctx, today.LogKey(first.RevID))
+	b.NoError(err)
+	b.False(row.Has("committedAt"))
+	second := b.burst(first.RevID, 1)
+	row, err = b.store.Get(b.ctx, today.LogKey(second.RevID))
+	b.NoError(err)
+	b.Equal(entity.String("2026-01-19T08:00:00Z"), row["committedAt"])
+	b.Equal(entity.String("2026-01-19T08:00:01Z"), row["revTs"])
+}

@@ -1,0 +1,91 @@
+package revision_test
+
+import (
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+)
+
+// uncommitted returns the snapshots in the table that are of no revision: a key of each, by their partitions.
+func (w *world) uncommitted() map[string]entity.Key {
+	found := map[string]entity.Key{}
+	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+		parsed, err := entity.ParseRepositoryRow(row.Key())
+		if err == nil && parsed.Kind == entity.SnapshotRow && !w.isPublished(parsed.Repository, parsed.RevisionID) {
+			found[row.Key().PK] = row.Key()
+		}
+		return nil
+	}))
+	return found
+}
+
+func (w *world) isPublished(at entity.Repository, revID string) bool {
+	_, ok := w.was[at.LogKey(revID)]
+	return ok
+}
+
+// checkOrphans sees to it that all abandoned snapshots are found and are of nobody who was answered, that nothing else is
+// found, and that they can be removed. It returns how many there were, and how many of them no draft announced.
+func (w *world) checkOrphans() (orphans, strays int) {
+	p := w.process(w.store).publisher
+	w.now = w.now.Add(revision.Patience)
+	lost := w.uncommitted()
+	found := map[string]bool{}
+	named, err := p.Orphans(w.ctx, user)
+	w.NoError(err)
+	for pk, key := range lost {
+		stray, is, err := p.Stray(w.ctx, key)
+		w.NoError(err)
+		if is {
+			named = append(named, stray)
+			strays++
+			found[pk] = true
+		}
+	}
+	winners := map[string]bool{}
+	for _, one := range w.acked {
+		winners[one.revID] = true
+	}
+	for _, o := range named {
+		found[o.Repository.SnapshotPK(o.RevID)] = true
+		w.False(w.isPublished(o.Repository, o.RevID), "an orphan is no revision")
+		w.False(winners[o.RevID], "an orphan is a loser's")
+		_, err := p.Remove(w.ctx, o)
+		w.NoError(err)
+	}
+	for pk := range lost {
+		w.True(found[pk], "%s is abandoned and not found", pk)
+	}
+	w.Empty(w.uncommitted())
+	w.checkForgotten(p)
+	w.checkSafe(p)
+	return len(lost), strays
+}
+
+// checkForgotten sees to it that no draft is left for ever.
+func (w *world) checkForgotten(p *revision.Publisher) {
+	w.now = w.now.Add(48 * time.Hour)
+	orphans, err := p.Orphans(w.ctx, user)
+	w.NoError(err)
+	for _, o := range orphans {
+		_, err := p.Remove(w.ctx, o)
+		w.NoError(err)
+	}
+	w.Empty(w.partition(entity.RepositoryPK(user), entity.DraftPrefix()))
+}
+
+// checkSafe sees to it that no revision can be taken for an orphan, nor be removed as one.
+func (w *world) checkSafe(p *revision.Publisher) {
+	for key := range w.was {
+		row, err := entity.ParseRepositoryRow(key)
+		w.NoError(err)
+		for _, one := range w.snapshot(row.Repository, row.RevisionID)[:min(1, w.was[key].rows)] {
+			_, is, err := p.Stray(w.ctx, one.Key())
+			w.NoError(err)
+			w.False(is, "a revision's row is no stray")
+		}
+		_, err = p.Remove(w.ctx, revision.Orphan{Repository: row.Repository, RevID: row.RevisionID})
+		w.ErrorIs(err, revision.ErrCommitted)
+	}
+}
