@@ -10,7 +10,6 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
-	"nexus/pkg/query"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 )
@@ -32,7 +31,7 @@ const (
 type Config struct {
 	Registry *entity.Registry
 	Commands *command.Service
-	Queries  *query.Service
+	Queries  Queries
 	Archive  *archive.Archive
 	Calendar *calendar.Service
 	Values   *values.Service

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -14,6 +13,8 @@ const (
 	maxEntityTags = 1 << 10
 	// maxVersionDigits keeps a version within 63 bits.
 	maxVersionDigits = 18
+	// maxRequestID bounds the id that a request brings, in bytes.
+	maxRequestID = 128
 
 	headerKey       = "Idempotency-Key"
 	headerReplayed  = "Idempotency-Replayed"
@@ -108,22 +109,39 @@ func noneMatch(h http.Header, tag string) bool {
 	return false
 }
 
-var (
-	requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._:=;/-]{1,128}$`)
-	// traceForm is version, trace id, parent id and flags (W3C Trace Context §3.2.2).
-	traceForm = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
-)
-
 // requestID is the id under which the request is logged: the client's or a tracer's own if it is well formed.
 func (a *API) requestID(h http.Header) string {
-	if id := h.Get(headerRequestID); requestIDForm.MatchString(id) {
+	if id := h.Get(headerRequestID); isRequestID(id) {
 		return id
 	}
-	if m := traceForm.FindStringSubmatch(h.Get("Traceparent")); m != nil {
-		return m[1]
+	if id, ok := traceOf(h.Get("Traceparent")); ok {
+		return id
 	}
-	if id := h.Get("X-Amzn-Trace-Id"); requestIDForm.MatchString(id) {
+	if id := h.Get("X-Amzn-Trace-Id"); isRequestID(id) {
 		return id
 	}
 	return a.cfg.NewID()
+}
+
+func isRequestID(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') && strings.IndexByte("._:=;/-", c) < 0 {
+			return false
+		}
+	}
+	return 1 <= len(s) && len(s) <= maxRequestID
+}
+
+// traceOf returns the trace id of version, trace id, parent id and flags (W3C Trace Context §3.2.2).
+func traceOf(parent string) (id string, ok bool) {
+	parts := strings.SplitN(parent, "-", 5)
+	if len(parts) != 4 {
+		return "", false
+	}
+	for i, digits := range []int{2, 32, 16, 2} {
+		if len(parts[i]) != digits || strings.Trim(parts[i], "0123456789abcdef") != "" {
+			return "", false
+		}
+	}
+	return parts[1], true
 }

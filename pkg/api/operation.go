@@ -10,7 +10,6 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
-	"nexus/pkg/query"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 )
@@ -79,7 +78,7 @@ type documented struct {
 type services struct {
 	registry *entity.Registry
 	commands *command.Service
-	queries  *query.Service
+	queries  Queries
 	archive  *archive.Archive
 	calendar *calendar.Service
 	importer *calendar.Importer

@@ -96,6 +96,30 @@ func TestTheDocsAreMountedWhereTheyArePassedIn(t *testing.T) {
 	b.Equal("/docs#precondition-failed", moved.Header().Get("Location"))
 }
 
+func TestAnIDThatARequestBringsIsTakenIfItIsWellFormed(t *testing.T) {
+	t.Parallel()
+	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	b := setup(t)
+	idOf := func(name, value string) string {
+		return b.want(200, get("/v1/me").with(name, value)).Header().Get("X-Request-Id")
+	}
+	for _, name := range []string{"X-Request-Id", "X-Amzn-Trace-Id"} {
+		for _, id := range []string{"a", "Root=1-69a54f10-5a3c2d1e0f4b6a7988776655;Sampled=0", "A.z_0:9/=", strings.Repeat("a", 128)} {
+			b.Equal(id, idOf(name, id))
+		}
+		for _, id := range []string{"", "a b", "a\n", "a\"", "{}", "ü", strings.Repeat("a", 129)} {
+			b.NotEqual(id, idOf(name, id))
+		}
+	}
+	b.Equal(trace, idOf("Traceparent", "00-"+trace+"-"+parent+"-01"))
+	for _, value := range []string{
+		trace, "00-" + trace + "-" + parent, "00-" + trace + "-" + parent + "-01-02", "0-" + trace + "-" + parent + "-01",
+		"00-" + strings.ToUpper(trace) + "-" + parent + "-01", "00-" + trace[1:] + "g-" + parent + "-01", "00-" + trace + "-" + parent[1:] + "-01",
+	} {
+		b.NotContains(trace, idOf("Traceparent", value), value)
+	}
+}
+
 func TestARequestIsLoggedAndObservedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

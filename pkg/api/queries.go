@@ -1,0 +1,25 @@
+package api
+
+import (
+	"context"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+// Queries is the read side: [query.Service], which says what each does. It is an interface so that a program which serves
+// no queries does not carry them: the linker drops the methods of what nobody makes.
+type Queries interface {
+	Get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error)
+	Me(ctx context.Context, user string) (entity.Item, error)
+	Stats(ctx context.Context, user string) (query.Stats, error)
+	Event(ctx context.Context, user, id string) (query.Found, error)
+	Series(ctx context.Context, user, masterID, cursor string) (query.Series, error)
+	Agenda(ctx context.Context, user string, q query.AgendaQuery) (query.Agenda, error)
+	Board(ctx context.Context, user string, limit int) ([]query.BoardColumn, error)
+	Column(ctx context.Context, user string, q query.ColumnQuery) (query.Page, error)
+	Notes(ctx context.Context, user string, q query.NotesQuery) (query.Page, error)
+	Backlinks(ctx context.Context, user string, target entity.Ref, limit int, cursor string) (query.Page, error)
+}
+
+var _ Queries = (*query.Service)(nil)
