@@ -139,6 +139,17 @@ func TestChildrenAreListedInTheirOrder(t *testing.T) {
 	}, got.items())
 	b.Empty(b.want(200, get("/v1/values/nodes/"+run+"/children")).items())
 	b.want(404, get("/v1/values/nodes/x/children"))
+
+	later := b.edit(rev, `{"op":"move","nodeId":"`+stretch+`","parentId":"`+race+`"}`).text("revId")
+	b.Len(b.want(200, get("/v1/values/nodes/"+health+"/children")).items(), 1)
+	b.Equal(got.doc, b.want(200, get("/v1/values/revisions/"+rev+"/nodes/"+health+"/children")).doc, "as they were")
+	moved := b.want(200, get("/v1/values/revisions/"+later+"/nodes/"+race+"/children"))
+	b.Equal(later, moved.text("revId"))
+	b.Len(moved.items(), 2)
+	b.Empty(b.want(200, get("/v1/values/revisions/"+rev+"/nodes/"+run+"/children")).items())
+	b.want(404, get("/v1/values/revisions/"+exampleRevision+"/nodes/"+health+"/children"))
+	b.want(404, get("/v1/values/revisions/x/nodes/"+health+"/children"))
+	b.want(404, get("/v1/values/revisions/"+rev+"/nodes/x/children"))
 }
 
 func TestTheLoserOfARaceLearnsThePresentHead(t *testing.T) {

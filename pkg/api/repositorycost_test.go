@@ -36,11 +36,12 @@ func TestEachReadOfARepositoryCostsWhatItIsToCost(t *testing.T) {
 	second := b.edit(first, `{"op":"complete","nodeId":"`+run+`"}`).text("revId")
 	for path, want := range map[string]string{
 		"/v1/values": "Get Query",
-		"/v1/values/nodes/" + health + "/children":        "Get Query",
-		"/v1/values?at=2027-01-01T00:00:00Z":              "Query Query",
-		"/v1/values/revisions":                            "Query",
-		"/v1/values/revisions/" + first:                   "Get Query",
-		"/v1/values/diff?from=" + first + "&to=" + second: "Get Query Get Query",
+		"/v1/values/nodes/" + health + "/children":                         "Get Query",
+		"/v1/values?at=2027-01-01T00:00:00Z":                               "Query Query",
+		"/v1/values/revisions":                                             "Query",
+		"/v1/values/revisions/" + first:                                    "Get Query",
+		"/v1/values/revisions/" + first + "/nodes/" + health + "/children": "Get Query",
+		"/v1/values/diff?from=" + first + "&to=" + second:                  "Get Query Get Query",
 		planOfDay:                                        "Get Query",
 		planOfDay + "?at=2027-01-01T00:00:00Z":           "Query Query",
 		planOfDay + "/revisions":                         "Query",

@@ -46,6 +46,8 @@ func TestNobodyReachesARepositoryOfSomebodyElse(t *testing.T) {
 		"an edit of her node":             {422, post("/v1/values/revisions", edits(mine, `{"op":"delete","nodeId":"`+race+`"}`))},
 		"a node below hers":               {422, post("/v1/values/revisions", edits(mine, `{"op":"create","nodeType":"ACTION","title":"x","parentId":"`+race+`"}`))},
 		"her node's children":             {200, get("/v1/values/nodes/" + race + "/children")},
+		"her node's children in her tree": {404, get("/v1/values/revisions/" + tree + "/nodes/" + race + "/children")},
+		"her node's children in his":      {200, get("/v1/values/revisions/" + mine + "/nodes/" + race + "/children")},
 		"her partition in a node":         {404, get("/v1/values/nodes/" + race + "%23x/children")},
 		"her action in a plan":            {422, post(planOfDay+"/revisions", planned(myPlan))},
 		"completing hers":                 {404, done(run)},

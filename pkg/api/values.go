@@ -26,10 +26,7 @@ func valuesOperations() []*operation {
 		{
 			id: "getValuesChildren", method: http.MethodGet, path: valuesPath + "/nodes/{nodeId}/children", tag: "values",
 			summary: "List the children of a node", detail: "The edges from the node in the present tree, in their order. A node that has none, or is not there, has an empty list.",
-			paths: map[string]object{memberNodeID: textSchema("A node's id.")}, finds: true,
-			answers: []documented{{status: http.StatusOK, doc: "The revision and the edges.", schema: record(
-				[]string{memberRevID, memberRevTs, memberItems}, append(headMembers(), member{memberItems, listOf(schemaRef(valuesEdge))}),
-			)}},
+			paths: nodeIDPath(), finds: true, answers: childrenAnswered(),
 			run: getValuesChildren,
 		},
 		{
@@ -51,6 +48,12 @@ func valuesOperations() []*operation {
 				got, err := s.values.Revision(ctx, c.user, c.path[memberRevID])
 				return answerOfTree(got, err)
 			},
+		},
+		{
+			id: "getValuesRevisionChildren", method: http.MethodGet, path: valuesPath + "/revisions/{revId}/nodes/{nodeId}/children", tag: "values",
+			summary: "List the children of a node as they were", detail: "The edges from the node in that revision, in their order. A node that had none, or was not there, has an empty list.",
+			paths: revisionNodePath(), finds: true, answers: childrenAnswered(),
+			run: getValuesRevisionChildren,
 		},
 		{
 			id: "commitValues", method: http.MethodPost, path: valuesPath + "/revisions", tag: "values", writes: true, alone: true,
@@ -130,14 +133,28 @@ func getValuesChildren(ctx context.Context, s services, c call) (answer, error) 
 	if head.RevID == "" {
 		return answer{}, refuse(notFound, "There is no revision yet.")
 	}
-	edges, err := s.values.Children(ctx, c.user, head.RevID, c.path[memberNodeID])
+	return childrenAnswer(ctx, s, c, viewOfHead(head))
+}
+
+// getValuesRevisionChildren asks the log first, so that what was never committed is nobody's to see.
+func getValuesRevisionChildren(ctx context.Context, s services, c call) (answer, error) {
+	commit, err := s.values.Entry(ctx, c.user, c.path[memberRevID])
+	if err != nil {
+		return answer{}, err
+	}
+	return childrenAnswer(ctx, s, c, viewOfCommit(commit).headView)
+}
+
+// childrenAnswer lists a node's children in a revision that there is.
+func childrenAnswer(ctx context.Context, s services, c call, of headView) (answer, error) {
+	edges, err := s.values.Children(ctx, c.user, of.RevID, c.path[memberNodeID])
 	if err != nil {
 		return answer{}, err
 	}
 	return viewAnswer(http.StatusOK, struct {
 		headView
 		Items []values.Edge `json:"items"`
-	}{viewOfHead(head), listed(edges)})
+	}{of, listed(edges)})
 }
 
 func commitValues(ctx context.Context, s services, c call) (answer, error) {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"nexus/pkg/entity"
 	"nexus/pkg/revision/values"
 )
@@ -85,6 +87,20 @@ func commitValuesBody() *body {
 			memberNodes: []any{map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"}}, memberEdges: []any{},
 		},
 	}
+}
+
+func nodeIDPath() map[string]object { return map[string]object{memberNodeID: textSchema("A node's id.")} }
+
+func revisionNodePath() map[string]object {
+	paths := nodeIDPath()
+	paths[memberRevID] = revIDSchema("A revision.")
+	return paths
+}
+
+func childrenAnswered() []documented {
+	return []documented{{status: http.StatusOK, doc: "The revision and the edges.", schema: record(
+		[]string{memberRevID, memberRevTs, memberItems}, append(headMembers(), member{memberItems, listOf(schemaRef(valuesEdge))}),
+	)}}
 }
 
 func nodeSchema() object {

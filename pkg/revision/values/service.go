@@ -78,6 +78,11 @@ func (s *Service) Revision(ctx context.Context, user, revID string) (Revision, e
 	return s.trees.Revision(ctx, of(user), revID)
 }
 
+// Entry returns a revision's entry in the log, or a [*revision.NotFoundError] if it was never committed. One Get.
+func (s *Service) Entry(ctx context.Context, user, revID string) (revision.Commit, error) {
+	return s.trees.Entry(ctx, of(user), revID)
+}
+
 // History returns a page of the log, newest first. One Query. See [revision.Repository.History].
 func (s *Service) History(ctx context.Context, user string, limit int, before string) (revision.Page, error) {
 	return s.trees.History(ctx, of(user), limit, before)
