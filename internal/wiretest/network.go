@@ -14,6 +14,7 @@ import (
 // Fault is what becomes of one request in place of its answer.
 type Fault struct {
 	refusal *Refusal
+	status  int
 	kind    kind
 }
 
@@ -24,7 +25,7 @@ const (
 	reset
 	lost
 	cut
-	empty
+	bare
 	silent
 	damaged
 )
@@ -42,7 +43,10 @@ func Lost() Fault { return Fault{kind: lost} }
 func Cut() Fault { return Fault{kind: cut} }
 
 // Empty answers 200 with no body at all; the request is not carried out.
-func Empty() Fault { return Fault{kind: empty} }
+func Empty() Fault { return Bare(http.StatusOK) }
+
+// Bare answers with a status and no body at all, as somebody between does; the request is not carried out.
+func Bare(status int) Fault { return Fault{kind: bare, status: status} }
 
 // Silent does not answer until the client gives up; the request is not carried out.
 func Silent() Fault { return Fault{kind: silent} }
@@ -134,8 +138,8 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case lost:
 		n.next.ServeHTTP(httptest.NewRecorder(), r)
 		breakOff(w)
-	case empty:
-		w.WriteHeader(http.StatusOK)
+	case bare:
+		w.WriteHeader(fault.status)
 	case silent:
 		select {
 		case <-r.Context().Done():

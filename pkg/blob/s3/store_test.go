@@ -15,7 +15,8 @@ import (
 	"nexus/pkg/blob/s3"
 )
 
-func client(endpoint string, transport *http.Client) *sdk.Client {
+// client returns one that tries each call once, unless the options say otherwise.
+func client(endpoint string, transport *http.Client, options ...func(*sdk.Options)) *sdk.Client {
 	return sdk.New(sdk.Options{
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String(endpoint),
@@ -25,7 +26,7 @@ func client(endpoint string, transport *http.Client) *sdk.Client {
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
 		}),
-	})
+	}, options...)
 }
 
 func setup(t *testing.T, prefix string) (*s3.Store, *service) {
@@ -93,38 +94,6 @@ func TestAnObjectLargerThanOursIsNotRead(t *testing.T) {
 	fake.objects["a"] = object{body: make([]byte, blob.MaxBody+1)}
 	_, err := s.Get(t.Context(), "a")
 	require.ErrorIs(t, err, blob.ErrInvalid)
-}
-
-func TestErrorsOfTheServiceBecomeThePorts(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		status int
-		code   string
-		want   error
-	}{
-		{503, "SlowDown", blob.ErrThrottled},
-		{429, "Unknown", blob.ErrThrottled},
-		{400, "EntityTooLarge", blob.ErrInvalid},
-		{400, "KeyTooLongError", blob.ErrInvalid},
-		{400, "BadDigest", blob.ErrUnavailable},
-		{403, "AccessDenied", blob.ErrUnavailable},
-		{404, "NoSuchBucket", blob.ErrUnavailable},
-		{500, "InternalError", blob.ErrUnavailable},
-		{503, "ServiceUnavailable", blob.ErrUnavailable},
-	}
-	for _, tt := range tests {
-		t.Run(tt.code, func(t *testing.T) {
-			t.Parallel()
-			s, fake := setup(t, "")
-			fake.refuse = func(*http.Request) (int, string) { return tt.status, tt.code }
-			_, getErr := s.Get(t.Context(), "a")
-			_, listErr := s.List(t.Context(), "a", 1, "")
-			for _, err := range []error{s.Put(t.Context(), "a", nil), s.Delete(t.Context(), "a"), getErr, listErr} {
-				require.ErrorIs(t, err, tt.want)
-				require.ErrorContains(t, err, `"a"`)
-			}
-		})
-	}
 }
 
 func TestAListThatDoesNotMoveOnIsAnError(t *testing.T) {

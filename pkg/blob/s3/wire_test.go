@@ -1,0 +1,177 @@
+package s3_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"nexus/internal/wiretest"
+	"nexus/pkg/blob"
+	"nexus/pkg/blob/s3"
+)
+
+// attempts is what the SDK makes of a call at most, with the settings of the functions.
+const attempts = 3
+
+// line is an adapter behind a network that fails as it is told to.
+type line struct {
+	*s3.Store
+	network *wiretest.Network
+	service *service
+}
+
+func connect(t *testing.T, patience time.Duration) *line {
+	t.Helper()
+	fake := &service{objects: map[string]object{}, pageSize: 4}
+	network, guard, server := wiretest.Serve(t, wiretest.S3(), fake)
+	guard.Also(complete)
+	transport := &http.Client{Transport: server.Client().Transport, Timeout: patience}
+	s, err := s3.New(client(server.URL, transport, func(o *sdk.Options) {
+		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		})
+	}), s3.Config{Bucket: bucket, Prefix: "dev/"})
+	require.NoError(t, err)
+	return &line{s, network, fake}
+}
+
+const patient = 30 * time.Second
+
+// calls are the port's calls by the operation that they are.
+func (l *line) calls(ctx context.Context) map[string]func() error {
+	return map[string]func() error{
+		"PutObject": func() error { return l.Put(ctx, "a.json", []byte(`{"version":2}`)) },
+		"GetObject": func() error {
+			_, err := l.Get(ctx, "a.json")
+			return err
+		},
+		"DeleteObject": func() error { return l.Delete(ctx, "a.json") },
+		"ListObjectsV2": func() error {
+			_, err := l.List(ctx, "a", 10, "")
+			return err
+		},
+	}
+}
+
+func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
+	t.Parallel()
+	want := map[string]error{
+		"NoSuchKey":      blob.ErrNotFound,
+		"SlowDown":       blob.ErrThrottled,
+		"EntityTooLarge": blob.ErrInvalid, "KeyTooLongError": blob.ErrInvalid, "InvalidArgument": blob.ErrInvalid,
+	}
+	for _, passing := range []string{
+		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect", "RequestTimeout",
+		"InternalError", "ServiceUnavailable", "InvalidObjectState", "BadDigest", "IncompleteBody", "PreconditionFailed",
+		"ConditionalRequestConflict", "OperationAborted",
+	} {
+		want[passing] = blob.ErrUnavailable
+	}
+	for _, operation := range wiretest.S3().Operations {
+		for _, refusal := range operation.Refusals {
+			t.Run(operation.Name+" "+refusal.Code, func(t *testing.T) {
+				t.Parallel()
+				l := connect(t, patient)
+				l.network.Always(wiretest.Refused(refusal))
+				err := l.calls(t.Context())[operation.Name]()
+				require.Contains(t, want, refusal.Code)
+				require.ErrorIs(t, err, want[refusal.Code])
+				require.ErrorContains(t, err, refusal.Code)
+				tries := 1
+				if refusal.Repeated {
+					tries = attempts
+				}
+				require.Equal(t, tries, l.network.Requests())
+			})
+		}
+	}
+}
+
+func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
+	t.Parallel()
+	l := connect(t, patient)
+	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: 429, Code: "Unknown"}))
+	for name, call := range l.calls(t.Context()) {
+		require.ErrorIs(t, call(), blob.ErrThrottled, name)
+	}
+}
+
+func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]wiretest.Fault{
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "slow down": wiretest.Refused(wiretest.Refusal{Status: 503, Code: "SlowDown"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := connect(t, patient)
+			l.network.Next(fault, fault)
+			body := strings.Repeat("a cold copy ", 10_000)
+			require.NoError(t, l.Put(t.Context(), "a.json", []byte(body)))
+			l.network.Next(fault, fault)
+			got, err := l.Get(t.Context(), "a.json")
+			require.NoError(t, err)
+			require.Equal(t, body, string(got))
+			l.network.Next(fault, fault)
+			names, err := l.List(t.Context(), "", 10, "")
+			require.NoError(t, err)
+			require.Equal(t, []string{"a.json"}, names)
+			l.network.Next(fault, fault)
+			require.NoError(t, l.Delete(t.Context(), "a.json"), "also if a lost attempt has deleted it")
+			require.Empty(t, l.service.objects)
+		})
+	}
+}
+
+func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]wiretest.Fault{"reset": wiretest.Reset(), "lost": wiretest.Lost(), "silent": wiretest.Silent()} {
+		for _, operation := range wiretest.S3().Operations {
+			t.Run(operation.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				patience := patient
+				if name == "silent" {
+					patience = 50 * time.Millisecond
+				}
+				l := connect(t, patience)
+				l.network.Always(fault)
+				require.ErrorIs(t, l.calls(t.Context())[operation.Name](), blob.ErrUnavailable)
+				require.Equal(t, attempts, l.network.Requests())
+			})
+		}
+	}
+}
+
+func TestAnAnswerThatBreaksOffIsNoObjectAndNoList(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]wiretest.Fault{"cut": wiretest.Cut(), "damaged": wiretest.Damaged()} {
+		for _, operation := range []string{"GetObject", "ListObjectsV2"} {
+			t.Run(operation+" "+name, func(t *testing.T) {
+				t.Parallel()
+				l := connect(t, patient)
+				require.NoError(t, l.Put(t.Context(), "a.json", []byte(`{"version":1}`)))
+				l.network.Always(fault)
+				err := l.calls(t.Context())[operation]()
+				require.ErrorIs(t, err, blob.ErrUnavailable)
+				require.NotErrorIs(t, err, blob.ErrNotFound)
+				require.LessOrEqual(t, l.network.Requests(), attempts)
+			})
+		}
+	}
+}
+
+func TestAStatusWithoutABodySaysNothingOfTheObject(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
+		l := connect(t, patient)
+		l.network.Always(wiretest.Bare(status))
+		_, err := l.Get(t.Context(), "a.json")
+		require.ErrorIs(t, err, blob.ErrUnavailable, status)
+		require.NotErrorIs(t, err, blob.ErrNotFound, status)
+	}
+}
