@@ -127,6 +127,7 @@ func TestARolloverIsRepeatable(t *testing.T) {
 	b.want(200, done(run))
 	over := b.want(200, act(planOfDay+"/rollover").with("Idempotency-Key", "over"))
 	b.Equal([]any{stretch}, over.doc["carried"])
+	b.Equal([]any{}, over.doc["left"])
 	b.Equal("2026-03-03", over.doc["plan"].(map[string]any)["date"])
 	b.Equal("true", b.want(200, act(planOfDay+"/rollover").with("Idempotency-Key", "over")).Header().Get(replayed))
 	again := b.want(200, act(planOfDay+"/rollover"))
@@ -139,6 +140,18 @@ func TestARolloverIsRepeatable(t *testing.T) {
 	b.want(200, done(stretch))
 	empty := b.want(200, act(planOfDay+"/rollover").by("ann"))
 	b.Equal([]any{}, empty.doc["carried"])
+}
+
+func TestARolloverTellsWhatItLeftBehind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.grow("")
+	b.want(201, post(planOfDay+"/revisions", planned("")))
+	b.edit(tree, `{"op":"complete","nodeId":"`+run+`"}`)
+	over := b.want(200, act(planOfDay+"/rollover"))
+	b.Equal([]any{stretch}, over.doc["carried"])
+	b.Equal([]any{map[string]any{"actionId": run, "reason": "completed"}}, over.doc["left"])
+	b.Equal([]string{stretch}, b.want(200, get(nextDay)).ids())
 }
 
 func TestADayWithoutAnythingToCarryGivesTheNextNoPlan(t *testing.T) {

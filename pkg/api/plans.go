@@ -73,8 +73,8 @@ func planOperations() []*operation {
 		},
 		{
 			id: "rolloverPlan", method: http.MethodPost, path: plansPath + "/rollover", tag: "plans", writes: true,
-			summary: "Roll a day's plan over", detail: "What is unfinished is appended to the next day's plan, in its order and with its classification; the day's own plan stays as it is. Repeating it changes nothing.",
-			answers: []documented{{status: http.StatusOK, doc: "The next day's plan as it is now, and whose to-dos were appended to it.", schema: schemaRef(planRollover), traced: true}},
+			summary: "Roll a day's plan over", detail: "What is unfinished is appended to the next day's plan, in its order and with its classification; the day's own plan stays as it is. What the values tree has completed, archived or deleted meanwhile is left behind. Repeating it changes nothing.",
+			answers: []documented{{status: http.StatusOK, doc: "The next day's plan as it is now, whose to-dos were appended to it, and whose were left behind.", schema: schemaRef(planRollover), traced: true}},
 			finds:   true, run: rolloverPlan,
 		},
 		{
@@ -164,9 +164,10 @@ func rolloverPlan(ctx context.Context, s services, c call) (answer, error) {
 		return answer{}, err
 	}
 	a, err := viewAnswer(http.StatusOK, struct {
-		Plan    planView `json:"plan"`
-		Carried []string `json:"carried"`
-	}{viewOfBase(done.Next), listed(done.Carried)})
+		Plan    planView    `json:"plan"`
+		Carried []string    `json:"carried"`
+		Left    []plan.Left `json:"left"`
+	}{viewOfBase(done.Next), listed(done.Carried), listed(done.Left)})
 	if err != nil {
 		return answer{}, err
 	}

@@ -138,9 +138,13 @@ func planSchemas() object {
 			})},
 			{"moved", listOf(moved)},
 		})},
-		{planRollover, record([]string{memberPlan, memberCarried}, object{
+		{planRollover, record([]string{memberPlan, memberCarried, "left"}, object{
 			{memberPlan, schemaRef(planRevision)},
 			{memberCarried, append(listOf(object{{"type", "string"}}), member{"description", "The actions whose to-dos were appended; none if nothing was to be changed, or it was done before."})},
+			{"left", listOf(record([]string{memberActionID, memberReason}, object{
+				{memberActionID, textSchema("An action whose to-do is unfinished and was not appended.")},
+				{memberReason, enumSchema("What the values tree says of it now.", plan.LeftCompleted, plan.LeftArchived, plan.LeftDeleted, plan.LeftMissing)},
+			}))},
 		})},
 		{planCompletion, record([]string{memberPlan, memberValues, "action", "planChanged", "valuesChanged"}, object{
 			{memberPlan, schemaRef(planRevision)}, {memberValues, schemaRef(headSchema)}, {"action", schemaRef(valuesNode)},

@@ -89,7 +89,9 @@ func commitValuesBody() *body {
 	}
 }
 
-func nodeIDPath() map[string]object { return map[string]object{memberNodeID: textSchema("A node's id.")} }
+func nodeIDPath() map[string]object {
+	return map[string]object{memberNodeID: textSchema("A node's id.")}
+}
 
 func revisionNodePath() map[string]object {
 	paths := nodeIDPath()

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/revision"
+	"nexus/pkg/revision/values"
 )
 
 // Rollover is what became of the next day's plan.
@@ -14,12 +15,32 @@ type Rollover struct {
 	Next Base
 	// Carried are the actions whose to-dos were appended to it; none if nothing was to be changed.
 	Carried []string
+	// Left are those that would have been, but for what the values tree says of their actions now.
+	Left []Left
 	// Replayed says that the rollover had been carried out before under the same idempotency key.
 	Replayed bool
 }
 
+// Left is an unfinished to-do that is not carried over, because nobody would plan its action again.
+type Left struct {
+	ActionID string     `json:"actionId"`
+	Reason   LeftReason `json:"reason"`
+}
+
+// LeftReason is what the values tree says of the action.
+type LeftReason string
+
+// Reasons for which a to-do is left behind.
+const (
+	LeftCompleted LeftReason = "completed" // in the tree, or in another day's plan and so in the tree
+	LeftArchived  LeftReason = "archived"
+	LeftDeleted   LeftReason = "deleted"
+	LeftMissing   LeftReason = "missing" // a rollback brought back a tree that had it not yet
+)
+
 // Rollover appends the day's unfinished to-dos to the next day's plan, in their order and with their classification, and
-// leaves the day's own plan as it is. Repeating it changes nothing: the next day's head names the revision that was rolled
+// leaves the day's own plan as it is. What the values tree has completed, archived or deleted in the meantime is left
+// behind, and told. Repeating it changes nothing: the next day's head names the revision that was rolled
 // over, and what was unfinished in it is not carried a second time, even if it was taken out of the next day's plan since.
 // A [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
 func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey string) (Rollover, error) {
@@ -41,13 +62,15 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 		if out.Next, err = s.plans.Open(ctx, nextDay); err != nil {
 			return nil, err
 		}
-		carried, err := s.unfinished(ctx, from, out.Next)
-		if err != nil || len(carried) == 0 {
-			out.Carried = nil
+		out.Carried, out.Left = nil, nil
+		todos, err := s.unfinished(ctx, from, out.Next)
+		if err != nil {
 			return nil, err
 		}
-		prepared, err := s.carry(&out, from, carried)
-		return []*revision.Prepared{prepared}, err
+		if todos, out.Left, err = s.stillOpen(ctx, user, todos); err != nil || len(todos) == 0 {
+			return nil, err
+		}
+		return s.carry(&out, from, todos)
 	})
 	if err == nil && out.Replayed {
 		out.Next, err = s.plans.Current(ctx, nextDay)
@@ -91,10 +114,47 @@ func (s *Service) unfinished(ctx context.Context, from, next Base) ([]Todo, erro
 	return todos, nil
 }
 
+// stillOpen parts to-dos by whether the present tree has their actions open. One Get and one BatchGet.
+func (s *Service) stillOpen(ctx context.Context, user string, todos []Todo) (open []Todo, left []Left, err error) {
+	if len(todos) == 0 {
+		return nil, nil, nil
+	}
+	ids := make([]string, len(todos))
+	for i, t := range todos {
+		ids[i] = t.ActionID
+	}
+	nodes, err := s.tree.Nodes(ctx, user, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range todos {
+		if reason := whyLeft(nodes, t.ActionID); reason != "" {
+			left = append(left, Left{t.ActionID, reason})
+			continue
+		}
+		open = append(open, t)
+	}
+	return open, left, nil
+}
+
+// whyLeft is empty for an action that is still to be done.
+func whyLeft(nodes map[string]values.Node, actionID string) LeftReason {
+	switch n, ok := nodes[actionID]; {
+	case !ok:
+		return LeftMissing
+	case n.Deleted():
+		return LeftDeleted
+	case !n.CompletedAt.IsZero():
+		return LeftCompleted
+	case n.Archived:
+		return LeftArchived
+	}
+	return ""
+}
+
 // carry prepares the next day's plan with the to-dos behind its own.
-func (s *Service) carry(out *Rollover, from Base, todos []Todo) (*revision.Prepared, error) {
+func (s *Service) carry(out *Rollover, from Base, todos []Todo) ([]*revision.Prepared, error) {
 	plan := out.Next.State.clone()
-	out.Carried = nil
 	for _, t := range todos {
 		t.Order = len(plan.Todos) + 1
 		plan.Todos = append(plan.Todos, t)
@@ -105,9 +165,9 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) (*revision.Prepa
 		broken.Add(RuleTooManyTodos, "", "", "the next day's plan has at most %d to-dos and would have %d", MaxTodos, len(plan.Todos))
 		return nil, broken.Err()
 	}
-	return s.prepare(&out.Next, plan, revision.Change[Plan]{
+	return []*revision.Prepared{s.prepare(&out.Next, plan, revision.Change[Plan]{
 		Source: ReasonRollover, Message: "rolled over from " + from.Repository.Date, RolledFromRevID: from.Head.RevID,
-	}), nil
+	})}, nil
 }
 
 // prepare makes a revision of the plan, and of base what it will be once the revision is the present one.

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -156,4 +157,55 @@ func TestALostAnswerOfTheTransactionIsNoFailure(t *testing.T) {
 		b.NoError(err)
 		b.Equal(res.State, b.current(monday).State)
 	}
+}
+
+func TestWhatTheTreeNoLongerHasOpenIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 6)
+	planned := plan.Plan{}
+	for i := 1; i <= 6; i++ {
+		planned.Todos = append(planned.Todos, todo(i, plan.Other, 0))
+	}
+	b.commit(monday, "", plan.ReasonMorningPlan, planned)
+	old, err := b.tree.Current(b.ctx, "ann")
+	b.NoError(err)
+	later, err := b.tree.Commit(b.ctx, "ann", values.Commit{
+		ParentRevID: old.Head.RevID, Message: "review", Source: values.SourceWeeklyReview, Operations: []values.Operation{
+			{Kind: values.OpComplete, NodeID: act(1)}, {Kind: values.OpArchive, NodeID: act(2)}, {Kind: values.OpDelete, NodeID: act(3)},
+			{Kind: values.OpComplete, NodeID: act(4)}, {Kind: values.OpReopen, NodeID: act(4)},
+		},
+	})
+	b.NoError(err)
+	b.calls = nil
+	r := b.rollover()
+	var ops []string
+	for _, c := range b.calls {
+		ops = append(ops, c.Op)
+	}
+	b.Equal([]string{"Get", "Query", "Get", "Get", "BatchGet", "Transact"}, ops, "both days' heads, Monday's plan, the tree's head and its actions")
+	b.Equal([]string{act(4), act(5), act(6)}, r.Carried)
+	b.Equal([]plan.Left{{act(1), plan.LeftCompleted}, {act(2), plan.LeftArchived}, {act(3), plan.LeftDeleted}}, r.Left)
+	b.Equal(r.Carried, actions(b.current(tuesday).State))
+	rows := b.store.Len()
+	b.Empty(b.rollover().Carried)
+	b.Equal(rows, b.store.Len(), "repeating it changes nothing")
+
+	// A tree that had not the action yet: as if it had never been planned.
+	_, err = b.tree.Commit(b.ctx, "ann", values.Commit{
+		ParentRevID: later.RevID, Message: "one more", Source: values.SourceDailyUpdate,
+		Operations: []values.Operation{{Kind: values.OpCreate, NodeID: act(7), NodeType: values.Action, Title: &later.Message, ParentID: mil}},
+	})
+	b.NoError(err)
+	more := b.current(monday)
+	more.State.Todos = append(more.State.Todos, todo(7, plan.Urgent, 0))
+	b.commit(monday, more.Head.RevID, plan.ReasonMiddayReplan, more.State)
+	tree, err := b.tree.Current(b.ctx, "ann")
+	b.NoError(err)
+	_, err = b.tree.Rollback(b.ctx, "ann", tree.Head.RevID, later.RevID, "back", "")
+	b.NoError(err)
+	rows = b.store.Len()
+	r = b.rollover()
+	b.Empty(r.Carried)
+	b.Equal([]plan.Left{{act(7), plan.LeftMissing}}, r.Left)
+	b.Equal(rows, b.store.Len(), "what is left behind makes no revision")
 }
