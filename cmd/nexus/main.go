@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"nexus/pkg/cost"
 	"nexus/pkg/local"
 	"nexus/pkg/simulate"
 )
@@ -32,6 +33,8 @@ type commands struct {
 	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
 
 	Simulate simulateCommand `cmd:"" help:"Play random histories of the whole system under faults and check every invariant."`
+
+	Cost costCommand `cmd:"" help:"Replay a month of the load that the table was designed for and print its bill."`
 
 	Verify verifyCommand `cmd:"" help:"Recount everything derived from the items, name every difference, and mend it if asked."`
 
@@ -81,7 +84,7 @@ func run(ctx context.Context, args []string, out outputs) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec):
+	case errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec), errors.Is(err, cost.ErrOptions), errors.Is(err, cost.ErrPrices):
 		fmt.Fprintf(out.messages, "nexus: %v\n", err)
 		return exitUsage
 	}

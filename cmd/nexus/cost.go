@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"nexus/pkg/cost"
+)
+
+// costCommand is nexus cost.
+type costCommand struct {
+	Scale  float64 `default:"0.01" placeholder:"F" help:"The part of the users that is replayed; the bill is for all."`
+	Prices string  `type:"path" placeholder:"FILE" help:"Another price list, in the form that --show-prices prints."`
+	Seed   uint64  `default:"1" placeholder:"S" help:"Seed of what the users do."`
+	JSON   bool    `name:"json" help:"Answer in JSON, with all counts."`
+
+	ShowPrices bool `help:"Print the price list that is built in, and nothing else."`
+}
+
+// costed is the answer in JSON.
+type costed struct {
+	Bill  cost.Bill   `json:"bill"`
+	Month *cost.Month `json:"month"`
+}
+
+// Run replays the month and prints its bill.
+func (c *costCommand) Run(ctx context.Context, out outputs) error {
+	if c.ShowPrices {
+		_, err := out.results.Write(cost.DefaultPriceList())
+		return err
+	}
+	prices := cost.DefaultPrices()
+	if c.Prices != "" {
+		text, err := os.ReadFile(c.Prices)
+		if err != nil {
+			return fmt.Errorf("price list: %w", err)
+		}
+		if prices, err = cost.ParsePrices(text); err != nil {
+			return fmt.Errorf("%s: %w", c.Prices, err)
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
+	bar := newProgress(out.messages, "days")
+	month, err := cost.Replay(ctx, cost.Options{Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: c.Scale, Seed: c.Seed, Progress: bar.show})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	bill := cost.NewBill(month, prices)
+	if !c.JSON {
+		return bill.Print(out.results, month)
+	}
+	answer := json.NewEncoder(out.results)
+	answer.SetIndent("", "  ")
+	if err := answer.Encode(costed{bill, month}); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package cost
+
+// ActivityCost is what an activity costs.
+type ActivityCost struct {
+	Activity
+	Times      float64 `json:"times"`
+	ReadUnits  float64 `json:"readUnits"`  // of one
+	WriteUnits float64 `json:"writeUnits"` // of one
+	Table      float64 `json:"table"`      // of all, at the table
+	// Cost is that of all, with what they need of other services, before what is free of charge.
+	Cost float64 `json:"cost"`
+}
+
+func (b biller) activities() []ActivityCost {
+	var out []ActivityCost
+	for _, t := range b.month.Taken {
+		u, n, times := t.Units(), float64(t.Times), b.month.Times
+		a := ActivityCost{Activity: t.Activity, Times: n * times, ReadUnits: u.ReadUnits / n, WriteUnits: u.WriteUnits() / n}
+		a.Table = (b.whole(tableReads, u.ReadUnits) + b.whole(tableWrites, u.WriteUnits())) * times
+		a.Cost = a.Table + b.elsewhere(t)*times
+		out = append(out, a)
+	}
+	return out
+}
+
+func (b biller) whole(price string, quantity float64) float64 {
+	return b.prices.Prices[price].whole(quantity)
+}
+
+// elsewhere is what an activity costs of the other services, by the times it was replayed.
+func (b biller) elsewhere(t *Taken) float64 {
+	s := b.servicesOf([]*Taken{t})
+	return b.whole(apiRequests, s.requests) + b.whole(functionRequests, s.invocations) + b.whole(functionTime, s.gbSeconds) +
+		b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) + b.whole(objectPuts, s.objects) +
+		b.whole(logs, (s.logged+s.access)/gigabyte) + b.whole(dataOut, s.sent/gigabyte)
+}

@@ -1,0 +1,198 @@
+package cost
+
+import (
+	"maps"
+	"slices"
+
+	"nexus/functions/alarm"
+	"nexus/pkg/entity"
+)
+
+// Basis says where a quantity comes from.
+type Basis string
+
+const (
+	// Counted: the replay counted it.
+	Counted Basis = "counted"
+	// Modelled: it is made of counts and assumptions.
+	Modelled Basis = "modelled"
+)
+
+// Line is one line of a bill.
+type Line struct {
+	What     string  `json:"what"`
+	Basis    Basis   `json:"basis"`
+	Quantity float64 `json:"quantity"`
+	Unit     string  `json:"unit"`
+	Cost     float64 `json:"cost"`
+	// Whole is the cost without what is free of charge every month.
+	Whole float64 `json:"whole"`
+}
+
+// Part is a part of a bill.
+type Part struct {
+	Name  string `json:"name"`
+	Lines []Line `json:"lines"`
+	// Claimed is what the source document says the same costs; 0 where it says nothing.
+	Claimed float64 `json:"claimed,omitempty"`
+}
+
+// Cost is the sum of the lines; whole is the same if nothing were free of charge.
+func (p Part) Cost() (cost, whole float64) {
+	for _, l := range p.Lines {
+		cost += l.Cost
+		whole += l.Whole
+	}
+	return cost, whole
+}
+
+// Bill is a month's.
+type Bill struct {
+	Prices Prices `json:"prices"`
+	// Table is like for like with the source document's estimate: creates and updates with every index, ledger row and
+	// transaction, its reads, a month's storage.
+	Table Part `json:"table"`
+	// LifeCycle is what else the table is used for, and Rest every other service, for everything.
+	LifeCycle Part `json:"lifeCycle"`
+	Rest      Part `json:"rest"`
+	// ByActivity is what one of each costs at the table, and all of them.
+	ByActivity []ActivityCost `json:"byActivity"`
+}
+
+// Cost is the whole bill; whole is the same if nothing were free of charge.
+func (b Bill) Cost() (cost, whole float64) {
+	for _, p := range []Part{b.Table, b.LifeCycle, b.Rest} {
+		c, w := p.Cost()
+		cost, whole = cost+c, whole+w
+	}
+	return cost, whole
+}
+
+// claimed is the total of the source document's estimate.
+const claimed = 39.42
+
+// rowOverhead is what DynamoDB bills for each row of the table and of an index beside its content, in bytes.
+const rowOverhead = 100
+
+const gigabyte = 1 << 30
+
+// biller makes lines.
+type biller struct {
+	month  *Month
+	prices Prices
+}
+
+func (b biller) line(what, price string, basis Basis, quantity float64) Line {
+	p := b.prices.Prices[price]
+	return Line{what, basis, quantity, p.Unit, p.of(quantity), p.whole(quantity)}
+}
+
+// NewBill puts prices to a month.
+func NewBill(m *Month, prices Prices) Bill {
+	b := biller{m, prices}
+	return Bill{
+		Prices:    prices,
+		Table:     Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed},
+		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
+		Rest:      Part{"everything else", b.rest(), 0},
+
+		ByActivity: b.activities(),
+	}
+}
+
+// table are the lines of what the table is used for by some groups; the storage stands with the first of them.
+func (b biller) table(groups ...Group) []Line {
+	units := map[string]*Units{}
+	for _, t := range b.month.Taken {
+		if !slices.Contains(groups, t.Group) {
+			continue
+		}
+		for who, used := range t.Table {
+			if units[who] == nil {
+				units[who] = &Units{}
+			}
+			units[who].add(*used)
+		}
+	}
+	var lines []Line
+	for _, who := range slices.Sorted(maps.Keys(units)) {
+		u, times := units[who], b.month.Times
+		if u.TableUnits > 0 {
+			lines = append(lines, b.line(who+" writes, table", tableWrites, Counted, u.TableUnits*times))
+		}
+		for _, index := range slices.Sorted(maps.Keys(u.IndexUnits)) {
+			lines = append(lines, b.line(who+" writes, "+string(index), tableWrites, Counted, u.IndexUnits[index]*times))
+		}
+		if u.ReadUnits > 0 {
+			lines = append(lines, b.line(who+" reads", tableReads, Counted, u.ReadUnits*times))
+		}
+	}
+	if slices.Contains(groups, Creates) {
+		lines = append(lines, b.line("storage", tableStorage, Counted, b.storedGB(true)+b.storedGB(false)))
+	}
+	return lines
+}
+
+// storedGB is the size of the table, or of its indexes, at the month's end: more than on average over the month.
+func (b biller) storedGB(ofTable bool) float64 {
+	var bytes float64
+	for _, s := range b.month.Stored {
+		if (s.Index == entity.Base) == ofTable {
+			bytes += float64(s.Bytes) + float64(s.Rows)*rowOverhead
+		}
+	}
+	return bytes * b.month.Times / gigabyte
+}
+
+// services are what was used besides the table, of the users that were replayed.
+type services struct {
+	requests, sent                      float64 // sent: bytes to clients
+	invocations, records, gbSeconds     float64
+	logged, access                      float64 // bytes
+	events, calls, objects, objectBytes float64
+}
+
+func (b biller) servicesOf(taken []*Taken) services {
+	var s services
+	for _, t := range taken {
+		s.requests += float64(t.Requests)
+		s.sent += float64(t.ResponseBytes)
+		s.events += float64(t.Events)
+		s.calls += float64(t.ScheduleCalls)
+		s.objects += float64(t.Objects)
+		s.objectBytes += float64(t.ObjectBytes)
+		for _, name := range slices.Sorted(maps.Keys(t.Functions)) {
+			w := t.Functions[name]
+			s.invocations += float64(w.Invocations)
+			s.gbSeconds += w.Milliseconds / 1000 * float64(b.month.Model.MemoryMB) / 1024
+			s.logged += float64(w.LogBytes)
+			if name != commandFunction && name != queryFunction && name != notifyFunction {
+				s.records += float64(w.Invocations)
+			}
+		}
+	}
+	s.sent += s.requests * float64(b.month.Model.HeaderBytes)
+	s.access = s.requests * float64(b.month.Model.AccessLogBytes)
+	return s
+}
+
+// rest are the lines of all other services.
+func (b biller) rest() []Line {
+	m, s := b.month, b.servicesOf(b.month.Taken)
+	return []Line{
+		b.line("HTTP API", apiRequests, Counted, s.requests*m.Times),
+		b.line("functions, invocations", functionRequests, Counted, s.invocations*m.Times),
+		b.line("functions, time", functionTime, Modelled, s.gbSeconds*m.Times),
+		b.line("stream", streamReads, Counted, s.records*m.Times),
+		b.line("scheduler", scheduleCalls, Counted, s.calls*m.Times),
+		b.line("event bus", busEvents, Counted, s.events*m.Times),
+		b.line("cold copies, put", objectPuts, Counted, s.objects*m.Times),
+		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte),
+		b.line("logs", logs, Modelled, (s.logged+s.access)*m.Times/gigabyte),
+		b.line("logs kept", logStorage, Modelled, (s.logged+s.access)*m.Times/gigabyte),
+		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
+		b.line("alarms", alarms, Counted, float64(len(alarm.All()))),
+		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
+		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
+	}
+}

@@ -1,0 +1,105 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"nexus/functions/metric"
+	"nexus/pkg/entity"
+	"nexus/pkg/schedule"
+)
+
+// sweepEvery is how often the TTL service is played. DynamoDB may take days; when does not change what it costs.
+const sweepEvery = time.Hour
+
+// advance moves the clock, and what falls due on the way happens in its order: the scheduler's calls, and removals by TTL.
+func (w *world) advance(ctx context.Context, to time.Time) error {
+	for {
+		sweep := w.swept.Add(sweepEvery)
+		by := to
+		if sweep.Before(by) {
+			by = sweep
+		}
+		if one, due := w.timetable.next(by); due {
+			if err := w.fire(ctx, one); err != nil {
+				return err
+			}
+			continue
+		}
+		if sweep.After(to) {
+			break
+		}
+		if err := w.sweep(ctx, sweep); err != nil {
+			return err
+		}
+	}
+	w.now = to
+	return nil
+}
+
+// fire is a call of the scheduler.
+func (w *world) fire(ctx context.Context, one schedule.Schedule) error {
+	if one.At.After(w.now) {
+		w.now = one.At
+	}
+	var about struct {
+		ItemType string `json:"itemType"`
+	}
+	if err := json.Unmarshal(one.Payload, &about); err != nil {
+		return fmt.Errorf("payload %s: %w", one.Payload, err)
+	}
+	w.tally.begin(Activity{"remind of " + nameOf(about.ItemType), LifeCycle})
+	w.tally.current.ScheduleCalls++
+	err := w.tally.invoke(notifyFunction, func() error {
+		defer func() { w.count(metric.ByFunction, notifyFunction, nil, w.meters[notifyFunction].Take()) }()
+		return w.notifier.Handle(ctx, one.Payload)
+	})
+	if err != nil {
+		return fmt.Errorf("notify of %s: %w", one.Payload, err)
+	}
+	return w.deliver(ctx)
+}
+
+// sweep is the TTL service: it removes what has expired, at no charge.
+func (w *world) sweep(ctx context.Context, at time.Time) error {
+	w.now, w.swept = at, at
+	for {
+		removed := w.store.Sweep(at, 1) // one at a time, so that what follows belongs to it
+		if len(removed) == 0 {
+			w.store.Feed().Trim(at)
+			return nil
+		}
+		if expiring, isTold := w.expiryOf(removed[0]); isTold {
+			w.tally.begin(expiring)
+		}
+		if err := w.deliver(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// expiryOf is what begins with the removal of the row; false for one of which no consumer is told.
+func (w *world) expiryOf(removed entity.Key) (Activity, bool) {
+	if _, err := entity.ParseTimer(removed.SK); err == nil {
+		return Activity{"archive a task", LifeCycle}, true
+	}
+	key, err := entity.ParseSortKey(removed.SK)
+	if err != nil {
+		return Activity{}, false
+	}
+	t := w.registry.Named(key.Prefix)
+	if t == nil {
+		return Activity{}, false
+	}
+	return Activity{"let " + nameOf(t.Name) + " expire", LifeCycle}, true
+}
+
+// nameOf is an entity type as people say it.
+func nameOf(entityType string) string {
+	return map[string]string{
+		entity.TypeEvent: "an event", entity.TypeMaster: "a series", entity.TypeInstance: "an occurrence",
+		entity.TypeTask: "a task", entity.TypeReminder: "a reminder", entity.TypeNote: "a note",
+	}[entityType]
+}

@@ -1,0 +1,33 @@
+package cost
+
+// Model is what cannot be counted here and is assumed.
+type Model struct {
+	// Latencies of one call as a function in the same region sees them, in milliseconds.
+	ReadMilliseconds        float64 `json:"readMilliseconds"`
+	WriteMilliseconds       float64 `json:"writeMilliseconds"`
+	TransactionMilliseconds float64 `json:"transactionMilliseconds"`
+	ScheduleMilliseconds    float64 `json:"scheduleMilliseconds"`
+	PublishMilliseconds     float64 `json:"publishMilliseconds"`
+	ObjectMilliseconds      float64 `json:"objectMilliseconds"`
+	// OwnMilliseconds is what an invocation takes besides the calls it makes, which it makes one after another.
+	OwnMilliseconds float64 `json:"ownMilliseconds"`
+	// MemoryMB is the memory of each function.
+	MemoryMB int `json:"memoryMB"`
+	// AccessLogBytes is the line that the HTTP API writes for a request.
+	AccessLogBytes int `json:"accessLogBytes"`
+	// Shards of the stream at this load.
+	Shards int `json:"shards"`
+	// HeaderBytes are sent to a client beside an answer's body.
+	HeaderBytes int `json:"headerBytes"`
+	// Metrics that are counted beside those of the replay, because a month without any trouble is rare.
+	SpareMetrics int `json:"spareMetrics"`
+}
+
+// DefaultModel is on the slow side of what is usual.
+func DefaultModel() Model {
+	return Model{
+		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
+		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30,
+		OwnMilliseconds: 2, MemoryMB: 256, AccessLogBytes: 350, Shards: 4, HeaderBytes: 600, SpareMetrics: 5,
+	}
+}

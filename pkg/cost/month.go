@@ -1,0 +1,107 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/table/memory"
+)
+
+// begin is the instant at which the replay's month begins: a Monday, with no change of the clocks behind it.
+var begin = time.Date(2026, time.June, 1, 0, 0, 0, 0, time.UTC)
+
+// tail is how long after the month what it began is followed: the last event that reminds, and the last task that is
+// completed, archived and removed, are over by then.
+const tail = horizon + 4*day
+
+// Options say what is replayed.
+type Options struct {
+	Load  Load
+	Model Model
+	// Scale is the part of the users that is replayed, above 0 and at most 1: at least one user is.
+	Scale float64
+	Seed  uint64
+	// Progress, if set, is told how many of the days are over.
+	Progress func(days, of int)
+}
+
+// ErrOptions: the options make no sense.
+var ErrOptions = errors.New("wrong options")
+
+// Month is what was counted, of the users that were replayed. Times makes it all of them.
+type Month struct {
+	Load  Load    `json:"load"` // of all users
+	Model Model   `json:"model"`
+	Users int     `json:"users"` // that were replayed
+	Times float64 `json:"times"`
+	// Taken is everything that the month's items set in motion, also what happens after its end.
+	Taken []*Taken `json:"taken"`
+	// Stored is what the table and its indexes hold at the month's end.
+	Stored []memory.Stored `json:"stored"`
+	// Metrics are those of the functions that had a value.
+	Metrics []string `json:"metrics"`
+}
+
+// Replay plays the month. The same options give the same month.
+func Replay(ctx context.Context, o Options) (*Month, error) {
+	if o.Scale <= 0 || o.Scale > 1 {
+		return nil, fmt.Errorf("%w: scale %g is not above 0 and at most 1", ErrOptions, o.Scale)
+	}
+	load, times := o.Load.at(o.Scale)
+	w, err := newWorld(begin, o.Seed, o.Model)
+	if err != nil {
+		return nil, err
+	}
+	plan := &agenda{}
+	people := make([]*person, load.Users)
+	for i := range people {
+		people[i] = newPerson(o.Seed, i, load, o.Load.readsPerUser(o.Load.Users), plan)
+	}
+	month := &Month{Load: o.Load, Model: o.Model, Users: load.Users, Times: times}
+	days := load.Days + int(tail/day)
+	for n := range days {
+		morning := begin.Add(time.Duration(n) * day)
+		if n < load.Days {
+			for _, p := range people {
+				p.planDay(n, morning)
+			}
+		}
+		if n == load.Days {
+			month.Stored = w.store.Stored()
+		}
+		if err := w.live(ctx, plan, morning.Add(day)); err != nil {
+			return nil, fmt.Errorf("day %d: %w", n+1, err)
+		}
+		if o.Progress != nil {
+			o.Progress(n+1, days)
+		}
+	}
+	month.Taken = w.tally.all()
+	for name := range w.tally.metrics {
+		month.Metrics = append(month.Metrics, name)
+	}
+	slices.Sort(month.Metrics)
+	return month, nil
+}
+
+// live carries out what is planned, and what falls due between, up to the instant.
+func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
+	for {
+		next, ok := plan.next(until)
+		if !ok {
+			return w.advance(ctx, until)
+		}
+		if err := w.advance(ctx, next.at); err != nil {
+			return err
+		}
+		if err := next.do(ctx, w); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}

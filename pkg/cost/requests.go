@@ -1,0 +1,99 @@
+package cost
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// create plans the creation of an item, which then is the thing.
+func (p *person) create(at time.Time, name, path, idMember string, it *thing, body map[string]any) {
+	p.linked(false, at, name, path, idMember, it, body)
+}
+
+// linked is create with a link to the task that was created last, if there is one.
+func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string, it *thing, body map[string]any) {
+	p.plan.put(at, func(ctx context.Context, w *world) error {
+		content := maps.Clone(body)
+		if isLinked && p.latest.id != "" {
+			name += ", linked"
+			content["links"] = []map[string]any{{"targetType": entity.TypeTask, "targetId": p.latest.id}}
+		}
+		made, err := w.send(ctx, request{
+			activity: Activity{name, Creates}, function: commandFunction, user: p.id, method: http.MethodPost, path: path, body: content,
+		}, idMember)
+		*it = thing{made.ID, made.Version}
+		if idMember == "taskId" {
+			p.latest = *it
+		}
+		return err
+	})
+}
+
+// patch plans a change of the thing.
+func (p *person) patch(at time.Time, name, path, idMember string, group Group, it *thing, body map[string]any) {
+	p.plan.put(at, func(ctx context.Context, w *world) error {
+		changed, err := w.send(ctx, request{
+			activity: Activity{name, group}, function: commandFunction, user: p.id, method: http.MethodPatch, path: path + it.id, body: body, version: it.version,
+		}, idMember)
+		it.version = changed.Version
+		return err
+	})
+}
+
+func (p *person) delete(at time.Time, name, path string, it *thing) {
+	p.plan.put(at, func(ctx context.Context, w *world) error {
+		_, err := w.send(ctx, request{
+			activity: Activity{name, LifeCycle}, function: commandFunction, user: p.id, method: http.MethodDelete, path: path + it.id, version: it.version,
+		}, "")
+		return err
+	})
+}
+
+// views are what people look at, in turn: of forty looks fifteen at an agenda, twelve at one item.
+var views = []struct {
+	name string
+	path func(p *person, now time.Time) string
+	of   int
+}{
+	{"look at a day's agenda", func(_ *person, now time.Time) string { return agendaPath(now.Truncate(day), day) }, 9},
+	{"look at a week's agenda", func(_ *person, now time.Time) string { return agendaPath(now.Truncate(day), 7*day) }, 6},
+	{"look at a task", func(p *person, _ time.Time) string { return "/v1/tasks/" + p.latest.id }, 12},
+	{"look at a column", func(*person, time.Time) string { return "/v1/tasks?status=" + entity.StatusInProgress }, 4},
+	{"look at the board", func(*person, time.Time) string { return "/v1/board" }, 2},
+	{"look at notes", func(*person, time.Time) string { return "/v1/notes?state=recent" }, 3},
+	{"look at oneself", func(*person, time.Time) string { return "/v1/me" }, 2},
+	{"look at statistics", func(*person, time.Time) string { return "/v1/me/stats" }, 1},
+	{"look at backlinks", func(p *person, _ time.Time) string { return "/v1/tasks/" + p.latest.id + "/backlinks" }, 1},
+}
+
+const viewsInTurn = 40
+
+// strides goes through a turn in another order than that of the list: it has no divisor in common with viewsInTurn.
+const strides = 17
+
+func agendaPath(from time.Time, length time.Duration) string {
+	return "/v1/agenda?" + url.Values{"from": {stamp(from)}, "to": {stamp(from.Add(length))}}.Encode()
+}
+
+// look sends one of the requests that read.
+func (p *person) look(ctx context.Context, w *world, n int) error {
+	place := n * strides % viewsInTurn
+	for _, view := range views {
+		if place -= view.of; place >= 0 {
+			continue
+		}
+		if p.latest.id == "" {
+			view = views[0] // nothing to look at yet
+		}
+		_, err := w.send(ctx, request{
+			activity: Activity{view.name, Reads}, function: queryFunction, user: p.id, method: http.MethodGet, path: view.path(p, w.now),
+		}, "")
+		return err
+	}
+	return nil
+}

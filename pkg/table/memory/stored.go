@@ -1,0 +1,41 @@
+package memory
+
+import "nexus/pkg/entity"
+
+// Stored is how much the table, or one of its indexes, holds. DynamoDB bills 100 bytes more for each row of either.
+type Stored struct {
+	Index entity.Index // [entity.Base] for the table
+	Rows  int
+	Bytes int64
+}
+
+// Stored returns what the table and each of its indexes hold, the table first.
+func (s *Store) Stored() []Stored {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	table := Stored{Index: entity.Base}
+	s.base.each(func(r *row) {
+		table.Rows++
+		table.Bytes += int64(r.size)
+	})
+	out := []Stored{table}
+	for i, index := range s.schema.Indexes {
+		one := Stored{Index: index.Name}
+		s.indexes[i].each(func(r *row) {
+			one.Rows++
+			one.Bytes += int64(projectedSize(index, r))
+		})
+		out = append(out, one)
+	}
+	return out
+}
+
+func (p partitions) each(visit func(*row)) {
+	for _, rows := range p {
+		for _, chunk := range rows.chunks {
+			for _, e := range chunk {
+				visit(e.row)
+			}
+		}
+	}
+}
