@@ -20,6 +20,7 @@ const (
 	Lambda   = "AWS/Lambda"
 	DynamoDB = "AWS/DynamoDB"
 	SQS      = "AWS/SQS"
+	Gateway  = "AWS/ApiGateway"
 )
 
 // Dimensions of the services' own metrics. Of these, and only of these, a subject's value is not the dimension's: it is
@@ -30,7 +31,15 @@ const (
 	Mapping   = "EventSourceMappingUUID"
 	TableName = "TableName"
 	QueueName = "QueueName"
+	APIID     = "ApiId"
+	// Operation is a second dimension, of DynamoDB's metrics by operation.
+	Operation = "Operation"
 )
+
+// TableOperations are the operations of DynamoDB that the functions call: the values of [Operation].
+func TableOperations() []string {
+	return []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
+}
 
 // Queues.
 const (
@@ -53,11 +62,13 @@ type Alarm struct {
 	Namespace string
 	Metric    string
 	// Of says whose metric it is. Of several, the sum counts.
-	Of        []Subject
-	Statistic string
-	Above     float64
-	Period    time.Duration
-	Periods   int
+	Of []Subject
+	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts.
+	Operations []string
+	Statistic  string
+	Above      float64
+	Period     time.Duration
+	Periods    int
 	// Says is the alarm's description: what has happened, in a line.
 	Says string
 }
@@ -69,12 +80,16 @@ const (
 	// quick and steady are periods: of what is urgent or bursts, and of what has to last.
 	quick  = time.Minute
 	steady = 5 * time.Minute
+	// storage is the period of what DynamoDB counts every six hours.
+	storage = 24 * time.Hour
 	// behind is when readers are late enough for somebody to look: users see it.
 	behind = 5 * time.Minute
 	// losing is when there is half a day left until records are given up.
 	losing = 12 * time.Hour
-	// unitsPerSecond is what the table is expected never to use, as the source document has it.
+	// unitsPerSecond is what the table is expected never to use, as the source document has it, and storedBytes what it is
+	// expected never to hold.
 	unitsPerSecond = 500
+	storedBytes    = 80e9
 )
 
 // All returns every alarm, in the order in which they are documented: first what loses something unless somebody acts.
@@ -106,6 +121,11 @@ func All() []Alarm {
 	for _, f := range env.Functions() {
 		out = append(out, ofFunction(f)...)
 	}
+	out = append(out, Alarm{
+		Name: "nexus-api-server-errors", Namespace: Gateway, Metric: "5xx", Of: []Subject{{APIID, "api"}},
+		Statistic: Sum, Above: 5, Period: quick, Periods: 3,
+		Says: "The HTTP API answers users with errors, some of which never reach a function.",
+	})
 	return append(out, ofTable()...)
 }
 
@@ -181,8 +201,8 @@ func ofFunction(f env.Function) []Alarm {
 	return out
 }
 
-// ofTable returns the alarms of the source document on the table, as far as there are such metrics: DynamoDB has none of an
-// on-demand table's storage that an alarm could be set on.
+// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of what a table stores, so that one
+// is ours.
 func ofTable() []Alarm {
 	table := []Subject{{TableName, "table"}}
 	used := unitsPerSecond * quick.Seconds()
@@ -191,6 +211,8 @@ func ofTable() []Alarm {
 		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
 		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is read far more than it should be."},
 		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is written far more than it should be."},
+		{Name: "nexus-table-failing", Namespace: DynamoDB, Metric: "SystemErrors", Of: table, Operations: TableOperations(), Statistic: Sum, Above: 1, Period: quick, Periods: 1, Says: "DynamoDB itself fails."},
+		{Name: "nexus-table-large", Namespace: metric.Namespace, Metric: metric.TableBytes, Of: []Subject{{metric.ByFunction, string(env.Projections)}}, Statistic: Maximum, Above: storedBytes, Period: storage, Periods: 1, Says: "The table and its indexes hold more than 80 GB."},
 		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5, Period: quick, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
 	}
 }

@@ -52,7 +52,7 @@ func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
 		functions = append(functions, string(f))
 	}
 	values := map[string][]string{metric.ByConsumer: consumers(), metric.ByFunction: functions}
-	services := map[string][]string{alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""}}
+	services := map[string][]string{alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"}, alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""}}
 	for _, a := range alarm.All() {
 		for _, s := range a.Of {
 			if a.Namespace == metric.Namespace {

@@ -55,6 +55,9 @@ const (
 	RemindersDropped   = "RemindersDropped"
 )
 
+// TableBytes is what the table and its indexes hold, a metric of the function that looks it up.
+const TableBytes = "TableBytes"
+
 // Metrics of the table's use, of stream functions by consumer, of the others by function.
 const (
 	StoreCalls = "StoreCalls"
@@ -69,7 +72,7 @@ func Names(dimension string) []string {
 	case ByConsumer:
 		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge)
 	case ByFunction:
-		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed, RemindersDropped)
+		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed, RemindersDropped, TableBytes)
 	}
 	slices.Sort(names)
 	return names
@@ -77,8 +80,11 @@ func Names(dimension string) []string {
 
 // unit is what CloudWatch shows a metric in.
 func unit(name string) string {
-	if name == RecordAge {
+	switch name {
+	case RecordAge:
 		return "Seconds"
+	case TableBytes:
+		return "Bytes"
 	}
 	return "Count"
 }

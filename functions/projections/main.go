@@ -36,8 +36,13 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		projection.NewConsumer(stats.Projection(), tables.Of(stats.Name), time.Now),
 		projection.NewConsumer(links.Projection(), tables.Of(links.Name), time.Now),
 	}
-	return stream.New(stream.Config{
+	config := stream.Config{
 		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
 		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
-	})
+	}
+	handle, err := stream.New(config)
+	if err != nil {
+		return nil, err
+	}
+	return stream.Sized(config, handle, tables.Bytes), nil
 }

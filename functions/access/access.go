@@ -1,0 +1,119 @@
+// Package access is what each function may do, and with what: the rights of its role, as data.
+//
+// It promises that a right stands here only if the function uses it, and only for the rows, indexes and objects that it
+// uses it for. The infrastructure writes the roles from this list and from nowhere else; what it adds is what Lambda itself
+// does in a function's name (read the stream, keep failed batches, write the log). It must never have an action that reads
+// rows without naming a partition.
+package access
+
+import (
+	"nexus/functions/env"
+	"nexus/pkg/archive"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+)
+
+// Grant is a set of actions on one thing.
+type Grant struct {
+	// Variable names the thing: it is the variable by which the function knows it.
+	Variable string
+	// Index, of the table, is what the grant is for in its place.
+	Index entity.Index
+	// Actions are those of IAM (Service Authorization Reference).
+	Actions []string
+	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star stands
+	// for anything. None is for the thing as a whole.
+	Within []string
+}
+
+// Actions on the table.
+const (
+	GetItem      = "dynamodb:GetItem"
+	BatchGetItem = "dynamodb:BatchGetItem"
+	Query        = "dynamodb:Query"
+	PutItem      = "dynamodb:PutItem"
+	UpdateItem   = "dynamodb:UpdateItem"
+	DeleteItem   = "dynamodb:DeleteItem"
+	// ConditionCheckItem is the right to a check in a transaction, whose writes need those to the single ones.
+	ConditionCheckItem = "dynamodb:ConditionCheckItem"
+	// DescribeTable tells how much the table holds.
+	DescribeTable = "dynamodb:DescribeTable"
+)
+
+// Actions on objects, schedules and the bus.
+const (
+	GetObject    = "s3:GetObject"
+	PutObject    = "s3:PutObject"
+	DeleteObject = "s3:DeleteObject"
+	// ListBucket is what makes S3 say that an object is not there; without it a missing one is forbidden.
+	ListBucket     = "s3:ListBucket"
+	PutEvents      = "events:PutEvents"
+	CreateSchedule = "scheduler:CreateSchedule"
+	UpdateSchedule = "scheduler:UpdateSchedule"
+	DeleteSchedule = "scheduler:DeleteSchedule"
+	PassRole       = "iam:PassRole"
+)
+
+// anything stands for every value of a key's part or of a name's rest.
+const anything = "*"
+
+// Of returns the function's rights.
+func Of(f env.Function) []Grant {
+	switch f {
+	case env.Command:
+		return []Grant{
+			table(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
+			{Variable: env.ArchiveBucket, Actions: []string{ListBucket}},
+		}
+	case env.Query:
+		return []Grant{
+			table(all(), GetItem, BatchGetItem, Query),
+			index(entity.YearView, items()),
+			index(entity.StateView, items()),
+			index(entity.CrossLinks, []string{entity.LinkedPK(entity.Ref{Type: anything, ID: anything})}),
+		}
+	case env.Projections:
+		return []Grant{
+			table(items(), BatchGetItem, PutItem, UpdateItem, DeleteItem),
+			table(nil, DescribeTable),
+			parking(),
+		}
+	case env.Effects:
+		return append(reminding(),
+			table(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			Grant{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: copies()},
+			parking(),
+		)
+	case env.Notify:
+		return append(reminding(), table(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
+	}
+	return nil
+}
+
+func table(within []string, actions ...string) Grant {
+	return Grant{Variable: env.TableName, Actions: actions, Within: within}
+}
+
+func index(name entity.Index, within []string) Grant {
+	return Grant{Variable: env.TableName, Index: name, Actions: []string{Query}, Within: within}
+}
+
+// items are the partitions of users' items and of what follows from them; all are these and those of the repositories.
+func items() []string { return []string{entity.UserPK(anything)} }
+func all() []string   { return append(items(), entity.RepositoryPK(anything)) }
+
+func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
+
+func parking() Grant {
+	return Grant{Variable: env.ParkingBucket, Actions: []string{PutObject}, Within: []string{consume.ParkedPrefix + anything}}
+}
+
+// reminding is what the two functions that remind have in common.
+func reminding() []Grant {
+	return []Grant{
+		{Variable: env.BusName, Actions: []string{PutEvents}},
+		{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule}, Within: []string{anything}},
+		{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
+	}
+}
