@@ -11,12 +11,26 @@ import (
 // stream, which keeps 24, would lose it.
 const giveUpAge = 23 * time.Hour
 
+// giveUpAttempts is the most that Lambda takes, one every eight seconds until [giveUpAge]: an outage is waited out.
+const giveUpAttempts = maxRetryAttempts
+
 // Reader is one line of the deployment table: an event source mapping and the consumers behind it.
 type Reader struct {
 	Config
 	// Consumers are named as they name themselves; they share the reader, and each gets every record on its own.
 	Consumers []string
+	// Parallel is how many batches of one shard Lambda works on at a time (its ParallelizationFactor); records of one item
+	// stay in their order. The local platform works on one.
+	Parallel int
 }
+
+// How many batches of a shard are worked on at a time. Projections finish a batch in a few calls, and two batches with the
+// same user's records would only be in each other's way at the user's statistics. Effects spend most of their time waiting
+// for other services, record by record.
+const (
+	projectionsParallel = 1
+	effectsParallel     = 4
+)
 
 // Deployment is the table of stream readers that the local platform runs, the functions are built by and the
 // infrastructure deploys. A stream is made for two readers of a shard; more are throttled without a metric. To regroup,
@@ -34,12 +48,14 @@ func Deployment(registry *entity.Registry, projections ...string) []Reader {
 	timers := Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
 	return []Reader{
 		{
-			Config:    Config{Name: "projections", Filter: Filter{{SKPrefixes: items}}, MaxAge: giveUpAge, Bisect: true},
+			Config:    Config{Name: "projections", Filter: Filter{{SKPrefixes: items}}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
 			Consumers: append([]string{"stats", "links"}, projections...),
+			Parallel:  projectionsParallel,
 		},
 		{
-			Config:    Config{Name: "effects", Filter: Filter{{SKPrefixes: all}, timers}, MaxAge: giveUpAge, Bisect: true},
+			Config:    Config{Name: "effects", Filter: Filter{{SKPrefixes: all}, timers}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
 			Consumers: []string{"reminders", "archive"},
+			Parallel:  effectsParallel,
 		},
 	}
 }
