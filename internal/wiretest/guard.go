@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ type Guard struct {
 	services []Service
 	next     http.Handler
 	rules    []Rule
+	judges   bool
 
 	mu    sync.Mutex
 	calls []Call
@@ -33,13 +35,23 @@ func (g *Guard) Also(rules ...Rule) *Guard {
 	return g
 }
 
-// ServeHTTP checks the request and hands it on, whatever it found.
+// Judge has the guard refuse what breaks a rule of the service, as the service itself would, instead of failing the test:
+// for a suite that sends such requests on purpose and looks at the answer. It returns the guard.
+func (g *Guard) Judge() *Guard {
+	g.judges = true
+	return g
+}
+
+// ServeHTTP checks the request and hands it on.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // broken off: the client has gone
 	}
-	g.look(r, body)
+	if refuse := g.look(r, body); refuse != nil {
+		refuse(w)
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	g.next.ServeHTTP(w, r)
 }
@@ -65,26 +77,43 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	t.guard.look(r, body)
+	if refuse := t.guard.look(r, body); refuse != nil {
+		answer := httptest.NewRecorder()
+		refuse(answer)
+		response := answer.Result()
+		response.Request = r
+		return response, nil
+	}
 	return t.next.RoundTrip(r)
 }
 
-func (g *Guard) look(r *http.Request, body []byte) {
+// look checks a request. It returns what refuses it, nil if it is to be handed on.
+func (g *Guard) look(r *http.Request, body []byte) func(http.ResponseWriter) {
 	i := 0
 	if len(g.services) > 1 {
 		name := scope(r)
 		if i = slices.IndexFunc(g.services, func(s Service) bool { return s.Name == name }); i < 0 {
 			g.t.Errorf("%s %s is signed for %q, which no service here is", r.Method, r.URL, name)
-			return
+			return nil
 		}
 	}
 	call, found := g.services[i].Check(r, body)
+	g.note(call)
+	if g.judges && len(found) > 0 {
+		return func(w http.ResponseWriter) {
+			g.services[i].Refuse(w, Refusal{Status: http.StatusBadRequest, Code: "ValidationException"})
+		}
+	}
 	for _, rule := range g.rules {
 		found = append(found, rule(call)...)
 	}
 	for _, wrong := range found {
 		g.t.Errorf("on the wire to %s: %s", g.services[i].Name, wrong)
 	}
+	return nil
+}
+
+func (g *Guard) note(call Call) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.calls = append(g.calls, call)

@@ -80,6 +80,16 @@ func TestAGuardFailsItsTestAndHandsTheRequestOn(t *testing.T) {
 	require.Equal(t, []string{"GetSchedule", "GetSchedule", "GetSchedule"}, guard.Operations())
 }
 
+func TestAGuardThatJudgesRefusesInsteadOfFailing(t *testing.T) {
+	t.Parallel()
+	guard := wiretest.NewGuard(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), wiretest.Scheduler()).Judge()
+	for target, status := range map[string]int{"/schedules/a?groupName=g": http.StatusOK, "/schedules/a?groupName=": http.StatusBadRequest} {
+		answer := httptest.NewRecorder()
+		guard.ServeHTTP(answer, sent(http.MethodGet, target, "scheduler", ""))
+		require.Equal(t, status, answer.Code)
+	}
+}
+
 // recorder counts what a guard reports.
 type recorder struct {
 	testing.TB

@@ -41,19 +41,19 @@ func keys(n int) []entity.Key {
 }
 
 func sentKeys(r request) int {
-	return len(r.body["RequestItems"].(map[string]any)["T"].(map[string]any)["Keys"].([]any))
+	return len(r.body["RequestItems"].(map[string]any)["Data"].(map[string]any)["Keys"].([]any))
 }
 
-func sentRows(r request) int { return len(r.body["RequestItems"].(map[string]any)["T"].([]any)) }
+func sentRows(r request) int { return len(r.body["RequestItems"].(map[string]any)["Data"].([]any)) }
 
 func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWire(t,
-		ok(`{"Responses":{"T":[`+keyJSON(7)+`,`+keyJSON(3)+`]},"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`),
-		ok(`{"Responses":{"T":[`+keyJSON(1)+`]}}`),
-		ok(`{"Responses":{"T":[`+keyJSON(120)+`]}}`))
+		ok(`{"Responses":{"Data":[`+keyJSON(7)+`,`+keyJSON(3)+`]},"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`),
+		ok(`{"Responses":{"Data":[`+keyJSON(1)+`]}}`),
+		ok(`{"Responses":{"Data":[`+keyJSON(120)+`]}}`))
 	pauses := 0
-	items, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(130))
+	items, err := w.store(dynamo.WithTable("Data"), noPause(&pauses)).BatchGet(t.Context(), keys(130))
 	require.NoError(t, err)
 	require.Equal(t, []entity.Item{rowKey(1).Item(), rowKey(3).Item(), rowKey(7).Item(), rowKey(120).Item()}, items)
 	require.Equal(t, 1, pauses)
@@ -66,9 +66,9 @@ func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
 
 func TestABatchGetThatGetsNowhereIsThrottled(t *testing.T) {
 	t.Parallel()
-	w := newWire(t, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
+	w := newWire(t, ok(`{"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
 	pauses := 0
-	_, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(2))
+	_, err := w.store(dynamo.WithTable("Data"), noPause(&pauses)).BatchGet(t.Context(), keys(2))
 	require.ErrorIs(t, err, table.ErrThrottled)
 	require.Len(t, w.sent(), pauses+1)
 	require.Less(t, pauses, 10)
@@ -78,24 +78,24 @@ func TestABatchGetThatMovesOnIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	var answers []answer
 	for n := 29; n > 0; n-- {
-		answers = append(answers, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, n)+`]}}}`))
+		answers = append(answers, ok(`{"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, n)+`]}}}`))
 	}
 	w := newWire(t, append(answers, ok(`{}`))...)
 	pauses := 0
-	_, err := w.store(dynamo.WithTable("T"), noPause(&pauses)).BatchGet(t.Context(), keys(30))
+	_, err := w.store(dynamo.WithTable("Data"), noPause(&pauses)).BatchGet(t.Context(), keys(30))
 	require.NoError(t, err)
 	require.Equal(t, 29, pauses)
 }
 
 func TestABatchStopsWaitingWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
-	w := newWire(t, ok(`{"UnprocessedKeys":{"T":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
+	w := newWire(t, ok(`{"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	pause := dynamo.WithPause(func(ctx context.Context, _ time.Duration) error {
 		cancel(errors.New("enough"))
 		return ctx.Err()
 	})
-	_, err := w.store(dynamo.WithTable("T"), pause).BatchGet(ctx, keys(2))
+	_, err := w.store(dynamo.WithTable("Data"), pause).BatchGet(ctx, keys(2))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, table.ErrThrottled)
 }
@@ -103,9 +103,9 @@ func TestABatchStopsWaitingWhenItsContextEnds(t *testing.T) {
 func TestALoadSplitsAndSendsAgainWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWire(t,
-		ok(`{}`), ok(`{"UnprocessedItems":{"T":[{"PutRequest":{"Item":`+keyJSON(30)+`}}]}}`), ok(`{}`))
+		ok(`{}`), ok(`{"UnprocessedItems":{"Data":[{"PutRequest":{"Item":`+keyJSON(30)+`}}]}}`), ok(`{}`))
 	pauses := 0
-	require.NoError(t, w.store(dynamo.WithTable("T"), noPause(&pauses)).Load(t.Context(), rows(60)))
+	require.NoError(t, w.store(dynamo.WithTable("Data"), noPause(&pauses)).Load(t.Context(), rows(60)))
 	var sizes []int
 	for _, r := range w.sent() {
 		sizes = append(sizes, sentRows(r))
@@ -116,9 +116,9 @@ func TestALoadSplitsAndSendsAgainWhatIsLeft(t *testing.T) {
 
 func TestALoadThatGetsNowhereIsThrottled(t *testing.T) {
 	t.Parallel()
-	w := newWire(t, ok(`{"UnprocessedItems":{"T":[{"PutRequest":{"Item":`+keyJSON(0)+`}}]}}`))
+	w := newWire(t, ok(`{"UnprocessedItems":{"Data":[{"PutRequest":{"Item":`+keyJSON(0)+`}}]}}`))
 	pauses := 0
-	err := w.store(dynamo.WithTable("T"), noPause(&pauses)).Load(t.Context(), rows(1))
+	err := w.store(dynamo.WithTable("Data"), noPause(&pauses)).Load(t.Context(), rows(1))
 	require.ErrorIs(t, err, table.ErrThrottled)
 	require.Less(t, pauses, 10)
 }
@@ -135,9 +135,9 @@ func TestACountAddsUpAllPages(t *testing.T) {
 
 func TestWithoutAPauseOfTheCallersABatchWaitsInRealTime(t *testing.T) {
 	t.Parallel()
-	left := ok(`{"UnprocessedKeys":{"T":{"Keys":[` + keysJSON(0, 2) + `]}}}`)
+	left := ok(`{"UnprocessedKeys":{"Data":{"Keys":[` + keysJSON(0, 2) + `]}}}`)
 	w := newWire(t, left, left, ok(`{}`))
-	_, err := w.store(dynamo.WithTable("T")).BatchGet(t.Context(), keys(2))
+	_, err := w.store(dynamo.WithTable("Data")).BatchGet(t.Context(), keys(2))
 	require.NoError(t, err)
 	require.Len(t, w.sent(), 3)
 }

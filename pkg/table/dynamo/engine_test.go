@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nexus/internal/wiretest"
 	"nexus/pkg/entity"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
@@ -27,11 +28,12 @@ type bench struct {
 	name     string
 	client   *dynamodb.Client
 	store    *dynamo.Store
+	guard    *wiretest.Guard
 }
 
 func setup(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{endpoint: enginetest.Start(t), name: enginetest.TableName(t)}
+	b := &bench{endpoint: enginetest.Start(t), name: enginetest.TableName(t), guard: wiretest.NewGuard(t, nil, service()).Also(complete)}
 	b.client = client(b.endpoint, engine.Transport(nil, engine.Options{}))
 	schema := entity.Schema()
 	schema.Name = b.name
@@ -39,13 +41,13 @@ func setup(t *testing.T) *bench {
 	require.NoError(t, err)
 	_, err = b.client.UpdateTimeToLive(t.Context(), dynamo.TTLInput(schema))
 	require.NoError(t, err)
-	b.store = dynamo.New(b.client, dynamo.WithTable(b.name))
+	b.store = b.through(engine.Transport(nil, engine.Options{}))
 	return b
 }
 
-// through is a store on the same table with a transport of its own.
+// through is a store on the same table with a transport of its own, behind a guard.
 func (b *bench) through(transport http.RoundTripper) *dynamo.Store {
-	return dynamo.New(client(b.endpoint, transport), dynamo.WithTable(b.name))
+	return dynamo.New(client(b.endpoint, b.guard.Transport(transport)), dynamo.WithTable(b.name))
 }
 
 // row is what is stored at the key; nil if nothing.
@@ -173,6 +175,7 @@ func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
 func TestARowThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.guard.Judge()
 	huge := table.Put{Item: row(1, strings.Repeat("x", 500_000))}
 	requireOnly(t, table.ErrInvalid, b.store.Put(t.Context(), huge))
 	requireOnly(t, table.ErrInvalid, b.store.Transact(t.Context(), huge, table.Check{Key: rowKey(2)}))
@@ -202,6 +205,7 @@ func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
 	require.Equal(t, 1, calls)
 	require.ErrorIs(t, walker.Walk(t.Context(), 3, 3, nil), table.ErrInvalid)
 	require.ErrorIs(t, walker.Walk(t.Context(), 0, 0, nil), table.ErrInvalid)
+	require.ErrorIs(t, walker.Walk(t.Context(), 0, 1_000_001, nil), table.ErrInvalid)
 }
 
 func TestTheEngineReportsWhatEachIndexConsumed(t *testing.T) {

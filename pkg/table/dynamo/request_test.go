@@ -47,7 +47,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				require.ErrorIs(t, err, table.ErrNotFound)
 				return nil
 			},
-			"GetItem", `{"TableName":"T","Key":` + key + `,"ConsistentRead":true,"ReturnConsumedCapacity":"INDEXES"}`,
+			"GetItem", `{"TableName":"Data","Key":` + key + `,"ConsistentRead":true,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 		"a batch get is consistent": {
 			func(ctx context.Context, s *dynamo.Store) error {
@@ -55,7 +55,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"BatchGetItem",
-			`{"RequestItems":{"T":{"Keys":[` + key + `],"ConsistentRead":true}},"ReturnConsumedCapacity":"INDEXES"}`,
+			`{"RequestItems":{"Data":{"Keys":[` + key + `],"ConsistentRead":true}},"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 		"a query of the table is consistent": {
 			func(ctx context.Context, s *dynamo.Store) error {
@@ -63,7 +63,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"Query",
-			`{"TableName":"T","KeyConditionExpression":"#n0 = :v0 AND begins_with(#n1, :v1)",
+			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0 AND begins_with(#n1, :v1)",
 			"ExpressionAttributeNames":{"#n0":"PK","#n1":"SK"},"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"a"}},
 			"ConsistentRead":true,"ScanIndexForward":false,"Limit":7,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
@@ -75,7 +75,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"Query",
-			`{"TableName":"T","IndexName":"GSI1-YearView","KeyConditionExpression":"#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2",
+			`{"TableName":"Data","IndexName":"GSI1-YearView","KeyConditionExpression":"#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2",
 			"FilterExpression":"contains(#n2, :v3) OR contains(#n2, :v4)",
 			"ExpressionAttributeNames":{"#n0":"GSI1PK","#n1":"GSI1SK","#n2":"tags"},
 			"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"a"},":v2":{"S":"b"},":v3":{"S":"x"},":v4":{"S":"y"}},
@@ -87,7 +87,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"Query",
-			`{"TableName":"T","KeyConditionExpression":"#n0 = :v0","FilterExpression":"contains(#n1, :v1) OR attribute_exists(#n2)",
+			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0","FilterExpression":"contains(#n1, :v1) OR attribute_exists(#n2)",
 			"ExpressionAttributeNames":{"#n0":"PK","#n1":"tags","#n2":"modifiedFields"},
 			"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"x"}},
 			"ConsistentRead":true,"ScanIndexForward":true,"ReturnConsumedCapacity":"INDEXES"}`,
@@ -98,7 +98,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"Query",
-			`{"TableName":"T","KeyConditionExpression":"#n0 = :v0 AND #n1 >= :v1","Select":"COUNT",
+			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0 AND #n1 >= :v1","Select":"COUNT",
 			"ExpressionAttributeNames":{"#n0":"PK","#n1":"SK"},"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"a"}},
 			"ConsistentRead":true,"ScanIndexForward":true,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
@@ -106,7 +106,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			func(ctx context.Context, s *dynamo.Store) error {
 				return s.Put(ctx, table.Put{Item: rowKey(1).Item(), If: table.Exists()})
 			},
-			"PutItem", `{"TableName":"T","Item":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
+			"PutItem", `{"TableName":"Data","Item":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 		"an update asks for the new row": {
 			func(ctx context.Context, s *dynamo.Store) error {
@@ -116,7 +116,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"UpdateItem",
-			`{"TableName":"T","Key":` + key + `,"UpdateExpression":"SET #n0 = :v0, #n1 = :v1 REMOVE #n2, #n3",
+			`{"TableName":"Data","Key":` + key + `,"UpdateExpression":"SET #n0 = :v0, #n1 = :v1 REMOVE #n2, #n3",
 			"ExpressionAttributeNames":{"#n0":"a","#n1":"b","#n2":"c","#n3":"d"},
 			"ExpressionAttributeValues":{":v0":{"N":"1"},":v1":{"BOOL":true}},"ReturnValues":"ALL_NEW",
 			"ReturnValuesOnConditionCheckFailure":"ALL_OLD","ReturnConsumedCapacity":"INDEXES"}`,
@@ -125,7 +125,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			func(ctx context.Context, s *dynamo.Store) error {
 				return s.Delete(ctx, table.Delete{Key: rowKey(1), If: table.Exists()})
 			},
-			"DeleteItem", `{"TableName":"T","Key":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
+			"DeleteItem", `{"TableName":"Data","Key":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 		"a transaction has a token and asks for every row in the way": {
 			func(ctx context.Context, s *dynamo.Store) error {
@@ -136,10 +136,10 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			},
 			"TransactWriteItems",
 			`{"ClientRequestToken":"token-1","ReturnConsumedCapacity":"INDEXES","TransactItems":[
-			{"Delete":{"TableName":"T","Key":` + key + `,` + exists + `}},
-			{"ConditionCheck":{"TableName":"T","Key":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_2"}},` + exists + `}},
-			{"Put":{"TableName":"T","Item":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_3"}},` + exists + `}},
-			{"Update":{"TableName":"T","Key":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_4"}},"UpdateExpression":"REMOVE #n0",
+			{"Delete":{"TableName":"Data","Key":` + key + `,` + exists + `}},
+			{"ConditionCheck":{"TableName":"Data","Key":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_2"}},` + exists + `}},
+			{"Put":{"TableName":"Data","Item":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_3"}},` + exists + `}},
+			{"Update":{"TableName":"Data","Key":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_4"}},"UpdateExpression":"REMOVE #n0",
 			"ConditionExpression":"attribute_exists(#n1)","ExpressionAttributeNames":{"#n0":"c","#n1":"PK"},
 			"ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}]}`,
 		},
@@ -147,25 +147,25 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			func(ctx context.Context, s *dynamo.Store) error {
 				return s.Transact(ctx, table.Delete{Key: rowKey(1), If: table.Exists()})
 			},
-			"DeleteItem", `{"TableName":"T","Key":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
+			"DeleteItem", `{"TableName":"Data","Key":` + key + `,` + exists + `,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 		"a transaction of one check stays one": {
 			func(ctx context.Context, s *dynamo.Store) error { return s.Transact(ctx, table.Check{Key: rowKey(1)}) },
 			"TransactWriteItems",
 			`{"ClientRequestToken":"token-1","ReturnConsumedCapacity":"INDEXES","TransactItems":[
-			{"ConditionCheck":{"TableName":"T","Key":` + key + `,` + always + `}}]}`,
+			{"ConditionCheck":{"TableName":"Data","Key":` + key + `,` + always + `}}]}`,
 		},
 		"a load writes without conditions": {
 			func(ctx context.Context, s *dynamo.Store) error { return s.Load(ctx, []entity.Item{rowKey(1).Item()}) },
 			"BatchWriteItem",
-			`{"RequestItems":{"T":[{"PutRequest":{"Item":` + key + `}}]},"ReturnConsumedCapacity":"INDEXES"}`,
+			`{"RequestItems":{"Data":[{"PutRequest":{"Item":` + key + `}}]},"ReturnConsumedCapacity":"INDEXES"}`,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWire(t, ok(`{}`))
-			store := w.store(dynamo.WithTable("T"), dynamo.WithTokens(func() string { return "token-1" }))
+			store := w.store(dynamo.WithTable("Data"), dynamo.WithTokens(func() string { return "token-1" }))
 			require.NoError(t, test.call(t.Context(), store))
 			sent := w.only(t)
 			require.Equal(t, test.operation, sent.operation)
@@ -297,7 +297,7 @@ func rows(n int) []entity.Item {
 
 func TestTheObserverLearnsWhatEachCallConsumed(t *testing.T) {
 	t.Parallel()
-	consumed := `{"TableName":"T","CapacityUnits":5.5,"Table":{"CapacityUnits":2},
+	consumed := `{"TableName":"Data","CapacityUnits":5.5,"Table":{"CapacityUnits":2},
 		"GlobalSecondaryIndexes":{"GSI1-YearView":{"CapacityUnits":3.5}}}`
 	var seen []table.Usage
 	observe := dynamo.WithObserver(func(u table.Usage) { seen = append(seen, u) })

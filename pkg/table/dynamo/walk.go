@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,9 +22,12 @@ func NewWalker(client *dynamodb.Client, options ...Option) *Walker {
 	return &Walker{newSettings(client, options)}
 }
 
+// maxSegments is the most parts that a walk may be cut into (DynamoDB, Scan, TotalSegments).
+const maxSegments = 1_000_000
+
 // Walk implements [table.Walker]. Each row is as it was at some moment of the walk.
 func (w *Walker) Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error {
-	if total < 1 || total > math.MaxInt32 || segment < 0 || segment >= total {
+	if total < 1 || total > maxSegments || segment < 0 || segment >= total {
 		return fmt.Errorf("walk: %w: segment %d of %d", table.ErrInvalid, segment, total)
 	}
 	if err := w.walk(ctx, int32(segment), int32(total), visit); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/wiretest"
 	"nexus/pkg/table/dynamo"
 )
 
@@ -45,7 +46,7 @@ func refusal(status int, code string, fields ...string) answer {
 
 func newWire(t *testing.T, answers ...answer) *wire {
 	w := &wire{answers: answers}
-	server := httptest.NewServer(w)
+	server := httptest.NewServer(wiretest.NewGuard(t, w, service()).Also(complete))
 	t.Cleanup(server.Close)
 	w.endpoint = server.URL
 	return w

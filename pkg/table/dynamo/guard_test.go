@@ -1,0 +1,54 @@
+package dynamo_test
+
+import (
+	"nexus/internal/wiretest"
+	"nexus/pkg/entity"
+)
+
+// service is what DynamoDB demands of requests to the table that the schema describes.
+func service() wiretest.Service {
+	schema := entity.Schema()
+	table := wiretest.Table{
+		KeySchema: wiretest.KeySchema{Partition: schema.PK, Sort: schema.SK}, Indexes: map[string]wiretest.KeySchema{},
+	}
+	for _, index := range schema.Indexes {
+		table.Indexes[string(index.Name)] = wiretest.KeySchema{Partition: index.PK, Sort: index.SK}
+	}
+	return wiretest.DynamoDB(table)
+}
+
+// complete is what Nexus cannot do without, and the service can: what each call consumed, by index; consistent reads of the
+// table; the row in the way of a condition; and a token for each transaction.
+func complete(c wiretest.Call) []string {
+	var found []string
+	want := func(name string, in map[string]any, value any) {
+		if in[name] != value {
+			found = append(found, c.Operation+" without the "+name+" that Nexus needs")
+		}
+	}
+	want("ReturnConsumedCapacity", c.Input, "INDEXES")
+	switch c.Operation {
+	case "GetItem", "Scan":
+		want("ConsistentRead", c.Input, true)
+	case "Query":
+		if c.Input["IndexName"] == nil {
+			want("ConsistentRead", c.Input, true)
+		}
+	case "BatchGetItem":
+		for _, request := range c.Input["RequestItems"].(map[string]any) {
+			want("ConsistentRead", request.(map[string]any), true)
+		}
+	case "PutItem", "UpdateItem", "DeleteItem":
+		want("ReturnValuesOnConditionCheckFailure", c.Input, "ALL_OLD")
+	case "TransactWriteItems":
+		if c.Input["ClientRequestToken"] == nil {
+			found = append(found, "a transaction without a token")
+		}
+		for _, member := range c.Input["TransactItems"].([]any) {
+			for _, action := range member.(map[string]any) {
+				want("ReturnValuesOnConditionCheckFailure", action.(map[string]any), "ALL_OLD")
+			}
+		}
+	}
+	return found
+}
