@@ -32,7 +32,7 @@ func checkType(t *Type) error {
 
 func checkFieldNames(fields []Field) []error {
 	var errs []error
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(fields))
 	for _, f := range fields {
 		if !isCamelCase(f.Name) {
 			errs = append(errs, fmt.Errorf("attribute %q must be camelCase", f.Name))

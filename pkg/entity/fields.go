@@ -17,10 +17,11 @@ const (
 
 // Common puts a type's own fields between those that every entity has.
 func Common(idAttr string, own ...Field) []Field {
-	fields := []Field{
-		{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
-		{Name: idAttr, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's id; a client may choose it on create, with a UUID behind the prefix."},
-	}
+	const others = 6 // a field is large, and a list that need not grow is made once
+	fields := append(make([]Field, 0, len(own)+others),
+		Field{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
+		Field{Name: idAttr, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's id; a client may choose it on create, with a UUID behind the prefix."},
+	)
 	fields = append(fields, own...)
 	return append(fields,
 		Field{Name: AttrVersion, Kind: Integer, Origin: FromServer, Required: true, Doc: "Grows by one with every change; the ETag."},

@@ -2,6 +2,7 @@ package series
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"nexus/pkg/entity"
@@ -11,19 +12,17 @@ import (
 var (
 	// spanFields say when an occurrence is: an exception has all of its own or none.
 	spanFields = entity.SpanFields()
-	// plainFields are the others that a client may set on an occurrence.
-	plainFields = clientFields()
-)
-
-func clientFields() []string {
-	var names []string
-	for _, f := range entity.Instance().Fields {
-		if f.Origin == entity.FromClient && !slices.Contains(spanFields, f.Name) {
-			names = append(names, f.Name)
+	// plainFields are the others that a client may set on an occurrence; made when first needed, not at every start.
+	plainFields = sync.OnceValue(func() []string {
+		var names []string
+		for _, f := range entity.Instance().Fields {
+			if f.Origin == entity.FromClient && !slices.Contains(spanFields, f.Name) {
+				names = append(names, f.Name)
+			}
 		}
-	}
-	return names
-}
+		return names
+	})
+)
 
 // About how many attributes an occurrence has, and how many beside what it has of the series, in maps that need not grow.
 const (
@@ -60,7 +59,7 @@ func (s *Series) Item(o Occurrence) entity.Item {
 	it[entity.AttrPK] = s.master[entity.AttrPK]
 	it[entity.AttrSK] = entity.String(entity.InstancePrefix(s.ID()) + o.Date)
 	s.identify(it, o, row)
-	for _, name := range plainFields {
+	for _, name := range plainFields() {
 		from := s.master
 		if o.Owns(name) {
 			from = o.Exception
