@@ -22,9 +22,12 @@ LOADFLAGS ?=
 # -full takes the scale to a million items.
 SCALEFLAGS ?=
 PLANTEDFLAGS ?=
+# Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
+STAGE    ?= dev
+CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package functions clean
+.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package functions synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,8 +90,26 @@ package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; t
 
 functions: package
 
+synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account
+	bin/cdk synth --quiet $(CDKFLAGS)
+
+bootstrap: cdk ## prepare an account and region for deployments, once (CDKFLAGS)
+	bin/cdk bootstrap -c stage=$(STAGE) $(CDKFLAGS)
+
+diff: package cdk ## show what a deployment would change (STAGE, CDKFLAGS)
+	bin/cdk diff -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
+
+deploy: package cdk ## deploy to the account and region of the environment (STAGE, CDKFLAGS)
+	bin/cdk deploy --strict -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
+
+cdk: ## install the command line of the AWS CDK as bin/cdk
+	@infra/install.sh
+
+infra: ## test the rules of the infrastructure
+	$(GO) test -C infra ./...
+
 clean: ## remove what was built and installed here; data stay
-	rm -rf bin dist
+	rm -rf bin dist cdk.out
 
 # The linter is built from source into a directory of its own first, so that bin never holds half of it.
 $(GOLANGCI):

@@ -1,0 +1,41 @@
+// The infra program describes a deployment of Nexus to the AWS CDK: one stack for each stage, held against the rules of
+// AWS Solutions. The CDK's command line runs it (cdk.json); `make synth` does, and needs no account.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/infra/stack"
+)
+
+// packages is where `make package` puts the functions, seen from where cdk.json is.
+var packages = filepath.Join("dist", "functions")
+
+func main() {
+	err := synthesize(awscdk.NewApp(nil))
+	jsii.Close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "infra:", err)
+		os.Exit(1) //nolint:forbidigo // this is main
+	}
+}
+
+func synthesize(app awscdk.App) error {
+	stages, err := stack.Read(app.Node())
+	if err != nil {
+		return err
+	}
+	for _, settings := range stages {
+		if _, err := stack.New(app, settings, packages); err != nil {
+			return err
+		}
+	}
+	stack.Check(app)
+	app.Synth(nil)
+	return nil
+}

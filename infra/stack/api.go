@@ -1,0 +1,130 @@
+package stack
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/functions/env"
+	"nexus/pkg/api"
+)
+
+const (
+	// integrationMilliseconds is the longest that an HTTP API waits for a function.
+	integrationMilliseconds = 30_000
+	// openShare is the part of the requests that those without a user may take: routes that anybody can call.
+	openShare = 10
+	// unrouted is the key of the route for everything that has none.
+	unrouted = "$default"
+	jwt      = "JWT"
+	open     = "NONE"
+)
+
+// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and asks for a token unless
+// it is open. What has no route leads to query, which tells a user what is wrong with the path or the method.
+func (d *deployment) addAPI() {
+	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"),
+	})
+	d.api = *httpAPI.Ref()
+	authorizer := awsapigatewayv2.NewCfnAuthorizer(d.Stack, jsii.String("Users"), &awsapigatewayv2.CfnAuthorizerProps{
+		ApiId: httpAPI.Ref(), Name: jsii.String("users"), AuthorizerType: jsii.String(jwt),
+		IdentitySource: jsii.Strings("$request.header.Authorization"),
+		JwtConfiguration: &awsapigatewayv2.CfnAuthorizer_JWTConfigurationProperty{
+			Issuer: jsii.String(d.settings.Issuer), Audience: jsii.Strings(d.settings.Audience...),
+		},
+	})
+	targets := map[api.Part]*string{
+		api.OnlyCommands: d.integrate(env.Command),
+		api.OnlyQueries:  d.integrate(env.Query),
+	}
+	limits := map[string]any{} // by route; it is handed on as it stands, so its members are named as CloudFormation names them
+	var routes []awsapigatewayv2.CfnRoute
+	for _, r := range append(api.Routes(d.registry), api.Route{Path: unrouted, Operation: "unrouted", Part: api.OnlyQueries}) {
+		props := &awsapigatewayv2.CfnRouteProps{
+			ApiId: httpAPI.Ref(), RouteKey: jsii.String(routeKey(r)), Target: targets[r.Part], AuthorizationType: jsii.String(open),
+		}
+		if !r.Open {
+			scopes := d.settings.ReadScopes
+			if r.Part == api.OnlyCommands {
+				scopes = d.settings.WriteScopes
+			}
+			props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer.Ref(), jsii.Strings(scopes...)
+		} else {
+			limits[routeKey(r)] = map[string]any{
+				"ThrottlingRateLimit": max(d.settings.RatePerSecond/openShare, 1), "ThrottlingBurstLimit": max(d.settings.Burst/openShare, 1),
+			}
+		}
+		route := awsapigatewayv2.NewCfnRoute(d.Stack, jsii.String("Route-"+r.Method+r.Operation), props)
+		if r.Open {
+			suppress(route, "AwsSolutions-APIG4", "Open by contract: it tells nothing about a user, or what its secret address is for.")
+		}
+		routes = append(routes, route)
+	}
+	stage := d.addStage(limits)
+	for _, route := range routes { // a limit of a route that is not there yet is refused
+		stage.AddResourceDependency(route, nil)
+	}
+}
+
+// routeKey names a route for the API.
+func routeKey(r api.Route) string {
+	if r.Path == unrouted {
+		return unrouted
+	}
+	return r.Method + " " + r.Path
+}
+
+// integrate lets the API call the function, and returns what routes name it by.
+func (d *deployment) integrate(f env.Function) *string {
+	function := d.functions[f]
+	awslambda.NewCfnPermission(d.Stack, jsii.String(construct(f)+"Requests"), &awslambda.CfnPermissionProps{
+		Action: jsii.String("lambda:InvokeFunction"), FunctionName: function.FunctionArn(), Principal: jsii.String("apigateway.amazonaws.com"),
+		SourceArn: jsii.String(d.arn("execute-api", d.api, "*/*", awscdk.ArnFormat_SLASH_RESOURCE_NAME)),
+	})
+	integration := awsapigatewayv2.NewCfnIntegration(d.Stack, jsii.String(construct(f)+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
+		ApiId: jsii.String(d.api), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: function.FunctionArn(),
+		PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(integrationMilliseconds),
+	})
+	return awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
+}
+
+// addStage publishes the API, with its limits and its log.
+func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
+	d.requests = awslogs.NewLogGroup(d.Stack, jsii.String("Requests"), &awslogs.LogGroupProps{
+		LogGroupName: jsii.String("/aws/apigateway/" + prefix + d.settings.Stage), Retention: d.retention(), RemovalPolicy: d.ofData(),
+	})
+	return awsapigatewayv2.NewCfnStage(d.Stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+		ApiId: jsii.String(d.api), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
+		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			DestinationArn: d.requests.LogGroupArn(), Format: jsii.String(accessLog()),
+		},
+		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
+			ThrottlingRateLimit: jsii.Number(d.settings.RatePerSecond), ThrottlingBurstLimit: jsii.Number(d.settings.Burst),
+		},
+		RouteSettings: limits,
+	})
+}
+
+// accessLog is the form of a line about a request. It has the route and not the path: the path of a calendar feed is a
+// secret. Who the user is stands in the functions' log, shortened.
+func accessLog() string {
+	line := map[string]string{}
+	for member, variable := range map[string]string{
+		"requestId": "requestId", "time": "requestTimeEpoch", "route": "routeKey", "status": "status", "bytes": "responseLength",
+		"milliseconds": "responseLatency", "functionMilliseconds": "integrationLatency", "address": "identity.sourceIp",
+		"refusal": "authorizer.error", "error": "error.message", "functionError": "integrationErrorMessage",
+	} {
+		line[member] = "$context." + variable
+	}
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(fmt.Sprintf("stack: form of the access log: %v", err)) // only texts
+	}
+	return string(text)
+}

@@ -1,0 +1,68 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+)
+
+const (
+	// columns are those of a dashboard; a row has three graphs.
+	columns      = 24
+	graphsInARow = 3
+	graphHeight  = 6
+	// resolution is the period of a point.
+	resolutionMinutes = 5
+)
+
+// graph is one graph of the dashboard.
+type graph struct {
+	title string
+	lines []line
+}
+
+// line is one metric in a graph.
+type line struct {
+	label, namespace, name, statistic string
+	dimensions                        map[string]*string
+}
+
+// addDashboard draws what the alarms watch, and what whoever is woken looks at next.
+func (d *deployment) addDashboard() {
+	var alarms []interfacesawscloudwatch.IAlarmRef
+	for _, a := range d.alarms {
+		alarms = append(alarms, a)
+	}
+	rows := []*[]awscloudwatch.IWidget{{
+		awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
+			Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(columns), Height: jsii.Number(graphHeight),
+		}),
+	}}
+	var row []awscloudwatch.IWidget
+	for _, g := range d.graphs() {
+		if row = append(row, g.widget()); len(row) == graphsInARow {
+			rows, row = append(rows, &row), nil
+		}
+	}
+	if len(row) > 0 {
+		rows = append(rows, &row)
+	}
+	awscloudwatch.NewDashboard(d.Stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+		DashboardName: jsii.String(prefix + d.settings.Stage), Widgets: &rows,
+	})
+}
+
+func (g graph) widget() awscloudwatch.IWidget {
+	var metrics []awscloudwatch.IMetric
+	for _, l := range g.lines {
+		metrics = append(metrics, awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(l.namespace), MetricName: jsii.String(l.name), Statistic: jsii.String(l.statistic),
+			DimensionsMap: &l.dimensions, Label: jsii.String(l.label), Period: awscdk.Duration_Minutes(jsii.Number(resolutionMinutes)),
+		}))
+	}
+	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
+		Title: jsii.String(g.title), Left: &metrics, Width: jsii.Number(columns / graphsInARow), Height: jsii.Number(graphHeight),
+		LeftYAxis: &awscloudwatch.YAxisProps{Min: jsii.Number(0)},
+	})
+}

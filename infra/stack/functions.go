@@ -1,0 +1,110 @@
+package stack
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+	"nexus/functions/size"
+)
+
+const (
+	// notifyRetries and notifyHours are the most that Lambda repeats an asynchronous call: within a day a late reminder is
+	// still delivered.
+	notifyRetries = 2
+	notifyHours   = 6
+)
+
+// functionName is the function's name in the account. Schedules carry it for years, so it must never change.
+func functionName(f env.Function) string { return prefix + string(f) }
+
+// construct is the function's name in the stack.
+func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
+
+// isTraced says that X-Ray samples the function: where a user waits. What happens behind is followed by the trace ids of the
+// log, across the stream and the scheduler, where X-Ray loses the thread.
+func isTraced(f env.Function) bool { return f == env.Command || f == env.Query }
+
+func (d *deployment) addFunction(f env.Function) {
+	log := awslogs.NewLogGroup(d.Stack, jsii.String(construct(f)+"Log"), &awslogs.LogGroupProps{
+		LogGroupName: jsii.String("/aws/lambda/" + functionName(f)), Retention: d.retention(), RemovalPolicy: d.ofData(),
+	})
+	role := d.role(f, log)
+	s := size.Of(f)
+	props := &awslambda.FunctionProps{
+		FunctionName: jsii.String(functionName(f)),
+		Description:  jsii.String("Nexus: " + string(f)),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: awslambda.Architecture_ARM_64(),
+		Handler:      jsii.String("bootstrap"),
+		Code:         awslambda.Code_FromAsset(jsii.String(packageOf(d.packages, f)), nil),
+		MemorySize:   jsii.Number(s.MemoryMB),
+		Timeout:      awscdk.Duration_Seconds(jsii.Number(s.Timeout.Seconds())),
+		// The role is whole as it stands: nothing that refers to the function adds to it.
+		Role:        role.WithoutPolicyUpdates(nil),
+		LogGroup:    log,
+		Environment: d.variables(f),
+		Tracing:     awslambda.Tracing_DISABLED,
+		// The functions write objects. What Lambda itself would add to every invocation is in its metrics already.
+		LoggingFormat:         awslambda.LoggingFormat_JSON,
+		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
+		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
+	}
+	if isTraced(f) {
+		props.Tracing = awslambda.Tracing_ACTIVE
+	}
+	if d.settings.Protected && s.Reserved > 0 {
+		// Elsewhere the account may have less concurrency than could be reserved.
+		props.ReservedConcurrentExecutions = jsii.Number(s.Reserved)
+	}
+	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)
+	function.Node().AddDependency(role)
+	if f == env.Notify {
+		function.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
+			RetryAttempts: jsii.Number(notifyRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(notifyHours)),
+			OnFailure: awslambdadestinations.NewSqsDestination(d.queues[alarm.NotifyQueue]),
+		})
+	}
+	d.functions[f] = function
+}
+
+// variables are those that the function reads.
+func (d *deployment) variables(f env.Function) *map[string]*string {
+	out := map[string]*string{}
+	for _, name := range f.Variables() {
+		out[name] = d.value(name)
+	}
+	return &out
+}
+
+func (d *deployment) value(variable string) *string {
+	switch variable {
+	case env.TableName:
+		return d.table.TableName()
+	case env.ArchiveBucket:
+		return d.archive.BucketName()
+	case env.ParkingBucket:
+		return d.parking.BucketName()
+	case env.BusName:
+		return d.bus.EventBusName()
+	case env.ScheduleGroup:
+		return d.group.Ref()
+	case env.ScheduleTargetARN:
+		// By its name: notify reads its own, to which it cannot refer.
+		return jsii.String(d.arn("lambda", "function", functionName(env.Notify), awscdk.ArnFormat_COLON_RESOURCE_NAME))
+	case env.ScheduleRoleARN:
+		return d.caller.RoleArn()
+	case env.ScheduleDeadLetterARN:
+		return d.queues[alarm.ScheduleQueue].QueueArn()
+	}
+	panic("stack: a function reads " + variable + ", which nothing is known of")
+}
+
+// retention is how long logs are kept.
+func (d *deployment) retention() awslogs.RetentionDays { return retentionOf(d.settings.LogDays) }

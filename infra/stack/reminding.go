@@ -1,0 +1,60 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+)
+
+const (
+	busName   = "nexus"
+	groupName = "nexus"
+	// scheduler is who assumes the caller's role.
+	scheduler = "scheduler.amazonaws.com"
+	// queueDays is how long a call waits to be looked at: the longest SQS keeps a message.
+	queueDays = 14
+)
+
+// addReminding makes what lies between an item and whoever is reminded: the group of schedules, the role with which they
+// call notify, the queues for calls that failed, and the bus.
+func (d *deployment) addReminding() {
+	d.bus = awsevents.NewEventBus(d.Stack, jsii.String("Bus"), &awsevents.EventBusProps{
+		EventBusName: jsii.String(busName), Description: jsii.String("What Nexus announces: reminders due, tasks archived, items expired and restored"),
+	})
+	d.group = awsscheduler.NewCfnScheduleGroup(d.Stack, jsii.String("Schedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(groupName)})
+	d.group.ApplyRemovalPolicy(d.ofData(), nil)
+	d.queues[alarm.ScheduleQueue] = d.queue("Undelivered")
+	d.queues[alarm.NotifyQueue] = d.queue("Failed")
+
+	// The function's name, not a reference to it: its variables name this role.
+	notify := d.arn("lambda", "function", functionName(env.Notify), awscdk.ArnFormat_COLON_RESOURCE_NAME)
+	d.caller = awsiam.NewRole(d.Stack, jsii.String("Caller"), &awsiam.RoleProps{
+		Description: jsii.String("EventBridge Scheduler calls notify, and keeps what it could not call"),
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String(scheduler), &awsiam.ServicePrincipalOpts{
+			Conditions: &map[string]any{"StringEquals": map[string]any{
+				"aws:SourceAccount": d.Account(),
+				"aws:SourceArn":     d.arn("scheduler", "schedule-group", groupName, awscdk.ArnFormat_SLASH_RESOURCE_NAME),
+			}},
+		}),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"Call": policy(
+			allow([]string{"lambda:InvokeFunction"}, []string{notify}, nil),
+			allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.ScheduleQueue].QueueArn()}, nil),
+		)},
+	})
+}
+
+// queue makes a queue for what failed elsewhere. It has SQS's own key: the services that write to it could not use one of
+// theirs.
+func (d *deployment) queue(id string) awssqs.Queue {
+	queue := awssqs.NewQueue(d.Stack, jsii.String(id), &awssqs.QueueProps{
+		Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true), RetentionPeriod: days(queueDays), RemovalPolicy: d.ofData(),
+	})
+	suppress(queue, "AwsSolutions-SQS3", "It is a dead-letter queue: nothing reads it but people.")
+	return queue
+}

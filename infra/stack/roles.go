@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/functions/access"
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+)
+
+// role makes the role of a function: what the function uses, and what Lambda does in its name.
+func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
+	var uses []awsiam.PolicyStatement
+	for _, grant := range access.Of(f) {
+		uses = append(uses, d.statement(grant))
+	}
+	role := awsiam.NewRole(d.Stack, jsii.String(construct(f)+"Role"), &awsiam.RoleProps{
+		Description: jsii.String("Nexus: what function " + string(f) + " uses"),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{
+			"Uses":   policy(uses...),
+			"Lambda": policy(d.lambdaStatements(f, log)...),
+		},
+	})
+	suppress(role, "AwsSolutions-IAM5",
+		"Each star stands behind a name: the streams of the log group, the streams of the table, the objects below a beginning, the schedules of the group. "+
+			"Only X-Ray's two actions are on everything: they know no resources.")
+	return role
+}
+
+// statement is a right in the terms of IAM.
+func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
+	var resources []string
+	var conditions map[string]any
+	switch g.Variable {
+	case env.TableName:
+		resource := *d.table.TableArn()
+		if g.Index != entity.Base {
+			resource += "/index/" + string(g.Index)
+		}
+		resources, conditions = []string{resource}, leading(g.Within)
+	case env.ArchiveBucket:
+		resources = within(*d.archive.BucketArn(), g.Within)
+	case env.ParkingBucket:
+		resources = within(*d.parking.BucketArn(), g.Within)
+	case env.BusName:
+		resources, conditions = []string{*d.bus.EventBusArn()}, equals("events:source", bus.Source)
+	case env.ScheduleGroup:
+		resources = within(d.arn("scheduler", "schedule", groupName, awscdk.ArnFormat_SLASH_RESOURCE_NAME), g.Within)
+	case env.ScheduleRoleARN:
+		resources, conditions = []string{*d.caller.RoleArn()}, equals("iam:PassedToService", scheduler)
+	default:
+		panic(fmt.Sprintf("stack: a right to %s, which is nothing that there are rights to", g.Variable))
+	}
+	return allow(g.Actions, resources, conditions)
+}
+
+// leading is the condition that a request names partitions, and only such; none without patterns.
+func leading(patterns []string) map[string]any {
+	if len(patterns) == 0 {
+		return nil
+	}
+	conditions := map[string]any{}
+	for operator, keys := range (entity.TenantPolicy{LeadingKeys: patterns}).Condition() {
+		conditions[operator] = keys
+	}
+	return conditions
+}
+
+func equals(key, value string) map[string]any {
+	return map[string]any{"StringEquals": map[string]any{key: value}}
+}
+
+// within are the parts of a resource, or the resource itself.
+func within(resource string, parts []string) []string {
+	if len(parts) == 0 {
+		return []string{resource}
+	}
+	var out []string
+	for _, part := range parts {
+		out = append(out, resource+"/"+part)
+	}
+	return out
+}
+
+// lambdaStatements are for what Lambda does in the function's name.
+func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []awsiam.PolicyStatement {
+	out := []awsiam.PolicyStatement{allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{*log.LogGroupArn()}, nil)}
+	if isTraced(f) {
+		// X-Ray knows no resources (Service Authorization Reference, "Actions defined by AWS X-Ray").
+		out = append(out, allow([]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, []string{"*"}, nil))
+	}
+	if d.reads(f) {
+		out = append(out,
+			allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, []string{*d.table.TableStreamArn()}, nil),
+			allow([]string{"dynamodb:ListStreams"}, []string{*d.table.TableArn() + "/stream/*"}, nil),
+			// An S3 destination wants both (AWS Lambda Developer Guide, "Capturing discarded batches").
+			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/" + failures + "*"}, nil),
+			allow([]string{"s3:ListBucket"}, []string{*d.parking.BucketArn()}, nil),
+		)
+	}
+	if f == env.Notify {
+		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.NotifyQueue].QueueArn()}, nil))
+	}
+	return out
+}
+
+func policy(statements ...awsiam.PolicyStatement) awsiam.PolicyDocument {
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
+}
+
+func allow(actions, resources []string, conditions map[string]any) awsiam.PolicyStatement {
+	props := &awsiam.PolicyStatementProps{Actions: jsii.Strings(actions...), Resources: jsii.Strings(resources...)}
+	if conditions != nil {
+		props.Conditions = &conditions
+	}
+	return awsiam.NewPolicyStatement(props)
+}

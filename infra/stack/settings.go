@@ -1,0 +1,206 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Settings are what one stage is deployed with.
+type Settings struct {
+	// Stage is the stage's name.
+	Stage string
+	// Protected keeps what holds data when the stack goes, keeps the stack from going, and reserves concurrency.
+	Protected bool
+	// Issuer and Audience are of the tokens that users send: the address under which the issuer's keys are found, and the
+	// values one of which has to be the token's aud or client_id.
+	Issuer   string
+	Audience []string
+	// ReadScopes and WriteScopes are the scopes one of which a token needs, to read and to change. An authorizer of an HTTP
+	// API cannot tell an ID token from an access token; only the latter has scopes.
+	ReadScopes, WriteScopes []string
+	// RatePerSecond and Burst bound the requests of all users together.
+	RatePerSecond, Burst int
+	// LogDays is how long logs are kept.
+	LogDays int
+	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
+	AlarmTopic string
+}
+
+// Names of the context: in an object for each stage under "stages", or by themselves, which goes before.
+const (
+	contextStages = "stages"
+	contextStage  = "stage"
+
+	issuer      = "issuer"
+	audience    = "audience"
+	readScopes  = "readScopes"
+	writeScopes = "writeScopes"
+	protected   = "protected"
+	rate        = "ratePerSecond"
+	burst       = "burst"
+	logDays     = "logDays"
+	alarmTopic  = "alarmTopic"
+)
+
+func settingNames() []string {
+	return []string{issuer, audience, readScopes, writeScopes, protected, rate, burst, logDays, alarmTopic}
+}
+
+// Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of all.
+// The error names everything that is wrong.
+func Read(node constructs.Node) ([]Settings, error) {
+	stages, ok := node.TryGetContext(jsii.String(contextStages)).(map[string]any)
+	if !ok || len(stages) == 0 {
+		return nil, fmt.Errorf("context %s: want an object with a member for each stage", contextStages)
+	}
+	names := slices.Sorted(maps.Keys(stages))
+	if only := node.TryGetContext(jsii.String(contextStage)); only != nil {
+		name, _ := only.(string)
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("context %s: %v is none of %s", contextStage, only, strings.Join(names, ", "))
+		}
+		names = []string{name}
+	}
+	var out []Settings
+	var wrong []error
+	for _, name := range names {
+		values, ok := stages[name].(map[string]any)
+		if !ok {
+			wrong = append(wrong, fmt.Errorf("context %s: %s is no object", contextStages, name))
+			continue
+		}
+		values = maps.Clone(values)
+		for _, setting := range settingNames() {
+			if value := node.TryGetContext(jsii.String(setting)); value != nil {
+				values[setting] = value
+			}
+		}
+		s, err := ReadStage(name, values)
+		out, wrong = append(out, s), append(wrong, err)
+	}
+	return out, errors.Join(wrong...)
+}
+
+var (
+	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
+	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
+)
+
+// retentions are the numbers of days for which CloudWatch keeps logs (CloudWatch Logs API Reference, PutRetentionPolicy).
+func retentions() []int {
+	return []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731}
+}
+
+// ReadStage returns the settings of one stage from their values, which from the command line are texts, lists with commas.
+func ReadStage(name string, values map[string]any) (Settings, error) {
+	r := &reader{stage: name, values: values}
+	s := Settings{
+		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
+		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), RatePerSecond: r.number(rate), Burst: r.number(burst),
+		LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
+	}
+	for setting := range values {
+		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
+	}
+	r.refuse(!stageForm.MatchString(name), "name", "want 2 to 16 of a-z and 0-9, a letter first")
+	address, err := url.Parse(s.Issuer)
+	r.refuse(err != nil || address.Scheme != "https" || address.Host == "", issuer, "want an address with https")
+	r.refuse(len(s.Audience) == 0, audience, "want at least one")
+	r.refuse(len(s.ReadScopes) == 0, readScopes, "want at least one")
+	r.refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
+	r.refuse(s.RatePerSecond < 1, rate, "want a number above 0")
+	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
+	r.refuse(!slices.Contains(retentions(), s.LogDays), logDays, fmt.Sprintf("want one of %v", retentions()))
+	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
+	return s, errors.Join(r.wrong...)
+}
+
+// isExample says that the issuer is one that cannot exist (RFC 2606 §3): nobody has set it yet.
+func (s Settings) isExample() bool {
+	address, err := url.Parse(s.Issuer)
+	return err == nil && (address.Hostname() == "example.com" || strings.HasSuffix(address.Hostname(), ".example.com"))
+}
+
+// reader reads the values of a stage and collects what is wrong with them.
+type reader struct {
+	stage  string
+	values map[string]any
+	wrong  []error
+}
+
+func (r *reader) refuse(bad bool, setting, reason string) {
+	if bad {
+		r.wrong = append(r.wrong, fmt.Errorf("stage %s: %s: %s", r.stage, setting, reason))
+	}
+}
+
+func (r *reader) text(setting string) string {
+	switch v := r.values[setting].(type) {
+	case nil:
+	case string:
+		return v
+	default:
+		r.refuse(true, setting, "want a text")
+	}
+	return ""
+}
+
+func (r *reader) list(setting string) []string {
+	var out []string
+	switch v := r.values[setting].(type) {
+	case nil:
+	case string:
+		out = strings.FieldsFunc(v, func(c rune) bool { return c == ',' || c == ' ' })
+	case []any:
+		for _, member := range v {
+			text, ok := member.(string)
+			r.refuse(!ok || text == "", setting, "want texts")
+			out = append(out, text)
+		}
+	default:
+		r.refuse(true, setting, "want a list")
+	}
+	return out
+}
+
+func (r *reader) number(setting string) int {
+	switch v := r.values[setting].(type) {
+	case nil:
+	case float64:
+		if v == float64(int(v)) {
+			return int(v)
+		}
+		r.refuse(true, setting, "want a whole number")
+	case string:
+		n, err := strconv.Atoi(v)
+		r.refuse(err != nil, setting, "want a whole number")
+		return n
+	default:
+		r.refuse(true, setting, "want a number")
+	}
+	return 0
+}
+
+func (r *reader) flag(setting string) bool {
+	switch v := r.values[setting].(type) {
+	case nil:
+	case bool:
+		return v
+	case string:
+		b, err := strconv.ParseBool(v)
+		r.refuse(err != nil, setting, "want true or false")
+		return b
+	default:
+		r.refuse(true, setting, "want true or false")
+	}
+	return false
+}

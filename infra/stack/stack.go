@@ -1,0 +1,116 @@
+package stack
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/functions/env"
+	"nexus/pkg/entity"
+)
+
+// prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual has
+// one; all else is named by CloudFormation.
+const prefix = "nexus-"
+
+// deployment is a stack that is being put together. Its parts are made in the order of the fields.
+type deployment struct {
+	awscdk.Stack
+	settings Settings
+	packages string // folder of the functions' zip files
+	registry *entity.Registry
+
+	table     awsdynamodb.TableV2
+	archive   awss3.Bucket
+	parking   awss3.Bucket
+	bus       awsevents.EventBus
+	group     awsscheduler.CfnScheduleGroup
+	queues    map[string]awssqs.Queue // by their names in functions/alarm
+	caller    awsiam.Role             // that of the scheduler
+	functions map[env.Function]awslambda.Function
+	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
+	api       string                                  // id of the HTTP API
+	requests  awslogs.LogGroup
+	alarms    []awscloudwatch.Alarm
+}
+
+// New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the error
+// names one that is missing.
+func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack, error) {
+	for _, f := range env.Functions() {
+		if _, err := os.Stat(packageOf(packages, f)); err != nil {
+			return nil, fmt.Errorf("package of function %s (make package): %w", f, err)
+		}
+	}
+	d := &deployment{
+		Stack: awscdk.NewStack(scope, jsii.String(prefix+s.Stage), &awscdk.StackProps{
+			StackName:             jsii.String(prefix + s.Stage),
+			Description:           jsii.String("Nexus: calendar, tasks, reminders, notes, values and daily plans on one table"),
+			TerminationProtection: jsii.Bool(s.Protected),
+			AnalyticsReporting:    jsii.Bool(false),
+		}),
+		settings: s, packages: packages, registry: entity.Product(),
+		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{}, mappings: map[string]awslambda.EventSourceMapping{},
+	}
+	d.tag()
+	d.addTable()
+	d.addStorage()
+	d.addReminding()
+	for _, f := range env.Functions() {
+		d.addFunction(f)
+	}
+	d.addReaders()
+	d.addAPI()
+	d.addTenants()
+	d.addAlarms()
+	d.addDashboard()
+	d.addOutputs()
+	if s.isExample() {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:issuer"),
+			jsii.String("the issuer of stage "+s.Stage+" is an example: set it in cdk.json, or with -c issuer=https://… -c audience=…"))
+	}
+	return d.Stack, nil
+}
+
+func packageOf(folder string, f env.Function) string { return filepath.Join(folder, string(f)+".zip") }
+
+// tag names the application and the environment on everything, as the source document wants it on the table.
+func (d *deployment) tag() {
+	environment := "Development"
+	if d.settings.Protected {
+		environment = "Production"
+	}
+	tags := awscdk.Tags_Of(d.Stack)
+	tags.Add(jsii.String("Application"), jsii.String("Nexus"), nil)
+	tags.Add(jsii.String("Environment"), jsii.String(environment), nil)
+	tags.Add(jsii.String("Stage"), jsii.String(d.settings.Stage), nil)
+}
+
+// ofData is what becomes of a resource that holds data when it leaves the stack. One that a first deployment made and then
+// failed goes: its name would be in the way of the second.
+func (d *deployment) ofData() awscdk.RemovalPolicy {
+	if d.settings.Protected {
+		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
+	}
+	return awscdk.RemovalPolicy_DESTROY
+}
+
+// arn is the ARN of something of this account and region by its name, for what cannot be referred to without a circle.
+func (d *deployment) arn(service, resource, name string, format awscdk.ArnFormat) string {
+	return *d.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String(service), Resource: jsii.String(resource), ResourceName: jsii.String(name), ArnFormat: format,
+	})
+}

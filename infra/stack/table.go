@@ -1,0 +1,47 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/jsii-runtime-go"
+
+	"nexus/pkg/entity"
+)
+
+// recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
+const recoveryDays = 35
+
+// addTable makes the one table of the product. It is of the kind that can get replicas in other regions later; the older
+// kind would have to be replaced for that.
+func (d *deployment) addTable() {
+	schema := entity.Schema()
+	props := &awsdynamodb.TablePropsV2{
+		TableName:           jsii.String(schema.Name),
+		PartitionKey:        key(schema.PK),
+		SortKey:             key(schema.SK),
+		Billing:             awsdynamodb.Billing_OnDemand(nil),
+		DynamoStream:        awsdynamodb.StreamViewType(schema.StreamView),
+		TimeToLiveAttribute: jsii.String(schema.TTL),
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
+		},
+		DeletionProtection: jsii.Bool(d.settings.Protected),
+		RemovalPolicy:      d.ofData(),
+	}
+	var indexes []*awsdynamodb.GlobalSecondaryIndexPropsV2
+	for _, index := range schema.Indexes {
+		projection := awsdynamodb.ProjectionType_ALL
+		if index.KeysOnly {
+			projection = awsdynamodb.ProjectionType_KEYS_ONLY
+		}
+		indexes = append(indexes, &awsdynamodb.GlobalSecondaryIndexPropsV2{
+			IndexName: jsii.String(string(index.Name)), PartitionKey: key(index.PK), SortKey: key(index.SK), ProjectionType: projection,
+		})
+	}
+	props.GlobalSecondaryIndexes = &indexes
+	d.table = awsdynamodb.NewTableV2(d.Stack, jsii.String("Table"), props)
+}
+
+// key describes a key attribute; all of them are texts.
+func key(name string) *awsdynamodb.Attribute {
+	return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
+}
