@@ -57,7 +57,8 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 // markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that keeps
 // lastFiredUtc is touched, and only if the item still announces the delivered occurrence: lastFiredUtc covers the due
 // instant and the occurrence, which a snooze may end before; the snooze that was delivered is over, one to another instant
-// stays; and the trigger of a recurring reminder moves on behind the occurrence.
+// stays; and the trigger of a recurring reminder moves on behind the occurrence. A snooze that its user has ended meanwhile
+// speaks for nothing any more: the rule may have its occurrence, still to come, for a trigger that was set since.
 func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.Item, err error) {
 	if _, keeps := r.typ.Field(entity.AttrLastFiredUtc); !keeps {
 		return nil, nil, nil
@@ -69,7 +70,7 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.
 	announces := false
 	after = read.item.Clone()
 	for _, d := range itemDues(r.typ.Dues(read.item), read) {
-		if d.offset != f.offset || !d.occurrence.Equal(f.occurrence) {
+		if d.offset != f.offset || !d.occurrence.Equal(f.occurrence) || f.endsSnooze() && !d.snooze {
 			continue
 		}
 		announces = true
@@ -77,6 +78,9 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.
 			after.Set(entity.AttrSnoozeState, nil)
 			after[entity.AttrStatus] = entity.String(entity.StatusPending)
 		}
+	}
+	if !announces && f.endsSnooze() {
+		return nil, nil, nil
 	}
 	passes, err := r.passTrigger(read, after, f)
 	if err != nil || !announces && !passes {

@@ -55,6 +55,9 @@ type fence struct {
 	sound    bool
 }
 
+// endsSnooze says of the fence of a reminder, whose triggers are due when they occur, that a snooze was delivered.
+func (f fence) endsSnooze() bool { return !f.at.Equal(f.occurrence) }
+
 // place is the fence's own key; key is the item's.
 func (f fence) place() entity.Key { return f.fenceKey(f.target) }
 

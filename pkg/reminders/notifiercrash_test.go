@@ -66,3 +66,33 @@ func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
 		}
 	}
 }
+
+// A snooze rings a day before its occurrence, and while that is seen through its user sets the reminder anew, to one o'clock
+// today. The rule has the occurrence still, but what was delivered speaks no longer for it.
+func TestASnoozeThatEndedEarlyLeavesANewTriggerAlone(t *testing.T) {
+	t.Parallel()
+	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
+		require.Less(t, meddleAt, 200)
+		w := setup(t)
+		w.create("rem_1", `{"title":"Pills","triggerUtc":"2025-12-02T13:00:00Z","tzid":"Europe/London","rrule":"FREQ=DAILY"}`)
+		w.act(snoozeFor("rem_1", 10)) // until ten past noon, in place of tomorrow
+		w.settle()
+		w.to(noon.Add(10 * time.Minute))
+		calls := w.scheduler.due(w.now)
+		require.Len(t, calls, 1)
+		isWithin = false
+		w.fault.steps, w.fault.at, w.fault.die = 0, meddleAt, false
+		w.fault.meddle = func() {
+			isWithin = true
+			w.fault.at = 0
+			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T13:00:00Z"}`)
+		}
+		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
+		if isWithin {
+			w.advance(2 * time.Hour)
+			require.Contains(t, w.published(), "rem_1 -0 01T13:00", "set anew at step %d", meddleAt)
+			w.requireExact()
+			w.requireNothingLost()
+		}
+	}
+}
