@@ -36,6 +36,7 @@ type commands struct {
 
 	Cost costCommand `cmd:"" help:"Replay a month of the load that the table was designed for and print its bill."`
 
+	Smoke  smokeCommand  `cmd:"" help:"Write to a deployment, read it back by every index, wait for what follows, and delete it."`
 	Verify verifyCommand `cmd:"" help:"Recount everything derived from the items, name every difference, and mend it if asked."`
 
 	Record recordCommand `cmd:"" help:"Capture the records of a stream as a fixture."`

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"nexus/pkg/local"
+)
+
+// smokeCommand is nexus smoke.
+type smokeCommand struct {
+	API    string        `placeholder:"URL" required:"" help:"Where the API is: https://….execute-api.us-east-1.amazonaws.com, or http://127.0.0.1:8080."`
+	Token  string        `placeholder:"TOKEN" required:"" env:"NEXUS_TOKEN" help:"Bearer token of a user who is used for nothing else."`
+	Within time.Duration `default:"60s" help:"How long what consumers derive may take (${default})."`
+}
+
+// Help says what the command leaves behind.
+func (*smokeCommand) Help() string {
+	return "Writes one item of each kind that has an index, reads each back by key and by its index, waits for the statistics and the " +
+		"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; any number of times."
+}
+
+// Run plays the test and fails if one thing is not as it should be.
+func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
+	if base, err := url.Parse(c.API); err != nil || base.Host == "" || base.Path != "" && base.Path != "/" {
+		return fmt.Errorf("%w: --api is not the address of an API: %q", local.ErrOptions, c.API)
+	}
+	user := newClient(c.API)
+	user.user = c.Token
+	s := &smoke{story: newStory(ctx, user, out.results), within: c.Within}
+	defer s.client.close()
+	err := s.play()
+	if err != nil {
+		return err
+	}
+	if s.wrong > 0 {
+		return fmt.Errorf("%w: %d of %d checks failed", errWrong, s.wrong, len(s.checks))
+	}
+	fmt.Fprintf(out.results, "\nAll %d checks hold.\n", len(s.checks))
+	return nil
+}
+
+const (
+	// smokeAhead is how far ahead its items lie, out of everybody's way.
+	smokeAhead = 400
+	// betweenLooks is the pause before what consumers derive is looked at again.
+	betweenLooks = 200 * time.Millisecond
+)
+
+// smoke tells whether a deployment works at all: each kind of write, each index, each projection.
+type smoke struct {
+	*story
+	within time.Duration
+	start  time.Time
+	before object            // the statistics
+	made   map[string]string // what is to be deleted: paths by title, in the order of their making
+	order  []string
+}
+
+func (s *smoke) play() error {
+	s.made = map[string]string{}
+	s.place = "Smoke test"
+	s.start = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, smokeAhead).Add(9 * time.Hour)
+	s.before = s.get("/v1/me/stats")
+	s.written()
+	s.derived("derived from what was written", 1)
+	s.deleted()
+	s.derived("derived after it was deleted", 0)
+	return s.err
+}
+
+// make creates an item and remembers to delete it.
+func (s *smoke) make(plural, id, title string, body object) string {
+	body["title"] = title
+	made := s.create("/v1/"+plural, body).str(id)
+	if s.err == nil {
+		s.order = append(s.order, title)
+		s.made[title] = "/v1/" + plural + "/" + made
+	}
+	return made
+}
+
+func (s *smoke) written() {
+	note := s.make("notes", "noteId", "Smoke note", object{"body": "to be deleted"})
+	linked := []object{{"targetType": "NOTE", "targetId": note}}
+	task := s.make("tasks", "taskId", "Smoke task", object{"links": linked, "dueUtc": stamp(s.start), "dueTzid": "UTC"})
+	s.make("events", "eventId", "Smoke event", object{"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC"})
+	series := s.make("series", "masterId", "Smoke series", object{
+		"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
+	})
+	second := s.start.AddDate(0, 0, 1)
+	s.send(http.StatusOK, http.MethodPut, "/v1/series/"+series+"/instances/"+second.Format("20060102"), object{"title": "Smoke exception"}, 1)
+	s.patch("/v1/tasks/"+task, 1, object{"status": "IN_PROGRESS"})
+
+	s.expect("by its key", s.get("/v1/tasks/"+task).str("status"), "IN_PROGRESS")
+	window := url.Values{"from": {stamp(s.start)}, "to": {stamp(s.start.AddDate(0, 0, 2))}}
+	agenda := titlesOf(s.get("/v1/agenda?" + window.Encode()).list("items"))
+	slices.Sort(agenda)
+	s.expect("GSI1, the agenda", agenda, []string{"Smoke event", "Smoke exception", "Smoke series", "Smoke task"})
+	s.expect("GSI2, a series with its exceptions", len(s.get("/v1/series/"+series).list("instances")), 1)
+	s.expect("GSI3, a column of the board", slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
+}
+
+// derived waits until statistics and backlinks are as they were, and so many of each kind more.
+func (s *smoke) derived(what string, more int64) {
+	began := time.Now()
+	for {
+		stats := s.get("/v1/me/stats")
+		arrived := true
+		for name, n := range map[string]int64{"totalNotes": more, "totalTasks": more, "totalEvents": 2 * more} {
+			arrived = arrived && stats.int(name) == s.before.int(name)+n
+		}
+		if more > 0 { // the note is gone otherwise
+			arrived = arrived && s.err == nil && slices.Equal(s.backlinks(s.note()), []string{"Smoke task"})
+		}
+		if s.err != nil {
+			return
+		}
+		if arrived || time.Since(began) > s.within {
+			s.expect(what+", statistics and GSI4", arrived, true)
+			s.say("         after %s", time.Since(began).Round(10*time.Millisecond))
+			return
+		}
+		select {
+		case <-s.ctx.Done():
+			s.err = s.ctx.Err()
+		case <-time.After(betweenLooks):
+		}
+	}
+}
+
+func (s *smoke) note() string { return s.made["Smoke note"][len("/v1/notes/"):] }
+
+// deleted deletes what was made, also if something failed before.
+func (s *smoke) deleted() {
+	failed := s.err
+	var errs []error
+	for _, title := range slices.Backward(s.order) {
+		s.err = nil
+		path := s.made[title]
+		it := s.get(path)
+		if master := it.object("master"); master != nil {
+			it = master
+		}
+		s.send(http.StatusNoContent, http.MethodDelete, path, nil, it.int("version"))
+		errs = append(errs, s.err)
+	}
+	s.err = errors.Join(append([]error{failed}, errs...)...)
+}
