@@ -7,11 +7,12 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"nexus/internal/wiretest"
 )
 
 // services is everything the functions call besides the table, at one address: EventBridge Scheduler, EventBridge and S3,
@@ -44,9 +45,7 @@ type published struct {
 func newServices(t *testing.T) (*services, string) {
 	t.Helper()
 	s := &services{schedules: map[string]scheduled{}, objects: map[string]string{}, down: map[string]bool{}}
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	return s, server.URL
+	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3())
 }
 
 func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {

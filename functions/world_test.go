@@ -63,8 +63,8 @@ func setup(t *testing.T) *world {
 		T: t, registry: entity.Product(), services: services,
 		store: dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name)),
 		settings: map[string]string{
-			"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
-			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
+			"AWS_REGION": "eu-central-1", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
+			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": guardedTable(t, endpoint),
 			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName, env.ScheduleGroup: group,
 			env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN, env.ScheduleDeadLetterARN: deadLetter,
 		},
@@ -81,11 +81,12 @@ func (w *world) start(f env.Function) *function {
 func (w *world) environment(f env.Function) map[string]string {
 	out := map[string]string{}
 	names := []string{
-		"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB",
+		"AWS_REGION", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB",
 	}
 	for _, name := range append(names, f.Variables()...) {
 		out[name] = w.settings[name]
 	}
+	out["AWS_ACCESS_KEY_ID"] = string(f) // so that each request tells whose it is
 	return out
 }
 

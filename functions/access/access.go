@@ -34,6 +34,8 @@ const (
 	PutItem      = "dynamodb:PutItem"
 	UpdateItem   = "dynamodb:UpdateItem"
 	DeleteItem   = "dynamodb:DeleteItem"
+	// BatchWriteItem is the right to a batch, which needs none of those to the single writes.
+	BatchWriteItem = "dynamodb:BatchWriteItem"
 	// ConditionCheckItem is the right to a check in a transaction, whose writes need those to the single ones.
 	ConditionCheckItem = "dynamodb:ConditionCheckItem"
 	// DescribeTable tells how much the table holds.
@@ -63,6 +65,7 @@ func Of(f env.Function) []Grant {
 	case env.Command:
 		return []Grant{
 			table(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			table(snapshots(), BatchWriteItem), // what goes ahead of a commit that is too large for one transaction
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
 			{Variable: env.ArchiveBucket, Actions: []string{ListBucket}},
 		}
@@ -101,7 +104,10 @@ func index(name entity.Index, within []string) Grant {
 
 // items are the partitions of users' items and of what follows from them; all are these and those of the repositories.
 func items() []string { return []string{entity.UserPK(anything)} }
-func all() []string   { return append(items(), entity.RepositoryPK(anything)) }
+func all() []string   { return append(items(), snapshots()...) }
+
+// snapshots are the partitions of the repositories.
+func snapshots() []string { return []string{entity.RepositoryPK(anything)} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 

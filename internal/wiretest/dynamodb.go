@@ -52,14 +52,17 @@ func DynamoDB(table Table) Service {
 		"PutRequest": structure(members, "Item!"), "DeleteRequest": structure(members, "Key!"),
 	}}))
 	batchWrite := operation("BatchWriteItem", rows.batchWrite, "RequestItems! ReturnItemCollectionMetrics"+reported)
+	describe := operation("DescribeTable", nothing, "TableName!")
 	return Service{
 		Name: "dynamodb", Target: "DynamoDB_20120810", ContentType: "application/x-amz-json-1.0",
-		Operations: []Operation{get, put, update, remove, query, scan, transact, batchGet, batchWrite},
+		Operations: []Operation{get, put, update, remove, query, scan, transact, batchGet, batchWrite, describe},
 		refuse: func(w http.ResponseWriter, r Refusal) {
 			refuseJSON(w, "application/x-amz-json-1.0", "com.amazonaws.dynamodb.v20120810#", r)
 		},
 	}
 }
+
+func nothing(Call) []string { return nil }
 
 // tableMembers are the members that requests share, as the API reference's pages repeat them.
 func tableMembers() map[string]Shape {

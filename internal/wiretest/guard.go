@@ -91,7 +91,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (g *Guard) look(r *http.Request, body []byte) func(http.ResponseWriter) {
 	i := 0
 	if len(g.services) > 1 {
-		name := scope(r)
+		_, name := signer(r)
 		if i = slices.IndexFunc(g.services, func(s Service) bool { return s.Name == name }); i < 0 {
 			g.t.Errorf("%s %s is signed for %q, which no service here is", r.Method, r.URL, name)
 			return nil

@@ -54,6 +54,8 @@ type Call struct {
 	Operation string
 	Input     map[string]any
 	Header    http.Header
+	// Service and Caller are the scope and the access key id of the signature.
+	Service, Caller string
 }
 
 // Refusal is an error answer.
@@ -87,6 +89,7 @@ func (s Service) Check(r *http.Request, body []byte) (Call, []string) {
 		return Call{}, []string{err.Error()}
 	}
 	call := Call{Operation: operation.Name, Input: map[string]any{}, Header: r.Header}
+	call.Caller, call.Service = signer(r)
 	found := checkSignature(r, s.Name)
 	add := func(name string, value any) {
 		if _, twice := call.Input[name]; twice {

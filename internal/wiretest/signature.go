@@ -12,16 +12,16 @@ import (
 // authorization is the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm, scope, the
 // headers that are signed, the signature.
 func authorization() *regexp.Regexp {
-	return regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/]+/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
+	return regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
 		`SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 }
 
-// scope returns the service that a request is signed for, empty if it is not signed.
-func scope(r *http.Request) string {
+// signer returns the access key id that signed a request and the service that it is for, nothing if it is not signed.
+func signer(r *http.Request) (caller, service string) {
 	if parts := authorization().FindStringSubmatch(r.Header.Get("Authorization")); parts != nil {
-		return parts[3]
+		return parts[1], parts[4]
 	}
-	return ""
+	return "", ""
 }
 
 // checkSignature returns what is wrong with the form of a request's signature. The signature itself is the SDK's, which
@@ -32,14 +32,14 @@ func checkSignature(r *http.Request, service string) []string {
 		return []string{fmt.Sprintf("the header Authorization %q is no signature", r.Header.Get("Authorization"))}
 	}
 	var found []string
-	if parts[3] != service {
-		found = append(found, fmt.Sprintf("the request is signed for %s, not for %s", parts[3], service))
+	if parts[4] != service {
+		found = append(found, fmt.Sprintf("the request is signed for %s, not for %s", parts[4], service))
 	}
 	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
-	if err != nil || at.Format("20060102") != parts[1] {
-		found = append(found, fmt.Sprintf("the date %q does not fit the scope %s", r.Header.Get("X-Amz-Date"), parts[1]))
+	if err != nil || at.Format("20060102") != parts[2] {
+		found = append(found, fmt.Sprintf("the date %q does not fit the scope %s", r.Header.Get("X-Amz-Date"), parts[2]))
 	}
-	signed := strings.Split(parts[4], ";")
+	signed := strings.Split(parts[5], ";")
 	for name := range r.Header {
 		name = strings.ToLower(name)
 		if strings.HasPrefix(name, "x-amz-") && !slices.Contains(signed, name) {
