@@ -62,9 +62,13 @@ func (s *story) weeklyReview() {
 	s.expect("the present revision is still the first", s.get(valuesPath).str("revId") == s.reviewed, true)
 }
 
-func (s *story) children(node string) []string {
+// children are the titles of a node's children now.
+func (s *story) children(node string) []string { return s.childrenAt(valuesPath, node) }
+
+// childrenAt are those in the revision at the path.
+func (s *story) childrenAt(path, node string) []string {
 	var out []string
-	for _, edge := range s.get(valuesPath + "/nodes/" + node + "/children").list("items") {
+	for _, edge := range s.get(path + "/nodes/" + node + "/children").list("items") {
 		out = append(out, s.titles[edge.str("childNodeId")])
 	}
 	return out
@@ -138,6 +142,7 @@ func (s *story) rolledOver() {
 	}
 	removed := s.create(valuesPath+"/revisions", remove).str("revId")
 	s.expect("children of the driver", s.children(s.health), []string(nil))
+	s.expect("its children as they were", s.childrenAt(valuesPath+"/revisions/"+s.finished, s.health), []string{"Run ten kilometres"})
 	late := s.send(http.StatusConflict, http.MethodPost, valuesPath+"/revisions", remove, -1)
 	s.expect("who commits on what is no longer the head is told which is", late.str("currentRevId") == removed, true)
 	yesterday := s.get(valuesPath + "?" + url.Values{"at": {stamp(s.finishedAt)}}.Encode())

@@ -2,6 +2,9 @@ package api_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -122,38 +125,117 @@ func brokenPlans() []violation {
 	}
 }
 
+// refusals sends what breaks rules, and keeps which.
+type refusals struct {
+	*bundle
+	rules map[string]bool
+}
+
+// refused sees to it that a commit is refused with a problem document that has the fault, and that the table stays, to the
+// byte, what it was.
+func (r refusals) refused(path, body, fault string) {
+	r.t.Helper()
+	rows := r.foreignRows()
+	res := r.want(422, post(path, body))
+	r.Equal("validation-failed", res.problem())
+	r.Equal("application/problem+json", res.Header().Get("Content-Type"))
+	r.Contains(res.faults(), fault, res.Body)
+	r.Equal(rows, r.foreignRows(), "%s: nothing is written", fault)
+	r.rules[strings.SplitN(fault, " ", 3)[1]] = true
+}
+
 func TestEachBrokenRuleIsAProblemOfItsOwnAndNothingIsWritten(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	head := b.grow("")
-	rows := b.store.Len()
-	rules := map[string]bool{}
-	refused := func(path, body, fault string) {
-		t.Helper()
-		res := b.want(422, post(path, body))
-		b.Equal("validation-failed", res.problem())
-		b.Contains(res.faults(), fault, res.Body)
-		b.Equal(rows, b.store.Len(), fault)
-		rules[strings.SplitN(fault, " ", 3)[1]] = true
-	}
+	r := refusals{setup(t), map[string]bool{}}
+	head := r.grow("")
 	for _, v := range brokenTrees() {
 		body := grown(head)
 		if strings.HasSuffix(v.fault, "cycle /nodes/1") {
 			body = strings.Replace(body, `}],"edges"`, `},{"nodeId":"`+climb+`","nodeType":"MILESTONE","title":"Climb"}],"edges"`, 1)
 		}
 		require.Contains(t, body, v.old)
-		refused("/v1/values/revisions", strings.Replace(body, v.old, v.new, 1), v.fault)
+		r.refused("/v1/values/revisions", strings.Replace(body, v.old, v.new, 1), v.fault)
 	}
 	for _, v := range brokenEdits() {
-		refused("/v1/values/revisions", edits(head, v.new), v.fault)
+		r.refused("/v1/values/revisions", edits(head, v.new), v.fault)
 	}
 	for _, v := range brokenPlans() {
 		body := planned("")
 		require.Contains(t, body, v.old)
-		refused(planOfDay+"/revisions", strings.Replace(body, v.old, v.new, 1), v.fault)
+		r.refused(planOfDay+"/revisions", strings.Replace(body, v.old, v.new, 1), v.fault)
 	}
-	t.Logf("%d rules", len(rules))
-	require.GreaterOrEqual(t, len(rules), 60)
-	b.Equal(head, b.want(200, get("/v1/values")).text("revId"))
-	b.want(404, get(planOfDay))
+	r.large(head)
+	r.Equal(head, r.want(200, get("/v1/values")).text("revId"))
+	r.want(404, get(planOfDay))
+	r.buried(head)
+
+	// Text that is none does not come as far as a rule: the document is malformed.
+	r.want(400, post("/v1/values/revisions", strings.Replace(grown(head), "Run", "\xff", 1)))
+	r.rules["text"], r.rules["message-text"] = true, true
+	for _, rule := range declaredRules(t) {
+		require.Contains(t, r.rules, rule, "every rule is broken here once")
+	}
+	t.Logf("%d rules", len(r.rules))
+}
+
+// large sends more than there may be.
+func (r refusals) large(head string) {
+	many := func(n int, one string) string {
+		return strings.TrimSuffix(strings.Repeat(one+",", n), ",")
+	}
+	tree := func(nodes, edges string) string {
+		return `{"parentRevId":"` + head + `","message":"m","source":"daily_update","nodes":[` + nodes + `],"edges":[` + edges + `]}`
+	}
+	driver := `{"nodeId":"` + health + `","nodeType":"DRIVER","title":"Health"}`
+	r.refused("/v1/values/revisions", tree(many(2001, driver), ""), " too-many-nodes /nodes")
+	r.refused("/v1/values/revisions", tree(driver, many(8001, edge(health, 1, race))), " too-many-edges /nodes")
+	r.refused("/v1/values/revisions", tree(many(200, strings.Replace(driver, "Health", strings.Repeat("a", 6000), 1)), ""), " too-much-text /nodes")
+	plan := `{"reason":"morning_plan","todos":[` + many(201, `{}`) + `],"blocks":[` + many(201, `{}`) + `]}`
+	r.refused(planOfDay+"/revisions", plan, " too-many-todos /todos")
+	r.refused(planOfDay+"/revisions", plan, " too-many-blocks /blocks")
+}
+
+// buried breaks the rules about what is deleted, and about what only a larger tree has.
+func (r refusals) buried(head string) {
+	const play, stage = "drv_00000000-0000-4000-9000-000000000014", "node_00000000-0000-4000-9000-000000000015"
+	create := func(id, nodeType, parent string) string {
+		return `{"op":"create","nodeId":"` + id + `","nodeType":"` + nodeType + `","title":"New","parentId":"` + parent + `"}`
+	}
+	dead := r.edit(head, create(work, "DRIVER", ""), create(swim, "ACTION", work), create(play, "DRIVER", ""), create(stage, "MILESTONE", play),
+		`{"op":"delete","nodeId":"`+work+`"}`)
+	head = dead.text("revId")
+	driven := func(by string) string { return `{"op":"update","nodeId":"` + run + `","driverId":"` + by + `"}` }
+	r.refused("/v1/values/revisions", edits(head, driven(work)), run+" driver-deleted /operations/0/driverId")
+	r.refused("/v1/values/revisions", edits(head, driven(play)), run+" driver-not-above /operations/0/driverId")
+	stone := fmt.Sprintf(`{"nodeId":%q,"nodeType":"ACTION","title":"Older","archived":true,"deletedAt":%q,"driverId":%q}`, swim, dead.node(swim)["deletedAt"], work)
+	r.refused("/v1/values/revisions", strings.Replace(grown(head), `"nodes":[`, `"nodes":[`+stone+`,`, 1), swim+" tombstone-changed /nodes/0")
+	nowhere := strings.Replace(grown(head), `"title":"Run","driverId":"`+health, `"title":"Run","archived":true,"deletedAt":"2026-03-02T12:00:00Z","driverId":"`+climb, 1)
+	r.refused("/v1/values/revisions", nowhere, run+" tombstone-place /nodes/2/driverId")
+
+	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, swim, 1), swim+" todo-action-deleted /todos/1/actionId")
+	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, stage, 1), stage+" todo-action-type /todos/1/actionId")
+	id := "blk_00000000-0000-4000-9000-000000000001"
+	second := `{"blockId":"` + id + `","blockType":"POMODORO","actionId":"` + run + `","pomodoroIndex":1`
+	r.refused(planOfDay+"/revisions", strings.Replace(strings.Replace(planned(""), `{"blockType":"BREAK"`, second, 1), `"pomodoroIndex":1}`, `"pomodoroIndex":2}`, 1),
+		id+" pomodoro-index-order /blocks/1/pomodoroIndex")
+	early := strings.Replace(planned(""), `{"blockType":"POMODORO"`, `{"blockId":"`+id+`","blockType":"POMODORO"`, 1)
+	r.refused(planOfDay+"/revisions", strings.Replace(early, `"startTimeIso":"2026-03-02T09:25:00Z"`, `"startTimeIso":"2026-03-02T09:20:00Z"`, 1),
+		id+" pomodoro-overlap /blocks/0")
+}
+
+// declaredRules are the names of all rules of the repositories, as their packages declare them.
+func declaredRules(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../revision/*/rule.go")
+	require.NoError(t, err)
+	var rules []string
+	for _, file := range append(files, "../revision/change.go") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range regexp.MustCompile(`\bRule\s+=\s+"([a-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			rules = append(rules, found[1])
+		}
+	}
+	require.Greater(t, len(rules), 80)
+	return rules
 }

@@ -11,27 +11,6 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestTheCurrentPlanIsReadWithOneGetAndOneQuery(t *testing.T) {
-	t.Parallel()
-	b := setup(t, 3)
-	res := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
-	b.calls = nil
-	base := b.current(monday)
-	b.Equal(res.State, base.State)
-	b.Len(b.calls, 2)
-	b.Equal([]entity.Key{{PK: "U#ann#PLAN#2026-01-19", SK: "HEAD"}}, b.calls[0].Keys)
-	b.Equal("U#ann#PLAN#2026-01-19#"+res.RevID, b.calls[1].Query.Partition)
-	b.Equal(table.Range{}, b.calls[1].Query.Range)
-
-	b.calls = nil
-	page, err := b.plans.History(b.ctx, "ann", monday, 0, "")
-	b.NoError(err)
-	b.Len(page.Commits, 1)
-	b.Len(b.calls, 1)
-	b.Equal("U#ann#PLAN#2026-01-19", b.calls[0].Query.Partition)
-	b.Equal(table.Range{Prefix: "REV#"}, b.calls[0].Query.Range)
-}
-
 func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)

@@ -1,12 +1,9 @@
 package plan_test
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -62,7 +59,7 @@ func TestEveryBrokenRuleOfAPlanNamesWhatBreaksIt(t *testing.T) {
 			b.NoError(err)
 			p := aDay()
 			c.mistake(&p)
-			rows := b.store.Len()
+			rows := b.table()
 			_, err = b.plans.Commit(b.ctx, "ann", monday, plan.Commit{Reason: plan.ReasonMorningPlan, Plan: p})
 			var rules *revision.RuleError
 			b.ErrorAs(err, &rules)
@@ -71,7 +68,7 @@ func TestEveryBrokenRuleOfAPlanNamesWhatBreaksIt(t *testing.T) {
 				found = found || v.Rule == c.rule && v.Subject == c.subject && v.Pointer == c.at
 			}
 			b.True(found, "%v", rules.Violations)
-			b.Equal(rows, b.store.Len())
+			b.Equal(rows, b.table(), "nothing is written")
 		})
 	}
 }
@@ -110,30 +107,4 @@ func TestATodoStaysWhenItsActionIsDeletedLater(t *testing.T) {
 	})
 	b.NoError(err)
 	b.commit(monday, first.RevID, plan.ReasonMiddayReplan, first.State)
-}
-
-// randomPlan has some of the actions, in any order, and some blocks.
-func randomPlan(luck *rand.Rand) plan.Plan {
-	var p plan.Plan
-	for i, n := range luck.Perm(20)[:luck.IntN(20)] {
-		p.Todos = append(p.Todos, plan.Todo{
-			ActionID: act(n), Order: i + 1, Classification: []plan.Classification{plan.Urgent, plan.Other}[luck.IntN(2)], EstimatedPomodoros: luck.IntN(3),
-		})
-	}
-	for n := range luck.IntN(10) {
-		b := block(n, plan.Meeting, 30*n)
-		b.EndTimeIso = b.EndTimeIso.Add(time.Duration(luck.IntN(2)) * time.Minute)
-		p.Blocks = append(p.Blocks, b)
-	}
-	return p
-}
-
-func TestApplyingADifferenceGivesTheOtherPlan(t *testing.T) {
-	t.Parallel()
-	luck := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		a, b := randomPlan(luck), randomPlan(luck)
-		require.Equal(t, b, plan.Compare(a, b).Apply(a))
-		require.Empty(t, plan.Compare(a, a))
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -131,4 +132,14 @@ func (b *bundle) rows(pk string) []entity.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
 	b.NoError(err)
 	return page.Items
+}
+
+// table is the whole table, byte by byte.
+func (b *bundle) table() string {
+	var text []byte
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+		text = append(change.AppendItem(text, row), '\n')
+		return nil
+	}))
+	return string(text)
 }

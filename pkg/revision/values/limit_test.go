@@ -69,6 +69,27 @@ func TestATreeHasTwoThousandNodesAndNotOneMore(t *testing.T) {
 	b.Equal(values.RuleTooManyNodes, broken(t, err)[0].Rule)
 }
 
+func TestATreeMayBeAsDeepAsItHasNodes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := values.Tree{Nodes: []values.Node{{NodeID: drv(0), NodeType: values.Driver, Title: "The top"}}}
+	above := drv(0)
+	for i := 1; i < values.MaxNodes-1; i++ {
+		tree.Nodes = append(tree.Nodes, values.Node{NodeID: mil(i), NodeType: values.Milestone, Title: "A step down"})
+		link(&tree, above, 1, mil(i))
+		above = mil(i)
+	}
+	tree.Nodes = append(tree.Nodes, values.Node{NodeID: act(1), NodeType: values.Action, Title: "The bottom", DriverID: drv(0)})
+	link(&tree, above, 1, act(1))
+	res := b.commit("", tree)
+	b.Equal(drv(0), node(&res.State, act(1)).RootDriverID)
+	moved, err := b.edit(res.RevID, values.Operation{Kind: values.OpMove, NodeID: mil(1000), ParentID: drv(0)})
+	b.NoError(err)
+	b.Len(moved.State.Nodes, values.MaxNodes)
+	_, err = b.edit(moved.RevID, values.Operation{Kind: values.OpMove, NodeID: mil(1), ParentID: mil(999)})
+	b.Equal(values.RuleCycle, broken(t, err)[0].Rule)
+}
+
 func TestALargeCommitWritesItsRowsFirstAndMovesTheHeadLast(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -157,6 +158,7 @@ func TestARandomHistoryRollsBackToEachOfItsRevisions(t *testing.T) {
 		res, err := b.service.Rollback(b.ctx, "ann", head.RevID, kept[i].RevID, "back", "")
 		b.NoError(err)
 		b.Equal(kept[i].State, res.State)
+		b.Equal(b.snapshot(kept[i].RevID), b.snapshot(res.RevID), "row for row")
 		head = res
 	}
 	for _, was := range kept {
@@ -167,4 +169,14 @@ func TestARandomHistoryRollsBackToEachOfItsRevisions(t *testing.T) {
 	page, err := b.service.History(b.ctx, "ann", 100, "")
 	b.NoError(err)
 	b.Len(page.Commits, 2*len(kept))
+}
+
+// snapshot are the rows of a revision, without the partition that they stand in.
+func (b *bundle) snapshot(revID string) []entity.Item {
+	rows := b.partition(entity.Repository{User: "ann"}.SnapshotPK(revID))
+	for i := range rows {
+		rows[i] = rows[i].Clone()
+		delete(rows[i], entity.AttrPK)
+	}
+	return rows
 }

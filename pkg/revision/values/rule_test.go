@@ -139,7 +139,7 @@ func (c violation) check(t *testing.T) {
 	next.Nodes = append(next.Nodes, values.Node{NodeID: act(4), NodeType: values.Action, Title: "New", DriverID: drv(1)})
 	link(&next, mil(1), 2, act(4))
 	c.mistake(&next)
-	rows := b.store.Len()
+	rows := b.table()
 	_, err := b.service.Commit(b.ctx, "ann", values.Commit{ParentRevID: first.RevID, Message: "m", Source: values.SourceWeeklyReview, Tree: &next})
 	var got []finding
 	for _, v := range broken(t, err) {
@@ -148,7 +148,7 @@ func (c violation) check(t *testing.T) {
 		b.NotEmpty(v.Detail)
 	}
 	b.Contains(got, c.want)
-	b.Equal(rows, b.store.Len())
+	b.Equal(rows, b.table(), "nothing is written")
 }
 
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -124,4 +125,14 @@ func (b *bundle) partition(pk string) []entity.Item {
 func isNotFound(err error) bool {
 	var missing *revision.NotFoundError
 	return errors.As(err, &missing)
+}
+
+// table is the whole table, byte by byte.
+func (b *bundle) table() string {
+	var text []byte
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+		text = append(change.AppendItem(text, row), '\n')
+		return nil
+	}))
+	return string(text)
 }
