@@ -2,6 +2,9 @@ package entity_test
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,8 +48,53 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, c.want, p.Allows(c.action, c.index, c.partitions...))
+			permitted := slices.Contains(p.Actions, c.action) && (c.index == entity.Base || slices.Contains(p.Indexes, c.index))
+			require.Equal(t, c.want, permitted && holds(p.Condition(), c.partitions), "the statement says the same")
 		})
 	}
+}
+
+// holds evaluates the condition as AWS documents it (IAM User Guide, condition operators): ForAllValues is true of an absent key, and
+// Null: false is not.
+func holds(condition map[string]map[string]any, leadingKeys []string) bool {
+	patterns := condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"].([]string)
+	for _, key := range leadingKeys {
+		if !slices.ContainsFunc(patterns, func(pattern string) bool {
+			quoted := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(pattern))
+			return regexp.MustCompile(`^(?s:` + quoted + `)$`).MatchString(key)
+		}) {
+			return false
+		}
+	}
+	return condition["Null"]["dynamodb:LeadingKeys"] == "false" && len(leadingKeys) > 0
+}
+
+func TestNoTwoTenantsShareAPartition(t *testing.T) {
+	t.Parallel()
+	users := []string{"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "2026", "-", "_"}
+	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
+	for _, mine := range users {
+		p := entity.NewTenantPolicy(mine)
+		for _, theirs := range users {
+			tree, plan := entity.Repository{User: theirs}, entity.Repository{User: theirs, Date: "2026-01-23"}
+			require.NoError(t, plan.Check())
+			for _, partition := range []string{
+				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(), tree.SnapshotPK(revID),
+				plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
+			} {
+				require.Equal(t, mine == theirs, p.Allows("dynamodb:Query", entity.Base, partition), "%s on %s", mine, partition)
+				require.Equal(t, mine == theirs, holds(p.Condition(), []string{partition}), "%s on %s", mine, partition)
+			}
+		}
+	}
+}
+
+func TestAPolicyWithoutTheSeparatorWouldLetInLongerNames(t *testing.T) {
+	t.Parallel()
+	written := map[string]map[string]any{
+		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{"U#12*"}}, "Null": {"dynamodb:LeadingKeys": "false"},
+	}
+	require.True(t, holds(written, []string{entity.RepositoryPK("123")}), "which is why the source document's pattern is not taken")
 }
 
 func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
