@@ -17,25 +17,14 @@ import (
 var packages = filepath.Join("dist", "functions")
 
 func main() {
-	err := synthesize(awscdk.NewApp(nil))
+	app := awscdk.NewApp(nil)
+	err := stack.Add(app, packages)
+	if err == nil {
+		app.Synth(nil)
+	}
 	jsii.Close()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "infra:", err)
 		os.Exit(1) //nolint:forbidigo // this is main
 	}
-}
-
-func synthesize(app awscdk.App) error {
-	stages, err := stack.Read(app.Node())
-	if err != nil {
-		return err
-	}
-	for _, settings := range stages {
-		if _, err := stack.New(app, settings, packages); err != nil {
-			return err
-		}
-	}
-	stack.Check(app)
-	app.Synth(nil)
-	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// Check holds everything below the scope against the rules of AWS Solutions when it is synthesized. What breaks one is an
+// check holds everything below the scope against the rules of AWS Solutions when it is synthesized. What breaks one is an
 // error of the synthesis, and stands in a report beside the template.
-func Check(scope constructs.IConstruct) {
+func check(scope constructs.IConstruct) {
 	awscdk.Aspects_Of(scope).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 }
 

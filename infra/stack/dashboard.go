@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"slices"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
@@ -39,13 +41,11 @@ func (d *deployment) addDashboard() {
 			Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(columns), Height: jsii.Number(graphHeight),
 		}),
 	}}
-	var row []awscloudwatch.IWidget
-	for _, g := range d.graphs() {
-		if row = append(row, g.widget()); len(row) == graphsInARow {
-			rows, row = append(rows, &row), nil
+	for graphs := range slices.Chunk(d.graphs(), graphsInARow) {
+		var row []awscloudwatch.IWidget
+		for _, g := range graphs {
+			row = append(row, g.widget())
 		}
-	}
-	if len(row) > 0 {
 		rows = append(rows, &row)
 	}
 	awscloudwatch.NewDashboard(d.Stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{

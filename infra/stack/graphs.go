@@ -34,7 +34,7 @@ func (d *deployment) graphs() []graph {
 		{"Reminders late or missed", d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersLate, metric.RemindersMissed)},
 		{"Scheduler", d.ofScheduler("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount", "InvocationThrottleCount", "InvocationDroppedCount")},
 
-		{"Units of the table by its users", append(d.byConsumer(alarm.Sum, metric.WriteUnits), d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
+		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits), d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
 		{"Units of the table", d.ofTable(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
 		{"Requests refused for now, or for a condition", d.ofTable(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents", "ConditionalCheckFailedRequests", "TransactionConflict")},
 
@@ -42,11 +42,11 @@ func (d *deployment) graphs() []graph {
 		{"Errors of DynamoDB", d.byOperation(alarm.Sum, "SystemErrors")},
 		{"Requests that DynamoDB finds wrong", []line{{"UserErrors", alarm.DynamoDB, "UserErrors", alarm.Sum, nil}}},
 
-		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
-
 		{"Invocations", d.ofLambda(alarm.Sum, "Invocations", env.Functions())},
 		{"Invocations that failed or were throttled", append(d.ofLambda(alarm.Sum, "Errors", env.Functions()), d.ofLambda(alarm.Sum, "Throttles", env.Functions())...)},
 		{"Time of an invocation, ms", d.ofLambda(slowest, "Duration", env.Functions())},
+
+		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
 	}
 }
 

@@ -47,6 +47,21 @@ type deployment struct {
 	alarms    []awscloudwatch.Alarm
 }
 
+// Add adds the stacks of the stages in the app's context, and the rules that they are held against.
+func Add(app awscdk.App, packages string) error {
+	stages, err := Read(app.Node())
+	if err != nil {
+		return err
+	}
+	for _, s := range stages {
+		if _, err := New(app, s, packages); err != nil {
+			return err
+		}
+	}
+	check(app)
+	return nil
+}
+
 // New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the error
 // names one that is missing.
 func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack, error) {

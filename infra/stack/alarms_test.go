@@ -1,0 +1,193 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+)
+
+const alarmType = "AWS::CloudWatch::Alarm"
+
+// watched is one metric that an alarm watches.
+type watched struct {
+	namespace, metric, statistic string
+	seconds                      float64
+	dimensions                   map[string]string
+}
+
+// watches returns the metrics of an alarm; several are added up.
+func watches(t *template, a resource) []watched {
+	t.Helper()
+	if a.at("Metrics") == nil {
+		return []watched{{a.text("Namespace"), a.text("MetricName"), a.text("Statistic"), a.at("Period").(float64), dimensions(a.at("Dimensions"))}}
+	}
+	var out []watched
+	var sum string
+	for _, entry := range a.at("Metrics").([]any) {
+		query := entry.(map[string]any)
+		if expression, ok := query["Expression"].(string); ok {
+			require.Equal(t, true, query["ReturnData"])
+			sum = expression
+			continue
+		}
+		require.Equal(t, false, query["ReturnData"])
+		stat := query["MetricStat"].(map[string]any)
+		metric := stat["Metric"].(map[string]any)
+		out = append(out, watched{
+			text(metric["Namespace"]), text(metric["MetricName"]), text(stat["Stat"]), stat["Period"].(float64), dimensions(metric["Dimensions"]),
+		})
+	}
+	var terms []string
+	for i := range out {
+		terms = append(terms, fmt.Sprintf("FILL(m%d, 0)", i))
+	}
+	require.Equal(t, strings.Join(terms, " + "), sum)
+	return out
+}
+
+func dimensions(list any) map[string]string {
+	out := map[string]string{}
+	entries, _ := list.([]any)
+	for _, entry := range entries {
+		out[text(entry.(map[string]any)["Name"])] = text(entry.(map[string]any)["Value"])
+	}
+	return out
+}
+
+// alarmsOn returns the names of the alarms on metrics with a dimension.
+func alarmsOn(t *template, dimension, value string) []string {
+	t.Helper()
+	var out []string
+	for _, a := range t.all(alarmType) {
+		if slices.ContainsFunc(watches(t, a), func(w watched) bool { return w.dimensions[dimension] == value }) {
+			out = append(out, a.text("AlarmName"))
+		}
+	}
+	return out
+}
+
+// place is what a subject of an alarm is called in the template.
+func place(t *template, s alarm.Subject) string {
+	t.Helper()
+	switch s.Dimension {
+	case alarm.FunctionName:
+		return t.function(env.Function(s.Value)).ref()
+	case alarm.Mapping:
+		return t.named(title(env.Function(s.Value))+"Reader", mappingType).ref()
+	case alarm.TableName:
+		return t.one(tableType).ref()
+	case alarm.APIID:
+		return t.one("AWS::ApiGatewayV2::Api").ref()
+	case alarm.QueueName:
+		construct := map[string]string{alarm.ScheduleQueue: "Undelivered", alarm.NotifyQueue: "Failed"}[s.Value]
+		return t.named(construct, "AWS::SQS::Queue").attribute("QueueName")
+	}
+	return s.Value
+}
+
+func TestEveryAlarmIsThereAndWatchesWhatItSays(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		made := map[string]resource{}
+		for _, a := range t.all(alarmType) {
+			made[a.text("AlarmName")] = a
+		}
+		require.Len(t, made, len(alarm.All()))
+		for _, want := range alarm.All() {
+			a, ok := made[want.Name]
+			require.True(t, ok, want.Name)
+			require.Equal(t, want.Says, a.text("AlarmDescription"))
+			require.Equal(t, want.Above, a.at("Threshold"), want.Name)
+			require.Equal(t, "GreaterThanThreshold", a.text("ComparisonOperator"), want.Name)
+			require.Equal(t, float64(want.Periods), a.at("EvaluationPeriods"), want.Name)
+			require.Equal(t, "notBreaching", a.text("TreatMissingData"), want.Name)
+			var metrics []watched
+			for _, s := range want.Of {
+				of := map[string]string{}
+				if s.Dimension != "" {
+					of[s.Dimension] = place(t, s)
+				}
+				one := watched{want.Namespace, want.Metric, want.Statistic, want.Period.Seconds(), of}
+				if len(want.Operations) == 0 {
+					metrics = append(metrics, one)
+				}
+				for _, operation := range want.Operations {
+					one.dimensions = maps.Clone(of)
+					one.dimensions[alarm.Operation] = operation
+					metrics = append(metrics, one)
+				}
+			}
+			require.Equal(t, metrics, watches(t, a), want.Name)
+		}
+	})
+}
+
+func TestEveryFunctionReaderAndTableHasItsAlarms(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		for _, f := range t.all("AWS::Lambda::Function") {
+			require.GreaterOrEqual(t, len(alarmsOn(t, alarm.FunctionName, f.ref())), 2, "%s: errors and throttles", f.path())
+		}
+		for _, m := range t.all(mappingType) {
+			require.NotEmpty(t, alarmsOn(t, alarm.Mapping, m.ref()), m.path())
+		}
+		require.NotEmpty(t, alarmsOn(t, alarm.TableName, t.one(tableType).ref()))
+		require.NotEmpty(t, alarmsOn(t, alarm.APIID, t.one("AWS::ApiGatewayV2::Api").ref()))
+	})
+}
+
+func TestAlarmsAreSentToTheTopicThatIsGiven(t *testing.T) {
+	t.Parallel()
+	topic := adjustments()["alarmTopic"].(string)
+	for _, a := range readFrom(t, adjusted, prod).all(alarmType) {
+		require.Equal(t, []string{topic}, texts(a.at("AlarmActions")), a.path())
+		require.Equal(t, []string{topic}, texts(a.at("OKActions")), a.path())
+	}
+	for _, a := range read(t, prod).all(alarmType) {
+		require.Nil(t, a.at("AlarmActions"), a.path())
+	}
+}
+
+func TestTheDashboardShowsEveryAlarmAndWhatTheSourceDocumentMonitors(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		body := text(t.one("AWS::CloudWatch::Dashboard").at("DashboardBody"))
+		var board struct {
+			Widgets []struct {
+				Type       string
+				Properties struct {
+					Alarms  []string
+					Metrics [][]any
+				}
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(body), &board))
+		shown := map[string]bool{}
+		for _, w := range board.Widgets {
+			if w.Type == "alarm" {
+				require.Len(t, w.Properties.Alarms, len(alarm.All()))
+			}
+			for _, m := range w.Properties.Metrics {
+				shown[fmt.Sprint(m[0], " ", m[1])] = true
+			}
+		}
+		for _, name := range []string{
+			"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "UserErrors", "SystemErrors", "SuccessfulRequestLatency", "ConditionalCheckFailedRequests",
+		} {
+			require.True(t, shown["AWS/DynamoDB "+name], name)
+		}
+		for _, a := range alarm.All() {
+			if a.Namespace != alarm.SQS && a.Metric != "DestinationDeliveryFailures" {
+				require.True(t, shown[a.Namespace+" "+a.Metric], "%s", a.Name)
+			}
+		}
+	})
+}

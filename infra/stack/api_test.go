@@ -1,0 +1,115 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/env"
+	"nexus/functions/size"
+	"nexus/pkg/api"
+	"nexus/pkg/entity"
+)
+
+// serving is the function behind each part of the surface.
+var serving = map[api.Part]env.Function{api.OnlyCommands: env.Command, api.OnlyQueries: env.Query}
+
+func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		made := map[string]resource{}
+		for _, r := range t.all("AWS::ApiGatewayV2::Route") {
+			made[r.text("RouteKey")] = r
+		}
+		routes := api.Routes(entity.Product())
+		require.Len(t, made, len(routes)+1, "and the one for all else")
+		authorizer := t.one("AWS::ApiGatewayV2::Authorizer").ref()
+		scopes := map[api.Part][]string{api.OnlyCommands: {"nexus/write"}, api.OnlyQueries: {"nexus/read"}}
+		var open []string
+		for _, r := range append(routes, api.Route{Path: "$default", Part: api.OnlyQueries}) {
+			key := strings.TrimSpace(r.Method + " " + r.Path)
+			route, ok := made[key]
+			require.True(t, ok, key)
+			integration := t.named(title(serving[r.Part])+"Integration", "AWS::ApiGatewayV2::Integration")
+			require.Equal(t, "integrations/"+integration.ref(), route.text("Target"), key)
+			if r.Open {
+				open = append(open, key)
+				require.Equal(t, "NONE", route.text("AuthorizationType"), key)
+				continue
+			}
+			require.Equal(t, "JWT", route.text("AuthorizationType"), key)
+			require.Equal(t, authorizer, route.text("AuthorizerId"), key)
+			require.Equal(t, scopes[r.Part], texts(route.at("AuthorizationScopes")), key)
+		}
+		require.ElementsMatch(t, []string{
+			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}", "HEAD /feed/{address}",
+		}, open, "what is open is agreed on with everybody")
+	})
+}
+
+func TestTheAPICallsItsFunctionsAndWaitsLongerThanTheyDo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		id := t.one("AWS::ApiGatewayV2::Api").ref()
+		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving), "nobody else calls a function by a right of its own")
+		for _, f := range serving {
+			function := t.function(f)
+			integration := t.named(title(f)+"Integration", "AWS::ApiGatewayV2::Integration")
+			require.Equal(t, "AWS_PROXY", integration.text("IntegrationType"))
+			require.Equal(t, "2.0", integration.text("PayloadFormatVersion"), "what the functions read")
+			require.Equal(t, function.attribute("Arn"), integration.text("IntegrationUri"))
+			require.Greater(t, integration.at("TimeoutInMillis"), float64(size.Of(f).Timeout.Milliseconds()))
+			permission := t.named(title(f)+"Requests", "AWS::Lambda::Permission")
+			require.Equal(t, function.attribute("Arn"), permission.text("FunctionName"))
+			require.Equal(t, "apigateway.amazonaws.com", permission.text("Principal"))
+			require.Equal(t, arn("execute-api", id+"/*/*"), permission.text("SourceArn"))
+		}
+	})
+}
+
+func TestTokensAreHeldAgainstTheIssuerAndTheAudienceOfTheStage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		authorizer := t.one("AWS::ApiGatewayV2::Authorizer")
+		require.Equal(t, "JWT", authorizer.text("AuthorizerType"))
+		require.Equal(t, []string{"$request.header.Authorization"}, texts(authorizer.at("IdentitySource")))
+		require.Equal(t, map[string]any{"Issuer": "https://id.example.com", "Audience": []any{"nexus"}}, authorizer.at("JwtConfiguration"))
+	})
+}
+
+func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		stage := t.one("AWS::ApiGatewayV2::Stage")
+		rate, _ := stage.at("DefaultRouteSettings", "ThrottlingRateLimit").(float64)
+		burst, _ := stage.at("DefaultRouteSettings", "ThrottlingBurstLimit").(float64)
+		require.Positive(t, rate)
+		require.GreaterOrEqual(t, burst, rate)
+		limits, _ := stage.at("RouteSettings").(map[string]any)
+		for _, r := range api.Routes(entity.Product()) {
+			if !r.Open {
+				require.NotContains(t, limits, r.Method+" "+r.Path)
+				continue
+			}
+			require.Equal(t, map[string]any{"ThrottlingRateLimit": rate / 10, "ThrottlingBurstLimit": burst / 10}, limits[r.Method+" "+r.Path])
+		}
+	})
+}
+
+func TestTheAccessLogHasTheRouteAndNeverThePath(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		settings := t.one("AWS::ApiGatewayV2::Stage")
+		require.Equal(t, t.named("Requests", "AWS::Logs::LogGroup").attribute("Arn"), settings.text("AccessLogSettings", "DestinationArn"))
+		var line map[string]string
+		require.NoError(t, json.Unmarshal([]byte(settings.text("AccessLogSettings", "Format")), &line))
+		require.Equal(t, "$context.routeKey", line["route"])
+		for _, variable := range line {
+			require.True(t, strings.HasPrefix(variable, "$context."))
+			require.NotContains(t, variable, "path", "the path of a feed is a secret")
+			require.NotContains(t, variable, "claims", "who the user is stands in the functions' log")
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package stack_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/alarm"
+	"nexus/functions/env"
+	"nexus/functions/size"
+)
+
+func TestAFunctionHasTheVariablesThatItReadsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		require.Len(t, t.all("AWS::Lambda::Function"), len(env.Functions()))
+		notify := arn("lambda", "function:"+t.function(env.Notify).text("FunctionName"))
+		want := map[string]string{
+			env.TableName:             t.one(tableType).ref(),
+			env.ArchiveBucket:         t.named("Archive", "AWS::S3::Bucket").ref(),
+			env.ParkingBucket:         t.named("Parking", "AWS::S3::Bucket").ref(),
+			env.BusName:               t.one("AWS::Events::EventBus").ref(),
+			env.ScheduleGroup:         t.one("AWS::Scheduler::ScheduleGroup").ref(),
+			env.ScheduleTargetARN:     notify,
+			env.ScheduleRoleARN:       t.named("Caller", "AWS::IAM::Role").attribute("Arn"),
+			env.ScheduleDeadLetterARN: t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn"),
+		}
+		for _, f := range env.Functions() {
+			variables, _ := t.function(f).at("Environment", "Variables").(map[string]any)
+			require.Equal(t, f.Variables(), slices.Sorted(maps.Keys(variables)), "%s", f)
+			for name, value := range variables {
+				require.Equal(t, want[name], text(value), "%s of %s", name, f)
+			}
+		}
+	})
+}
+
+func TestAFunctionIsMadeAsItsProgramNeedsIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		for _, f := range env.Functions() {
+			r, s := t.function(f), size.Of(f)
+			require.Equal(t, "provided.al2023", r.text("Runtime"))
+			require.Equal(t, []string{"arm64"}, texts(r.at("Architectures")))
+			require.Equal(t, "nexus-"+string(f), r.text("FunctionName"))
+			require.Equal(t, float64(s.MemoryMB), r.at("MemorySize"))
+			require.Equal(t, s.Timeout.Seconds(), r.at("Timeout"))
+			require.Equal(t, "JSON", r.text("LoggingConfig", "LogFormat"))
+			if t.stage == prod && s.Reserved > 0 {
+				require.Equal(t, float64(s.Reserved), r.at("ReservedConcurrentExecutions"), "%s", f)
+			} else {
+				require.Nil(t, r.at("ReservedConcurrentExecutions"), "%s", f)
+			}
+		}
+	})
+}
+
+func TestTheReservesLeaveAnAccountWhatLambdaWantsLeft(t *testing.T) {
+	t.Parallel()
+	reserved := 0
+	for _, f := range env.Functions() {
+		reserved += size.Of(f).Reserved
+	}
+	// Of the 1,000 of an account, 100 have to stay unreserved (AWS Lambda Developer Guide, "Configuring reserved concurrency").
+	require.LessOrEqual(t, reserved, 900/2, "requests have at least as much as what follows from them")
+}
+
+func TestOnlyWhatAUserWaitsForIsTraced(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		for _, f := range env.Functions() {
+			mode := t.function(f).text("TracingConfig", "Mode")
+			require.Equal(t, f == env.Command || f == env.Query, mode == "Active", "%s", f)
+		}
+	})
+}
+
+func TestEveryLogIsKeptAsLongAsTheStageSays(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		days := map[string]float64{dev: 7, prod: 90}[t.stage]
+		groups := t.all("AWS::Logs::LogGroup")
+		require.Len(t, groups, len(env.Functions())+1, "one of each function, one of the API")
+		for _, group := range groups {
+			require.Equal(t, days, group.at("RetentionInDays"), group.path())
+		}
+		for _, f := range env.Functions() {
+			group := t.named(title(f)+"Log", "AWS::Logs::LogGroup")
+			require.Equal(t, group.ref(), t.function(f).text("LoggingConfig", "LogGroup"))
+			require.Equal(t, "/aws/lambda/nexus-"+string(f), group.text("LogGroupName"))
+		}
+	})
+}
+
+func TestACallThatNotifyCouldNotAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		config := t.one("AWS::Lambda::EventInvokeConfig")
+		require.Equal(t, t.function(env.Notify).ref(), config.text("FunctionName"))
+		require.Equal(t, t.named("Failed", "AWS::SQS::Queue").attribute("Arn"), config.text("DestinationConfig", "OnFailure", "Destination"))
+		require.Positive(t, config.at("MaximumRetryAttempts"))
+		require.LessOrEqual(t, config.at("MaximumEventAgeInSeconds"), 24*3600.0, "a late reminder is delivered within a day")
+		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Failed", "AWS::SQS::Queue").attribute("QueueName")), alarm.NotifyQueue)
+		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Undelivered", "AWS::SQS::Queue").attribute("QueueName")), alarm.ScheduleQueue)
+	})
+}

@@ -1,0 +1,122 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/env"
+	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
+)
+
+const mappingType = "AWS::Lambda::EventSourceMapping"
+
+// mapping returns the event source mapping of a line of the deployment table.
+func (t *template) mapping(r eventsource.Reader) resource {
+	t.Helper()
+	return t.named(title(env.Function(r.Name))+"Reader", mappingType)
+}
+
+func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceThatKeepsRecords(t *testing.T) {
+	t.Parallel()
+	const retention = 24 * time.Hour // of a stream
+	each(t, func(t *template) {
+		for _, m := range t.all(mappingType) {
+			require.Equal(t, []string{"ReportBatchItemFailures"}, texts(m.at("FunctionResponseTypes")), m.path())
+			require.Equal(t, true, m.at("BisectBatchOnFunctionError"), m.path())
+			require.Equal(t, "TRIM_HORIZON", m.text("StartingPosition"), m.path())
+			require.Equal(t, t.one(tableType).attribute("StreamArn"), m.text("EventSourceArn"), m.path())
+			attempts, _ := m.at("MaximumRetryAttempts").(float64)
+			require.Positive(t, attempts, "%s: -1 is without end", m.path())
+			age, _ := m.at("MaximumRecordAgeInSeconds").(float64)
+			require.Positive(t, age, m.path())
+			require.Less(t, age, retention.Seconds(), "%s: the stream would lose it first", m.path())
+			require.Equal(t, t.named("Parking", "AWS::S3::Bucket").attribute("Arn"), m.text("DestinationConfig", "OnFailure", "Destination"), m.path())
+			require.Equal(t, []string{"EventCount"}, texts(m.at("MetricsConfig", "Metrics")), "%s: an alarm is set on them", m.path())
+		}
+	})
+}
+
+func TestTheReadersAreTheLinesOfTheDeploymentTable(t *testing.T) {
+	t.Parallel()
+	readers := eventsource.Deployment(entity.Product())
+	require.LessOrEqual(t, len(readers), 2, "a stream is made for two readers of a shard")
+	var consumers []string
+	each(t, func(t *template) {
+		require.Len(t, t.all(mappingType), len(readers))
+		for _, r := range readers {
+			m := t.mapping(r)
+			require.Equal(t, t.function(env.Function(r.Name)).ref(), m.text("FunctionName"))
+			require.Equal(t, r.MaxAge.Seconds(), m.at("MaximumRecordAgeInSeconds"))
+			require.Equal(t, float64(r.RetryAttempts), m.at("MaximumRetryAttempts"))
+			require.Equal(t, r.Window.Seconds(), m.at("MaximumBatchingWindowInSeconds"))
+			require.Equal(t, float64(r.Parallel), m.at("ParallelizationFactor"))
+			require.InDelta(t, 5, m.at("ParallelizationFactor"), 5, "Lambda takes 1 to 10")
+			require.Positive(t, m.at("BatchSize"))
+		}
+	})
+	for _, r := range readers {
+		consumers = append(consumers, r.Consumers...)
+	}
+	require.ElementsMatch(t, []string{"stats", "links", "reminders", "archive"}, consumers)
+}
+
+// filter is a pattern as Lambda reads it.
+type filter struct {
+	EventName    []string
+	UserIdentity map[string][]string
+	DynamoDB     struct {
+		Keys     map[string]map[string][]map[string]string
+		NewImage any
+	}
+}
+
+func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
+	t.Parallel()
+	var items []string
+	for _, typ := range entity.Product().Types() {
+		items = append(items, entity.ItemPrefix(typ.Name))
+	}
+	meta, timer := entity.ItemPrefix(entity.TypeUserMeta), entity.ItemPrefix(entity.RowTimer)
+	withoutMeta := slices.DeleteFunc(slices.Clone(items), func(prefix string) bool { return prefix == meta })
+	each(t, func(t *template) {
+		for _, r := range eventsource.Deployment(entity.Product()) {
+			passed := map[string][]filter{}
+			list, _ := t.mapping(r).at("FilterCriteria", "Filters").([]any)
+			require.Len(t, list, len(r.Filter))
+			for i, entry := range list {
+				pattern := text(entry.(map[string]any)["Pattern"])
+				require.Equal(t, r.Filter.JSON()[i], pattern)
+				var f filter
+				require.NoError(t, json.Unmarshal([]byte(pattern), &f))
+				require.Len(t, f.DynamoDB.Keys, 1)
+				for _, rule := range f.DynamoDB.Keys[entity.AttrSK]["S"] {
+					require.Len(t, rule, 1)
+					passed[rule["prefix"]] = append(passed[rule["prefix"]], f)
+				}
+			}
+			want := withoutMeta
+			if r.Name == string(env.Effects) {
+				want = append(slices.Clone(items), timer)
+				require.Len(t, passed[timer], 1)
+				require.Equal(t, []string{"REMOVE"}, passed[timer][0].EventName)
+				require.Equal(t, map[string][]string{"type": {"Service"}, "principalId": {"dynamodb.amazonaws.com"}}, passed[timer][0].UserIdentity)
+			}
+			var got []string
+			for prefix, filters := range passed {
+				got = append(got, prefix)
+				if slices.Contains(withoutMeta, prefix) {
+					require.Len(t, filters, 1, "%s: every change of an item", prefix)
+					require.Nil(t, filters[0].EventName)
+					require.Nil(t, filters[0].UserIdentity)
+					require.Nil(t, filters[0].DynamoDB.NewImage)
+				}
+			}
+			require.ElementsMatch(t, want, got, r.Name)
+		}
+	})
+}

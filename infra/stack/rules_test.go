@@ -1,0 +1,81 @@
+package stack_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNothingBreaksARuleOfAWSSolutionsAndEveryExceptionHasItsReason(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		report, err := os.ReadFile(filepath.Join(assembly, "AwsSolutions--nexus-"+t.stage+"-NagReport.csv"))
+		require.NoError(t, err)
+		lines, err := csv.NewReader(bytes.NewReader(report)).ReadAll()
+		require.NoError(t, err)
+		column := map[string]int{}
+		for i, name := range lines[0] {
+			column[name] = i
+		}
+		compliant := map[string]bool{}
+		for _, line := range lines[1:] {
+			rule, verdict := line[column["Rule ID"]], line[column["Compliance"]]
+			require.Contains(t, []string{"Compliant", "Suppressed"}, verdict, "%v", line)
+			compliant[rule] = compliant[rule] || verdict == "Compliant"
+			if verdict == "Suppressed" {
+				require.Greater(t, len(line[column["Exception Reason"]]), 40, "%v", line)
+			}
+		}
+		for _, rule := range []string{"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4"} {
+			require.True(t, compliant[rule], "%s was not looked at", rule)
+		}
+	})
+}
+
+func TestTheSynthesisTellsNoErrors(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{dev, prod} {
+		text, err := os.ReadFile(filepath.Join(assembly, "nexus-"+stage+".metadata.json"))
+		require.NoError(t, err)
+		var metadata map[string][]struct {
+			Type string
+			Data any
+		}
+		require.NoError(t, json.Unmarshal(text, &metadata))
+		var warnings []any
+		for path, entries := range metadata {
+			for _, entry := range entries {
+				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
+				if entry.Type == "aws:cdk:warning" {
+					warnings = append(warnings, entry.Data)
+				}
+			}
+		}
+		require.Len(t, warnings, 1)
+		require.Contains(t, warnings[0], "issuer", "an example that nobody must deploy")
+	}
+}
+
+func TestAStackKnowsNeitherAccountNorRegion(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(assembly, "manifest.json"))
+	require.NoError(t, err)
+	var manifest struct {
+		Artifacts map[string]struct {
+			Type, Environment string
+			Properties        struct{ TerminationProtection bool }
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &manifest))
+	for _, stage := range []string{dev, prod} {
+		artifact, ok := manifest.Artifacts["nexus-"+stage]
+		require.True(t, ok, stage)
+		require.Equal(t, "aws://unknown-account/unknown-region", artifact.Environment)
+		require.Equal(t, stage == prod, artifact.Properties.TerminationProtection)
+	}
+}

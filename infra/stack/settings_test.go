@@ -1,0 +1,81 @@
+package stack_test
+
+import (
+	"maps"
+	"path/filepath"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/stretchr/testify/require"
+
+	"nexus/infra/stack"
+)
+
+func settings() map[string]any {
+	return map[string]any{
+		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"}, "readScopes": []any{"read"}, "writeScopes": []any{"write"},
+		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "alarmTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
+	}
+}
+
+func TestSettingsAreReadAsTheyStand(t *testing.T) {
+	t.Parallel()
+	want := stack.Settings{
+		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
+		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, RatePerSecond: 500, Burst: 1000, LogDays: 90,
+		AlarmTopic: "arn:aws:sns:eu-central-1:123456789012:operators",
+	}
+	got, err := stack.ReadStage("prod", settings())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	// As they come from a command line.
+	texts := settings()
+	maps.Copy(texts, map[string]any{"protected": "true", "audience": "web,phone", "readScopes": "read", "ratePerSecond": "500", "burst": "1000", "logDays": "90"})
+	got, err = stack.ReadStage("prod", texts)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := stack.ReadStage("Prod-1", nil)
+	for _, name := range []string{"name", "issuer", "audience", "readScopes", "writeScopes", "ratePerSecond", "logDays"} {
+		require.ErrorContains(t, err, "stage Prod-1: "+name+":")
+	}
+	for name, values := range map[string][]any{
+		"protected": {"perhaps", 1.0}, "issuer": {"", "http://id.nexus.example", "id.nexus.example", 7.0}, "audience": {"", []any{}, []any{""}, []any{1.0}, true},
+		"readScopes": {" , "}, "writeScopes": {[]any{}}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
+		"alarmTopic": {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"}, "isuser": {"https://id.nexus.example"},
+	} {
+		for _, value := range values {
+			wrong := settings()
+			wrong[name] = value
+			_, err := stack.ReadStage("prod", wrong)
+			require.ErrorContains(t, err, name+":", "%v", value)
+		}
+	}
+}
+
+func TestTheContextOfACommandLineGoesBeforeTheStagesOwn(t *testing.T) {
+	t.Parallel()
+	made := readFrom(t, adjusted, prod)
+	require.Equal(t, map[string]any{"Issuer": "https://id.nexus.example", "Audience": []any{"web", "phone"}},
+		made.one("AWS::ApiGatewayV2::Authorizer").at("JwtConfiguration"))
+	for construct, scopes := range map[string][]string{"Route-POSTcreateTask": {"b", "c"}, "Route-unrouted": {"a"}} {
+		require.Equal(t, scopes, texts(made.named(construct, "AWS::ApiGatewayV2::Route").at("AuthorizationScopes")))
+	}
+	require.NoFileExists(t, filepath.Join(adjusted, "nexus-dev.template.json"), "only the stage that was asked for")
+}
+
+// It is not parallel: what describes a stack to the CDK does so in one process, one thing at a time.
+func TestAStageThatIsNotThereAndAPackageThatIsMissingAreNamed(t *testing.T) {
+	folder := t.TempDir()
+	out := filepath.Join(folder, "cdk.out")
+	require.ErrorContains(t, synthesize(folder, out, map[string]any{"stage": "test"}), "test is none of dev, prod")
+	require.ErrorContains(t, synthesize(folder, out, map[string]any{"stages": map[string]any{}}), "stages")
+	s, err := stack.ReadStage(prod, settings())
+	require.NoError(t, err)
+	_, err = stack.New(awscdk.NewApp(nil), s, out)
+	require.ErrorContains(t, err, "package of function command (make package)")
+}

@@ -1,0 +1,100 @@
+package stack_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+const tableType = "AWS::DynamoDB::GlobalTable"
+
+// keys is a key schema as CloudFormation has it.
+func keys(pk, sk string) []any {
+	return []any{
+		map[string]any{"AttributeName": pk, "KeyType": "HASH"},
+		map[string]any{"AttributeName": sk, "KeyType": "RANGE"},
+	}
+}
+
+func TestTheTableIsTheOneOfTheSchema(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		table, schema := t.one(tableType), entity.Schema()
+		attributes := []any{}
+		attribute := func(names ...string) {
+			for _, name := range names {
+				attributes = append(attributes, map[string]any{"AttributeName": name, "AttributeType": "S"})
+			}
+		}
+		attribute(schema.PK, schema.SK)
+		var indexes []any
+		for _, index := range schema.Indexes {
+			attribute(index.PK, index.SK)
+			projection := "ALL"
+			if index.KeysOnly {
+				projection = "KEYS_ONLY"
+			}
+			indexes = append(indexes, map[string]any{
+				"IndexName": string(index.Name), "KeySchema": keys(index.PK, index.SK), "Projection": map[string]any{"ProjectionType": projection},
+			})
+		}
+		require.Len(t, indexes, 4)
+		require.Equal(t, schema.Name, table.text("TableName"))
+		require.Equal(t, keys(schema.PK, schema.SK), table.at("KeySchema"))
+		require.ElementsMatch(t, attributes, table.at("AttributeDefinitions"))
+		require.ElementsMatch(t, indexes, table.at("GlobalSecondaryIndexes"))
+		require.Equal(t, "PAY_PER_REQUEST", table.text("BillingMode"))
+		require.Equal(t, map[string]any{"StreamViewType": schema.StreamView}, table.at("StreamSpecification"))
+		require.Equal(t, map[string]any{"AttributeName": schema.TTL, "Enabled": true}, table.at("TimeToLiveSpecification"))
+	})
+}
+
+// here is what the table has in the stack's region, the only one.
+func here(t *template) map[string]any {
+	t.Helper()
+	replicas, _ := t.one(tableType).at("Replicas").([]any)
+	require.Len(t, replicas, 1)
+	replica := replicas[0].(map[string]any)
+	require.Equal(t, "${AWS::Region}", text(replica["Region"]))
+	return replica
+}
+
+func TestEveryStateOfTheTableCanBeRecovered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		require.Equal(t, map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0}, here(t)["PointInTimeRecoverySpecification"])
+	})
+}
+
+func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		require.Equal(t, t.stage == prod, here(t)["DeletionProtectionEnabled"])
+		policy := map[string]string{dev: "Delete", prod: "RetainExceptOnCreate"}[t.stage]
+		for _, typeName := range []string{tableType, "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::Scheduler::ScheduleGroup"} {
+			for _, r := range t.all(typeName) {
+				require.Equal(t, policy, r.DeletionPolicy, r.path())
+			}
+		}
+	})
+}
+
+func TestEverythingThatTakesTagsIsTagged(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		environment := map[string]string{dev: "Development", prod: "Production"}[t.stage]
+		want := []any{
+			map[string]any{"Key": "Application", "Value": "Nexus"},
+			map[string]any{"Key": "Environment", "Value": environment},
+			map[string]any{"Key": "Stage", "Value": t.stage},
+		}
+		require.Equal(t, want, here(t)["Tags"])
+		for _, typeName := range []string{"AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::IAM::Role", "AWS::Events::EventBus"} {
+			for _, r := range t.all(typeName) {
+				require.Equal(t, want, r.at("Tags"), r.path())
+			}
+		}
+	})
+}

@@ -1,0 +1,252 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/env"
+	"nexus/infra/stack"
+)
+
+// The stages of cdk.json.
+const (
+	dev  = "dev"
+	prod = "prod"
+)
+
+// assembly is the folder into which both stages were synthesized before the first test runs, and adjusted the one into which
+// one stage was, with the settings of a command line.
+var assembly, adjusted string
+
+// adjustments are those settings.
+func adjustments() map[string]any {
+	return map[string]any{
+		"stage": prod, "issuer": "https://id.nexus.example", "audience": "web,phone", "readScopes": "a", "writeScopes": "b,c",
+		"alarmTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
+	}
+}
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "nexus-infra-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
+	code := 1
+	if err := errors.Join(synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments())); err != nil {
+		fmt.Fprintln(os.Stderr, "synthesize:", err)
+	} else {
+		code = m.Run()
+	}
+	jsii.Close()
+	if err := os.RemoveAll(folder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// synthesize does as the CDK's command line, with the context of cdk.json and what is given besides. What the functions'
+// packages hold plays no part.
+func synthesize(folder, out string, more map[string]any) error {
+	context, err := configured()
+	if err != nil {
+		return err
+	}
+	maps.Copy(context, more)
+	context["aws:cdk:enable-path-metadata"] = true
+	for _, f := range env.Functions() {
+		if err := os.WriteFile(filepath.Join(folder, string(f)+".zip"), []byte(f), 0o600); err != nil {
+			return err
+		}
+	}
+	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(out), Context: &context})
+	if err := stack.Add(app, folder); err != nil {
+		return err
+	}
+	app.Synth(nil)
+	return nil
+}
+
+// configured is the context of cdk.json.
+func configured() (map[string]any, error) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "cdk.json"))
+	if err != nil {
+		return nil, err
+	}
+	var file struct{ Context map[string]any }
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	return file.Context, nil
+}
+
+// template is a synthesized stack.
+type template struct {
+	*testing.T
+	stage     string
+	resources map[string]resource // by logical id
+}
+
+// resource is one resource of a template.
+type resource struct {
+	template       *template
+	id             string
+	Type           string
+	Properties     map[string]any
+	DeletionPolicy string
+	Metadata       map[string]any
+}
+
+// read reads the template of a stage.
+func read(t *testing.T, stage string) *template {
+	t.Helper()
+	return readFrom(t, assembly, stage)
+}
+
+func readFrom(t *testing.T, folder, stage string) *template {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "nexus-"+stage+".template.json"))
+	require.NoError(t, err)
+	var file struct{ Resources map[string]resource }
+	require.NoError(t, json.Unmarshal(text, &file))
+	out := &template{t, stage, file.Resources}
+	for id, r := range out.resources {
+		r.template, r.id = out, id
+		out.resources[id] = r
+	}
+	return out
+}
+
+// each runs a test on the templates of both stages.
+func each(t *testing.T, test func(*template)) {
+	t.Helper()
+	for _, stage := range []string{dev, prod} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			test(read(t, stage))
+		})
+	}
+}
+
+// all returns the resources of a type, ordered by their paths. There is at least one.
+func (t *template) all(typeName string) []resource {
+	t.Helper()
+	var out []resource
+	for _, r := range t.resources {
+		if r.Type == typeName {
+			out = append(out, r)
+		}
+	}
+	require.NotEmpty(t, out, typeName)
+	slices.SortFunc(out, func(a, b resource) int { return strings.Compare(a.path(), b.path()) })
+	return out
+}
+
+// one returns the only resource of a type.
+func (t *template) one(typeName string) resource {
+	t.Helper()
+	all := t.all(typeName)
+	require.Len(t, all, 1, typeName)
+	return all[0]
+}
+
+// named returns the resource of a construct.
+func (t *template) named(construct, typeName string) resource {
+	t.Helper()
+	for _, r := range t.all(typeName) {
+		if path := r.path(); path == construct || path == construct+"/Resource" {
+			return r
+		}
+	}
+	require.Fail(t, "no such resource", "%s %s", typeName, construct)
+	return resource{}
+}
+
+// function returns the function's resource.
+func (t *template) function(f env.Function) resource {
+	t.Helper()
+	return t.named(title(f), "AWS::Lambda::Function")
+}
+
+func title(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
+
+// path is the construct's place in the stack.
+func (r resource) path() string {
+	path, _ := r.Metadata["aws:cdk:path"].(string)
+	_, below, _ := strings.Cut(path, "/")
+	return below
+}
+
+// ref and attribute are what a reference to the resource looks like as text.
+func (r resource) ref() string                  { return "${" + r.id + "}" }
+func (r resource) attribute(name string) string { return "${" + r.id + "." + name + "}" }
+
+// at returns the value at a path of member names, nil if there is none.
+func (r resource) at(names ...string) any {
+	var value any = r.Properties
+	for _, name := range names {
+		members, _ := value.(map[string]any)
+		value = members[name]
+	}
+	return value
+}
+
+// text is the text at a path, references in it spelled ${Resource} and ${Resource.Attribute}.
+func (r resource) text(names ...string) string { return text(r.at(names...)) }
+
+// text spells a value of a template that is a text.
+func text(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any:
+		if name, ok := v["Ref"].(string); ok {
+			return "${" + name + "}"
+		}
+		if path, ok := v["Fn::GetAtt"].([]any); ok {
+			return "${" + path[0].(string) + "." + path[1].(string) + "}"
+		}
+		if join, ok := v["Fn::Join"].([]any); ok {
+			return strings.Join(texts(join[1]), join[0].(string))
+		}
+		if sub, ok := v["Fn::Sub"].(string); ok {
+			return sub
+		}
+	}
+	panic(fmt.Sprintf("no text: %v", value))
+}
+
+// texts are the texts of a list; a single one stands for a list of one.
+func texts(value any) []string {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var out []string
+	for _, member := range list {
+		out = append(out, text(member))
+	}
+	return out
+}
+
+// arn is the ARN of something of the stack's account and region.
+func arn(service, rest string) string {
+	return "arn:${AWS::Partition}:" + service + ":${AWS::Region}:${AWS::AccountId}:" + rest
+}
