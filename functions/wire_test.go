@@ -32,6 +32,11 @@ func guardedTable(t *testing.T, endpoint string) string {
 	t.Helper()
 	address, err := url.Parse(endpoint)
 	require.NoError(t, err)
+	return guarded(t, httputil.NewSingleHostReverseProxy(address), dynamoDB())
+}
+
+// dynamoDB is what the service demands of requests to the product's table.
+func dynamoDB() wiretest.Service {
 	schema := entity.Schema()
 	table := wiretest.Table{
 		KeySchema: wiretest.KeySchema{Partition: schema.PK, Sort: schema.SK}, Indexes: map[string]wiretest.KeySchema{},
@@ -39,7 +44,7 @@ func guardedTable(t *testing.T, endpoint string) string {
 	for _, index := range schema.Indexes {
 		table.Indexes[string(index.Name)] = wiretest.KeySchema{Partition: index.PK, Sort: index.SK}
 	}
-	return guarded(t, httputil.NewSingleHostReverseProxy(address), wiretest.DynamoDB(table))
+	return wiretest.DynamoDB(table)
 }
 
 // need is a right that a request asks for: an action on a thing that a variable names, an index of it, and a partition or
