@@ -50,6 +50,7 @@ soak: engine ## load, kill and recount at full length, and random histories on t
 
 lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	$(GOLANGCI) run ./...
+	cd infra && $(CURDIR)/$(GOLANGCI) run -c ../.golangci.yaml ./...
 	$(GO) test ./internal/lint
 
 fuzz: engine ## run every fuzz target for FUZZTIME each

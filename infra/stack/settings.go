@@ -33,6 +33,9 @@ type Settings struct {
 	LogDays int
 	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
 	AlarmTopic string
+	// RestoredStream is the ARN of the stream of a table that was restored from a backup, to be used in place of the stack's
+	// own; empty for none.
+	RestoredStream string
 }
 
 // Names of the context: in an object for each stage under "stages", or by themselves, which goes before.
@@ -49,10 +52,11 @@ const (
 	burst       = "burst"
 	logDays     = "logDays"
 	alarmTopic  = "alarmTopic"
+	restored    = "restoredStream"
 )
 
 func settingNames() []string {
-	return []string{issuer, audience, readScopes, writeScopes, protected, rate, burst, logDays, alarmTopic}
+	return []string{issuer, audience, readScopes, writeScopes, protected, rate, burst, logDays, alarmTopic, restored}
 }
 
 // Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of all.
@@ -93,6 +97,8 @@ func Read(node constructs.Node) ([]Settings, error) {
 var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
 	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
+	// streamForm has the table's ARN as its part.
+	streamForm = regexp.MustCompile(`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
 )
 
 // retentions are the numbers of days for which CloudWatch keeps logs (CloudWatch Logs API Reference, PutRetentionPolicy).
@@ -106,7 +112,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	s := Settings{
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), RatePerSecond: r.number(rate), Burst: r.number(burst),
-		LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
+		LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic), RestoredStream: r.text(restored),
 	}
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
@@ -121,6 +127,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
 	r.refuse(!slices.Contains(retentions(), s.LogDays), logDays, fmt.Sprintf("want one of %v", retentions()))
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
+	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored, "want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)
 }
 

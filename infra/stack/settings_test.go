@@ -46,7 +46,8 @@ func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
 	for name, values := range map[string][]any{
 		"protected": {"perhaps", 1.0}, "issuer": {"", "http://id.nexus.example", "id.nexus.example", 7.0}, "audience": {"", []any{}, []any{""}, []any{1.0}, true},
 		"readScopes": {" , "}, "writeScopes": {[]any{}}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
-		"alarmTopic": {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"}, "isuser": {"https://id.nexus.example"},
+		"alarmTopic":     {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"},
+		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"}, "isuser": {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()

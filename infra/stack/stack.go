@@ -33,7 +33,7 @@ type deployment struct {
 	packages string // folder of the functions' zip files
 	registry *entity.Registry
 
-	table     awsdynamodb.TableV2
+	table     awsdynamodb.ITableV2
 	archive   awss3.Bucket
 	parking   awss3.Bucket
 	bus       awsevents.EventBus

@@ -10,9 +10,21 @@ import (
 // recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
 const recoveryDays = 35
 
-// addTable makes the one table of the product. It is of the kind that can get replicas in other regions later; the older
-// kind would have to be replaced for that.
+// addTable makes the one table of the product, or takes the one that was restored in its place: the stack's own then leaves
+// the stack, and a protected stage keeps it.
 func (d *deployment) addTable() {
+	if stream := d.settings.RestoredStream; stream != "" {
+		d.table = awsdynamodb.TableV2_FromTableAttributes(d.Stack, jsii.String("Restored"), &awsdynamodb.TableAttributesV2{
+			TableArn: jsii.String(streamForm.FindStringSubmatch(stream)[1]), TableStreamArn: jsii.String(stream),
+		})
+		return
+	}
+	d.table = d.newTable()
+}
+
+// newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind would
+// have to be replaced for that.
+func (d *deployment) newTable() awsdynamodb.ITableV2 {
 	schema := entity.Schema()
 	props := &awsdynamodb.TablePropsV2{
 		TableName:           jsii.String(schema.Name),
@@ -38,7 +50,7 @@ func (d *deployment) addTable() {
 		})
 	}
 	props.GlobalSecondaryIndexes = &indexes
-	d.table = awsdynamodb.NewTableV2(d.Stack, jsii.String("Table"), props)
+	return awsdynamodb.NewTableV2(d.Stack, jsii.String("Table"), props)
 }
 
 // key describes a key attribute; all of them are texts.

@@ -1,10 +1,13 @@
 package stack_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/functions/env"
 	"nexus/pkg/entity"
 )
 
@@ -79,6 +82,25 @@ func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestATableThatWasRestoredTakesThePlaceOfTheStacksOwn(t *testing.T) {
+	t.Parallel()
+	made := readFrom(t, adjusted, prod)
+	for id, r := range made.resources {
+		require.NotEqual(t, tableType, r.Type, id)
+	}
+	stream := adjustments()["restoredStream"].(string)
+	table, _, _ := strings.Cut(stream, "/stream/")
+	for _, m := range made.all(mappingType) {
+		require.Equal(t, stream, m.text("EventSourceArn"))
+	}
+	for _, f := range env.Functions() {
+		require.Equal(t, "Restored", made.function(f).text("Environment", "Variables", env.TableName), "%s", f)
+		require.True(t, slices.ContainsFunc(rightsOf(made, made.named(title(f)+"Role", "AWS::IAM::Role")), func(r right) bool {
+			return slices.Contains(r.resources, table)
+		}), "%s", f)
+	}
 }
 
 func TestEverythingThatTakesTagsIsTagged(t *testing.T) {
