@@ -21,7 +21,7 @@ type smokeCommand struct {
 
 // Help says what the command leaves behind.
 func (*smokeCommand) Help() string {
-	return "Writes one item of each kind that has an index, reads each back by key and by its index, waits for the statistics and the " +
+	return "Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the " +
 		"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; any number of times."
 }
 
@@ -101,9 +101,9 @@ func (s *smoke) written() {
 	window := url.Values{"from": {stamp(s.start)}, "to": {stamp(s.start.AddDate(0, 0, 2))}}
 	agenda := titlesOf(s.get("/v1/agenda?" + window.Encode()).list("items"))
 	slices.Sort(agenda)
-	s.expect("GSI1, the agenda", agenda, []string{"Smoke event", "Smoke exception", "Smoke series", "Smoke task"})
-	s.expect("GSI2, a series with its exceptions", len(s.get("/v1/series/"+series).list("instances")), 1)
-	s.expect("GSI3, a column of the board", slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
+	s.expect("the agenda, by GSI1", agenda, []string{"Smoke event", "Smoke exception", "Smoke series", "Smoke task"})
+	s.expect("a series with its exceptions", len(s.get("/v1/series/"+series).list("instances")), 1)
+	s.expect("a column of the board, by GSI3", slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
 }
 
 // derived waits until statistics and backlinks are as they were, and so many of each kind more.
@@ -122,7 +122,7 @@ func (s *smoke) derived(what string, more int64) {
 			return
 		}
 		if arrived || time.Since(began) > s.within {
-			s.expect(what+", statistics and GSI4", arrived, true)
+			s.expect(what+": statistics, and backlinks by GSI4", arrived, true)
 			s.say("         after %s", time.Since(began).Round(10*time.Millisecond))
 			return
 		}
