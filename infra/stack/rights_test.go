@@ -149,7 +149,9 @@ func granted(t *template, g access.Grant) right {
 	case env.ParkingBucket:
 		return right{g.Actions, within(t.named("Parking", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.BusName:
-		return right{g.Actions, []string{t.one("AWS::Events::EventBus").attribute("Arn")}, map[string]any{"StringEquals": map[string]any{"events:source": bus.Source}}}
+		return right{g.Actions, []string{t.one("AWS::Events::EventBus").attribute("Arn")}, map[string]any{
+			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source}, "Null": map[string]any{"events:source": "false"},
+		}}
 	case env.ScheduleGroup:
 		return right{g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil}
 	case env.ScheduleRoleARN:

@@ -51,11 +51,12 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	case env.ParkingBucket:
 		resources = within(*d.parking.BucketArn(), g.Within)
 	case env.BusName:
-		resources, conditions = []string{*d.bus.EventBusArn()}, equals("events:source", bus.Source)
+		resources, conditions = []string{*d.bus.EventBusArn()}, only("events:source", bus.Source)
 	case env.ScheduleGroup:
 		resources = within(d.arn("scheduler", "schedule", groupName, awscdk.ArnFormat_SLASH_RESOURCE_NAME), g.Within)
 	case env.ScheduleRoleARN:
-		resources, conditions = []string{*d.caller.RoleArn()}, equals("iam:PassedToService", scheduler)
+		resources = []string{*d.caller.RoleArn()}
+		conditions = map[string]any{"StringEquals": map[string]any{"iam:PassedToService": scheduler}}
 	default:
 		panic(fmt.Sprintf("stack: a right to %s, which is nothing that there are rights to", g.Variable))
 	}
@@ -74,8 +75,10 @@ func leading(patterns []string) map[string]any {
 	return conditions
 }
 
-func equals(key, value string) map[string]any {
-	return map[string]any{"StringEquals": map[string]any{key: value}}
+// only is the condition that each of a request's values is this one, and that there is one: a request may carry several
+// events.
+func only(key, value string) map[string]any {
+	return map[string]any{"ForAllValues:StringEquals": map[string]any{key: value}, "Null": map[string]any{key: "false"}}
 }
 
 // within are the parts of a resource, or the resource itself.
