@@ -1,0 +1,70 @@
+package access_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/functions/access"
+	"nexus/functions/env"
+	"nexus/pkg/entity"
+)
+
+func TestAFunctionHasRightsToWhatItsVariablesNameAndToNothingElse(t *testing.T) {
+	t.Parallel()
+	// What a schedule calls, and where a call ends that could not be made, the scheduler uses, not the function.
+	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
+	for _, f := range env.Functions() {
+		named := map[string]bool{}
+		for _, g := range access.Of(f) {
+			require.NotEmpty(t, g.Actions, "%s", f)
+			require.Contains(t, f.Variables(), g.Variable, "%s", f)
+			named[g.Variable] = true
+		}
+		for _, variable := range f.Variables() {
+			require.NotEqual(t, slices.Contains(schedulers, variable), named[variable], "%s of %s", variable, f)
+		}
+	}
+	require.Empty(t, access.Of("another"))
+}
+
+func TestRowsAreReachedByPartitionsOfUsersAlone(t *testing.T) {
+	t.Parallel()
+	for _, f := range env.Functions() {
+		for _, g := range access.Of(f) {
+			for _, action := range g.Actions {
+				require.NotContains(t, action, "*")
+				require.False(t, strings.HasSuffix(action, ":Scan") || strings.Contains(action, "PartiQL"), "%s of %s", action, f)
+				if g.Variable != env.TableName || action == access.DescribeTable {
+					continue
+				}
+				require.NotEmpty(t, g.Within, "%s of %s", action, f)
+				for _, pattern := range g.Within {
+					prefix, _, _ := strings.Cut(pattern, "*")
+					require.NotEmpty(t, prefix, "%s of %s", action, f)
+				}
+				if g.Index != entity.Base {
+					_, known := entity.Schema().Index(g.Index)
+					require.True(t, known, g.Index)
+					require.Equal(t, access.Query, action, "an index is only queried")
+				}
+			}
+		}
+	}
+}
+
+func TestNothingThatReadsChangesAndNoConsumerReachesTheRepositories(t *testing.T) {
+	t.Parallel()
+	for _, g := range access.Of(env.Query) {
+		for _, action := range g.Actions {
+			require.Contains(t, []string{access.GetItem, access.BatchGetItem, access.Query}, action)
+		}
+	}
+	for _, f := range []env.Function{env.Projections, env.Effects, env.Notify} {
+		for _, g := range access.Of(f) {
+			require.NotContains(t, g.Within, entity.RepositoryPK("*"), "%s", f)
+		}
+	}
+}
