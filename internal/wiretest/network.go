@@ -1,10 +1,12 @@
 package wiretest
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -48,7 +50,8 @@ func Empty() Fault { return Bare(http.StatusOK) }
 // Bare answers with a status and no body at all, as somebody between does; the request is not carried out.
 func Bare(status int) Fault { return Fault{kind: bare, status: status} }
 
-// Silent does not answer until the client gives up; the request is not carried out.
+// Silent does not answer until the client gives up, as one behind [Network.Impatient] does; the request is not carried
+// out.
 func Silent() Fault { return Fault{kind: silent} }
 
 // Damaged carries the request out and changes the answer's body on its way, so that it is no JSON and no XML.
@@ -58,6 +61,7 @@ func Damaged() Fault { return Fault{kind: damaged} }
 type Network struct {
 	service Service
 	next    http.Handler
+	silence chan struct{} // each request that gets no answer
 	done    chan struct{}
 
 	mu    sync.Mutex
@@ -71,7 +75,7 @@ type Network struct {
 // connection is used twice, so that no transport repeats by itself what a client's retries are to be seen repeating.
 func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, *httptest.Server) {
 	t.Helper()
-	n := &Network{service: service, next: fake, done: make(chan struct{})}
+	n := &Network{service: service, next: fake, silence: make(chan struct{}), done: make(chan struct{})}
 	guard := NewGuard(t, n, service)
 	server := httptest.NewUnstartedServer(guard)
 	server.Config.SetKeepAlivesEnabled(false)
@@ -142,6 +146,8 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(fault.status)
 	case silent:
 		select {
+		case n.silence <- struct{}{}:
+			<-r.Context().Done()
 		case <-r.Context().Done():
 		case <-n.done:
 		}
@@ -150,6 +156,35 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.next.ServeHTTP(answer, r)
 		spoil(w, answer, fault.kind)
 	}
+}
+
+// Impatient returns a transport that gives up on a request as soon as it is met with silence, as a client does when its
+// time is up, so that no test has to wait for that.
+func (n *Network) Impatient(next http.RoundTripper) http.RoundTripper { return impatient{n, next} }
+
+type impatient struct {
+	network *Network
+	next    http.RoundTripper
+}
+
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, giveUp := context.WithCancelCause(r.Context())
+	answered := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		select {
+		case <-i.network.silence:
+			giveUp(os.ErrDeadlineExceeded)
+		case <-answered:
+		}
+	})
+	response, err := i.next.RoundTrip(r.WithContext(ctx))
+	close(answered)
+	group.Wait()
+	if cause := context.Cause(ctx); err != nil && cause != nil && r.Context().Err() == nil {
+		return nil, cause
+	}
+	return response, err
 }
 
 // spoil sends the answer cut off in its body, or with a body that means nothing.

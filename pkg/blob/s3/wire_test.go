@@ -26,12 +26,12 @@ type line struct {
 	service *service
 }
 
-func connect(t *testing.T, patience time.Duration) *line {
+func connect(t *testing.T) *line {
 	t.Helper()
 	fake := &service{objects: map[string]object{}, pageSize: 4}
 	network, guard, server := wiretest.Serve(t, wiretest.S3(), fake)
 	guard.Also(complete)
-	transport := &http.Client{Transport: server.Client().Transport, Timeout: patience}
+	transport := &http.Client{Transport: network.Impatient(server.Client().Transport)}
 	s, err := s3.New(client(server.URL, transport, func(o *sdk.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
@@ -40,8 +40,6 @@ func connect(t *testing.T, patience time.Duration) *line {
 	require.NoError(t, err)
 	return &line{s, network, fake}
 }
-
-const patient = 30 * time.Second
 
 // calls are the port's calls by the operation that they are.
 func (l *line) calls(ctx context.Context) map[string]func() error {
@@ -77,7 +75,7 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 		for _, refusal := range operation.Refusals {
 			t.Run(operation.Name+" "+refusal.Code, func(t *testing.T) {
 				t.Parallel()
-				l := connect(t, patient)
+				l := connect(t)
 				l.network.Always(wiretest.Refused(refusal))
 				err := l.calls(t.Context())[operation.Name]()
 				require.Contains(t, want, refusal.Code)
@@ -95,7 +93,7 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 
 func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
 	t.Parallel()
-	l := connect(t, patient)
+	l := connect(t)
 	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: 429, Code: "Unknown"}))
 	for name, call := range l.calls(t.Context()) {
 		require.ErrorIs(t, call(), blob.ErrThrottled, name)
@@ -109,7 +107,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := connect(t, patient)
+			l := connect(t)
 			l.network.Next(fault, fault)
 			body := strings.Repeat("a cold copy ", 10_000)
 			require.NoError(t, l.Put(t.Context(), "a.json", []byte(body)))
@@ -134,11 +132,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 		for _, operation := range wiretest.S3().Operations {
 			t.Run(operation.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
-				patience := patient
-				if name == "silent" {
-					patience = 50 * time.Millisecond
-				}
-				l := connect(t, patience)
+				l := connect(t)
 				l.network.Always(fault)
 				require.ErrorIs(t, l.calls(t.Context())[operation.Name](), blob.ErrUnavailable)
 				require.Equal(t, attempts, l.network.Requests())
@@ -153,7 +147,7 @@ func TestAnAnswerThatBreaksOffIsNoObjectAndNoList(t *testing.T) {
 		for _, operation := range []string{"GetObject", "ListObjectsV2"} {
 			t.Run(operation+" "+name, func(t *testing.T) {
 				t.Parallel()
-				l := connect(t, patient)
+				l := connect(t)
 				require.NoError(t, l.Put(t.Context(), "a.json", []byte(`{"version":1}`)))
 				l.network.Always(fault)
 				err := l.calls(t.Context())[operation]()
@@ -168,7 +162,7 @@ func TestAnAnswerThatBreaksOffIsNoObjectAndNoList(t *testing.T) {
 func TestAStatusWithoutABodySaysNothingOfTheObject(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
-		l := connect(t, patient)
+		l := connect(t)
 		l.network.Always(wiretest.Bare(status))
 		_, err := l.Get(t.Context(), "a.json")
 		require.ErrorIs(t, err, blob.ErrUnavailable, status)

@@ -25,17 +25,17 @@ type line struct {
 	service *service
 }
 
-func connect(t *testing.T, options ...func(*sdk.Options)) *line {
+func connect(t *testing.T) *line {
 	t.Helper()
 	fake := &service{}
 	network, guard, server := wiretest.Serve(t, wiretest.EventBridge(), fake)
 	guard.Also(complete)
-	repeating := func(o *sdk.Options) {
+	b, err := eventbridge.New(client(server.URL, func(o *sdk.Options) {
+		o.HTTPClient = &http.Client{Transport: network.Impatient(http.DefaultTransport)}
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
-	}
-	b, err := eventbridge.New(client(server.URL, append(options, repeating)...), eventbridge.Config{
+	}), eventbridge.Config{
 		BusName: busName, Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	require.NoError(t, err)
@@ -132,11 +132,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := connect(t, func(o *sdk.Options) {
-				if name == "silent" {
-					o.HTTPClient = &http.Client{Timeout: 50 * time.Millisecond}
-				}
-			})
+			l := connect(t)
 			l.network.Always(fault)
 			require.ErrorIs(t, l.Publish(t.Context(), events(1)...), bus.ErrUnavailable)
 			tries := attempts

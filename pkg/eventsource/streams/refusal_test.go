@@ -27,12 +27,12 @@ type line struct {
 	gaps    []streams.Gap
 }
 
-func connect(t *testing.T, behind *stream, patience time.Duration) *line {
+func connect(t *testing.T, behind *stream) *line {
 	t.Helper()
 	network, guard, server := wiretest.Serve(t, wiretest.Streams(), behind)
-	transport := &http.Transport{DisableKeepAlives: true}
+	transport := network.Impatient(&http.Transport{DisableKeepAlives: true})
 	client := newClient(server.URL, func(o *dynamodbstreams.Options) {
-		o.HTTPClient = &http.Client{Transport: transport, Timeout: patience}
+		o.HTTPClient = &http.Client{Transport: transport}
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
@@ -41,8 +41,6 @@ func connect(t *testing.T, behind *stream, patience time.Duration) *line {
 	l.Source = streams.New(client, streamARN, func(g streams.Gap) { l.gaps = append(l.gaps, g) })
 	return l
 }
-
-const patient = 30 * time.Second
 
 // drain reads every shard to its end, or to where there is nothing now, and repeats what fails as a mapping does.
 func (l *line) drain(t *testing.T) map[string][]string {
@@ -87,7 +85,7 @@ func TestEachRecordIsReadOnceAndInOrderWhateverFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := connect(t, split(10), patient)
+			l := connect(t, split(10))
 			shards, err := l.Shards(t.Context())
 			require.NoError(t, err)
 			require.Len(t, shards, 3)
@@ -111,7 +109,7 @@ func TestIteratorsThatExpireBetweenAnyTwoReadsLoseNothing(t *testing.T) {
 	for life := 1; life <= 4; life++ {
 		behind := split(10)
 		behind.life = life
-		l := connect(t, behind, patient)
+		l := connect(t, behind)
 		require.Equal(t, behind.all(), l.drain(t))
 		require.Empty(t, l.gaps)
 	}
@@ -120,7 +118,7 @@ func TestIteratorsThatExpireBetweenAnyTwoReadsLoseNothing(t *testing.T) {
 func TestWhatWasTrimmedIsAGapAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
 	behind := split(10)
-	l := connect(t, behind, patient)
+	l := connect(t, behind)
 	id := behind.shards[1].id
 	first, err := l.Read(t.Context(), id, "", 2)
 	require.NoError(t, err)
@@ -137,7 +135,7 @@ func TestEachDocumentedErrorIsTheReadersAfterABoundedNumberOfAttempts(t *testing
 		for _, refusal := range operation.Refusals {
 			t.Run(operation.Name+" "+refusal.Code, func(t *testing.T) {
 				t.Parallel()
-				l := connect(t, split(10), patient)
+				l := connect(t, split(10))
 				id := l.stream.shards[1].id
 				_, err := l.Read(t.Context(), id, l.stream.shards[1].records[0], 1)
 				require.NoError(t, err)
@@ -173,7 +171,7 @@ func TestEachDocumentedErrorIsTheReadersAfterABoundedNumberOfAttempts(t *testing
 
 func TestAServiceThatDoesNotAnswerIsAnErrorAfterABoundedNumberOfAttempts(t *testing.T) {
 	t.Parallel()
-	l := connect(t, split(1), 30*time.Millisecond)
+	l := connect(t, split(1))
 	l.network.Always(wiretest.Silent())
 	_, err := l.Shards(t.Context())
 	require.Error(t, err)
@@ -184,7 +182,7 @@ func TestAServiceThatDoesNotAnswerIsAnErrorAfterABoundedNumberOfAttempts(t *test
 
 func TestAnIteratorIsAskedForOnceAsLongAsNothingFails(t *testing.T) {
 	t.Parallel()
-	l := connect(t, split(10), patient)
+	l := connect(t, split(10))
 	l.drain(t)
 	require.Equal(t, []string{
 		"GetShardIterator", "GetRecords", "GetRecords", "GetRecords", "GetRecords",

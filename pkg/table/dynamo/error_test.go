@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -30,31 +31,22 @@ func requireOnly(t *testing.T, want, err error) {
 	}
 }
 
-func TestEachErrorOfTheServiceHasItsMeaning(t *testing.T) {
+func TestAnErrorThatNoReferenceListsHasAMeaningToo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		code   string
 		status int
 		want   error
 	}{
-		{"ProvisionedThroughputExceededException", 400, table.ErrThrottled},
-		{"RequestLimitExceeded", 400, table.ErrThrottled},
-		{"ThrottlingException", 400, table.ErrThrottled},
-		{"TransactionConflictException", 400, table.ErrConflict},
-		{"TransactionInProgressException", 400, table.ErrUnavailable},
-		{"ItemCollectionSizeLimitExceededException", 400, table.ErrInvalid},
-		{"ValidationException", 400, table.ErrInvalid},
-		{"SerializationException", 400, table.ErrInvalid},
+		{"ThrottlingError", 400, table.ErrThrottled},
+		{"LimitExceededException", 400, table.ErrThrottled},
 		{"RequestEntityTooLarge", 413, table.ErrInvalid},
-		{"InternalServerError", 500, table.ErrUnavailable},
-		{"ServiceUnavailable", 503, table.ErrUnavailable},
+		{"RequestTimeout", 408, table.ErrUnavailable},
 		{"Whatever", 502, table.ErrUnavailable},
-		{"ResourceNotFoundException", 400, dynamo.ErrNoTable},
-		{"AccessDeniedException", 400, nil},
-		{"UnrecognizedClientException", 400, nil},
+		{"Whatever", 400, nil},
 	}
 	for _, test := range tests {
-		t.Run(test.code, func(t *testing.T) {
+		t.Run(fmt.Sprint(test.code, test.status), func(t *testing.T) {
 			t.Parallel()
 			store := newWire(t, refusal(test.status, test.code)).store()
 			err := store.Put(t.Context(), table.Put{Item: row(1, "x")})

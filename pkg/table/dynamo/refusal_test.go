@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
@@ -31,8 +33,8 @@ type line struct {
 	endpoint string
 }
 
-// connect returns a store whose client does not wait between its attempts, and for an answer as long as patience says.
-func connect(t *testing.T, patience time.Duration) *line {
+// connect returns a store whose client waits neither between its attempts nor for what does not come.
+func connect(t *testing.T) *line {
 	t.Helper()
 	b := setup(t)
 	address, err := url.Parse(b.endpoint)
@@ -42,21 +44,20 @@ func connect(t *testing.T, patience time.Duration) *line {
 	network, guard, server := wiretest.Serve(t, service(), behind)
 	guard.Also(complete)
 	l := &line{bench: b, network: network, endpoint: server.URL}
-	l.renew(patience)
+	l.renew()
 	return l
 }
 
 // renew gives the line a new client: one that has failed often does not repeat its calls any more (AWS SDKs and Tools
 // Reference Guide, "Retry behavior", "Retry quotas").
-func (l *line) renew(patience time.Duration) {
-	impatient, table := hasty(client(l.endpoint, http.DefaultTransport), patience), dynamo.WithTable(l.bench.name)
+func (l *line) renew() {
+	impatient, table := hasty(client(l.endpoint, l.network.Impatient(http.DefaultTransport))), dynamo.WithTable(l.bench.name)
 	l.Store, l.Walker = dynamo.New(impatient, table), dynamo.NewWalker(impatient, table)
 }
 
 // hasty is the client without waits between its attempts.
-func hasty(patientClient *dynamodb.Client, patience time.Duration) *dynamodb.Client {
-	return dynamodb.New(patientClient.Options(), func(o *dynamodb.Options) {
-		o.HTTPClient = &http.Client{Transport: o.HTTPClient.(*http.Client).Transport, Timeout: patience}
+func hasty(patient *dynamodb.Client) *dynamodb.Client {
+	return dynamodb.New(patient.Options(), func(o *dynamodb.Options) {
 		most := o.Retryer.MaxAttempts()
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts = most
@@ -64,8 +65,6 @@ func hasty(patientClient *dynamodb.Client, patience time.Duration) *dynamodb.Cli
 		})
 	})
 }
-
-const patient = 30 * time.Second
 
 // calls are the port's calls by the operation that they are.
 func (l *line) calls(ctx context.Context) map[string]func() error {
@@ -114,14 +113,14 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 	} {
 		want[rights] = nil // nobody decides on it: it is retried, and whoever deploys puts it right
 	}
-	l := connect(t, patient)
+	l := connect(t)
 	for _, operation := range service().Operations {
 		for _, refusal := range operation.Refusals {
 			call, ours := l.calls(t.Context())[operation.Name]
 			if !ours {
 				continue // an operation on the table itself, which is not for a store
 			}
-			l.renew(patient)
+			l.renew()
 			l.network.Always(wiretest.Refused(refusal))
 			err := call()
 			require.Contains(t, want, refusal.Code)
@@ -153,7 +152,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := connect(t, patient)
+			l := connect(t)
 			for operation, call := range l.calls(t.Context()) {
 				l.before(t)
 				l.network.Next(fault, fault)
@@ -178,11 +177,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			patience := patient
-			if name == "silent" {
-				patience = 30 * time.Millisecond
-			}
-			l := connect(t, patience)
+			l := connect(t)
 			for operation, call := range l.calls(t.Context()) {
 				l.network.Next()
 				require.NoError(t, l.bench.store.Put(t.Context(), table.Put{Item: versioned(1, 1)}))
@@ -196,7 +191,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 
 func TestAnAnswerThatCannotBeReadLeavesOpenWhatWasDone(t *testing.T) {
 	t.Parallel()
-	l := connect(t, patient)
+	l := connect(t)
 	for operation, call := range l.calls(t.Context()) {
 		require.NoError(t, l.bench.store.Put(t.Context(), table.Put{Item: versioned(1, 1)}))
 		l.network.Always(wiretest.Damaged())
@@ -205,9 +200,15 @@ func TestAnAnswerThatCannotBeReadLeavesOpenWhatWasDone(t *testing.T) {
 	}
 }
 
+func TestAnAttemptHasATimeLimit(t *testing.T) {
+	t.Parallel()
+	transport := dynamo.NewClient(aws.Config{Region: "eu-central-1"}).Options().HTTPClient.(*awshttp.BuildableClient)
+	require.Equal(t, 5*time.Second, transport.GetTimeout())
+}
+
 func TestAClientThatFailsAgainAndAgainRepeatsLessAndLess(t *testing.T) {
 	t.Parallel()
-	l := connect(t, patient)
+	l := connect(t)
 	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: http.StatusServiceUnavailable, Code: "ServiceUnavailable"}))
 	const calls = 100
 	for range calls {
@@ -221,7 +222,7 @@ func TestAClientThatFailsAgainAndAgainRepeatsLessAndLess(t *testing.T) {
 func TestATransactionIsRepeatedUnderItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, answer{}, refusal(http.StatusBadRequest, "TransactionInProgressException"), ok(`{}`))
-	store := dynamo.New(hasty(client(w.endpoint, http.DefaultTransport), patient))
+	store := dynamo.New(hasty(client(w.endpoint, http.DefaultTransport)))
 	for range 2 {
 		require.NoError(t, store.Transact(t.Context(), table.Put{Item: row(1, "x")}, table.Check{Key: rowKey(2)}))
 	}
