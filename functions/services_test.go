@@ -22,7 +22,7 @@ type services struct {
 	schedules map[string]scheduled
 	published []published
 	objects   map[string]string // by bucket/name
-	down      map[string]bool   // what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects
+	down      map[string]bool   // what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking
 }
 
 // scheduled is a schedule: what it calls, when, with what.
@@ -65,7 +65,7 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.schedule(w, r, name, body)
 	case r.Header.Get("X-Amz-Target") == "AWSEvents.PutEvents":
 		s.publish(w, body)
-	case s.down["objects"]:
+	case s.down["objects"], s.down["parking"] && strings.HasPrefix(r.URL.Path, "/"+parking+"/"):
 		refuseObject(w, http.StatusForbidden, "AccessDenied")
 	default:
 		s.object(w, r, strings.TrimPrefix(r.URL.Path, "/"), string(body))
