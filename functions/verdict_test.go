@@ -79,12 +79,22 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 	return r
 }
 
+func TestNoClientTriesForEver(t *testing.T) {
+	t.Parallel()
+	cfg := cloud.Config(env.AWS{Region: "eu-central-1"}, env.S3)
+	require.Equal(t, 3, awss3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+	require.Equal(t, 3, awsbus.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+	require.Equal(t, 3, awsscheduler.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+	require.Equal(t, 4, dynamo.NewClient(cloud.Config(env.AWS{Region: "eu-central-1"}, env.DynamoDB)).Options().Retryer.MaxAttempts())
+	require.Equal(t, 8*time.Second, cfg.HTTPClient.(interface{ GetTimeout() time.Duration }).GetTimeout())
+}
+
 // hopeless are the errors that say that the request itself is at fault, and will be for ever. Everything else passes, or is
 // for whoever deploys to put right: rights, a missing table, bucket, bus or group, a quota.
 func hopeless() []string {
 	return []string{
 		"ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException", "IdempotentParameterMismatchException",
-		"InvalidArgument", "EntityTooLarge", "KeyTooLongError",
+		"InvalidArgument", "InvalidRequest", "InvalidURI", "EntityTooLarge", "KeyTooLongError",
 	}
 }
 

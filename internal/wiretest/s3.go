@@ -125,6 +125,8 @@ func objectRefusals(operation string) []Refusal {
 		{Status: 404, Code: "NoSuchBucket"},
 		{Status: 301, Code: "PermanentRedirect"},
 		{Status: 400, Code: "InvalidArgument"},
+		{Status: 400, Code: "InvalidRequest"},
+		{Status: 400, Code: "InvalidURI"},
 		{Status: 400, Code: "RequestTimeout", Repeated: true},
 		{Status: 500, Code: "InternalError", Repeated: true},
 		{Status: 503, Code: "SlowDown", Repeated: true},

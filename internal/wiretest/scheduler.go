@@ -10,55 +10,44 @@ import (
 
 // Scheduler is Amazon EventBridge Scheduler (API version 2021-06-30): REST with JSON bodies, errors named in a header.
 func Scheduler() Service {
-	const reference = "Amazon EventBridge Scheduler API Reference, "
-	name := text(1, 64, `[0-9a-zA-Z-_.]+`) // of schedules and of groups
-	token := text(1, 64, `[a-zA-Z0-9-_]+`)
-	written := func(operation string) Operation {
+	members := scheduleMembers()
+	operation := func(name, method, path, spec string) Operation {
 		return Operation{
-			Name: operation, Source: reference + operation, Path: "/schedules/{Name}",
-			Input: Shape{
-				Required: []string{"Name", "ScheduleExpression", "FlexibleTimeWindow", "Target"},
-				Members: map[string]Shape{
-					"Name": name, "GroupName": name, "ClientToken": token, "Description": text(0, 512, ""),
-					"ScheduleExpression": text(1, 256, ""), "ScheduleExpressionTimezone": text(1, 50, ""),
-					"StartDate": {Kind: Timestamp}, "EndDate": {Kind: Timestamp},
-					"State": oneOf("ENABLED", "DISABLED"), "ActionAfterCompletion": oneOf("NONE", "DELETE"),
-					"FlexibleTimeWindow": {
-						Required: []string{"Mode"},
-						Members:  map[string]Shape{"Mode": oneOf("OFF", "FLEXIBLE"), "MaximumWindowInMinutes": integer(1, 1440)},
-					},
-					"Target": scheduleTarget(),
-				},
-			},
-			Rules: []Rule{oneTimeExpression, inputOfFunction},
+			Name: name, Source: "Amazon EventBridge Scheduler API Reference, " + name + ", Common Errors", Method: method, Path: path,
+			Input: structure(members, spec), Refusals: scheduleRefusals(name),
 		}
 	}
-	read := func(operation, path string, members, query map[string]string) Operation {
-		out := Operation{Name: operation, Source: reference + operation, Method: http.MethodGet, Path: path, Query: query}
-		out.Input.Members = map[string]Shape{"Name": name}
-		for member, kind := range members {
-			out.Input.Members[member] = map[string]Shape{
-				"name": name, "token": token, "page": text(1, 2048, ""), "size": integer(1, 100), "state": oneOf("ENABLED", "DISABLED"),
-			}[kind]
-		}
-		return out
+	const one, written = "/schedules/{Name}", "Name! ScheduleExpression! FlexibleTimeWindow! Target! GroupName ClientToken Description" +
+		" ScheduleExpressionTimezone StartDate EndDate State ActionAfterCompletion"
+	create, update := operation("CreateSchedule", http.MethodPost, one, written), operation("UpdateSchedule", http.MethodPut, one, written)
+	create.Rules = []Rule{oneTimeExpression, inputOfFunction}
+	update.Rules = create.Rules
+	remove := operation("DeleteSchedule", http.MethodDelete, one, "Name! GroupName ClientToken")
+	remove.Query = map[string]string{"groupName": "GroupName", "clientToken": "ClientToken"}
+	get := operation("GetSchedule", http.MethodGet, one, "Name! GroupName")
+	get.Query = map[string]string{"groupName": "GroupName"}
+	list := operation("ListSchedules", http.MethodGet, "/schedules", "GroupName NamePrefix State NextToken MaxResults")
+	list.Query = map[string]string{
+		"ScheduleGroup": "GroupName", "NamePrefix": "NamePrefix", "State": "State", "NextToken": "NextToken", "MaxResults": "MaxResults",
 	}
-	create, update := written("CreateSchedule"), written("UpdateSchedule")
-	create.Method, update.Method = http.MethodPost, http.MethodPut
-	get := read("GetSchedule", "/schedules/{Name}", map[string]string{"GroupName": "name"}, map[string]string{"groupName": "GroupName"})
-	remove := read("DeleteSchedule", "/schedules/{Name}", map[string]string{"GroupName": "name", "ClientToken": "token"},
-		map[string]string{"groupName": "GroupName", "clientToken": "ClientToken"})
-	remove.Method = http.MethodDelete
-	list := read("ListSchedules", "/schedules",
-		map[string]string{"GroupName": "name", "NamePrefix": "name", "NextToken": "page", "MaxResults": "size", "State": "state"},
-		map[string]string{
-			"ScheduleGroup": "GroupName", "NamePrefix": "NamePrefix", "NextToken": "NextToken", "MaxResults": "MaxResults", "State": "State",
-		})
-	service := Service{Name: "scheduler", Operations: []Operation{create, update, remove, get, list}, refuse: refuseSchedule}
-	for i := range service.Operations {
-		service.Operations[i].Refusals = scheduleRefusals(service.Operations[i].Name)
+	return Service{Name: "scheduler", Operations: []Operation{create, update, remove, get, list}, refuse: refuseSchedule}
+}
+
+func scheduleMembers() map[string]Shape {
+	name := text(1, 64, `[0-9a-zA-Z-_.]+`) // of schedules and of groups
+	return map[string]Shape{
+		"Name": name, "GroupName": name, "NamePrefix": name,
+		"ClientToken": text(1, 64, `[a-zA-Z0-9-_]+`), "Description": text(0, 512, ""),
+		"ScheduleExpression": text(1, 256, ""), "ScheduleExpressionTimezone": text(1, 50, ""),
+		"StartDate": {Kind: Timestamp}, "EndDate": {Kind: Timestamp},
+		"State": oneOf("ENABLED", "DISABLED"), "ActionAfterCompletion": oneOf("NONE", "DELETE"),
+		"FlexibleTimeWindow": {
+			Required: []string{"Mode"},
+			Members:  map[string]Shape{"Mode": oneOf("OFF", "FLEXIBLE"), "MaximumWindowInMinutes": integer(1, 1440)},
+		},
+		"Target":    scheduleTarget(),
+		"NextToken": text(1, 2048, ""), "MaxResults": integer(1, 100),
 	}
-	return service
 }
 
 func scheduleTarget() Shape {

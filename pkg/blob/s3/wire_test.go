@@ -63,6 +63,7 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 		"NoSuchKey":      blob.ErrNotFound,
 		"SlowDown":       blob.ErrThrottled,
 		"EntityTooLarge": blob.ErrInvalid, "KeyTooLongError": blob.ErrInvalid, "InvalidArgument": blob.ErrInvalid,
+		"InvalidRequest": blob.ErrInvalid, "InvalidURI": blob.ErrInvalid,
 	}
 	for _, passing := range []string{
 		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect", "RequestTimeout",
