@@ -25,6 +25,8 @@ type edit struct {
 	absent entity.Item
 	// untouched attributes are never written, whatever becomes of the entity.
 	untouched []string
+	// takenOff attributes are removed with every write, whether or not the row had them when it was read.
+	takenOff []string
 	// guard, if there is one, runs before each attempt's write with the row and what is to become of it. It returns tests
 	// that the row must pass besides that of its version.
 	guard func(ctx context.Context, stored, after entity.Item) ([]table.Test, error)
@@ -169,6 +171,7 @@ func (c call) change(e edit, stored, after entity.Item, tests ...table.Test) ste
 		delete(update.Set, name)
 	}
 	update.Remove = slices.DeleteFunc(update.Remove, func(name string) bool { return slices.Contains(e.untouched, name) })
+	update.Remove = append(update.Remove, e.takenOff...)
 	return step{
 		action: update,
 		failed: func(old entity.Item) error {

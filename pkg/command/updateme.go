@@ -19,10 +19,11 @@ func (cmd UpdateMe) run(ctx context.Context, c call) (Result, error) {
 	fields, broken := c.meta.Parse(cmd.Patch)
 	return c.edit(ctx, edit{
 		typ: c.meta, ref: entity.Ref{Type: c.meta.Name, ID: c.user}, versioned: true,
-		absent: entity.NewUserMeta(c.user, c.now),
-		apply:  patch(c.meta, fields, broken),
+		absent:   entity.NewUserMeta(c.user, c.now),
+		apply:    patch(c.meta, fields, broken),
+		takenOff: []string{entity.AttrStatsWritten},
 		// The statistics are a consumer's, which writes them without changing the version: a command that set them could
 		// bring old ones back.
-		untouched: []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold},
+		untouched: []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsLast},
 	})
 }

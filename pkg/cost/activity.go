@@ -30,7 +30,11 @@ func (b biller) whole(price string, quantity float64) float64 {
 // elsewhere is what an activity costs of the other services, by the times it was replayed.
 func (b biller) elsewhere(t *Taken) float64 {
 	s := b.servicesOf([]*Taken{t})
-	return b.whole(apiRequests, s.requests) + b.whole(functionRequests, s.invocations) + b.whole(functionTime, s.gbSeconds) +
+	var invocations float64
+	for _, n := range s.invocations {
+		invocations += n
+	}
+	return b.whole(functionRequests, invocations) + b.whole(functionTime, s.gbSeconds) + b.whole(apiRequests, s.requests) +
 		b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) + b.whole(objectPuts, s.objects) +
-		b.whole(logs, (s.logged+s.access)/gigabyte) + b.whole(dataOut, s.sent/gigabyte)
+		b.whole(logs, s.logged/gigabyte) + b.whole(dataOut, s.sent/gigabyte)
 }

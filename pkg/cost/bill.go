@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/functions/alarm"
+	"nexus/functions/env"
 	"nexus/pkg/entity"
 )
 
@@ -144,55 +145,43 @@ func (b biller) storedGB(ofTable bool) float64 {
 	return bytes * b.month.Times / gigabyte
 }
 
-// services are what was used besides the table, of the users that were replayed.
-type services struct {
-	requests, sent                      float64 // sent: bytes to clients
-	invocations, records, gbSeconds     float64
-	logged, access                      float64 // bytes
-	events, calls, objects, objectBytes float64
-}
-
-func (b biller) servicesOf(taken []*Taken) services {
-	var s services
-	for _, t := range taken {
-		s.requests += float64(t.Requests)
-		s.sent += float64(t.ResponseBytes)
-		s.events += float64(t.Events)
-		s.calls += float64(t.ScheduleCalls)
-		s.objects += float64(t.Objects)
-		s.objectBytes += float64(t.ObjectBytes)
-		for _, name := range slices.Sorted(maps.Keys(t.Functions)) {
-			w := t.Functions[name]
-			s.invocations += float64(w.Invocations)
-			s.gbSeconds += w.Milliseconds / 1000 * float64(b.month.Model.MemoryMB) / 1024
-			s.logged += float64(w.LogBytes)
-			if name != commandFunction && name != queryFunction && name != notifyFunction {
-				s.records += float64(w.Invocations)
-			}
-		}
-	}
-	s.sent += s.requests * float64(b.month.Model.HeaderBytes)
-	s.access = s.requests * float64(b.month.Model.AccessLogBytes)
-	return s
-}
-
 // rest are the lines of all other services.
 func (b biller) rest() []Line {
 	m, s := b.month, b.servicesOf(b.month.Taken)
-	return []Line{
-		b.line("HTTP API", apiRequests, Counted, s.requests*m.Times),
-		b.line("functions, invocations", functionRequests, Counted, s.invocations*m.Times),
-		b.line("functions, time", functionTime, Modelled, s.gbSeconds*m.Times),
-		b.line("stream", streamReads, Counted, s.records*m.Times),
-		b.line("scheduler", scheduleCalls, Counted, s.calls*m.Times),
-		b.line("event bus", busEvents, Counted, s.events*m.Times),
+	var lines []Line
+	for _, f := range env.Functions() {
+		basis := Counted
+		if b.gathered(string(f)) > 1 {
+			basis = Modelled
+		}
+		lines = append(lines, b.line("invocations of "+string(f), functionRequests, basis, s.invocations[string(f)]*m.Times))
+	}
+	b.share(lines, functionRequests)
+	return append(lines,
+		b.line("their time", functionTime, Modelled, s.gbSeconds*m.Times),
+		b.line("records of the stream", streamReads, Counted, s.records*m.Times),
+		b.line("requests to the HTTP API", apiRequests, Counted, s.requests*m.Times),
+		b.line("calls by the scheduler", scheduleCalls, Counted, s.calls*m.Times),
+		b.line("events on the bus", busEvents, Counted, s.events*m.Times),
 		b.line("cold copies, put", objectPuts, Counted, s.objects*m.Times),
 		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte),
-		b.line("logs", logs, Modelled, (s.logged+s.access)*m.Times/gigabyte),
-		b.line("logs kept", logStorage, Modelled, (s.logged+s.access)*m.Times/gigabyte),
+		b.line("logs", logs, Modelled, s.logged*m.Times/gigabyte),
+		b.line("logs, kept a month", logStorage, Modelled, s.logged*m.Times/gigabyte),
 		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
 		b.line("alarms", alarms, Counted, float64(len(alarm.All()))),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
 		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
+	)
+}
+
+// share divides what is free of one price among the lines that have it, by their quantities.
+func (b biller) share(lines []Line, price string) {
+	p := b.prices.Prices[price]
+	var all float64
+	for _, l := range lines {
+		all += l.Quantity
+	}
+	for i := range lines {
+		lines[i].Cost = p.of(all) * lines[i].Quantity / all
 	}
 }

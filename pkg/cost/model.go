@@ -11,12 +11,12 @@ type Model struct {
 	ObjectMilliseconds      float64 `json:"objectMilliseconds"`
 	// OwnMilliseconds is what an invocation takes besides the calls it makes, which it makes one after another.
 	OwnMilliseconds float64 `json:"ownMilliseconds"`
-	// MemoryMB is the memory of each function.
-	MemoryMB int `json:"memoryMB"`
 	// AccessLogBytes is the line that the HTTP API writes for a request.
 	AccessLogBytes int `json:"accessLogBytes"`
-	// Shards of the stream at this load.
+	// Shards of the stream at this load, which decide how many records a reader gathers in its window.
 	Shards int `json:"shards"`
+	// RecordLogBytes are what a further record of a batch adds to the line about it.
+	RecordLogBytes float64 `json:"recordLogBytes"`
 	// HeaderBytes are sent to a client beside an answer's body.
 	HeaderBytes int `json:"headerBytes"`
 	// Metrics that are counted beside those of the replay, because a month without any trouble is rare.
@@ -28,6 +28,6 @@ func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30,
-		OwnMilliseconds: 2, MemoryMB: 256, AccessLogBytes: 350, Shards: 4, HeaderBytes: 600, SpareMetrics: 5,
+		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, HeaderBytes: 600, SpareMetrics: 5,
 	}
 }

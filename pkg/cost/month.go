@@ -1,12 +1,14 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"nexus/pkg/eventsource"
 	"nexus/pkg/table/memory"
 )
 
@@ -41,8 +43,27 @@ type Month struct {
 	Taken []*Taken `json:"taken"`
 	// Stored is what the table and its indexes hold at the month's end.
 	Stored []memory.Stored `json:"stored"`
+	// Readers are how the functions that read the stream are fed.
+	Readers []Reader `json:"readers"`
 	// Metrics are those of the functions that had a value.
 	Metrics []string `json:"metrics"`
+}
+
+// Reader is how a function that reads the stream is fed.
+type Reader struct {
+	Name          string  `json:"name"`
+	WindowSeconds float64 `json:"windowSeconds"`
+	BatchSize     int     `json:"batchSize"`
+	Lanes         int     `json:"lanes"` // of each shard
+}
+
+func (m *Month) reader(function string) *Reader {
+	for i := range m.Readers {
+		if m.Readers[i].Name == function {
+			return &m.Readers[i]
+		}
+	}
+	return nil
 }
 
 // Replay plays the month. The same options give the same month.
@@ -78,6 +99,11 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 		if o.Progress != nil {
 			o.Progress(n+1, days)
 		}
+	}
+	for _, r := range w.readers {
+		month.Readers = append(month.Readers, Reader{
+			r.Name, r.Window.Seconds(), cmp.Or(r.BatchSize, eventsource.DefaultBatchSize), max(r.Parallel, 1),
+		})
 	}
 	month.Taken = w.tally.all()
 	for name := range w.tally.metrics {

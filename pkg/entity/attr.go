@@ -72,6 +72,8 @@ const (
 	AttrStats        = "stats"
 	AttrStatsVersion = "statsVersion"
 	AttrStatsHold    = "statsHold"
+	AttrStatsLast    = "statsLast"
+	AttrStatsWritten = "statsWritten"
 	// AttrZoneSetAt is the time of the last change of defaultTzid: floating times moved then.
 	AttrZoneSetAt = "zoneSetAt"
 )

@@ -32,28 +32,39 @@ const (
 	effectsParallel     = 4
 )
 
+// effectsWindow is how long records are gathered for effects: an invocation for each would cost more than what it does. Nobody
+// waits for them: a schedule is never set for sooner than in a minute, what is late is late already, and archive counts in
+// hours. Users wait for what projections keep, so these gather nothing.
+const effectsWindow = 10 * time.Second
+
 // Deployment is the table of stream readers that the local platform runs, the functions are built by and the
 // infrastructure deploys. A stream is made for two readers of a shard; more are throttled without a metric. To regroup,
 // move a name here and its constructor in the function's main. Further projections, of another product, join the reader of
 // the projections.
 func Deployment(registry *entity.Registry, projections ...string) []Reader {
-	var items, all []string
+	var items []string
 	for _, t := range registry.Types() {
-		prefix := entity.ItemPrefix(t.Name)
-		all = append(all, prefix)
 		if t.HasCollection() {
-			items = append(items, prefix)
+			items = append(items, entity.ItemPrefix(t.Name))
 		}
+	}
+	changed := Pattern{SKPrefixes: items}
+	settings := Pattern{
+		SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)},
+		Without:    Attribute{entity.AttrStatsWritten, "BOOL"}, // by a consumer, with every item that is counted
 	}
 	timers := Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
 	return []Reader{
 		{
-			Config:    Config{Name: "projections", Filter: Filter{{SKPrefixes: items}}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
+			Config:    Config{Name: "projections", Filter: Filter{changed}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
 			Consumers: append([]string{"stats", "links"}, projections...),
 			Parallel:  projectionsParallel,
 		},
 		{
-			Config:    Config{Name: "effects", Filter: Filter{{SKPrefixes: all}, timers}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
+			Config: Config{
+				Name: "effects", Filter: Filter{changed, settings, timers}, Window: effectsWindow,
+				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
+			},
 			Consumers: []string{"reminders", "archive"},
 			Parallel:  effectsParallel,
 		},

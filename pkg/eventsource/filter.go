@@ -27,7 +27,13 @@ type Pattern struct {
 	Events []change.EventName
 	// ExpiredOnly passes only removals by the TTL service.
 	ExpiredOnly bool
+	// Without is an attribute that keeps a record away if the new image has it; the zero Attribute keeps none.
+	Without Attribute
 }
+
+// Attribute is a top-level attribute of an image, with the name that DynamoDB has for its type, such as S, N or BOOL: a
+// filter of Lambda can ask for values, not for what holds them.
+type Attribute struct{ Name, Type string }
 
 // Match reports whether the record passes.
 func (f Filter) Match(r change.Record) bool {
@@ -48,7 +54,8 @@ func (p Pattern) Match(r change.Record) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(r.Key.SK, prefix) }
 	return (len(p.SKPrefixes) == 0 || slices.ContainsFunc(p.SKPrefixes, begins)) &&
 		(len(p.Events) == 0 || slices.Contains(p.Events, r.Name)) &&
-		(!p.ExpiredOnly || r.Expired)
+		(!p.ExpiredOnly || r.Expired) &&
+		(p.Without.Name == "" || !r.New.Has(p.Without.Name))
 }
 
 // JSON returns the pattern in the filter rule syntax of Lambda. Prefix matching works on DynamoDB strings, and the
@@ -58,12 +65,18 @@ func (p Pattern) JSON() string {
 	if p.ExpiredOnly {
 		rule.UserIdentity = &identityRule{Type: []string{"Service"}, PrincipalID: []string{"dynamodb.amazonaws.com"}}
 	}
+	if len(p.SKPrefixes) > 0 || p.Without.Name != "" {
+		rule.DynamoDB = &imageRule{}
+	}
 	if len(p.SKPrefixes) > 0 {
 		var prefixes []prefixRule
 		for _, prefix := range p.SKPrefixes {
 			prefixes = append(prefixes, prefixRule{prefix})
 		}
-		rule.DynamoDB = &imageRule{Keys: map[string]stringRule{entity.AttrSK: {prefixes}}}
+		rule.DynamoDB.Keys = map[string]stringRule{entity.AttrSK: {prefixes}}
+	}
+	if p.Without.Name != "" {
+		rule.DynamoDB.NewImage = map[string]map[string][]existsRule{p.Without.Name: {p.Without.Type: {{Exists: false}}}}
 	}
 	text, err := json.Marshal(rule)
 	if err != nil {
@@ -74,7 +87,10 @@ func (p Pattern) JSON() string {
 }
 
 func (p Pattern) validate() error {
-	if len(p.SKPrefixes) == 0 && len(p.Events) == 0 && !p.ExpiredOnly {
+	if (p.Without.Name == "") != (p.Without.Type == "") {
+		return fmt.Errorf("the attribute %+v lacks its name or its type", p.Without)
+	}
+	if len(p.SKPrefixes) == 0 && len(p.Events) == 0 && !p.ExpiredOnly && p.Without.Name == "" {
 		return fmt.Errorf("it is empty and would pass everything: leave the filter empty instead")
 	}
 	for _, prefix := range p.SKPrefixes {
@@ -104,10 +120,14 @@ type (
 		PrincipalID []string `json:"principalId"`
 	}
 	imageRule struct {
-		Keys map[string]stringRule
+		Keys     map[string]stringRule              `json:",omitempty"`
+		NewImage map[string]map[string][]existsRule `json:",omitempty"`
 	}
 	stringRule struct {
 		S []prefixRule
+	}
+	existsRule struct {
+		Exists bool `json:"exists"`
 	}
 	prefixRule struct {
 		Prefix string `json:"prefix"`

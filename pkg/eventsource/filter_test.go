@@ -63,6 +63,19 @@ func TestAFilterIsWrittenAsLambdaWantsIt(t *testing.T) {
 		`{"eventName":["REMOVE"],"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]},"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TIMER#"}]}}}}`,
 		`{"eventName":["INSERT","MODIFY"]}`,
 	}, filter.JSON())
+	settings := eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)}, Without: eventsource.Attribute{Name: "mark", Type: "BOOL"}}
+	require.Equal(t, `{"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"USER_META#"}]}},"NewImage":{"mark":{"BOOL":[{"exists":false}]}}}}`, settings.JSON())
+}
+
+func TestAnAttributeOfTheNewImageKeepsARecordAway(t *testing.T) {
+	t.Parallel()
+	p := eventsource.Pattern{Without: eventsource.Attribute{Name: entity.AttrTTL, Type: "N"}}
+	r := record("1", entity.MetaKey("u1"))
+	require.True(t, p.Match(r), "there is none")
+	r.Old = entity.Item{entity.AttrTTL: entity.Int(1)}
+	require.True(t, p.Match(r), "it is gone")
+	r.New = entity.Item{entity.AttrTTL: entity.Int(1)}
+	require.False(t, p.Match(r))
 }
 
 func TestWhatTheFilterDropsIsFinishedWithoutTheHandler(t *testing.T) {
@@ -110,13 +123,16 @@ func TestAConfigurationThatLambdaWouldRefuseIsRefused(t *testing.T) {
 	good := eventsource.Config{Name: "m", MaxAge: time.Hour, RetryAttempts: 3, Window: time.Second, Filter: eventsource.Filter{entities()}}
 	require.NoError(t, good.Validate())
 	for want, spoil := range map[string]func(*eventsource.Config){
-		"name is empty":            func(c *eventsource.Config) { c.Name = "" },
-		"batch size 10001":         func(c *eventsource.Config) { c.BatchSize = 10_001 },
-		"window 1.5s":              func(c *eventsource.Config) { c.Window = 1500 * time.Millisecond },
-		"retry attempts -1":        func(c *eventsource.Config) { c.RetryAttempts = -1 },
-		"maximum age 30s":          func(c *eventsource.Config) { c.MaxAge = 30 * time.Second },
-		"timeout -1s":              func(c *eventsource.Config) { c.Timeout = -time.Second },
-		"6 filter patterns":        func(c *eventsource.Config) { c.Filter = make(eventsource.Filter, 6) },
+		"name is empty":     func(c *eventsource.Config) { c.Name = "" },
+		"batch size 10001":  func(c *eventsource.Config) { c.BatchSize = 10_001 },
+		"window 1.5s":       func(c *eventsource.Config) { c.Window = 1500 * time.Millisecond },
+		"retry attempts -1": func(c *eventsource.Config) { c.RetryAttempts = -1 },
+		"maximum age 30s":   func(c *eventsource.Config) { c.MaxAge = 30 * time.Second },
+		"timeout -1s":       func(c *eventsource.Config) { c.Timeout = -time.Second },
+		"6 filter patterns": func(c *eventsource.Config) { c.Filter = make(eventsource.Filter, 6) },
+		"lacks its name or": func(c *eventsource.Config) {
+			c.Filter = eventsource.Filter{{Without: eventsource.Attribute{Name: "ttl"}}}
+		},
 		"it is empty and would":    func(c *eventsource.Config) { c.Filter = eventsource.Filter{{}} },
 		`prefix ""`:                func(c *eventsource.Config) { c.Filter = eventsource.Filter{{SKPrefixes: []string{""}}} },
 		`unknown event name "PUT"`: func(c *eventsource.Config) { c.Filter = eventsource.Filter{{Events: []change.EventName{"PUT"}}} },

@@ -49,6 +49,7 @@ func newReaders(cfg readersConfig) ([]*reader, error) {
 	var readers []*reader
 	placed := map[string]bool{}
 	for _, row := range eventsource.Deployment(cfg.registry, cfg.projections...) {
+		row.Window = 0 // an invocation costs nothing here
 		r, err := newReader(cfg, row)
 		if err != nil {
 			return nil, fmt.Errorf("reader %s: %w", row.Name, err)

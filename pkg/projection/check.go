@@ -140,6 +140,9 @@ type Tally struct {
 	spec    *SumSpec
 	total   *delta
 	largest int64 // what any row adds to any number, the sign aside; at least 1
+	// ahead is the last entry of the sum's row as long as its own row is not among those added.
+	ahead *entry
+	key   entity.Key // of that row
 }
 
 // NewTally returns an empty one. It panics for a projection that is no sum.
@@ -147,11 +150,37 @@ func (p *Projection) NewTally() *Tally {
 	if p.shape.target() == nil {
 		panic("projection: " + p.name + " is no sum")
 	}
-	return &Tally{p.shape.target(), newDelta(), 1}
+	return &Tally{spec: p.shape.target(), total: newDelta(), largest: 1}
+}
+
+// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its last entry counts, whether
+// or not its own row is there yet.
+func (p *Projection) TallyUnder(user string, target entity.Item) *Tally {
+	t := p.NewTally()
+	if e, ok := t.spec.last(user, target); ok {
+		t.ahead, t.key = &e, entity.LedgerKey(user, p.name, e.item)
+	}
+	return t
 }
 
 // Add counts a ledger row.
-func (t *Tally) Add(row entity.Item) { t.add(row.Str(attrContribution)) }
+func (t *Tally) Add(row entity.Item) {
+	if t.ahead != nil && row.Key() == t.key {
+		if !t.ahead.isIn(row) {
+			return // the entry is counted in its place
+		}
+		t.ahead = nil
+	}
+	t.add(row.Str(attrContribution))
+}
+
+// finish counts the last entry, if its row has not come.
+func (t *Tally) finish() {
+	if t.ahead != nil {
+		t.add(t.ahead.contribution)
+		t.ahead = nil
+	}
+}
 
 func (t *Tally) add(c string) {
 	amounts := amountsOf(c)
@@ -164,6 +193,7 @@ func (t *Tally) add(c string) {
 
 // sum is what the row's sum is to be: the numbers as they add up, and texts that are never lowered.
 func (t *Tally) sum(row entity.Item) entity.Map {
+	t.finish()
 	out := t.spec.Empty()
 	for name, v := range row.Map(t.spec.SumAttr) {
 		if text, isText := v.(entity.String); isText {
@@ -198,6 +228,7 @@ func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
 // them, and texts behind those of the rows.
 func (t *Tally) CheckMoving(user string, before, after entity.Item) []Fault {
 	writes := after.Int(t.spec.VersionAttr) - before.Int(t.spec.VersionAttr)
+	t.finish()
 	room := writes * (table.MaxActions - 1) * t.largest
 	want, was, is := entity.Item(t.sum(after)), before.Map(t.spec.SumAttr), after.Map(t.spec.SumAttr)
 	var faults []Fault

@@ -44,6 +44,9 @@ func (*Consumer) Folds() bool { return true }
 // Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	moves := c.projection.fold(batch, c.now())
+	if len(moves) == 1 && moves[0].state == pending && c.projection.Summed() {
+		c.applyAlone(ctx, moves[0])
+	}
 	for round := 0; round < maxRounds; round++ {
 		open := unfinished(moves)
 		if len(open) == 0 {
@@ -120,6 +123,10 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	}
 	moves = c.dropHeld(moves, targets)
 	if len(moves) == 0 {
+		return
+	}
+	if err := c.keepLast(ctx, targets); err != nil {
+		fail(moves, err)
 		return
 	}
 	now := c.now()
@@ -234,7 +241,11 @@ func (c *Consumer) sums(moves []*move, targets map[string]entity.Item, now time.
 	}
 	var updates []action
 	for _, user := range users {
-		updates = append(updates, spec.write(user, targets[user], deltas[user], now))
+		update := spec.write(user, targets[user], deltas[user], now)
+		if targets[user].Has(spec.LastAttr) {
+			update.Remove = []string{spec.LastAttr} // its row is there
+		}
+		updates = append(updates, update)
 	}
 	return updates
 }

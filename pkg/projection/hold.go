@@ -64,6 +64,9 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 		if spec.held(h.row, c.now()) && h.row.Map(spec.HoldAttr).Str(holdOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrHeld)
 		}
+		if err = c.keepLast(ctx, map[string]entity.Item{user: h.row}); err != nil {
+			return nil, err
+		}
 		err = h.renew(ctx)
 		if !errors.Is(err, ErrHoldLost) && !errors.Is(err, table.ErrConflict) {
 			return h, err
@@ -149,6 +152,9 @@ func (h *Hold) write(ctx context.Context, u table.Update) error {
 	u.Key = h.spec.Target(h.user)
 	was := h.row.Int(h.spec.VersionAttr)
 	u.Set[h.spec.VersionAttr] = entity.Int(was + 1)
+	if h.row.Has(h.spec.LastAttr) {
+		u.Remove = append(u.Remove, h.spec.LastAttr) // its row is there
+	}
 	switch {
 	case h.row == nil:
 		u.If = table.NotExists()
@@ -182,8 +188,10 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 			return ErrHoldLost
 		}
 	}
-	if len(u.Remove) > 0 && f.Old.Has(h.spec.HoldAttr) {
-		return ErrHoldLost
+	for _, name := range u.Remove {
+		if f.Old.Has(name) {
+			return ErrHoldLost
+		}
 	}
 	return nil
 }

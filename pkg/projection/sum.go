@@ -26,6 +26,11 @@ type SumSpec struct {
 	Empty     func() entity.Map
 	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum; empty if there is none.
 	HoldAttr string
+	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row takes
+	// off: so a filter can tell whose write a record is about.
+	WrittenAttr string
+	// LastAttr names the map attribute {item, v, c} with the ledger's last entry, see [entry].
+	LastAttr string
 }
 
 // Amounts is what one image contributes to a sum. The zero Amounts is nothing.
@@ -49,7 +54,7 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Am
 		SumAttr: "sum", VersionAttr: "sumVersion",
 		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, name).Item() },
 		Empty:     func() entity.Map { return entity.Map{} },
-		HoldAttr:  "sumHold",
+		HoldAttr:  "sumHold", LastAttr: "sumLast",
 	})
 }
 
@@ -175,5 +180,8 @@ func (s *SumSpec) write(user string, row entity.Item, d *delta, now time.Time) t
 	}
 	update.Set[s.SumAttr] = s.next(row, d)
 	update.Set[s.VersionAttr] = entity.Int(row.Int(s.VersionAttr) + 1)
+	if s.WrittenAttr != "" {
+		update.Set[s.WrittenAttr] = entity.Bool(true)
+	}
 	return update
 }

@@ -16,6 +16,7 @@ import (
 const (
 	ledgerContribution = "c"
 	ledgerVersion      = "v"
+	ledgerItem         = "item" // of the last entry, in the sum's row
 )
 
 // amounts is what a contribution of the statistics adds.
@@ -35,10 +36,19 @@ func (h *history) checkSums() {
 		}
 		s.moved = false
 		sum := map[string]int64{}
-		for _, row := range s.ledgers[stats.Name] {
-			for name, n := range h.amountsOf(row.Str(ledgerContribution)).Add {
+		count := func(contribution string) {
+			for name, n := range h.amountsOf(contribution).Add {
 				sum[name] += n
 			}
+		}
+		last := s.meta.Map(entity.AttrStatsLast) // counts in the place of its row, until that has caught up
+		for id, row := range s.ledgers[stats.Name] {
+			if id != last.Str(ledgerItem) || row.Int(ledgerVersion) >= last.Int(ledgerVersion) {
+				count(row.Str(ledgerContribution))
+			}
+		}
+		if row := s.ledgers[stats.Name][last.Str(ledgerItem)]; row == nil || row.Int(ledgerVersion) < last.Int(ledgerVersion) {
+			count(last.Str(ledgerContribution))
 		}
 		kept := s.meta.Map(entity.AttrStats)
 		for _, name := range totals {

@@ -115,7 +115,7 @@ func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) 
 	if before, err = r.find(ctx, p.Target(user)); err != nil {
 		return nil, nil, nil, err
 	}
-	tally = p.NewTally()
+	tally = p.TallyUnder(user, before)
 	prefix := entity.LedgerPrefix(p.Name())
 	err = r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
 		tally.Add(row)

@@ -75,7 +75,12 @@ func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
 			small = lines
 		}
 		for i, l := range lines {
-			require.InDelta(t, calls[l.name], l.calls, 0.001, "%v %s", size, l.name)
+			most := calls[l.name]
+			if l.name == "stats" {
+				most += 0.005 // the first batch also looks at the row of a last entry
+			}
+			require.LessOrEqual(t, l.calls, most+0.001, "%v %s", size, l.name)
+			require.GreaterOrEqual(t, l.calls, calls[l.name]-0.001, "%v %s", size, l.name)
 			require.Zero(t, l.scans, "%v %s", size, l.name)
 			if !mayGrow[l.name] {
 				require.LessOrEqual(t, l.rows, small[i].rows, "%v %s", size, l.name)

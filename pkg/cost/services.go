@@ -1,0 +1,63 @@
+package cost
+
+import (
+	"maps"
+	"slices"
+
+	"nexus/functions/env"
+	"nexus/functions/size"
+)
+
+// services are what was used besides the table, of the users that were replayed.
+type services struct {
+	invocations                      map[string]float64 // by function
+	records                          float64            // delivered by the stream
+	gbSeconds                        float64
+	requests, calls, events, objects float64
+	sent, logged, objectBytes        float64 // bytes
+}
+
+func (b biller) servicesOf(taken []*Taken) services {
+	s := services{invocations: map[string]float64{}}
+	model := b.month.Model
+	for _, t := range taken {
+		s.requests += float64(t.Requests)
+		s.sent += float64(t.ResponseBytes)
+		s.events += float64(t.Events)
+		s.calls += float64(t.ScheduleCalls)
+		s.objects += float64(t.Objects)
+		s.objectBytes += float64(t.ObjectBytes)
+		for _, name := range slices.Sorted(maps.Keys(t.Functions)) {
+			w, gathered := t.Functions[name], b.gathered(name)
+			n := float64(w.Invocations)
+			s.invocations[name] += n / gathered
+			s.gbSeconds += w.Milliseconds / 1000 * float64(size.Of(env.Function(name)).MemoryMB) / 1024
+			s.logged += (float64(w.LogBytes)-n*model.RecordLogBytes)/gathered + n*model.RecordLogBytes
+			if b.month.reader(name) != nil {
+				s.records += n
+			}
+		}
+	}
+	s.sent += s.requests * float64(model.HeaderBytes)
+	s.logged += s.requests * float64(model.AccessLogBytes)
+	return s
+}
+
+// gathered is how many records a reader gets in one invocation on average, where the replay brings each alone: the one that
+// opens its window and those that come to the same lane of the same shard until it closes. At times of the day when people
+// are up there are more.
+func (b biller) gathered(function string) float64 {
+	r := b.month.reader(function)
+	if r == nil || r.WindowSeconds == 0 {
+		return 1
+	}
+	records := 0
+	for _, t := range b.month.Taken {
+		if w := t.Functions[function]; w != nil {
+			records += w.Invocations
+		}
+	}
+	seconds := float64(b.month.Load.Days) * day.Seconds()
+	perLane := float64(records) * b.month.Times / seconds / float64(b.month.Model.Shards*r.Lanes)
+	return min(1+perLane*r.WindowSeconds, float64(r.BatchSize))
+}

@@ -1,0 +1,190 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Members of the last entry.
+const (
+	lastItem         = "item"
+	lastVersion      = attrVersion
+	lastContribution = attrContribution
+)
+
+// entry is one entry of the ledger. The last one that was made of a user's stands in the row that holds the sum, in one write
+// with what it adds, and then in its ledger row: so neither write has to be a transaction. Until the second is done the
+// entry in the sum's row counts in the place of the ledger row, whose v is behind; whoever writes the sum next sees to that
+// row first.
+type entry struct {
+	user, item   string
+	version      int64
+	contribution string
+}
+
+// last returns the entry that stands in the sum's row.
+func (s *SumSpec) last(user string, target entity.Item) (e entry, ok bool) {
+	m := target.Map(s.LastAttr)
+	if m == nil {
+		return entry{}, false
+	}
+	return entry{user, m.Str(lastItem), m.Int(lastVersion), m.Str(lastContribution)}, true
+}
+
+func (e entry) value() entity.Map {
+	return entity.Map{
+		lastItem: entity.String(e.item), lastVersion: entity.Int(e.version), lastContribution: entity.String(e.contribution),
+	}
+}
+
+// isIn reports whether the ledger row, nil for none, has the entry or a later one.
+func (e entry) isIn(row entity.Item) bool { return row != nil && row.Int(attrVersion) >= e.version }
+
+// keep writes the entry into its ledger row, unless the row has it or a later one.
+func (c *Consumer) keep(ctx context.Context, e entry) error {
+	m := move{user: e.user, ref: entity.Ref{ID: e.item}, version: e.version, to: e.contribution}
+	err := c.store.Put(ctx, table.Put{
+		Item: c.projection.ledgerRow(&m, c.now()), If: table.OrNoRow(table.Less(attrVersion, entity.Int(e.version))),
+	})
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("put ledger row of %s: %w", e.item, err)
+	}
+	return nil
+}
+
+// keepLast sees to the ledger rows of the last entries in the sums' rows, as they were read before.
+func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item) error {
+	entries := map[entity.Key]entry{}
+	var keys []entity.Key
+	for user, target := range targets {
+		if e, ok := c.projection.shape.target().last(user, target); ok {
+			key := entity.LedgerKey(user, c.projection.name, e.item)
+			entries[key] = e
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("read %d ledger rows from %s: %w", len(keys), keys[0], err)
+	}
+	for _, row := range rows {
+		if entries[row.Key()].isIn(row) {
+			delete(entries, row.Key())
+		}
+	}
+	for _, key := range keys {
+		if e, behind := entries[key]; behind {
+			if err := c.keep(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// applyAlone applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in another. A
+// transaction would cost as much as twice both. What it cannot finish because others write the same rows stays pending.
+func (c *Consumer) applyAlone(ctx context.Context, m *move) {
+	for range maxRounds {
+		again, err := c.tryAlone(ctx, m)
+		switch {
+		case errors.Is(err, table.ErrInvalid):
+			m.state, m.err = poison, err
+			return
+		case err != nil:
+			fail([]*move{m}, err)
+			return
+		case !again:
+			return
+		}
+	}
+}
+
+// tryAlone reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on, and
+// one made before shows in what is read.
+func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error) {
+	spec := c.projection.shape.target()
+	targets, err := c.readTargets(ctx, []*move{m})
+	if err != nil {
+		return false, err
+	}
+	target := targets[m.user]
+	if spec.held(target, c.now()) {
+		return false, errHeld
+	}
+	row, again, err := c.readEntry(ctx, m, target)
+	if again || err != nil {
+		return again, err
+	}
+	if m.isPast(row) {
+		m.state, m.already = done, true
+		return false, c.joinFacts(ctx, m, target)
+	}
+	if m.from = row.Str(attrContribution); m.from == "" && m.aged {
+		m.state = needsItem
+		return false, nil
+	}
+	return c.write(ctx, m, target)
+}
+
+// readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written before
+// anything else is: again says that it was.
+func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (row entity.Item, again bool, err error) {
+	key := entity.LedgerKey(m.user, c.projection.name, m.ref.ID)
+	keys, lastKey := []entity.Key{key}, key
+	last, hasLast := c.projection.shape.target().last(m.user, target)
+	if hasLast && last.item != m.ref.ID {
+		lastKey = entity.LedgerKey(m.user, c.projection.name, last.item)
+		keys = append(keys, lastKey)
+	}
+	found, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, false, fmt.Errorf("read %d ledger rows from %s: %w", len(keys), key, err)
+	}
+	rows := map[entity.Key]entity.Item{}
+	for _, one := range found {
+		rows[one.Key()] = one
+	}
+	if hasLast && !last.isIn(rows[lastKey]) {
+		return nil, true, c.keep(ctx, last)
+	}
+	return rows[key], false, nil
+}
+
+// write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version that
+// it is written under is what tells of an entry that somebody else has made of the same item meanwhile.
+func (c *Consumer) write(ctx context.Context, m *move, target entity.Item) (again bool, err error) {
+	d := newDelta()
+	d.move(m)
+	e := entry{m.user, m.ref.ID, m.version, m.to}
+	var failed *table.ConditionError
+	if _, err = c.store.Update(ctx, c.projection.shape.target().writeLast(target, d, e, c.now())); errors.As(err, &failed) {
+		return true, nil
+	}
+	if err == nil {
+		err = c.keep(ctx, e)
+	}
+	if err == nil {
+		m.state = done
+	}
+	return false, err
+}
+
+// writeLast is [SumSpec.write] with the entry of the ledger that it is for.
+func (s *SumSpec) writeLast(target entity.Item, d *delta, e entry, now time.Time) table.Update {
+	update := s.write(e.user, target, d, now)
+	update.Set[s.LastAttr] = e.value()
+	return update
+}
