@@ -64,7 +64,6 @@ func (d *deployment) addFunction(f env.Function) {
 		props.ReservedConcurrentExecutions = jsii.Number(s.Reserved)
 	}
 	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)
-	function.Node().AddDependency(role)
 	if f == env.Notify {
 		function.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 			RetryAttempts: jsii.Number(notifyRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(notifyHours)),
