@@ -38,7 +38,7 @@ const (
 
 // TableOperations are the operations of DynamoDB that the functions call: the values of [Operation].
 func TableOperations() []string {
-	return []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
+	return []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 }
 
 // Queues.
@@ -63,7 +63,8 @@ type Alarm struct {
 	Metric    string
 	// Of says whose metric it is. Of several, the sum counts.
 	Of []Subject
-	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts.
+	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts. An alarm adds
+	// up ten metrics at most (CloudWatch User Guide, "Using metric math").
 	Operations []string
 	Statistic  string
 	Above      float64

@@ -1,6 +1,7 @@
 package alarm_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/functions/access"
 	"nexus/functions/alarm"
 	"nexus/functions/env"
 	"nexus/functions/metric"
@@ -63,6 +65,25 @@ func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
 			require.True(t, strings.HasPrefix(a.Namespace, "AWS/"), a.Name)
 			require.Contains(t, services[s.Dimension], s.Value, a.Name)
 		}
+	}
+}
+
+func TestTheTablesErrorsAreCountedForEveryOperationThatAFunctionMayCall(t *testing.T) {
+	t.Parallel()
+	called := map[string]bool{"TransactWriteItems": true} // whose rights are those to its actions
+	for _, f := range env.Functions() {
+		for _, g := range access.Of(f) {
+			for _, action := range g.Actions {
+				service, operation, _ := strings.Cut(action, ":")
+				if service == "dynamodb" && action != access.ConditionCheckItem && action != access.DescribeTable {
+					called[operation] = true
+				}
+			}
+		}
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(called)), alarm.TableOperations())
+	for _, a := range alarm.All() {
+		require.LessOrEqual(t, len(a.Of)*max(1, len(a.Operations)), 10, a.Name)
 	}
 }
 

@@ -13,9 +13,12 @@ func check(scope constructs.IConstruct) {
 	awscdk.Aspects_Of(scope).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 }
 
-// suppress says why a rule does not hold for a construct and what it is made of.
-func suppress(construct constructs.IConstruct, rule, reason string) {
-	cdknag.NagSuppressions_AddResourceSuppressions(construct, &[]*cdknag.NagPackSuppression{
-		{Id: jsii.String(rule), Reason: jsii.String(reason)},
-	}, jsii.Bool(true))
+// suppress says why a rule does not hold for a construct and what it is made of. Of a rule with several findings it may be
+// for some alone: texts, or regular expressions.
+func suppress(construct constructs.IConstruct, rule, reason string, findings ...any) {
+	exception := &cdknag.NagPackSuppression{Id: jsii.String(rule), Reason: jsii.String(reason)}
+	if len(findings) > 0 {
+		exception.AppliesTo = &findings
+	}
+	cdknag.NagSuppressions_AddResourceSuppressions(construct, &[]*cdknag.NagPackSuppression{exception}, jsii.Bool(true))
 }

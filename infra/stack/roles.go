@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
 	"nexus/functions/access"
 	"nexus/functions/alarm"
@@ -30,8 +31,11 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 		},
 	})
 	suppress(role, "AwsSolutions-IAM5",
-		"Each star stands behind a name: the streams of the log group, the streams of the table, the objects below a beginning, the schedules of the group. "+
-			"Only X-Ray's two actions are on everything: they know no resources.")
+		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the group.",
+		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
+	if isTraced(f) {
+		suppress(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are on everything or on nothing.", "Resource::*")
+	}
 	return role
 }
 
