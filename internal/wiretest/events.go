@@ -3,7 +3,6 @@ package wiretest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 )
 
@@ -111,9 +110,5 @@ func structures(value any) []map[string]any {
 func refuseJSON(w http.ResponseWriter, contentType, namespace string, r Refusal) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(r.Status)
-	members := r.Members
-	if members != "" {
-		members = "," + members
-	}
-	_, _ = io.WriteString(w, fmt.Sprintf(`{"__type":%q,"message":%q%s}`, namespace+r.Code, message(r), members))
+	_ = json.NewEncoder(w).Encode(map[string]string{"__type": namespace + r.Code, "message": message(r)})
 }

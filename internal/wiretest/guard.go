@@ -108,7 +108,7 @@ func (g *Guard) look(r *http.Request, body []byte) func(http.ResponseWriter) {
 		found = append(found, rule(call)...)
 	}
 	for _, wrong := range found {
-		g.t.Errorf("on the wire to %s: %s", g.services[i].Name, wrong)
+		g.t.Errorf("on the wire to %s: %s (%s)", g.services[i].Name, wrong, g.services[i].sourceOf(call.Operation))
 	}
 	return nil
 }

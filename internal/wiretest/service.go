@@ -42,7 +42,7 @@ type Operation struct {
 	// Rules bind several members.
 	Rules []Rule
 	// Refusals are the errors that the operation is documented to answer with, and those that every operation of the
-	// service may.
+	// service may; but for those that carry rows, which have tests of their own.
 	Refusals []Refusal
 }
 
@@ -62,8 +62,6 @@ type Call struct {
 type Refusal struct {
 	Status int
 	Code   string
-	// Members go into a JSON body beside the message.
-	Members string
 	// Repeated says that the SDK tries again by itself (AWS SDKs and Tools Reference Guide, "Retry behavior"): what
 	// throttles, and every fault of the service.
 	Repeated bool
@@ -80,6 +78,15 @@ func (s Service) Operation(name string) Operation {
 		}
 	}
 	panic("wiretest: " + s.Name + " has no operation " + name)
+}
+
+// sourceOf is where to read what an operation demands; or that there is no such operation.
+func (s Service) sourceOf(name string) string {
+	i := slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Name == name })
+	if i < 0 {
+		return "no operation that Nexus knows"
+	}
+	return s.Operations[i].Source
 }
 
 // Check returns the call that a request is, and everything that is wrong with it.

@@ -3,6 +3,7 @@ package eventbridge_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,21 @@ func TestARequestHasAtMostTenEntries(t *testing.T) {
 	b := setup(t)
 	require.NoError(t, b.Publish(t.Context(), events(23)...))
 	require.Equal(t, []int{10, 10, 3}, b.service.sizes())
+}
+
+func TestARequestHasLessThan256KilobytesOfEntries(t *testing.T) {
+	t.Parallel()
+	const most = 256<<10 - 1 // what the entries of one request may have together
+	sized := func(size int) bus.Event {
+		e := events(1)[0]
+		e.Detail = []byte(`{"a":"` + strings.Repeat("x", size-14-len(bus.Source)-len(e.Type)-len(`{"a":""}`)) + `"}`)
+		return e
+	}
+	for second, requests := range map[int][]int{most - 150_000: {2}, most - 150_000 + 1: {1, 1}} {
+		b := setup(t)
+		require.NoError(t, b.Publish(t.Context(), sized(150_000), sized(second)))
+		require.Equal(t, requests, b.service.sizes())
+	}
 }
 
 func TestOnlyEntriesRefusedInPassingAreSentAgain(t *testing.T) {

@@ -50,7 +50,7 @@ func (l *line) drain(t *testing.T) map[string][]string {
 		after := ""
 		for reads := 0; ; reads++ {
 			require.Less(t, reads, 200, "shard %s does not come to its end", listed.id)
-			slice, err := l.Read(t.Context(), listed.id, after, 1000)
+			slice, err := l.Read(t.Context(), listed.id, after, 5000) // more than the service gives
 			if err != nil {
 				continue
 			}

@@ -287,6 +287,23 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 	}
 }
 
+func TestAValueIsNestedAsDeepAsTheServiceTakesAndNoDeeper(t *testing.T) {
+	t.Parallel()
+	nested := func(depth int) table.Put {
+		v := entity.Value(entity.String("x"))
+		for range depth {
+			v = entity.List{v}
+		}
+		it := row(1, "x")
+		it["v"] = v
+		return table.Put{Item: it}
+	}
+	w := newWire(t, ok(`{}`))
+	require.NoError(t, w.store().Put(t.Context(), nested(32)))
+	require.ErrorIs(t, w.store().Put(t.Context(), nested(33)), table.ErrInvalid)
+	require.Len(t, w.sent(), 1)
+}
+
 func rows(n int) []entity.Item {
 	out := make([]entity.Item, n)
 	for i := range out {
