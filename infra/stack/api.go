@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/functions/env"
@@ -43,33 +42,38 @@ func (d *deployment) addAPI() {
 		api.OnlyCommands: d.integrate(env.Command),
 		api.OnlyQueries:  d.integrate(env.Query),
 	}
-	limits := map[string]any{} // by route; it is handed on as it stands, so its members are named as CloudFormation names them
+	limits := map[string]any{} // by route; handed on as it stands, so the members have CloudFormation's names
 	var routes []awsapigatewayv2.CfnRoute
 	for _, r := range append(api.Routes(d.registry), api.Route{Path: unrouted, Operation: "unrouted", Part: api.OnlyQueries}) {
-		props := &awsapigatewayv2.CfnRouteProps{
-			ApiId: httpAPI.Ref(), RouteKey: jsii.String(routeKey(r)), Target: targets[r.Part], AuthorizationType: jsii.String(open),
-		}
-		if !r.Open {
-			scopes := d.settings.ReadScopes
-			if r.Part == api.OnlyCommands {
-				scopes = d.settings.WriteScopes
-			}
-			props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer.Ref(), jsii.Strings(scopes...)
-		} else {
+		routes = append(routes, d.addRoute(r, targets[r.Part], authorizer.Ref()))
+		if r.Open {
 			limits[routeKey(r)] = map[string]any{
 				"ThrottlingRateLimit": max(d.settings.RatePerSecond/openShare, 1), "ThrottlingBurstLimit": max(d.settings.Burst/openShare, 1),
 			}
 		}
-		route := awsapigatewayv2.NewCfnRoute(d.Stack, jsii.String("Route-"+r.Method+r.Operation), props)
-		if r.Open {
-			suppress(route, "AwsSolutions-APIG4", "Open by contract: it tells nothing about a user, or what its secret address is for.")
-		}
-		routes = append(routes, route)
 	}
 	stage := d.addStage(limits)
 	for _, route := range routes { // a limit of a route that is not there yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
+}
+
+// addRoute leads a route to its target. Who has only the scopes to read cannot reach what changes something.
+func (d *deployment) addRoute(r api.Route, target, authorizer *string) awsapigatewayv2.CfnRoute {
+	id := jsii.String("Route-" + r.Method + r.Operation)
+	props := &awsapigatewayv2.CfnRouteProps{ApiId: jsii.String(d.api), RouteKey: jsii.String(routeKey(r)), Target: target}
+	if r.Open {
+		props.AuthorizationType = jsii.String(open)
+		route := awsapigatewayv2.NewCfnRoute(d.Stack, id, props)
+		suppress(route, "AwsSolutions-APIG4", "Open by contract: it tells nothing about a user, or what its secret address is for.")
+		return route
+	}
+	scopes := d.settings.ReadScopes
+	if r.Part == api.OnlyCommands {
+		scopes = d.settings.WriteScopes
+	}
+	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer, jsii.Strings(scopes...)
+	return awsapigatewayv2.NewCfnRoute(d.Stack, id, props)
 }
 
 // routeKey names a route for the API.
@@ -96,13 +100,11 @@ func (d *deployment) integrate(f env.Function) *string {
 
 // addStage publishes the API, with its limits and its log.
 func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
-	d.requests = awslogs.NewLogGroup(d.Stack, jsii.String("Requests"), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String("/aws/apigateway/" + prefix + d.settings.Stage), Retention: d.retention(), RemovalPolicy: d.ofData(),
-	})
+	requests := d.log("Requests", "/aws/apigateway/"+prefix+d.settings.Stage)
 	return awsapigatewayv2.NewCfnStage(d.Stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: jsii.String(d.api), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			DestinationArn: d.requests.LogGroupArn(), Format: jsii.String(accessLog()),
+			DestinationArn: requests.LogGroupArn(), Format: jsii.String(accessLog()),
 		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(d.settings.RatePerSecond), ThrottlingBurstLimit: jsii.Number(d.settings.Burst),
@@ -114,15 +116,12 @@ func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 // accessLog is the form of a line about a request. It has the route and not the path: the path of a calendar feed is a
 // secret. Who the user is stands in the functions' log, shortened.
 func accessLog() string {
-	line := map[string]string{}
-	for member, variable := range map[string]string{
-		"requestId": "requestId", "time": "requestTimeEpoch", "route": "routeKey", "status": "status", "bytes": "responseLength",
-		"milliseconds": "responseLatency", "functionMilliseconds": "integrationLatency", "address": "identity.sourceIp",
-		"refusal": "authorizer.error", "error": "error.message", "functionError": "integrationErrorMessage",
-	} {
-		line[member] = "$context." + variable
-	}
-	text, err := json.Marshal(line)
+	text, err := json.Marshal(map[string]string{
+		"requestId": "$context.requestId", "time": "$context.requestTimeEpoch", "address": "$context.identity.sourceIp",
+		"route": "$context.routeKey", "status": "$context.status", "bytes": "$context.responseLength",
+		"milliseconds": "$context.responseLatency", "functionMilliseconds": "$context.integrationLatency",
+		"refusal": "$context.authorizer.error", "error": "$context.error.message", "functionError": "$context.integrationErrorMessage",
+	})
 	if err != nil {
 		panic(fmt.Sprintf("stack: form of the access log: %v", err)) // only texts
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/functions/alarm"
@@ -32,9 +31,7 @@ func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + 
 func isTraced(f env.Function) bool { return f == env.Command || f == env.Query }
 
 func (d *deployment) addFunction(f env.Function) {
-	log := awslogs.NewLogGroup(d.Stack, jsii.String(construct(f)+"Log"), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String("/aws/lambda/" + functionName(f)), Retention: d.retention(), RemovalPolicy: d.ofData(),
-	})
+	log := d.log(construct(f)+"Log", "/aws/lambda/"+functionName(f))
 	role := d.role(f, log)
 	s := size.Of(f)
 	props := &awslambda.FunctionProps{
@@ -104,6 +101,3 @@ func (d *deployment) value(variable string) *string {
 	}
 	panic("stack: a function reads " + variable + ", which nothing is known of")
 }
-
-// retention is how long logs are kept.
-func (d *deployment) retention() awslogs.RetentionDays { return retentionOf(d.settings.LogDays) }

@@ -101,11 +101,6 @@ var (
 	streamForm = regexp.MustCompile(`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
 )
 
-// retentions are the numbers of days for which CloudWatch keeps logs (CloudWatch Logs API Reference, PutRetentionPolicy).
-func retentions() []int {
-	return []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731}
-}
-
 // ReadStage returns the settings of one stage from their values, which from the command line are texts, lists with commas.
 func ReadStage(name string, values map[string]any) (Settings, error) {
 	r := &reader{stage: name, values: values}
@@ -125,7 +120,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
 	r.refuse(s.RatePerSecond < 1, rate, "want a number above 0")
 	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
-	r.refuse(!slices.Contains(retentions(), s.LogDays), logDays, fmt.Sprintf("want one of %v", retentions()))
+	_, isKept := retentions()[s.LogDays]
+	r.refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored, "want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -43,7 +42,6 @@ type deployment struct {
 	functions map[env.Function]awslambda.Function
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
 	api       string                                  // id of the HTTP API
-	requests  awslogs.LogGroup
 	alarms    []awscloudwatch.Alarm
 }
 
