@@ -37,9 +37,9 @@ func sentinel(err error) error {
 }
 
 // isRole says that the service refused not the schedule but the role that it is to assume: its trust is missing, or was
-// made so lately that the service does not know it yet. It has no error of its own for that (EventBridge Scheduler User
-// Guide, "Setting up", "Set up the execution role"). Taken for a fault of the schedule it would have every reminder parked that
-// changes within the first minute of a deployment.
+// made so lately that the service does not know it yet. It has no code of its own for that, only a text: "The execution
+// role you provide must allow AWS EventBridge Scheduler to assume the role." Taken for a fault of the schedule it would have
+// every reminder parked that changes in the first minute of a deployment.
 func isRole(failure smithy.APIError) bool {
 	text := strings.ToLower(failure.ErrorMessage())
 	return strings.Contains(text, "execution role") || strings.Contains(text, "assume the role")
