@@ -99,7 +99,7 @@ func (o *operation) document(r *entity.Registry) object {
 	if o.body != nil {
 		content := object{}
 		for _, media := range o.body.mediaTypes() {
-			content = append(content, member{media, object{{"schema", o.body.schema}, {"example", o.body.example}}})
+			content = append(content, member{media, object{{"schema", o.body.schema}, {"example", o.body.sample()}}})
 		}
 		doc = append(doc, member{"requestBody", object{{"required", o.body.required}, {"content", content}}})
 	}

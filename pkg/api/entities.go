@@ -20,7 +20,7 @@ func entityOperations(t *entity.Type) []*operation {
 		{
 			id: "create" + entityNoun(t), method: http.MethodPost, path: many, tag: t.Plural, writes: true,
 			summary: "Create " + article(word), detail: "The id is chosen here unless the body has one: the prefix " + t.IDPrefix + "_ and a lower-case UUID.",
-			body:      &body{schema: schemaRef(entityNoun(t) + "Create"), required: true, example: exampleOf(t)},
+			body:      &body{schema: schemaRef(entityNoun(t) + "Create"), required: true, creates: t},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The "+word+" was created."), goneAnswer},
 			finds:     hasLinks(t), // a link's target may be missing
 			conflicts: "The chosen id exists, is in the archive, or was deleted.",

@@ -61,7 +61,16 @@ type body struct {
 	patch    bool
 	limit    int64 // in bytes; 0 for maxBody
 	example  any
-	media    string // the type of a text that is no JSON; "" for JSON
+	creates  *entity.Type // gives the example, if there is none
+	media    string       // the type of a text that is no JSON; "" for JSON
+}
+
+// sample is what the document shows of a body. A create's is found by validating, so only who asks for the document waits for it.
+func (b *body) sample() any {
+	if b.creates != nil {
+		return exampleOf(b.creates)
+	}
+	return b.example
 }
 
 // documented is a successful answer as the document has it.

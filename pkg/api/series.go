@@ -108,7 +108,7 @@ func seriesOperations(t *entity.Type) []*operation {
 			id: "createSeries", method: http.MethodPost, path: many, tag: t.Plural, writes: true, precondition: mayNeedVersion,
 			summary: "Create a series", detail: "The id is chosen here unless the body has one: the prefix mst_ and a lower-case UUID. With fromEventId an event becomes a series: " +
 				"it is deleted, the series has its fields as far as the body says nothing else, its links and its UID. That needs the event's version; without fromEventId a version has no meaning.",
-			body:      &body{schema: schemaRef(newSeries), required: true, example: exampleOf(t)},
+			body:      &body{schema: schemaRef(newSeries), required: true, creates: t},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The series was created."), goneAnswer},
 			finds:     true, // the event, or a link's target, may be missing
 			conflicts: "The chosen id exists, is in the archive, or was deleted.",
