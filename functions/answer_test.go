@@ -2,8 +2,6 @@ package functions_test
 
 import (
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"testing"
 
@@ -16,9 +14,8 @@ import (
 // betweenTable puts a network between the functions and the table that fails as it is told to.
 func (w *world) betweenTable() *wiretest.Network {
 	w.Helper()
-	behind, err := url.Parse(w.settings["AWS_ENDPOINT_URL_DYNAMODB"])
-	require.NoError(w, err)
-	network, _, server := wiretest.Serve(w.T, dynamoDB(), httputil.NewSingleHostReverseProxy(behind))
+	behind := wiretest.Forward(w.T, w.settings["AWS_ENDPOINT_URL_DYNAMODB"], nil)
+	network, _, server := wiretest.Serve(w.T, dynamoDB(), behind)
 	w.settings["AWS_ENDPOINT_URL_DYNAMODB"] = server.URL
 	return network
 }

@@ -3,8 +3,6 @@ package functions_test
 import (
 	"log/slog"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -42,8 +40,6 @@ type refusing struct {
 func newRefusing(t *testing.T, f env.Function) *refusing {
 	t.Helper()
 	r := &refusing{world: setup(t), networks: map[string]*wiretest.Network{}}
-	table, err := url.Parse(r.settings["AWS_ENDPOINT_URL_DYNAMODB"])
-	require.NoError(t, err)
 	connect := func(service wiretest.Service, behind http.Handler) aws.Config {
 		network, _, server := wiretest.Serve(t, service, behind)
 		r.networks[service.Name] = network
@@ -52,7 +48,7 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 		cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 		return cfg
 	}
-	client := dynamo.NewClient(connect(dynamoDB(), httputil.NewSingleHostReverseProxy(table)))
+	client := dynamo.NewClient(connect(dynamoDB(), wiretest.Forward(t, r.settings["AWS_ENDPOINT_URL_DYNAMODB"], nil)))
 	once := dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	store := dynamo.New(once, dynamo.WithTable(r.settings[env.TableName]))
 	if f == env.Projections {

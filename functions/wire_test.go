@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -30,9 +28,7 @@ func guarded(t *testing.T, services http.Handler, documented ...wiretest.Service
 // guardedTable does the same for the engine at the endpoint.
 func guardedTable(t *testing.T, endpoint string) string {
 	t.Helper()
-	address, err := url.Parse(endpoint)
-	require.NoError(t, err)
-	return guarded(t, httputil.NewSingleHostReverseProxy(address), dynamoDB())
+	return guarded(t, wiretest.Forward(t, endpoint, nil), dynamoDB())
 }
 
 // dynamoDB is what the service demands of requests to the product's table.

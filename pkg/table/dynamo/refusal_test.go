@@ -3,8 +3,6 @@ package dynamo_test
 import (
 	"context"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"testing"
 	"time"
 
@@ -37,10 +35,7 @@ type line struct {
 func connect(t *testing.T) *line {
 	t.Helper()
 	b := setup(t)
-	address, err := url.Parse(b.endpoint)
-	require.NoError(t, err)
-	behind := httputil.NewSingleHostReverseProxy(address)
-	behind.Transport = engine.Transport(nil, engine.Options{})
+	behind := wiretest.Forward(t, b.endpoint, engine.Transport(nil, engine.Options{}))
 	network, guard, server := wiretest.Serve(t, service(), behind)
 	guard.Also(complete)
 	l := &line{bench: b, network: network, endpoint: server.URL}
