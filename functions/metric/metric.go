@@ -12,6 +12,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"nexus/pkg/table"
@@ -93,10 +94,15 @@ func unit(name string) string {
 type Writer struct {
 	out io.Writer
 	now func() time.Time
+
+	mu   sync.Mutex
+	kept map[subject]*gathered
 }
 
 // NewWriter returns a writer; in a function the output is the standard one.
-func NewWriter(out io.Writer, now func() time.Time) *Writer { return &Writer{out, now} }
+func NewWriter(out io.Writer, now func() time.Time) *Writer {
+	return &Writer{out: out, now: now, kept: map[subject]*gathered{}}
+}
 
 // Count writes counts under one dimension.
 func (w *Writer) Count(dimension, value string, counts map[string]int) {

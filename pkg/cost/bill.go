@@ -148,6 +148,8 @@ func (b biller) storedGB(ofTable bool) float64 {
 // rest are the lines of all other services.
 func (b biller) rest() []Line {
 	m, s := b.month, b.servicesOf(b.month.Taken)
+	gathered := float64(m.Load.Days) * day.Minutes() * float64(m.Model.Processes*m.Model.MetricBytes)
+	logged := (s.logged*m.Times + gathered) / gigabyte
 	var lines []Line
 	for _, f := range env.Functions() {
 		basis := Counted
@@ -165,8 +167,8 @@ func (b biller) rest() []Line {
 		b.line("events on the bus", busEvents, Counted, s.events*m.Times),
 		b.line("cold copies, put", objectPuts, Counted, s.objects*m.Times),
 		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte),
-		b.line("logs", logs, Modelled, s.logged*m.Times/gigabyte),
-		b.line("logs, kept a month", logStorage, Modelled, s.logged*m.Times/gigabyte),
+		b.line("logs", logs, Modelled, logged),
+		b.line("logs, kept a month", logStorage, Modelled, logged),
 		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
 		b.line("alarms", alarms, Counted, float64(len(alarm.All()))),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),

@@ -17,6 +17,9 @@ type Model struct {
 	Shards int `json:"shards"`
 	// RecordLogBytes are what a further record of a batch adds to the line about it.
 	RecordLogBytes float64 `json:"recordLogBytes"`
+	// Processes is how many processes are at work at any minute, each of which writes MetricBytes of metrics for its consumers.
+	Processes   int `json:"processes"`
+	MetricBytes int `json:"metricBytes"`
 	// HeaderBytes are sent to a client beside an answer's body.
 	HeaderBytes int `json:"headerBytes"`
 	// Metrics that are counted beside those of the replay, because a month without any trouble is rare.
@@ -28,6 +31,6 @@ func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30,
-		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, HeaderBytes: 600, SpareMetrics: 5,
+		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000, HeaderBytes: 600, SpareMetrics: 5,
 	}
 }

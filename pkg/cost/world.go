@@ -47,7 +47,6 @@ type world struct {
 	tally     *tally
 	logs      map[string]*slog.Logger // by function
 	meters    map[string]*table.Meter // by who uses the table
-	metrics   *metric.Writer
 	surfaces  map[string]http.Handler // by function
 	readers   []*reader
 	notifier  *reminders.Notifier
@@ -70,7 +69,6 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{}, ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})
-	w.metrics = metric.NewWriter(w.tally, w.clock)
 	w.timetable, w.copies = newTimetable(w.tally), newObjects(w.tally)
 	w.surfaces[commandFunction] = w.surface(commandFunction, api.OnlyCommands)
 	w.surfaces[queryFunction] = w.surface(queryFunction, api.OnlyQueries)
@@ -192,7 +190,7 @@ func (w *world) consumer(name, function string) (change.Consumer, error) {
 	return nil, fmt.Errorf("the deployment table has a consumer %q that is not known here", name)
 }
 
-// observe writes the metrics of a consumer, as the functions do after each batch.
+// observe counts as the functions do after each batch.
 func (w *world) observe(consumer string, n consume.Counts) {
 	w.count(metric.ByConsumer, consumer, metric.Values{
 		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
@@ -201,9 +199,8 @@ func (w *world) observe(consumer string, n consume.Counts) {
 	}, w.meters[consumer].Take())
 }
 
-// count writes metrics and keeps in mind which there are: each is paid for.
+// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load (functions/metric).
 func (w *world) count(dimension, value string, values metric.Values, used table.Uses) {
-	w.metrics.Write(dimension, value, values, used)
 	sum := used.Sum()
 	for name, n := range map[string]float64{metric.StoreCalls: float64(sum.Calls), metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
 		w.tally.emits(dimension, value, name, n)

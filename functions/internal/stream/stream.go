@@ -72,7 +72,7 @@ func (c Config) checkDeployment() error {
 	return fmt.Errorf("function %s has no reader in the deployment table", c.Function)
 }
 
-// observe writes one line: what became of the records, how old they were by then, and what the table was used for.
+// observe counts what became of the records, how old they were by then, and what the table was used for.
 func (c Config) observe(consumer string, n consume.Counts) {
 	values := metric.Values{
 		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
@@ -82,5 +82,5 @@ func (c Config) observe(consumer string, n consume.Counts) {
 		age := c.Now().Sub(n.Oldest).Round(time.Millisecond)
 		values[metric.RecordAge] = max(0, age.Seconds())
 	}
-	c.Metrics.Write(metric.ByConsumer, consumer, values, c.Meter(consumer).Take())
+	c.Metrics.Add(metric.ByConsumer, consumer, values, c.Meter(consumer).Take())
 }

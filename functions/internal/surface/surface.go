@@ -26,9 +26,9 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	return func(o api.Observation) {
 		switch {
 		case o.Status >= http.StatusInternalServerError:
-			metrics.Count(metric.ByFunction, string(f), map[string]int{metric.ServerErrors: 1})
+			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ServerErrors: 1}, nil)
 		case o.Status >= http.StatusBadRequest:
-			metrics.Count(metric.ByFunction, string(f), map[string]int{metric.ClientErrors: 1})
+			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ClientErrors: 1}, nil)
 		}
 	}
 }
