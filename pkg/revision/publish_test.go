@@ -163,73 +163,34 @@ func TestALoserRemovesWhatItWrote(t *testing.T) {
 	b.Equal(1+2+40+2, b.store.Len(), "the head, two entries, two snapshots")
 }
 
-func TestAnUnfinishedSnapshotIsFoundAndRemoved(t *testing.T) {
+func TestAPublicationThatWasOvertakenBeforeItsAnswerCameHasHappened(t *testing.T) {
 	t.Parallel()
-	for calls := 1; calls <= 4; calls++ {
+	for _, size := range []int{3, 40} { // in the transaction, and ahead of it
 		b := newBench(t)
-		died := errors.New("the process has died")
-		n := 0
+		var onTop revision.Result[[]string]
+		overtaken := false
 		b.fault = func(c memory.Call) error {
-			if c.Stage != memory.Before || c.Op == "Get" {
+			if overtaken || c.Op != "Transact" || c.Stage != memory.After || len(c.Keys) == 1 {
 				return nil
 			}
-			if n++; n > calls {
-				return died
-			}
-			return nil
+			overtaken = true
+			base, err := b.notes.Current(b.ctx, today)
+			b.NoError(err)
+			onTop, err = b.commit(base.Head.RevID, "", "another")
+			b.NoError(err)
+			return table.ErrUnavailable
 		}
-		_, err := b.commit("", "", words(70)...) // a draft, three loads, and the transaction that is not reached
-		b.ErrorIs(err, died)
-		b.fault = nil
-		b.now = b.now.Add(revision.Patience - time.Minute)
-		found, err := b.publisher.Orphans(b.ctx, user)
+		res, err := b.commit("", "", words(size)...)
+		b.NoError(err, "the log says so, though the head has moved on")
+		b.Equal(res.RevID, onTop.ParentRevID)
+		now, err := b.notes.Current(b.ctx, today)
 		b.NoError(err)
-		b.Empty(found, "its writer may still be at work")
-		b.now = b.now.Add(time.Minute)
-		found, err = b.publisher.Orphans(b.ctx, user)
+		b.Equal(onTop.RevID, now.Head.RevID)
+		was, err := b.notes.Revision(b.ctx, today, res.RevID)
 		b.NoError(err)
-		b.Len(found, 1)
-		b.Equal(today, found[0].Repository)
-		_, err = b.notes.Revision(b.ctx, today, found[0].RevID)
-		var missing *revision.NotFoundError
-		b.ErrorAs(err, &missing, "what was not committed is nobody's to see")
-		removed, err := b.publisher.Remove(b.ctx, found[0])
-		b.NoError(err)
-		b.Equal(found[0].Rows, removed)
-		b.Equal([]int{0, 25, 50, 70}[calls-1], removed)
+		b.Equal(words(size), was.State)
 		b.Empty(b.orphans())
-		b.now = b.now.Add(24 * time.Hour)
-		for _, o := range b.orphans() {
-			_, err := b.publisher.Remove(b.ctx, o)
-			b.NoError(err)
-		}
-		b.Zero(b.store.Len())
 	}
-}
-
-func TestASnapshotThatWasRemovedUnderASlowWriterIsNeverPublished(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	swept := false
-	b.fault = func(c memory.Call) error {
-		if !swept && c.Op == "Transact" && c.Stage == memory.Before {
-			swept = true
-			found := b.orphans()
-			b.Len(found, 1)
-			_, err := b.publisher.Remove(b.ctx, found[0])
-			b.NoError(err)
-		}
-		return nil
-	}
-	res, err := b.commit("", "", words(40)...)
-	b.NoError(err, "the writer begins anew")
-	base, err := b.notes.Current(b.ctx, today)
-	b.NoError(err)
-	b.Len(base.State, 40)
-	b.Equal(res.RevID, base.Head.RevID)
-	page, err := b.notes.History(b.ctx, today, 0, "")
-	b.NoError(err)
-	b.Len(page.Commits, 1)
 }
 
 func TestATwinBetweenTheReceiptAndTheHeadIsAnsweredAsARepetition(t *testing.T) {

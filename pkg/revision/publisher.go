@@ -255,11 +255,8 @@ func (p *Prepared) moveHead() table.Update {
 
 func (p *Prepared) headMoved(old entity.Item) error {
 	head, err := readHead(old)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case head.RevID == p.commit.RevID:
-		return nil // an earlier try of this publication moved it
 	}
 	return &ConflictError{p.at, head}
 }

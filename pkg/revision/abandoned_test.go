@@ -1,0 +1,112 @@
+package revision_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/revision"
+	"nexus/pkg/table/memory"
+)
+
+func TestAnUnfinishedSnapshotIsFoundAndRemoved(t *testing.T) {
+	t.Parallel()
+	for calls := 1; calls <= 4; calls++ {
+		b := newBench(t)
+		died := errors.New("the process has died")
+		n := 0
+		b.fault = func(c memory.Call) error {
+			if c.Stage != memory.Before || c.Op == "Get" {
+				return nil
+			}
+			if n++; n > calls {
+				return died
+			}
+			return nil
+		}
+		_, err := b.commit("", "", words(70)...) // a draft, three loads, and the transaction that is not reached
+		b.ErrorIs(err, died)
+		b.fault = nil
+		b.now = b.now.Add(revision.Patience - time.Minute)
+		found, err := b.publisher.Orphans(b.ctx, user)
+		b.NoError(err)
+		b.Empty(found, "its writer may still be at work")
+		b.now = b.now.Add(time.Minute)
+		found, err = b.publisher.Orphans(b.ctx, user)
+		b.NoError(err)
+		b.Len(found, 1)
+		b.Equal(today, found[0].Repository)
+		_, err = b.notes.Revision(b.ctx, today, found[0].RevID)
+		var missing *revision.NotFoundError
+		b.ErrorAs(err, &missing, "what was not committed is nobody's to see")
+		removed, err := b.publisher.Remove(b.ctx, found[0])
+		b.NoError(err)
+		b.Equal(found[0].Rows, removed)
+		b.Equal([]int{0, 25, 50, 70}[calls-1], removed)
+		b.Empty(b.orphans())
+		b.now = b.now.Add(24 * time.Hour)
+		for _, o := range b.orphans() {
+			_, err := b.publisher.Remove(b.ctx, o)
+			b.NoError(err)
+		}
+		b.Zero(b.store.Len())
+	}
+}
+
+func TestASnapshotThatWasRemovedUnderASlowWriterIsNeverPublished(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	swept := false
+	b.fault = func(c memory.Call) error {
+		if !swept && c.Op == "Transact" && c.Stage == memory.Before {
+			swept = true
+			found := b.orphans()
+			b.Len(found, 1)
+			_, err := b.publisher.Remove(b.ctx, found[0])
+			b.NoError(err)
+		}
+		return nil
+	}
+	res, err := b.commit("", "", words(40)...)
+	b.NoError(err, "the writer begins anew")
+	base, err := b.notes.Current(b.ctx, today)
+	b.NoError(err)
+	b.Len(base.State, 40)
+	b.Equal(res.RevID, base.Head.RevID)
+	page, err := b.notes.History(b.ctx, today, 0, "")
+	b.NoError(err)
+	b.Len(page.Commits, 1)
+}
+
+func TestRowsThatArriveAfterTheirRemovalAreFoundAsWell(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	died := errors.New("the process has died")
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Transact" && c.Stage == memory.Before {
+			return died
+		}
+		return nil
+	}
+	_, err := b.commit("", "", words(40)...)
+	b.ErrorIs(err, died)
+	b.fault = nil
+	found := b.orphans()
+	b.Len(found, 1)
+	removed, err := b.publisher.Remove(b.ctx, found[0])
+	b.NoError(err)
+	b.Equal(40, removed)
+	late := today.TodoKey(found[0].RevID, 1, "w000")
+	b.Empty(b.orphans(), "nothing is left but the sealed draft")
+	b.NoError(b.store.Load(b.ctx, []entity.Item{late.Item()}))
+	_, stray, err := b.publisher.Stray(b.ctx, late)
+	b.NoError(err)
+	b.False(stray, "the draft still announces it")
+	found = b.orphans()
+	b.Len(found, 1)
+	b.Equal(1, found[0].Rows)
+	removed, err = b.publisher.Remove(b.ctx, found[0])
+	b.NoError(err)
+	b.Equal(1, removed)
+}
