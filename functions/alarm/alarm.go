@@ -74,6 +74,9 @@ type Alarm struct {
 	Says string
 }
 
+// Metrics returns how many metrics the alarm adds up: CloudWatch charges an alarm for each.
+func (a Alarm) Metrics() int { return len(a.Of) * max(1, len(a.Operations)) }
+
 // Subject is one dimension of a metric with its value; the zero Subject is a metric without dimensions.
 type Subject struct{ Dimension, Value string }
 

@@ -83,7 +83,7 @@ func TestTheTablesErrorsAreCountedForEveryOperationThatAFunctionMayCall(t *testi
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(called)), alarm.TableOperations())
 	for _, a := range alarm.All() {
-		require.LessOrEqual(t, len(a.Of)*max(1, len(a.Operations)), 10, a.Name)
+		require.LessOrEqual(t, a.Metrics(), 10, a.Name)
 	}
 }
 

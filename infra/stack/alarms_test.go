@@ -126,6 +126,7 @@ func TestEveryAlarmIsThereAndWatchesWhatItSays(t *testing.T) {
 				}
 			}
 			require.Equal(t, metrics, watches(t, a), want.Name)
+			require.Len(t, metrics, want.Metrics(), want.Name)
 		}
 	})
 }

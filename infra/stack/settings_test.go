@@ -2,6 +2,7 @@ package stack_test
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -15,6 +16,7 @@ func settings() map[string]any {
 	return map[string]any{
 		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"}, "readScopes": []any{"read"}, "writeScopes": []any{"write"},
 		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "alarmTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
+		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
 }
 
@@ -23,7 +25,8 @@ func TestSettingsAreReadAsTheyStand(t *testing.T) {
 	want := stack.Settings{
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, RatePerSecond: 500, Burst: 1000, LogDays: 90,
-		AlarmTopic: "arn:aws:sns:eu-central-1:123456789012:operators",
+		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
+		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
 	got, err := stack.ReadStage("prod", settings())
 	require.NoError(t, err)
@@ -55,6 +58,15 @@ func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
 			_, err := stack.ReadStage("prod", wrong)
 			require.ErrorContains(t, err, name+":", "%v", value)
 		}
+	}
+}
+
+func TestTheDocumentExplainsEverySetting(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "deploy.md"))
+	require.NoError(t, err)
+	for name := range settings() {
+		require.Contains(t, string(text), "`"+name+"`")
 	}
 }
 
