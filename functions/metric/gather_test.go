@@ -55,7 +55,7 @@ func TestWhatNobodyWaitsForIsGatheredForAMinute(t *testing.T) {
 	g.now = g.now.Add(time.Minute)
 	add(3)
 	require.Equal(t, []map[string]any{{
-		"Consumer": "stats", "RecordsDone": 6.0, "RecordAge": 5.0, "StoreCalls": 3.0, "WriteUnits": 9.0,
+		"Consumer": "stats", "RecordsDone": 6.0, "RecordAge": 5.0, "WriteUnits": 9.0,
 		"operations": map[string]any{"Put": map[string]any{"calls": 3.0, "writeUnits": 9.0}},
 	}}, g.lines(t))
 }

@@ -61,14 +61,13 @@ const TableBytes = "TableBytes"
 
 // Metrics of the table's use, of stream functions by consumer, of the others by function.
 const (
-	StoreCalls = "StoreCalls"
 	ReadUnits  = "ReadUnits"
 	WriteUnits = "WriteUnits"
 )
 
 // Names returns the metrics that a dimension has, sorted.
 func Names(dimension string) []string {
-	names := []string{StoreCalls, ReadUnits, WriteUnits}
+	names := []string{ReadUnits, WriteUnits}
 	switch dimension {
 	case ByConsumer:
 		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge)
@@ -130,7 +129,7 @@ func (w *Writer) Write(dimension, value string, values Values, used table.Uses) 
 	all := Values{}
 	maps.Copy(all, values)
 	if sum := used.Sum(); sum.Calls > 0 {
-		all[StoreCalls], all[ReadUnits], all[WriteUnits] = float64(sum.Calls), sum.ReadUnits, sum.WriteUnits
+		all[ReadUnits], all[WriteUnits] = sum.ReadUnits, sum.WriteUnits
 	}
 	line := map[string]any{dimension: value}
 	var metrics []metric

@@ -41,8 +41,8 @@ func TestTheUseOfTheTableIsMetricsWithItsOperationsBesides(t *testing.T) {
 	w.Write(metric.ByConsumer, "links", metric.Values{metric.RecordAge: 2.5}, used)
 	require.JSONEq(t, `{
 		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Consumer"]],
-			"Metrics": [{"Name": "ReadUnits", "Unit": "Count"}, {"Name": "RecordAge", "Unit": "Seconds"}, {"Name": "StoreCalls", "Unit": "Count"},
+			"Metrics": [{"Name": "ReadUnits", "Unit": "Count"}, {"Name": "RecordAge", "Unit": "Seconds"},
 				{"Name": "WriteUnits", "Unit": "Count"}]}]},
-		"Consumer": "links", "ReadUnits": 2, "RecordAge": 2.5, "StoreCalls": 4, "WriteUnits": 5,
+		"Consumer": "links", "ReadUnits": 2, "RecordAge": 2.5, "WriteUnits": 5,
 		"operations": {"Put": {"calls": 1}, "Query": {"calls": 2, "rows": 3, "readUnits": 2}, "Transact": {"calls": 1, "rows": 2, "writeUnits": 5, "indexWriteUnits": 3}}}`, out.String())
 }

@@ -202,7 +202,7 @@ func (w *world) observe(consumer string, n consume.Counts) {
 // count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load (functions/metric).
 func (w *world) count(dimension, value string, values metric.Values, used table.Uses) {
 	sum := used.Sum()
-	for name, n := range map[string]float64{metric.StoreCalls: float64(sum.Calls), metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
+	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
 		w.tally.emits(dimension, value, name, n)
 	}
 	for name, n := range values {
