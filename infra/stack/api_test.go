@@ -26,7 +26,7 @@ func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(
 		routes := api.Routes(entity.Product())
 		require.Len(t, made, len(routes)+1, "and the one for all else")
 		authorizer := t.one("AWS::ApiGatewayV2::Authorizer").ref()
-		scopes := map[api.Part][]string{api.OnlyCommands: {"nexus/write"}, api.OnlyQueries: {"nexus/read"}}
+		scopes := map[api.Part][]string{api.OnlyCommands: t.settings.WriteScopes, api.OnlyQueries: t.settings.ReadScopes}
 		var open []string
 		for _, r := range append(routes, api.Route{Path: "$default", Part: api.OnlyQueries}) {
 			key := strings.TrimSpace(r.Method + " " + r.Path)
@@ -75,7 +75,8 @@ func TestTokensAreHeldAgainstTheIssuerAndTheAudienceOfTheStage(t *testing.T) {
 		authorizer := t.one("AWS::ApiGatewayV2::Authorizer")
 		require.Equal(t, "JWT", authorizer.text("AuthorizerType"))
 		require.Equal(t, []string{"$request.header.Authorization"}, texts(authorizer.at("IdentitySource")))
-		require.Equal(t, map[string]any{"Issuer": "https://id.example.com", "Audience": []any{"nexus"}}, authorizer.at("JwtConfiguration"))
+		require.Equal(t, t.settings.Issuer, authorizer.text("JwtConfiguration", "Issuer"))
+		require.Equal(t, t.settings.Audience, texts(authorizer.at("JwtConfiguration", "Audience")))
 	})
 }
 
@@ -83,17 +84,20 @@ func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		stage := t.one("AWS::ApiGatewayV2::Stage")
-		rate, _ := stage.at("DefaultRouteSettings", "ThrottlingRateLimit").(float64)
-		burst, _ := stage.at("DefaultRouteSettings", "ThrottlingBurstLimit").(float64)
-		require.Positive(t, rate)
-		require.GreaterOrEqual(t, burst, rate)
+		require.Equal(t, map[string]any{
+			"ThrottlingRateLimit": float64(t.settings.RatePerSecond), "ThrottlingBurstLimit": float64(t.settings.Burst),
+		}, stage.at("DefaultRouteSettings"))
 		limits, _ := stage.at("RouteSettings").(map[string]any)
 		for _, r := range api.Routes(entity.Product()) {
 			if !r.Open {
 				require.NotContains(t, limits, r.Method+" "+r.Path)
 				continue
 			}
-			require.Equal(t, map[string]any{"ThrottlingRateLimit": rate / 10, "ThrottlingBurstLimit": burst / 10}, limits[r.Method+" "+r.Path])
+			limit, _ := limits[r.Method+" "+r.Path].(map[string]any)
+			for name, bound := range map[string]int{"ThrottlingRateLimit": t.settings.RatePerSecond, "ThrottlingBurstLimit": t.settings.Burst} {
+				require.Positive(t, limit[name], r.Path)
+				require.LessOrEqual(t, limit[name], float64(max(1, bound/10)), r.Path)
+			}
 		}
 	})
 }

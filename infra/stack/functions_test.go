@@ -48,7 +48,7 @@ func TestAFunctionIsMadeAsItsProgramNeedsIt(t *testing.T) {
 			require.Equal(t, float64(s.MemoryMB), r.at("MemorySize"))
 			require.Equal(t, s.Timeout.Seconds(), r.at("Timeout"))
 			require.Equal(t, "JSON", r.text("LoggingConfig", "LogFormat"))
-			if t.stage == prod && s.Reserved > 0 {
+			if t.settings.Protected && s.Reserved > 0 {
 				require.Equal(t, float64(s.Reserved), r.at("ReservedConcurrentExecutions"), "%s", f)
 			} else {
 				require.Nil(t, r.at("ReservedConcurrentExecutions"), "%s", f)
@@ -80,11 +80,10 @@ func TestOnlyWhatAUserWaitsForIsTraced(t *testing.T) {
 func TestEveryLogIsKeptAsLongAsTheStageSays(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		days := map[string]float64{dev: 7, prod: 90}[t.stage]
 		groups := t.all("AWS::Logs::LogGroup")
 		require.Len(t, groups, len(env.Functions())+1, "one of each function, one of the API")
 		for _, group := range groups {
-			require.Equal(t, days, group.at("RetentionInDays"), group.path())
+			require.Equal(t, float64(t.settings.LogDays), group.at("RetentionInDays"), group.path())
 		}
 		for _, f := range env.Functions() {
 			group := t.named(title(f)+"Log", "AWS::Logs::LogGroup")

@@ -74,8 +74,9 @@ func TestEveryStateOfTheTableCanBeRecovered(t *testing.T) {
 func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		require.Equal(t, t.stage == prod, here(t)["DeletionProtectionEnabled"])
-		policy := map[string]string{dev: "Delete", prod: "RetainExceptOnCreate"}[t.stage]
+		require.Equal(t, t.stage == prod, t.settings.Protected)
+		require.Equal(t, t.settings.Protected, here(t)["DeletionProtectionEnabled"])
+		policy := map[bool]string{false: "Delete", true: "RetainExceptOnCreate"}[t.settings.Protected]
 		for _, typeName := range []string{tableType, "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::Scheduler::ScheduleGroup"} {
 			for _, r := range t.all(typeName) {
 				require.Equal(t, policy, r.DeletionPolicy, r.path())
@@ -106,7 +107,7 @@ func TestATableThatWasRestoredTakesThePlaceOfTheStacksOwn(t *testing.T) {
 func TestEverythingThatTakesTagsIsTagged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		environment := map[string]string{dev: "Development", prod: "Production"}[t.stage]
+		environment := map[bool]string{false: "Development", true: "Production"}[t.settings.Protected]
 		want := []any{
 			map[string]any{"Key": "Application", "Value": "Nexus"},
 			map[string]any{"Key": "Environment", "Value": environment},

@@ -61,13 +61,14 @@ func run(m *testing.M) int {
 	return code
 }
 
-// synthesize does as the CDK's command line, with the context of cdk.json and what is given besides. What the functions'
-// packages hold plays no part.
+// synthesize does as the CDK's command line, with the context of cdk.json, but neither a topic nor a restored table that it may
+// name, and with what is given besides. What the functions' packages hold plays no part.
 func synthesize(folder, out string, more map[string]any) error {
 	context, err := configured()
 	if err != nil {
 		return err
 	}
+	context["alarmTopic"], context["restoredStream"] = "", ""
 	maps.Copy(context, more)
 	context["aws:cdk:enable-path-metadata"] = true
 	for _, f := range env.Functions() {
@@ -100,6 +101,7 @@ func configured() (map[string]any, error) {
 type template struct {
 	*testing.T
 	stage     string
+	settings  stack.Settings      // as cdk.json has them
 	resources map[string]resource // by logical id
 }
 
@@ -125,7 +127,11 @@ func readFrom(t *testing.T, folder, stage string) *template {
 	require.NoError(t, err)
 	var file struct{ Resources map[string]resource }
 	require.NoError(t, json.Unmarshal(text, &file))
-	out := &template{t, stage, file.Resources}
+	context, err := configured()
+	require.NoError(t, err)
+	settings, err := stack.ReadStage(stage, context["stages"].(map[string]any)[stage].(map[string]any))
+	require.NoError(t, err)
+	out := &template{t, stage, settings, file.Resources}
 	for id, r := range out.resources {
 		r.template, r.id = out, id
 		out.resources[id] = r
