@@ -94,7 +94,7 @@ functions: package
 synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account
 	bin/cdk synth --quiet $(CDKFLAGS)
 
-bootstrap: cdk ## prepare an account and region for deployments, once (CDKFLAGS)
+bootstrap: package cdk ## prepare an account and region for deployments, once (CDKFLAGS)
 	bin/cdk bootstrap -c stage=$(STAGE) $(CDKFLAGS)
 
 diff: package cdk ## show what a deployment would change (STAGE, CDKFLAGS)
@@ -106,8 +106,9 @@ deploy: package cdk ## deploy to the account and region of the environment (STAG
 cdk: ## install the command line of the AWS CDK as bin/cdk
 	@infra/install.sh
 
+# Never from the cache: go does not see a change of cdk.json, which lies outside the module.
 infra: ## test the rules of the infrastructure
-	$(GO) test -C infra -count=1 ./... # always: go does not see that cdk.json has changed, outside the module
+	$(GO) test -C infra -count=1 ./...
 
 clean: ## remove what was built and installed here; data stay
 	rm -rf bin dist cdk.out
