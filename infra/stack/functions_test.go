@@ -57,16 +57,6 @@ func TestAFunctionIsMadeAsItsProgramNeedsIt(t *testing.T) {
 	})
 }
 
-func TestTheReservesLeaveAnAccountWhatLambdaWantsLeft(t *testing.T) {
-	t.Parallel()
-	reserved := 0
-	for _, f := range env.Functions() {
-		reserved += size.Of(f).Reserved
-	}
-	// Of the 1,000 of an account, 100 have to stay unreserved (AWS Lambda Developer Guide, "Configuring reserved concurrency").
-	require.LessOrEqual(t, reserved, 900/2, "requests have at least as much as what follows from them")
-}
-
 func TestOnlyWhatAUserWaitsForIsTraced(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
