@@ -170,10 +170,19 @@ func (b biller) rest() []Line {
 		b.line("logs", logs, Modelled, logged),
 		b.line("logs, kept a month", logStorage, Modelled, logged),
 		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
-		b.line("alarms", alarms, Counted, float64(len(alarm.All()))),
+		b.line("alarms, by the metrics they watch", alarms, Counted, watched()),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
 		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
 	)
+}
+
+// watched is how many metrics the alarms watch: an alarm on a sum is paid for each that goes into it.
+func watched() float64 {
+	n := 0
+	for _, a := range alarm.All() {
+		n += len(a.Of) * max(1, len(a.Operations))
+	}
+	return float64(n)
 }
 
 // share divides what is free of one price among the lines that have it, by their quantities.

@@ -116,6 +116,9 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 // live carries out what is planned, and what falls due between, up to the instant.
 func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		next, ok := plan.next(until)
 		if !ok {
 			return w.advance(ctx, until)
@@ -124,10 +127,7 @@ func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
 			return err
 		}
 		if err := next.do(ctx, w); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
+			return errors.Join(ctx.Err(), err)
 		}
 	}
 }

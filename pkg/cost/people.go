@@ -57,14 +57,17 @@ func (p *person) after(at time.Time, least, most time.Duration) time.Time {
 func (p *person) planDay(n int, morning time.Time) {
 	p.planEvents(n, morning)
 	p.planSeries(morning)
-	p.planTasks(morning)
+	p.planTasks(n, morning)
 	p.planReminders(morning)
-	p.planNotes(morning)
+	p.planNotes(n, morning)
 	for due := p.reads * (n + 1) / p.load.Days; p.sent < due; p.sent++ {
 		what := p.sent
 		p.plan.put(p.awake(morning), func(ctx context.Context, w *world) error { return p.look(ctx, w, what) })
 	}
 }
+
+// changes says that the day is one on which the person changes something.
+func (p *person) changes(n int) bool { return n%p.load.ChangesEvery == 0 }
 
 func (p *person) planEvents(n int, morning time.Time) {
 	for i := range p.load.Events {
@@ -82,9 +85,9 @@ func (p *person) planEvents(n int, morning time.Time) {
 		event := &thing{}
 		p.create(at, "create an event", "/v1/events", "eventId", event, body)
 		switch changed := p.after(at, 10*time.Minute, 5*time.Hour); {
-		case i < p.load.RetitledEvents:
+		case p.changes(n) && i < p.load.RetitledEvents:
 			p.patch(changed, "retitle an event", "/v1/events/", "eventId", Updates, event, map[string]any{"title": p.title("Review")})
-		case i < p.load.RetitledEvents+p.load.MovedEvents:
+		case p.changes(n) && i < p.load.RetitledEvents+p.load.MovedEvents:
 			start = start.Add(2 * time.Hour)
 			p.patch(changed, "move an event", "/v1/events/", "eventId", Updates, event, map[string]any{"startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute))})
 		case n%p.load.RareEvery == 0 && i == p.load.Events-1:
@@ -119,7 +122,7 @@ func (p *person) planSeries(morning time.Time) {
 	}
 }
 
-func (p *person) planTasks(morning time.Time) {
+func (p *person) planTasks(n int, morning time.Time) {
 	for i := range p.load.Tasks {
 		at := p.awake(morning)
 		body := map[string]any{"title": p.title("Finish"), "priority": 1 + p.luck.IntN(5)}
@@ -129,16 +132,10 @@ func (p *person) planTasks(morning time.Time) {
 		if i >= p.load.UndatedTasks {
 			body["dueUtc"], body["dueTzid"] = stamp(p.after(at, day, 7*day)), zone
 		}
-		if last := p.load.Tasks - 1 - i; last < p.load.RemindingTasks {
-			body["reminderMinutes"] = []int{30}
-		}
 		task := &thing{}
-		p.linked(i < p.load.LinkedTasks, at, "create a task", "/v1/tasks", "taskId", task, body)
-		changed := p.after(at, 10*time.Minute, 5*time.Hour)
-		if i < p.load.StartedTasks {
-			p.patch(changed, "start a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"status": entity.StatusInProgress})
-		} else if i < p.load.StartedTasks+p.load.RetitledTasks {
-			p.patch(changed, "retitle a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"title": p.title("Hand in")})
+		p.create(at, "create a task", "/v1/tasks", "taskId", task, body)
+		if p.changes(n) && i < p.load.StartedTasks {
+			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "start a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"status": entity.StatusInProgress})
 		}
 		if i < p.load.CompletedTasks {
 			p.patch(p.awake(morning.Add(day)), "complete a task", "/v1/tasks/", "taskId", LifeCycle, task, map[string]any{"status": entity.StatusCompleted})
@@ -152,35 +149,26 @@ func (p *person) planReminders(morning time.Time) {
 		trigger := p.after(at, 30*time.Minute, 3*time.Hour)
 		reminder := &thing{}
 		p.create(at, "create a reminder", "/v1/reminders", "reminderId", reminder, map[string]any{"title": p.title("Call"), "triggerUtc": stamp(trigger), "tzid": zone})
-		verb := ""
-		switch {
-		case i < p.load.CompletedReminders:
-			verb = "complete"
-		case i < p.load.CompletedReminders+p.load.DismissedReminders:
-			verb = "dismiss"
-		default:
+		if i >= p.load.CompletedReminders {
 			continue
 		}
 		p.plan.put(p.after(trigger, 2*time.Minute, 30*time.Minute), func(ctx context.Context, w *world) error {
 			_, err := w.send(ctx, request{
-				activity: Activity{verb + " a reminder", LifeCycle}, function: commandFunction, user: p.id,
-				method: http.MethodPost, path: "/v1/reminders/" + reminder.id + "/" + verb,
+				activity: Activity{"complete a reminder", LifeCycle}, function: commandFunction, user: p.id,
+				method: http.MethodPost, path: "/v1/reminders/" + reminder.id + "/complete",
 			}, "")
 			return err
 		})
 	}
 }
 
-func (p *person) planNotes(morning time.Time) {
+func (p *person) planNotes(n int, morning time.Time) {
 	for i := range p.load.Notes {
 		at := p.awake(morning)
-		length := 300 + p.luck.IntN(300)
-		if p.luck.IntN(5) == 0 {
-			length = 2000
-		}
+		length := 100 + p.luck.IntN(300)
 		note := &thing{}
 		p.linked(i < p.load.LinkedNotes, at, "create a note", "/v1/notes", "noteId", note, map[string]any{"title": p.title("Thoughts"), "body": p.text(length)})
-		if i < p.load.EditedNotes {
+		if p.changes(n) && i < p.load.EditedNotes {
 			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "edit a note", "/v1/notes/", "noteId", Updates, note, map[string]any{"body": p.text(length + 80)})
 		}
 	}

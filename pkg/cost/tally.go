@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -90,9 +91,10 @@ func (t *Taken) Units() Units {
 	return sum
 }
 
-// tally keeps the counts. It is for one goroutine.
+// tally keeps the counts. It is for one goroutine, but for what an invocation does side by side: calls, and what it logs.
 type tally struct {
 	model   Model
+	mu      sync.Mutex // over what such calls count
 	taken   map[Activity]*Taken
 	current *Taken
 	running *invocation
@@ -135,6 +137,8 @@ func (t *tally) invoke(function string, call func() error) error {
 
 // Write counts what the running function logs.
 func (t *tally) Write(line []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.running != nil {
 		t.running.work.LogBytes += int64(len(line))
 	}
@@ -143,6 +147,12 @@ func (t *tally) Write(line []byte) (int, error) {
 
 // waits adds the time that a call of a service takes to the running invocation.
 func (t *tally) waits(ms float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(ms)
+}
+
+func (t *tally) add(ms float64) {
 	if t.running != nil {
 		t.running.ms += ms
 	}
@@ -151,6 +161,8 @@ func (t *tally) waits(ms float64) {
 // uses returns the observer of somebody's store.
 func (t *tally) uses(who string) table.Observer {
 	return func(u table.Usage) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		units := t.current.Table[who]
 		if units == nil {
 			units = &Units{}
@@ -169,7 +181,7 @@ func (t *tally) uses(who string) table.Observer {
 			ms = t.model.WriteMilliseconds
 		}
 		units.add(more)
-		t.waits(ms)
+		t.add(ms)
 	}
 }
 

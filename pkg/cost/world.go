@@ -111,9 +111,14 @@ func (w *world) logOf(function string) *slog.Logger {
 	if w.logs[function] == nil {
 		names := map[string]string{slog.TimeKey: "timestamp", slog.MessageKey: "message"}
 		lines := slog.NewJSONHandler(w.tally, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-			if name := names[a.Key]; name != "" && len(groups) == 0 {
-				a.Key = name
+			name := names[a.Key]
+			if name == "" || len(groups) > 0 {
+				return a
 			}
+			if a.Key == slog.TimeKey { // as long as it is there, and the same for the same replay
+				return slog.String(name, w.now.Format("2006-01-02T15:04:05.000000000Z"))
+			}
+			a.Key = name
 			return a
 		}})
 		w.logs[function] = slog.New(lines).With(slog.String("function", function), slog.String("invocationId", uuid.Nil.String()))
