@@ -86,7 +86,7 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 
 	require.Equal(t, http.StatusOK, f.request(w.payload("query-health")).StatusCode)
 	require.Equal(t, http.StatusNotFound, f.request(w.payload("query-task")).StatusCode, "reads are the query function's")
-	f.requireCounted(metric.ClientErrors, 1)
+	f.kill()
 	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
 	require.Len(t, lines, f.count, "one for each request")
 	for _, line := range lines {
@@ -95,6 +95,10 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 		}
 		require.NotContains(t, line, user, "nobody learns ids from a log")
 	}
+
+	f = w.start(env.Command)
+	require.Equal(t, http.StatusPreconditionFailed, f.request(w.payload("command-update-task")).StatusCode)
+	f.requireCounted(metric.ClientErrors, 1)
 }
 
 func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
