@@ -29,6 +29,9 @@ func filesOf(t *testing.T, pattern string) []string {
 	return paths
 }
 
+// payloadName is how events/README.md writes a payload's file.
+var payloadName = regexp.MustCompile("`([a-z-]+)\\.json`")
+
 // described reads events/README.md: which functions a payload, named without its ending, is for.
 func described(t *testing.T) map[string][]env.Function {
 	t.Helper()
@@ -46,7 +49,7 @@ func described(t *testing.T) map[string][]env.Function {
 				functions = append(functions, f)
 			}
 		}
-		for _, name := range regexp.MustCompile("`([a-z-]+)\\.json`").FindAllStringSubmatch(cells[1], -1) {
+		for _, name := range payloadName.FindAllStringSubmatch(cells[1], -1) {
 			require.NotEmpty(t, functions, "%s is for nobody", name[1])
 			out[name[1]] = functions
 		}

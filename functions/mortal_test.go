@@ -39,14 +39,14 @@ func (d *doom) before(t *testing.T, address string) string {
 	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // a client that dies is what it is for
 	over, end := context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		dead, carryOut := d.next()
+		dead, last := d.next()
 		if !dead {
 			proxy.ServeHTTP(w, r)
 			return
 		}
-		if carryOut {
+		if last != nil {
 			proxy.ServeHTTP(httptest.NewRecorder(), r)
-			d.strike()
+			close(last)
 		}
 		select { // no answer
 		case <-r.Context().Done():
@@ -67,30 +67,26 @@ func (d *doom) arm(n int, carryOut bool) {
 	d.left, d.carryOut, d.struck = n, carryOut, make(chan struct{})
 }
 
-// next counts a request. Those of a dead program get nowhere; the last before is carried out if doom has it so.
-func (d *doom) next() (dead, carryOut bool) {
+// next counts a request. Those of a dead program get nowhere. The last before is carried out if doom has it so; then it comes
+// with what is to be closed behind it.
+func (d *doom) next() (dead bool, last chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.left == 0:
-		return false, false
+		return false, nil
 	case d.left > 1:
 		d.left--
-		return false, false
+		return false, nil
 	case d.left < 0:
-		return true, false
+		return true, nil
 	}
 	d.left = -1
-	if !d.carryOut {
-		close(d.struck)
+	if d.carryOut {
+		return true, d.struck
 	}
-	return true, d.carryOut
-}
-
-func (d *doom) strike() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	close(d.struck)
+	return true, nil
 }
 
 // fallen reports whether it has happened.
