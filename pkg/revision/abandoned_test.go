@@ -1,12 +1,14 @@
 package revision_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/revision"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -109,4 +111,43 @@ func TestRowsThatArriveAfterTheirRemovalAreFoundAsWell(t *testing.T) {
 	removed, err = b.publisher.Remove(b.ctx, found[0])
 	b.NoError(err)
 	b.Equal(1, removed)
+}
+
+func TestASnapshotThatIsPublishedWhileItIsJudgedIsNoStray(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	writer := newActor(b.store, func([]table.Action) {})
+	theirs := notes(revision.NewPublisher(revision.Config{Store: writer, Now: b.clock, NewID: b.newID, Inline: 10}))
+	var made revision.Result[[]string]
+	busy := writer.begin(func() {
+		var err error
+		made, err = theirs.Commit(b.ctx, revision.Request[[]string]{
+			Repository: today, Source: "hand",
+			Build: func(context.Context, []string, time.Time) ([]string, error) { return words(40), nil },
+		})
+		b.NoError(err)
+	})
+	for busy && writer.during != "Transact" {
+		busy = writer.proceed(done)
+	}
+	b.True(busy, "the rows are there, and the revision is not")
+	drafts, err := b.store.Query(b.ctx, table.Query{Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()}})
+	b.NoError(err)
+	b.Len(drafts.Items, 1)
+	draft, err := entity.ParseRepositoryRow(drafts.Items[0].Key())
+	b.NoError(err)
+	gets := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Get" && c.Stage == memory.After {
+			if gets++; gets == 1 {
+				busy = writer.proceed(done)
+			}
+		}
+		return nil
+	}
+	_, stray, err := b.publisher.Stray(b.ctx, today.TodoKey(draft.RevisionID, 1, "w000"))
+	b.NoError(err)
+	b.False(stray)
+	b.False(busy)
+	b.Equal(draft.RevisionID, made.RevID)
 }
