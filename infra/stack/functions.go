@@ -26,9 +26,13 @@ func functionName(f env.Function) string { return prefix + string(f) }
 // construct is the function's name in the stack.
 func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
 
-// isTraced says that X-Ray samples the function: where a user waits. What happens behind is followed by the trace ids of the
-// log, across the stream and the scheduler, where X-Ray loses the thread.
-func isTraced(f env.Function) bool { return f == env.Command || f == env.Query }
+// isTraced says that X-Ray samples the function: where a user waits, and only where nobody pays for many of them. A function
+// cannot choose its sampling: Lambda takes a request each second and a twentieth of the others, some four million a month, at $5
+// a million (docs/cost.md). What happens behind is followed by the trace ids of the log, across the stream and the scheduler,
+// where X-Ray loses the thread.
+func (d *deployment) isTraced(f env.Function) bool {
+	return !d.settings.Protected && (f == env.Command || f == env.Query)
+}
 
 func (d *deployment) addFunction(f env.Function) {
 	log := d.log(construct(f)+"Log", "/aws/lambda/"+functionName(f))
@@ -53,7 +57,7 @@ func (d *deployment) addFunction(f env.Function) {
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
 	}
-	if isTraced(f) {
+	if d.isTraced(f) {
 		props.Tracing = awslambda.Tracing_ACTIVE
 	}
 	if d.settings.Protected && s.Reserved > 0 {

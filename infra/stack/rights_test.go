@@ -173,7 +173,9 @@ func lambdas(t *template, f env.Function) []right {
 	table, parking := t.one(tableType), t.named("Parking", "AWS::S3::Bucket").attribute("Arn")
 	switch f {
 	case env.Command, env.Query:
-		out = append(out, right{[]string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"}, nil})
+		if !t.settings.Protected {
+			out = append(out, right{[]string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"}, nil})
+		}
 	case env.Projections, env.Effects:
 		out = append(out,
 			right{[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, []string{table.attribute("StreamArn")}, nil},

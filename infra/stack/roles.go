@@ -33,7 +33,7 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	suppress(role, "AwsSolutions-IAM5",
 		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the group.",
 		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
-	if isTraced(f) {
+	if d.isTraced(f) {
 		suppress(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are on everything or on nothing.", "Resource::*")
 	}
 	return role
@@ -100,7 +100,7 @@ func within(resource string, parts []string) []string {
 // lambdaStatements are for what Lambda does in the function's name.
 func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []awsiam.PolicyStatement {
 	out := []awsiam.PolicyStatement{allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{*log.LogGroupArn()}, nil)}
-	if isTraced(f) {
+	if d.isTraced(f) {
 		// X-Ray knows no resources (Service Authorization Reference, "Actions defined by AWS X-Ray").
 		out = append(out, allow([]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, []string{"*"}, nil))
 	}
