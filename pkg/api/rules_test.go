@@ -172,8 +172,11 @@ func TestEachBrokenRuleIsAProblemOfItsOwnAndNothingIsWritten(t *testing.T) {
 	// Text that is none does not come as far as a rule: the document is malformed.
 	r.want(400, post("/v1/values/revisions", strings.Replace(grown(head), "Run", "\xff", 1)))
 	r.rules["text"], r.rules["message-text"] = true, true
+	document, err := os.ReadFile("../../docs/repositories.md")
+	require.NoError(t, err)
 	for _, rule := range declaredRules(t) {
 		require.Contains(t, r.rules, rule, "every rule is broken here once")
+		require.Contains(t, string(document), "`"+rule+"`", "every rule is named in the document")
 	}
 	t.Logf("%d rules", len(r.rules))
 }
