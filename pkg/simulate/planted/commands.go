@@ -12,6 +12,8 @@ func ofCommands() []Mistake {
 			"if version := before.Int(entity.AttrVersion); c.expected != nil && *c.expected != version {", "if version := before.Int(entity.AttrVersion); c.expected != nil && *c.expected > version {"}}},
 		{"command-version-not-asked", "version = :expected on every change", []Edit{{editing,
 			"condition := table.AtVersion(stored.Int(entity.AttrVersion))", "condition := table.Exists()"}}},
+		{"command-settings-look-counted", "statsWritten: every other writer of the row takes it off", []Edit{{"pkg/command/updateme.go",
+			"takenOff: []string{entity.AttrStatsWritten},", "takenOff: nil,"}}},
 		{"command-ttl-seen-only", "every write of a command removes ttl, whether its read saw one or not", []Edit{{"pkg/table/diff.go",
 			"if !after.Has(entity.AttrTTL) {\n\t\tu.Remove", "if before.Has(entity.AttrTTL) && !after.Has(entity.AttrTTL) {\n\t\tu.Remove"}}},
 		{"command-receipt-not-put", "a request that is repeated under its key is carried out once", []Edit{{"pkg/command/commit.go",
