@@ -22,6 +22,7 @@ const (
 // Line is one line of a bill.
 type Line struct {
 	What     string  `json:"what"`
+	Price    string  `json:"price"` // its name in the price list
 	Basis    Basis   `json:"basis"`
 	Quantity float64 `json:"quantity"`
 	Unit     string  `json:"unit"`
@@ -53,6 +54,8 @@ type Bill struct {
 	// Table is like for like with the source document's estimate: creates and updates with every index, ledger row and
 	// transaction, its reads, a month's storage.
 	Table Part `json:"table"`
+	// Compared is Table by the headings of that estimate.
+	Compared []Comparison `json:"compared"`
 	// LifeCycle is what else the table is used for, and Rest every other service, for everything.
 	LifeCycle Part `json:"lifeCycle"`
 	Rest      Part `json:"rest"`
@@ -85,15 +88,17 @@ type biller struct {
 
 func (b biller) line(what, price string, basis Basis, quantity float64) Line {
 	p := b.prices.Prices[price]
-	return Line{what, basis, quantity, p.Unit, p.of(quantity), p.whole(quantity)}
+	return Line{what, price, basis, quantity, p.Unit, p.of(quantity), p.whole(quantity)}
 }
 
 // NewBill puts prices to a month.
 func NewBill(m *Month, prices Prices) Bill {
 	b := biller{m, prices}
+	table := Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed}
 	return Bill{
 		Prices:    prices,
-		Table:     Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed},
+		Table:     table,
+		Compared:  compare(table),
 		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 
@@ -180,7 +185,7 @@ func (b biller) rest() []Line {
 func watched() float64 {
 	n := 0
 	for _, a := range alarm.All() {
-		n += len(a.Of) * max(1, len(a.Operations))
+		n += a.Metrics()
 	}
 	return float64(n)
 }

@@ -3,42 +3,51 @@ package cost
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 )
 
 // Print writes the bill as a table, beside the source document's figures.
 func (b Bill) Print(out io.Writer, m *Month) error {
-	fmt.Fprintf(out, "%d users, %d days, %d of the users replayed; prices: %s, %s\n", m.Load.Users, m.Load.Days, m.Users, b.Prices.Source, b.Prices.AsOf)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d users, %d days, %d of the users replayed; prices: %s, %s\n", m.Load.Users, m.Load.Days, m.Users, b.Prices.Source, b.Prices.AsOf)
 	for _, p := range []Part{b.Table, b.LifeCycle, b.Rest} {
-		fmt.Fprintf(w, "\n%s\t\t\t\t\t\n", p.Name)
+		fmt.Fprintf(&text, "\n%-40s %-8s %10s %-25s %9s %9s\n", p.Name, "", "", "", b.Prices.Currency, "paid")
 		for _, l := range p.Lines {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t\n", l.What, l.Basis, quantity(l.Quantity), l.Unit, l.Whole, remission(l))
+			fmt.Fprintf(&text, "  %-38s %-8s %10s %-25s %9.2f %9.2f\n", l.What, l.Basis, quantity(l.Quantity), l.Unit, l.Whole, l.Cost)
 		}
 		cost, whole := p.Cost()
-		fmt.Fprintf(w, "together\t\t\t\t%.2f\t%s\t\n", whole, remission(Line{Cost: cost, Whole: whole}))
-		if p.Claimed > 0 {
-			fmt.Fprintf(w, "the source document\t\t\t\t%.2f\t\t\n", p.Claimed)
-		}
+		b.printSum(&text, "together", whole, cost)
 	}
 	cost, whole := b.Cost()
-	fmt.Fprintf(w, "\nall together\t\t\t\t%.2f\t%s\t\n", whole, remission(Line{Cost: cost, Whole: whole}))
-	if err := w.Flush(); err != nil {
+	text.WriteByte('\n')
+	b.printSum(&text, "all together", whole, cost)
+	b.printCompared(&text)
+	b.printActivities(&text)
+	if _, err := io.WriteString(out, text.String()); err != nil {
 		return fmt.Errorf("print the bill: %w", err)
 	}
-	return b.printActivities(out)
+	return nil
 }
 
-func (b Bill) printActivities(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "\n\t\ttimes\tread units\twrite units\tof the table\twith everything else\ta million\t\n")
+func (Bill) printSum(out io.Writer, what string, whole, paid float64) {
+	fmt.Fprintf(out, "%-40s %45s %9.2f %9.2f\n", what, "", whole, paid)
+}
+
+func (b Bill) printCompared(out io.Writer) {
+	fmt.Fprintf(out, "\n%-40s %9s %9s %9s\n", "like for like with the source document", b.Prices.Currency, "it states", "its items")
+	var ours, items float64
+	for _, c := range b.Compared {
+		fmt.Fprintf(out, "  %-38s %9.2f %9.2f %9.2f\n", c.Heading, c.Ours, c.Stated, c.Itemised)
+		ours, items = ours+c.Ours, items+c.Itemised
+	}
+	fmt.Fprintf(out, "%-40s %9.2f %9.2f %9.2f\n", "together", ours, b.Table.Claimed, items)
+}
+
+func (b Bill) printActivities(out io.Writer) {
+	fmt.Fprintf(out, "\n%-40s %10s %8s %8s %9s %9s %9s\n", "one of each", "times", "read", "write", "table", "all", "a million")
 	for _, a := range b.ByActivity {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", a.Group, a.Name, quantity(a.Times), a.ReadUnits, a.WriteUnits, a.Table, a.Cost, a.Cost/a.Times*1e6)
+		fmt.Fprintf(out, "  %-38s %10s %8.2f %8.2f %9.2f %9.2f %9.2f\n", a.Name, quantity(a.Times), a.ReadUnits, a.WriteUnits, a.Table, a.Cost, a.Cost/a.Times*1e6)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print the activities: %w", err)
-	}
-	return nil
 }
 
 // quantity is a number as people read it.
@@ -50,12 +59,4 @@ func quantity(n float64) string {
 		return fmt.Sprintf("%.1f k", n/1e3)
 	}
 	return fmt.Sprintf("%.2f", n)
-}
-
-// remission is what is paid where a part is free every month; nothing where all is paid.
-func remission(l Line) string {
-	if l.Cost == l.Whole {
-		return ""
-	}
-	return fmt.Sprintf("%.2f paid", l.Cost)
 }
