@@ -30,7 +30,7 @@ type entry struct {
 // last returns the entry that stands in the sum's row.
 func (s *SumSpec) last(user string, target entity.Item) (e entry, ok bool) {
 	m := target.Map(s.LastAttr)
-	if m == nil {
+	if m.Str(lastItem) == "" {
 		return entry{}, false
 	}
 	return entry{user, m.Str(lastItem), m.Int(lastVersion), m.Str(lastContribution)}, true

@@ -4,7 +4,8 @@
 // For each item and projection one ledger row holds the version last applied (v) and the contribution applied (c). A
 // change moves the ledger row and the projection in one transaction, under the condition that the row is older than the
 // change and holds the contribution the change starts from. So at every instant the projection equals the sum of the
-// ledger's contributions, and v only grows.
+// ledger's contributions, and v only grows. A change of a sum that is alone in its batch does the same in two single writes,
+// at half the price: the ledger's entry is written into the sum's row with the sum, and then into its own (see [entry]).
 //
 // Repeating is safe because of that condition: a change that was applied finds v at or past its version and is done. Order
 // between items does not matter, because each has a row of its own. A change that arrives without its predecessors finds
