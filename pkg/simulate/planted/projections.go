@@ -4,7 +4,6 @@ const (
 	move   = "pkg/projection/move.go"
 	engine = "pkg/projection/engine.go"
 	sum    = "pkg/projection/sum.go"
-	last   = "pkg/projection/last.go"
 )
 
 // ofProjections are mistakes in the versioned contribution ledger.
@@ -50,16 +49,6 @@ func ofProjections() []Mistake {
 			"u.Set[h.spec.VersionAttr] = entity.Int(was + 1)", "u.Set[h.spec.VersionAttr] = entity.Int(was)"}}},
 		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
 			"if spec.held(targets[m.user], c.now()) {\n\t\t\tm.state", "if spec.held(targets[m.user], c.now()) && m.state == done {\n\t\t\tm.state"}}},
-		{"last-entry-forgotten", "the ledger's entry is written in one write with the sum", []Edit{{last,
-			"update.Set[s.LastAttr] = e.value()", "_ = e"}}},
-		{"last-entry-overwritten", "whoever writes the sum next sees to the row of the last entry first", []Edit{{last,
-			"if hasLast && !last.isIn(rows[lastKey]) {", "if hasLast && last.isIn(nil) {"}}},
-		{"last-entry-left-to-shared", "whoever writes the sum next sees to the row of the last entry first, in whatever way", []Edit{{engine,
-			"if err := c.keepLast(ctx, targets); err != nil {", "if err := c.keepLast(ctx, nil); err != nil {"}}},
-		{"ledger-read-before-sum", "the sum's row is read first, the ledger after it", []Edit{{last,
-			"targets, err := c.readTargets(ctx, []*move{m})\n\tif err != nil {\n\t\treturn false, err\n\t}\n\ttarget := targets[m.user]",
-			"early, _ := c.get(ctx, entity.LedgerKey(m.user, c.projection.name, m.ref.ID))\n\ttargets, err := c.readTargets(ctx, []*move{m})\n\tif err != nil {\n\t\treturn false, err\n\t}\n\ttarget := targets[m.user]"}, {last,
-			"row, again, err := c.readEntry(ctx, m, target)\n", "_, again, err = c.readEntry(ctx, m, target)\n\trow := early\n"}}},
 		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
 			"version: max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion)),", "version: e.Item.Int(entity.AttrVersion),"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
