@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 )
@@ -70,116 +69,6 @@ func (h *history) contend() {
 			h.now = h.now.Add(time.Duration(h.luck.IntN(4)) * time.Second)
 		}
 	}
-}
-
-// maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one record, a
-// repair of one user, or a cold copy needs.
-const (
-	maxStart  = 14
-	maxRepair = 100
-	maxCopy   = 6
-)
-
-// overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
-// it. Then the one goes on.
-func (h *history) overtake(b bone, r *reader) {
-	if h.luck.one(2) {
-		h.flicker(b)
-	}
-	var slow *worker
-	if h.luck.one(10) {
-		slow = h.repair(b.user)
-		h.run(slow, h.luck.IntN(maxRepair))
-	} else if batch := h.recordsOf(r, b); len(batch) > 0 {
-		slow = h.handleBeside(r, batch)
-		h.run(slow, h.luck.IntN(maxStart))
-	} else {
-		return
-	}
-	for range 1 + h.luck.IntN(2) {
-		h.run(h.send(h.requestAbout(b)), -1)
-		if h.luck.one(2) {
-			h.overtakeInCourse(b, r)
-		} else if batch := h.recordsOf(r, b); len(batch) > 0 {
-			h.run(h.handleBeside(r, batch), pick(h.luck, -1, -1, h.luck.IntN(maxStart)))
-		}
-	}
-	if !slow.ended {
-		h.run(slow, -1)
-	}
-}
-
-// overtakeInCourse has the reader come to the end of the item's records.
-func (h *history) overtakeInCourse(b bone, r *reader) {
-	for range maxAtOnce {
-		w := h.deliverNext(r, b)
-		if w == nil {
-			return
-		}
-		h.run(w, -1)
-	}
-}
-
-// flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
-func (h *history) flicker(b bone) {
-	if b.ref.Type == entity.TypeTask && h.luck.one(2) {
-		h.flickerTask(b)
-		return
-	}
-	for range 1 + h.luck.IntN(3) {
-		h.run(h.send(h.requestAbout(b)), -1)
-	}
-}
-
-// flickerTask completes a task, takes that back, and moves it.
-func (h *history) flickerTask(b bone) {
-	a := author{h, h.known.shelves[b.user]}
-	h.change(b, `{"status":"COMPLETED"}`)
-	h.change(b, `{"status":"BACKLOG"}`)
-	h.change(b, a.moveDue(a.items[b.ref.ID]))
-}
-
-// takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is still at
-// it, which may see that through before it goes on. It returns whether the item's kind has such a state.
-func (h *history) takeBack(b bone) bool {
-	var conclude, undo string
-	switch b.ref.Type {
-	case entity.TypeTask:
-		conclude, undo = `{"status":"ARCHIVED"}`, `{"status":"BACKLOG"}`
-	case entity.TypeEvent:
-		conclude, undo = `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`
-	default:
-		return false
-	}
-	h.change(b, conclude)
-	r := h.readers[slices.IndexFunc(h.readers, func(r *reader) bool { return slices.Contains(r.consumers, archive.Name) })]
-	batch := h.recordsOf(r, b)
-	if len(batch) == 0 {
-		return true
-	}
-	slow := h.handleBeside(r, batch)
-	h.run(slow, h.luck.IntN(maxCopy))
-	h.change(b, undo)
-	if h.luck.one(2) {
-		h.overtakeInCourse(b, r)
-	}
-	if !slow.ended {
-		h.run(slow, -1)
-	}
-	return true
-}
-
-// change is a patch of the item as its user sees it.
-func (h *history) change(b bone, text string) {
-	it := h.known.shelves[b.user].items[b.ref.ID]
-	if it == nil {
-		return
-	}
-	version := it.Int(entity.AttrVersion)
-	update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
-	h.run(h.send(&request{
-		name: "update " + b.ref.ID + " " + text, Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
-	}), -1)
 }
 
 // onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend for.
