@@ -27,7 +27,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package functions synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,8 +88,6 @@ build: ## build the command line as bin/nexus
 
 package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
 	$(GO) run ./functions/internal/bundle/run dist/functions
-
-functions: package
 
 synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account
 	bin/cdk synth --quiet $(CDKFLAGS)

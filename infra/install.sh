@@ -9,27 +9,16 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$root/bin/aws-cdk
 stamp=$folder/stamp
 
-fail() { echo "cdk: $*" >&2; exit 1; }
+name=cdk
+source "$root/internal/npm.sh"
 
-for tool in npm node tar; do
-  command -v "$tool" >/dev/null || fail "$tool is not installed (Node.js brings npm)"
-done
+needs_npm
 
 if [ -x "$root/bin/cdk" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$integrity" ]; then
   exit 0
 fi
 
-mkdir -p "$root/bin"
-work=$(mktemp -d "$root/bin/install.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-npm pack "aws-cdk@$version" --pack-destination "$work" --cache "$work/cache" --silent >/dev/null || fail "npm could not get aws-cdk@$version"
-archive=$(find "$work" -maxdepth 1 -name '*.tgz')
-[ -f "$archive" ] || fail "npm left no archive"
-got=$(node -e 'const c = require("crypto"), f = require("fs");
-  console.log("sha512-" + c.createHash("sha512").update(f.readFileSync(process.argv[1])).digest("base64"))' "$archive")
-[ "$got" = "$integrity" ] || fail "aws-cdk@$version has checksum $got, pinned is $integrity"
-
+fetch "aws-cdk@$version" "$integrity"
 tar -xzf "$archive" -C "$work"
 rm -rf "$work/package/lib/init-templates" # for cdk init alone; those in Go would be taken for packages of this module
 echo "$integrity" >"$work/package/stamp"

@@ -34,8 +34,7 @@ func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 	user.user = c.Token
 	s := &smoke{story: newStory(ctx, user, out.results), within: c.Within}
 	defer s.client.close()
-	err := s.play()
-	if err != nil {
+	if err := s.play(); err != nil {
 		return err
 	}
 	if s.wrong > 0 {
@@ -57,13 +56,12 @@ type smoke struct {
 	*story
 	within time.Duration
 	start  time.Time
-	before object            // the statistics
-	made   map[string]string // what is to be deleted: paths by title, in the order of their making
-	order  []string
+	before object   // the statistics
+	noteID string   // of the note that the task links to
+	made   []string // paths of what is to be deleted, in the order of their making
 }
 
 func (s *smoke) play() error {
-	s.made = map[string]string{}
 	s.place = "Smoke test"
 	s.start = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, smokeAhead).Add(9 * time.Hour)
 	s.before = s.get("/v1/me/stats")
@@ -79,15 +77,14 @@ func (s *smoke) make(plural, id, title string, body object) string {
 	body["title"] = title
 	made := s.create("/v1/"+plural, body).str(id)
 	if s.err == nil {
-		s.order = append(s.order, title)
-		s.made[title] = "/v1/" + plural + "/" + made
+		s.made = append(s.made, "/v1/"+plural+"/"+made)
 	}
 	return made
 }
 
 func (s *smoke) written() {
-	note := s.make("notes", "noteId", "Smoke note", object{"body": "to be deleted"})
-	linked := []object{{"targetType": "NOTE", "targetId": note}}
+	s.noteID = s.make("notes", "noteId", "Smoke note", object{"body": "to be deleted"})
+	linked := []object{{"targetType": "NOTE", "targetId": s.noteID}}
 	task := s.make("tasks", "taskId", "Smoke task", object{"links": linked, "dueUtc": stamp(s.start), "dueTzid": "UTC"})
 	s.make("events", "eventId", "Smoke event", object{"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC"})
 	series := s.make("series", "masterId", "Smoke series", object{
@@ -116,7 +113,7 @@ func (s *smoke) derived(what string, more int64) {
 			arrived = arrived && stats.int(name) == s.before.int(name)+n
 		}
 		if more > 0 { // the note is gone otherwise
-			arrived = arrived && s.err == nil && slices.Equal(s.backlinks(s.note()), []string{"Smoke task"})
+			arrived = arrived && s.err == nil && slices.Equal(s.backlinks(s.noteID), []string{"Smoke task"})
 		}
 		if s.err != nil {
 			return
@@ -134,15 +131,12 @@ func (s *smoke) derived(what string, more int64) {
 	}
 }
 
-func (s *smoke) note() string { return s.made["Smoke note"][len("/v1/notes/"):] }
-
 // deleted deletes what was made, also if something failed before.
 func (s *smoke) deleted() {
 	failed := s.err
 	var errs []error
-	for _, title := range slices.Backward(s.order) {
+	for _, path := range slices.Backward(s.made) {
 		s.err = nil
-		path := s.made[title]
 		it := s.get(path)
 		if master := it.object("master"); master != nil {
 			it = master

@@ -1,8 +1,6 @@
 package metric
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"nexus/pkg/table"
@@ -43,12 +41,21 @@ func (w *Writer) Add(dimension, value string, values Values, used table.Uses) {
 	}
 	sum.add(values, used)
 	now := w.now()
-	wakes := slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(name string) bool { return urgent(name) && values[name] != 0 })
-	if !wakes && now.Sub(sum.written) < gatherFor {
+	if !values.wake() && now.Sub(sum.written) < gatherFor {
 		return
 	}
 	w.Write(dimension, value, sum.values, sum.used)
 	w.kept[key] = &gathered{written: now}
+}
+
+// wake reports whether an alarm may wait for one of the values.
+func (v Values) wake() bool {
+	for name, n := range v {
+		if n != 0 && urgent(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *gathered) add(values Values, used table.Uses) {
@@ -63,6 +70,6 @@ func (s *gathered) add(values Values, used table.Uses) {
 		}
 	}
 	for op, use := range used {
-		s.used[op] = table.Uses{"": s.used[op], op: use}.Sum()
+		s.used[op] = s.used[op].Plus(use)
 	}
 }

@@ -38,13 +38,19 @@ type Uses map[string]Use
 func (u Uses) Sum() Use {
 	var sum Use
 	for _, one := range u {
-		sum.Calls += one.Calls
-		sum.Rows += one.Rows
-		sum.ReadUnits += one.ReadUnits
-		sum.WriteUnits += one.WriteUnits
-		sum.IndexWriteUnits += one.IndexWriteUnits
+		sum = sum.Plus(one)
 	}
 	return sum
+}
+
+// Plus returns both together.
+func (u Use) Plus(other Use) Use {
+	u.Calls += other.Calls
+	u.Rows += other.Rows
+	u.ReadUnits += other.ReadUnits
+	u.WriteUnits += other.WriteUnits
+	u.IndexWriteUnits += other.IndexWriteUnits
+	return u
 }
 
 // Meter adds up what its owner consumes. The zero Meter shows nothing yet. It is safe for concurrent use.

