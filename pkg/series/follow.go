@@ -11,6 +11,22 @@ import (
 	"nexus/pkg/recurrence"
 )
 
+// Follow returns the rule and the end (rruleUntil) that a series is to have when its start is moved: what becomes of the
+// shape before, where after has the new start. A field that the change sends itself is named in sent and taken from after.
+// The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
+func Follow(before, after entity.Item, sent ...string) (rule string, end time.Time) {
+	rule = after.Str(entity.AttrRRule)
+	if !slices.Contains(sent, entity.AttrRRule) {
+		rule = FollowStart(before, after)
+	}
+	if slices.Contains(sent, entity.AttrRRuleUntil) {
+		end, _ = after.Time(entity.AttrRRuleUntil)
+		return rule, end
+	}
+	end, _ = FollowEnd(before, after)
+	return rule, end
+}
+
 // FollowStart returns the rule that a series is to have when its start is moved and nobody says what becomes of the rule.
 //
 // Each day of the week or month, and of a yearly rule each month, that the rule names because the old start lies there
