@@ -15,6 +15,7 @@ type devCommand struct {
 	Data      string `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
 	Store     string `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
 	Endpoint  string `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
+	Show      bool   `name:"show-endpoint" help:"Let GET /dev/info tell the engine's address, for other tools. The engine answers every page of a browser that knows it."`
 	Ephemeral bool   `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -22,7 +23,8 @@ type devCommand struct {
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
-		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+		ShowEndpoint: c.Show,
+		Log:          slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {

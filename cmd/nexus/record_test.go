@@ -19,7 +19,9 @@ import (
 // runningSystem is an ephemeral platform on a free port.
 func runningSystem(t *testing.T, store local.Store) string {
 	t.Helper()
-	p, err := local.Start(t.Context(), local.Options{Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0"})
+	p, err := local.Start(t.Context(), local.Options{
+		Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", ShowEndpoint: true,
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop(context.WithoutCancel(t.Context()))) })
 	return p.URL()

@@ -17,7 +17,7 @@ type backend struct {
 
 	stream    string // ARN
 	tableName string
-	endpoint  string // for other tools; empty for the memory store
+	endpoint  string // for other tools, if they may know it; empty for the memory store
 
 	// newSource returns a source of the stream for one reader.
 	newSource func() eventsource.Source

@@ -234,8 +234,12 @@ func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, out)
 }
 
-// getInfo says where everything is, for those who want to look with other tools.
+// getInfo says where everything is, for other tools. It tells the engine's address only if the options allow it.
 func (p *Platform) getInfo(w http.ResponseWriter, _ *http.Request) error {
+	endpoint := p.backend.endpoint
+	if p.options.Endpoint == "" && !p.options.ShowEndpoint {
+		endpoint = ""
+	}
 	return answer(w, struct {
 		URL       string    `json:"url"`
 		Store     Store     `json:"store"`
@@ -248,7 +252,7 @@ func (p *Platform) getInfo(w http.ResponseWriter, _ *http.Request) error {
 		StartedAt time.Time `json:"startedAt"` // by the machine's clock
 		Missed    int       `json:"missed"`    // reminders more than a day late since then
 	}{
-		p.URL(), p.options.Store, p.backend.endpoint, p.backend.tableName, p.backend.stream, indexNames(), p.options.DataDir,
+		p.URL(), p.options.Store, endpoint, p.backend.tableName, p.backend.stream, indexNames(), p.options.DataDir,
 		p.options.Ephemeral || p.options.Store == Memory, p.started.UTC().Truncate(time.Second),
 		p.reminded.all()[reminders.Missed],
 	})

@@ -80,8 +80,11 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	base := newTransport()
-	base.Proxy = nil
+	if !engine.Secluded {
+		log.Warn("the engine listens on 127.0.0.1: each program of this machine, and a page in its browser that tries every port, " +
+			"can read and write the data")
+	}
+	base := running.Transport()
 	var sweeper *engine.Sweeper
 	stop := func(ctx context.Context) error {
 		var errs []error
@@ -97,7 +100,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 		}
 	}()
 	// The sweeper tells the transport which removals were its own, so it has to do without that transport itself.
-	plain := dynamo.New(dynamo.NewClient(serviceConfig(running.Endpoint(), base)))
+	plain := dynamo.New(dynamo.NewClient(serviceConfig(engine.Internal, base)))
 	var taken []entity.Item
 	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(_ context.Context, at time.Time) ([]entity.Item, error) {
 		taken = rows.take(at)
@@ -106,7 +109,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	b, err := openTable(ctx, running.Endpoint(), engine.Transport(base, engine.Options{Removals: sweeper}), log)
+	b, err := openTable(ctx, engine.Internal, engine.Transport(base, engine.Options{Removals: sweeper}), log)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +124,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 		}
 		return count, err
 	}
+	b.endpoint = running.Endpoint()
 	b.done, b.err, b.stop = running.Done(), running.Err, stop
 	return b, nil
 }
@@ -153,6 +157,7 @@ func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*bac
 		base.CloseIdleConnections()
 		return nil, err
 	}
+	b.endpoint = endpoint
 	b.stop = func(context.Context) error {
 		base.CloseIdleConnections()
 		return nil
@@ -173,7 +178,7 @@ func openTable(ctx context.Context, endpoint string, transport http.RoundTripper
 	return &backend{
 		newStore: func(o table.Observer) table.Store { return dynamo.New(client, dynamo.WithObserver(o)) },
 		walker:   dynamo.NewWalker(client),
-		stream:   stream, tableName: schema.Name, endpoint: endpoint,
+		stream:   stream, tableName: schema.Name,
 		newSource: func() eventsource.Source {
 			return streams.New(onStream, stream, func(gap streams.Gap) {
 				log.Error("records of the stream were trimmed before they were read", "shard", gap.Shard, "after", gap.After)

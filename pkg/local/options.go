@@ -42,6 +42,9 @@ type Options struct {
 	// Endpoint is the base URL of another DynamoDB-compatible service to use in the engine's place. Time is real then: rows
 	// expire when the service removes them, and the clock cannot be moved.
 	Endpoint string
+	// ShowEndpoint lets GET /dev/info tell the engine's address, for other tools on this machine. The engine answers pages of
+	// every origin, so the address is told only when it was asked for at the start.
+	ShowEndpoint bool
 	// Ephemeral keeps the data in a temporary directory that is removed at the end.
 	Ephemeral bool
 	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.

@@ -31,7 +31,7 @@ type system struct {
 // startSystem starts a platform that is stopped with the test.
 func startSystem(t *testing.T, options local.Options) *system {
 	t.Helper()
-	options.Addr = "127.0.0.1:0"
+	options.Addr, options.ShowEndpoint = "127.0.0.1:0", true
 	p, err := local.Start(t.Context(), options)
 	require.NoError(t, err)
 	s := clientOf(t, p)

@@ -78,10 +78,9 @@ func TestSettlingInVainSaysWhatIsBehind(t *testing.T) {
 	require.EqualValues(t, 1, s.must("GET", "/dev/lag", nil)["schedulesDue"])
 }
 
-func TestAnEngineThatDiesEndsThePlatformWithAReport(t *testing.T) {
-	t.Parallel()
-	s, dir := onEngine(t, local.Options{})
-	s.task("acknowledged")
+// killEngine kills the engine of the platform with that data directory.
+func killEngine(t *testing.T, dir string) {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "engine", "engine.lock"))
 	require.NoError(t, err)
 	var held struct {
@@ -93,6 +92,13 @@ func TestAnEngineThatDiesEndsThePlatformWithAReport(t *testing.T) {
 	engine, err := os.FindProcess(held.Engine.PID)
 	require.NoError(t, err)
 	require.NoError(t, engine.Kill())
+}
+
+func TestAnEngineThatDiesEndsThePlatformWithAReport(t *testing.T) {
+	t.Parallel()
+	s, dir := onEngine(t, local.Options{})
+	s.task("acknowledged")
+	killEngine(t, dir)
 	select {
 	case <-s.Done():
 	case <-time.After(10 * time.Second):

@@ -77,7 +77,7 @@ func freeAddress(t testing.TB) string {
 func (s *system) start() {
 	s.t.Helper()
 	p := begin(s.t, launch{
-		args: append([]string{"dev", "--addr", s.addr}, s.args...),
+		args: append([]string{"dev", "--addr", s.addr, "--show-endpoint"}, s.args...),
 		env:  append(os.Environ(), engineVariable(s.t)),
 		dir:  s.t.TempDir(), // nothing may depend on where it is started
 	})

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -99,7 +98,7 @@ func (c *child) read(from io.Reader, log *slog.Logger) {
 
 // awaitReady waits until the process says that it listens, and asks it once. The word of the process comes first: on the
 // port alone another engine might answer.
-func (c *child) awaitReady(ctx context.Context, port int) error {
+func (c *child) awaitReady(ctx context.Context, where address) error {
 	select {
 	case <-c.ready:
 	case <-c.done:
@@ -107,26 +106,26 @@ func (c *child) awaitReady(ctx context.Context, port int) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the engine to listen: %w", ctx.Err())
 	}
-	version, err := probe(ctx, port)
+	version, err := probe(ctx, where)
 	if err != nil {
 		return err
 	}
 	if version == "" {
-		return fmt.Errorf("port %d does not answer as the engine does", port)
+		return fmt.Errorf("port %d of %s does not answer as the engine does", where.port, where.host)
 	}
 	return nil
 }
 
-// probe asks whoever listens on the port for the engine's version; it is empty if it is no engine.
-func probe(ctx context.Context, port int) (version string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+strconv.Itoa(port)+"/", nil)
+// probe asks the process that listens at the address for the engine's version; it is empty if it is no engine.
+func probe(ctx context.Context, where address) (version string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+where.String()+"/", nil)
 	if err != nil {
 		return "", err
 	}
 	transport := &http.Transport{DisableKeepAlives: true} // no proxy: it is this machine
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
-		return "", fmt.Errorf("probe engine on port %d: %w", port, err)
+		return "", fmt.Errorf("probe engine on port %d: %w", where.port, err)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is read from it
 	return answer.Header.Get("X-Dynoxide-Version"), nil

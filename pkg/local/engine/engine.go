@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -40,7 +39,7 @@ type Config struct {
 // Engine is a running engine.
 type Engine struct {
 	child     *child
-	port      int
+	where     address
 	lock      *dataLock
 	dir       string
 	ephemeral string // the directory to remove in the end; empty if the data are kept
@@ -64,7 +63,7 @@ func Start(ctx context.Context, config Config) (*Engine, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{direct: directTransport()}
+	e := &Engine{}
 	dir := config.DataDir
 	if dir == "" {
 		temporary, err := os.MkdirTemp("", "nexus-engine-")
@@ -107,17 +106,17 @@ func (e *Engine) start(ctx context.Context, binary, dir string, log *slog.Logger
 	return nil
 }
 
-// launch makes one attempt, on one port.
+// launch makes one attempt, at one address.
 func (e *Engine) launch(ctx context.Context, binary, file string, log *slog.Logger) error {
-	port, err := freePort(ctx)
+	where, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	if err := e.lock.announce(port); err != nil {
+	if err := e.lock.announce(where); err != nil {
 		return err
 	}
 	started, err := startChild(binary, []string{
-		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--db-path", file,
+		"--host", where.host, "--port", strconv.Itoa(where.port), "--db-path", file,
 	}, log)
 	if err != nil {
 		return err
@@ -125,26 +124,20 @@ func (e *Engine) launch(ctx context.Context, binary, file string, log *slog.Logg
 	if err := e.lock.record(ctx, started.process.Pid); err != nil {
 		return errors.Join(err, started.end(stopBound))
 	}
-	if err := started.awaitReady(ctx, port); err != nil {
+	if err := started.awaitReady(ctx, where); err != nil {
 		return errors.Join(err, started.end(stopBound))
 	}
-	e.child, e.port = started, port
+	e.child, e.where, e.direct = started, where, directTo(where)
 	return nil
 }
 
-// freePort asks the system for a loopback port that nobody uses. Someone else may take it before the engine does; the
-// engine then ends with an error and the start tries another.
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("free loopback port: %w", err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return port, listener.Close()
-}
+// Endpoint returns the base URL for other tools on this machine. It is a secret to pages in a browser (see [Secluded]):
+// it belongs into no answer and no log.
+func (e *Engine) Endpoint() string { return "http://" + e.where.String() }
 
-// Endpoint returns the base URL for SDK clients.
-func (e *Engine) Endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(e.port) }
+// Transport returns a new transport that leads to the engine alone, for clients that ask for [Internal]. Its owner closes
+// its idle connections.
+func (e *Engine) Transport() *http.Transport { return directTo(e.where) }
 
 // DataDir returns the absolute path of the directory that holds the engine's data. Whoever keeps something that belongs to
 // them, as a sweeper does, keeps it there.

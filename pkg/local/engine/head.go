@@ -155,7 +155,7 @@ func (e *Engine) askStreams(ctx context.Context, operation string, input, output
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.Endpoint()+"/", bytes.NewReader(content))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, Internal+"/", bytes.NewReader(content))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,8 +34,10 @@ type dataLock struct {
 // holding is the content of the lock file.
 type holding struct {
 	Owner process `json:"owner"`
-	// Port is where the engine was to listen; 0 if none was started. It is written before the engine starts.
-	Port int `json:"port,omitempty"`
+	// Host and Port are where the engine was to listen; no port if none was started. They are written before the engine
+	// starts. An earlier release wrote no host: see formerHost.
+	Host string `json:"host,omitempty"`
+	Port int    `json:"port,omitempty"`
 	// Engine is written once the engine has started.
 	Engine *process `json:"engine,omitempty"`
 }
@@ -76,10 +79,18 @@ func (l *dataLock) take(ctx context.Context, dir string) error {
 	return l.write()
 }
 
+// formerHost is where the engines of a release listened whose lock file names no host.
+const formerHost = "127.0.0.1"
+
+// announced returns where the holding's engine was to listen, and whether one was started.
+func (h holding) announced() (address, bool) {
+	return address{cmp.Or(h.Host, formerHost), h.Port}, h.Port != 0
+}
+
 // announce writes down where an engine is about to listen. If the owner is killed before it could write which process
 // that is, the next one at least knows where to look.
-func (l *dataLock) announce(port int) error {
-	l.held.Port, l.held.Engine = port, nil
+func (l *dataLock) announce(where address) error {
+	l.held.Host, l.held.Port, l.held.Engine = where.host, where.port, nil
 	return l.write()
 }
 
@@ -136,7 +147,7 @@ func readHolding(file *os.File) (holding, error) {
 // stopLeftBehind ends the engine of an owner that is dead.
 func stopLeftBehind(ctx context.Context, before holding) error {
 	if before.Engine == nil {
-		return refuseUnknown(ctx, before.Port)
+		return refuseUnknown(ctx, before)
 	}
 	alive, err := isRunning(ctx, *before.Engine)
 	if err != nil || !alive {
@@ -166,15 +177,17 @@ func stopLeftBehind(ctx context.Context, before holding) error {
 }
 
 // refuseUnknown looks for an engine whose owner was killed between starting it and writing down its process.
-func refuseUnknown(ctx context.Context, port int) error {
-	if port == 0 {
+func refuseUnknown(ctx context.Context, before holding) error {
+	where, any := before.announced()
+	if !any {
 		return nil
 	}
-	version, err := probe(ctx, port)
+	version, err := probe(ctx, where)
 	if err != nil || version == "" {
 		return nil //nolint:nilerr // nobody answers there, or no engine does: nothing was left behind
 	}
-	return fmt.Errorf("%w: an engine left behind listens on port %d and its process is not known: stop it", ErrInUse, port)
+	return fmt.Errorf("%w: an engine left behind listens on port %d of %s and its process is not known: stop it",
+		ErrInUse, where.port, where.host)
 }
 
 // isRunning reports whether exactly this process still runs: pid, start and command line agree.

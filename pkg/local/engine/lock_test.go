@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
@@ -125,15 +128,45 @@ func TestAnEngineLeftBehindIsStoppedFirst(t *testing.T) {
 func TestAnEngineWhoseProcessIsUnknownIsNotGuessedAt(t *testing.T) {
 	t.Parallel()
 	left := start(t, t.TempDir())
-	port := left.Endpoint()[strings.LastIndexByte(left.Endpoint(), ':')+1:]
-	dir := t.TempDir()
-	lock := filepath.Join(dir, "engine.lock")
-	require.NoError(t, os.WriteFile(lock, []byte(`{"owner":{"pid":1},"port":`+port+`}`), 0o600))
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(left.Endpoint(), "http://"))
+	require.NoError(t, err)
+	dir := requireNotGuessedAt(t, `"host":"`+host+`","port":`+port, port)
+	require.NoError(t, left.Stop(t.Context()))
+	start(t, dir)
+}
 
+// A release before this one wrote no host, and its engine listened where everybody looks.
+func TestAnEngineOfAnEarlierReleaseIsLookedForWhereItListened(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(free.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, free.Close())
+	left := exec.Command(binary(t), "--host", "127.0.0.1", "--port", port, "--db-path", filepath.Join(t.TempDir(), "x.sqlite"))
+	require.NoError(t, left.Start())
+	end := sync.OnceFunc(func() { _ = left.Process.Kill(); _ = left.Wait() })
+	t.Cleanup(end)
+	require.Eventually(t, func() bool {
+		connection, err := net.Dial("tcp4", "127.0.0.1:"+port)
+		if err != nil {
+			return false
+		}
+		return connection.Close() == nil
+	}, 15*time.Second, 10*time.Millisecond)
+	dir := requireNotGuessedAt(t, `"port":`+port, port)
+	end()
+	start(t, dir)
+}
+
+// requireNotGuessedAt has an engine started on a directory whose lock file says no more of the one before than where it
+// was to listen, and returns the directory.
+func requireNotGuessedAt(t *testing.T, where, port string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "engine.lock"), []byte(`{"owner":{"pid":1},`+where+`}`), 0o600))
 	_, err := engine.Start(t.Context(), engine.Config{Binary: binary(t), DataDir: dir})
 	require.ErrorIs(t, err, engine.ErrInUse)
 	require.ErrorContains(t, err, "port "+port)
-
-	require.NoError(t, left.Stop(t.Context()))
-	start(t, dir)
+	return dir
 }
