@@ -22,12 +22,13 @@ LOADFLAGS ?=
 # -full takes the scale to a million items.
 SCALEFLAGS ?=
 PLANTEDFLAGS ?=
+CENSUSFLAGS  ?=
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted bench load engine icaljs build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test race soak lint fuzz sim planted census bench load engine icaljs build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +66,9 @@ sim: ## play random histories of the whole system under every fault (SEEDS, FROM
 
 planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
 	$(GO) run ./pkg/simulate/planted/run -into docs/planted.md $(PLANTEDFLAGS)
+
+census: ## tell what of the code under judgement the simulation executes (SEEDS, CENSUSFLAGS; -help lists them)
+	$(GO) run ./pkg/simulate/census/run -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
