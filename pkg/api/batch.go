@@ -22,31 +22,6 @@ const (
 
 // batchOperation is POST /v1/commands. The surface answers it by itself, because it needs the whole table.
 func batchOperation() *operation {
-	one := object{
-		{"type", "object"},
-		{"properties", object{
-			{"id", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description", "The command's idempotency key."}}},
-			{"type", object{{"type", "string"}, {"description", "The operation id in PascalCase, such as CreateTask."}}},
-			{"data", object{{"type", "object"}, {"description", "The operation's body, with its path values under their names."}}},
-			{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match, and is required where that is."}}},
-		}},
-		{"required", []string{"id", "type"}},
-		{"additionalProperties", false},
-	}
-	result := object{
-		{"type", "object"},
-		{"properties", object{
-			{"id", object{{"type", "string"}, {"description", "The command's id; empty if it had none."}}},
-			{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
-			{"entity", schemaRef(anyEntity)},
-			{"result", object{
-				{"type", "object"}, {"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one that writes to a repository tells which revisions it made, or found."},
-				{"properties", append(object{{memberEnded, schemaRef(anyEntity)}, {memberFollowing, schemaRef(anyEntity)}}, headsOfResult()...)},
-			}},
-			{"problem", schemaRef(problemSchema)},
-		}},
-		{"required", []string{"id", "status"}},
-	}
 	return &operation{
 		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
 		summary: "Carry out a batch of commands",
@@ -56,7 +31,7 @@ func batchOperation() *operation {
 			required: true, limit: maxBatch,
 			schema: object{
 				{"type", "object"},
-				{"properties", object{{"commands", object{{"type", "array"}, {"maxItems", maxCommands}, {"items", one}}}}},
+				{"properties", object{{"commands", object{{"type", "array"}, {"maxItems", maxCommands}, {"items", schemaRef(commandSchema)}}}}},
 				{"required", []string{"commands"}}, {"additionalProperties", false},
 			},
 			example: map[string]any{"commands": []any{map[string]any{
@@ -64,7 +39,7 @@ func batchOperation() *operation {
 			}}},
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A result for each command.", schema: object{
-			{"type", "object"}, {"properties", object{{"results", listOf(result)}}}, {"required", []string{"results"}},
+			{"type", "object"}, {"properties", object{{"results", listOf(schemaRef(resultSchema))}}}, {"required", []string{"results"}},
 		}}},
 	}
 }

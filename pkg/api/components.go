@@ -43,7 +43,6 @@ func answerHeaders() object {
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},
 		{headerTraceID, header("Under what the entity's last write, and everything that follows from it, is logged. Of a split that of the new series.", text)},
 		{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}, {"minimum", 0}})},
-		{"Allow", header("The resource's methods.", text)},
 		{"WWW-Authenticate", header("How to authenticate.", text)},
 	}
 }
@@ -53,7 +52,9 @@ func refusals() object {
 	var out object
 	for _, k := range problemKinds() {
 		name := strconv.Itoa(k.status)
-		if k.status == http.StatusMethodNotAllowed || slices.ContainsFunc(out, func(m member) bool { return m.name == name }) {
+		known := slices.ContainsFunc(out, func(m member) bool { return m.name == name })
+		// No operation answers the first, and each says by itself what its conflicts are.
+		if known || k.status == http.StatusMethodNotAllowed || k.status == http.StatusConflict {
 			continue
 		}
 		var docs []string
@@ -81,26 +82,18 @@ func refusal(status int, doc string) object {
 	}
 }
 
-func schemas(r *entity.Registry) object {
+func schemas(r *entity.Registry, table []*operation) object {
 	var out object
-	var all []any
-	mapping := object{}
 	for _, t := range r.Types() {
-		out = append(out, entitySchemas(t)...)
-		all = append(all, schemaRef(entityNoun(t)))
-		mapping = append(mapping, member{t.Name, "#/components/schemas/" + entityNoun(t)})
-		// Whatever else is read from entityType, it is this type's name.
-		pinType(out, t)
+		out = append(out, entitySchemas(r, t)...)
 	}
 	out = append(out, seriesSchemas(r)...)
+	out = append(out, agendaSchemas(r)...)
 	out = append(out, valuesSchemas()...)
 	out = append(out, planSchemas()...)
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
-	return append(out,
-		member{anyEntity, object{
-			{"description", "An entity of any type; entityType says which."}, {"anyOf", all},
-			{"discriminator", object{{"propertyName", entity.AttrType}, {"mapping", mapping}}},
-		}},
+	out = append(out,
+		member{anyEntity, union("An entity of any type; entityType says which.", entity.AttrType, entityVariants("", r.Types()...)...)},
 		member{linkSchema, object{
 			{"type", "object"},
 			{"properties", object{
@@ -113,7 +106,8 @@ func schemas(r *entity.Registry) object {
 		member{coldCopySchema, object{
 			{"type", "object"},
 			{"properties", object{
-				{entity.AttrType, text("The item's type.")}, {"itemId", text("The item's id.")},
+				{entity.AttrType, object{{"type", "string"}, {"enum", typeNames(r)}, {"description", "The item's type."}}},
+				{"itemId", object{{"type", "string"}, {"pattern", "^[a-z]+" + suffixPattern}, {"description", "The item's id."}}},
 				{entity.AttrVersion, object{{"type", "integer"}, {"minimum", 1}, {"description", "The version that was copied."}}},
 				{entity.AttrTitle, text("The item's title.")},
 				{"expiresAt", object{{"type", "string"}, {"format", "date-time"}, {"description", "When the item leaves, or left."}}},
@@ -122,24 +116,7 @@ func schemas(r *entity.Registry) object {
 		}},
 		member{problemSchema, problemDocument()},
 	)
-}
-
-// pinType narrows the entityType of a shown entity to its one value.
-func pinType(schemas object, t *entity.Type) {
-	for _, s := range schemas {
-		if s.name != entityNoun(t) {
-			continue
-		}
-		for _, m := range s.value.(object) {
-			if m.name == "properties" {
-				for i, p := range m.value.(object) {
-					if p.name == entity.AttrType {
-						m.value.(object)[i].value = append(object{{"const", t.Name}}, p.value.(object)...)
-					}
-				}
-			}
-		}
-	}
+	return append(out, commandSchemas(r, out, table)...)
 }
 
 func problemDocument() object {
@@ -168,7 +145,7 @@ func problemDocument() object {
 				{"required", []string{"pointer", "detail"}},
 			}}}},
 			{"currentVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "With a failed precondition: the entity's version now."}}},
-			{"currentRevId", text("With a parent that is not the present revision: which is. Absent if there is none yet.")},
+			{"currentRevId", revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},
 	}

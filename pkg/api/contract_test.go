@@ -110,18 +110,18 @@ func itemsOf(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref.Value.Items
 }
 
-// propertiesOf are the properties of a schema, through allOf, and through anyOf for the value's own type.
+// propertiesOf are the properties of a schema, and of the one of a union that the value's discriminator names.
 func propertiesOf(ref *openapi3.SchemaRef, value map[string]any) map[string]*openapi3.SchemaRef {
 	out := maps.Clone(ref.Value.Properties)
 	if out == nil {
 		out = openapi3.Schemas{}
 	}
-	for _, part := range ref.Value.AllOf {
-		maps.Copy(out, propertiesOf(part, value))
-	}
-	for _, option := range ref.Value.AnyOf {
-		if own := option.Value.Properties["entityType"]; own != nil && own.Value.Const == value["entityType"] {
-			maps.Copy(out, propertiesOf(option, value))
+	if union := ref.Value.Discriminator; union != nil {
+		name, _ := value[union.PropertyName].(string)
+		for _, option := range ref.Value.OneOf {
+			if option.Ref == union.Mapping[name].Ref {
+				maps.Copy(out, propertiesOf(option, value))
+			}
 		}
 	}
 	return out

@@ -32,11 +32,14 @@ func Document(r *entity.Registry) []byte {
 		{"openapi", "3.1.0"},
 		{"info", object{
 			{"title", "Nexus"}, {"version", "1"},
+			{"contact", object{{"name", "The operator of this deployment"}}},
+			{"license", object{{"name", "Terms of the operator"}, {"identifier", "LicenseRef-Operator"}}},
 			{"description", "Calendar, tasks, reminders, notes, values tree and daily plans of one user. Every entity has a version: it is the ETag of each answer, and a change names the version " +
 				"it was made for in If-Match. The values tree and the plans have revisions, which are committed on a parent and never change. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
 				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does not exist."},
 		}},
-		{"tags", tagsOf(table)},
+		{"servers", []any{object{{"url", "/"}, {"description", "Where this document was read."}}}},
+		{"tags", tagsOf(r, table)},
 		{"security", []any{object{{"bearer", []string{}}}}},
 		{"paths", pathsOf(r, table)},
 		{"components", object{
@@ -46,7 +49,7 @@ func Document(r *entity.Registry) []byte {
 			{"parameters", headerParameters()},
 			{"headers", answerHeaders()},
 			{"responses", refusals()},
-			{"schemas", schemas(r)},
+			{"schemas", schemas(r, table)},
 		}},
 	}
 	text, err := json.Marshal(doc)
@@ -60,16 +63,43 @@ func Document(r *entity.Registry) []byte {
 	return indented.Bytes()
 }
 
-func tagsOf(table []*operation) []any {
+func tagsOf(r *entity.Registry, table []*operation) []any {
 	var tags []any
 	var names []string
 	for _, o := range table {
 		if !slices.Contains(names, o.tag) {
 			names = append(names, o.tag)
-			tags = append(tags, object{{"name", o.tag}})
+			tags = append(tags, object{{"name", o.tag}, {"description", descriptionOfTag(r, o.tag)}})
 		}
 	}
 	return tags
+}
+
+func descriptionOfTag(r *entity.Registry, tag string) string {
+	switch tag {
+	case "agenda":
+		return "What happens in a window of time, occurrence by occurrence."
+	case "calendar":
+		return "The calendar as other calendar programs read and write it."
+	case "me":
+		return "The user's zone, preferences and statistics."
+	case "archive":
+		return "Cold copies of what has left."
+	case "values":
+		return "The values tree, a repository of revisions."
+	case "plans":
+		return "The plan of each day, a repository of revisions each."
+	case "commands":
+		return "Many changes in one request."
+	case "service":
+		return "The service itself. These need no user."
+	}
+	for _, t := range collections(r) {
+		if t.Plural == tag {
+			return "Entities of the type " + t.Name + "."
+		}
+	}
+	return "Operations about " + tag + "."
 }
 
 func pathsOf(r *entity.Registry, table []*operation) object {
@@ -158,17 +188,14 @@ func (o *operation) pathSchema(r *entity.Registry, name string) object {
 	if name == entity.LinkTargetType {
 		return object{{"type", "string"}, {"enum", typeNames(r)}}
 	}
-	prefixes := ""
+	var prefixes []string
 	for _, t := range collections(r) {
 		if t.IDAttr == name {
-			return object{{"type", "string"}, {"pattern", "^" + t.IDPrefix + suffixPattern}}
+			return object{{"type", "string"}, {"pattern", patternOfPrefixes(t.IDPrefix)}}
 		}
-		if prefixes != "" {
-			prefixes += "|"
-		}
-		prefixes += t.IDPrefix
+		prefixes = append(prefixes, t.IDPrefix)
 	}
-	return object{{"type", "string"}, {"pattern", "^(" + prefixes + ")" + suffixPattern}}
+	return object{{"type", "string"}, {"pattern", patternOfPrefixes(prefixes...)}}
 }
 
 func typeNames(r *entity.Registry) []string {

@@ -82,12 +82,13 @@ func commitPlanBody() *body {
 
 func completePlanBody() *body {
 	action := form(entity.Field{Name: memberActionID, Kind: entity.Text, Required: true, Min: 1, Max: 64, Doc: "The action, which the plan has a to-do of."})
-	return &body{form: action, schema: formSchema(action), required: true, example: map[string]any{memberActionID: exampleAction}}
+	schema := closed([]string{memberActionID}, object{{memberActionID, actionIDSchema(action.Fields[0].Doc)}})
+	return &body{form: action, schema: schema, required: true, example: map[string]any{memberActionID: exampleAction}}
 }
 
 func todoSchema() object {
 	return closed([]string{memberActionID, "classification"}, object{
-		{memberActionID, textSchema("An action of the values tree.")},
+		{memberActionID, actionIDSchema("An action of the values tree.")},
 		{"order", countSchema("Its place, from 1. It is that in the list, and may be left out.", 1, plan.MaxTodos)},
 		{"classification", enumSchema("How much it matters.", plan.Urgent, plan.Important, plan.Other)},
 		{"estimatedPomodoros", countSchema("How many pomodoros it may take.", 0, 50)},
@@ -98,12 +99,12 @@ func todoSchema() object {
 
 func blockSchema() object {
 	return closed([]string{"blockType", "startTimeIso", "endTimeIso"}, object{
-		{"blockId", textSchema("Its id; made here for a new block that has none.")},
+		{"blockId", idSchema("Its id; made here for a new block that has none.", entity.BlockPrefix)},
 		{"blockType", enumSchema("What the time is for.", plan.Meeting, plan.Pomodoro, plan.Break, plan.Buffer)},
 		{"startTimeIso", instantSchema("When it begins: on the plan's day, wherever that is.")},
 		{"endTimeIso", instantSchema("When it ends.")},
 		{memberTitle, object{{"type", "string"}, {"maxLength", 500}}},
-		{memberActionID, textSchema("Of a POMODORO: the action that it is for, one of the to-dos.")},
+		{memberActionID, actionIDSchema("Of a POMODORO: the action that it is for, one of the to-dos.")},
 		{"pomodoroIndex", countSchema("Of a POMODORO: which of the action's, from 1.", 1, 50)},
 	})
 }
@@ -121,7 +122,7 @@ func planSchemas() object {
 	part := record([]string{memberTodos, memberBlocks}, lists)
 	day := object{{memberDate, object{{"type", "string"}, {"format", "date"}}}}
 	moved := record([]string{memberActionID, "before", "after"}, object{
-		{memberActionID, textSchema("Whose to-do.")},
+		{memberActionID, actionIDSchema("Whose to-do.")},
 		{"before", object{{"type", "integer"}}}, {"after", object{{"type", "integer"}}},
 	})
 	return object{
@@ -140,9 +141,9 @@ func planSchemas() object {
 		})},
 		{planRollover, record([]string{memberPlan, memberCarried, "left"}, object{
 			{memberPlan, schemaRef(planRevision)},
-			{memberCarried, append(listOf(object{{"type", "string"}}), member{"description", "The actions whose to-dos were appended; none if nothing was to be changed, or it was done before."})},
+			{memberCarried, append(listOf(actionIDSchema("An action.")), member{"description", "The actions whose to-dos were appended; none if nothing was to be changed, or it was done before."})},
 			{"left", listOf(record([]string{memberActionID, memberReason}, object{
-				{memberActionID, textSchema("An action whose to-do is unfinished and was not appended.")},
+				{memberActionID, actionIDSchema("An action whose to-do is unfinished and was not appended.")},
 				{memberReason, enumSchema("What the values tree says of it now.", plan.LeftCompleted, plan.LeftArchived, plan.LeftDeleted, plan.LeftMissing)},
 			}))},
 		})},

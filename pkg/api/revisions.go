@@ -163,8 +163,11 @@ func rollbackBody() *body {
 		entity.Field{Name: memberRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to bring back."},
 		entity.Field{Name: memberMessage, Kind: entity.Text, Doc: "What for; made here unless given."},
 	)
+	schema := closed([]string{memberParentRevID, memberRevID}, object{
+		{memberParentRevID, revIDSchema(taken.Fields[0].Doc)}, {memberRevID, revIDSchema(taken.Fields[1].Doc)}, {memberMessage, textSchema(taken.Fields[2].Doc)},
+	})
 	return &body{
-		form: taken, schema: formSchema(taken), required: true,
+		form: taken, schema: schema, required: true,
 		example: map[string]any{memberParentRevID: exampleRevID, memberRevID: exampleRevID},
 	}
 }

@@ -23,12 +23,21 @@ func flagSchema(doc string) object { return object{{"type", "boolean"}, {"descri
 func atMost(n int, list object) object { return append(list, member{"maxItems", n}) }
 
 func record(required []string, properties object) object {
-	return object{{"type", "object"}, {"properties", properties}, {"required", required}}
+	s := object{{"type", "object"}, {"properties", properties}}
+	if len(required) > 0 {
+		s = append(s, member{"required", required})
+	}
+	return s
 }
 
 // closed is a record that takes nothing else: what a client sends.
 func closed(required []string, properties object) object {
 	return append(record(required, properties), member{"additionalProperties", false})
+}
+
+// idSchema is an id with one of the prefixes.
+func idSchema(doc string, prefixes ...string) object {
+	return object{{"type", "string"}, {"pattern", patternOfPrefixes(prefixes...)}, {"description", doc}}
 }
 
 func revIDSchema(doc string) object {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"nexus/pkg/entity"
@@ -18,6 +19,7 @@ const (
 // Names of the schemas that are no entity's.
 const (
 	anyEntity      = "AnyEntity"
+	agendaItem     = "AgendaItem"
 	linkSchema     = "Link"
 	problemSchema  = "Problem"
 	coldCopySchema = "ColdCopy"
@@ -31,7 +33,10 @@ const (
 	suffixPattern     = `_[A-Za-z0-9_-]{1,50}$`
 )
 
-func schemaRef(name string) object { return object{{"$ref", "#/components/schemas/" + name}} }
+// schemaRoot is where the named schemas stand in the document.
+const schemaRoot = "#/components/schemas/"
+
+func schemaRef(name string) object { return object{{"$ref", schemaRoot + name}} }
 
 func listOf(schema any) object { return object{{"type", "array"}, {"items", schema}} }
 
@@ -47,6 +52,22 @@ func pageSchema(item any) object {
 	}
 }
 
+// variant is one schema of a union, with the value by which it is told from the others.
+type variant struct{ value, schema string }
+
+// union is one of several schemas, each of which has a value of its own in the property.
+func union(doc, property string, variants ...variant) object {
+	options, mapping := []any{}, object{}
+	for _, v := range variants {
+		options = append(options, schemaRef(v.schema))
+		mapping = append(mapping, member{v.value, schemaRoot + v.schema})
+	}
+	return object{
+		{"description", doc}, {"oneOf", options},
+		{"discriminator", object{{"propertyName", property}, {"mapping", mapping}}},
+	}
+}
+
 // formSchema is the schema of a form.
 func formSchema(f *entity.Type) object {
 	s := object{{"type", "object"}, {"properties", properties(f.Fields, created)}}
@@ -54,24 +75,6 @@ func formSchema(f *entity.Type) object {
 		s = append(s, member{"required", names})
 	}
 	return append(s, member{"additionalProperties", false})
-}
-
-// entitySchemas are the three schemas of a type: as it is shown, created and patched. The last two are left out for what
-// clients cannot send.
-func entitySchemas(t *entity.Type) object {
-	name := entityNoun(t)
-	schemas := object{{name, objectSchema(t.Fields, shown)}}
-	if t.HasCollection() && t.Name != entity.TypeInstance { // which is made of its series, by its date
-		id := object{{"type", "string"}, {"pattern", "^" + t.IDPrefix + "_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"}, {"description", "The client's own choice."}}
-		create := objectSchema(t.Fields, created)
-		for i, m := range create {
-			if m.name == "properties" {
-				create[i].value = append(object{{t.IDAttr, id}}, m.value.(object)...)
-			}
-		}
-		schemas = append(schemas, member{name + "Create", create})
-	}
-	return append(schemas, member{name + "Patch", objectSchema(t.Fields, patched)})
 }
 
 func objectSchema(fields []entity.Field, v view) object {
@@ -92,9 +95,6 @@ func properties(fields []entity.Field, v view) object {
 			continue
 		}
 		s := valueSchema(f, v)
-		if f.Origin == entity.FromServer {
-			s = append(s, member{"readOnly", true})
-		}
 		if f.Default != nil && v == created {
 			s = append(s, member{"default", defaultOf(f)})
 		}
@@ -191,34 +191,18 @@ func listBounds(f entity.Field) object {
 	return object{{"maxItems", f.Max}}
 }
 
-// nullable lets a schema take null as well.
+// nullable lets a schema take null as well. The values of an enum stay of one type: generators make constants of them.
 func nullable(s object) object {
-	out := append(object{}, s...)
+	out := slices.Clone(s)
 	for i, m := range out {
-		switch values := m.value.(type) {
-		case string:
-			if m.name == "type" {
-				out[i].value = []string{values, "null"}
-			}
-		case []string:
-			if m.name == "enum" {
-				out[i].value = withNull(values)
-			}
-		case []int64:
-			if m.name == "enum" {
-				out[i].value = withNull(values)
-			}
+		if kind, ok := m.value.(string); ok && m.name == "type" {
+			out[i].value = []string{kind, "null"}
+		}
+		if m.name == "enum" {
+			return object{{"oneOf", []any{s, object{{"type", "null"}}}}}
 		}
 	}
 	return out
-}
-
-func withNull[T any](values []T) []any {
-	var out []any
-	for _, v := range values {
-		out = append(out, v)
-	}
-	return append(out, nil)
 }
 
 // defaultOf is a field's default as JSON has it.

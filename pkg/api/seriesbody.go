@@ -19,16 +19,14 @@ func seriesSchemas(r *entity.Registry) object {
 	one, exception := schemaRef(entityNoun(master)), schemaRef(entityNoun(entity.Instance()))
 	fields := object{
 		{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}},
-		{master.IDAttr, object{{"type", "string"}, {"description", "The client's own choice."}}},
+		{master.IDAttr, clientIDSchema(master.IDPrefix)},
 	}
 	return object{
-		{anyEvent, object{
-			{"description", "A single event, a series, or an occurrence of a series; entityType says which."},
-			{"anyOf", []any{schemaRef(entityNoun(entity.Event())), one, exception}},
-		}},
+		{anyEvent, union("A single event, a series, or an occurrence of a series; entityType says which.", entity.AttrType,
+			entityVariants("", entity.Event(), master, entity.Instance())...)},
 		{newSeries, object{
-			{"description", "A series of its own, or what an event lacks to become one."},
-			{"anyOf", []any{schemaRef(entityNoun(master) + "Create"), schemaRef(fromEvent)}},
+			{"description", "A series of its own, or what an event lacks to become one: the one with " + memberFromEvent + "."},
+			{"oneOf", []any{schemaRef(entityNoun(master) + "Create"), schemaRef(fromEvent)}},
 		}},
 		{fromEvent, object{
 			{"type", "object"}, {"description", "A merge patch of an event's fields that makes it a series."},

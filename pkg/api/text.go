@@ -34,6 +34,25 @@ type member struct {
 // object is a JSON object whose members keep their order.
 type object []member
 
+// change replaces the value of the member, which is there.
+func (o object) change(name string, to func(any) any) {
+	for i, m := range o {
+		if m.name == name {
+			o[i].value = to(m.value)
+		}
+	}
+}
+
+// at is the member's value; nil if there is none.
+func (o object) at(name string) any {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
 // MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}

@@ -89,8 +89,25 @@ func commitValuesBody() *body {
 	}
 }
 
+// nodeIDSchema is the id of a node of any type.
+func nodeIDSchema(doc string) object {
+	return idSchema(doc, entity.DriverPrefix, entity.MilestonePrefix, entity.ActionPrefix, entity.NodePrefix)
+}
+
+func driverIDSchema(doc string) object {
+	return idSchema(doc, entity.DriverPrefix, entity.NodePrefix)
+}
+
+func milestoneIDSchema(doc string) object {
+	return idSchema(doc, entity.MilestonePrefix, entity.NodePrefix)
+}
+
+func actionIDSchema(doc string) object {
+	return idSchema(doc, entity.ActionPrefix, entity.NodePrefix)
+}
+
 func nodeIDPath() map[string]object {
-	return map[string]object{memberNodeID: textSchema("A node's id.")}
+	return map[string]object{memberNodeID: nodeIDSchema("A node's id.")}
 }
 
 func revisionNodePath() map[string]object {
@@ -107,7 +124,7 @@ func childrenAnswered() []documented {
 
 func nodeSchema() object {
 	return closed([]string{memberNodeID, "nodeType", memberTitle}, object{
-		{memberNodeID, textSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
+		{memberNodeID, nodeIDSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
 		{"nodeType", nodeTypeSchema()},
 		{memberTitle, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 500}}},
 		{memberNotes, textSchema("At most 10 KB.")},
@@ -115,9 +132,9 @@ func nodeSchema() object {
 		{"completedAt", instantSchema("When it was done; a driver never is.")},
 		{"archived", flagSchema("Out of sight, in its place.")},
 		{"deletedAt", instantSchema("When it was deleted: an archived node with it is a tombstone, without edges.")},
-		{"driverId", textSchema("The driver that an action serves: required for an ACTION.")},
-		{"parentMilestoneId", textSchema("The first of the milestones that it is a child of.")},
-		{"rootDriverId", textSchema("The driver at its top. It follows from the edges; where it is sent, it must be right.")},
+		{"driverId", driverIDSchema("The driver that an action serves: required for an ACTION.")},
+		{"parentMilestoneId", milestoneIDSchema("The first of the milestones that it is a child of.")},
+		{"rootDriverId", driverIDSchema("The driver at its top. It follows from the edges; where it is sent, it must be right.")},
 	})
 }
 
@@ -127,7 +144,7 @@ func nodeTypeSchema() object {
 
 func edgeSchema() object {
 	return closed([]string{"parentNodeId", "order", "childNodeId"}, object{
-		{"parentNodeId", textSchema("From this node")}, {"childNodeId", textSchema("to this one.")},
+		{"parentNodeId", nodeIDSchema("From this node")}, {"childNodeId", nodeIDSchema("to this one.")},
 		{"order", countSchema("The child's place among those of the parent, from 1, without a gap.", 1, values.MaxEdges)},
 		{"childNodeType", nodeTypeSchema()},
 	})
@@ -137,15 +154,15 @@ func operationSchema() object {
 	return closed([]string{"op"}, object{
 		{"op", enumSchema("What to do. Members that it does not speak of are refused.", values.OpCreate, values.OpUpdate, values.OpMove, values.OpLink,
 			values.OpUnlink, values.OpReorder, values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete, values.OpRestore)},
-		{memberNodeID, textSchema("The node. May be left out of create, which then makes an id.")},
+		{memberNodeID, nodeIDSchema("The node. May be left out of create, which then makes an id.")},
 		{"nodeType", nodeTypeSchema()},
 		{memberTitle, textSchema("create, update.")}, {memberNotes, textSchema("create, update.")},
-		{"driverId", textSchema("create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
-		{"parentMilestoneId", textSchema("update: which of its milestones is the first.")},
-		{"parentId", textSchema("create, move, link, restore: below which node; unlink: which parent to leave.")},
-		{"fromId", textSchema("move: which parent to leave, if there are several.")},
+		{"driverId", driverIDSchema("create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
+		{"parentMilestoneId", milestoneIDSchema("update: which of its milestones is the first.")},
+		{"parentId", nodeIDSchema("create, move, link, restore: below which node; unlink: which parent to leave.")},
+		{"fromId", nodeIDSchema("move: which parent to leave, if there are several.")},
 		{"position", countSchema("create, move, link, restore: the place among the parent's children, from 1; the last unless given.", 0, values.MaxEdges)},
-		{"order", listOf(object{{"type", "string"}})},
+		{"order", listOf(nodeIDSchema("A child."))},
 	})
 }
 

@@ -38,7 +38,7 @@ type parameter struct {
 
 type property struct {
 	Name, Type, Ref, Description string
-	Required, ReadOnly           bool
+	Required                     bool
 	Depth                        int
 }
 
@@ -79,7 +79,7 @@ func (r reader) page() page {
 	}
 	for _, s := range r.doc.get("components", "schemas").each() {
 		p.Schemas = append(p.Schemas, schema{
-			Name: s.name, Description: s.value.str("description"), Properties: r.properties(s.value, 0), Variants: refsIn(s.value.get("anyOf")),
+			Name: s.name, Description: s.value.str("description"), Properties: r.properties(s.value, 0), Variants: refsIn(s.value.get("oneOf")),
 		})
 	}
 	for _, k := range r.doc.get("components", "schemas", "Problem", "properties", "type", "x-enumDescriptions").each() {
@@ -125,9 +125,6 @@ func (r reader) answer(status string, n *node) answer {
 		if a.Ref = refName(s); a.Ref == "" {
 			if item := s.get("properties", "items", "items"); item != nil {
 				a.Type, a.Ref = "page of", refName(item)
-				if a.Ref == "" && len(item.get("allOf").all()) > 0 {
-					a.Ref = refName(item.get("allOf").all()[0])
-				}
 			} else {
 				a.Type = typeOf(s)
 			}
@@ -155,7 +152,7 @@ func (r reader) properties(s *node, depth int) []property {
 	for _, m := range s.get("properties").each() {
 		out = append(out, property{
 			Name: m.name, Type: typeOf(m.value), Ref: linked(m.value), Description: m.value.str("description"),
-			Required: slices.Contains(required, m.name), ReadOnly: m.value.str("readOnly") == "true", Depth: depth,
+			Required: slices.Contains(required, m.name), Depth: depth,
 		})
 		inner := m.value
 		if items := m.value.get("items"); items != nil {
@@ -191,6 +188,13 @@ func refsIn(list *node) []string {
 func typeOf(s *node) string {
 	if s == nil {
 		return ""
+	}
+	if options := s.get("oneOf").all(); len(options) > 0 && refName(options[0]) == "" {
+		var kinds []string
+		for _, o := range options {
+			kinds = append(kinds, typeOf(o))
+		}
+		return strings.Join(kinds, " or ")
 	}
 	kind := s.str("type")
 	if types := s.get("type").elements(); len(types) > 0 {

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+)
+
+// Names of the schemas about batches.
+const (
+	commandSchema = "Command"
+	resultSchema  = "CommandResult"
+)
+
+// commandSchemas are the commands that a batch carries, made of the operations that they are, and their result.
+func commandSchemas(r *entity.Registry, known object, table []*operation) object {
+	var out object
+	var variants []variant
+	for _, o := range table {
+		if !o.isCommand() {
+			continue
+		}
+		data := o.dataSchema(r, known)
+		if _, isRef := data.at("$ref").(string); !isRef {
+			out = append(out, member{o.commandType() + "Data", data})
+			data = schemaRef(o.commandType() + "Data")
+		}
+		out = append(out, member{o.commandType() + commandSchema, o.frameSchema(data)})
+		variants = append(variants, variant{o.commandType(), o.commandType() + commandSchema})
+	}
+	return append(out,
+		member{commandSchema, union("One command of a batch: its type is the id of the operation in PascalCase, its data the operation's body with its path values under their names.", "type", variants...)},
+		member{resultSchema, commandResult(r)},
+	)
+}
+
+// frameSchema is a command with data of the schema.
+func (o *operation) frameSchema(data object) object {
+	required := []string{"id", "type", "data"}
+	members := object{
+		{"id", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description", "The command's idempotency key."}}},
+		{"type", object{{"type", "string"}, {"const", o.commandType()}}},
+		{"data", data},
+	}
+	if o.precondition != withoutVersion {
+		members = append(members, member{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match."}}})
+	}
+	if o.precondition == needsVersion {
+		required = append(required, "expectedVersion")
+	}
+	return append(object{{"description", o.summary + "."}}, closed(required, members)...)
+}
+
+// dataSchema is the operation's body with its path values: a reference, where the body alone is that.
+func (o *operation) dataSchema(r *entity.Registry, known object) object {
+	names := o.pathNames()
+	if len(names) == 0 {
+		return o.body.schema.(object)
+	}
+	var members object
+	for _, name := range names {
+		members = append(members, member{name, o.pathSchema(r, name)})
+	}
+	required := slices.Clone(names)
+	if o.body != nil {
+		content := o.body.schema.(object)
+		if ref, isRef := content.at("$ref").(string); isRef {
+			content = known.at(strings.TrimPrefix(ref, schemaRoot)).(object)
+		}
+		members = append(members, content.at("properties").(object)...)
+		if more, there := content.at("required").([]string); there {
+			required = append(required, more...)
+		}
+	}
+	return closed(required, members)
+}
+
+// commandResult is what a batch tells of one command.
+func commandResult(r *entity.Registry) object {
+	results := headsOfResult()
+	if master := r.Named(entity.TypeMaster); master != nil {
+		series := schemaRef(entityNoun(master))
+		results = append(object{{memberEnded, series}, {memberFollowing, series}}, results...)
+	}
+	return record([]string{"id", "status"}, object{
+		{"id", textSchema("The command's id; empty if it had none.")},
+		{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
+		{"entity", schemaRef(anyEntity)},
+		{"result", append(object{
+			{"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one that writes to a repository tells which revisions it made, or found."},
+		}, record(nil, results)...)},
+		{"problem", schemaRef(problemSchema)},
+	})
+}
