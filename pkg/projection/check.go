@@ -54,9 +54,13 @@ func (p *Projection) Contributes(t *entity.Type, it entity.Item) bool {
 // at one instant while the stream runs: what it shows then is a suspicion.
 func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
+	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
+	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference
+		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.checkRows(e, "")...)
+	}
 	var faults []Fault
 	if is, should := p.showLedger(e.Ledger), p.showWanted(want); is != should && (e.Ledger != nil || want != "") {
-		faults = append(faults, Fault{Key: entity.LedgerKey(e.User, p.name, e.Ref.ID), Is: is, Want: should})
+		faults = append(faults, Fault{Key: key, Is: is, Want: should})
 	}
 	return append(faults, p.checkRows(e, want)...)
 }

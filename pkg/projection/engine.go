@@ -44,8 +44,8 @@ func (*Consumer) Folds() bool { return true }
 // Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	moves := c.projection.fold(batch, c.now())
-	if len(moves) == 1 && moves[0].state == pending && c.projection.Summed() {
-		c.applyAlone(ctx, moves[0])
+	if open := unfinished(moves); len(open) == 1 && c.goesAlone(open[0]) {
+		c.applyAlone(ctx, open[0])
 	}
 	for round := 0; round < maxRounds; round++ {
 		open := unfinished(moves)
@@ -125,8 +125,12 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	if len(moves) == 0 {
 		return
 	}
-	if err := c.keepLast(ctx, targets); err != nil {
+	waiting, err := c.keepLast(ctx, targets)
+	if err != nil {
 		fail(moves, err)
+		return
+	}
+	if moves = dropWaiting(moves, waiting); len(moves) == 0 {
 		return
 	}
 	now := c.now()
@@ -148,18 +152,23 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 		}
 	case errors.As(err, &failed):
 		c.learn(ctx, moves, failed, targets)
-	case errors.Is(err, table.ErrInvalid) && len(moves) == 1:
-		moves[0].state, moves[0].err = poison, err
-	case errors.Is(err, table.ErrInvalid):
-		// One of them is at fault: the rounds go on until each is tried alone.
 	default:
 		fail(moves, err)
 	}
 }
 
+// fail ends moves with an error. Of several with a request that was refused for good one is at fault: they stay as they are,
+// and the rounds go on until each is tried alone.
 func fail(moves []*move, err error) {
-	for _, m := range moves {
-		m.state, m.err = retry, err
+	isRefused := errors.Is(err, table.ErrInvalid)
+	switch {
+	case isRefused && len(moves) == 1:
+		moves[0].state, moves[0].err = poison, err
+	case isRefused:
+	default:
+		for _, m := range moves {
+			m.state, m.err = retry, err
+		}
 	}
 }
 
@@ -220,6 +229,21 @@ func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*mo
 			continue
 		}
 		free = append(free, m)
+	}
+	return free
+}
+
+// dropWaiting leaves the moves of users whose last entries could not be kept for later, or for the next round.
+func dropWaiting(moves []*move, waiting map[string]error) []*move {
+	var free []*move
+	for _, m := range moves {
+		err, isWaiting := waiting[m.user]
+		switch {
+		case !isWaiting:
+			free = append(free, m)
+		case err != nil:
+			m.state, m.err = retry, err
+		}
 	}
 	return free
 }

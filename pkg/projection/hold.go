@@ -64,8 +64,14 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 		if spec.held(h.row, c.now()) && h.row.Map(spec.HoldAttr).Str(holdOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrHeld)
 		}
-		if err = c.keepLast(ctx, map[string]entity.Item{user: h.row}); err != nil {
+		waiting, err := c.keepLast(ctx, map[string]entity.Item{user: h.row})
+		if err != nil {
 			return nil, err
+		}
+		if err, isWaiting := waiting[user]; err != nil {
+			return nil, err
+		} else if isWaiting {
+			continue
 		}
 		err = h.renew(ctx)
 		if !errors.Is(err, ErrHoldLost) && !errors.Is(err, table.ErrConflict) {

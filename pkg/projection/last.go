@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -61,47 +63,64 @@ func (c *Consumer) keep(ctx context.Context, e entry) error {
 	return nil
 }
 
-// keepLast sees to the ledger rows of the last entries in the sums' rows, as they were read before.
-func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item) error {
+// keepLast keeps the last entries in the sums' rows, as they were read before. It returns the users of whom one could not be
+// kept, with the error: nil where it was taken back, so that the sum is to be read again.
+func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item) (map[string]error, error) {
 	entries := map[entity.Key]entry{}
 	var keys []entity.Key
-	for user, target := range targets {
-		if e, ok := c.projection.shape.target().last(user, target); ok {
+	for _, user := range slices.Sorted(maps.Keys(targets)) {
+		if e, ok := c.projection.shape.target().last(user, targets[user]); ok {
 			key := entity.LedgerKey(user, c.projection.name, e.item)
 			entries[key] = e
 			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
-		return nil
+		return nil, nil
 	}
-	rows, err := c.store.BatchGet(ctx, keys)
+	rows, err := c.readRows(ctx, keys)
 	if err != nil {
-		return fmt.Errorf("read %d ledger rows from %s: %w", len(keys), keys[0], err)
+		return nil, err
 	}
-	for _, row := range rows {
-		if entries[row.Key()].isIn(row) {
-			delete(entries, row.Key())
-		}
-	}
+	waiting := map[string]error{}
 	for _, key := range keys {
-		if e, behind := entries[key]; behind {
-			if err := c.keep(ctx, e); err != nil {
-				return err
-			}
+		e := entries[key]
+		if e.isIn(rows[key]) {
+			continue
+		}
+		if isKept, err := c.keepOrDrop(ctx, e, targets[e.user], rows[key]); !isKept {
+			waiting[e.user] = err
 		}
 	}
-	return nil
+	return waiting, nil
+}
+
+// readRows reads ledger rows by their keys.
+func (c *Consumer) readRows(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
+	found, err := c.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %d ledger rows from %s: %w", len(keys), keys[0], err)
+	}
+	rows := make(map[entity.Key]entity.Item, len(found))
+	for _, row := range found {
+		rows[row.Key()] = row
+	}
+	return rows, nil
+}
+
+// goesAlone says that a move may be applied with single writes.
+func (c *Consumer) goesAlone(m *move) bool {
+	return m.state == pending && c.projection.Summed() && len(m.to) <= maxLast
 }
 
 // applyAlone applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in another. A
-// transaction would cost as much as twice both. What it cannot finish because others write the same rows stays pending.
+// transaction would cost as much as twice both. What it cannot finish because others write the same rows stays pending, and
+// so does what the store refuses: a transaction needs less room, and counts nothing if it is refused, too.
 func (c *Consumer) applyAlone(ctx context.Context, m *move) {
 	for range maxRounds {
 		again, err := c.tryAlone(ctx, m)
 		switch {
 		case errors.Is(err, table.ErrInvalid):
-			m.state, m.err = poison, err
 			return
 		case err != nil:
 			fail([]*move{m}, err)
@@ -136,7 +155,7 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 		m.state = needsItem
 		return false, nil
 	}
-	return c.write(ctx, m, target)
+	return c.write(ctx, m, target, row)
 }
 
 // readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written before
@@ -149,34 +168,33 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (
 		lastKey = entity.LedgerKey(m.user, c.projection.name, last.item)
 		keys = append(keys, lastKey)
 	}
-	found, err := c.store.BatchGet(ctx, keys)
+	rows, err := c.readRows(ctx, keys)
 	if err != nil {
-		return nil, false, fmt.Errorf("read %d ledger rows from %s: %w", len(keys), key, err)
-	}
-	rows := map[entity.Key]entity.Item{}
-	for _, one := range found {
-		rows[one.Key()] = one
+		return nil, false, err
 	}
 	if hasLast && !last.isIn(rows[lastKey]) {
-		return nil, true, c.keep(ctx, last)
+		_, err := c.keepOrDrop(ctx, last, target, rows[lastKey])
+		return nil, true, err
 	}
 	return rows[key], false, nil
 }
 
 // write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version that
 // it is written under is what tells of an entry that somebody else has made of the same item meanwhile.
-func (c *Consumer) write(ctx context.Context, m *move, target entity.Item) (again bool, err error) {
+func (c *Consumer) write(ctx context.Context, m *move, target, row entity.Item) (again bool, err error) {
 	d := newDelta()
 	d.move(m)
 	e := entry{m.user, m.ref.ID, m.version, m.to}
 	var failed *table.ConditionError
-	if _, err = c.store.Update(ctx, c.projection.shape.target().writeLast(target, d, e, c.now())); errors.As(err, &failed) {
+	written, err := c.store.Update(ctx, c.projection.shape.target().writeLast(target, d, e, c.now()))
+	if errors.As(err, &failed) {
 		return true, nil
 	}
-	if err == nil {
-		err = c.keep(ctx, e)
+	if err != nil {
+		return false, err
 	}
-	if err == nil {
+	isKept, err := c.keepOrDrop(ctx, e, written, row)
+	if isKept {
 		m.state = done
 	}
 	return false, err

@@ -132,13 +132,18 @@ type repairMove struct {
 }
 
 // repair is the move from what stands in the ledger to what the item contributes. The version of a ledger row never goes
-// back: what it has seen must not be applied again.
+// back: what it has seen must not be applied again. An item whose contribution no row can hold contributes nothing, and its
+// row does not see the item's version, so that its record can be delivered again once the function is mended.
 func (p *Projection) repair(e Evidence) repairMove {
 	row, to := e.Ledger, p.contribution(e.Type, e.Item)
+	version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))
+	if p.refuses(e.User, e.Ref.ID, to) != nil {
+		to, version = "", row.Int(attrVersion)
+	}
 	return repairMove{
 		move: move{
 			user: e.User, ref: e.Ref, typ: e.Type, present: true, row: row, from: row.Str(attrContribution), to: to,
-			version: max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion)),
+			version: version,
 		},
 		isRight: row == nil && to == "" || row != nil && p.showLedger(row) == p.showWanted(to),
 	}

@@ -68,48 +68,6 @@ func (s state) verdict() change.Verdict {
 	}
 }
 
-// fold groups a batch by item. It goes by version, never by position: of the records of one item the lowest says where
-// the ledger is expected, the highest where it is to go. Records that leave the contribution as it was are left out, so
-// that the version a ledger row ends at does not depend on how batches were cut. Those that did not need a move even if
-// they cancel out, or the middle one would come back and stick.
-func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
-	type group struct{ user, id string }
-	index := map[group]*move{}
-	lowest := map[*move]int64{}
-	var moves []*move
-	for i, c := range batch {
-		if c.Type == nil {
-			continue
-		}
-		from, to := p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
-		if from == to {
-			continue
-		}
-		g := group{c.User, c.Ref.ID}
-		m := index[g]
-		if m == nil {
-			m = &move{user: c.User, ref: c.Ref, typ: c.Type, version: c.Version, from: from, to: to}
-			index[g], lowest[m] = m, c.Version
-			moves = append(moves, m)
-		}
-		if c.Version < lowest[m] {
-			lowest[m], m.from = c.Version, from
-		}
-		if c.Version >= m.version {
-			m.version, m.to = c.Version, to
-		}
-		m.records = append(m.records, i)
-		m.facts = m.facts.join(p.shape.facts(from)).join(p.shape.facts(to))
-		m.aged = m.aged || now.Sub(c.Created) > agedAfter
-	}
-	for _, m := range moves {
-		if m.aged && m.from == "" {
-			m.state = needsItem // it would bring the item's contribution to life: do not believe it
-		}
-	}
-	return moves
-}
-
 // condition is what the ledger row must be for the move to be applied as planned.
 func (m *move) condition() table.Condition {
 	if m.present {
@@ -175,10 +133,20 @@ func (m *move) settlePresent(p *Projection, row, it entity.Item) {
 	if it == nil {
 		m.to, m.version = "", max(m.version, row.Int(attrVersion))
 	} else {
-		m.to, m.version = p.contribution(m.typ, it), it.Int(entity.AttrVersion)
-		m.facts = m.facts.join(p.shape.facts(m.to))
+		m.follow(p, it)
 	}
 	if row != nil && (row.Int(attrVersion) >= m.version && m.from == m.to || row.Int(attrVersion) > m.version) {
 		m.state = done
 	}
+}
+
+// follow plans the move to the item's present state. An item that is there was never deleted, so its records can be believed:
+// they are where its contribution is one that no row can hold.
+func (m *move) follow(p *Projection, it entity.Item) {
+	to := p.contribution(m.typ, it)
+	if p.refuses(m.user, m.ref.ID, to) != nil {
+		return
+	}
+	m.to, m.version = to, it.Int(entity.AttrVersion)
+	m.facts = m.facts.join(p.shape.facts(to))
 }

@@ -39,7 +39,8 @@ type Amounts struct {
 	Add map[string]int64 `json:"add,omitempty"`
 	// Max are texts of which the greatest ever seen is kept and never lowered.
 	Max map[string]string `json:"max,omitempty"`
-	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read.
+	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read: at most 1,024 bytes, as
+	// each text of Max.
 	Open string `json:"open,omitempty"`
 }
 

@@ -51,7 +51,8 @@ type world struct {
 	ids     int
 }
 
-func newWorld(t testing.TB) *world {
+// newWorld has the product's projections, and others besides.
+func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 	w := &world{t: t, now: morning, copies: blobmemory.New(nil)}
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
@@ -72,17 +73,18 @@ func newWorld(t testing.TB) *world {
 	reminding := reminders.Config{Store: w.store, Registry: registry, Scheduler: w.schedules, Bus: events, Now: clock, Log: log}
 	notifier = reminders.NewNotifier(reminding)
 	archiving := archive.NewConsumer(archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: events, Now: clock})
-	w.consumers = []change.Consumer{
-		projection.NewConsumer(stats.Projection(), w.store, clock), projection.NewConsumer(links.Projection(), w.store, clock),
-		reminders.New(reminding), archiving,
+	projections := append([]*projection.Projection{stats.Projection(), links.Projection()}, besides...)
+	for _, p := range projections {
+		w.consumers = append(w.consumers, projection.NewConsumer(p, w.store, clock))
 	}
+	w.consumers = append(w.consumers, reminders.New(reminding), archiving)
 	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, NewID: func() string {
 		w.ids++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 	}})
 	w.verifier = verify.New(verify.Config{
 		Store: w.store, Walker: w.store, Registry: registry,
-		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Projections: projections,
 		Archive:     archiving, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
 		Repositories: revision.NewPublisher(revision.Config{Store: w.store, Now: clock, NewID: func() string { panic("a verification publishes nothing") }}),
 		Now:          clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },

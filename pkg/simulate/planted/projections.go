@@ -2,6 +2,7 @@ package planted
 
 const (
 	move   = "pkg/projection/move.go"
+	fold   = "pkg/projection/fold.go"
 	engine = "pkg/projection/engine.go"
 	sum    = "pkg/projection/sum.go"
 )
@@ -27,12 +28,12 @@ func ofProjections() []Mistake {
 			"if m.to == \"\" {\n\t\trow[entity.AttrTTL]", "if m.to == \"\" && m.aged {\n\t\trow[entity.AttrTTL]"}}},
 		{"ledger-ttl-stays-on-restore", "a restored item's row loses its ttl again", []Edit{{move,
 			"if m.to == \"\" {\n\t\trow[entity.AttrTTL]", "if m.to == \"\" || m.row != nil || m.from == \"\" && m.version > 1 {\n\t\trow[entity.AttrTTL]"}}},
-		{"ledger-no-hour-rule", "a record older than an hour is not believed where it would bring something to life", []Edit{{move,
-			"m.aged = m.aged || now.Sub(c.Created) > agedAfter", "m.aged = false"}}},
-		{"ledger-fold-by-position", "folding goes by version, never by position", []Edit{{move,
-			"if c.Version >= m.version {", "if c.Version > 0 {"}}},
-		{"ledger-zero-group-left-out", "a folded group that nets to zero must still move v on", []Edit{{move,
-			"for _, m := range moves {\n\t\tif m.aged", "for _, m := range moves {\n\t\tif m.from == m.to {\n\t\t\tm.state = done\n\t\t}\n\t\tif m.aged"}}},
+		{"ledger-no-hour-rule", "a record older than an hour is not believed where it would bring something to life", []Edit{{fold,
+			"g.aged = g.aged || now.Sub(c.Created) > agedAfter", "g.aged = false"}}},
+		{"ledger-fold-by-position", "folding goes by version, never by position", []Edit{{fold,
+			"if version >= g.version {", "if version > 0 {"}}},
+		{"ledger-zero-group-left-out", "a folded group that nets to zero must still move v on", []Edit{{fold,
+			"if g.aged && g.from == \"\" {", "if g.from == g.to {\n\t\tg.state = done\n\t}\n\tif g.aged && g.from == \"\" {"}}},
 		{"ledger-present-not-guarded", "what was read decides only if it still stands", []Edit{{move,
 			"return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]))",
 			"return table.Exists()"}}},
@@ -50,7 +51,7 @@ func ofProjections() []Mistake {
 		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
 			"if spec.held(targets[m.user], c.now()) {\n\t\t\tm.state", "if spec.held(targets[m.user], c.now()) && m.state == done {\n\t\t\tm.state"}}},
 		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
-			"version: max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion)),", "version: e.Item.Int(entity.AttrVersion),"}}},
+			"version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))", "version := e.Item.Int(entity.AttrVersion)"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
 			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
 	}
@@ -63,7 +64,7 @@ func ofSingles() []Mistake {
 		{"single-entry-not-kept-first", "whoever writes the sum next sees to the last entry's row first", []Edit{{last,
 			"if hasLast && !last.isIn(rows[lastKey]) {", "if hasLast && last.item == m.ref.ID && !last.isIn(rows[lastKey]) {"}}},
 		{"single-entry-not-kept-by-batch", "in whatever way it writes the sum", []Edit{{engine,
-			"if err := c.keepLast(ctx, targets); err != nil {", "if err := ctx.Err(); err != nil {"}}},
+			"waiting, err := c.keepLast(ctx, targets)", "waiting, err := map[string]error(nil), ctx.Err()"}}},
 		{"single-ledger-before-sum", "the sum's row is read first, the ledger after it", []Edit{{last,
 			"	if again || err != nil {\n\t\treturn again, err\n\t}\n",
 			"	if again || err != nil {\n\t\treturn again, err\n\t}\n\tif targets, err = c.readTargets(ctx, []*move{m}); err != nil {\n\t\treturn false, err\n\t}\n\ttarget = targets[m.user]\n"}}},

@@ -33,7 +33,7 @@ type kind struct {
 	maxBytes int
 }
 
-func oneRow(op string) kind { return kind{op, 1, maxItemBytes} }
+func oneRow(op string) kind { return kind{op, 1, table.MaxItemBytes} }
 func transaction() kind     { return kind{"Transact", 2, 4 << 20} }
 func unconditionally() kind { return kind{"Load", 1, 16 << 20} }
 

@@ -9,13 +9,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// Bounds of DynamoDB's items and keys, in bytes, and of the nesting of lists and maps.
-const (
-	maxItemBytes = 400 << 10
-	maxPKBytes   = 2048
-	maxSKBytes   = 1024
-	maxDepth     = 32
-)
+// maxDepth is DynamoDB's bound of the nesting of lists and maps.
+const maxDepth = 32
 
 // row is one image of a row. It never changes once it is made: a write makes another.
 type row struct {
@@ -39,35 +34,10 @@ func (s *Store) newRow(item entity.Item) (*row, error) {
 	if s.witnessed {
 		r.witness = item.Clone()
 	}
-	if r.size > maxItemBytes {
-		return nil, fmt.Errorf("%w: row of %d bytes, at most %d", table.ErrInvalid, r.size, maxItemBytes)
+	if r.size > table.MaxItemBytes {
+		return nil, fmt.Errorf("%w: row of %d bytes, at most %d", table.ErrInvalid, r.size, table.MaxItemBytes)
 	}
-	return r, s.checkKeys(item)
-}
-
-// checkKeys refuses rows whose key attributes, those of indexes included, are not strings of a permitted length. An
-// index key may be absent; the table's may not.
-func (s *Store) checkKeys(item entity.Item) error {
-	for i := -1; i < len(s.indexes); i++ {
-		keys := entity.IndexSchema{PK: s.schema.PK, SK: s.schema.SK}
-		if i >= 0 {
-			keys = s.schema.Indexes[i]
-		}
-		for _, part := range [...]struct {
-			name  string
-			limit int
-		}{{keys.PK, maxPKBytes}, {keys.SK, maxSKBytes}} {
-			v := item[part.name]
-			if v == nil && i >= 0 {
-				continue
-			}
-			text, ok := v.(entity.String)
-			if !ok || text == "" || len(text) > part.limit {
-				return fmt.Errorf("%w: key attribute %s is no string of 1 to %d bytes", table.ErrInvalid, part.name, part.limit)
-			}
-		}
-	}
-	return nil
+	return r, table.CheckKeys(s.schema, item)
 }
 
 // checkKey refuses keys that no row can have.
@@ -75,7 +45,7 @@ func checkKey(key entity.Key) error {
 	if key.PK == "" || key.SK == "" {
 		return fmt.Errorf("%w: empty part in key %q", table.ErrInvalid, clip(key.String()))
 	}
-	if len(key.PK) > maxPKBytes || len(key.SK) > maxSKBytes {
+	if len(key.PK) > table.MaxPKBytes || len(key.SK) > table.MaxSKBytes {
 		return fmt.Errorf("%w: key %q is too long", table.ErrInvalid, clip(key.String()))
 	}
 	return nil
