@@ -11,26 +11,31 @@ import (
 
 // devCommand is nexus dev.
 type devCommand struct {
-	Addr      string `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
-	Data      string `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
-	Store     string `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
-	Endpoint  string `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
-	Show      bool   `name:"show-endpoint" help:"Let GET /dev/info tell the engine's address, for other tools. The engine answers every page of a browser that knows it."`
-	Ephemeral bool   `help:"Keep the data in a temporary directory, removed at the end."`
+	Addr      string   `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
+	Expose    bool     `help:"Let other machines reach the system, with --addr beyond loopback. Bearer tokens then are USER.TOKEN; the token of this start is printed. /dev/ answers this machine alone."`
+	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
+	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
+	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
+	Endpoint  string   `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
+	Show      bool     `name:"show-endpoint" help:"Let GET /dev/info tell the engine's address, for other tools. The engine answers every page of a browser that knows it."`
+	Ephemeral bool     `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
 // Run serves until it is asked to finish, and says in one line when it is ready.
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
-		ShowEndpoint: c.Show,
-		Log:          slog.New(slog.NewTextHandler(out.messages, nil)),
+		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return nil // asked to finish before it was ready
 		}
 		return err
+	}
+	if token := platform.Token(); token != "" {
+		fmt.Fprintf(out.messages, "nexus: other machines reach this system; the bearer token of user ann is ann.%s\n", token)
 	}
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	select {

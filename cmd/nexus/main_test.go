@@ -41,6 +41,8 @@ func TestWrongUsageIsSaidOnStandardError(t *testing.T) {
 		"unknown flag":            {"dev", "--fast"},
 		"unknown store":           {"demo", "--store", "paper"},
 		"memory with a directory": {"dev", "--store", "memory", "--data", "x"},
+		"other machines":          {"dev", "--store", "memory", "--addr", "0.0.0.0:0"},
+		"every host":              {"dev", "--store", "memory", "--addr", "0.0.0.0:0", "--expose"},
 		"no base URL":             {"dev", "--endpoint", "nowhere"},
 	} {
 		code, results, messages := nexus(t, args...)

@@ -26,15 +26,21 @@ func UserOfSubject(sub string) (userID string, ok bool) {
 // BearerIsUser authenticates as the local platform does: the bearer token is the user id, and everybody is believed. It
 // must never face anybody but the machine's own user.
 func BearerIsUser(r *http.Request) (userID string, ok bool) {
+	user, ok := Bearer(r)
+	if !ok || entity.CheckUserID(user) != nil {
+		return "", false
+	}
+	return user, true
+}
+
+// Bearer returns the request's bearer token, if it has exactly one.
+func Bearer(r *http.Request) (token string, ok bool) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return "", false
 	}
-	scheme, user, found := strings.Cut(values[0], " ")
-	if !found || !strings.EqualFold(scheme, "Bearer") || entity.CheckUserID(user) != nil {
-		return "", false
-	}
-	return user, true
+	scheme, token, found := strings.Cut(values[0], " ")
+	return token, found && strings.EqualFold(scheme, "Bearer")
 }
 
 // authenticate returns the user, who then has a well-formed id.

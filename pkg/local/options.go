@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"nexus/pkg/entity"
@@ -49,6 +50,11 @@ type Options struct {
 	Ephemeral bool
 	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.
 	Addr string
+	// Expose lets the platform listen beyond the loopback interface. Bearer tokens then need the secret that Token returns,
+	// and what is local only answers this machine alone.
+	Expose bool
+	// AllowHosts are the hosts, beside this machine's own names, under which it may be asked. Only with Expose.
+	AllowHosts []string
 	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
 	Settling time.Duration
 	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays the
@@ -95,6 +101,9 @@ func (o Options) normal() (Options, error) {
 	if _, port, err := net.SplitHostPort(o.Addr); err != nil || !isPort(port) {
 		return refuse("address %q is no host and port such as %s", o.Addr, DefaultAddr)
 	}
+	if refused := o.exposure(); refused != "" {
+		return refuse("%s", refused)
+	}
 	if o.Settling <= 0 {
 		o.Settling = settleBound
 	}
@@ -105,6 +114,25 @@ func (o Options) normal() (Options, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+// exposure says what is wrong with who may reach the platform; "" if nothing is.
+func (o Options) exposure() string {
+	host, _, _ := net.SplitHostPort(o.Addr) // it was checked before
+	switch {
+	case !o.Expose && !isLoopback(host):
+		return fmt.Sprintf("address %q is reached from other machines: --expose allows that, and tells the token that they need", o.Addr)
+	case !o.Expose && len(o.AllowHosts) > 0:
+		return "--allow-host goes with --expose"
+	case o.Expose && len(o.AllowHosts) == 0:
+		return "--expose needs --allow-host: the host that other machines ask for, such as 192.168.1.5 or nexus.example"
+	}
+	for _, name := range o.AllowHosts {
+		if name == "" || strings.ContainsAny(name, "*/@ ") {
+			return fmt.Sprintf("host %q is no host such as 192.168.1.5 or nexus.example", name)
+		}
+	}
+	return ""
 }
 
 func isPort(text string) bool {

@@ -54,6 +54,7 @@ type Platform struct {
 
 	server  *http.Server
 	address string
+	token   string        // that bearers need besides their id; empty where only this machine reaches the platform
 	moving  sync.Mutex    // one move of the clock at a time
 	walked  chan struct{} // closed when the rows that will expire are known
 
@@ -85,6 +86,9 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 		options: options, registry: registry, log: options.Log, started: time.Now(),
 		rows: newExpiries(), hub: newHub(), reminded: newRemindersTally(),
 		walked: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if options.Expose {
+		p.token = exposedToken()
 	}
 	if err := p.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the local platform: %w", err), p.Stop(context.WithoutCancel(ctx)))
@@ -174,6 +178,10 @@ func (p *Platform) URL() string {
 	}
 	return "http://" + p.address
 }
+
+// Token returns the secret of this start that a bearer token needs, as <user>.<secret>; empty if only this machine reaches
+// the platform, where the bearer token is the user id.
+func (p *Platform) Token() string { return p.token }
 
 // Done is closed when the platform has ended, because it was stopped or because a part of it ended by itself. Stop is
 // needed in either case.

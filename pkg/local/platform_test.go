@@ -176,6 +176,12 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 		"endpoint that is no base URL":   {Endpoint: "127.0.0.1:8000"},
 		"endpoint with a path of a page": {Endpoint: "http://127.0.0.1:8000/shell"},
 		"address without a port":         {Store: local.Memory, Addr: "127.0.0.1"},
+		"address beyond this machine":    {Store: local.Memory, Addr: "0.0.0.0:0"},
+		"address of every interface":     {Store: local.Memory, Addr: ":0"},
+		"address by IPv6":                {Store: local.Memory, Addr: "[::]:0"},
+		"hosts of no other machine":      {Store: local.Memory, AllowHosts: []string{"nexus.example"}},
+		"exposed under no host":          {Store: local.Memory, Addr: "0.0.0.0:0", Expose: true},
+		"exposed under every host":       {Store: local.Memory, Addr: "0.0.0.0:0", Expose: true, AllowHosts: []string{"*"}},
 		"address with no port there is":  {Store: local.Memory, Addr: "127.0.0.1:99999"},
 	} {
 		_, err := local.Start(t.Context(), o)

@@ -32,21 +32,30 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
-		Registry: p.registry,
-		Commands: command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
-		Queries:  query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
-		Archive:  archive.New(archiving),
-		Calendar: calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
-		Values:   trees,
-		Plans:    plan.New(publisher, trees, p.clock.Now, uuid.NewString),
-		// The bearer token is the user: everybody on this machine is believed.
-		Authenticate: api.BearerIsUser,
+		Registry:     p.registry,
+		Commands:     command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
+		Queries:      query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
+		Archive:      archive.New(archiving),
+		Calendar:     calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
+		Values:       trees,
+		Plans:        plan.New(publisher, trees, p.clock.Now, uuid.NewString),
+		Authenticate: p.authenticate(),
 		Docs:         page,
 		Log:          p.log.With("part", "api"), Now: time.Now, NewID: uuid.NewString,
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/dev/", p.devRoutes())
+	guard := doors{p.options.AllowHosts}
+	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle("/", surface)
-	return timely(onlyThisMachine(p.address, mux)), nil
+	return timely(guard.outer(mux)), nil
+}
+
+// authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has to
+// have the secret of this start, too.
+func (p *Platform) authenticate() func(*http.Request) (string, bool) {
+	if p.token == "" {
+		return api.BearerIsUser
+	}
+	return bearerWithToken(p.token)
 }
