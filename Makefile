@@ -28,7 +28,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted census bench load engine icaljs build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test race soak lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,12 @@ engine: ## install the local DynamoDB engine as bin/dynoxide
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 	@pkg/calendar/icaljs/install.sh
+
+libical: ## build the other reader of time zones of the tests as bin/libical-zones
+	@pkg/ical/zonereaders/install.sh
+
+zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against two other readers
+	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestOtherProgramsReadTheZones ./pkg/ical
 
 build: ## build the command line as bin/nexus
 	$(GO) build -trimpath -buildvcs=false -o bin/nexus ./cmd/nexus

@@ -9,9 +9,14 @@ import (
 	"nexus/pkg/entity"
 )
 
-// yearsAhead is how far beyond its last use a zone's changes are looked at, to see which of them go on for ever: long
-// enough for each date that a rule such as "the second Sunday" can fall on to have come.
-const yearsAhead = 28
+const (
+	// yearsAhead is how long a zone's changes are looked at, to see which of them go on for ever: long enough for each date
+	// that a rule such as "the second Sunday" can fall on to have come.
+	yearsAhead = 28
+	// lastListedYear ends the years for which the zone database lists single changes of some zone (Morocco's are listed to
+	// 2087). After it each zone stands still or goes by its last rule. A series without end runs through all of them.
+	lastListedYear = 2090
+)
 
 // onset is one change of the clocks.
 type onset struct {
@@ -22,13 +27,14 @@ type onset struct {
 }
 
 // timeZone writes a VTIMEZONE that is right from the first year of use on: single changes as RDATEs, those that go on
-// unchanged as a rule.
+// unchanged as a rule. A first onset that stands beside RDATEs is one of them, too: RFC 5545 §3.8.5.3 counts DTSTART
+// itself, and widely used readers do not where there is an RDATE.
 func timeZone(tzid string, used yearSpan) (*Component, error) {
 	location, err := entity.LoadZone(tzid)
 	if err != nil {
 		return nil, err
 	}
-	years := yearSpan{used.first - 1, used.last + yearsAhead}
+	years := yearSpan{used.first - 1, max(used.last, lastListedYear) + yearsAhead}
 	list := onsets(location, tzid, years)
 	c := &Component{Name: "VTIMEZONE"}
 	c.Add("TZID", tzid)
@@ -39,8 +45,8 @@ func timeZone(tzid string, used yearSpan) (*Component, error) {
 		head, rule := regularTail(group, years.last)
 		if len(head) > 0 {
 			o := head[0].component()
-			for _, other := range head[1:] {
-				Moment{Form: Floating, Reading: other.reading}.addTo(o, "RDATE")
+			for _, each := range head {
+				Moment{Form: Floating, Reading: each.reading}.addTo(o, "RDATE")
 			}
 			c.Children = append(c.Children, o)
 		}
