@@ -74,7 +74,7 @@ func Of(f env.Function) []Grant {
 			table(all(), GetItem, BatchGetItem, Query),
 			index(entity.YearView, items()),
 			index(entity.StateView, items()),
-			index(entity.CrossLinks, []string{entity.LinkedPK(entity.Ref{Type: anything, ID: anything})}),
+			index(entity.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
 		}
 	case env.Projections:
 		return []Grant{

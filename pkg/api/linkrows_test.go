@@ -19,7 +19,7 @@ func (b *bundle) linkRows() {
 		user, err := entity.ParseUserPK(it.Str(entity.AttrPK))
 		for _, l := range it.Links() {
 			edge := entity.LinkKey(user, t.Ref(it), l.Target).Item()
-			edge[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(l.Target))
+			edge[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(user, l.Target))
 			edge[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(t.Ref(it)))
 			edges = append(edges, edge)
 		}

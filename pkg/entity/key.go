@@ -171,12 +171,25 @@ func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.
 // StatePrefix begins the state-view sort keys of a user's entities of a type in one state: TYPE#STATE#.
 func StatePrefix(typeName, state string) string { return join(typeName, state) + separator }
 
-// LinkedPK is the GSI4 partition of the edges that lead to the target, of all users: whoever reads it drops the rows
-// whose PK is not the caller's.
-func LinkedPK(target Ref) string { return join(linkedPrefix, target.Type, target.ID) }
+// LinkedPK is the GSI4 partition of the user's edges that lead to the target.
+func LinkedPK(user string, target Ref) string {
+	return join(linkedPrefix, user, target.Type, target.ID)
+}
+
+// LinkedPrefix begins the GSI4 partitions of all of the user's edges.
+func LinkedPrefix(user string) string { return join(linkedPrefix, user) + separator }
 
 // LinkedSK is the GSI4 sort key of the edges that leave the source.
 func LinkedSK(source Ref) string { return join(source.Type, source.ID) }
+
+// ParseLinkedSK is the inverse of [LinkedSK].
+func ParseLinkedSK(sk string) (source Ref, err error) {
+	parts := strings.Split(sk, separator)
+	if len(parts) != 2 || parts[0] == "" || parts[1] == "" {
+		return Ref{}, fmt.Errorf("sort key %q of an edge: want a type and an id", sk)
+	}
+	return Ref{parts[0], parts[1]}, nil
+}
 
 // OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still to
 // come and tasks still open. Floating ones stand apart, at their wall-clock reading.

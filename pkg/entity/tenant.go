@@ -12,7 +12,8 @@ type TenantPolicy struct {
 	Actions []string
 	// Indexes may be queried besides the table: those whose partitions name the user.
 	Indexes []Index
-	// LeadingKeys are the patterns of the partitions: a user's own, and with the separator behind it those that begin with it.
+	// LeadingKeys are the patterns of the partitions: a user's own, with the separator behind it those that begin with it,
+	// and those of the user's edges.
 	// A pattern U#12* would match the partition of a user 123 as well.
 	LeadingKeys []string
 }
@@ -26,11 +27,12 @@ func NewTenantPolicy(user string) TenantPolicy {
 			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
 			"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
 		},
-		Indexes: []Index{YearView, StateView},
+		Indexes: []Index{YearView, StateView, CrossLinks},
 	}
 	for _, own := range []string{RepositoryPK(user), UserPK(user)} {
 		p.LeadingKeys = append(p.LeadingKeys, own, own+separator+"*")
 	}
+	p.LeadingKeys = append(p.LeadingKeys, LinkedPrefix(user)+"*")
 	return p
 }
 

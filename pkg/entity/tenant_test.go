@@ -18,6 +18,7 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 	own := entity.Repository{User: "12", Date: "2026-01-23"}
 	other := entity.Repository{User: "123", Date: "2026-01-23"}
 	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
+	note := entity.Ref{Type: entity.TypeNote, ID: "note_1"}
 	const get, query = "dynamodb:GetItem", "dynamodb:Query"
 	for name, c := range map[string]struct {
 		action     string
@@ -25,25 +26,27 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 		partitions []string
 		want       bool
 	}{
-		"the user's items":                   {get, entity.Base, []string{entity.UserPK("12")}, true},
-		"the user's repositories":            {query, entity.Base, []string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
-		"a transaction over both":            {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
-		"the user's year":                    {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
-		"the user's states":                  {query, entity.StateView, []string{entity.UserPK("12")}, true},
-		"items of a longer name":             {get, entity.Base, []string{entity.UserPK("123")}, false},
-		"repositories of a longer name":      {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
-		"a plan of a longer name":            {query, entity.Base, []string{other.LogPK()}, false},
-		"a snapshot of a longer name":        {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
-		"the year of a longer name":          {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
-		"a shorter name":                     {get, entity.Base, []string{entity.UserPK("1")}, false},
-		"one of another among one's own":     {"dynamodb:BatchGetItem", entity.Base, []string{entity.UserPK("12"), entity.UserPK("13")}, false},
-		"no key at all":                      {query, entity.Base, nil, false},
-		"a scan":                             {"dynamodb:Scan", entity.Base, []string{entity.UserPK("12")}, false},
-		"a statement in PartiQL":             {"dynamodb:PartiQLSelect", entity.Base, []string{entity.UserPK("12")}, false},
-		"the table itself":                   {"dynamodb:DeleteTable", entity.Base, []string{entity.UserPK("12")}, false},
-		"a series' partition, of all users":  {query, entity.Recurrence, []string{"MASTER#mst_1"}, false},
-		"links to an item, of all users":     {query, entity.CrossLinks, []string{entity.LinkedPK(entity.Ref{Type: "NOTE", ID: "note_1"})}, false},
-		"links asked for as the user's keys": {query, entity.CrossLinks, []string{entity.UserPK("12")}, false},
+		"the user's items":                  {get, entity.Base, []string{entity.UserPK("12")}, true},
+		"the user's repositories":           {query, entity.Base, []string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
+		"a transaction over both":           {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
+		"the user's year":                   {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
+		"the user's states":                 {query, entity.StateView, []string{entity.UserPK("12")}, true},
+		"items of a longer name":            {get, entity.Base, []string{entity.UserPK("123")}, false},
+		"repositories of a longer name":     {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
+		"a plan of a longer name":           {query, entity.Base, []string{other.LogPK()}, false},
+		"a snapshot of a longer name":       {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
+		"the year of a longer name":         {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
+		"a shorter name":                    {get, entity.Base, []string{entity.UserPK("1")}, false},
+		"one of another among one's own":    {"dynamodb:BatchGetItem", entity.Base, []string{entity.UserPK("12"), entity.UserPK("13")}, false},
+		"no key at all":                     {query, entity.Base, nil, false},
+		"a scan":                            {"dynamodb:Scan", entity.Base, []string{entity.UserPK("12")}, false},
+		"a statement in PartiQL":            {"dynamodb:PartiQLSelect", entity.Base, []string{entity.UserPK("12")}, false},
+		"the table itself":                  {"dynamodb:DeleteTable", entity.Base, []string{entity.UserPK("12")}, false},
+		"a series' partition, of all users": {query, entity.Recurrence, []string{"MASTER#mst_1"}, false},
+		"the user's links to an item":       {query, entity.CrossLinks, []string{entity.LinkedPK("12", note)}, true},
+		"links of a longer name":            {query, entity.CrossLinks, []string{entity.LinkedPK("123", note)}, false},
+		"links of a shorter name":           {query, entity.CrossLinks, []string{entity.LinkedPK("1", note)}, false},
+		"links to an item, of all users":    {query, entity.CrossLinks, []string{"LINKED#NOTE#note_1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +74,7 @@ func holds(condition map[string]map[string]any, leadingKeys []string) bool {
 
 func TestNoTwoTenantsShareAPartition(t *testing.T) {
 	t.Parallel()
-	users := []string{"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "2026", "-", "_"}
+	users := []string{"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "LINKED", "NOTE", "2026", "-", "_"}
 	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
 	for _, mine := range users {
 		p := entity.NewTenantPolicy(mine)
@@ -81,6 +84,7 @@ func TestNoTwoTenantsShareAPartition(t *testing.T) {
 			for _, partition := range []string{
 				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(), tree.SnapshotPK(revID),
 				plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
+				entity.LinkedPK(theirs, entity.Ref{Type: entity.TypeNote, ID: mine}),
 			} {
 				require.Equal(t, mine == theirs, p.Allows("dynamodb:Query", entity.Base, partition), "%s on %s", mine, partition)
 				require.Equal(t, mine == theirs, holds(p.Condition(), []string{partition}), "%s on %s", mine, partition)
@@ -103,7 +107,8 @@ func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [
-			"U#${aws:PrincipalTag/user}", "U#${aws:PrincipalTag/user}#*", "USER#${aws:PrincipalTag/user}", "USER#${aws:PrincipalTag/user}#*"
+			"U#${aws:PrincipalTag/user}", "U#${aws:PrincipalTag/user}#*", "USER#${aws:PrincipalTag/user}", "USER#${aws:PrincipalTag/user}#*",
+			"LINKED#${aws:PrincipalTag/user}#*"
 		]},
 		"Null": {"dynamodb:LeadingKeys": "false"}
 	}`, string(text))

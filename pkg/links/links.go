@@ -39,7 +39,7 @@ func Row(user string, source entity.Ref, edge string) entity.Item {
 	targetType, targetID, _ := strings.Cut(edge, "/")
 	target := entity.Ref{Type: targetType, ID: targetID}
 	row := entity.LinkKey(user, source, target).Item()
-	row[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(target))
+	row[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(user, target))
 	row[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(source))
 	return row
 }

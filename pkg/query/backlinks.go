@@ -14,8 +14,7 @@ import (
 
 // Backlinks returns a page of the entities that link to the target. [ErrNotFound] if the target does not exist.
 //
-// The edges' index has no user in its key (docs/data-model.md, conflict 12): rows of others are dropped here before
-// anything is done with them. The edges lag behind the items, so a source counts only if its own links name the target.
+// The edges lag behind the items, so a source counts only if its own links name the target.
 func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref, limit int, cursor string) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err
@@ -28,8 +27,8 @@ func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref,
 	if err != nil {
 		return Page{}, err
 	}
-	b := backlinks{user: user, target: target, question: question{user, "backlinks", []string{target.Type, target.ID}}}
-	start, err := b.start(cursor)
+	b := backlinks{user: user, target: target, question: question{user, "edges", []string{target.Type, target.ID}}}
+	start, err := s.startEdges(b, cursor)
 	if err != nil {
 		return Page{}, err
 	}
@@ -62,7 +61,7 @@ func (b backlinks) cut(page Page) Page {
 	for i, f := range page.Items {
 		if weight += weigh(f.Item); i > 0 && weight > maxPageBytes {
 			last := page.Items[i-1]
-			return Page{Items: page.Items[:i], Next: b.cursor(edgePlace{entity.LinkedSK(last.Type.Ref(last.Item)), true})}
+			return Page{Items: page.Items[:i], Next: b.cursor(last.Type.Ref(last.Item))}
 		}
 	}
 	return page
@@ -75,72 +74,59 @@ type backlinks struct {
 	question question
 }
 
-// edges are the user's own edges of one page.
+// edges are the edges of one page.
 type edges struct {
 	sources []entity.Ref
 	next    string
 }
 
-// edgePlace is how far a target's edges have been read: through all before indexSK, and through the user's own one
-// there if own is set. Of a row of somebody else a cursor tells no more than that.
-type edgePlace struct {
-	indexSK string
-	own     bool
-}
-
-func (s *Service) edges(ctx context.Context, b backlinks, at edgePlace, limit int) (edges, error) {
-	var out edges
-	q := table.Query{
-		Index: entity.CrossLinks, Partition: entity.LinkedPK(b.target), Range: table.Range{From: at.indexSK}, Limit: limit + 1,
+// edges reads behind the position. It asks for one edge more than the limit, so that it knows whether there is another
+// page.
+func (s *Service) edges(ctx context.Context, b backlinks, start table.Position, limit int) (edges, error) {
+	page, err := s.store.Query(ctx, table.Query{
+		Index: entity.CrossLinks, Partition: entity.LinkedPK(b.user, b.target), Limit: limit + 1, Start: start,
+	})
+	if err != nil {
+		return edges{}, fmt.Errorf("read the edges to %s: %w", b.target, err)
 	}
-	for range maxReads {
-		page, err := s.store.Query(ctx, q)
+	var out edges
+	for _, row := range page.Items[:min(limit, len(page.Items))] {
+		source, _, err := entity.ParseLink(row.Str(entity.AttrSK))
 		if err != nil {
 			return edges{}, fmt.Errorf("read the edges to %s: %w", b.target, err)
 		}
-		for _, row := range page.Items {
-			sk := row.Str(entity.AttrGSI4SK)
-			source, _, err := entity.ParseLink(row.Str(entity.AttrSK))
-			own := err == nil && row.Str(entity.AttrPK) == entity.UserPK(b.user)
-			switch {
-			case own && at == edgePlace{sk, true}:
-			case own && len(out.sources) == limit:
-				out.next = b.cursor(at)
-				return out, nil
-			case own:
-				out.sources = append(out.sources, source)
-				at = edgePlace{sk, true}
-			case sk != at.indexSK:
-				at = edgePlace{sk, false}
-			}
-		}
-		if len(page.Next) == 0 {
-			return out, nil
-		}
-		// More than the limit means rows of others among them: go through those in the store's own pages.
-		q.Start, q.Limit = page.Next, 0
+		out.sources = append(out.sources, source)
 	}
-	out.next = b.cursor(at)
+	if len(out.sources) > 0 && (len(page.Items) > limit || len(page.Next) > 0) {
+		out.next = b.cursor(out.sources[len(out.sources)-1])
+	}
 	return out, nil
 }
 
-func (b backlinks) cursor(at edgePlace) string {
-	c := cursor{IndexSK: at.indexSK}
-	if at.own {
-		c.Leg = 1
-	}
-	return c.encode(b.question)
+// cursor leads on behind the edge that leaves the source.
+func (b backlinks) cursor(source entity.Ref) string {
+	return cursor{IndexSK: entity.LinkedSK(source)}.encode(b.question)
 }
 
-func (b backlinks) start(text string) (edgePlace, error) {
+// startEdges is the position of the edge that the cursor names. It is made of the caller's user and the question's target:
+// a cursor cannot lead into another partition.
+func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	c, ok, err := decodeCursor(text, b.question)
 	if err != nil || !ok {
-		return edgePlace{}, err
+		return nil, err
 	}
-	if key, err := entity.ParseSortKey(c.IndexSK); err != nil || key.IsRow() {
-		return edgePlace{}, ErrCursor
+	source, err := entity.ParseLinkedSK(c.IndexSK)
+	if err != nil {
+		return nil, ErrCursor
 	}
-	return edgePlace{c.IndexSK, c.Leg == 1}, nil
+	if t := s.registry.Named(source.Type); t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, source.ID) != nil {
+		return nil, ErrCursor
+	}
+	key := entity.LinkKey(b.user, source, b.target)
+	return table.Position{
+		entity.AttrPK: entity.String(key.PK), entity.AttrSK: entity.String(key.SK),
+		entity.AttrGSI4PK: entity.String(entity.LinkedPK(b.user, b.target)), entity.AttrGSI4SK: entity.String(entity.LinkedSK(source)),
+	}, nil
 }
 
 // sources reads the entities that the edges leave from, in the edges' order.

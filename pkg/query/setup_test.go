@@ -123,7 +123,7 @@ func (b *bench) count(user string, t *entity.Type, it entity.Item) {
 // link stores the edge of a link.
 func (b *bench) link(user string, source, target entity.Ref) {
 	row := entity.LinkKey(user, source, target).Item()
-	row["GSI4PK"], row["GSI4SK"] = entity.String(entity.LinkedPK(target)), entity.String(entity.LinkedSK(source))
+	row["GSI4PK"], row["GSI4SK"] = entity.String(entity.LinkedPK(user, target)), entity.String(entity.LinkedSK(source))
 	b.put(row)
 }
 

@@ -205,7 +205,7 @@ func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
 	}
 	source := entity.Ref{Type: sk.Components[0], ID: sk.Components[1]}
 	target := entity.Ref{Type: sk.Components[2], ID: sk.Components[3]}
-	if r.New.Str(entity.AttrGSI4PK) != entity.LinkedPK(target) || r.New.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
+	if r.New.Str(entity.AttrGSI4PK) != entity.LinkedPK(s.user, target) || r.New.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
 		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(entity.AttrGSI4PK), r.New.Str(entity.AttrGSI4SK))
 	}
 }

@@ -101,7 +101,7 @@ func damages() map[string]struct {
 		"a link is too many":          {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
 		"a link is from nobody":       {func(w *world, o of) { w.put(entity.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil) }, verify.Stray, "LINK#NOTHING"},
 		"a link leads nowhere": {func(w *world, o of) {
-			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", entity.String("LINKED#NOTE#note_z"))
+			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", entity.String("LINKED#ann#NOTE#note_z"))
 		}, verify.Edge, "LINK#"},
 		"a schedule is gone":         {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule, "reminder-"},
 		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule, "reminder-"},

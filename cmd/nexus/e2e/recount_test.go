@@ -135,7 +135,7 @@ func recountLinks(rows []row) []string {
 			target := link.text("targetType") + "#" + link.text("targetId")
 			edge := row{
 				"PK": r.text("PK"), "SK": "LINK#" + r.node() + "#" + target,
-				"GSI4PK": "LINKED#" + target, "GSI4SK": r.node(),
+				"GSI4PK": "LINKED#" + strings.TrimPrefix(r.text("PK"), "USER#") + "#" + target, "GSI4SK": r.node(),
 			}
 			want[edge.key()] = edge
 		}

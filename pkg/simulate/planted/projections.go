@@ -91,6 +91,6 @@ func ofContributions() []Mistake {
 		{"links-last-forgotten", "I3: LINK rows are exactly the links of the items", []Edit{{links,
 			"return out\n", "return out[:min(1, len(out))]\n"}}},
 		{"links-index-of-source", "I3: the row is found through its target", []Edit{{links,
-			"entity.String(entity.LinkedPK(target))", "entity.String(entity.LinkedPK(source))"}}},
+			"entity.String(entity.LinkedPK(user, target))", "entity.String(entity.LinkedPK(user, source))"}}},
 	}
 }

@@ -31,11 +31,11 @@ func indexCases() []testCase {
 
 // here is an index partition of the fixture's own.
 func (f *fixture) here() string {
-	return entity.LinkedPK(entity.Ref{Type: entity.TypeTask, ID: f.user})
+	return entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeTask, ID: "task_1"})
 }
 
 func (f *fixture) there() string {
-	return entity.LinkedPK(entity.Ref{Type: entity.TypeEvent, ID: f.user})
+	return entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeEvent, ID: "evt_1"})
 }
 
 // at is the index's keys of one place.

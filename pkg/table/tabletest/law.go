@@ -137,6 +137,9 @@ func (l *Law) action(a table.Action) {
 		if !parsed.IsRow() {
 			l.breach(key, "neither an entity of the registry nor a known row")
 		}
+		if put, ok := a.(table.Put); ok && parsed.Prefix == entity.RowLink {
+			l.edge(key, put.Item)
+		}
 		return
 	}
 	switch a := a.(type) {
@@ -151,6 +154,21 @@ func (l *Law) action(a table.Action) {
 		}
 	case table.Update:
 		l.update(key, t, a)
+	}
+}
+
+// edge holds the row of an edge against its index partition, which names the user whose row it is.
+func (l *Law) edge(key entity.Key, row entity.Item) {
+	user, err := entity.ParseUserPK(key.PK)
+	if err != nil {
+		return // told already
+	}
+	source, target, err := entity.ParseLink(key.SK)
+	if err != nil {
+		return
+	}
+	if row.Str(entity.AttrGSI4PK) != entity.LinkedPK(user, target) || row.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
+		l.breach(key, "an edge stands in the index at %s / %s", row.Str(entity.AttrGSI4PK), row.Str(entity.AttrGSI4SK))
 	}
 }
 

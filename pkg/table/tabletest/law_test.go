@@ -34,7 +34,7 @@ func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 		"GSI3 keys":           func(it entity.Item) { it["GSI3PK"] = entity.String("USER#ann#STATUS#BACKLOG") },
 		"TYPE#STATE":          func(it entity.Item) { it["GSI3SK"] = entity.String("P3#2025") },
 		"must come together":  func(it entity.Item) { delete(it, "GSI1SK") },
-		"GSI4 keys belong":    func(it entity.Item) { it["GSI4PK"] = entity.String("LINKED#TASK#task_2") },
+		"GSI4 keys belong":    func(it entity.Item) { it["GSI4PK"] = entity.String("LINKED#u1#TASK#task_2") },
 		"/title is required":  func(it entity.Item) { delete(it, "title") },
 	} {
 		row := good.Clone()
@@ -74,6 +74,12 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 		"no question of tags": func(s table.Store) error {
 			_, err := s.Query(t.Context(), table.Query{Partition: "p", AnyTag: []string{"x"}, AnyTagOr: "title"})
 			return err
+		},
+		"an edge stands in the index at LINKED#NOTE": func(s table.Store) error {
+			note := entity.Ref{Type: entity.TypeNote, ID: "note_1"}
+			row := entity.LinkKey("ann", typ.Ref(good), note).Item()
+			row["GSI4PK"], row["GSI4SK"] = entity.String("LINKED#NOTE#note_1"), entity.String("TASK#task_1")
+			return s.Put(t.Context(), table.Put{Item: row})
 		},
 		"known row": func(s table.Store) error {
 			return s.Put(t.Context(), table.Put{Item: entity.Key{PK: entity.UserPK("ann"), SK: "HABIT#1"}.Item()})

@@ -115,7 +115,7 @@ func pagingCases() []testCase {
 // alone would lose or repeat some of them.
 func tryPositions(f *fixture, index entity.IndexSchema) {
 	const n = 12
-	partition := entity.LinkedPK(entity.Ref{Type: entity.TypeNote, ID: f.user})
+	partition := entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeNote, ID: "note_1"})
 	keys := map[string]bool{entity.AttrPK: true, entity.AttrSK: true, index.PK: true, index.SK: true}
 	if index.Name == entity.Base {
 		partition = entity.UserPK(f.user)
