@@ -139,10 +139,18 @@ func TestRemindersAreSnoozedCompletedAndDismissed(t *testing.T) {
 	one := create()
 	b.Equal("SNOOZED", b.want(200, post(one+"/snooze", `{"minutes":10}`)).text("status"))
 	b.want(200, post(one+"/snooze", `{"untilUtc":"2026-03-02T18:00:00+01:00"}`))
-	for _, body := range []string{`{}`, `{"minutes":0}`, `{"minutes":40321}`, `{"minutes":"10"}`, `{"minutes":1,"untilUtc":"2026-03-02T18:00:00Z"}`, `{"untilUtc":"2020-01-01T00:00:00Z"}`, `{"untilUtc":"tomorrow"}`, `{"x":1}`} {
+	for _, body := range []string{`{}`, `{"minutes":0}`, `{"minutes":40321}`, `{"minutes":"10"}`, `{"minutes":1,"untilUtc":"2026-03-02T18:00:00Z"}`, `{"untilUtc":"2020-01-01T00:00:00Z"}`, `{"untilUtc":"tomorrow"}`, `{"x":1}`,
+		`{"minutes":1,"occurrenceUtc":"2026-03-03T09:00:00"}`} {
 		b.want(422, post(one+"/snooze", body))
 	}
-	b.Equal("COMPLETED", b.want(200, post(one+"/complete", "")).text("status"))
+	for _, action := range []string{"snooze", "complete", "dismiss"} {
+		saw := post(one+"/"+action, `{"occurrenceUtc":"2026-03-02T17:00:00Z"}`)
+		if action == "snooze" {
+			saw = post(one+"/"+action, `{"minutes":1,"occurrenceUtc":"2026-03-02T17:00:00Z"}`)
+		}
+		b.Equal("state-conflict", b.want(409, saw).problem())
+	}
+	b.Equal("COMPLETED", b.want(200, post(one+"/complete", `{"occurrenceUtc":"2026-03-03T10:00:00+01:00"}`)).text("status"))
 	b.want(200, post(one+"/complete", `{"series":true}`))
 	b.Equal("state-conflict", b.want(409, post(one+"/dismiss", "")).problem())
 	b.want(409, post(one+"/snooze", `{"minutes":10}`))

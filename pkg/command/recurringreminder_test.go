@@ -132,3 +132,53 @@ func TestATickThatIsRepeatedIsOneTick(t *testing.T) {
 	}
 	require.Equal(t, int64(2), b.stored(entity.Reminder(), id).Int("version"))
 }
+
+// The first two of its triggers were due, the third is at nine in New York today. Nobody delivered one.
+func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
+	t.Parallel()
+	const saw = "2025-11-30T14:00:00Z"
+	for name, act := range map[string]func(id, occurrence string) command.Command{
+		"snooze": func(id, o string) command.Command {
+			return command.SnoozeReminder{ID: id, Minutes: minutes(5), OccurrenceUtc: o}
+		},
+		"complete": func(id, o string) command.Command { return command.CompleteReminder{ID: id, OccurrenceUtc: o} },
+		"dismiss":  func(id, o string) command.Command { return command.DismissReminder{ID: id, OccurrenceUtc: o} },
+		"all": func(id, o string) command.Command {
+			return command.DismissReminder{ID: id, Series: true, OccurrenceUtc: o}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
+			for _, fields := range []string{fmt.Sprintf(nineInNewYork, ""), fmt.Sprintf(nineFloating, "")} {
+				id := b.create(entity.Reminder(), fields)
+				before := b.stored(entity.Reminder(), id)
+				for _, other := range []string{"2025-11-29T14:00:00Z", "2025-12-01T14:00:00Z", "2025-11-30T14:00:01Z"} {
+					_, err := b.do(act(id, other))
+					requireState(t, err, "has the occurrence of "+saw+" for its present one")
+				}
+				_, err := b.do(act(id, "2025-11-30T09:00:00"))
+				require.Equal(t, []string{"/occurrenceUtc"}, pointers(t, err))
+				require.Equal(t, before, b.stored(entity.Reminder(), id))
+
+				res := b.must(act(id, "2025-11-30T09:00:00.5-05:00"), key("k"+id))
+				require.Equal(t, int64(2), res.Item.Int("version"))
+				require.True(t, b.must(act(id, "2025-11-30T09:00:00.5-05:00"), key("k"+id)).Replayed)
+				_, err = b.do(act(id, saw), key("k"+id))
+				require.ErrorIs(t, err, command.ErrKeyReused)
+			}
+		})
+	}
+}
+
+func TestAnActionMaySayWhichOccurrenceOfAOneTimeReminderItsUserSaw(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC"}`)
+	b.must(command.SnoozeReminder{ID: id, Minutes: minutes(5), OccurrenceUtc: "2025-12-03T14:00:00Z"})
+	_, err := b.do(command.CompleteReminder{ID: id, OccurrenceUtc: "2025-12-01T12:05:00Z"})
+	requireState(t, err, "has the occurrence of 2025-12-03T14:00:00Z")
+	b.must(command.CompleteReminder{ID: id, OccurrenceUtc: "2025-12-03T14:00:00Z"})
+	b.must(command.CompleteReminder{ID: id, OccurrenceUtc: "2025-12-01T12:05:00Z"}) // it is completed already
+}

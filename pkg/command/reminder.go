@@ -14,23 +14,27 @@ const (
 	maxSnooze        = 366 * 24 * time.Hour
 )
 
-// SnoozeReminder puts off the present occurrence of a reminder: the one snoozed already, else the last one that was due,
-// else the one of its trigger. The trigger of a recurring one moves on behind it. Only a PENDING or SNOOZED reminder can be
-// snoozed. Exactly one of Minutes and UntilUtc is given.
+// SnoozeReminder puts off the present occurrence of a reminder (findPresent). The trigger of a recurring one moves on behind
+// it. Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
 type SnoozeReminder struct {
 	ID string
 	// Minutes from now: 1 to 40320.
 	Minutes *int64
 	// UntilUtc is an RFC 3339 time with offset, after now and within 366 days.
 	UntilUtc string
+	// OccurrenceUtc is the occurrence that the user saw, an RFC 3339 time with offset; empty if the caller does not say. If
+	// another is the present one, the command is refused with a [StateError].
+	OccurrenceUtc string
 }
 
 func (cmd SnoozeReminder) content() []any {
-	return []any{"snoozeReminder", cmd.ID, cmd.Minutes, cmd.UntilUtc}
+	return withSeen([]any{"snoozeReminder", cmd.ID, cmd.Minutes, cmd.UntilUtc}, cmd.OccurrenceUtc)
 }
 
 func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	until, wrong := cmd.until(c.now)
+	saw, wrongOccurrence := parseSeen(cmd.OccurrenceUtc)
+	wrong = append(wrong, wrongOccurrence...)
 	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
 		if !canBePutOff(before) {
 			return nil, nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
@@ -38,7 +42,7 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 		if len(wrong) > 0 {
 			return nil, wrong, nil
 		}
-		present, err := findPresent(before, meta, c.now)
+		present, err := c.present(ref, before, meta, saw)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,12 +92,16 @@ type CompleteReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
 	Series bool
+	// OccurrenceUtc is that of [SnoozeReminder].
+	OccurrenceUtc string
 }
 
-func (cmd CompleteReminder) content() []any { return []any{"completeReminder", cmd.ID, cmd.Series} }
+func (cmd CompleteReminder) content() []any {
+	return withSeen([]any{"completeReminder", cmd.ID, cmd.Series}, cmd.OccurrenceUtc)
+}
 
 func (cmd CompleteReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, cmd.ID, entity.StatusCompleted, cmd.Series)
+	return c.end(ctx, ending{cmd.ID, entity.StatusCompleted, cmd.Series, cmd.OccurrenceUtc})
 }
 
 // DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already stays as
@@ -102,31 +110,53 @@ type DismissReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
 	Series bool
+	// OccurrenceUtc is that of [SnoozeReminder].
+	OccurrenceUtc string
 }
 
-func (cmd DismissReminder) content() []any { return []any{"dismissReminder", cmd.ID, cmd.Series} }
+func (cmd DismissReminder) content() []any {
+	return withSeen([]any{"dismissReminder", cmd.ID, cmd.Series}, cmd.OccurrenceUtc)
+}
 
 func (cmd DismissReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, cmd.ID, entity.StatusDismissed, cmd.Series)
+	return c.end(ctx, ending{cmd.ID, entity.StatusDismissed, cmd.Series, cmd.OccurrenceUtc})
 }
 
-func (c call) end(ctx context.Context, id, status string, all bool) (Result, error) {
-	return c.act(ctx, id, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+// ending is a completion or a dismissal.
+type ending struct {
+	id, status string
+	all        bool
+	saw        string
+}
+
+func (c call) end(ctx context.Context, e ending) (Result, error) {
+	saw, wrong := parseSeen(e.saw)
+	return c.act(ctx, e.id, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+		if len(wrong) > 0 {
+			return nil, wrong, nil
+		}
 		switch now := before.Str(entity.AttrStatus); now {
-		case status:
+		case e.status:
 			return before, nil, nil
 		case entity.StatusCompleted, entity.StatusDismissed:
 			return nil, nil, &StateError{ref, "is " + now + " already"}
 		}
-		after := before.Clone()
-		if before.Has(entity.AttrRRule) && !all {
-			present, err := findPresent(before, meta, c.now)
-			if err != nil {
+		isOne := before.Has(entity.AttrRRule) && !e.all // of several occurrences
+		var present presentTrigger
+		if isOne || !saw.IsZero() {
+			var err error
+			if present, err = c.present(ref, before, meta, saw); err != nil {
 				return nil, nil, err
 			}
+		}
+		after := before.Clone()
+		if isOne {
 			isLast, err := present.pass(after)
 			if err != nil {
 				return nil, nil, err
+			}
+			if snoozeEnded(before, c.now) {
+				after.SetTime(entity.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to note
 			}
 			if !isLast {
 				after[entity.AttrStatus] = entity.String(entity.StatusPending)
@@ -134,7 +164,7 @@ func (c call) end(ctx context.Context, id, status string, all bool) (Result, err
 				return after, nil, nil
 			}
 		}
-		after[entity.AttrStatus] = entity.String(status)
+		after[entity.AttrStatus] = entity.String(e.status)
 		return after, nil, nil
 	})
 }
@@ -152,6 +182,43 @@ func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, bef
 			return apply(ref, before, meta)
 		},
 	})
+}
+
+// withSeen adds the occurrence that the user saw to what makes two requests the same.
+func withSeen(content []any, occurrence string) []any {
+	if occurrence == "" {
+		return content
+	}
+	return append(content, occurrence)
+}
+
+// parseSeen returns the occurrence that the user saw, zero if the request does not say.
+func parseSeen(occurrence string) (time.Time, []entity.FieldError) {
+	if occurrence == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, occurrence)
+	if err != nil {
+		return time.Time{}, []entity.FieldError{{
+			Pointer: "/occurrenceUtc", Detail: "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)",
+		}}
+	}
+	return at.Truncate(time.Second), nil
+}
+
+// present returns the present occurrence, or a [StateError] if the user saw another one.
+func (c call) present(ref entity.Ref, before, meta entity.Item, saw time.Time) (presentTrigger, error) {
+	o, err := findPresent(before, meta, c.now)
+	if err == nil && !saw.IsZero() && !saw.Equal(o.at) {
+		err = &StateError{ref, "has the occurrence of " + entity.FormatInstant(o.at) + " for its present one"}
+	}
+	return o, err
+}
+
+// snoozeEnded reports whether a snooze in force has come to its end: it rings, and its delivery is not closed yet.
+func snoozeEnded(reminder entity.Item, now time.Time) bool {
+	until, ok := reminder.Map(entity.AttrSnoozeState).Time(entity.SnoozeUntilUtc)
+	return ok && !until.After(now)
 }
 
 func canBePutOff(reminder entity.Item) bool {

@@ -16,23 +16,29 @@ type presentTrigger struct {
 	stored time.Time
 }
 
-// findPresent is the one snoozed already; else the last one of a recurring reminder that was due; else the one of the
-// trigger. It is never the first of all because that is where the rule counts from.
+// findPresent returns the present occurrence:
+//
+//   - the one that is snoozed;
+//   - else the last one of a recurring reminder that was due, if it was due after the last delivery;
+//   - else the one that rang last, which a snooze may have announced before it was due;
+//   - else the one of the trigger.
+//
+// It is never the first of all because the rule counts from there.
 func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 	trigger, ok := it.Time(entity.AttrTriggerUtc)
 	if !ok {
 		return presentTrigger{}, fmt.Errorf("%s: reminder without trigger", it.Key())
+	}
+	var left time.Time // the trigger has left the occurrence behind, unless it was the last and the trigger had nowhere to go
+	if entity.TriggerDone(it) {
+		left = trigger
 	}
 	if snooze := it.Map(entity.AttrSnoozeState); snooze != nil {
 		at, ok := snooze.Time(entity.SnoozeOccurrenceUtc)
 		if !ok {
 			return presentTrigger{}, fmt.Errorf("%s: snooze without occurrence", it.Key())
 		}
-		o := presentTrigger{at: at, count: snooze.Int(entity.SnoozeCount)}
-		if entity.TriggerDone(it) {
-			o.stored = trigger // it was the last, so that the trigger had nowhere to go
-		}
-		return o, nil
+		return presentTrigger{at: at, count: snooze.Int(entity.SnoozeCount), stored: left}, nil
 	}
 	zone, floating := time.UTC, !it.Has(entity.AttrTzid)
 	if floating {
@@ -41,22 +47,40 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 			return presentTrigger{}, fmt.Errorf("%s: %w", meta.Key(), err)
 		}
 	}
-	if it.Has(entity.AttrRRule) {
-		triggers, err := entity.CompileReminder(it)
-		if err != nil {
-			return presentTrigger{}, fmt.Errorf("%s: %w", it.Key(), err)
-		}
-		if last, ok := triggers.In(zone).Previous(now.Truncate(time.Second).Add(time.Second)); ok {
-			if floating {
-				return presentTrigger{at: last.Start, stored: last.Wall}, nil
-			}
-			return presentTrigger{at: last.Start, stored: last.Start}, nil
-		}
+	last, isDue, err := lastDue(it, zone, now)
+	if err != nil {
+		return presentTrigger{}, err
 	}
-	if floating {
+	rang, hasRung := it.Time(entity.AttrFiredOccurrenceUtc)
+	delivered, _ := it.Time(entity.AttrLastFiredUtc)
+	switch {
+	case isDue && (!hasRung || last.at.After(delivered)):
+		return last, nil
+	case hasRung:
+		return presentTrigger{at: rang, stored: left}, nil
+	case floating:
 		return presentTrigger{at: entity.Resolve(trigger, zone), stored: trigger}, nil
 	}
 	return presentTrigger{at: trigger, stored: trigger}, nil
+}
+
+// lastDue returns the last occurrence of a recurring reminder that was due, or false before its first.
+func lastDue(it entity.Item, zone *time.Location, now time.Time) (o presentTrigger, ok bool, err error) {
+	if !it.Has(entity.AttrRRule) {
+		return presentTrigger{}, false, nil
+	}
+	triggers, err := entity.CompileReminder(it)
+	if err != nil {
+		return presentTrigger{}, false, fmt.Errorf("%s: %w", it.Key(), err)
+	}
+	last, ok := triggers.In(zone).Previous(now.Truncate(time.Second).Add(time.Second))
+	if !ok {
+		return presentTrigger{}, false, nil
+	}
+	if !it.Has(entity.AttrTzid) {
+		return presentTrigger{at: last.Start, stored: last.Wall}, true, nil
+	}
+	return presentTrigger{at: last.Start, stored: last.Start}, true, nil
 }
 
 // pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says that

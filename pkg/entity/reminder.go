@@ -41,6 +41,7 @@ func Reminder() *Type {
 				{Name: SnoozeOccurrenceUtc, Kind: Instant, Required: true, Doc: "The instant the snoozed occurrence was due."},
 			}},
 			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Until when the trigger is done: due instant of the last delivery, or its occurrence if a snooze ended before that."},
+			Field{Name: AttrFiredOccurrenceUtc, Kind: Instant, Origin: FromServer, Doc: "The occurrence that rang last."},
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField,
 		),
@@ -65,6 +66,7 @@ func deriveReminder(w Write) {
 	deriveTrigger(w, isNew)
 	if w.Before != nil && isNew {
 		it[AttrStatus] = String(StatusPending)
+		delete(it, AttrFiredOccurrenceUtc) // of the trigger that is no more
 		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
 		// not stand in the way of a new trigger.
 		if last, ok := it.Time(AttrLastFiredUtc); ok && last.After(w.Now) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -86,7 +85,7 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.
 	if err != nil || !announces && !passes {
 		return nil, nil, err
 	}
-	after.SetTime(entity.AttrLastFiredUtc, latest(after, f.at, f.occurrence))
+	setFired(after, f)
 	if after.Equal(read.item) {
 		return nil, nil, nil
 	}
@@ -112,13 +111,18 @@ func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
 	return true, nil
 }
 
-// latest never goes back: an old delivery that is seen through late must not open a newer one again.
-func latest(item entity.Item, instants ...time.Time) time.Time {
-	last, _ := item.Time(entity.AttrLastFiredUtc)
-	for _, t := range instants {
-		if t.After(last) {
-			last = t
-		}
+// setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is seen
+// through late must not open a newer one again. Of two that are done at one instant the later occurrence rang last.
+func setFired(item entity.Item, f fence) {
+	done := f.at
+	if f.occurrence.After(done) {
+		done = f.occurrence
 	}
-	return last
+	last, _ := item.Time(entity.AttrLastFiredUtc)
+	rang, _ := item.Time(entity.AttrFiredOccurrenceUtc)
+	if done.Before(last) || done.Equal(last) && f.occurrence.Before(rang) {
+		return
+	}
+	item.SetTime(entity.AttrLastFiredUtc, done)
+	item.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
 }

@@ -55,6 +55,8 @@ type shelf struct {
 	told     map[string]int     // events published, by sort key of the fence
 	ordered  map[string]*record // the last command about each item
 	titles   map[string]string  // id by title, of what was created
+	sent     map[string]ring    // the last delivery that was closed, by reminder
+	rang     map[string]ring    // what rang last of each reminder
 	eventAt  string             // the latest creation of an event
 	taskDone string             // the latest completion of a task
 }
@@ -67,6 +69,7 @@ func newKnown(users []string) *known {
 			links: map[string]entity.Item{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
 			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
+			sent: map[string]ring{}, rang: map[string]ring{},
 		}
 	}
 	return k
@@ -124,6 +127,7 @@ func (h *history) take1(r *record) {
 		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent {
 			h.violate("I5", s.user, r.Key.SK, "was put over another")
 		}
+		s.noteSent(r)
 		keep(s.fences, r.Key.SK, r.New)
 	case entity.RowCold:
 		keep(s.colds, sk.Components[0], r.New)
@@ -171,6 +175,9 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 			h.violate("I6", s.user, ref.ID, "has a ttl after a command changed it")
 		}
 		s.ordered[ref.ID] = r
+	}
+	if ref.Type == entity.TypeReminder {
+		h.noteRing(s, r, ref)
 	}
 	if ref.Type == entity.TypeTask {
 		h.checkArchived(s, r, ref)

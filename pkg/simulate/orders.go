@@ -161,8 +161,8 @@ func dayOf(instanceID string) (time.Time, bool) {
 	return day, err == nil
 }
 
-// checkSnooze: a snooze is of the present occurrence: the one snoozed before, else the last that was due, else the trigger
-// (I11). It leaves no trigger that is not behind it, unless it was the last.
+// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or was due since;
+// else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last.
 func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 	until := r.New.Map(entity.AttrSnoozeState)
 	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || entity.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
@@ -184,8 +184,15 @@ func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 		return
 	}
 	want, _ := r.Old.Time(entity.AttrTriggerUtc)
+	rang, hasRung := s.rang[ref.ID]
+	if rang.unsure {
+		return
+	}
+	if hasRung {
+		want = rang.occurrence
+	}
 	for o := range rule.In(time.UTC).Each(h.instantOf(r.New).Add(-horizon), h.instantOf(r.New).Add(time.Second)) {
-		if !o.Start.After(h.instantOf(r.New)) {
+		if !o.Start.After(h.instantOf(r.New)) && o.Start.After(rang.done) {
 			want = o.Start
 		}
 	}

@@ -87,6 +87,8 @@ func ofFences() []Mistake {
 			"if _, err := entity.PassTrigger(after, t.stored(o)); err != nil {", "if o.Start = r.Now(); t.floating {\n\t\to.Wall = entity.Wall(r.Now(), t.zone)\n\t}\n\tif _, err := entity.PassTrigger(after, t.stored(o)); err != nil {"}}},
 		{"trigger-stays", "firing an occurrence moves triggerUtc to the next one", []Edit{{closing,
 			"entity.PassTrigger(after, t.stored(o))", "entity.PassTrigger(after, t.stored(o).Add(-8760*time.Hour))"}}},
+		{"ring-forgotten", "the present occurrence is the one that rang last, also before it was due", []Edit{{closing,
+			"item.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)", "delete(item, entity.AttrFiredOccurrenceUtc)"}}},
 		{"snooze-of-first-occurrence", "acts on the present occurrence: the snoozed one, else the last one due", []Edit{{"pkg/command/trigger.go",
 			"triggers.In(zone).Previous(now.Truncate(time.Second).Add(time.Second))", "triggers.In(zone).First()"}}},
 		{"snooze-leaves-trigger", "snoozing an occurrence moves triggerUtc to the next one", []Edit{{"pkg/command/trigger.go",

@@ -1,0 +1,216 @@
+package reminders_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// fromTheTenth recurs at one in the afternoon in London, from 10 December on. It is noon on the first.
+const fromTheTenth = `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London","rrule":"FREQ=DAILY%s"}`
+
+func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
+	t.Parallel()
+	dismiss := func(w *world) { w.act(command.DismissReminder{ID: "rem_1"}) }
+	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
+	again := func(w *world) { w.act(snoozeFor("rem_1", 55)) }
+	for name, c := range map[string]struct {
+		rule      string
+		act       func(w *world) // at 13:05 on the first, five minutes after the snooze rang
+		published string         // behind that one, until the 13th
+		status    string
+	}{
+		"dismissed":          {"", dismiss, "11T13:00 12T13:00", "PENDING"},
+		"completed":          {"", complete, "11T13:00 12T13:00", "PENDING"},
+		"snoozed":            {"", again, "01T14:00 11T13:00 12T13:00", "PENDING"},
+		"dismissed twice":    {"", func(w *world) { dismiss(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
+		"snoozed, dismissed": {"", func(w *world) { again(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
+		"the last but one":   {";COUNT=2", complete, "11T13:00", "PENDING"},
+		"the last":           {";COUNT=1", complete, "", "COMPLETED"},
+		"the last, again":    {";COUNT=1", again, "01T14:00", "PENDING"},
+		"another rule first": {"", func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) }, "11T13:00", "PENDING"},
+		"set anew first": {"", func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-09T13:00:00Z"}`); dismiss(w) },
+			"10T13:00 11T13:00 12T13:00", "PENDING"},
+		"left alone": {"", func(*world) {}, "11T13:00 12T13:00", "PENDING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("rem_1", fmt.Sprintf(fromTheTenth, c.rule))
+			w.act(snoozeFor("rem_1", 60))
+			w.advance(65 * time.Minute)
+			require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
+			c.act(w)
+			w.advance(11*24*time.Hour + time.Hour)
+			var due []string
+			for _, line := range w.published()[1:] {
+				due = append(due, strings.TrimPrefix(line, "rem_1 -0 "))
+			}
+			require.Equal(t, c.published, strings.Join(due, " "))
+			require.Equal(t, c.status, w.item("rem_1").Str("status"))
+			w.requireExact()
+			w.requireNothingLost()
+		})
+	}
+}
+
+// What rang is dismissed before its delivery is closed, and dismissed once more afterwards: the second acts on it, too.
+func TestWhatRangStaysThePresentOccurrenceIfItIsDismissedBeforeItsDeliveryIsClosed(t *testing.T) {
+	t.Parallel()
+	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
+		require.Less(t, meddleAt, 200)
+		w := setup(t)
+		w.create("rem_1", fmt.Sprintf(fromTheTenth, ""))
+		w.act(snoozeFor("rem_1", 60))
+		w.settle()
+		w.to(noon.Add(time.Hour))
+		isWithin = false
+		w.fault.steps, w.fault.at, w.fault.die = 0, meddleAt, false
+		w.fault.meddle = func() {
+			isWithin = true
+			w.fault.at = 0
+			w.act(command.DismissReminder{ID: "rem_1"})
+		}
+		w.settle()
+		w.fault.at = 0
+		w.act(command.DismissReminder{ID: "rem_1"})
+		w.advance(10*24*time.Hour + time.Hour)
+		require.Contains(t, w.published(), "rem_1 -0 11T13:00", "dismissed at step %d", meddleAt)
+		w.requireExact()
+	}
+}
+
+// told is a daily reminder as docs/contracts.md tells it, on days at one in the afternoon.
+type told struct {
+	first   int // the day of its first occurrence; it is noon on day 1
+	count   int // 0 without an end
+	over    map[int]bool
+	snoozed int // the occurrence, 0 for none
+	until   time.Time
+	rang    int // the occurrence that rang last
+	due     int // the occurrence that was due last, which its user may have dealt with before
+	ended   bool
+	rings   []string
+}
+
+func onDay(day int) time.Time { return noon.Add(time.Hour).AddDate(0, 0, day-1) }
+
+// left is the first occurrence that is not over.
+func (m *told) left() (day int, ok bool) {
+	for day = m.first; m.over[day]; day++ {
+	}
+	return day, m.count == 0 || day < m.first+m.count
+}
+
+func (m *told) present() int {
+	if m.snoozed > 0 {
+		return m.snoozed
+	}
+	if m.rang > 0 {
+		return m.rang
+	}
+	if m.due > 0 {
+		return m.due
+	}
+	day, _ := m.left()
+	return day
+}
+
+func (m *told) ring(day int, at time.Time) {
+	m.rings = append(m.rings, fmt.Sprintf("%s for day %d", at.Format("02T15:04"), day))
+	m.rang, m.over[day] = day, true
+}
+
+// pass lets the time go by, to the instant included.
+func (m *told) pass(from, to time.Time) {
+	for at := from.Add(time.Minute); !at.After(to); at = at.Add(time.Minute) {
+		day := int(at.Sub(onDay(1))/(24*time.Hour)) + 1
+		isDue := at.Equal(onDay(day)) && day >= m.first && (m.count == 0 || day < m.first+m.count)
+		if m.snoozed > 0 && at.Equal(m.until) {
+			day := m.snoozed
+			m.snoozed = 0
+			m.ring(day, at)
+		}
+		if isDue && !m.ended {
+			m.due = day
+		}
+		if isDue && !m.ended && !m.over[day] {
+			m.ring(day, at)
+		}
+	}
+}
+
+func (m *told) snooze(until time.Time) {
+	if !m.ended {
+		day := m.present()
+		m.snoozed, m.until, m.over[day] = day, until, true
+	}
+}
+
+func (m *told) complete() {
+	if !m.ended {
+		m.over[m.present()], m.snoozed = true, 0
+		_, more := m.left()
+		m.ended = !more
+	}
+}
+
+// Random histories of one recurring reminder ring as the contract tells it.
+func TestARecurringReminderRingsAsTheContractTellsIt(t *testing.T) {
+	t.Parallel()
+	for seed := range *worlds * 4 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 11))
+			w := setup(t)
+			m := &told{first: 1 + r.IntN(9), count: r.IntN(5), over: map[int]bool{}}
+			rule := "FREQ=DAILY"
+			if m.count > 0 {
+				rule += fmt.Sprintf(";COUNT=%d", m.count)
+			}
+			w.create("rem_1", fmt.Sprintf(`{"title":"x","triggerUtc":%q,"tzid":"UTC","rrule":%q}`, at(onDay(m.first)), rule))
+			var told []string
+			for range 14 {
+				switch before := w.now; r.IntN(4) {
+				case 0:
+					minutes := int64(1 + r.IntN(4000))
+					told = append(told, fmt.Sprintf("%s snooze %d", at(w.now), minutes))
+					w.random = m.ended // which is refused
+					w.act(snoozeFor("rem_1", minutes))
+					m.snooze(w.now.Add(time.Duration(minutes) * time.Minute))
+				case 1:
+					told = append(told, at(w.now)+" complete")
+					w.act(command.CompleteReminder{ID: "rem_1"})
+					m.complete()
+				default:
+					w.advance(time.Duration(1+r.IntN(3000)) * time.Minute)
+					m.pass(before, w.now)
+				}
+				if m.ended {
+					require.Equal(t, "COMPLETED", w.item("rem_1").Str(entity.AttrStatus), "%s", told)
+					break
+				}
+			}
+			before := w.now
+			w.advance(12 * time.Hour)
+			m.pass(before, w.now)
+			var rang []string
+			for _, e := range w.bus.details(t) {
+				due, _ := time.Parse(time.RFC3339, e.DueUtc)
+				occurrence, _ := time.Parse(time.RFC3339, e.OccurrenceUtc)
+				rang = append(rang, fmt.Sprintf("%s for day %d", due.Format("02T15:04"), int(occurrence.Sub(onDay(1))/(24*time.Hour))+1))
+			}
+			slices.Sort(rang)
+			slices.Sort(m.rings)
+			require.Equal(t, slices.Compact(m.rings), slices.Compact(rang), "first day %d, %s, %s", m.first, rule, strings.Join(told, "; "))
+		})
+	}
+}
