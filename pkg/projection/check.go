@@ -39,7 +39,7 @@ func (p *Projection) Summed() bool { return p.shape.target() != nil }
 // RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It is
 // empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
-	if r, ok := p.shape.(rows); ok && r.spec.Prefix != nil {
+	if r, ok := p.shape.(rows); ok {
 		return r.spec.Prefix(typeName)
 	}
 	return ""
@@ -221,7 +221,7 @@ func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
 			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name]), name})
 		}
 	}
-	if t.spec.HoldAttr != "" && row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
+	if row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
 		faults = append(faults, Fault{Key: key, Is: "a repair began and did not finish", Want: "no " + t.spec.HoldAttr})
 	}
 	return faults

@@ -52,7 +52,7 @@ type Hold struct {
 // Hold takes the user's sum. The owner is unique to this repair.
 func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) {
 	spec := c.projection.shape.target()
-	if spec == nil || spec.HoldAttr == "" {
+	if spec == nil {
 		panic("projection: " + c.projection.name + " has nothing to hold")
 	}
 	h := &Hold{c: c, user: user, owner: owner, spec: spec, tally: c.projection.NewTally()}

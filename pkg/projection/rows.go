@@ -21,8 +21,11 @@ type RowsSpec struct {
 	Prefix func(typeName string) string
 }
 
-// NewRows returns the projection.
-func NewRows(spec RowsSpec) *Projection { return &Projection{spec.Name, rows{spec}} }
+// NewRows returns the projection. It panics if the spec lacks something.
+func NewRows(spec RowsSpec) *Projection {
+	spec.check()
+	return &Projection{spec.Name, rows{spec}}
+}
 
 type rows struct{ spec RowsSpec }
 

@@ -24,7 +24,7 @@ type SumSpec struct {
 	// come to zero, all others leave the sum then.
 	NewTarget func(user string, now time.Time) entity.Item
 	Empty     func() entity.Map
-	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum; empty if there is none.
+	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum.
 	HoldAttr string
 	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row takes
 	// off: so a filter can tell whose write a record is about.
@@ -44,8 +44,11 @@ type Amounts struct {
 	Open string `json:"open,omitempty"`
 }
 
-// NewSum returns the projection.
-func NewSum(spec SumSpec) *Projection { return &Projection{spec.Name, sum{&spec}} }
+// NewSum returns the projection. It panics if the spec lacks something: only WrittenAttr may be empty.
+func NewSum(spec SumSpec) *Projection {
+	spec.check()
+	return &Projection{spec.Name, sum{&spec}}
+}
 
 // NewOwnSum returns a summing projection with a row of its own, for products that count things of their own.
 func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Amounts) *Projection {
@@ -156,9 +159,6 @@ func (s *SumSpec) knows(row entity.Item, f facts) bool {
 
 // held reports whether a repair holds the sum.
 func (s *SumSpec) held(row entity.Item, now time.Time) bool {
-	if s.HoldAttr == "" {
-		return false
-	}
 	until, ok := row.Map(s.HoldAttr).Time(holdUntil)
 	return ok && now.Before(until)
 }

@@ -1,0 +1,63 @@
+package projection_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+func sumSpec() projection.SumSpec {
+	return projection.SumSpec{
+		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", HoldAttr: "sumHold", LastAttr: "sumLast",
+		Target:    func(user string) entity.Key { return entity.SumKey(user, "notes") },
+		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, "notes").Item() },
+		Empty:     func() entity.Map { return entity.Map{} },
+	}
+}
+
+func rowsSpec() projection.RowsSpec {
+	return projection.RowsSpec{
+		Name: "edges", Revision: "e1",
+		Edges:  func(*entity.Type, entity.Item) []string { return nil },
+		Row:    func(string, entity.Ref, string) entity.Item { return nil },
+		Prefix: entity.LinksPrefix,
+	}
+}
+
+func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
+	t.Parallel()
+	require.NotPanics(t, func() { projection.NewSum(sumSpec()); projection.NewRows(rowsSpec()) })
+	for field, spoil := range map[string]func(*projection.SumSpec){
+		"Name":                    func(s *projection.SumSpec) { s.Name = "a#b" },
+		"Revision":                func(s *projection.SumSpec) { s.Revision = "n 1" },
+		"Amounts":                 func(s *projection.SumSpec) { s.Amounts = nil },
+		"Target":                  func(s *projection.SumSpec) { s.Target = nil },
+		"NewTarget":               func(s *projection.SumSpec) { s.NewTarget = nil },
+		"Empty":                   func(s *projection.SumSpec) { s.Empty = nil },
+		"SumAttr":                 func(s *projection.SumSpec) { s.SumAttr = "" },
+		"VersionAttr":             func(s *projection.SumSpec) { s.VersionAttr = "" },
+		"HoldAttr":                func(s *projection.SumSpec) { s.HoldAttr = "" },
+		"LastAttr":                func(s *projection.SumSpec) { s.LastAttr = "" },
+		"LastAttr and SumAttr":    func(s *projection.SumSpec) { s.LastAttr = s.SumAttr },
+		"WrittenAttr and SumAttr": func(s *projection.SumSpec) { s.WrittenAttr = s.SumAttr },
+	} {
+		spec := sumSpec()
+		spoil(&spec)
+		require.PanicsWithError(t, "projection "+spec.Name+": SumSpec."+field+" is missing or not usable", func() { projection.NewSum(spec) })
+	}
+	for field, spoil := range map[string]func(*projection.RowsSpec){
+		"Name":     func(s *projection.RowsSpec) { s.Name = "" },
+		"Revision": func(s *projection.RowsSpec) { s.Revision = "" },
+		"Edges":    func(s *projection.RowsSpec) { s.Edges = nil },
+		"Row":      func(s *projection.RowsSpec) { s.Row = nil },
+		"Prefix":   func(s *projection.RowsSpec) { s.Prefix = nil },
+	} {
+		spec := rowsSpec()
+		spoil(&spec)
+		require.PanicsWithError(t, "projection "+spec.Name+": RowsSpec."+field+" is missing or not usable", func() { projection.NewRows(spec) })
+	}
+}
