@@ -5,21 +5,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
+	"nexus/pkg/change"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/local/engine"
 )
 
 // checkpoints keeps how far each mapping has come, one file for each. They are written behind: a mapping goes on while the
 // disk is busy, and of several checkpoints that wait only the last is written. What a crash loses of that is delivered
 // again. Checkpoints of another stream than the present one say nothing, so they are not loaded: the mapping begins at the
-// oldest record kept.
+// oldest record kept. So it does where a checkpoint is ahead of its stream ([checkpoints.judge]).
 type checkpoints struct {
 	dir    string
 	stream string
+	log    *slog.Logger
 	poked  chan struct{}
 
 	mu     sync.Mutex
@@ -41,12 +46,16 @@ type (
 	}
 )
 
-func openCheckpoints(dir, stream string) (*checkpoints, error) {
+// forgetCheckpoint is what to do about a damaged file.
+const forgetCheckpoint = "Remove the file and start again; the reader then begins at the oldest record of the stream, and nothing " +
+	"is done twice"
+
+func openCheckpoints(dir, stream string, log *slog.Logger) (*checkpoints, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open checkpoints: %w", err)
 	}
 	return &checkpoints{
-		dir: dir, stream: stream, poked: make(chan struct{}, 1),
+		dir: dir, stream: stream, log: log, poked: make(chan struct{}, 1),
 		saved: map[string]map[string]eventsource.Checkpoint{}, dirty: map[string]bool{},
 	}, nil
 }
@@ -70,18 +79,63 @@ func (c *checkpoints) load(mapping string) (map[string]eventsource.Checkpoint, e
 	case err != nil:
 		return nil, err
 	default:
-		var file checkpointFile
-		if err := json.Unmarshal(content, &file); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.file(mapping), err)
-		}
-		if file.Stream == c.stream {
-			for shard, at := range file.Shards {
-				shards[shard] = eventsource.Checkpoint{Sequence: at.Sequence, Done: at.Done}
-			}
+		if shards, err = c.parse(c.file(mapping), content); err != nil {
+			return nil, err
 		}
 	}
 	c.saved[mapping] = shards
 	return shards, nil
+}
+
+// parse returns the checkpoints in a file's content, none if they are of another stream.
+func (c *checkpoints) parse(path string, content []byte) (map[string]eventsource.Checkpoint, error) {
+	var file checkpointFile
+	if err := json.Unmarshal(content, &file); err != nil {
+		return nil, engine.Damaged(path, err, forgetCheckpoint)
+	}
+	for shard, at := range file.Shards {
+		if strings.Trim(at.Sequence, "0123456789") != "" {
+			return nil, engine.Damaged(path, fmt.Errorf("shard %s: sequence number %q", shard, at.Sequence), forgetCheckpoint)
+		}
+	}
+	shards := map[string]eventsource.Checkpoint{}
+	if file.Stream != c.stream {
+		c.log.Warn("checkpoints of another stream are not used; the reader begins at the oldest record", "file", path, "stream", file.Stream)
+		return shards, nil
+	}
+	for shard, at := range file.Shards {
+		shards[shard] = eventsource.Checkpoint{Sequence: at.Sequence, Done: at.Done}
+	}
+	return shards, nil
+}
+
+// judge loads the checkpoints of a mapping, before it runs, and holds them against where the stream ends; nil heads are
+// not known. One that is ahead belongs to records that are gone, because the table was set back or lost the end of its
+// log. Believed, it would have the mapping pass over as many new records. So it is dropped, on disk, too: the mapping
+// begins at the oldest record kept, which consumers bear as any repetition.
+func (c *checkpoints) judge(mapping string, heads map[string]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shards, err := c.load(mapping)
+	if err != nil || heads == nil {
+		return err
+	}
+	for shard, at := range shards {
+		head := heads[shard]
+		if at.Sequence == "" || head != "" && change.CompareSequence(at.Sequence, head) <= 0 {
+			continue
+		}
+		c.log.Error("a checkpoint is ahead of its stream: the table was set back, or lost the end of its log. The reader begins at "+
+			"the oldest record; what the lost records led to outside the table is found by nexus verify",
+			"reader", mapping, "shard", shard, "checkpoint", at.Sequence, "head", head)
+		delete(shards, shard)
+		c.dirty[mapping] = true
+	}
+	if !c.dirty[mapping] {
+		return nil
+	}
+	files := c.unwritten()
+	return writeDurably(c.file(mapping), files[mapping])
 }
 
 // Save implements [eventsource.Checkpoints]. It fails if the last write did, and is tried again then.
@@ -120,8 +174,11 @@ func (c *checkpoints) run(ctx context.Context) {
 
 // flush writes what is saved and not written. One goroutine at a time may call it.
 func (c *checkpoints) flush(context.Context) error {
+	c.mu.Lock()
+	files := c.unwritten()
+	c.mu.Unlock()
 	var errs []error
-	for mapping, content := range c.unwritten() {
+	for mapping, content := range files {
 		if err := writeDurably(c.file(mapping), content); err != nil {
 			errs = append(errs, err)
 			c.mu.Lock()
@@ -132,10 +189,8 @@ func (c *checkpoints) flush(context.Context) error {
 	return errors.Join(errs...)
 }
 
-// unwritten returns the new content of each file, and counts it as written.
+// unwritten returns the new content of each file, and counts it as written. The caller holds the lock.
 func (c *checkpoints) unwritten() map[string][]byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	files := map[string][]byte{}
 	for mapping := range c.dirty {
 		file := checkpointFile{Stream: c.stream, Shards: map[string]checkpoint{}}

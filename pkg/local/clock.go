@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"nexus/pkg/local/engine"
 )
 
 // errBackwards: time was asked to go back.
@@ -22,6 +24,8 @@ type clock struct {
 	offset time.Duration
 	moved  chan struct{} // closed and replaced by every move
 }
+
+const resetClock = "Remove the file; the clock then shows the machine's time, which may be earlier than what it showed"
 
 // savedClock is the file's content.
 type savedClock struct {
@@ -42,10 +46,10 @@ func openClock(machine func() time.Time, file string) (*clock, error) {
 	}
 	var saved savedClock
 	if err := json.Unmarshal(content, &saved); err != nil {
-		return nil, fmt.Errorf("open clock %s: %w", file, err)
+		return nil, engine.Damaged(file, err, resetClock)
 	}
 	if c.offset, err = time.ParseDuration(saved.Offset); err != nil || c.offset < 0 {
-		return nil, fmt.Errorf("open clock %s: offset %q is no duration from zero on", file, saved.Offset)
+		return nil, engine.Damaged(file, fmt.Errorf("offset %q is no duration from zero on", saved.Offset), resetClock)
 	}
 	return c, nil
 }

@@ -121,7 +121,7 @@ type ports struct {
 }
 
 // assemble builds consumers, readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
-func (p *Platform) assemble() (http.Handler, error) {
+func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	in := ports{
 		store: func(user string) table.Store { return wakingStore{p.backend.newStore(p.meters.of(user)), p.wake} },
 		bus:   toldBus{p.bus, p.hub},
@@ -157,7 +157,7 @@ func (p *Platform) assemble() (http.Handler, error) {
 	notifier = reminders.NewNotifier(calls)
 	archiving := archive.Config{Store: in.store(archive.Name), Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now}
 
-	kept, err := p.openCheckpoints()
+	kept, err := p.openCheckpoints(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,14 +184,25 @@ func (p *Platform) assemble() (http.Handler, error) {
 	return p.routes(in.store(partAPI), archiving)
 }
 
-// openCheckpoints keeps them where the table is kept.
-func (p *Platform) openCheckpoints() (eventsource.Checkpoints, error) {
+// openCheckpoints keeps them where the table is kept. What is wrong with them is noticed before the platform serves.
+func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints, error) {
 	if p.options.DataDir == "" {
 		return &eventsource.MemoryCheckpoints{}, nil
 	}
-	kept, err := openCheckpoints(p.inData("checkpoints"), p.backend.stream)
+	kept, err := openCheckpoints(p.inData("checkpoints"), p.backend.stream, p.log)
 	if err != nil {
 		return nil, err
+	}
+	var heads map[string]string
+	if p.backend.heads != nil {
+		if heads, err = p.backend.heads(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, reader := range eventsource.Deployment(p.registry) {
+		if err := kept.judge(reader.Name, heads); err != nil {
+			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Name, err)
+		}
 	}
 	p.writeBehind = kept.run
 	p.onStop(kept.flush)

@@ -72,7 +72,7 @@ type Platform struct {
 // Start starts the platform and returns when it serves. The context bounds the start alone.
 //
 // Errors on which callers decide: ErrOptions; ErrInUse and engine.ErrInUse if another process has the data directory;
-// engine.ErrNotInstalled; and for an address in use the system's error.
+// engine.ErrNotInstalled; engine.ErrDamaged for a file of the data directory that cannot be read; and for an address in use the system's error.
 func Start(ctx context.Context, options Options) (*Platform, error) {
 	options, err := options.normal()
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *Platform) start(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	handler, err := p.assemble()
+	handler, err := p.assemble(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (p *Platform) run(listener net.Listener) {
 func (p *Platform) walkRows(ctx context.Context) {
 	if err := p.rows.walk(ctx, p.backend.walker); err != nil {
 		if ctx.Err() == nil {
-			p.fail(err)
+			p.fail(fmt.Errorf("read the rows that will expire: %w. Start again: a start says whether the table's file is damaged", err))
 		}
 		return
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// startBound is how long an engine may take until it answers; it takes milliseconds.
+	// startBound is how long an engine may take until it answers, once its file was looked at; it takes milliseconds.
 	startBound = 15 * time.Second
 	// stopBound is how long an engine that was asked to end may take before it is killed. Its file survives that.
 	stopBound = 5 * time.Second
@@ -55,10 +55,8 @@ type Engine struct {
 
 // Start starts the engine and returns when it answers. The context bounds the start alone, not the engine's life. An
 // engine left behind on the same data by an owner that was killed is stopped first; [ErrInUse] means that another live
-// process owns the data.
+// process owns the data, [ErrDamaged] that its file cannot be read.
 func Start(ctx context.Context, config Config) (*Engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, startBound)
-	defer cancel()
 	log := config.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -91,6 +89,11 @@ func (e *Engine) start(ctx context.Context, binary, dir string, log *slog.Logger
 	}
 	e.dir = dir
 	file := filepath.Join(dir, dataFile)
+	if err := checkFile(ctx, file); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := e.launch(ctx, binary, file, log)
 		if err == nil {

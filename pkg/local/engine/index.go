@@ -2,16 +2,12 @@ package engine
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"net/url"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// indexBusyBound is how long adding the indexes waits for the engine to finish a write of its own.
-const indexBusyBound = 10 * time.Second
+// busyBound is how long work on the file waits for the engine to finish a write of its own.
+const busyBound = 10 * time.Second
 
 // streamIndexes are what the engine's lookups by sequence number need. Without them each write to a table with a stream
 // reads the whole stream, so that writing becomes slower with every write.
@@ -25,13 +21,9 @@ var streamIndexes = [...]string{
 // addStreamIndexes adds the indexes to the file of an engine that runs: the engine makes the table of stream records when
 // it first opens the file, and takes notice of a changed schema by itself.
 func addStreamIndexes(ctx context.Context, file string) (err error) {
-	source := (&url.URL{Scheme: "file", Path: file, RawQuery: url.Values{
-		"mode":    {"rw"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", indexBusyBound.Milliseconds())},
-	}.Encode()}).String()
-	db, err := sql.Open("sqlite", source)
+	db, err := openFile(file)
 	if err != nil {
-		return fmt.Errorf("open the engine's file %s: %w", file, err)
+		return err
 	}
 	defer func() {
 		if errClose := db.Close(); err == nil && errClose != nil {

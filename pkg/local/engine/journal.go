@@ -69,7 +69,8 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 		}
 		var entry journalLine
 		if err := json.Unmarshal(line, &entry); err != nil {
-			return nil, nil, fmt.Errorf("journal of sweeps %s at byte %d: %w", path, whole, err)
+			return nil, nil, Damaged(path, fmt.Errorf("line at byte %d: %w", whole, err),
+				"Remove the line; nexus verify --repair then puts right what followed from an expiry that it told")
 		}
 		fates[entry.removal()] = entry.Fate
 		whole += int64(len(line))
