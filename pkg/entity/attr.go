@@ -53,7 +53,8 @@ const (
 	AttrTriggerUtc = "triggerUtc"
 	// AttrFirstTriggerUtc is the trigger that a recurring reminder's rule counts from.
 	AttrFirstTriggerUtc = "firstTriggerUtc"
-	// AttrDoneTriggerUtc is the trigger that was delivered or put off although no other comes after it: see [TriggerDone].
+	// AttrDoneTriggerUtc is the trigger that was delivered, or of a recurring reminder put off, although no other comes
+	// after it: see [TriggerDone].
 	AttrDoneTriggerUtc = "doneTriggerUtc"
 	AttrTzid           = "tzid"
 	AttrSnoozeState    = "snoozeState"

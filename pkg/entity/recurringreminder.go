@@ -31,10 +31,10 @@ func checkReminder(it Item) []FieldError {
 }
 
 // setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is left is
-// its next trigger. Moving on along its own occurrences is none: that is what a recurring reminder does when one of them was
+// its next trigger, unless that is over. Moving on along its own occurrences is none: that is what a recurring reminder does when one of them was
 // delivered or put off.
 func setsTrigger(before, after Item) bool {
-	if before.Has(AttrRRule) && !after.Has(AttrRRule) {
+	if before.Has(AttrRRule) && !after.Has(AttrRRule) && !TriggerDone(before) {
 		return true
 	}
 	if Equal(before[AttrTriggerUtc], after[AttrTriggerUtc]) && Equal(before[AttrTzid], after[AttrTzid]) {
@@ -70,7 +70,7 @@ func movesOn(before, after Item) bool {
 // deriveTrigger keeps what the rule counts from, and the trigger within what the rule has left.
 func deriveTrigger(w Write, isNew bool) {
 	it := w.After
-	if isNew || !it.Has(AttrRRule) {
+	if isNew {
 		delete(it, AttrDoneTriggerUtc)
 	}
 	switch {
@@ -109,8 +109,8 @@ func fitTrigger(it Item) {
 	}
 }
 
-// TriggerDone reports whether the trigger of a recurring reminder is over: it is the last, so that it cannot move on, and it
-// was delivered or put off.
+// TriggerDone reports whether the trigger of a reminder is over: it is the last, so that it cannot move on, and it was
+// delivered or put off. That of a one-time reminder is over once it, or a snooze of it, was delivered.
 func TriggerDone(it Item) bool {
 	return it.Has(AttrDoneTriggerUtc) && Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
 }

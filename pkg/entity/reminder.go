@@ -32,7 +32,7 @@ func Reminder() *Type {
 			Field{Name: AttrRRule, Kind: Text, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10) of a reminder that recurs: FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND. It counts from the trigger it came with."},
 			Field{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrTzid, Doc: "No occurrence triggers after it, whatever the rule says."},
 			Field{Name: AttrFirstTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that the rule counts from."},
-			Field{Name: AttrDoneTriggerUtc, Kind: Instant, Origin: Hidden, Zone: AttrTzid, Doc: "The trigger that is over although none follows it."},
+			Field{Name: AttrDoneTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that is over although none follows it: it rang or was put off. While it is triggerUtc, nothing rings but a snooze in force."},
 			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: String(StatusPending),
 				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
 			Field{Name: AttrSnoozeState, Kind: Object, Origin: FromServer, Doc: "The snooze in force.", Fields: []Field{

@@ -54,12 +54,16 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 }
 
 // markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that keeps
-// lastFiredUtc is touched, and only if the item still announces the delivered occurrence: lastFiredUtc covers the due
-// instant and the occurrence, which a snooze may end before; the snooze that was delivered is over, one to another instant
-// stays; and the trigger of a recurring reminder moves on behind the occurrence. A snooze that its user has ended meanwhile
-// speaks for nothing any more: the rule may have its occurrence, still to come, for a trigger that was set since.
+// lastFiredUtc is touched, and only if the item still announces the delivered occurrence. Then
+//
+//   - lastFiredUtc covers the due instant and the occurrence, which a snooze may end before;
+//   - the snooze that was delivered is over, and one to another instant stays;
+//   - the trigger of a recurring reminder moves on behind the occurrence, and that of another is over.
+//
+// A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a trigger
+// that was set since.
 func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.Item, err error) {
-	if _, keeps := r.typ.Field(entity.AttrLastFiredUtc); !keeps {
+	if !r.keeps(entity.AttrLastFiredUtc) {
 		return nil, nil, nil
 	}
 	read, err := r.read(ctx, r.target)
@@ -85,11 +89,19 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.
 	if err != nil || !announces && !passes {
 		return nil, nil, err
 	}
-	setFired(after, f)
+	r.setFired(after, f)
+	if r.keeps(entity.AttrDoneTriggerUtc) && !isRecurring(r.typ, after) {
+		after[entity.AttrDoneTriggerUtc] = after[entity.AttrTriggerUtc] // there is one, and this was it
+	}
 	if after.Equal(read.item) {
 		return nil, nil, nil
 	}
 	return read.item, r.typ.Next(r.user, read.item, after, r.Now(), nil), nil
+}
+
+func (r *run) keeps(attr string) bool {
+	_, keeps := r.typ.Field(attr)
+	return keeps
 }
 
 // passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
@@ -113,7 +125,7 @@ func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
 
 // setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is seen
 // through late must not open a newer one again. Of two that are done at one instant the later occurrence rang last.
-func setFired(item entity.Item, f fence) {
+func (r *run) setFired(item entity.Item, f fence) {
 	done := f.at
 	if f.occurrence.After(done) {
 		done = f.occurrence
@@ -124,5 +136,7 @@ func setFired(item entity.Item, f fence) {
 		return
 	}
 	item.SetTime(entity.AttrLastFiredUtc, done)
-	item.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
+	if r.keeps(entity.AttrFiredOccurrenceUtc) {
+		item.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
+	}
 }

@@ -101,9 +101,12 @@ func judge(d due, item entity.Item, fenced bool, now time.Time) verdict {
 	return closed
 }
 
-// wasFired says that a trigger not later than the last delivery is done: a reminder that was snoozed and delivered by
-// the snooze does not fire its trigger as well.
+// wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed and
+// delivered by the snooze does not fire its trigger as well.
 func wasFired(item entity.Item, d due) bool {
+	if entity.TriggerDone(item) {
+		return true // wherever its user is: a floating one may be to come there
+	}
 	last, ok := item.Time(entity.AttrLastFiredUtc)
 	return ok && !d.at.After(last)
 }

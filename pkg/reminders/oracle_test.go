@@ -65,6 +65,9 @@ func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
 	v := w.view()
 	var out []instant
 	for _, d := range typ.Dues(it) {
+		if !d.Snooze && it.Has("doneTriggerUtc") {
+			continue
+		}
 		asked, _ := it.Time(entity.AttrDueSetAt)
 		due, since := v.real(d.At, asked, d.Floating)
 		occurrence, _ := v.real(d.Occurrence, asked, d.Floating)

@@ -214,3 +214,76 @@ func TestARecurringReminderRingsAsTheContractTellsIt(t *testing.T) {
 		})
 	}
 }
+
+// What the API shows of a one-time reminder says that it has rung and will not ring again, also when a snooze rang before its
+// trigger, and wherever its user goes.
+func TestAOneTimeReminderThatRangSaysThatItWillNotRingAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields string
+		snooze int64
+	}{
+		"by itself":                       {`{"title":"x","triggerUtc":"2025-12-01T13:00:00Z","tzid":"Europe/London"}`, 0},
+		"by itself, floating":             {`{"title":"x","triggerUtc":"2025-12-01T13:00:00"}`, 0},
+		"by an early snooze":              {`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London"}`, 60},
+		"by an early snooze, floating":    {`{"title":"x","triggerUtc":"2025-12-10T13:00:00"}`, 60},
+		"after it was put off, in a rule": {`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=1"}`, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("rem_1", c.fields)
+			if c.snooze > 0 {
+				w.act(snoozeFor("rem_1", c.snooze))
+			}
+			w.advance(65 * time.Minute)
+			require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
+			shown := shownBy(w, "rem_1")
+			require.Equal(t, "PENDING", shown["status"])
+			require.NotEmpty(t, shown["triggerUtc"])
+			require.Equal(t, shown["triggerUtc"], shown["doneTriggerUtc"])
+			require.Empty(t, w.schedules())
+
+			w.moveTo("Pacific/Honolulu") // where the trigger of one that floats is still to come
+			w.advance(12 * 24 * time.Hour)
+			require.Len(t, w.published(), 1)
+			w.requireExact()
+			w.requireNothingLost()
+
+			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-20T13:00:00Z","tzid":"UTC"}`)
+			shown = shownBy(w, "rem_1")
+			require.NotContains(t, shown, "doneTriggerUtc")
+			w.advance(12 * 24 * time.Hour)
+			require.Len(t, w.published(), 2)
+			w.requireExact()
+		})
+	}
+}
+
+// shownBy is what the API shows of an item.
+func shownBy(w *world, id string) map[string]any {
+	w.Helper()
+	return decode(w.T, string(w.registry.OfID(id).AppendJSON(nil, w.item(id))))
+}
+
+// A rule that is given to a reminder, or taken from it, leaves what is over as it is.
+func TestWhatRangStaysOverWhenARuleComesOrGoes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", `{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"UTC"}`)
+	w.act(snoozeFor("rem_1", 60))
+	w.advance(2 * time.Hour)
+	w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;COUNT=2"}`)
+	require.Equal(t, "2025-12-11T13:00:00Z", w.item("rem_1").Str("triggerUtc"))
+	w.advance(11 * 24 * time.Hour)
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 11T13:00"}, w.published())
+	require.True(t, entity.TriggerDone(w.item("rem_1")))
+	w.act(snoozeFor("rem_1", 60))
+	w.patchReminder("rem_1", `{"rrule":null}`)
+	require.Equal(t, "SNOOZED", w.item("rem_1").Str("status"))
+	require.True(t, entity.TriggerDone(w.item("rem_1")))
+	w.advance(24 * time.Hour)
+	require.Len(t, w.published(), 3)
+	w.requireExact()
+	w.requireNothingLost()
+}

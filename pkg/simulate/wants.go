@@ -152,6 +152,9 @@ func (s *shelf) reminderWants(it entity.Item, v view, asked, now time.Time) []wa
 	}
 	trigger, _ := it.Time(entity.AttrTriggerUtc)
 	floats := !it.Has(entity.AttrTzid)
+	if !it.Has(entity.AttrRRule) && it.Has(entity.AttrDoneTriggerUtc) {
+		return out // it rang
+	}
 	if !it.Has(entity.AttrRRule) {
 		at, since := v.real(trigger, asked, floats)
 		return append(out, want{id: id, occurrence: at, due: at, asked: since, last: last})
