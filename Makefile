@@ -28,7 +28,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test race soak lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients race soak lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ demo: engine ## play one user's week through a system of its own and check every
 
 test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
+
+clients: ## lint the OpenAPI document, generate clients of it, and play a flow with each through a validating proxy
+	@internal/clients/run
 
 race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...

@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 
 	"nexus/pkg/entity"
 )
@@ -10,14 +11,46 @@ import (
 // clients cannot send.
 func entitySchemas(r *entity.Registry, t *entity.Type) object {
 	name := entityNoun(t)
-	schemas := object{{name, shownSchema(r, t)}}
+	schemas := withNamedParts(name, shownSchema(r, t))
 	if t.HasCollection() && t.Name != entity.TypeInstance { // which is made of its series, by its date
 		create := objectSchema(t.Fields, created)
 		own := member{t.IDAttr, clientIDSchema(t.IDPrefix)}
 		create.change("properties", func(v any) any { return append(object{own}, v.(object)...) })
-		schemas = append(schemas, member{name + "Create", create})
+		schemas = append(schemas, withNamedParts(name+"Create", create)...)
 	}
-	return append(schemas, member{name + "Patch", objectSchema(t.Fields, patched)})
+	return append(schemas, withNamedParts(name+"Patch", objectSchema(t.Fields, patched))...)
+}
+
+// withNamedParts is the schema under its name, and each object within it under a name of its own: a generator makes a type
+// of it that programs can name.
+func withNamedParts(name string, s object) object {
+	var parts object
+	s.change("properties", func(v any) any {
+		out := slices.Clone(v.(object))
+		for i, p := range out {
+			inner := p.value.(object)
+			if inner.at("properties") == nil {
+				continue
+			}
+			part := name + strings.ToUpper(p.name[:1]) + p.name[1:]
+			var here object
+			for _, m := range inner {
+				if m.name == "description" {
+					here = append(here, m)
+				}
+			}
+			ref := schemaRef(part)
+			if _, mayBeNull := inner.at("type").([]string); mayBeNull {
+				inner = slices.Clone(inner)
+				inner.change("type", func(any) any { return "object" })
+				ref = object{{"oneOf", []any{ref, object{{"type", "null"}}}}}
+			}
+			parts = append(parts, member{part, inner})
+			out[i].value = append(ref, here...)
+		}
+		return out
+	})
+	return append(object{{name, s}}, parts...)
 }
 
 // shownSchema is a type as answers have it. Whatever else is read from entityType, it is this type's name.
@@ -35,6 +68,20 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		}
 		return out
 	})
+	if t.Name == entity.TypeInstance {
+		// What an exception lacks is the series': an answer has everything of an event that a client gives.
+		s.change("required", func(v any) any {
+			have := v.([]string)
+			for _, f := range entity.Event().Fields {
+				if f.Required && f.Origin == entity.FromClient {
+					have = append(have, f.Name)
+				}
+			}
+			slices.Sort(have)
+			have = slices.Compact(have)
+			return have
+		})
+	}
 	return s
 }
 

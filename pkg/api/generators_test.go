@@ -66,6 +66,7 @@ func TestTheDocumentHasNothingThatStopsAGenerator(t *testing.T) {
 			require.NotContains(t, values, nil, "%s: generators take the members of an enum for texts or numbers", at)
 		}
 		require.NotContains(t, o, "readOnly", "%s: a schema of answers alone has no member that a client could send", at)
+		require.NotContains(t, o, "default", "%s: generators make a member that is required of one that always has a value", at)
 		if parts, isAll := o["allOf"].([]any); isAll {
 			for _, part := range parts {
 				require.NotContains(t, resolved(t, doc, part), "oneOf", "%s: a part of allOf is no union", at)
@@ -155,4 +156,23 @@ func TestEachIDOfTheDocumentHasAPattern(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Settings are of a type that a program can name, also where a patch may have null in their place.
+func TestTheObjectsWithinAnEntityHaveSchemasOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	doc := rawDocument(t)
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for name := range schemas {
+		for _, suffix := range []string{"", "Create", "Patch"} {
+			if entity.Product().Named(strings.ToUpper(strings.TrimSuffix(name, suffix))) == nil && name != "UserMeta"+suffix {
+				continue
+			}
+			for field, schema := range schemas[name].(map[string]any)["properties"].(map[string]any) {
+				require.NotContains(t, schema, "properties", "%s/%s", name, field)
+			}
+		}
+	}
+	patch := schemas["UserMetaPatch"].(map[string]any)["properties"].(map[string]any)["preferences"]
+	require.Equal(t, []any{map[string]any{"$ref": "#/components/schemas/UserMetaPatchPreferences"}, map[string]any{"type": "null"}}, patch.(map[string]any)["oneOf"])
 }

@@ -95,13 +95,14 @@ func properties(fields []entity.Field, v view) object {
 			continue
 		}
 		s := valueSchema(f, v)
-		if f.Default != nil && v == created {
-			s = append(s, member{"default", defaultOf(f)})
-		}
 		if v == patched {
 			s = nullable(s)
 		}
-		out = append(out, member{f.Name, append(s, member{"description", f.Doc})})
+		doc := f.Doc
+		if f.Default != nil && v == created {
+			doc += " " + defaultOf(f) + " unless given."
+		}
+		out = append(out, member{f.Name, append(s, member{"description", doc})})
 	}
 	return out
 }
@@ -205,16 +206,11 @@ func nullable(s object) object {
 	return out
 }
 
-// defaultOf is a field's default as JSON has it.
-func defaultOf(f entity.Field) any {
+// defaultOf is a field's default as JSON has it. The document tells it in words: of a member with the keyword default,
+// generators make one that is required, as it always has a value.
+func defaultOf(f entity.Field) string {
 	alone := form(entity.Field{Name: f.Name, Kind: f.Kind, Fields: f.Fields})
 	text := string(alone.AppendJSON(nil, entity.Item{f.Name: f.Default}))
 	_, value, _ := strings.Cut(strings.TrimSuffix(text, "}"), ":")
-	return rawJSON(value)
+	return value
 }
-
-// rawJSON is JSON text that is there already.
-type rawJSON string
-
-// MarshalJSON implements json.Marshaler.
-func (r rawJSON) MarshalJSON() ([]byte, error) { return []byte(r), nil }

@@ -168,6 +168,9 @@ func linked(n *node) string {
 	if name := refName(n); name != "" {
 		return name
 	}
+	if options := n.get("oneOf").all(); len(options) > 0 {
+		return refName(options[0])
+	}
 	return refName(n.get("items"))
 }
 
@@ -189,12 +192,11 @@ func typeOf(s *node) string {
 	if s == nil {
 		return ""
 	}
-	if options := s.get("oneOf").all(); len(options) > 0 && refName(options[0]) == "" {
-		var kinds []string
-		for _, o := range options {
-			kinds = append(kinds, typeOf(o))
+	if options := s.get("oneOf").all(); len(options) == 2 && typeOf(options[1]) == "null" {
+		if refName(options[0]) != "" {
+			return "object or null"
 		}
-		return strings.Join(kinds, " or ")
+		return typeOf(options[0]) + " or null"
 	}
 	kind := s.str("type")
 	if types := s.get("type").elements(); len(types) > 0 {
@@ -208,7 +210,7 @@ func typeOf(s *node) string {
 		notes = append(notes, strings.Join(values.elements(), " | "))
 	}
 	for _, bound := range []struct{ key, word string }{
-		{"const", ""}, {"format", ""}, {"minimum", "≥ "}, {"maximum", "≤ "}, {"minLength", "length ≥ "}, {"maxLength", "length ≤ "}, {"maxItems", "at most "}, {"default", "default "},
+		{"const", ""}, {"format", ""}, {"minimum", "≥ "}, {"maximum", "≤ "}, {"minLength", "length ≥ "}, {"maxLength", "length ≤ "}, {"maxItems", "at most "},
 	} {
 		if v := s.get(bound.key); v != nil && v.kind != '{' {
 			text := v.text
