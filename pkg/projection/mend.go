@@ -76,26 +76,15 @@ func (c *Consumer) MendRows(ctx context.Context, of []Evidence) error {
 // transaction.
 func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
 	m := c.projection.repair(e)
-	wanted := c.projection.wantedRows(e.User, e.Ref, m.to)
-	var edges []action
-	for _, row := range e.Rows {
-		if want, ok := wanted[row.Key()]; ok && want.Equal(row) {
-			delete(wanted, row.Key())
-		} else if !ok {
-			edges = append(edges, table.Delete{Key: row.Key()})
-		}
-	}
-	surplus := len(edges)
-	for _, key := range slices.SortedFunc(maps.Keys(wanted), compareKeys) {
-		edges = append(edges, table.Put{Item: wanted[key]})
-	}
+	surplus, missing := c.projection.rowsToMend(e, m)
+	edges := append(slices.Clone(surplus), missing...)
 	guard := action(table.Check{Key: entity.LedgerKey(e.User, c.projection.name, e.Ref.ID), If: m.condition()})
 	switch {
 	case len(edges) == 0 && m.isRight && !more:
 		return false, nil
 	case len(edges) >= table.MaxActions || more:
 		// What nobody wants goes first, as much as fits; then everything is looked at again.
-		edges = edges[:min(surplus, table.MaxActions-1)]
+		edges = surplus[:min(len(surplus), table.MaxActions-1)]
 		if len(edges) == 0 {
 			return false, fmt.Errorf("%w: more rows than fit into a transaction", table.ErrInvalid)
 		}
@@ -104,6 +93,50 @@ func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again b
 		guard = table.Put{Item: c.projection.ledgerRow(&m.move, c.now()), If: m.condition()}
 	}
 	return again, c.store.Transact(ctx, append([]action{guard}, edges...)...)
+}
+
+// rowsToMend are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row names the
+// same ones: another repair may put what that row names, and delete what it does not, and leave the row as it is. So a repair
+// that has the ledger row name other rows writes each that it names no more, or now, whether it was seen or not.
+func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []action) {
+	wanted, named := p.wantedRows(e.User, e.Ref, m.to), p.namedRows(e.User, e.Ref, m.from)
+	seen := map[entity.Key]bool{}
+	for _, row := range e.Rows {
+		key := row.Key()
+		seen[key] = true
+		want, isWanted := wanted[key]
+		isNamed := named[key]
+		switch {
+		case !isWanted:
+			surplus = append(surplus, table.Delete{Key: key})
+		case want.Equal(row) && (isNamed || m.isRight):
+			delete(wanted, key)
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(named), compareKeys) {
+		if _, isWanted := wanted[key]; !isWanted && !seen[key] {
+			surplus = append(surplus, table.Delete{Key: key})
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(wanted), compareKeys) {
+		missing = append(missing, table.Put{Item: wanted[key]})
+	}
+	return surplus, missing
+}
+
+// namedRows are the keys of the rows that a ledger row names.
+func (p *Projection) namedRows(user string, source entity.Ref, c string) map[entity.Key]bool {
+	out := map[entity.Key]bool{}
+	r, ok := p.shape.(rows)
+	if !ok {
+		return out
+	}
+	for _, edge := range edgesOf(c) {
+		if key, ok := r.keyOf(user, source, edge); ok {
+			out[key] = true
+		}
+	}
+	return out
 }
 
 // readAgain reads the ledger row, then the rows of the source, then the item; more says that there are more rows.

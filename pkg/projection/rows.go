@@ -49,10 +49,24 @@ func (r rows) actions(m *move) []action {
 	}
 	for _, edge := range before {
 		if !slices.Contains(after, edge) {
-			actions = append(actions, table.Delete{Key: r.spec.Row(m.user, m.ref, edge).Key()})
+			if key, ok := r.keyOf(m.user, m.ref, edge); ok {
+				actions = append(actions, table.Delete{Key: key})
+			}
 		}
 	}
 	return actions
+}
+
+// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok for what
+// no row can stand for.
+func (r rows) keyOf(user string, source entity.Ref, edge string) (key entity.Key, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	row := r.spec.Row(user, source, edge)
+	return row.Key(), table.CheckKeys(entity.Schema(), row) == nil
 }
 
 func edgesOf(c string) []string {

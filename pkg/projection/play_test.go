@@ -1,0 +1,278 @@
+package projection_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/table"
+	"nexus/pkg/table/interleave"
+	"nexus/pkg/table/memory"
+)
+
+// titles is a sum by which every miscount shows: notes by title, the latest title, and a place for each.
+func titles() *projection.Projection {
+	return projection.NewOwnSum("titles", "t1", func(t *entity.Type, it entity.Item) projection.Amounts {
+		title := it.Str(entity.AttrTitle)
+		return projection.Amounts{Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title}
+	})
+}
+
+// scene is the world of one play: a user's notes, their records, and a projection of them.
+type scene struct {
+	store   *memory.Store
+	now     time.Time
+	p       *projection.Projection
+	records []change.Change // of everything that was written or will be
+	errs    map[string]error
+}
+
+func newScene(p *projection.Projection) *scene {
+	s := &scene{now: morning, p: p, errs: map[string]error{}}
+	s.store = memory.New(s.clock, memory.Options{})
+	return s
+}
+
+func (s *scene) clock() time.Time { return s.now }
+
+func (s *scene) consumer(store table.Store) *projection.Consumer {
+	return projection.NewConsumer(s.p, store, s.clock)
+}
+
+// life is what becomes of one note: its first record, and one for each later title; an empty one is its end. A title is
+// followed by the ids that the note links to.
+func life(id string, states ...string) []change.Change {
+	var out []change.Change
+	for i, state := range states {
+		words := strings.Fields(state)
+		switch {
+		case i == 0:
+			c := titled("ann", id, words[0])
+			c.New.SetLinks(linksTo(words[1:]))
+			out = append(out, c)
+		case len(words) == 0:
+			c := out[i-1]
+			c.Kind, c.Old, c.New = change.Removed, c.New, nil
+			c.Version++
+			out = append(out, c)
+		default:
+			c := retitled(out[i-1], words[0])
+			c.New.SetLinks(linksTo(words[1:]))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func linksTo(ids []string) (out []entity.Link) {
+	for _, id := range ids {
+		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
+	}
+	return out
+}
+
+// write puts the item of a record as the record leaves it.
+func write(ctx context.Context, store table.Store, c change.Change) error {
+	if c.New == nil {
+		return store.Delete(ctx, table.Delete{Key: c.Key})
+	}
+	return store.Put(ctx, table.Put{Item: c.New})
+}
+
+// happened writes the items of records ahead of the play.
+func (s *scene) happened(records ...change.Change) {
+	for _, c := range records {
+		must(write(context.Background(), s.store, c))
+	}
+	s.records = append(s.records, records...)
+}
+
+// applied has the consumer apply records ahead of the play.
+func (s *scene) applied(records ...change.Change) {
+	for _, c := range records {
+		for _, o := range s.consumer(s.store).Apply(context.Background(), []change.Change{c}) {
+			must(o.Err)
+		}
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// applies is a worker that delivers batches to the consumer, once each.
+func (s *scene) applies(name string, batches ...[]change.Change) interleave.Worker {
+	return interleave.Worker{Name: name, Run: func(ctx context.Context, store *interleave.Store) {
+		for _, batch := range batches {
+			for _, o := range s.consumer(store).Apply(ctx, batch) {
+				if o.Verdict == change.Poison {
+					panic(fmt.Sprintf("poison: %v", o.Err))
+				}
+			}
+		}
+	}}
+}
+
+// writes is a client, whose records come afterwards.
+func (s *scene) writes(name string, records ...change.Change) interleave.Worker {
+	s.records = append(s.records, records...)
+	return interleave.Worker{Name: name, Reliable: true, Run: func(ctx context.Context, store *interleave.Store) {
+		for _, c := range records {
+			must(write(ctx, store, c))
+		}
+	}}
+}
+
+// passes is a worker that lets time pass.
+func (s *scene) passes(d time.Duration) interleave.Worker {
+	return interleave.Worker{Name: "time", Reliable: true, Run: func(_ context.Context, store *interleave.Store) {
+		store.Do("passes", func() { s.now = s.now.Add(d) })
+	}}
+}
+
+// settle delivers every record, again and again until all are done, in batches of so many.
+func (s *scene) settle(size int) error {
+	for range 5 {
+		isDone := true
+		for batch := range slices.Chunk(s.records, size) {
+			for _, o := range s.consumer(s.store).Apply(context.Background(), batch) {
+				if o.Verdict == change.Poison {
+					return o.Err
+				}
+				isDone = isDone && o.Verdict == change.Done
+			}
+		}
+		if isDone {
+			return nil
+		}
+	}
+	return errors.New("records do not come to an end")
+}
+
+// notes are the user's notes by id, those that are gone as nil.
+func (s *scene) notes() map[string]entity.Item {
+	out := map[string]entity.Item{}
+	for _, c := range s.records {
+		it, err := s.store.Get(context.Background(), c.Key)
+		if err != nil && !errors.Is(err, table.ErrNotFound) {
+			panic(err)
+		}
+		out[c.Ref.ID] = it
+	}
+	return out
+}
+
+func (s *scene) query(prefix string) []entity.Item {
+	page, err := s.store.Query(context.Background(), table.Query{Partition: entity.UserPK("ann"), Range: table.Range{Prefix: prefix}})
+	must(err)
+	return page.Items
+}
+
+// recount holds ledger, sum and rows against docs/correctness.md: for each item one ledger row with what it contributes, at its
+// place, without an end; for one that is gone a row without a contribution, that ends, or none; a sum of what the items
+// contribute, and of latest titles the greatest of all that ever were; a link row for each link and no other.
+func (s *scene) recount() error {
+	sum, latest, edges := map[string]int64{}, "", []string{}
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, c := range s.records {
+		for _, image := range []entity.Item{c.Old, c.New} {
+			latest = max(latest, image.Str(entity.AttrTitle))
+		}
+	}
+	for id, it := range s.notes() {
+		if it != nil {
+			sum[it.Str(entity.AttrTitle)]++
+		}
+		var targets []string
+		for _, l := range it.Links() {
+			targets = append(targets, l.Target.Type+"/"+l.Target.ID)
+			edges = append(edges, entity.LinkKey("ann", entity.Ref{Type: entity.TypeNote, ID: id}, l.Target).SK)
+		}
+		slices.Sort(targets)
+		row, err := s.store.Get(context.Background(), entity.LedgerKey("ann", s.p.Name(), id))
+		if err != nil && !errors.Is(err, table.ErrNotFound) {
+			return err
+		}
+		want := strings.Join(targets, "\n")
+		if s.p.Summed() && it != nil {
+			want = it.Str(entity.AttrTitle)
+		}
+		if has := contributed(row); has != want {
+			wrong("ledger of %s has %q, not %q", id, has, want)
+		}
+		if row != nil && row.Has(entity.AttrTTL) != (want == "") {
+			wrong("ledger row of %s with %q has ttl: %v", id, want, row.Has(entity.AttrTTL))
+		}
+	}
+	if !s.p.Summed() {
+		var rows []string
+		for _, row := range s.query(entity.LinksPrefix(entity.TypeNote)) {
+			rows = append(rows, row.Key().SK)
+		}
+		slices.Sort(edges)
+		if !slices.Equal(rows, edges) {
+			wrong("link rows %v, not %v", rows, edges)
+		}
+		return errors.Join(errs...)
+	}
+	target, err := s.store.Get(context.Background(), s.p.Target("ann"))
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return err
+	}
+	has := map[string]int64{}
+	for name := range target.Map("sum") {
+		if name != "latest" {
+			has[name] = target.Map("sum").Int(name)
+		}
+	}
+	if !maps.Equal(has, sum) {
+		wrong("the sum is %v, not %v", has, sum)
+	}
+	if got := target.Map("sum").Str("latest"); got != latest {
+		wrong("latest is %q, not %q", got, latest)
+	}
+	return errors.Join(errs...)
+}
+
+// contributed is what a ledger row says: a title, or edges.
+func contributed(row entity.Item) string {
+	_, body, _ := strings.Cut(row.Str("c"), " ")
+	if !strings.HasPrefix(body, "{") {
+		return body
+	}
+	var amounts projection.Amounts
+	must(json.Unmarshal([]byte(body), &amounts))
+	for title, n := range amounts.Add {
+		if n == 1 && len(amounts.Add) == 1 && amounts.Open == "at-"+title && row.Str(entity.AttrGSI3SK) == "at-"+title {
+			return title
+		}
+	}
+	return "no title: " + body
+}
+
+// explore plays a scene in every order, and fails with the first that is judged to be wrong.
+func explore(t *testing.T, name string, o interleave.Options, make func() interleave.World) {
+	t.Helper()
+	result, err := interleave.Explore(t.Context(), make, o)
+	require.NoError(t, err, "%s, play %d", name, result.Plays)
+	t.Logf("%s: %d plays", name, result.Plays)
+}
+
+func linkRow(target string) entity.Item {
+	return links.Row("ann", entity.Ref{Type: entity.TypeNote, ID: "note_1"}, entity.TypeTask+"/"+target)
+}

@@ -1,0 +1,135 @@
+package interleave
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// Store is the store as one worker sees it: each call waits for its turn.
+type Store struct {
+	store table.Store
+	lane  *lane
+}
+
+// call is a step that a worker is about to take.
+type call struct {
+	op     string
+	keys   []entity.Key
+	writes bool
+	all    bool // it reads or writes rows that are not named
+}
+
+func (c call) String() string {
+	names := make([]string, len(c.keys))
+	for i, key := range c.keys {
+		names[i] = key.SK
+	}
+	return strings.TrimSpace(c.op + " " + strings.Join(names, " "))
+}
+
+// commutes says that the order of two calls makes no difference to the store or to either worker.
+func (c call) commutes(other call) bool {
+	if !c.writes && !other.writes {
+		return true
+	}
+	if c.all || other.all {
+		return false
+	}
+	return !slices.ContainsFunc(c.keys, func(key entity.Key) bool { return slices.Contains(other.keys, key) })
+}
+
+// step waits for the call's turn and takes it.
+func (s *Store) step(c call, act func() error) error {
+	switch s.lane.wait(c) {
+	case Death:
+		_ = act() // whatever it answers: there is nobody to hear it
+		runtime.Goexit()
+	case Lost:
+		if err := act(); err != nil {
+			return err // nothing was carried out, so the answer makes no difference
+		}
+		return fmt.Errorf("lost: %w", table.ErrUnavailable)
+	case Refused:
+		return fmt.Errorf("refused: %w", table.ErrUnavailable)
+	case None:
+	}
+	return act()
+}
+
+// Do is a step that is no call of the store: it comes before or behind everything that others do. A clock that moves is one.
+func (s *Store) Do(name string, act func()) {
+	_ = s.step(call{op: name, writes: true, all: true}, func() error { act(); return nil })
+}
+
+// Get implements [table.Reader].
+func (s *Store) Get(ctx context.Context, key entity.Key) (it entity.Item, err error) {
+	err = s.step(call{op: "Get", keys: []entity.Key{key}}, func() (err error) { it, err = s.store.Get(ctx, key); return err })
+	return it, err
+}
+
+// BatchGet implements [table.Reader].
+func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) (rows []entity.Item, err error) {
+	err = s.step(call{op: "BatchGet", keys: keys}, func() (err error) { rows, err = s.store.BatchGet(ctx, keys); return err })
+	return rows, err
+}
+
+// Query implements [table.Reader].
+func (s *Store) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
+	c := call{op: "Query " + q.Range.Prefix, all: true}
+	err = s.step(c, func() (err error) { page, err = s.store.Query(ctx, q); return err })
+	return page, err
+}
+
+// Count implements [table.Reader].
+func (s *Store) Count(ctx context.Context, q table.Query) (n int, err error) {
+	c := call{op: "Count " + q.Range.Prefix, all: true}
+	err = s.step(c, func() (err error) { n, err = s.store.Count(ctx, q); return err })
+	return n, err
+}
+
+// Put implements [table.Writer].
+func (s *Store) Put(ctx context.Context, p table.Put) error {
+	return s.step(writeOf("Put", p), func() error { return s.store.Put(ctx, p) })
+}
+
+// Update implements [table.Writer].
+func (s *Store) Update(ctx context.Context, u table.Update) (it entity.Item, err error) {
+	err = s.step(writeOf("Update", u), func() (err error) { it, err = s.store.Update(ctx, u); return err })
+	if err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// Delete implements [table.Writer].
+func (s *Store) Delete(ctx context.Context, d table.Delete) error {
+	return s.step(writeOf("Delete", d), func() error { return s.store.Delete(ctx, d) })
+}
+
+// Transact implements [table.Writer].
+func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
+	return s.step(writeOf("Transact", actions...), func() error { return s.store.Transact(ctx, actions...) })
+}
+
+// Load implements [table.Writer].
+func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
+	c := call{op: "Load", writes: true}
+	for _, row := range rows {
+		c.keys = append(c.keys, row.Key())
+	}
+	return s.step(c, func() error { return s.store.Load(ctx, rows) })
+}
+
+func writeOf(op string, actions ...table.Action) call {
+	c := call{op: op, writes: true}
+	for _, a := range actions {
+		c.keys = append(c.keys, a.Target())
+	}
+	return c
+}
