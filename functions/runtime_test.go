@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type runtime struct {
 type invocation struct {
 	id      string
 	payload []byte
+	limit   time.Duration
 }
 
 // outcome is how an invocation ended: with a body, or with a failure.
@@ -95,7 +97,7 @@ func (r *runtime) next(w http.ResponseWriter, req *http.Request) {
 	case i := <-r.invocations:
 		h := w.Header()
 		h.Set("Lambda-Runtime-Aws-Request-Id", i.id)
-		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(timeLimit).UnixMilli(), 10))
+		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(i.limit).UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-central-1:123456789012:function:nexus")
 		h.Set("Lambda-Runtime-Trace-Id", "Root=1-69a54f10-5a3c2d1e0f4b6a7988776655;Parent=0a1b2c3d4e5f6071;Sampled=0")
 		h.Set("Content-Type", "application/json")
@@ -152,6 +154,7 @@ type function struct {
 	out     *output    // standard output: the metrics
 	log     *output    // standard error
 	count   int
+	limit   time.Duration // of its invocations; timeLimit if it is not set
 }
 
 // output is what a program wrote so far.
@@ -205,7 +208,7 @@ func (f *function) send(payload []byte) <-chan outcome {
 	f.runtime.waiting[id] = answered
 	f.runtime.mu.Unlock()
 	select {
-	case f.runtime.invocations <- invocation{id, payload}:
+	case f.runtime.invocations <- invocation{id, payload, cmp.Or(f.limit, timeLimit)}:
 	case err := <-f.ended:
 		f.ended <- err
 		f.Fatalf("the program has ended (%v):\n%s", err, f.log)

@@ -184,9 +184,15 @@ func (l *Loop) working(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithDeadline(ctx, deadline.Add(-l.cfg.Margin))
 }
 
+// nothingLeft is the answer that names no record.
+const nothingLeft = `{"batchItemFailures":[]}`
+
+// Finished reports whether the answer of [Loop.Handle] says that every record of the batch is finished.
+func Finished(answer []byte) bool { return string(answer) == nothingLeft }
+
 func answer(batch []change.Decoded, first int) ([]byte, error) {
 	if first == len(batch) {
-		return []byte(`{"batchItemFailures":[]}`), nil
+		return []byte(nothingLeft), nil
 	}
 	sequence := batch[first].Sequence
 	if sequence == "" {

@@ -8,43 +8,68 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/metric"
+	"nexus/pkg/consume"
 )
 
 const (
 	// sizeEvery is how often DynamoDB counts what a table holds (DynamoDB API Reference, TableDescription).
 	sizeEvery = 6 * time.Hour
+	// sizeAgain is the pause behind a measurement that failed, so that a service that hangs delays one batch of many.
+	sizeAgain = time.Minute
 	// sizePatience bounds the measurement, whose batch waits to be acknowledged.
 	sizePatience = 2 * time.Second
+	// sizeMargin is the part of the invocation's time that a measurement leaves for the answer.
+	sizeMargin = 500 * time.Millisecond
 )
 
 // Sized emits now and then what the table holds. It hangs on to batches, because a table to which nothing is written does
-// not grow; a measurement that fails costs no batch, and is tried again when the next is due.
+// not grow. A measurement costs no batch:
+//
+//   - it follows only a batch that left nothing unfinished: a store that failed the batch is not asked for more;
+//   - it ends while there is still time to answer;
+//   - one that fails changes nothing in the answer, and is tried again with a batch a minute later.
 func Sized(c Config, next boot.Handler, bytes func(context.Context) (int64, error)) boot.Handler {
-	var mu sync.Mutex
-	var due time.Time
-	isDue := func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		now := c.Now()
-		if now.Before(due) {
-			return false
-		}
-		due = now.Add(sizeEvery)
-		return true
-	}
+	m := &measurement{Config: c, bytes: bytes}
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		out, err := next(ctx, payload)
-		if err != nil || !isDue() {
-			return out, err
+		if err == nil && consume.Finished(out) {
+			m.take(ctx)
 		}
-		bounded, stop := context.WithTimeout(ctx, sizePatience)
-		defer stop()
-		n, failure := bytes(bounded)
-		if failure != nil {
-			c.Log.LogAttrs(ctx, slog.LevelWarn, "table not measured", slog.String("error", failure.Error()))
-			return out, nil
-		}
-		c.Metrics.Write(metric.ByFunction, string(c.Function), metric.Values{metric.TableBytes: float64(n)}, nil)
-		return out, nil
+		return out, err
 	}
+}
+
+// measurement is when the table is to be measured next.
+type measurement struct {
+	Config
+	bytes func(context.Context) (int64, error)
+
+	mu  sync.Mutex
+	due time.Time
+}
+
+// take measures if it is time. Two batches at once measure once: the second does not wait.
+func (m *measurement) take(ctx context.Context) {
+	if !m.mu.TryLock() {
+		return
+	}
+	defer m.mu.Unlock()
+	if m.Now().Before(m.due) {
+		return
+	}
+	bounded, stop := context.WithTimeout(ctx, sizePatience)
+	defer stop()
+	if deadline, ok := ctx.Deadline(); ok {
+		var stopToo context.CancelFunc
+		bounded, stopToo = context.WithDeadline(bounded, deadline.Add(-sizeMargin))
+		defer stopToo()
+	}
+	n, err := m.bytes(bounded)
+	if err != nil {
+		m.due = m.Now().Add(sizeAgain)
+		m.Log.LogAttrs(ctx, slog.LevelWarn, "table not measured", slog.String("error", err.Error()))
+		return
+	}
+	m.due = m.Now().Add(sizeEvery)
+	m.Metrics.Write(metric.ByFunction, string(m.Function), metric.Values{metric.TableBytes: float64(n)}, nil)
 }
