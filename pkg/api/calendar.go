@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
@@ -29,6 +28,8 @@ func calendarOperations() []*operation {
 	whole := "Events, series with their changed occurrences, reminders, and tasks with a date. The same items give the same text, so If-None-Match spares sending it again; " +
 		"it is compressed for whoever accepts gzip. If it is too large for one answer it has what ends less than a year ago or later, and says so, in the text and in " + headerSince +
 		"; the parts 1 to " + headerParts + " together are all of it."
+	choice, chosen := form(privateAsField), form(privateAsField)
+	chosen.Fields[0].Default = nil
 	part := entity.Field{Name: paramPart, Kind: entity.Integer, Min: 1, Max: 10_000, Doc: "Which part of the whole calendar, instead of one text."}
 	return []*operation{
 		{
@@ -36,13 +37,14 @@ func calendarOperations() []*operation {
 			summary: "Read the calendar as iCalendar", detail: whole, query: []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return s.exportCalendar(ctx, c.user, c.query)
+				out, err := s.calendar.Export(ctx, c.user, int(c.query.Int(paramPart)))
+				return answerExport(out, err)
 			},
 		},
 		importOperation(text),
 		{
 			id: getFeedTextID, method: http.MethodGet, path: feedPath + "{" + paramAddress + "}", tag: "calendar", open: true,
-			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: whoever knows the address can read the calendar. " + whole,
+			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: whoever knows the address can read the calendar. What is private is shown as the address says, only as busy unless its owner chose otherwise. " + whole,
 			query:   []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -50,21 +52,29 @@ func calendarOperations() []*operation {
 				if !ok {
 					return answer{}, calendar.ErrNoFeed
 				}
-				user, err := s.calendar.UserOfFeed(ctx, address)
-				if err != nil {
-					return answer{}, err
-				}
-				return s.exportCalendar(ctx, user, c.query)
+				out, err := s.calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)))
+				return answerExport(out, err)
 			},
 		},
 		{
 			id: "makeFeed", method: http.MethodPut, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			summary: "Make a secret address of the calendar, or a new one",
 			detail:  "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition makes a new one, also under an idempotency key.",
+			body:    &body{form: choice, schema: formSchema(choice), example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsBusy}},
 			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				address, at, err := s.calendar.MakeFeed(ctx, c.user)
-				return answer{status: http.StatusOK, body: feedBody(address, at)}, err
+				address, f, err := s.calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
+				return answer{status: http.StatusOK, body: feedBody(address, f)}, err
+			},
+		},
+		{
+			id: "changeFeed", method: http.MethodPatch, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
+			summary: "Say how the secret address shows what is private", detail: "The address stays as it is.",
+			body:    &body{form: chosen, schema: formSchema(chosen), patch: true, required: true, example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull}},
+			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}}, finds: true,
+			run: func(ctx context.Context, s services, c call) (answer, error) {
+				f, err := s.calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
+				return answer{status: http.StatusOK, body: feedBody("", f)}, err
 			},
 		},
 		{
@@ -72,8 +82,8 @@ func calendarOperations() []*operation {
 			summary: "Ask whether the calendar has a secret address", detail: "The address itself cannot be told again.",
 			answers: []documented{{status: http.StatusOK, doc: "There is one.", schema: feedSchema(false)}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				at, err := s.calendar.Feed(ctx, c.user)
-				return answer{status: http.StatusOK, body: feedBody("", at)}, err
+				f, err := s.calendar.Feed(ctx, c.user)
+				return answer{status: http.StatusOK, body: feedBody("", f)}, err
 			},
 		},
 		{
@@ -114,9 +124,8 @@ func importOperation(text object) *operation {
 	}
 }
 
-// exportCalendar answers with the calendar, or a part of it.
-func (s services) exportCalendar(ctx context.Context, user string, q entity.Item) (answer, error) {
-	out, err := s.calendar.Export(ctx, user, int(q.Int(paramPart)))
+// answerExport answers with the calendar, or a part of it.
+func answerExport(out calendar.Export, err error) (answer, error) {
 	pointer := "/" + paramPart
 	switch {
 	case errors.Is(err, calendar.ErrTooLarge):
@@ -127,8 +136,16 @@ func (s services) exportCalendar(ctx context.Context, user string, q entity.Item
 	return answer{status: http.StatusOK, calendar: &out}, err
 }
 
-func feedBody(address string, at time.Time) []byte {
-	out := appendText([]byte(`{"createdAt":`), entity.FormatInstant(at))
+// privateAsField is the choice that an address has.
+var privateAsField = entity.Field{
+	Name: calendar.AttrPrivateAs, Kind: entity.Enum, Required: true, Default: entity.String(calendar.PrivateAsBusy),
+	Enum: []string{calendar.PrivateAsBusy, calendar.PrivateAsFull},
+	Doc:  "How events that are PRIVATE or CONFIDENTIAL are shown: BUSY, only when they take time, or FULL, as all others. Tasks and reminders that another calendar calls so are left out where it is BUSY.",
+}
+
+func feedBody(address string, f calendar.Feed) []byte {
+	out := appendText([]byte(`{"createdAt":`), entity.FormatInstant(f.CreatedAt))
+	out = appendText(append(out, `,"`+calendar.AttrPrivateAs+`":`...), f.PrivateAs)
 	if address != "" {
 		out = appendText(append(out, `,"path":`...), feedPath+address+feedSuffix)
 	}
@@ -137,7 +154,8 @@ func feedBody(address string, at time.Time) []byte {
 
 func feedSchema(withPath bool) object {
 	properties := object{{entity.AttrCreatedAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "Since when the address is good."}}}}
-	needed := []string{entity.AttrCreatedAt}
+	properties = append(properties, member{calendar.AttrPrivateAs, object{{"type", "string"}, {"enum", privateAsField.Enum}, {"description", privateAsField.Doc}}})
+	needed := []string{entity.AttrCreatedAt, calendar.AttrPrivateAs}
 	if withPath {
 		properties = append(properties, member{"path", object{{"type", "string"}, {"description", "The address, as a path of this service. Keep it secret."}}})
 		needed = append(needed, "path")

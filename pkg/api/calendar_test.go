@@ -136,10 +136,33 @@ func TestASecretAddressIsAllThatIsNeededAndNothingLess(t *testing.T) {
 	}
 }
 
+func TestAnAddressHasAChoiceOfWhatIsPrivate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	feed := request{path: "/v1/me/feed"}
+	with := func(method, body string) request {
+		r := post(feed.path, body)
+		r.method = method
+		return r
+	}
+	b.want(404, with(http.MethodPatch, `{"privateAs":"FULL"}`))
+	b.Equal("BUSY", b.want(200, request{method: http.MethodPut, path: feed.path}).text("privateAs"))
+	made := b.want(200, with(http.MethodPut, `{"privateAs":"FULL"}`))
+	b.Equal("FULL", made.text("privateAs"))
+	b.Equal([]string{"/privateAs"}, b.want(422, with(http.MethodPut, `{"privateAs":"ALL"}`)).pointers())
+	b.Equal([]string{"/privateAs"}, b.want(422, with(http.MethodPatch, `{}`)).pointers())
+	b.want(201, post("/v1/events", `{"title":"`+secret+`","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","visibility":"PRIVATE"}`))
+	b.Contains(b.want(200, get(made.text("path")).by("-")).Body.String(), secret)
+	b.Equal("BUSY", b.want(200, with(http.MethodPatch, `{"privateAs":"BUSY"}`)).text("privateAs"))
+	b.NotContains(b.want(200, get(made.text("path")).by("-")).Body.String(), secret)
+	b.Equal("BUSY", b.want(200, get(feed.path)).text("privateAs"))
+	b.want(422, post("/v1/events", `{"title":"x","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","transparency":"CLEAR"}`))
+}
+
 func TestABatchCarriesNoCalendar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, name := range []string{"ImportCalendar", "MakeFeed", "RevokeFeed"} {
+	for _, name := range []string{"ImportCalendar", "MakeFeed", "ChangeFeed", "RevokeFeed"} {
 		res := b.want(200, post("/v1/commands", fmt.Sprintf(`{"commands":[{"id":"1","type":%q}]}`, name)))
 		require.Contains(t, res.Body.String(), `"problem"`)
 	}

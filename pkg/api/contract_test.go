@@ -252,7 +252,7 @@ func TestEveryOperationAnswersAsDocumented(t *testing.T) {
 			t.Parallel()
 			d := driver{setup(t), c}
 			req := d.request(route)
-			if id == "getFeed" {
+			if id == "getFeed" || id == "changeFeed" {
 				d.pathValue("calendar", "address")
 			}
 			values := map[string]string{}

@@ -55,6 +55,11 @@ type Export struct {
 // year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts 1 to
 // Parts together are the whole calendar whatever its size; [ErrNoPart] is the error for any other.
 func (s *Service) Export(ctx context.Context, user string, part int) (Export, error) {
+	return s.export(ctx, user, part, false)
+}
+
+// export writes the calendar whole, or with no more than busy times of what is private.
+func (s *Service) export(ctx context.Context, user string, part int, privateAsBusy bool) (Export, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Export{}, fmt.Errorf("user: %w", err)
 	}
@@ -63,6 +68,9 @@ func (s *Service) Export(ctx context.Context, user string, part int) (Export, er
 	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{s.events, s.series, s.reminders, s.tasks} {
 		for g, err := range read(ctx, user) {
 			if err == nil {
+				if privateAsBusy {
+					g.drafts = ical.Busy(g.drafts)
+				}
 				err = e.add(g)
 			}
 			if err != nil {
@@ -105,6 +113,9 @@ type piece struct {
 func (e *exporter) add(g group) error {
 	if g.modified.After(e.modified) {
 		e.modified = g.modified
+	}
+	if len(g.drafts) == 0 {
+		return nil
 	}
 	written, err := e.calendar.Piece(g.drafts...)
 	if err != nil {

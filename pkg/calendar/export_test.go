@@ -160,24 +160,24 @@ func TestASecretAddressLeadsToItsUserUntilItIsRenewedOrRevoked(t *testing.T) {
 	b := setup(t)
 	_, err := b.calendar.Feed(t.Context(), ann)
 	b.ErrorIs(err, calendar.ErrNoFeed)
-	first, at, err := b.calendar.MakeFeed(t.Context(), ann)
+	first, made, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
 	b.NoError(err)
-	b.Equal(noon, at)
-	user, err := b.calendar.UserOfFeed(t.Context(), first)
+	b.Equal(calendar.Feed{CreatedAt: noon, PrivateAs: calendar.PrivateAsBusy}, made)
+	user, _, err := b.calendar.UserOfFeed(t.Context(), first)
 	b.NoError(err)
 	b.Equal(ann, user)
 	b.advance(time.Hour)
-	second, _, err := b.calendar.MakeFeed(t.Context(), ann)
+	second, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
 	b.NoError(err)
 	since, err := b.calendar.Feed(t.Context(), ann)
 	b.NoError(err)
-	b.Equal(noon.Add(time.Hour), since)
-	bobs, _, err := b.calendar.MakeFeed(t.Context(), bob)
+	b.Equal(noon.Add(time.Hour), since.CreatedAt)
+	bobs, _, err := b.calendar.MakeFeed(t.Context(), bob, calendar.PrivateAsBusy)
 	b.NoError(err)
 	head, _, _ := strings.Cut(second, ".")
 	_, secret, _ := strings.Cut(bobs, ".")
 	for _, wrong := range []string{first, second + "x", second[:len(second)-1], head + ".", head + "." + secret, "", ".", "x.y", "YW5u\n." + secret, head} {
-		_, err := b.calendar.UserOfFeed(t.Context(), wrong)
+		_, _, err := b.calendar.UserOfFeed(t.Context(), wrong)
 		b.ErrorIs(err, calendar.ErrNoFeed, wrong)
 	}
 	row, err := b.store.Get(t.Context(), entity.FeedKey(ann))
@@ -188,7 +188,7 @@ func TestASecretAddressLeadsToItsUserUntilItIsRenewedOrRevoked(t *testing.T) {
 	}
 	for range 2 {
 		b.NoError(b.calendar.RevokeFeed(t.Context(), ann))
-		_, err = b.calendar.UserOfFeed(t.Context(), second)
+		_, _, err = b.calendar.UserOfFeed(t.Context(), second)
 		b.ErrorIs(err, calendar.ErrNoFeed)
 	}
 }

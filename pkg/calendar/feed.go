@@ -19,42 +19,86 @@ import (
 // secretBytes is the length of an address' secret: 256 bits, which nobody guesses.
 const secretBytes = 32
 
-// attrSecretHash of a FEED row is the SHA-256 of the secret.
-const attrSecretHash = "secretHash"
+const (
+	// attrSecretHash of a FEED row is the SHA-256 of the secret.
+	attrSecretHash = "secretHash"
+	// AttrPrivateAs of a FEED row is how the address shows what is PRIVATE or CONFIDENTIAL; absent means [PrivateAsBusy].
+	AttrPrivateAs = "privateAs"
+)
+
+// How a secret address shows events that are PRIVATE or CONFIDENTIAL: only when they take time, or as any other.
+const (
+	PrivateAsBusy = "BUSY"
+	PrivateAsFull = "FULL"
+)
+
+// Feed is what is known of a secret address.
+type Feed struct {
+	CreatedAt time.Time
+	// PrivateAs is [PrivateAsBusy] or [PrivateAsFull].
+	PrivateAs string
+}
+
+func feedOf(row entity.Item) Feed {
+	f := Feed{PrivateAs: row.Str(AttrPrivateAs)}
+	f.CreatedAt, _ = row.Time(entity.AttrCreatedAt)
+	if f.PrivateAs == "" {
+		f.PrivateAs = PrivateAsBusy
+	}
+	return f
+}
 
 // ErrNoFeed: there is no such address, or not any more.
 var ErrNoFeed = errors.New("no such calendar address")
 
 // MakeFeed gives the user a new secret address, [base64url of the user id].[secret], and revokes the one before. It is told
 // this once: only its digest is kept.
-func (s *Service) MakeFeed(ctx context.Context, user string) (address string, createdAt time.Time, err error) {
+func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address string, f Feed, err error) {
 	if err := entity.CheckUserID(user); err != nil {
-		return "", time.Time{}, fmt.Errorf("user: %w", err)
+		return "", f, fmt.Errorf("user: %w", err)
 	}
 	raw := make([]byte, secretBytes)
 	if _, err := io.ReadFull(s.Random, raw); err != nil {
-		return "", time.Time{}, fmt.Errorf("make a secret: %w", err)
+		return "", f, fmt.Errorf("make a secret: %w", err)
 	}
 	secret := base64.RawURLEncoding.EncodeToString(raw)
-	createdAt = s.Now().UTC().Truncate(time.Second)
 	key := entity.FeedKey(user)
 	row := key.Item()
 	row[attrSecretHash] = entity.String(hashOf(secret))
-	row.SetTime(entity.AttrCreatedAt, createdAt)
-	if err := s.Store.Put(ctx, table.Put{Item: row}); err != nil {
-		return "", time.Time{}, fmt.Errorf("put %s: %w", key, err)
+	if privateAs != "" {
+		row[AttrPrivateAs] = entity.String(privateAs)
 	}
-	return base64.RawURLEncoding.EncodeToString([]byte(user)) + "." + secret, createdAt, nil
+	row.SetTime(entity.AttrCreatedAt, s.Now().UTC().Truncate(time.Second))
+	if err := s.Store.Put(ctx, table.Put{Item: row}); err != nil {
+		return "", f, fmt.Errorf("put %s: %w", key, err)
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(user)) + "." + secret, feedOf(row), nil
 }
 
-// Feed tells since when the user has an address; [ErrNoFeed] if there is none.
-func (s *Service) Feed(ctx context.Context, user string) (createdAt time.Time, err error) {
+// Feed tells what is known of the user's address; [ErrNoFeed] if there is none.
+func (s *Service) Feed(ctx context.Context, user string) (Feed, error) {
 	if err := entity.CheckUserID(user); err != nil {
-		return time.Time{}, fmt.Errorf("user: %w", err)
+		return Feed{}, fmt.Errorf("user: %w", err)
 	}
 	row, err := s.feedRow(ctx, user)
-	createdAt, _ = row.Time(entity.AttrCreatedAt)
-	return createdAt, err
+	return feedOf(row), err
+}
+
+// ChangeFeed says how the user's address, which stays, shows what is private; [ErrNoFeed] if there is none.
+func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return Feed{}, fmt.Errorf("user: %w", err)
+	}
+	key := entity.FeedKey(user)
+	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: entity.Item{AttrPrivateAs: entity.String(privateAs)}, If: table.Exists()})
+	var failed *table.ConditionError
+	switch {
+	case errors.As(err, &failed):
+		return Feed{}, ErrNoFeed
+	case err != nil:
+		return Feed{}, fmt.Errorf("change %s: %w", key, err)
+	}
+	return feedOf(row), nil
 }
 
 func (s *Service) feedRow(ctx context.Context, user string) (entity.Item, error) {
@@ -81,21 +125,32 @@ func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 	return nil
 }
 
-// UserOfFeed returns whose address it is; [ErrNoFeed] for one that is malformed, unknown or revoked alike.
-func (s *Service) UserOfFeed(ctx context.Context, address string) (user string, err error) {
+// ExportFeed is [Service.Export] for whoever knows the address, as it shows what is private; [ErrNoFeed] for one that is
+// malformed, unknown or revoked alike.
+func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Export, error) {
+	user, f, err := s.UserOfFeed(ctx, address)
+	if err != nil {
+		return Export{}, err
+	}
+	return s.export(ctx, user, part, f.PrivateAs != PrivateAsFull)
+}
+
+// UserOfFeed returns whose address it is, and what is known of it; [ErrNoFeed] for one that is malformed, unknown or
+// revoked alike.
+func (s *Service) UserOfFeed(ctx context.Context, address string) (user string, f Feed, err error) {
 	encoded, secret, _ := strings.Cut(address, ".")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 	if err != nil || entity.CheckUserID(string(raw)) != nil {
-		return "", ErrNoFeed
+		return "", f, ErrNoFeed
 	}
 	row, err := s.feedRow(ctx, string(raw))
 	if err != nil {
-		return "", err
+		return "", f, err
 	}
 	if subtle.ConstantTimeCompare([]byte(row.Str(attrSecretHash)), []byte(hashOf(secret))) != 1 {
-		return "", ErrNoFeed
+		return "", f, ErrNoFeed
 	}
-	return string(raw), nil
+	return string(raw), feedOf(row), nil
 }
 
 func hashOf(secret string) string {

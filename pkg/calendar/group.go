@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -30,7 +31,12 @@ func modifiedAt(it entity.Item) time.Time {
 // single reads items of one type, each a group.
 func (s *Service) single(ctx context.Context, user, typeName string, until func(entity.Item) (time.Time, bool)) iter.Seq2[group, error] {
 	return func(yield func(group, error) bool) {
+		kept := s.keptOf(ctx, user, typeName)
+		defer kept.stop()
 		for it, err := range s.items(ctx, user, typeName) {
+			if err == nil {
+				err = kept.upTo(it)
+			}
 			if err != nil {
 				yield(group{}, err)
 				return
@@ -39,7 +45,7 @@ func (s *Service) single(ctx context.Context, user, typeName string, until func(
 			if !wanted {
 				continue
 			}
-			draft, err := ical.FromItem(it)
+			draft, err := ical.FromItem(it, kept.beside)
 			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it)}, err) || err != nil {
 				return
 			}
@@ -82,6 +88,10 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 	return func(yield func(group, error) bool) {
 		next, stop := iter.Pull2(s.items(ctx, user, entity.TypeInstance))
 		defer stop()
+		kept, ofInstances := s.keptOf(ctx, user, entity.TypeMaster), s.keptOf(ctx, user, entity.TypeInstance)
+		defer kept.stop()
+		defer ofInstances.stop()
+		beside := func(item entity.Key) string { return kept.beside(item) + ofInstances.beside(item) }
 		row, err, more := next()
 		for master, failed := range s.items(ctx, user, entity.TypeMaster) {
 			if failed != nil {
@@ -90,16 +100,21 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 			}
 			id := master.Str(entity.AttrMasterID)
 			var instances []entity.Item
+			err = errors.Join(err, kept.upTo(master))
 			for ; more && err == nil && row.Str(entity.AttrMasterID) <= id; row, err, more = next() {
 				if row.Str(entity.AttrMasterID) == id { // the others' master is gone, or not there yet
 					instances = append(instances, row)
+				}
+				if err = ofInstances.upTo(row); err != nil {
+					break
 				}
 			}
 			if err != nil {
 				yield(group{}, err)
 				return
 			}
-			g, err := seriesGroup(master, instances)
+			g, err := seriesGroup(master, beside, instances)
+			ofInstances.forget()
 			if !yield(g, err) || err != nil {
 				return
 			}
@@ -107,8 +122,8 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 	}
 }
 
-func seriesGroup(master entity.Item, instances []entity.Item) (group, error) {
-	drafts, err := ical.FromSeries(master, instances...)
+func seriesGroup(master entity.Item, beside ical.Beside, instances []entity.Item) (group, error) {
+	drafts, err := ical.FromSeries(master, beside, instances...)
 	g := group{drafts, forever, modifiedAt(master)}
 	if last, ok := master.Time(entity.AttrLastStartUtc); ok {
 		span := entity.EventSpan(master)

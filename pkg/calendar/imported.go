@@ -20,6 +20,7 @@ func (i *Importer) imported(user string, b bundle) command.Imported {
 	d := b.drafts[0]
 	thing := command.Imported{
 		UID: d.UID, Sequence: d.Sequence, CreatedAt: d.CreatedAt, CompletedAt: d.CompletedAt,
+		Kept: d.KeptText(),
 		ID:   func(prefix string, k int) string { return ical.ID(prefix, user, d.UID, k) },
 		Says: b.isToldBy,
 	}
@@ -41,7 +42,7 @@ func exception(d ical.Draft) command.Exception {
 	if d.Orphan {
 		date = d.Original.DateIn
 	}
-	return command.Exception{Date: date, Sequence: d.Sequence, Fields: d.Fields}
+	return command.Exception{Date: date, Sequence: d.Sequence, Fields: d.Fields, Kept: d.KeptText()}
 }
 
 // fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has
@@ -71,11 +72,11 @@ func dates(list []string) entity.List {
 
 // isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and comes
 // back has not changed, whatever the format makes of it on the way.
-func (b bundle) isToldBy(stored entity.Item, instances []entity.Item) bool {
+func (b bundle) isToldBy(stored entity.Item, kept map[entity.Key]string, instances []entity.Item) bool {
 	if b.isOrphans() {
 		return false
 	}
-	drafts, err := draftsOf(stored, instances)
+	drafts, err := draftsOf(stored, func(item entity.Key) string { return kept[item] }, instances)
 	if err != nil {
 		return false
 	}
@@ -91,16 +92,16 @@ func (b bundle) isToldBy(stored entity.Item, instances []entity.Item) bool {
 	return len(told.Refused) == 0 && slices.EqualFunc(told.Drafts, b.drafts, saysTheSame)
 }
 
-func draftsOf(stored entity.Item, instances []entity.Item) ([]ical.Draft, error) {
+func draftsOf(stored entity.Item, beside ical.Beside, instances []entity.Item) ([]ical.Draft, error) {
 	if stored.Str(entity.AttrType) == entity.TypeMaster {
-		return ical.FromSeries(stored, instances...)
+		return ical.FromSeries(stored, beside, instances...)
 	}
-	d, err := ical.FromItem(stored)
+	d, err := ical.FromItem(stored, beside)
 	return []ical.Draft{d}, err
 }
 
 // saysTheSame compares what a user sees of two drafts.
 func saysTheSame(a, b ical.Draft) bool {
-	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.Fields.Equal(b.Fields) &&
+	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.KeptText() == b.KeptText() && a.Fields.Equal(b.Fields) &&
 		slices.Equal(a.ExDates, b.ExDates) && slices.Equal(a.RDates, b.RDates)
 }

@@ -93,9 +93,14 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	if err != nil {
 		return Result{}, err
 	}
+	kept, err := c.readKept(ctx, before)
+	if err != nil {
+		return Result{}, err
+	}
 	ref := n.typ.Ref(n.bare)
-	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL]}
+	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL], beside: before[entity.AttrKept]}
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
+	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.unused(c)...)
 	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, n.bare.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
@@ -114,6 +119,7 @@ func (p promotion) creation(c call, event entity.Item) (creation, []entity.Field
 	}
 	merged, unsettled := t.Merge(fields, p.patch)
 	merged[entity.AttrICalUID] = event[entity.AttrICalUID]
+	merged.Set(entity.AttrKept, event[entity.AttrKept])
 	merged[entity.AttrSequence] = entity.Int(event.Int(entity.AttrSequence) + 1)
 	n := creation{typ: t, id: p.id, chosen: p.chosen, fields: merged}
 	n.bare = n.item(c, nil)

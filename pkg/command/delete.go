@@ -38,6 +38,7 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	r := removal{ref: ref, version: *c.expected}
 	return c.repeat(ctx, func() (Result, error) {
 		steps := []step{r.item(c), r.gone(c)}
+		steps = append(steps, r.kept(c)...)
 		// A removal counts as a version of its own.
 		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
 			return Result{}, err
@@ -46,23 +47,28 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	})
 }
 
-// removal is a delete that reads nothing first. It takes the entity for one without ttl, as nearly all are; the failed
-// condition brings the row, which decides.
+// removal is a delete that reads nothing first. It takes the entity for one without ttl and with nothing kept beside it, as
+// nearly all are; the failed condition brings the row, which decides.
 type removal struct {
 	ref     entity.Ref
 	version int64
-	ttl     entity.Value // of the row as it was last seen; nil for none
+	// Of the row as it was last seen; nil for none.
+	ttl, beside entity.Value
 }
 
 func (r *removal) item(c call) step {
-	still := table.Missing(entity.AttrTTL)
-	if r.ttl != nil {
-		still = table.Equal(entity.AttrTTL, r.ttl)
+	still := func(attr string, v entity.Value) table.Test {
+		if v == nil {
+			return table.Missing(attr)
+		}
+		return table.Equal(attr, v)
 	}
 	return step{
 		action: table.Delete{
 			Key: entity.ItemKey(c.user, r.ref),
-			If:  table.Exists(table.Equal(entity.AttrVersion, entity.Int(r.version)), still),
+			If: table.Exists(
+				table.Equal(entity.AttrVersion, entity.Int(r.version)), still(entity.AttrTTL, r.ttl), still(entity.AttrKept, r.beside),
+			),
 		},
 		failed: func(old entity.Item) error {
 			switch version := old.Int(entity.AttrVersion); {
@@ -71,10 +77,21 @@ func (r *removal) item(c call) step {
 			case version != r.version:
 				return &StaleError{r.ref, version}
 			}
-			r.ttl = old[entity.AttrTTL]
+			r.ttl, r.beside = old[entity.AttrTTL], old[entity.AttrKept]
 			return errMoved
 		},
 	}
+}
+
+// kept deletes what lies beside the entity.
+func (r *removal) kept(c call) []step {
+	if r.beside == nil {
+		return nil
+	}
+	return []step{{
+		action: table.Delete{Key: entity.KeptKey(entity.ItemKey(c.user, r.ref))},
+		failed: func(entity.Item) error { return errMoved },
+	}}
 }
 
 func (r *removal) gone(c call) step {

@@ -127,7 +127,11 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 	after := c.firstInstance(o.master, o.ref.ID, own)
 	if o.row != nil {
 		kept := after.Clone()
-		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt, entity.AttrSequence})
+		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt, entity.AttrSequence, entity.AttrKept})
+		if o.Owns(entity.AttrKept) { // no client can say it, so it stays the occurrence's own
+			names := append(kept.Strings(entity.AttrModifiedFields), entity.AttrKept)
+			kept[entity.AttrModifiedFields] = inOrder(t, names)
+		}
 		after = c.nextInstance(o.master, o.row, kept)
 	}
 	return after, slices.Concat(wrong, t.Validate(after), c.registry.CheckLinks(after)), nil

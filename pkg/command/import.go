@@ -22,13 +22,16 @@ type Imported struct {
 	// Fields are all that the other calendar says, in the form of [entity.Type.Parse]; what it can say and does not is
 	// [entity.Null]. Fields that it cannot say are not there, and stay as they are.
 	Fields entity.Item
+	// Kept is what it says besides and no field holds; it is stored beside the entity. "" for nothing.
+	Kept string
 	// CreatedAt and CompletedAt are taken over if they lie in the past; zero for unknown.
 	CreatedAt, CompletedAt time.Time
 	// Exceptions are those of a series. OnlyExceptions says that the series itself is not part of the import.
 	Exceptions     []Exception
 	OnlyExceptions bool
-	// Says reports whether what is stored, told to the other calendar, is just what this says.
-	Says func(stored entity.Item, instances []entity.Item) bool
+	// Says reports whether what is stored, told to the other calendar, is just what this says. Kept is what lies beside
+	// the items, by their keys.
+	Says func(stored entity.Item, kept map[entity.Key]string, instances []entity.Item) bool
 }
 
 // Exception is an occurrence of a series as the other calendar shows it.
@@ -39,6 +42,8 @@ type Exception struct {
 	Sequence int64
 	// Fields are those of the occurrence as a whole: what it has of its own is told by comparing it with its series.
 	Fields entity.Item
+	// Kept is what is said of the occurrence and no field holds, as of an [Imported].
+	Kept string
 }
 
 // Outcome is what became of something imported.

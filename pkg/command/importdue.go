@@ -27,5 +27,5 @@ func (e *exceptions) asks(stored, row entity.Item) {
 func (e *exceptions) undo(row entity.Item) {
 	bare := e.undone(row)
 	e.asks(row, bare)
-	e.steps = append(e.steps, step{action: table.Change(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))})
+	e.steps = append(e.steps, []step{{action: table.Change(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))}})
 }

@@ -23,7 +23,7 @@ func (r *importing) plan(thing Imported, p place) work {
 	before, _ := thing.Type.Seen(p.stored, r.now)
 	isNewer := thing.Sequence > entity.Revision(before)
 	result := ImportResult{Outcome: Unchanged, Ref: p.ref}
-	if thing.Says(before, p.instances) && !isNewer {
+	if thing.Says(before, p.kept, p.instances) && !isNewer {
 		result.Exceptions = make([]ImportResult, len(thing.Exceptions))
 		return work{result: result}
 	}
@@ -41,7 +41,8 @@ func (r *importing) plan(thing Imported, p place) work {
 		return work{result: result}
 	}
 	result.Outcome = Updated
-	return work{result: result, steps: []step{{action: table.Change(p.stored, after, table.AtVersion(p.stored.Int(entity.AttrVersion)))}}}
+	steps := []step{{action: table.Change(p.stored, after, table.AtVersion(p.stored.Int(entity.AttrVersion)))}}
+	return work{result: result, steps: append(steps, keepStep(p.stored, after, thing.Kept)...)}
 }
 
 // planNew creates a thing, in the place of what it was before if that is there as another type.
@@ -58,15 +59,16 @@ func (r *importing) planNew(thing Imported, p place) work {
 		condition := table.AtVersion(p.other.Int(entity.AttrVersion))
 		if ref.Type == entity.TypeMaster {
 			condition = unchanged(p.other)
-			if len(p.instances) > maxTidied {
+			if len(p.instances) > maxReplaced {
 				gone = ref.ID
 			}
 		}
 		row := entity.GoneKey(r.user, ref.ID).Item()
 		row.SetTime(attrDeletedAt, r.now)
 		steps = []step{{action: table.Delete{Key: p.other.Key(), If: condition}}, {action: table.Put{Item: row}}}
-		for _, it := range p.instances[:min(len(p.instances), maxTidied)] {
-			steps = append(steps, step{action: table.Delete{Key: it.Key()}})
+		steps = append(steps, dropKept(p.other)...)
+		for _, it := range p.instances[:min(len(p.instances), maxReplaced)] {
+			steps = append(append(steps, step{action: table.Delete{Key: it.Key()}}), dropKept(it)...)
 		}
 	}
 	it, err := r.first(thing, p.ref.ID, links)
@@ -80,10 +82,13 @@ func (r *importing) planNew(thing Imported, p place) work {
 	}
 	w := work{result: result, gone: gone}
 	if thing.Type.Name == entity.TypeMaster {
-		w = r.withExceptions(w, thing, it, nil, func(master entity.Item) step { return step{action: table.Put{Item: master, If: table.NotExists()}} })
+		w = r.withExceptions(w, thing, it, nil, func(master entity.Item) []step {
+			return []step{{action: table.Put{Item: master, If: table.NotExists()}}}
+		})
 	} else {
 		w.steps = []step{{action: table.Put{Item: it, If: table.NotExists()}}}
 	}
+	w.steps = append(w.steps, keepStep(nil, it, thing.Kept)...)
 	w.steps = slices.Concat(steps, w.steps, absent)
 	return w
 }
@@ -101,6 +106,7 @@ func (r *importing) first(thing Imported, id string, links entity.Value) (entity
 	if _, ok := t.Field(entity.AttrICalUID); ok {
 		told[entity.AttrICalUID] = entity.String(thing.UID)
 	}
+	setKept(told, thing.Kept)
 	it = r.tell(thing, it, told)
 	if t.Dues != nil && len(t.Dues(it)) > 0 {
 		it.SetTime(entity.AttrDueSetAt, r.now)
@@ -123,6 +129,7 @@ func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, er
 	if thing.Sequence > entity.Revision(before) {
 		merged[entity.AttrSequence] = entity.Int(thing.Sequence)
 	}
+	setKept(merged, thing.Kept)
 	if merged.Equal(before) {
 		return nil, nil
 	}

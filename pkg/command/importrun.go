@@ -89,6 +89,7 @@ type place struct {
 	other     entity.Item
 	otherType *entity.Type
 	instances []entity.Item // of the series that is there, as either
+	kept      map[entity.Key]string
 }
 
 // counterparts are the types as which a UID may stand here, apart from its own.
@@ -153,7 +154,18 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 			return err
 		})
 	}
-	return places, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var items []entity.Item
+	for _, p := range places {
+		items = append(append(items, p.stored), p.instances...)
+	}
+	kept, err := r.readKept(ctx, items...)
+	for i := range places {
+		places[i].kept = kept
+	}
+	return places, err
 }
 
 // search looks for the id of a thing: the one that it has, or else the first that is not gone.

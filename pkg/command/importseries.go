@@ -25,8 +25,12 @@ func (r *importing) planSeries(thing Imported, p place, after entity.Item, isNew
 		}
 	}
 	keep := after == nil || !isNewer
-	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next entity.Item) step {
-		return step{action: table.Change(p.stored, next, unchanged(p.stored))}
+	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next entity.Item) []step {
+		steps := []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
+		if after == nil {
+			return steps
+		}
+		return append(steps, keepStep(p.stored, after, thing.Kept)...)
 	})
 }
 
@@ -43,8 +47,8 @@ func (r *importing) asUndone(rows, undone []entity.Item) []entity.Item {
 
 func (r *importing) planExceptions(thing Imported, p place) work {
 	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
-	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next entity.Item) step {
-		return step{action: table.Change(p.stored, next, unchanged(p.stored))}
+	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next entity.Item) []step {
+		return []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
 	})
 }
 
@@ -65,9 +69,9 @@ func (r *importing) instancesByDate(p place, keep bool) *stock {
 	return s
 }
 
-// withExceptions adds the exceptions to the work about a series. Commit makes the step that writes the series as it is
+// withExceptions adds the exceptions to the work about a series. Commit makes the steps that write the series as it is
 // handed in.
-func (r *importing) withExceptions(w work, thing Imported, master entity.Item, known *stock, commit func(entity.Item) step) work {
+func (r *importing) withExceptions(w work, thing Imported, master entity.Item, known *stock, commit func(entity.Item) []step) work {
 	if known == nil {
 		known = &stock{rows: map[string]entity.Item{}, keep: true}
 	}
@@ -90,16 +94,16 @@ func (r *importing) withExceptions(w work, thing Imported, master entity.Item, k
 	isWritten := w.result.Outcome != Unchanged
 	if len(e.steps) == 0 {
 		if isWritten {
-			w.steps = []step{commit(master)}
+			w.steps = commit(master)
 		}
 		return w
 	}
-	for i, chunk := range slices.Collect(slices.Chunk(e.steps, maxTidied-2)) {
+	for i, chunk := range chunks(e.steps, maxTidied-2) {
 		next := master.Clone()
 		next[entity.AttrHasExceptions] = entity.Bool(true)
 		next[entity.AttrExceptionsVersion] = entity.Int(master.Int(entity.AttrExceptionsVersion) + 1)
 		if i == 0 {
-			w.steps = append([]step{commit(next)}, chunk...)
+			w.steps = append(commit(next), chunk...)
 		} else {
 			w.more = append(w.more, append([]step{{action: table.Change(master, next, unchanged(master))}}, chunk...))
 		}
@@ -108,14 +112,29 @@ func (r *importing) withExceptions(w work, thing Imported, master entity.Item, k
 	return w
 }
 
+// chunks cuts what is written of occurrences into transactions of at most so many actions. What belongs to one occurrence
+// stays together.
+func chunks(occurrences [][]step, most int) [][]step {
+	var all [][]step
+	room := 0
+	for _, steps := range occurrences {
+		if len(all) == 0 || len(steps) > room {
+			all, room = append(all, nil), most
+		}
+		last := len(all) - 1
+		all[last], room = append(all[last], steps...), room-len(steps)
+	}
+	return all
+}
+
 // exceptions turns occurrences into instances.
 type exceptions struct {
 	*importing
 	series *series.Series // without exceptions
 	known  *stock
 	named  map[string]bool
-	steps  []step
-	count  int // of exceptions in force
+	steps  [][]step // for each occurrence
+	count  int      // of exceptions in force
 }
 
 func (e *exceptions) counts(date string) bool { _, ok := e.series.On(date); return ok }
@@ -136,6 +155,7 @@ func (e *exceptions) add(x Exception) ImportResult {
 	}
 	usual := e.series.Item(o)
 	row := e.known.rows[date]
+	setKept(told, x.Kept)
 	fields := e.own(told, usual, row)
 	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}
 	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
@@ -164,13 +184,13 @@ func (e *exceptions) add(x Exception) ImportResult {
 		e.undo(row)
 		return result
 	}
-	return e.write(result, row, fields)
+	return e.write(result, row, fields, x.Kept)
 }
 
 // saysTheSame reports whether an instance holds these fields, revision aside.
 func saysTheSame(row, fields entity.Item) bool {
 	for _, f := range entity.Instance().Fields {
-		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields) && !entity.Equal(row[f.Name], fields[f.Name]) {
+		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrKept) && !entity.Equal(row[f.Name], fields[f.Name]) {
 			return false
 		}
 	}
@@ -184,6 +204,9 @@ func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
 	span := usual
 	for _, f := range e.instanceType().Fields {
 		switch {
+		case f.Name == entity.AttrKept && !entity.Equal(told[f.Name], e.series.Master()[f.Name]):
+			names = append(names, entity.String(f.Name))
+			fields.Set(f.Name, told[f.Name])
 		case f.Origin != entity.FromClient:
 		case f.Name == entity.AttrLinks:
 			if slices.Contains(row.Strings(entity.AttrModifiedFields), f.Name) {
@@ -206,8 +229,8 @@ func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
 	return fields
 }
 
-// write creates or changes the instance.
-func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportResult {
+// write creates or changes the instance, with what is kept beside it.
+func (e *exceptions) write(result ImportResult, row, fields entity.Item, kept string) ImportResult {
 	t := e.instanceType()
 	var it entity.Item
 	var action table.Action
@@ -220,7 +243,7 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 		merged := row.Clone()
 		for _, f := range t.Fields {
 			switch f.Name {
-			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence:
+			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence, entity.AttrKept:
 				merged.Set(f.Name, fields[f.Name])
 				continue
 			}
@@ -241,7 +264,10 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item) ImportR
 	if err := entity.Invalid(t.Validate(it)); err != nil {
 		return ImportResult{Outcome: Refused, Err: err}
 	}
-	e.steps = append(e.steps, step{action: action})
+	if !it.Has(entity.AttrKept) {
+		kept = ""
+	}
+	e.steps = append(e.steps, append([]step{{action: action}}, keepStep(row, it, kept)...))
 	return result
 }
 
@@ -254,8 +280,9 @@ func (e *exceptions) undoOthers() {
 			continue
 		}
 		usual := e.series.Item(o)
+		usual.Set(entity.AttrKept, e.series.Master()[entity.AttrKept])
 		if fields := e.own(usual, usual, row); fields.Has(entity.AttrModifiedFields) {
-			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}, row, fields)
+			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}, row, fields, "")
 			continue
 		}
 		e.undo(row)

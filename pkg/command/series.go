@@ -21,6 +21,8 @@ const (
 	maxInstancePages = 300
 	// maxTidied is how many instances one transaction writes: 4 MB hold as many of the largest.
 	maxTidied = 48
+	// maxReplaced is how many instances go in the transaction that replaces their series, each with what lies beside it.
+	maxReplaced = 23
 )
 
 func (s *Service) masterType() *entity.Type   { return s.registry.Named(entity.TypeMaster) }
@@ -104,6 +106,11 @@ func (c call) drop(ctx context.Context, masterID string) error {
 	rows, err := c.instances(ctx, masterID)
 	if err != nil {
 		return err
+	}
+	for _, row := range rows {
+		if row.Has(entity.AttrKept) {
+			rows = append(rows, entity.KeptKey(row.Key()).Item())
+		}
 	}
 	return c.inChunks(ctx, rows, func(row entity.Item) table.Action { return table.Delete{Key: row.Key()} })
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"slices"
 
 	"nexus/pkg/entity"
@@ -10,11 +11,12 @@ import (
 // splitPlan is what becomes of a series that is split.
 type splitPlan struct {
 	ended, following entity.Item
-	taken            []entity.Item // the following series' instances
-	left             []entity.Item // the ended series' instances that it has no date for any more
+	taken            []entity.Item         // the following series' instances
+	left             []entity.Item         // the ended series' instances that it has no date for any more
+	kept             map[entity.Key]string // what lies beside the series and its instances, by their keys
 }
 
-func (w *splitting) plan(s *series.Series) (splitPlan, error) {
+func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, error) {
 	at, err := w.place(s)
 	if err != nil {
 		return splitPlan{}, err
@@ -34,7 +36,8 @@ func (w *splitting) plan(s *series.Series) (splitPlan, error) {
 		following[entity.AttrHasExceptions] = entity.Bool(true)
 	}
 	p.following = following
-	return p, nil
+	p.kept, err = w.readKept(ctx, append(exceptionRows(s), s.Master())...)
+	return p, err
 }
 
 // place returns the occurrence at which the series can be split.
@@ -104,6 +107,7 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.It
 		start := series.StartDate(merged)
 		setDates(merged, entity.AttrExDate, merged.Strings(entity.AttrExDate), func(date string) bool { return date != start })
 	}
+	merged.Set(entity.AttrKept, s.Master()[entity.AttrKept])
 	n := creation{typ: t, id: w.id, fields: merged}
 	it := n.item(w.call, nil)
 	if err := entity.Invalid(w.broken, unsettled, t.Validate(it), w.registry.CheckLinks(it)); err != nil {

@@ -111,7 +111,7 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := w.plan(s)
+	p, err := w.plan(ctx, s)
 	if err != nil {
 		return Result{}, err
 	}
@@ -119,13 +119,13 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := w.stage(ctx, before, p.taken); err != nil {
+	if err := w.stage(ctx, before, p); err != nil {
 		return Result{}, err
 	}
 	steps := besides([]step{
 		{table.Change(before, p.ended, unchanged(before)), w.moved},
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
-	}, targets)
+	}, append(targets, w.moveKept(p.kept[before.Key()], p.following)...))
 	ref := e.typ.Ref(p.following)
 	if _, err := w.commit(ctx, steps, effect{doneCreate, ref, p.following.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
@@ -175,7 +175,7 @@ func (w *splitting) old(ctx context.Context) (entity.Item, error) {
 // stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the new
 // one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before has
 // left is written over, under its version, or undone.
-func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entity.Item) error {
+func (w *splitting) stage(ctx context.Context, before entity.Item, p splitPlan) error {
 	if !before.Bool(entity.AttrHasExceptions) {
 		return nil
 	}
@@ -184,6 +184,7 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entit
 		return err
 	}
 	var steps []step
+	taken := p.taken
 	for _, row := range left {
 		i := slices.IndexFunc(taken, func(t entity.Item) bool { return t.Key() == row.Key() })
 		switch {
@@ -205,6 +206,9 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entit
 		}
 		for _, s := range chunk {
 			actions = append(actions, s.action)
+			if text := w.keptOf(p, s.action.Target()); text != nil {
+				actions = append(actions, table.Put{Item: text})
+			}
 		}
 		err := w.store.Transact(ctx, actions...)
 		var failed *table.ConditionError
@@ -216,6 +220,18 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, taken []entit
 		}
 	}
 	return nil
+}
+
+// keptOf is the row of what lies beside an instance of the new series, taken over from the old one's; nil for none.
+func (w *splitting) keptOf(p splitPlan, key entity.Key) entity.Item {
+	i := slices.IndexFunc(p.taken, func(it entity.Item) bool { return it.Key() == key && it.Has(entity.AttrKept) })
+	if i < 0 {
+		return nil
+	}
+	_, date, _ := entity.ParseInstanceID(p.taken[i].Str(entity.AttrEventID))
+	row := entity.KeptKey(key).Item()
+	row[AttrKeptText] = entity.String(p.kept[entity.ItemKey(w.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date)})])
+	return row
 }
 
 // abandon deletes what an attempt has left that nobody can finish any more: the series was changed or deleted

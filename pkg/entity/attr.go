@@ -27,6 +27,11 @@ const (
 	AttrEndTzid   = "endTzid"
 	AttrSequence  = "sequence"
 	AttrICalUID   = "icalUid"
+	// AttrVisibility and AttrTransparency of an event or series are what iCalendar calls CLASS and TRANSP.
+	AttrVisibility   = "visibility"
+	AttrTransparency = "transparency"
+	// AttrKept names what lies beside the item in its KEPT row: see [KeptKey].
+	AttrKept = "kept"
 
 	AttrMasterID     = "masterId"
 	AttrRRule        = "rrule"

@@ -13,6 +13,16 @@ const (
 	StatusCancelled = "CANCELLED"
 )
 
+// Who may see what an event is about, and whether it takes its time. An event that does not say is PUBLIC and OPAQUE.
+const (
+	VisibilityPublic       = "PUBLIC"
+	VisibilityPrivate      = "PRIVATE"
+	VisibilityConfidential = "CONFIDENTIAL"
+
+	TransparencyOpaque      = "OPAQUE"
+	TransparencyTransparent = "TRANSPARENT"
+)
+
 // icalDomain follows the id in a UID that is made here (RFC 7986 §5.3 asks for global uniqueness, which the UUID gives).
 const icalDomain = "nexus.app"
 
@@ -26,7 +36,7 @@ const longEvent = 24 * time.Hour
 func Event() *Type {
 	return &Type{
 		Name: TypeEvent, IDAttr: AttrEventID, IDPrefix: "evt", Plural: "events",
-		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField})...),
+		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField, keptField})...),
 		Check:     checkEventTimes,
 		Derive:    deriveEvent,
 		Index:     indexEvent,
@@ -44,6 +54,10 @@ func eventFields() []Field {
 			{Name: "location", Kind: Text, Max: maxLocation, Doc: "Venue, address or URL."},
 			colorField,
 			enumField(AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
+			{Name: AttrVisibility, Kind: Enum, Enum: []string{VisibilityPublic, VisibilityPrivate, VisibilityConfidential},
+				Doc: "Who may see what it is about, where the calendar is shown to others (RFC 5545 §3.8.1.3); absent means PUBLIC."},
+			{Name: AttrTransparency, Kind: Enum, Enum: []string{TransparencyOpaque, TransparencyTransparent},
+				Doc: "Whether its time is taken (RFC 5545 §3.8.2.7); absent means OPAQUE: it is."},
 			tagsField, minutesField, linksField,
 		})
 }

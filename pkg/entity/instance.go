@@ -22,8 +22,8 @@ func Instance() *Type {
 			},
 			fields,
 			[]Field{
-				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)), Doc: "The fields in which the occurrence differs from the series on purpose."},
-				sequenceField, dueSetAtField,
+				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)) + 1, Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another calendar says of it that has no field here."},
+				sequenceField, dueSetAtField, keptField,
 			})...),
 		Check:  checkOccurrence,
 		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w) },
@@ -46,11 +46,11 @@ func SpanFields() []string {
 func isUndone(it Item) bool { return !it.Has(AttrModifiedFields) }
 
 // Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps counting
-// its versions, and its times.
+// its versions, its times, and the name of what lies beside it, which goes with the row.
 func Undone(user string, row Item, now time.Time) Item {
 	bare := Item{}
 	for _, name := range append(SpanFields(),
-		AttrPK, AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt) {
+		AttrPK, AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt, AttrKept) {
 		if v, ok := row[name]; ok {
 			bare[name] = v
 		}

@@ -35,6 +35,7 @@ const (
 	RowZone    = "ZONE"
 	RowSeries  = "SERIES"
 	RowFeed    = "FEED"
+	RowKept    = "KEPT"
 )
 
 const (
@@ -165,6 +166,13 @@ func SeriesKey(user, masterID string, version int64) Key {
 // FeedKey is the key of the row that knows a user's secret calendar address.
 func FeedKey(user string) Key { return Key{UserPK(user), join(RowFeed, user)} }
 
+// KeptKey is the key of the row that has what another calendar says of an item and no field of it holds. It stands in no
+// index: those that carry whole items would hold it three times more. It is written and deleted with its item.
+func KeptKey(item Key) Key { return Key{item.PK, KeptPrefix() + item.SK} }
+
+// KeptPrefix begins the sort keys of all such rows; behind it stands the sort key of the item.
+func KeptPrefix() string { return RowKept + separator }
+
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
 
@@ -209,6 +217,7 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
 var sortKeyShapes = map[string]int{
 	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1, RowSeries: 2, RowFeed: 1,
+	RowKept: 2, // or 3: those of its item
 }
 
 // SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components behind it.
@@ -224,6 +233,13 @@ func (k SortKey) String() string { return join(append([]string{k.Prefix}, k.Comp
 func ParseSortKey(sk string) (SortKey, error) {
 	parts := strings.Split(sk, separator)
 	key := SortKey{Prefix: parts[0], Components: parts[1:]}
+	if key.Prefix == RowKept {
+		item, err := ParseSortKey(strings.Join(key.Components, separator))
+		if err != nil || item.IsRow() {
+			return SortKey{}, fmt.Errorf("sort key %q: want the sort key of an item behind %s", sk, RowKept)
+		}
+		return key, nil
+	}
 	want := 1
 	if n, isRow := sortKeyShapes[key.Prefix]; isRow {
 		want = n

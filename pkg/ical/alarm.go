@@ -13,7 +13,7 @@ const (
 )
 
 // alarms reads the VALARMs of a component as minutes before anchor, the time that its reminders count from. RELATED=END
-// counts from end. Left out is what the product has no room for, such as an alarm after the start.
+// counts from end. What the product has no room for, such as an alarm after the start, is kept and does not remind here.
 func (m *mapper) alarms(c *Component, d *Draft, anchor, end Moment) []int64 {
 	var minutes []int64
 	looked := 0
@@ -27,11 +27,10 @@ func (m *mapper) alarms(c *Component, d *Draft, anchor, end Moment) []int64 {
 		}
 		before, reason := m.alarmOffset(c, child, anchor, end)
 		if reason != "" {
-			m.leaveOut(d, "the alarm in line %d %s", child.Line, reason)
+			m.leaveOut(d, "the alarm in line %d is kept and does not remind here: it %s", child.Line, reason)
 			continue
 		}
-		// A reminder is never later than it was asked for.
-		minutes = append(minutes, int64((before+time.Minute-1)/time.Minute))
+		minutes = append(minutes, wholeMinutes(before))
 	}
 	slices.Sort(minutes)
 	minutes = slices.Compact(minutes)

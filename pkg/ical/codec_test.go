@@ -38,7 +38,7 @@ func TestContentLinesAreTakenApart(t *testing.T) {
 		"DTSTART;TZID=A:\r\n 2020":        {Name: "DTSTART", Params: []ical.Param{param("TZID", "A")}, Value: "2020"},
 		"SUMMARY:one\r\n\r\n two":         {Name: "SUMMARY", Value: "onetwo"},
 		"SUMMARY:\xc3\r\n \xa4":           {Name: "SUMMARY", Value: "ä"},
-		"SUMMARY:\xe4\x00\x07":            {Name: "SUMMARY", Value: "\uFFFD"},
+		"SUMMARY:\xe4\x00\x07":            {Name: "SUMMARY", Value: "\uFFFD  "},
 	} {
 		require.Equal(t, want, property(t, line), line)
 	}

@@ -18,6 +18,8 @@ type Component struct {
 	Line int
 	// Faults are the lines in this component that were left out.
 	Faults []Fault
+	// Replaced are the lines that were taken with something in the place of characters that no line may hold.
+	Replaced []Fault
 }
 
 // Property is one content line (RFC 5545 §3.1).

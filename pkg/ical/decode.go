@@ -26,7 +26,8 @@ func Decode(text []byte, limits Limits) (*Document, error) {
 		if d.lines++; d.lines > limits.Lines {
 			return nil, &LimitError{"lines", limits.Lines}
 		}
-		if err := d.take(sanitize(line), number, err); err != nil {
+		text, replaced := sanitize(line)
+		if err := d.take(text, replaced, number, err); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +49,7 @@ type decoder struct {
 }
 
 // take adds one content line to the tree. Its error ends the decoding.
-func (d *decoder) take(line string, number int, tooLong error) error {
+func (d *decoder) take(line, replaced string, number int, tooLong error) error {
 	p, err := parseLine(line, number)
 	switch {
 	case tooLong != nil:
@@ -64,6 +65,9 @@ func (d *decoder) take(line string, number int, tooLong error) error {
 	}
 	top := d.open[len(d.open)-1]
 	top.Properties = append(top.Properties, p)
+	if replaced != "" && len(top.Replaced) < maxReplaced {
+		top.Replaced = append(top.Replaced, Fault{number, p.Name, replaced})
+	}
 	return nil
 }
 

@@ -30,6 +30,8 @@ type Draft struct {
 	// Orphan says of an INSTANCE that its series is not in the calendar. It may be there already from an earlier one, and
 	// Date is then what [Moment.DateIn] answers for its zone; if not, [Draft.Alone] makes an EVENT of it.
 	Orphan bool
+	// Kept is what the component says and no field holds: it is written again as it stands. Nil for nothing.
+	Kept *Component
 	// CompletedAt is when a TASK was completed, CreatedAt and ModifiedAt when the calendar says that anything was; zero
 	// where it does not.
 	CompletedAt, CreatedAt, ModifiedAt time.Time

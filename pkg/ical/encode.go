@@ -9,7 +9,7 @@ import (
 const foldWidth = 75
 
 // Encode writes calendars one after the other: CRLF line ends, lines folded at 75 octets and never inside a character,
-// parameters quoted where they must be. What a line has no room for, control characters, is left out.
+// parameters quoted where they must be. A space stands for control characters, which a line has no room for.
 func Encode(calendars ...*Component) []byte {
 	e := &encoder{}
 	for _, c := range calendars {
@@ -58,12 +58,12 @@ func appendParamValue(line []byte, value string) []byte {
 	return append(append(append(line, '"'), value...), '"')
 }
 
-// plain takes out what a content line has no room for.
+// plain replaces what a content line has no room for.
 func plain(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, isControl) < 0 {
 		return s
 	}
-	return clearControls(strings.ToValidUTF8(s, "\uFFFD"), false)
+	return strings.Map(spaceForControl, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // write appends one content line, folded.

@@ -16,21 +16,8 @@ func (m *mapper) readEvent(c *Component, d *Draft) error {
 		return err
 	}
 	d.setSpan()
-	m.describe(c, d)
-	m.place(c, d)
-	status := upper(c.Value("STATUS"))
-	switch status {
-	case entity.StatusConfirmed, entity.StatusTentative, entity.StatusCancelled:
-	case "":
-		status = entity.StatusConfirmed
-	default:
-		m.leaveOut(d, "STATUS %q is none of an event", clip(status))
-		status = entity.StatusConfirmed
-	}
-	if m.cancelled {
-		status = entity.StatusCancelled
-	}
-	d.Fields[entity.AttrStatus] = entity.String(status)
+	d.Kind = entity.TypeEvent
+	m.readShown(c, d)
 	d.setMinutes(m.alarms(c, d, d.start, d.end))
 	if p := c.Get("RECURRENCE-ID"); p != nil {
 		return m.readInstance(p, d)
@@ -38,7 +25,6 @@ func (m *mapper) readEvent(c *Component, d *Draft) error {
 	if c.Get("RRULE") != nil || c.Get("RDATE") != nil || c.Get("EXRULE") != nil {
 		return m.readSeries(c, d)
 	}
-	d.Kind = entity.TypeEvent
 	return nil
 }
 
@@ -183,18 +169,10 @@ func (m *mapper) tags(c *Component, d *Draft) {
 // place reads LOCATION; an event without one, but with a URL, takes place there.
 func (m *mapper) place(c *Component, d *Draft) {
 	location, url := strings.TrimSpace(c.Text("LOCATION")), c.Value("URL")
-	switch {
-	case location == "" && url != "":
+	if location == "" {
 		location = url
-	case url != "" && url != location:
-		m.leaveOut(d, "URL: its place is taken by LOCATION")
 	}
 	if location != "" {
 		d.Fields[attrLocation] = entity.String(location)
-	}
-	for _, name := range []string{"ATTENDEE", "ATTACH"} {
-		if n := len(c.All(name)); n > 0 {
-			m.leaveOut(d, "%s: %d are not kept", name, n)
-		}
 	}
 }

@@ -9,20 +9,32 @@ import (
 	"nexus/pkg/entity"
 )
 
+// Beside finds the text that is kept beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
+type Beside func(item entity.Key) string
+
+func (b Beside) of(it entity.Item) *Component {
+	if b == nil || !it.Has(entity.AttrKept) {
+		return nil
+	}
+	return readKept(b(it.Key()))
+}
+
 // FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. [FromSeries] does it for a series.
-func FromItem(it entity.Item) (Draft, error) {
+func FromItem(it entity.Item, beside Beside) (d Draft, err error) {
 	switch name := it.Str(entity.AttrType); name {
 	case entity.TypeEvent:
-		return newDraft(entity.Event(), it), nil
+		d = newDraft(entity.Event(), it)
 	case entity.TypeTask:
-		return newDraft(entity.Task(), it), nil
+		d = newDraft(entity.Task(), it)
 	case entity.TypeReminder:
-		return fromReminder(it)
+		d, err = fromReminder(it)
 	case entity.TypeMaster, entity.TypeInstance:
 		return Draft{}, errNoSeries
 	default:
 		return Draft{}, fmt.Errorf("draft an item of type %q: it has no component of its own", name)
 	}
+	d.Kept = beside.of(it)
+	return d, err
 }
 
 func newDraft(t *entity.Type, it entity.Item) Draft {
@@ -140,7 +152,11 @@ func (d *Draft) describeIn(c *Component, description string) {
 
 // alarmsIn adds a VALARM for each of the draft's reminder offsets.
 func (d *Draft) alarmsIn(c *Component, related string) {
+	written := d.keptAlarms(c)
 	for _, minutes := range d.Fields.Ints(entity.AttrReminderMinutes) {
+		if written[strconv.FormatInt(minutes, 10)] {
+			continue
+		}
 		alarm := &Component{Name: "VALARM"}
 		alarm.Add("ACTION", "DISPLAY")
 		alarm.AddText("DESCRIPTION", d.Fields.Str(entity.AttrTitle))

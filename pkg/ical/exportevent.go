@@ -36,6 +36,9 @@ func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
 	d.describeIn(c, attrDescription)
 	c.AddText("LOCATION", d.Fields.Str(attrLocation))
 	c.Add("STATUS", d.Fields.Str(entity.AttrStatus))
+	c.AddText("CLASS", d.Fields.Str(entity.AttrVisibility))
+	c.AddText("TRANSP", d.Fields.Str(entity.AttrTransparency))
+	d.addKept(c)
 	d.alarmsIn(c, "")
 	return c, nil
 }

@@ -17,11 +17,12 @@ import (
 // A cancelled occurrence becomes an EXDATE, which every program understands, while many show an override with
 // STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an override.
 // The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it are left out.
-func FromSeries(master entity.Item, instances ...entity.Item) ([]Draft, error) {
+func FromSeries(master entity.Item, beside Beside, instances ...entity.Item) ([]Draft, error) {
 	d, err := fromMaster(master)
 	if err != nil {
 		return nil, err
 	}
+	d.Kept = beside.of(master)
 	all, err := series.New(master, time.UTC, instances...)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,11 @@ func FromSeries(master entity.Item, instances ...entity.Item) ([]Draft, error) {
 			drafts[0].ExDates = append(drafts[0].ExDates, date)
 			continue
 		}
-		drafts = append(drafts, fromOccurrence(drafts[0], all, o))
+		x := fromOccurrence(drafts[0], all, o)
+		if o.Owns(entity.AttrKept) {
+			x.Kept = beside.of(o.Exception)
+		}
+		drafts = append(drafts, x)
 	}
 	drafts[0].ExDates = sortedDates(drafts[0].ExDates)
 	return drafts, nil
@@ -188,7 +193,7 @@ func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr str
 // fromOccurrence turns a changed occurrence into a draft beside that of its series.
 func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft {
 	d := newDraft(entity.Instance(), all.Item(o))
-	d.UID, d.Date = master.UID, o.Date
+	d.UID, d.Date, d.Kept = master.UID, o.Date, master.Kept
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
 	d.Sequence = entity.Revision(o.Exception)

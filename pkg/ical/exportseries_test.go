@@ -73,12 +73,12 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
 		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", entity.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
 	} {
-		drafts, err := ical.FromSeries(master(t, c.fields))
+		drafts, err := ical.FromSeries(master(t, c.fields), nil)
 		require.NoError(t, err)
 		require.Equal(t, c.want, lines(t, drafts, "RRULE"))
 	}
 	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate", entity.List{entity.String("20250110"), entity.String("20250301")}))
-	drafts, err := ical.FromSeries(it)
+	drafts, err := ical.FromSeries(it, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
 }
@@ -105,7 +105,7 @@ func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 		{days("FREQ=DAILY;UNTIL=20250701"), "FREQ=DAILY;UNTIL=20250701"},
 		{days("FREQ=DAILY;UNTIL=20250701T090000Z"), "FREQ=DAILY;UNTIL=20250701"},
 	} {
-		drafts, err := ical.FromSeries(master(t, c.fields))
+		drafts, err := ical.FromSeries(master(t, c.fields), nil)
 		require.NoError(t, err)
 		require.Equal(t, "RRULE:"+c.want, lines(t, drafts, "RRULE"))
 	}
@@ -118,7 +118,7 @@ func TestAStartThatDoesNotFitIsSaidToBeAnOccurrence(t *testing.T) {
 		"FREQ=WEEKLY;COUNT=3;BYDAY=TU": "RRULE:FREQ=WEEKLY;UNTIL=20250114T080000Z;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000",
 		"FREQ=WEEKLY;COUNT=3;BYDAY=MO": "RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
 	} {
-		drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)))
+		drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)), nil)
 		require.NoError(t, err)
 		require.Equal(t, want, lines(t, drafts, "RRULE", "RDATE"))
 	}
@@ -132,7 +132,7 @@ func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	idle := exception(t, it, "20240101", texts("title", "never"))
 	cancelled := exception(t, it, "20250710", texts("status", "CANCELLED"))
 	undone := exception(t, it, "20250711", entity.Item{})
-	drafts, err := ical.FromSeries(it, moved, renamed, idle, cancelled, undone)
+	drafts, err := ical.FromSeries(it, nil, moved, renamed, idle, cancelled, undone)
 	require.NoError(t, err)
 	require.Len(t, drafts, 3)
 	require.Equal(t, "EXDATE;TZID=Europe/Berlin:20250710T090000", lines(t, drafts, "EXDATE"))
@@ -155,7 +155,7 @@ func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 	for i := range 501 {
 		rows = append(rows, exception(t, it, time.Date(2025, 1, 6+i, 0, 0, 0, 0, time.UTC).Format("20060102"), texts("status", "CANCELLED")))
 	}
-	drafts, err := ical.FromSeries(it, rows...)
+	drafts, err := ical.FromSeries(it, nil, rows...)
 	require.NoError(t, err)
 	require.Len(t, drafts, 2)
 	require.Len(t, drafts[0].ExDates, 500)
@@ -165,7 +165,7 @@ func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 
 func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
 	t.Parallel()
-	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z", "startTzid", "America/New_York", "rrule", "FREQ=DAILY")))
+	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z", "startTzid", "America/New_York", "rrule", "FREQ=DAILY")), nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=America/New_York:20251102T013000", lines(t, drafts, "DTSTART"))
 }
@@ -176,12 +176,12 @@ func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
 	next := it.Clone()
 	next["triggerUtc"] = entity.String("2025-07-06T07:00:00Z")
 	next = entity.Reminder().Next("user", it, next, stamp, nil)
-	draft, err := ical.FromItem(next)
+	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z", lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))
 	back := again(t, []ical.Draft{draft}).Drafts[0]
 	require.Equal(t, entity.TypeReminder, back.Kind)
 	require.Equal(t, "2025-01-06T08:00:00Z", back.Fields.Str("triggerUtc"))
-	_, err = ical.FromItem(master(t, texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY")))
+	_, err = ical.FromItem(master(t, texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY")), nil)
 	require.Error(t, err)
 }

@@ -34,6 +34,7 @@ func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
 	c.Add("PRIORITY", writePriority(d.Fields.Int(entity.AttrPriority)))
 	c.Add("STATUS", d.todoStatus())
 	addInstant(c, "COMPLETED", d.CompletedAt)
+	d.addKept(c)
 	d.alarmsIn(c, related)
 	return c, nil
 }
@@ -75,6 +76,7 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	c.Add("STATUS", d.todoStatus())
 	addInstant(c, "COMPLETED", d.CompletedAt)
 	c.Add(markProperty, entity.TypeReminder)
+	d.addKept(c)
 	at := *d
 	at.Fields = d.Fields.Clone()
 	at.setMinutes([]int64{0})

@@ -59,7 +59,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 		{entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
 	} {
 		it := stored(t, c.kind, c.fields)
-		draft, err := ical.FromItem(it)
+		draft, err := ical.FromItem(it, nil)
 		require.NoError(t, err)
 		result := again(t, []ical.Draft{draft})
 		require.Empty(t, result.Refused, c.fields)
@@ -76,7 +76,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 func TestPrioritiesSurvive(t *testing.T) {
 	t.Parallel()
 	for n := range int64(5) {
-		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", entity.Int(n+1))))
+		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", entity.Int(n+1))), nil)
 		require.NoError(t, err)
 		require.Equal(t, n+1, again(t, []ical.Draft{draft}).Drafts[0].Fields.Int("priority"))
 	}
@@ -84,7 +84,7 @@ func TestPrioritiesSurvive(t *testing.T) {
 
 func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
 	t.Parallel()
-	draft, err := ical.FromItem(stored(t, entity.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")))
+	draft, err := ical.FromItem(stored(t, entity.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
 	require.NoError(t, err)
 	require.Equal(t, "2025-11-02T06:30:00Z", again(t, []ical.Draft{draft}).Drafts[0].Fields.Str("startUtc"))
 }
@@ -93,7 +93,7 @@ func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
 	t.Parallel()
 	it := stored(t, entity.Task(), texts("title", "t", "status", "ARCHIVED"))
 	it.SetTime(entity.AttrCompletedAt, stamp)
-	draft, err := ical.FromItem(it)
+	draft, err := ical.FromItem(it, nil)
 	require.NoError(t, err)
 	component, err := draft.Export(stamp)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
 
 func TestWhatHasNoComponentIsAnError(t *testing.T) {
 	t.Parallel()
-	_, err := ical.FromItem(entity.Item{"entityType": entity.String("NOTE")})
+	_, err := ical.FromItem(entity.Item{"entityType": entity.String("NOTE")}, nil)
 	require.Error(t, err)
 	for _, d := range []ical.Draft{
 		{Kind: entity.TypeNote}, {Kind: entity.TypeEvent}, {Kind: entity.TypeReminder, Fields: entity.Item{}},

@@ -33,6 +33,7 @@ const (
 	maxZoneNames   = 1000      // different TZIDs of a calendar
 	maxZoneParts   = 6         // beginnings of a TZID that are taken for a prefix
 	maxAlarms      = 50        // VALARM components of one component that are looked at
+	maxReplaced    = 20        // lines of one component with characters replaced that are listed
 	maxRemarks     = 20        // parts left out of one component that are listed
 	maxDerived     = 1000      // exceptions of a calendar that follow from RDATEs
 	maxCategories  = 1000      // of a component that are looked at

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -84,30 +85,36 @@ func (l *lines) continues() bool {
 	return false
 }
 
-// sanitize returns the line as text: what the standard's grammar has no room for (control characters but the tab) is
-// taken out, bytes that are no UTF-8 become U+FFFD. Neither can be written again.
-func sanitize(line []byte) string {
-	clean := utf8.Valid(line)
-	for _, c := range line {
-		clean = clean && !isControl(rune(c))
+// sanitize returns the line as text, and what was put in the place of something: a space for a control character, which
+// the standard's grammar has no room for (but the tab), U+FFFD for bytes that are no UTF-8. Neither can be written again.
+func sanitize(line []byte) (text, replaced string) {
+	hasControls := slices.ContainsFunc(line, func(c byte) bool { return isControl(rune(c)) })
+	isText := utf8.Valid(line)
+	if isText && !hasControls {
+		return string(line), ""
 	}
-	if clean {
-		return string(line)
+	text = strings.ToValidUTF8(string(line), "\uFFFD")
+	if !isText {
+		replaced = "holds bytes that are not UTF-8: each run of them is read as U+FFFD"
 	}
-	return clearControls(strings.ToValidUTF8(string(line), "\uFFFD"), false)
+	if hasControls {
+		text = strings.Map(spaceForControl, text)
+		replaced = "holds control characters: each is read as a space"
+	}
+	if hasControls && !isText {
+		replaced = "holds bytes that are not UTF-8 and control characters: they are read as U+FFFD and spaces"
+	}
+	return text, replaced
+}
+
+func spaceForControl(r rune) rune {
+	if isControl(r) {
+		return ' '
+	}
+	return r
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
-// clearControls takes control characters out of a text, line ends only on request.
-func clearControls(text string, keepLineEnds bool) string {
-	return strings.Map(func(r rune) rune {
-		if isControl(r) && !(keepLineEnds && (r == '\n' || r == '\r')) {
-			return -1
-		}
-		return r
-	}, text)
-}
 
 // parseLine reads name, parameters and value of one content line. A property without a name means that the line did not
 // get as far.

@@ -3,6 +3,7 @@ package ical
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nexus/pkg/entity"
@@ -18,6 +19,8 @@ func Map(document *Document) Result {
 		m.cancelled = upper(calendar.Value("METHOD")) == "CANCEL"
 		m.problem = calendarProblem(calendar)
 		m.result.remarkFaults(calendar.Name, calendar.Faults)
+		m.result.remarkFaults(calendar.Name, calendar.Replaced)
+		m.result.remarkHead(calendar)
 		for _, c := range calendar.Children {
 			if c.Name != "VTIMEZONE" {
 				m.take(c)
@@ -80,7 +83,9 @@ func (m *mapper) take(c *Component) {
 		m.refuse(&d, err)
 		return
 	}
+	m.keep(c, &d)
 	for _, instance := range d.derived {
+		instance.Kept = d.Kept
 		if err := m.check(&instance); err != nil {
 			m.leaveOut(&d, "the RDATE on %s: %v", instance.Date, err)
 			continue
@@ -97,6 +102,9 @@ func (m *mapper) read(c *Component, d *Draft) error {
 			return fmt.Errorf("line %d, %s: %s", f.Line, f.Name, f.Reason)
 		}
 		m.leaveOut(d, "line %d: %s", f.Line, f.Reason)
+	}
+	for _, f := range c.lesserFaults() {
+		m.leaveOut(d, "line %d: %s %s", f.Line, clip(f.Name), f.Reason)
 	}
 	d.UID = strings.TrimSpace(d.UID)
 	if len(d.UID) > maxUID {
@@ -122,6 +130,15 @@ func (m *mapper) read(c *Component, d *Draft) error {
 		return err
 	}
 	return m.check(d)
+}
+
+// lesserFaults are the faults that cost no component: lines of it with characters replaced, and all of those within it.
+func (c *Component) lesserFaults() []Fault {
+	faults := slices.Clone(c.Replaced)
+	for _, child := range c.Children {
+		faults = append(append(faults, child.Faults...), child.lesserFaults()...)
+	}
+	return faults
 }
 
 func (m *mapper) refuse(d *Draft, err error) {

@@ -13,6 +13,7 @@ func Sift(document *Document) (refused, leftOut []Remark) {
 	all.remarkFaults("", document.Faults)
 	for _, calendar := range document.Calendars {
 		all.remarkFaults(calendar.Name, calendar.Faults)
+		all.remarkFaults(calendar.Name, calendar.Replaced)
 		calendar.Children = slices.DeleteFunc(calendar.Children, func(c *Component) bool {
 			if c.Name == "VTIMEZONE" {
 				return false
@@ -26,6 +27,9 @@ func Sift(document *Document) (refused, leftOut []Remark) {
 			}
 			for _, f := range c.Faults {
 				all.LeftOut = append(all.LeftOut, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s", f.Line, f.Reason)})
+			}
+			for _, f := range c.lesserFaults() {
+				all.LeftOut = append(all.LeftOut, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s %s", f.Line, clip(f.Name), f.Reason)})
 			}
 			return false
 		})

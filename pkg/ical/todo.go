@@ -27,10 +27,7 @@ func (m *mapper) readTodo(c *Component, d *Draft) error {
 	if err != nil {
 		return err
 	}
-	m.describe(c, d)
-	m.leaveOutPlace(c, d)
-	m.progress(c, d)
-	d.Fields[entity.AttrPriority] = entity.Int(readPriority(c))
+	m.readShown(c, d)
 	if anchor != nil {
 		d.setMinutes(m.alarms(c, d, *anchor, end))
 	}
@@ -102,14 +99,6 @@ func (m *mapper) optional(c *Component, name string) (at Moment, ok bool, err er
 	return at, true, err
 }
 
-func (m *mapper) leaveOutPlace(c *Component, d *Draft) {
-	for _, name := range []string{"LOCATION", "URL", "ATTENDEE", "ATTACH"} {
-		if c.Value(name) != "" {
-			m.leaveOut(d, "%s: a task has none", name)
-		}
-	}
-}
-
 // progress reads STATUS, or what COMPLETED and PERCENT-COMPLETE say where it is missing (RFC 5545 §3.8.1.11). Cancelled
 // to-dos are archived.
 func (m *mapper) progress(c *Component, d *Draft) {
@@ -165,14 +154,7 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 	if c.Get("RDATE") != nil || c.Get("EXDATE") != nil || c.Get("EXRULE") != nil {
 		return errors.New("a to-do that repeats becomes a reminder, and that has no RDATE, EXDATE or EXRULE")
 	}
-	switch status := upper(c.Value("STATUS")); {
-	case status == "CANCELLED" || m.cancelled:
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusDismissed)
-	case status == "COMPLETED":
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusCompleted)
-	default:
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusPending)
-	}
+	m.readShown(c, d)
 	if d.Fields.Str(entity.AttrStatus) != entity.StatusPending {
 		d.CompletedAt = instantOf(c, "COMPLETED")
 	}
@@ -201,16 +183,9 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 			return err
 		}
 	}
-	m.describe(c, d)
-	delete(d.Fields, attrColor)
-	if text := d.Fields[attrDescription]; text != nil {
-		delete(d.Fields, attrDescription)
-		d.Fields[attrNotes] = text
-	}
 	d.Fields[entity.AttrTriggerUtc] = clientInstant(trigger)
 	if trigger.IsInstant() {
 		d.Fields[entity.AttrTzid] = entity.String(trigger.ZoneName())
 	}
-	m.leaveOutPlace(c, d)
 	return nil
 }

@@ -178,9 +178,9 @@ END:VCALENDAR
 		require.Contains(b.t, string(report), want, "import %d", i)
 		b.settle()
 	}
-	address, _, err := b.calendar.MakeFeed(b.t.Context(), ann)
+	address, _, err := b.calendar.MakeFeed(b.t.Context(), ann, "")
 	require.NoError(b.t, err)
-	_, err = b.calendar.UserOfFeed(b.t.Context(), address)
+	_, _, err = b.calendar.UserOfFeed(b.t.Context(), address)
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.calendar.RevokeFeed(b.t.Context(), ann))
 }

@@ -1,0 +1,62 @@
+package calendar
+
+import (
+	"context"
+	"iter"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// keptRows reads what is kept beside the items of one type while these are read: both lie in the same order. Nothing is
+// read as long as no item says that something lies beside it.
+type keptRows struct {
+	open func() iter.Seq2[entity.Item, error]
+	next func() (entity.Item, error, bool)
+	end  func()
+	row  entity.Item
+	more bool
+	text map[entity.Key]string // by the item's key
+}
+
+func (s *Service) keptOf(ctx context.Context, user, typeName string) *keptRows {
+	return &keptRows{text: map[entity.Key]string{}, open: func() iter.Seq2[entity.Item, error] {
+		return s.rows(ctx, user, entity.KeptPrefix()+entity.ItemPrefix(typeName))
+	}}
+}
+
+// upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is skipped.
+func (k *keptRows) upTo(it entity.Item) (err error) {
+	if !it.Has(entity.AttrKept) {
+		return nil
+	}
+	if k.next == nil {
+		k.next, k.end = iter.Pull2(k.open())
+		if k.row, err, k.more = k.next(); err != nil {
+			return err
+		}
+	}
+	if it.Str(entity.AttrType) != entity.TypeInstance {
+		k.forget()
+	}
+	want := entity.KeptKey(it.Key())
+	for k.more && k.row.Key().SK < want.SK {
+		if k.row, err, k.more = k.next(); err != nil {
+			return err
+		}
+	}
+	if k.more && k.row.Key() == want {
+		k.text[it.Key()] = k.row.Str(command.AttrKeptText)
+	}
+	return nil
+}
+
+func (k *keptRows) forget() { clear(k.text) }
+
+func (k *keptRows) beside(item entity.Key) string { return k.text[item] }
+
+func (k *keptRows) stop() {
+	if k.end != nil {
+		k.end()
+	}
+}

@@ -1,0 +1,191 @@
+package calendar_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nexus/pkg/calendar"
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// foreign are lines that no field holds.
+var foreign = []string{
+	"GEO:48.85;2.35", "CONTACT:Reception", "RESOURCES:Projector,Chairs", "PRIORITY:4",
+	"RELATED-TO;RELTYPE=PARENT:other@example.com", "REQUEST-STATUS:2.0;Success", "CONFERENCE;VALUE=URI;FEATURE=VIDEO:https://meet.example.com/1",
+	"ORGANIZER;CN=Ann:mailto:ann@example.com", "ATTENDEE;CN=Bob;PARTSTAT=ACCEPTED:mailto:bob@example.com", "ATTENDEE:mailto:cem@example.com",
+	"ATTACH:https://example.com/plan.pdf", "COMMENT:Bring shoes", "X-LATER;X-WHY=because:some; thing", "URL:https://example.com/",
+}
+
+// alarms are alarms that the product would write differently.
+var alarms = []string{
+	"BEGIN:VALARM", "ACTION:EMAIL", "TRIGGER:-PT15M", "SUMMARY:Soon", "DESCRIPTION:Go", "ATTENDEE:mailto:ann@example.com", "END:VALARM",
+	"BEGIN:VALARM", "ACTION:AUDIO", "TRIGGER:-PT30M", "REPEAT:2", "DURATION:PT5M", "END:VALARM",
+	"BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:PT10M", "DESCRIPTION:Late", "END:VALARM",
+}
+
+// linesOf is a text without folds, line by line.
+func linesOf(text []byte) []string {
+	return strings.Split(strings.ReplaceAll(string(text), "\r\n ", ""), "\r\n")
+}
+
+func (b *bench) requireLines(text []byte, lines ...string) {
+	b.t.Helper()
+	have := linesOf(text)
+	for _, line := range lines {
+		b.Contains(have, line)
+	}
+}
+
+func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	more := slices.Concat(foreign, alarms)
+	file := text(
+		vevent("e", append([]string{starts, "SUMMARY;LANGUAGE=en:Event", "LOCATION:Here", "CLASS:PRIVATE", "TRANSP:TRANSPARENT"}, more...)...),
+		vevent("s", append([]string{starts, daily, "SUMMARY:Series", "LOCATION:Here", "CLASS:CONFIDENTIAL"}, more...)...),
+		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:Series", "CONTACT:Nobody", "CLASS:PUBLIC"),
+		vtodo("t", append([]string{"DUE:20251211T090000Z", "SUMMARY:Task", "CLASS:PRIVATE", "LOCATION:There"}, more...)...),
+		vtodo("r", append([]string{"DTSTART:20240101T090000Z", daily, "SUMMARY:Reminder", "COLOR:navy"}, more...)...),
+	)
+	r := b.imports(ann, file)
+	b.Empty(r.Refused)
+	for _, x := range r.LeftOut {
+		b.Contains(x.Reason, "is kept", "everything is")
+	}
+	b.Equal("PRIVATE", b.item(entity.Event(), "e", 0).Str("visibility"))
+	b.Equal("TRANSPARENT", b.item(entity.Event(), "e", 0).Str("transparency"))
+	b.Equal("CONFIDENTIAL", b.item(entity.Master(), "s", 0).Str("visibility"))
+	exported := b.export(ann).Text
+	b.requireLines(exported, more...)
+	b.requireLines(exported, "SUMMARY;LANGUAGE=en:Event", "CLASS:PRIVATE", "CLASS:CONFIDENTIAL", "CLASS:PUBLIC", "TRANSP:TRANSPARENT", "CONTACT:Nobody", "COLOR:navy")
+	for _, line := range more {
+		if strings.HasPrefix(line, "BEGIN") || strings.HasPrefix(line, "END") {
+			continue
+		}
+		n := 0
+		for _, have := range linesOf(exported) {
+			if have == line {
+				n++
+			}
+		}
+		b.GreaterOrEqual(n, 4, "once for each component: %s", line)
+	}
+	before := b.rows()
+	b.advance(time.Hour)
+	for _, again := range [][]byte{file, exported} {
+		r = b.imports(ann, again)
+		b.Equal(5, r.Unchanged, "%+v", r)
+		b.Equal(before, b.rows())
+	}
+	b.imports(bob, exported)
+	b.Equal(withoutTimes(exported), withoutTimes(b.export(bob).Text))
+}
+
+// withoutTimes leaves out when something was written.
+func withoutTimes(text []byte) []string {
+	return slices.DeleteFunc(linesOf(text), func(line string) bool {
+		return strings.HasPrefix(line, "DTSTAMP:") || strings.HasPrefix(line, "LAST-MODIFIED:") || strings.HasPrefix(line, "CREATED:")
+	})
+}
+
+func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.imports(ann, text(
+		vevent("e", starts, "SUMMARY:Event", "CONTACT:E"),
+		vevent("s", starts, daily, "SUMMARY:Series", "CONTACT:S"),
+		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251215T090000", "DTSTART;TZID=Europe/Berlin:20251215T110000", "SUMMARY:Series", "CONTACT:X"),
+		vtodo("t", "DUE:20251211T090000Z", "SUMMARY:Task", "CONTACT:T"),
+	))
+	do := func(version int64, c command.Command) command.Result {
+		t.Helper()
+		res, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: c})
+		b.NoError(err)
+		return res
+	}
+	kept := func() (n int) {
+		for key := range b.rows() {
+			if strings.Contains(key, "/KEPT#") {
+				n++
+			}
+		}
+		return n
+	}
+	b.Equal(4, kept())
+	master, event := b.item(entity.Master(), "s", 0), b.item(entity.Event(), "e", 0)
+	split := do(1, command.SplitSeries{ID: master.Str("masterId"), Date: "20251214"})
+	b.requireLines(b.export(ann).Text, "CONTACT:E", "CONTACT:S", "CONTACT:X", "CONTACT:T")
+	b.Equal(6, kept(), "the series that goes on has its own, and that of its exception; the undone exception keeps its row")
+	series := do(1, command.CreateSeries{FromEventID: event.Str("eventId"), Fields: map[string]any{"rrule": "FREQ=WEEKLY"}})
+	b.requireLines(b.export(ann).Text, "CONTACT:E")
+	b.Equal(6, kept(), "that of the event has moved")
+	moved := entity.InstanceID(split.Ref.ID, "20251215")
+	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: moved}))
+	b.NoError(err)
+	do(row.Int("version"), command.PutInstance{MasterID: split.Ref.ID, Date: "20251215", Fields: map[string]any{"title": "Mine"}})
+	b.requireLines(b.export(ann).Text, "CONTACT:X", "SUMMARY:Mine")
+
+	do(1, command.DeleteSeries{ID: series.Ref.ID})
+	do(1, command.DeleteSeries{ID: split.Ref.ID})
+	do(2, command.DeleteSeries{ID: master.Str("masterId")})
+	b.remove(ann, entity.Task(), b.item(entity.Task(), "t", 0).Str("taskId"))
+	b.Zero(kept(), "nothing is left of what was deleted")
+}
+
+func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.imports(ann, text(vevent("e", starts, "SUMMARY:x", "X-LARGE:"+strings.Repeat("a", 40<<10), "X-SMALL:a", "DTSTART:20260101T090000Z", "UID;X-A=b:e")))
+	b.Empty(r.Refused)
+	reasons := ""
+	for _, x := range r.LeftOut {
+		reasons += x.Reason + "\n"
+	}
+	b.Contains(reasons, "X-LARGE")
+	b.Contains(reasons, "the second DTSTART")
+	b.Contains(reasons, "the second UID")
+	b.requireLines(b.export(ann).Text, "X-SMALL:a")
+	r = b.imports(ann, []byte(strings.Replace(string(text(vevent("b", starts, "SUMMARY:x", "CONTACT:caf\xe9"))), "VERSION:2.0", "VERSION:2.0\r\nX-ABOUT:all", 1)))
+	b.Len(r.LeftOut, 2)
+	b.Contains(r.LeftOut[0].Reason, "X-ABOUT")
+	b.Contains(r.LeftOut[1].Reason, "not UTF-8")
+}
+
+func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	secrets := []string{"LOCATION:Secret", "DESCRIPTION:Secret", "CATEGORIES:Secret", "CONTACT:Secret", "BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nDESCRIPTION:Secret\r\nEND:VALARM"}
+	r := b.imports(ann, text(
+		vevent("open", starts, "SUMMARY:Open", "LOCATION:Hall"),
+		vevent("private", append([]string{starts, "SUMMARY:Secret", "CLASS:PRIVATE"}, secrets...)...),
+		vevent("odd", starts, "SUMMARY:Secret", "CLASS:X-OURS"),
+		vevent("free", starts, "SUMMARY:Secret", "CLASS:PRIVATE", "TRANSP:TRANSPARENT"),
+		vevent("s", append([]string{starts, daily, "SUMMARY:Secret", "CLASS:CONFIDENTIAL"}, secrets...)...),
+		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:Known", "CLASS:PUBLIC"),
+		vtodo("t", "SUMMARY:Secret", "CLASS:PRIVATE", "DUE:20251211T090000Z"),
+		vtodo("u", "SUMMARY:Errand", "DUE:20251211T090000Z"),
+	))
+	b.Empty(r.Refused)
+	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
+	b.NoError(err)
+	shown := func() string {
+		out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+		b.NoError(err)
+		return string(out.Text)
+	}
+	b.NotContains(shown(), "Secret")
+	b.Equal(3, strings.Count(shown(), "SUMMARY:Busy"), "the private one, the odd one and the series")
+	for _, line := range []string{"SUMMARY:Open", "LOCATION:Hall", "SUMMARY:Known", "SUMMARY:Errand", "UID:private", "RRULE:FREQ=DAILY", "CLASS:CONFIDENTIAL"} {
+		b.Contains(shown(), line)
+	}
+	b.NotContains(shown(), "UID:free")
+	f, err := b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsFull)
+	b.NoError(err)
+	b.Equal(calendar.PrivateAsFull, f.PrivateAs)
+	b.Equal(string(b.export(ann).Text), shown())
+	_, err = b.calendar.ChangeFeed(t.Context(), bob, calendar.PrivateAsFull)
+	b.ErrorIs(err, calendar.ErrNoFeed)
+}

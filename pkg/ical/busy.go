@@ -1,0 +1,61 @@
+package ical
+
+import (
+	"nexus/pkg/entity"
+)
+
+// busyTitle stands for the title of what is private.
+const busyTitle = "Busy"
+
+// Busy returns the drafts as they may be shown where only busy times are told of what is PRIVATE or CONFIDENTIAL: of such
+// an event its times, whether they are taken, and nothing else; of one that takes no time, and of such a to-do, nothing.
+// The drafts are one item, or a series with its exceptions.
+func Busy(drafts []Draft) []Draft {
+	var shown []Draft
+	takesTime := false
+	for _, d := range drafts {
+		if d.family() != entity.TypeEvent {
+			if class := upper(d.keptValue("CLASS")); class == "" || class == entity.VisibilityPublic {
+				shown = append(shown, d)
+			}
+			continue
+		}
+		if !d.isPrivate() {
+			shown, takesTime = append(shown, d), true
+			continue
+		}
+		if d.Fields.Str(entity.AttrTransparency) != entity.TransparencyTransparent && d.Fields.Str(entity.AttrStatus) != entity.StatusCancelled {
+			takesTime = true
+		}
+		shown = append(shown, d.busy())
+	}
+	if len(shown) > 0 && shown[0].family() == entity.TypeEvent && !takesTime {
+		return nil
+	}
+	return shown
+}
+
+func (d *Draft) isPrivate() bool {
+	switch d.Fields.Str(entity.AttrVisibility) {
+	case entity.VisibilityPrivate, entity.VisibilityConfidential:
+		return true
+	}
+	return false
+}
+
+func (d *Draft) keptValue(name string) string {
+	if d.Kept == nil {
+		return ""
+	}
+	return d.Kept.Value(name)
+}
+
+// busy is the draft without anything but its times and whether they are taken.
+func (d Draft) busy() Draft {
+	fields := entity.Item{entity.AttrTitle: entity.String(busyTitle)}
+	for _, name := range append(entity.SpanFields(), entity.AttrStatus, entity.AttrVisibility, entity.AttrTransparency) {
+		fields.Set(name, d.Fields[name])
+	}
+	d.Fields, d.Kept = fields, nil
+	return d
+}

@@ -1,0 +1,233 @@
+package ical
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// maxKept bounds what is kept of one component, in bytes of its text (docs/data-model.md).
+const maxKept = 32 << 10
+
+// keptName is the component in which it is kept.
+const keptName = "X-KEPT"
+
+// keep keeps what the draft does not say of its component, so that it travels with the item and comes out again unchanged:
+// properties, alarms, other components. What is not kept is listed.
+func (m *mapper) keep(c *Component, d *Draft) {
+	k := keeper{mapper: m, d: d, room: maxKept, kept: &Component{Name: keptName}}
+	plain, err := d.Export(time.Time{})
+	if err != nil {
+		plain = &Component{} // a draft that cannot be written is refused further on
+	}
+	inGroup := map[string]bool{}
+	for _, g := range d.groups(strings.TrimSpace(c.Text("LOCATION")) == "") {
+		for _, name := range g.names {
+			inGroup[name] = true
+		}
+		k.group(g, c, plain)
+	}
+	seen := map[string]bool{}
+	for i := range c.Properties {
+		p := &c.Properties[i]
+		switch {
+		case inGroup[p.Name]:
+		case slices.Contains(carried[d.family()], p.Name):
+			k.carried(p, seen[p.Name])
+			seen[p.Name] = true
+		case p.Name == markProperty:
+		default:
+			k.property(*p)
+		}
+	}
+	k.children(c, plain)
+	slices.SortStableFunc(k.kept.Properties, func(a, b Property) int { return cmp.Compare(a.Name, b.Name) })
+	if len(k.kept.Properties)+len(k.kept.Children) > 0 {
+		d.Kept = k.kept
+	}
+}
+
+// keeper collects what is kept of one component.
+type keeper struct {
+	*mapper
+	d    *Draft
+	kept *Component
+	room int
+}
+
+// group keeps the lines of a group if the draft would write others and the field is what they say.
+func (k *keeper) group(g group, c, plain *Component) {
+	lines := g.linesOf(c)
+	if g.field == entity.AttrTitle && k.d.Fields.Str(g.field) == untitled {
+		return // of an empty SUMMARY there is nothing to keep
+	}
+	if len(lines) == 0 || sameLines(lines, g.linesOf(plain)) {
+		return
+	}
+	if k.d.says(g, lines) {
+		for _, p := range lines {
+			k.property(p)
+		}
+		return
+	}
+	for i := range lines {
+		k.leaveOut(k.d, "%s in line %d says something else than is taken over", lines[i].Name, lines[i].Line)
+	}
+}
+
+// carried lists what a property has that the draft does not say: it stands for the second time, or has parameters that
+// mean nothing here.
+func (k *keeper) carried(p *Property, again bool) {
+	if again && !slices.Contains(many, p.Name) {
+		k.leaveOut(k.d, "the second %s, in line %d, is not kept", p.Name, p.Line)
+		return
+	}
+	for _, param := range p.Params {
+		switch param.Name {
+		case "TZID", "VALUE", "RANGE":
+		default:
+			k.leaveOut(k.d, "the parameter %s of %s in line %d is not kept", clip(param.Name), p.Name, p.Line)
+		}
+	}
+}
+
+func (k *keeper) property(p Property) {
+	p, ok := k.settled(p)
+	if !ok {
+		k.leaveOut(k.d, "%s in line %d is not kept: its zone cannot be told", clip(p.Name), p.Line)
+		return
+	}
+	if size := len(encodeProperty(p)); size > k.room {
+		k.leaveOut(k.d, "%s in line %d is not kept: with it more than %d bytes would be", clip(p.Name), p.Line, maxKept)
+	} else {
+		k.room -= size
+		p.Line = 0
+		k.kept.Properties = append(k.kept.Properties, p)
+	}
+}
+
+// settled names the zone of a property as the calendar that is written will: the VTIMEZONE is not kept.
+func (k *keeper) settled(p Property) (Property, bool) {
+	for i, param := range p.Params {
+		if param.Name != "TZID" || len(param.Values) == 0 {
+			continue
+		}
+		name, err := k.zones.name(param.Values[0])
+		if err != nil {
+			return p, false
+		}
+		p.Params = slices.Clone(p.Params)
+		p.Params[i].Values = []string{name}
+	}
+	return p, true
+}
+
+// children keeps components within the component: alarms that the draft would not write as they are, and all others.
+func (k *keeper) children(c, plain *Component) {
+	written := map[string]bool{}
+	for _, alarm := range plain.Children {
+		written[string(Encode(bareAlarm(alarm, k.d)))] = true
+	}
+	isPlain := func(child *Component) bool {
+		return child.Name == "VALARM" && written[string(Encode(bareAlarm(child, k.d)))]
+	}
+	looked := map[string]bool{} // one that looks like another is one of two that ring at one time: both are kept then
+	for _, child := range c.Children {
+		if child.Name == "VALARM" && !isPlain(child) {
+			looked[k.d.ringsAt(plain, child)] = true
+		}
+	}
+	delete(looked, "")
+	for _, child := range c.Children {
+		if isPlain(child) && !looked[k.d.ringsAt(plain, child)] {
+			continue
+		}
+		child, ok := k.settledTree(child)
+		size := len(Encode(child))
+		switch {
+		case !ok:
+			k.leaveOut(k.d, "the %s in line %d is not kept: a zone in it cannot be told", clip(child.Name), child.Line)
+		case size > k.room:
+			k.leaveOut(k.d, "the %s in line %d is not kept: with it more than %d bytes would be", clip(child.Name), child.Line, maxKept)
+		default:
+			k.room -= size
+			k.kept.Children = append(k.kept.Children, child)
+		}
+	}
+}
+
+func (k *keeper) settledTree(c *Component) (*Component, bool) {
+	settled := &Component{Name: c.Name}
+	for _, p := range c.Properties {
+		p, ok := k.settled(p)
+		if !ok {
+			return c, false
+		}
+		p.Line = 0
+		settled.Properties = append(settled.Properties, p)
+	}
+	for _, child := range c.Children {
+		child, ok := k.settledTree(child)
+		if !ok {
+			return c, false
+		}
+		settled.Children = append(settled.Children, child)
+	}
+	return settled, true
+}
+
+// bareAlarm is an alarm in the order and with the description that the draft would write it with.
+func bareAlarm(alarm *Component, d *Draft) *Component {
+	bare := &Component{Name: alarm.Name, Properties: slices.Clone(alarm.Properties), Children: alarm.Children}
+	if alarm.Get("DESCRIPTION") == nil {
+		bare.AddText("DESCRIPTION", d.Fields.Str(entity.AttrTitle))
+	}
+	for i := range bare.Properties {
+		p := &bare.Properties[i]
+		p.Line = 0
+		p.Params = slices.DeleteFunc(slices.Clone(p.Params), func(param Param) bool {
+			return param.Name == "VALUE" && len(param.Values) == 1 && param.Values[0] == "DURATION"
+		})
+		if p.Name == "TRIGGER" && len(p.Params) == 0 {
+			if length, err := ParseDuration(p.Value); err == nil && length.Days == 0 {
+				p.Value = length.String()
+			}
+		}
+	}
+	slices.SortStableFunc(bare.Properties, func(a, b Property) int { return cmp.Compare(a.Name, b.Name) })
+	return bare
+}
+
+func sameLines(a, b []Property) bool {
+	return slices.EqualFunc(a, b, func(a, b Property) bool { return bytes.Equal(encodeProperty(a), encodeProperty(b)) })
+}
+
+func encodeProperty(p Property) []byte {
+	e := &encoder{}
+	e.property(&p)
+	return e.out
+}
+
+// KeptText is what is kept beside the draft's fields, as it is stored; "" for nothing.
+func (d *Draft) KeptText() string {
+	if d.Kept == nil {
+		return ""
+	}
+	return string(Encode(d.Kept))
+}
+
+// readKept is the inverse of [Draft.KeptText]. A text that cannot be read is as good as none.
+func readKept(text string) *Component {
+	if text == "" {
+		return nil
+	}
+	document, err := Decode([]byte("BEGIN:VCALENDAR\r\n"+text+"END:VCALENDAR\r\n"), FileLimits())
+	if err != nil || len(document.Calendars[0].Children) == 0 {
+		return nil
+	}
+	return document.Calendars[0].Children[0]
+}

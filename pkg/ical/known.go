@@ -1,0 +1,109 @@
+package ical
+
+import (
+	"slices"
+
+	"nexus/pkg/entity"
+)
+
+// carried are the properties of which a draft has all that they say, in another form if need be. Every property is one of
+// these, one of a [group], or kept as it stands: an unknown one can never vanish unseen.
+var carried = map[string][]string{
+	entity.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
+	entity.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
+	entity.TypeReminder: append(carriedByAll, "DUE", "RRULE", "COMPLETED", markProperty),
+}
+
+var (
+	carriedByAll    = slices.Clip([]string{"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART"})
+	carriedByEvents = slices.Clip(append(carriedByAll, "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"))
+)
+
+// many are those of them that may stand in a component more than once.
+var many = []string{"RDATE", "EXDATE", "RRULE"}
+
+// group is the properties that say what one field holds, or explain it. Their lines are kept where the draft would write
+// others, and are written as long as the field says what they say.
+type group struct {
+	field string
+	names []string
+}
+
+// Fields of the product, and the properties that say them.
+var (
+	groupsOfAll = slices.Clip([]group{
+		{entity.AttrTitle, []string{"SUMMARY"}},
+		{entity.AttrStatus, []string{"STATUS"}},
+		{entity.AttrTags, []string{"CATEGORIES"}},
+	})
+	descriptionGroup = group{attrDescription, []string{"DESCRIPTION", "X-ALT-DESC"}}
+	colorGroup       = group{attrColor, []string{"COLOR", "X-APPLE-CALENDAR-COLOR", "X-OUTLOOK-COLOR"}}
+
+	fieldGroups = map[string][]group{
+		entity.TypeEvent: append(groupsOfAll, descriptionGroup, colorGroup,
+			group{attrLocation, []string{"LOCATION", "GEO", "X-APPLE-STRUCTURED-LOCATION"}},
+			group{entity.AttrVisibility, []string{"CLASS"}}, group{entity.AttrTransparency, []string{"TRANSP"}}),
+		entity.TypeTask: append(groupsOfAll, descriptionGroup, colorGroup,
+			group{entity.AttrPriority, []string{"PRIORITY"}}),
+		entity.TypeReminder: append(groupsOfAll, group{attrNotes, []string{"DESCRIPTION", "X-ALT-DESC"}}),
+	}
+)
+
+// family is the type whose properties a draft has: a series and its occurrences have those of an event.
+func (d *Draft) family() string {
+	switch d.Kind {
+	case entity.TypeMaster, entity.TypeInstance:
+		return entity.TypeEvent
+	}
+	return d.Kind
+}
+
+// groups are the groups of the draft's properties. The URL is among them where it is the place of an event.
+func (d *Draft) groups(urlIsPlace bool) []group {
+	list := fieldGroups[d.family()]
+	if d.family() != entity.TypeEvent || !urlIsPlace {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].field == attrLocation {
+			list[i].names = append(slices.Clone(list[i].names), "URL")
+		}
+	}
+	return list
+}
+
+// linesOf are the properties of the component that belong to the group.
+func (g group) linesOf(c *Component) []Property {
+	var lines []Property
+	for _, p := range c.Properties {
+		if slices.Contains(g.names, p.Name) {
+			lines = append(lines, p)
+		}
+	}
+	return lines
+}
+
+// ofCalendar are the properties of a VCALENDAR that say how to read it, or how other programs call and refresh it as a
+// whole. The product has one calendar, so nothing of the rest has a place.
+var ofCalendar = []string{
+	"VERSION", "PRODID", "CALSCALE", "METHOD", "NAME", "X-WR-CALNAME", "X-WR-CALDESC", "X-WR-TIMEZONE", "REFRESH-INTERVAL", "X-PUBLISHED-TTL",
+}
+
+// remarkHead lists what a calendar says about itself that has no place here.
+func (r *Result) remarkHead(calendar *Component) {
+	listed := 0
+	for _, p := range calendar.Properties {
+		if slices.Contains(ofCalendar, p.Name) {
+			continue
+		}
+		if listed++; listed > maxRemarks {
+			return
+		}
+		reason := clip(p.Name) + " of the calendar as a whole is not kept"
+		if listed == maxRemarks {
+			reason = "more of the calendar as a whole is not kept than is listed here"
+		}
+		r.LeftOut = append(r.LeftOut, Remark{Component: calendar.Name, Line: p.Line, Reason: reason})
+	}
+}
