@@ -33,7 +33,7 @@ func ofCommands() []Mistake {
 		{"series-deleted-without-exceptions", "deleting a series takes its instances with it", []Edit{{"pkg/command/deleteseries.go",
 			"if err := c.drop(ctx, cmd.ID); err != nil {", "if err := c.drop(ctx, res.Ref.Type); err != nil {"}}},
 		{"split-without-staging", "a split takes later exceptions along", []Edit{{split,
-			"if err := w.stage(ctx, before, p); err != nil {", "if err := w.stage(ctx, before, nil); err != nil {"}}},
+			"if err := w.stage(ctx, before, p); err != nil {", "if err := w.stage(ctx, before, splitPlan{}); err != nil {"}}},
 		{"split-date-in-both", "a split ends the old series before the date", []Edit{{"pkg/command/splitplan.go",
 			"after.SetTime(entity.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))", "after.SetTime(entity.AttrRRuleUntil, s.RecurrenceID(at))"}}},
 	}
