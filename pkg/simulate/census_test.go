@@ -22,6 +22,8 @@ func TestEverythingThatMayHappenHappens(t *testing.T) {
 		"reminder late", "reminder on time", "reminder snoozed", "reminder recurring", "reminder published again",
 		"task archived", "item expired", "item restored", "parked record taken up", "record given up taken up", "replay",
 		"repair", "damage mended", "contended", "outage", "reminder by a clock ahead", "held", "crash", "unknown outcome",
+		"panic", "refusal for good", "deadline", "answer lost", "storm", "throttled in a storm", "record that never comes back",
+		"unreadable record", "unreadable call", "clock behind", "clock jumps",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",

@@ -98,7 +98,7 @@ func (h *history) early(b bone) {
 	for _, r := range h.readers {
 		if batch := h.recordsOf(r, b); len(batch) > 0 {
 			w := h.handleBeside(r, batch)
-			w.ahead = maxAhead
+			w.setClock(maxAhead)
 			h.run(w, pick(h.luck, -1, -1, h.luck.IntN(maxStart)))
 		}
 	}
@@ -200,9 +200,7 @@ func (h *history) join(at []*worker, b bone, r *reader) []*worker {
 	if w == nil {
 		return at
 	}
-	if w.kind != commanding && h.luck.one(3) {
-		w.ahead = time.Duration(1+h.luck.IntN(int(maxAhead/time.Second))) * time.Second
-	}
+	h.mistime(w)
 	h.run(w, h.luck.IntN(3))
 	if w.ended {
 		return at
@@ -257,4 +255,23 @@ func (h *history) requestAbout(b bone) *request {
 	h.wanted = b.ref
 	defer func() { h.wanted = entity.Ref{} }()
 	return h.requestOf(b.user)
+}
+
+// mistime gives a worker a clock that is ahead, behind, or jumps. What a user asks for counts from the clock that took it in, so
+// commands keep the right one.
+func (h *history) mistime(w *worker) {
+	if w.kind == commanding || !h.luck.one(3) {
+		return
+	}
+	shift := time.Duration(1+h.luck.IntN(int(maxAhead/time.Second))) * time.Second
+	switch h.luck.IntN(4) {
+	case 0:
+		h.happened["clock behind"]++
+		w.setClock(-shift)
+	case 1:
+		h.happened["clock jumps"]++
+		w.jumps, w.farthest = true, maxAhead
+	default:
+		w.setClock(shift)
+	}
 }

@@ -52,7 +52,7 @@ func (h *history) checkFence(s *shelf, row entity.Item) {
 			continue
 		}
 		switch {
-		case w.due.After(h.now.Add(h.writer.ahead)):
+		case w.due.After(h.now.Add(h.writer.farthest)):
 			reasons = append(reasons, "it is early")
 		case h.now.Sub(w.due) > lateLimit+maxLife: // decided while it was not, by somebody who was held
 			reasons = append(reasons, "it is more than a day late")

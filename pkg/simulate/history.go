@@ -51,6 +51,7 @@ type history struct {
 	current  *worker
 	writer   *worker // whose writes are being taken in; nil for the TTL service
 	settling bool    // the faults have stopped
+	storm    int     // calls that are still refused, whoever makes them
 	requests []*request
 	users    []string
 	created  int        // ids made
@@ -61,6 +62,7 @@ type history struct {
 	copiedBy   map[string]*worker // who put an object last
 	operations int64
 	happened   map[string]int
+	junk       map[string]bool // parked objects of records that nobody can read
 	damaged    map[string]bool // by user, until a repair
 	toMend     map[string]bool // by user: damaged, or left by a repair that crashed
 	violation  *Violation
@@ -104,7 +106,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, toMend: map[string]bool{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, junk: map[string]bool{}, toMend: map[string]bool{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
 	h.store = memory.New(func() time.Time { return h.now }, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)

@@ -32,7 +32,9 @@ type known struct {
 	shelves map[string]*shelf
 	done    map[string]map[string]bool // by consumer: sequence numbers
 	left    []left
-	amounts map[string]amounts // of contributions that were read before
+	// forgotten are records that consumers never see, by consumer and sequence number.
+	forgotten map[string]bool
+	amounts   map[string]amounts // of contributions that were read before
 }
 
 // shelf is what is known of one user.
@@ -48,6 +50,7 @@ type shelf struct {
 	timers  map[string]entity.Item // by sort key
 	gone    map[string]bool
 
+	unsure   bool // a record was lost that may have been the only one that knew a fact
 	moved    bool // something of a projection was written since the sums were checked
 	expired  map[string]entity.Item
 	raised   map[string]string  // sequence number of each fence's put, by sort key
@@ -62,7 +65,7 @@ type shelf struct {
 }
 
 func newKnown(users []string) *known {
-	k := &known{shelves: map[string]*shelf{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
+	k := &known{shelves: map[string]*shelf{}, forgotten: map[string]bool{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},

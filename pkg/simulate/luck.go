@@ -87,6 +87,11 @@ func (l *luck) fault(h *history, port string) fault {
 	if l.calm || h.settling || l.faults == 0 {
 		return noFault
 	}
+	if h.storm > 0 {
+		h.storm--
+		h.happened["throttled in a storm"]++
+		return failBefore
+	}
 	likely := l.faults
 	if port != storeName {
 		likely *= seldom
@@ -103,12 +108,16 @@ func (l *luck) fault(h *history, port string) fault {
 }
 
 // storeError is how a call of the store that did nothing fails.
-func (l *luck) storeError(op string) error {
-	if op == "Transact" && l.one(2) {
+func (h *history) storeError(op string) error {
+	l := h.luck
+	if op == "Transact" && (h.storm > 0 || l.one(2)) {
 		return table.ErrConflict
 	}
 	return pick(l, table.ErrThrottled, table.ErrUnavailable)
 }
+
+// misfortune says that things may go wrong at the moment.
+func (l *luck) misfortune(h *history) bool { return l.faults > 0 && !l.calm && !h.settling }
 
 // uuid is an id that looks as if it came from a random source, and does, of a kind.
 func (l *luck) uuid() string {

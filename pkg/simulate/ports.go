@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,15 +23,17 @@ type storePort struct{ h *history }
 var _ table.Store = storePort{}
 
 // storeCall makes one call. What names the rows it touches is checked against the worker's users (I9).
-func storeCall[T any](h *history, op string, writes bool, keys []entity.Key, do func() (T, error)) (T, error) {
+func storeCall[T any](h *history, op string, writes []table.Action, keys []entity.Key, do func() (T, error)) (T, error) {
 	var none T
 	f := h.call(storeName, op)
 	h.trespass(op, keys)
-	if w := h.current; w != nil && writes && w.cursed != "" && w.cursed == w.consumer {
-		return none, fmt.Errorf("%s: %w", op, table.ErrInvalid)
+	if w := h.current; w != nil {
+		if err := h.strike(w, op, writes); err != nil {
+			return none, err
+		}
 	}
 	if f == failBefore {
-		return none, fmt.Errorf("%s: %w", op, h.luck.storeError(op))
+		return none, fmt.Errorf("%s: %w", op, h.storeError(op))
 	}
 	v, err := do()
 	h.after(f)
@@ -55,32 +58,32 @@ func (h *history) trespass(op string, keys []entity.Key) {
 }
 
 func (p storePort) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
-	return storeCall(p.h, "Get", false, []entity.Key{key}, func() (entity.Item, error) { return p.h.store.Get(ctx, key) })
+	return storeCall(p.h, "Get", nil, []entity.Key{key}, func() (entity.Item, error) { return p.h.store.Get(ctx, key) })
 }
 
 func (p storePort) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
-	return storeCall(p.h, "BatchGet", false, keys, func() ([]entity.Item, error) { return p.h.store.BatchGet(ctx, keys) })
+	return storeCall(p.h, "BatchGet", nil, keys, func() ([]entity.Item, error) { return p.h.store.BatchGet(ctx, keys) })
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	return storeCall(p.h, "Query", false, []entity.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+	return storeCall(p.h, "Query", nil, []entity.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
 }
 
 func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {
-	return storeCall(p.h, "Count", false, []entity.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
+	return storeCall(p.h, "Count", nil, []entity.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
 }
 
 func (p storePort) Put(ctx context.Context, in table.Put) error {
-	_, err := storeCall(p.h, "Put", true, []entity.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
+	_, err := storeCall(p.h, "Put", []table.Action{in}, []entity.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
 	return err
 }
 
 func (p storePort) Update(ctx context.Context, u table.Update) (entity.Item, error) {
-	return storeCall(p.h, "Update", true, []entity.Key{u.Key}, func() (entity.Item, error) { return p.h.store.Update(ctx, u) })
+	return storeCall(p.h, "Update", []table.Action{u}, []entity.Key{u.Key}, func() (entity.Item, error) { return p.h.store.Update(ctx, u) })
 }
 
 func (p storePort) Delete(ctx context.Context, d table.Delete) error {
-	_, err := storeCall(p.h, "Delete", true, []entity.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
+	_, err := storeCall(p.h, "Delete", []table.Action{d}, []entity.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
 	return err
 }
 
@@ -89,7 +92,7 @@ func (p storePort) Transact(ctx context.Context, actions ...table.Action) error 
 	for i, a := range actions {
 		keys[i] = a.Target()
 	}
-	_, err := storeCall(p.h, "Transact", true, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Transact(ctx, actions...) })
+	_, err := storeCall(p.h, "Transact", actions, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Transact(ctx, actions...) })
 	return err
 }
 
@@ -98,7 +101,7 @@ func (p storePort) Load(ctx context.Context, rows []entity.Item) error {
 	for i, row := range rows {
 		keys[i] = row.Key()
 	}
-	_, err := storeCall(p.h, "Load", true, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Load(ctx, rows) })
+	_, err := storeCall(p.h, "Load", []table.Action{}, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Load(ctx, rows) })
 	return err
 }
 
@@ -128,8 +131,13 @@ func blobCall[T any](h *history, op, name string, do func() (T, error)) (T, erro
 }
 
 func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
-	if w := p.h.current; w != nil && !w.dead && w.cursed == "" && strings.HasPrefix(name, consume.ParkedPrefix) {
-		p.h.violate("I8", "", name, "was parked, and would have succeeded later: %.300s", body)
+	if w := p.h.current; w != nil && !w.dead && strings.HasPrefix(name, consume.ParkedPrefix) {
+		if err := w.mayPark(name, body); err != nil {
+			p.h.violate("I8", "", name, "was parked, and %v: %.300s", err, body)
+		}
+		if w.junk != nil && bytes.Contains(body, w.junk) {
+			p.h.junk[name] = true
+		}
 	}
 	_, err := blobCall(p.h, "put", name, func() (struct{}, error) {
 		if w := p.h.current; w != nil {

@@ -33,6 +33,7 @@ type left struct {
 	name    string
 	payload []byte
 	users   []string
+	record  *record
 }
 
 // waits reports whether the shard has records for the reader whose turn has come.
@@ -64,6 +65,10 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	}
 	w := h.handle(r.loop, describe("%v of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch, func(unfinished string) {
 		delete(r.busy, sh)
+		if h.luck.misfortune(h) && h.luck.one(25) {
+			h.happened["answer lost"]++ // and with it the place in the stream: the batch comes again
+			return
+		}
 		place := to
 		if unfinished != "" {
 			place = slices.IndexFunc(sh.records, func(rec *record) bool { return rec.Sequence == unfinished })
@@ -85,7 +90,7 @@ func (h *history) handleBeside(r *reader, batch []*record) *worker {
 	again := func(batch []*record) {
 		for _, rec := range batch {
 			h.known.left = append(h.known.left, left{
-				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)},
+				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
 			})
 		}
 	}
@@ -132,6 +137,8 @@ func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessa
 			err = json.Unmarshal(answer, &said)
 		}
 		switch {
+		case err != nil && w.junk != nil: // it has no number by which to name it
+			w.lost()
 		case err != nil:
 			h.violate("I8", "", name, "the batch loop answers %q: %v", answer, err)
 		case len(said.Failures) > 0:
@@ -160,8 +167,12 @@ func (w watched) Folds() bool {
 func (w watched) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	worker := w.h.current
 	worker.consumer = w.Name()
-	outcomes := w.Consumer.Apply(ctx, batch)
-	worker.consumer = ""
+	worker.cursed.begin(w.h, w.Name(), batch)
+	defer func() { worker.consumer = "" }()
+	outcomes := worker.cursed.outcomes(w.Name(), w.Consumer.Apply(ctx, batch))
+	if len(outcomes) != len(batch) {
+		return outcomes
+	}
 	for i, o := range outcomes {
 		if o.Verdict == change.Done && !worker.dead {
 			w.h.known.applied(w.Name(), batch[i].Sequence)
@@ -185,7 +196,7 @@ func (h *history) giveUp() {
 				if r.filter.Match(rec.Record) {
 					h.known.left = append(h.known.left, left{
 						loop: r.loop, name: describe("%v again, given up at %s", r.consumers, rec.Sequence),
-						payload: rec.payload(), users: []string{userOf(rec.Key)},
+						payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
 					})
 				}
 			}

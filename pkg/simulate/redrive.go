@@ -12,6 +12,10 @@ const maxTogether = 8
 
 // redrive takes up something that was given up.
 func (h *history) redrive() {
+	if h.luck.misfortune(h) && h.luck.one(6) {
+		h.lose()
+		return
+	}
 	if w := h.takeLeft(); w != nil {
 		h.begin(w)
 	}
@@ -25,7 +29,7 @@ func (h *history) parked() []string {
 	if err != nil {
 		h.violate("I8", "", "parking", "%v", err)
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return h.junk[name] })
 }
 
 // takeLeft begins a delivery of what was parked or given up; nil if nothing was. Whoever takes it up takes one record, or
@@ -64,6 +68,7 @@ func (h *history) takeGivenUp(n int) *worker {
 	for _, l := range taken {
 		payloads, users = append(payloads, l.payload), append(users, l.users...)
 	}
+	payloads = h.unpack(payloads)
 	back := func() { h.known.left = append(h.known.left, taken...) }
 	w := h.handleRaw(taken[0].loop, describe("%s and %d more", taken[0].name, len(taken)-1), payloads, users, func(unfinished string) {
 		if unfinished != "" {

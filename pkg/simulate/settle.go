@@ -33,7 +33,7 @@ func (h *history) finish() {
 
 // rest is a moment in which nothing fails and everything is finished: then all invariants must hold.
 func (h *history) rest() {
-	h.settling = true
+	h.settling, h.storm = true, 0
 	defer func() { h.settling = false }()
 	h.happened["rest"]++
 	h.tell("all is settled")

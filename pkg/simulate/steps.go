@@ -10,7 +10,9 @@ const maxHeld = 6
 
 // take is one step: something begins, goes on, comes again or is lost, or time passes.
 func (h *history) take() {
-	switch n := h.luck.IntN(100); {
+	switch n := h.luck.IntN(104); {
+	case n >= 100:
+		h.goWrong()
 	case n < 38:
 		h.begin(h.send(h.newRequest()))
 	case n < 42 && len(h.requests) > 0:
@@ -47,6 +49,22 @@ func (h *history) take() {
 		h.damage(h.users[h.luck.IntN(len(h.users))])
 	default:
 		h.begin(h.repair(h.users[h.luck.IntN(len(h.users))]))
+	}
+}
+
+// goWrong is a step of what seldom happens.
+func (h *history) goWrong() {
+	switch n := h.luck.IntN(8); {
+	case !h.luck.misfortune(h):
+		h.pass(h.aWhile())
+	case n < 3:
+		h.garble()
+	case n < 4:
+		h.storm = 10 + h.luck.IntN(200)
+		h.happened["storm"]++
+		h.tell("a storm begins")
+	default:
+		h.redrive()
 	}
 }
 
@@ -112,9 +130,7 @@ func (h *history) deliverSome() {
 		if w == nil {
 			continue
 		}
-		if h.luck.faults > 0 && !h.luck.calm && h.luck.one(12) {
-			w.cursed = r.consumers[h.luck.IntN(len(r.consumers))]
-		}
+		h.curse(w, r.consumers)
 		h.begin(w)
 	}
 }

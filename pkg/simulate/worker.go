@@ -37,14 +37,18 @@ type worker struct {
 	on     *coroutine
 	ended  bool
 
-	ahead  time.Duration // of its clock
-	copied []string      // objects that it put
+	ahead    time.Duration // of its clock; below 0 it is behind
+	farthest time.Duration // ahead that its clock ever was
+	jumps    bool          // its clock is another at each call
+	copied   []string      // objects that it put
 
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
 	dead     bool
+	deadline int    // the call at which the time of the invocation is over; 0 for none
 	consumer string // whose turn it is, in a batch
-	cursed   string // the consumer whose writes the store refuses for good
+	cursed   *curse // what goes wrong for good in this delivery; nil for nothing
+	junk     []byte // a record in it that nobody can read
 	order    *order // what a command was told; nil for other work
 	// finished is told how the work ended, unless it crashed.
 	finished func()
@@ -56,6 +60,10 @@ type worker struct {
 func (h *history) start(w *worker, work func(ctx context.Context), users ...string) *worker {
 	w.begun = h.now
 	w.ctx, w.cancel = context.WithCancel(context.Background())
+	if h.luck.misfortune(h) && h.luck.one(30) {
+		w.deadline = 1 + h.luck.IntN(40)
+		w.ctx, w.cancel = context.WithDeadline(context.Background(), farOff)
+	}
 	w.users, w.allowed = map[string]bool{}, map[string]bool{}
 	for _, user := range users {
 		if w.users[user] = true; user != "" {
@@ -146,6 +154,14 @@ func (h *history) call(port, op string) fault {
 	}
 	w.budget--
 	w.calls++
+	if w.jumps {
+		w.setClock(time.Duration(h.luck.Int64N(int64(2*maxAhead))) - maxAhead)
+	}
+	if w.calls == w.deadline {
+		h.happened["deadline"]++
+		h.tell("the time of %s is over", w.name)
+		w.cancel()
+	}
 	h.operations++
 	if w.calls > maxCalls {
 		h.violate("I10", "", w.name, "made %d port calls", w.calls)
@@ -160,6 +176,14 @@ func (h *history) call(port, op string) fault {
 		w.die()
 	}
 	return f
+}
+
+// farOff is a deadline by real clocks that no history lives to see: in virtual time an invocation ends when it is cancelled.
+var farOff = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// setClock sets how far the worker's clock is ahead, or behind.
+func (w *worker) setClock(ahead time.Duration) {
+	w.ahead, w.farthest = ahead, max(w.farthest, ahead)
 }
 
 // maxCalls is more port calls than any piece of work here needs.

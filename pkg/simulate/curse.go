@@ -1,0 +1,184 @@
+package simulate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/table"
+)
+
+// harm is what goes wrong in one delivery, whatever is tried.
+type harm int
+
+const (
+	refusal    harm = iota // the store refuses what is written, for good
+	panicked               // the consumer panics
+	tooFew                 // the consumer answers for fewer records than it was given, once
+	speechless             // the consumer asks for a repetition and gives no reason, once
+)
+
+func (h harm) String() string {
+	return [...]string{"refusal", "panic", "too few outcomes", "no reason"}[h]
+}
+
+// curse is a harm to one consumer in one delivery: to all that it does, or to the records of one item among others.
+type curse struct {
+	harm
+	consumer string
+	picky    bool
+	item     string // of a picky one: chosen when the consumer is first called
+	over     bool   // what happens once has happened
+	panicIn  int    // the store call of the consumer at which it panics; 0 for none
+}
+
+// curse lays one on a delivery.
+func (h *history) curse(w *worker, consumers []string) {
+	if !h.luck.misfortune(h) || !h.luck.one(10) {
+		return
+	}
+	w.cursed = &curse{
+		harm: pick(h.luck, refusal, refusal, refusal, panicked, panicked, tooFew, speechless), consumer: consumers[h.luck.IntN(len(consumers))],
+		picky: h.luck.one(2),
+	}
+}
+
+// begin has the consumer called with a batch.
+func (c *curse) begin(h *history, consumer string, batch []change.Change) {
+	if c == nil || c.consumer != consumer {
+		return
+	}
+	if c.picky && c.item == "" {
+		if c.item = batch[h.luck.IntN(len(batch))].Ref.ID; c.item == "" {
+			c.picky = false // it is about a row that is no item's
+		}
+	}
+	c.panicIn = 0
+	for _, ch := range batch {
+		if c.harm == panicked && (!c.picky || ch.Ref.ID == c.item) {
+			c.panicIn = 1 + h.luck.IntN(4)
+		}
+	}
+}
+
+// strike is a store call of the worker: the consumer may panic there, or what is written be refused.
+func (h *history) strike(w *worker, op string, writes []table.Action) error {
+	c := w.cursed
+	if c == nil || w.consumer != c.consumer {
+		return nil
+	}
+	if c.panicIn > 0 {
+		if c.panicIn--; c.panicIn == 0 {
+			h.happened["panic"]++
+			panic(fmt.Sprintf("%s: a mistake in %s", op, c.consumer))
+		}
+	}
+	if c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
+		return nil
+	}
+	h.happened["refusal for good"]++
+	return fmt.Errorf("%s: %w", op, table.ErrInvalid)
+}
+
+// concern says that a write is one of an item's own rows, or of the sum with the item's entry. What another has written of the item
+// into the sum's row already is not refused when it is kept: then it could not have been written there either.
+func (h *history) concern(writes []table.Action, item string) bool {
+	for _, action := range writes {
+		key := action.Target()
+		if update, ok := action.(table.Update); ok {
+			if last, is := update.Set[entity.AttrStatsLast].(entity.Map); is && entity.Item(last).Str(ledgerItem) == item {
+				return true
+			}
+		}
+		if ownerOf(key) != item {
+			continue
+		}
+		meta, err := h.store.Get(noContext, entity.MetaKey(userOf(key)))
+		if err == nil && meta.Map(entity.AttrStatsLast).Str(ledgerItem) == item {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// ownerOf is the item that a row belongs to; "" for none.
+func ownerOf(key entity.Key) string {
+	sk, err := entity.ParseSortKey(key.SK)
+	if err != nil {
+		return ""
+	}
+	switch sk.Prefix {
+	case entity.RowLedger, entity.RowLink:
+		return sk.Components[1]
+	case entity.RowFired, entity.RowCold, entity.RowGone, entity.RowSeries:
+		return sk.Components[0]
+	case entity.RowTimer:
+		timer, err := entity.ParseTimer(key.SK)
+		if err != nil {
+			return ""
+		}
+		return timer.TaskID
+	}
+	if sk.IsRow() {
+		return ""
+	}
+	return sk.Ref().ID
+}
+
+// outcomes are what the consumer answers.
+func (c *curse) outcomes(consumer string, outcomes []change.Outcome) []change.Outcome {
+	if c == nil || c.consumer != consumer || c.over {
+		return outcomes
+	}
+	switch c.harm {
+	case tooFew:
+		c.over = true
+		return outcomes[1:]
+	case speechless:
+		c.over = true
+		for i := range outcomes {
+			outcomes[i] = change.Outcome{Verdict: change.Retry}
+		}
+	}
+	return outcomes
+}
+
+// errInnocent is why a record must not be parked.
+var errInnocent = errors.New("would have succeeded later")
+
+// mayPark says whether the record that is parked can never be processed as things stand: it is damaged, or it is one of those that
+// the curse is on. A walk over many items suffers from each of them.
+func (w *worker) mayPark(name string, body []byte) error {
+	parked, err := consume.ReadParked(body)
+	if err != nil {
+		return err
+	}
+	if w.junk != nil && string(parked.Record) == string(w.junk) {
+		return nil
+	}
+	c := w.cursed
+	if c == nil || c.harm > panicked || !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
+		return errInnocent
+	}
+	var record struct {
+		DynamoDB struct {
+			Keys struct{ SK struct{ S string } }
+		} `json:"dynamodb"`
+	}
+	if err := json.Unmarshal(parked.Record, &record); err != nil {
+		return err
+	}
+	sk := record.DynamoDB.Keys.SK.S
+	walks := c.consumer == reminders.Name && (strings.HasPrefix(sk, entity.TypeUserMeta) || strings.HasPrefix(sk, entity.TypeMaster))
+	key, err := entity.ParseSortKey(sk)
+	if c.picky && !walks && (err != nil || key.IsRow() && !strings.Contains(sk, c.item) || !key.IsRow() && key.Ref().ID != c.item) {
+		return errInnocent
+	}
+	return nil
+}

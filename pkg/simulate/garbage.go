@@ -1,0 +1,202 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nexus/pkg/change"
+	"nexus/pkg/consume"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+)
+
+// garble delivers a record that nobody can read among good ones, or calls the notifier with a payload that it did not write.
+func (h *history) garble() {
+	if h.luck.one(2) {
+		h.callGarbage()
+		return
+	}
+	r := h.readers[h.luck.IntN(len(h.readers))]
+	var batch []*record
+	for range 3 {
+		if len(h.stream.log) == 0 {
+			return
+		}
+		if rec := h.stream.log[h.luck.IntN(len(h.stream.log))]; r.filter.Match(rec.Record) {
+			batch = append(batch, rec)
+		}
+	}
+	if len(batch) == 0 {
+		return
+	}
+	var raw []json.RawMessage
+	var users []string
+	for _, rec := range batch {
+		raw, users = append(raw, rec.payload()), append(users, userOf(rec.Key))
+	}
+	junk := h.junkOf(raw[0])
+	raw = append(raw, junk)
+	at := h.luck.IntN(len(raw))
+	raw[at], raw[len(raw)-1] = raw[len(raw)-1], raw[at]
+	again := func() {
+		for _, rec := range batch {
+			h.known.left = append(h.known.left, left{
+				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
+			})
+		}
+	}
+	h.happened["unreadable record"]++
+	w := h.handleRaw(r.loop, describe("%v with a record that cannot be read", r.consumers), raw, users, func(unfinished string) {
+		if unfinished != "" {
+			again()
+		}
+	})
+	w.junk, w.lost = junk, again
+	h.begin(w)
+}
+
+// junkOf makes a record that cannot be read of one that can.
+func (h *history) junkOf(good json.RawMessage) json.RawMessage {
+	switch h.luck.IntN(3) {
+	case 0:
+		return json.RawMessage(`{"eventName":"MODIFY"}`)
+	case 1:
+		return json.RawMessage(`{"eventID":"1","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000001"}}`)
+	}
+	return bytes.Replace(good, []byte(`{"N":"`), []byte(`{"N":"x`), 1)
+}
+
+// callGarbage calls the notifier with a payload that is not its own: it says so, and touches nothing.
+func (h *history) callGarbage() {
+	names := h.schedules.names()
+	if len(names) == 0 {
+		return
+	}
+	payload := h.spoil(h.schedules.named[names[h.luck.IntN(len(names))]].Payload)
+	var err error
+	w := &worker{kind: notifying, name: describe("notify %.60s", payload)}
+	w.finished = func() {
+		var refused *reminders.PayloadError
+		if !errors.As(err, &refused) || refused.Error() == "" || w.calls > 0 {
+			h.violate("I10", "", w.name, "a payload that is nobody's is answered %v after %d calls", err, w.calls)
+		}
+	}
+	h.happened["unreadable call"]++
+	h.run(h.start(w, func(ctx context.Context) { err = h.notifier.Handle(ctx, payload) }), -1)
+}
+
+func (h *history) spoil(payload []byte) []byte {
+	var fields map[string]any
+	if err := json.Unmarshal(payload, &fields); err != nil {
+		h.violate("I4", "", string(payload), "%v", err)
+		return nil
+	}
+	switch name := pick(h.luck, "userId", "itemType", "itemId", "offsetMinutes", "occurrenceUtc", "dueUtc"); h.luck.IntN(4) {
+	case 0:
+		delete(fields, name)
+	case 1:
+		fields[name] = "no " + name
+	case 2:
+		fields[name] = []int{-1}
+	case 3:
+		if h.luck.one(2) {
+			return payload[:len(payload)/2]
+		}
+		fields["more"] = strings.Repeat("x", schedule.MaxPayload)
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		h.violate("I4", "", string(payload), "%v", err)
+	}
+	return out
+}
+
+// unpack brings records through one of the forms in which an operator may find them, and one form that holds none.
+func (h *history) unpack(records []json.RawMessage) []json.RawMessage {
+	event := string(consume.Event(records))
+	payload, err := json.Marshal(event)
+	if err != nil {
+		h.violate("I8", "", event, "%v", err)
+	}
+	body := event
+	switch h.luck.IntN(3) {
+	case 0: // as Lambda leaves them at an on-failure destination
+		body = fmt.Sprintf(`{"version":"1.0","DDBStreamBatchInfo":{"batchSize":%d},"payload":%s}`, len(records), payload)
+	case 1: // a record a line
+		body = string(bytes.Join(asBytes(records), []byte("\n")))
+	}
+	read, err := consume.Records([]byte(body))
+	if err != nil || len(read) != len(records) {
+		h.violate("I8", "", body, "holds %d records, and %d are read: %v", len(records), len(read), err)
+		return records
+	}
+	for i := range read {
+		if !bytes.Equal(read[i], records[i]) {
+			h.violate("I8", "", body, "record %d is read as another: %s", i, read[i])
+		}
+	}
+	broken := pick(h.luck, "", `{"DDBStreamBatchInfo":{}}`, `{"payload":"{"}`, `{"payload":"{}"}`, `{"a":1}`, `[]`, `{"Records"`)
+	if read, err := consume.Records([]byte(broken)); err == nil {
+		h.violate("I8", "", broken, "holds no record, and %d are read", len(read))
+	}
+	return read
+}
+
+func asBytes(records []json.RawMessage) [][]byte {
+	out := make([][]byte, len(records))
+	for i, r := range records {
+		out[i] = r
+	}
+	return out
+}
+
+// lose has something that was parked or given up never come back: nobody takes it up. What follows from it is missing until a
+// repair.
+func (h *history) lose() {
+	parked := h.parked()
+	total := len(parked) + len(h.known.left)
+	if total == 0 {
+		return
+	}
+	n := h.luck.IntN(total)
+	if n >= len(parked) {
+		one := h.known.left[n-len(parked)]
+		h.known.left = append(h.known.left[:n-len(parked):n-len(parked)], h.known.left[n-len(parked)+1:]...)
+		for _, r := range h.readers {
+			if r.loop == one.loop {
+				h.forget(one.record, r.consumers)
+			}
+		}
+		return
+	}
+	object, consumer := h.readParked(parked[n])
+	if err := h.parking.Delete(noContext, parked[n]); err != nil {
+		h.violate("I8", "", parked[n], "%v", err)
+	}
+	for _, raw := range object.records {
+		for _, rec := range h.stream.log {
+			if bytes.Contains(raw, []byte(`"`+rec.Sequence+`"`)) {
+				h.forget(rec, []string{consumer})
+			}
+		}
+	}
+}
+
+// forget notes that consumers will never see a record.
+func (h *history) forget(rec *record, consumers []string) {
+	user := userOf(rec.Key)
+	h.happened["record that never comes back"]++
+	h.tell("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
+	h.damaged[user], h.toMend[user] = true, true
+	for _, name := range consumers {
+		h.known.applied(name, rec.Sequence)
+		h.known.forgotten[name+rec.Sequence] = true
+	}
+	if rec.Name != change.Insert || rec.New != nil {
+		h.known.shelves[user].unsure = true
+	}
+}
