@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -39,7 +40,7 @@ func served(t *testing.T, refusing int32) (url string) {
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
 		Registry: registry,
-		Commands: command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString}),
+		Commands: command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }}),
 		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),

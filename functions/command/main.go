@@ -5,6 +5,7 @@ package main
 import (
 	"crypto/rand"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"os"
 	"time"
 	_ "time/tzdata" // zones come from the binary, not from the machine
@@ -41,7 +42,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	trees := values.New(publisher, uuid.NewString)
 	commands := api.New(api.Config{
 		Part: api.OnlyCommands, Registry: registry,
-		Commands: command.New(command.Config{Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString}),
+		Commands: command.New(command.Config{
+			Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString,
+			Pause: command.RandomPause(mathrand.Float64, time.Now),
+		}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -105,7 +106,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	for _, f := range change {
 		f(&c)
 	}
-	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID})
+	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID, Pause: func(context.Context, time.Duration) error { return nil }})
 	if c.Calendar == nil {
 		c.Calendar = calendar.New(calendar.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Random: rand.Reader})
 	}

@@ -82,7 +82,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	var err error
 	w.bus, err = buslocal.New(buslocal.Config{Fault: func(string, string, bool) error { return fault() }})
 	require.NoError(t, err)
-	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, NewID: func() string {
+	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
 		w.ids++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 	}})

@@ -90,7 +90,7 @@ func begin(t testing.TB) *bench {
 
 func (b *bench) wire(store table.Store) {
 	registry := entity.Product()
-	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID})
+	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: func(context.Context, time.Duration) error { return nil }})
 	b.calendar = calendar.New(calendar.Config{Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
 	b.importer = calendar.NewImporter(b.commands, registry)
 }

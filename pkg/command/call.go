@@ -15,9 +15,6 @@ import (
 	"nexus/pkg/table"
 )
 
-// maxAttempts bounds how often a command begins anew because somebody else's write came between its read and its write.
-const maxAttempts = 5
-
 // maxKeyLength is the length of an idempotency key in characters.
 const maxKeyLength = 255
 
@@ -31,7 +28,7 @@ type call struct {
 }
 
 func (s *Service) newCall(r Request) (call, error) {
-	c := call{Service: s, user: r.User, expected: r.ExpectedVersion, now: s.now().UTC().Truncate(time.Second)}
+	c := call{Service: s, user: r.User, expected: r.ExpectedVersion, now: s.second()}
 	if r.IdempotencyKey == "" {
 		return c, nil
 	}
@@ -48,6 +45,9 @@ func (s *Service) newCall(r Request) (call, error) {
 	}
 	return c, nil
 }
+
+// second is the time in whole seconds, as everything is stored.
+func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 func isPrintable(key string) bool {
 	if !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
@@ -94,12 +94,19 @@ func (c call) read(ctx context.Context, keys []entity.Key) (map[entity.Key]entit
 // errMoved ends an attempt whose row was changed by somebody else between the read and the write.
 var errMoved = fmt.Errorf("the row changed meanwhile: %w", table.ErrConflict)
 
-// repeat runs one attempt after another until one is final: none of somebody else's writes came in between.
-func (c call) repeat(ctx context.Context, attempt func() (Result, error)) (Result, error) {
+// repeat runs one attempt after another until one is final: no other write came in between. Between two of them it pauses,
+// for a random time, and each attempt has the time of its own beginning.
+func (c call) repeat(ctx context.Context, attempt func(c call) (Result, error)) (Result, error) {
 	var err error
-	for range maxAttempts {
+	for n := range maxAttempts {
+		if n > 0 {
+			if c.pause(ctx, n-1) != nil {
+				return Result{}, fmt.Errorf("no time for attempt %d: %w", n+1, err)
+			}
+			c.now = c.second()
+		}
 		var res Result
-		res, err = attempt()
+		res, err = attempt(c)
 		var twin *twinError
 		if errors.As(err, &twin) {
 			return c.replay(ctx, twin.receipt, nil)

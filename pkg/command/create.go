@@ -54,7 +54,7 @@ func (cmd Create) create(ctx context.Context, c call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return c.repeat(ctx, func() (Result, error) { return n.attempt(ctx, c) })
+	return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
 }
 
 // prepare checks all that can be known before anything is read: most requests that are wrong are wrong here.

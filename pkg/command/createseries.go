@@ -44,7 +44,7 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	if !p.chosen {
 		p.id = t.IDPrefix + "_" + c.newID()
 	}
-	res, err := c.repeat(ctx, func() (Result, error) {
+	res, err := c.repeat(ctx, func(c call) (Result, error) {
 		return p.attempt(ctx, c, append(wrongID, broken...))
 	})
 	if c.receipt != nil && isRefusal(err) {

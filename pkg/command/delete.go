@@ -36,7 +36,7 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 		return Result{}, ErrNoVersion
 	}
 	r := removal{ref: ref, version: *c.expected}
-	return c.repeat(ctx, func() (Result, error) {
+	return c.repeat(ctx, func(c call) (Result, error) {
 		steps := []step{r.item(c), r.gone(c)}
 		steps = append(steps, r.kept(c)...)
 		// A removal counts as a version of its own.

@@ -30,7 +30,7 @@ func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
 	}
-	res, err := c.repeat(ctx, func() (Result, error) { return c.attemptException(ctx, e) })
+	res, err := c.repeat(ctx, func(c call) (Result, error) { return c.attemptException(ctx, e) })
 	if c.receipt != nil && isRefusal(err) {
 		return c.recheck(ctx, err)
 	}

@@ -29,7 +29,7 @@ func (cmd External) run(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	if c.receipt == nil {
-		return c.repeat(ctx, func() (Result, error) { return cmd.attempt(ctx, c, ref) })
+		return c.repeat(ctx, func(c call) (Result, error) { return cmd.attempt(ctx, c, ref) })
 	}
 	row, err := c.store.Get(ctx, c.receipt.key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
@@ -41,7 +41,7 @@ func (cmd External) run(ctx context.Context, c call) (Result, error) {
 		}
 		return Result{}, err
 	}
-	res, err := c.repeat(ctx, func() (Result, error) { return cmd.attempt(ctx, c, ref) })
+	res, err := c.repeat(ctx, func(c call) (Result, error) { return cmd.attempt(ctx, c, ref) })
 	if err != nil && !errors.Is(err, ErrKeyReused) {
 		return c.recheck(ctx, err)
 	}

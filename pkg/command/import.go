@@ -170,7 +170,10 @@ func (r *importing) flush(ctx context.Context, p *pack, things []Imported, resul
 
 // alone carries out one thing with a reading of its own, and again if somebody else's write came between.
 func (r *importing) alone(ctx context.Context, thing Imported) (ImportResult, error) {
-	for range maxAttempts {
+	for n := range maxAttempts {
+		if n > 0 && r.pause(ctx, n-1) != nil {
+			break
+		}
 		works, err := r.prepare(ctx, []Imported{thing})
 		if err != nil {
 			return ImportResult{}, err
@@ -180,5 +183,5 @@ func (r *importing) alone(ctx context.Context, thing Imported) (ImportResult, er
 			return works[0].result, err
 		}
 	}
-	return ImportResult{}, fmt.Errorf("import %q: given up after %d attempts: %w", thing.UID, maxAttempts, errMoved)
+	return ImportResult{}, fmt.Errorf("import %q: given up: %w", thing.UID, errMoved)
 }

@@ -127,7 +127,10 @@ func (c call) inChunks(ctx context.Context, rows []entity.Item, action func(enti
 // tidyChunk writes what it can: rows whose condition fails are left to whoever changed them.
 func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
 	var err error
-	for range maxAttempts {
+	for n := range maxAttempts {
+		if errors.Is(err, table.ErrConflict) && c.pause(ctx, n-1) != nil {
+			break
+		}
 		actions := make([]table.Action, len(rows))
 		for i, row := range rows {
 			actions[i] = action(row)
@@ -151,7 +154,7 @@ func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(ent
 			return fmt.Errorf("tidy %s with %d more: %w", rows[0].Key(), len(rows)-1, err)
 		}
 	}
-	return fmt.Errorf("tidy %d instances, given up after %d attempts: %w", len(rows), maxAttempts, err)
+	return fmt.Errorf("tidy %d instances, given up: %w", len(rows), err)
 }
 
 // tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are undone,

@@ -18,6 +18,9 @@ type Config struct {
 	Now func() time.Time
 	// NewID returns a new UUIDv4 in lower case: the part of a server-made id behind its prefix.
 	NewID func() string
+	// Pause waits between two attempts of a command, for a random part of most or until the context ends. An error ends the
+	// command. Programs have [RandomPause].
+	Pause func(ctx context.Context, most time.Duration) error
 }
 
 // Service carries out commands. It is safe for concurrent use.
@@ -26,6 +29,7 @@ type Service struct {
 	registry *entity.Registry
 	now      func() time.Time
 	newID    func() string
+	wait     func(ctx context.Context, most time.Duration) error
 	meta     *entity.Type
 	// compressors are *gzip.Writer that have done their work: one takes 800 KB.
 	compressors sync.Pool
@@ -33,14 +37,14 @@ type Service struct {
 
 // New returns a service. It panics if a part is missing, or if the registry has no USER_META: mistakes in the program.
 func New(c Config) *Service {
-	if c.Store == nil || c.Registry == nil || c.Now == nil || c.NewID == nil {
+	if c.Store == nil || c.Registry == nil || c.Now == nil || c.NewID == nil || c.Pause == nil {
 		panic("command: a part of the Config is missing")
 	}
 	meta := c.Registry.Named(entity.TypeUserMeta)
 	if meta == nil {
 		panic("command: no " + entity.TypeUserMeta + " in the registry")
 	}
-	return &Service{store: c.Store, registry: c.Registry, now: c.Now, newID: c.NewID, meta: meta}
+	return &Service{store: c.Store, registry: c.Registry, now: c.Now, newID: c.NewID, wait: c.Pause, meta: meta}
 }
 
 // Request is one command of one user.

@@ -28,8 +28,11 @@ type bench struct {
 	service *command.Service
 	now     time.Time
 
-	mu    sync.Mutex
-	calls []string // the store's operations since the last trips
+	mu     sync.Mutex
+	calls  []string        // the store's operations since the last trips
+	pauses []time.Duration // the bounds of those between attempts
+	// busy, if set, is asked at each pause.
+	busy func() error
 	// fault, if set, is asked at each call of the store.
 	fault func(memory.Call) error
 }
@@ -53,13 +56,25 @@ func setup(t *testing.T, types ...*entity.Type) *bench {
 	registry, err := entity.NewRegistry(append(types, entity.Event(), entity.Task(), entity.Reminder(), entity.Note(), entity.UserMeta())...)
 	require.NoError(t, err)
 	ids := 0
-	b.service = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: func() string {
+	b.service = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, Pause: b.pause, NewID: func() string {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		ids++
 		return uuid(ids)
 	}})
 	return b
+}
+
+// pause takes no time.
+func (b *bench) pause(_ context.Context, most time.Duration) error {
+	b.mu.Lock()
+	b.pauses = append(b.pauses, most)
+	busy := b.busy
+	b.mu.Unlock()
+	if busy != nil {
+		return busy()
+	}
+	return nil
 }
 
 // uuid is the suffix of an id that is a UUID.

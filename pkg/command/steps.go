@@ -43,7 +43,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
 	}
-	c := call{Service: s, user: user, now: s.now().UTC().Truncate(time.Second)}
+	c := call{Service: s, user: user, now: s.second()}
 	if key == "" {
 		return &Steps{call: c}, nil
 	}

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -193,7 +194,7 @@ func TestATransactionConflictIsTriedAgainABoundedNumberOfTimes(t *testing.T) {
 	}
 	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
 	require.ErrorIs(t, err, table.ErrConflict)
-	require.Equal(t, "BatchGet Update BatchGet Update BatchGet Update BatchGet Update BatchGet Update", b.trips())
+	require.Equal(t, strings.TrimSpace(strings.Repeat("BatchGet Update ", 12)), b.trips())
 	b.fault = func(memory.Call) error { return table.ErrThrottled }
 	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
 	require.ErrorIs(t, err, table.ErrThrottled)

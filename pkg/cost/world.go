@@ -132,7 +132,7 @@ func (w *world) surface(function string, part api.Part) http.Handler {
 	trees := values.New(publisher, w.newID)
 	return api.New(api.Config{
 		Part: part, Registry: w.registry,
-		Commands: command.New(command.Config{Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID}),
+		Commands: command.New(command.Config{Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID, Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}),
 		Queries:  query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: w.registry, Now: w.clock, Random: w.ids}),

@@ -102,7 +102,7 @@ func (b *bench) setup() {
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[entity.Key]bool{}
-	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString})
+	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
 	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
 	b.importer = calendar.NewImporter(b.commands, registry)

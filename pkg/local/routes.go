@@ -2,6 +2,7 @@ package local
 
 import (
 	"crypto/rand"
+	mathrand "math/rand/v2"
 	"net/http"
 	"time"
 
@@ -32,8 +33,11 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
-		Registry:     p.registry,
-		Commands:     command.New(command.Config{Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString}),
+		Registry: p.registry,
+		Commands: command.New(command.Config{
+			Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString,
+			Pause: command.RandomPause(mathrand.Float64, time.Now), // real: a moved clock moves no pause
+		}),
 		Queries:      query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
 		Archive:      archive.New(archiving),
 		Calendar:     calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),

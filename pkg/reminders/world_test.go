@@ -77,7 +77,7 @@ func setup(t *testing.T) *world {
 		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
-	w.commands = command.New(command.Config{Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" }})
+	w.commands = command.New(command.Config{Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" }, Pause: func(context.Context, time.Duration) error { return nil }})
 	return w
 }
 

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -50,7 +51,7 @@ func newHistory(t *testing.T, seed uint64, shards int) *history {
 		lastEvent: map[string]time.Time{}, lastDone: map[string]time.Time{},
 		system: replay.NewSystem(replay.Config{Registry: entity.Product(), Begin: noon, Shards: shards}),
 	}
-	h.commands = command.New(command.Config{Store: h.system.Store, Registry: entity.Product(), Now: h.system.Now, NewID: func() string {
+	h.commands = command.New(command.Config{Store: h.system.Store, Registry: entity.Product(), Now: h.system.Now, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
 		h.ids++
 		return uuidOf(h.ids)
 	}})

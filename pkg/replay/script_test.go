@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -68,7 +69,7 @@ func newPlay(t *testing.T, v variation) *play {
 	for i, c := range p.system.Feeder.Consumers {
 		p.system.Feeder.Consumers[i] = refusing{c, p}
 	}
-	commands := command.New(command.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID})
+	commands := command.New(command.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID, Pause: func(context.Context, time.Duration) error { return nil }})
 	publisher := revision.NewPublisher(revision.Config{Store: p.system.Store, Now: p.system.Now, NewID: p.newID})
 	trees := values.New(publisher, p.newID)
 	p.api = api.New(api.Config{

@@ -118,10 +118,10 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	h.known = newKnown(h.users)
 
 	port := storePort{h}
-	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID})
+	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: h.pause})
 	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
 	h.importer = calendar.NewImporter(
-		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID}), h.registry)
+		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: noPause}), h.registry)
 	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock}
 	h.archive = archive.New(archiving)
 	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock})
@@ -178,6 +178,14 @@ func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	}
 	return loop
 }
+
+// pause is what a command does between two attempts: others go on.
+func (h *history) pause(ctx context.Context, _ time.Duration) error {
+	h.call("command", "pause")
+	return ctx.Err()
+}
+
+func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // clock is what the one at work takes for the time.
 func (h *history) clock() time.Time {

@@ -78,7 +78,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 		w.consumers = append(w.consumers, projection.NewConsumer(p, w.store, clock))
 	}
 	w.consumers = append(w.consumers, reminders.New(reminding), archiving)
-	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, NewID: func() string {
+	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
 		w.ids++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 	}})

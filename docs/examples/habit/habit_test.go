@@ -4,6 +4,7 @@ package habit_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -116,7 +117,7 @@ func TestAProductsOwnCommandGoesTheWayOfEveryChange(t *testing.T) {
 	require.NoError(t, err)
 	now := time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	commands := command.New(command.Config{Store: memory.New(clock, memory.Options{}), Registry: registry, Now: clock, NewID: uuid.NewString})
+	commands := command.New(command.Config{Store: memory.New(clock, memory.Options{}), Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
 	created, err := commands.Do(t.Context(), command.Request{User: "ann", Command: command.Create{
 		Type: habit(), Fields: map[string]any{"title": "Run", "nextUtc": "2025-06-02T07:00:00"},
 	}})
