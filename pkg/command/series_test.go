@@ -169,6 +169,22 @@ func TestASeriesMovesWithItsStart(t *testing.T) {
 	require.ElementsMatch(t, []string{"/rrule", "/masterId", "/sequence"}, pointers(t, err))
 }
 
+func TestAnotherKindOfSeriesKeepsItsOccurrences(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, patch, rule, end, last string }{
+		{"floating", `{"startTzid":null,"startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T09:30:00"}`, "FREQ=WEEKLY;UNTIL=20251222T090000", "2025-12-15T09:00:00Z", "2025-12-15T09:00:00Z"},
+		{"whole days", `{"isAllDay":true,"startDate":"2025-12-01","startUtc":null,"endUtc":null,"startTzid":null}`, "FREQ=WEEKLY;UNTIL=20251222", "2025-12-15T00:00:00Z", "2025-12-15T00:00:00Z"},
+		{"another zone", `{"startTzid":"Asia/Kolkata","startUtc":"2025-12-01T03:30:00Z","endUtc":"2025-12-01T04:00:00Z"}`, "FREQ=WEEKLY;UNTIL=20251222T033000Z", "2025-12-15T03:30:00Z", "2025-12-15T03:30:00Z"},
+	} {
+		b := setupSeries(t)
+		id := b.newSeries(`"rrule":"FREQ=WEEKLY;UNTIL=20251222T140000Z","rruleUntil":"2025-12-15T14:00:00Z"`)
+		res := b.must(command.UpdateSeries{ID: id, Patch: doc(c.patch)}, at(1))
+		require.Equal(t, []string{c.rule, c.end, c.last}, []string{res.Item.Str("rrule"), res.Item.Str("rruleUntil"), res.Item.Str("lastStartUtc")}, c.kind)
+		res = b.must(command.UpdateSeries{ID: id, Patch: doc(`{"isAllDay":false,"startDate":null,"endDate":null,"startTzid":"America/New_York","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z"}`)}, at(2))
+		require.Equal(t, []string{"FREQ=WEEKLY;UNTIL=20251222T140000Z", "2025-12-15T14:00:00Z"}, []string{res.Item.Str("rrule"), res.Item.Str("rruleUntil")}, "back from "+c.kind)
+	}
+}
+
 func TestExceptionsStayAsLongAsTheirDatesAreOccurrences(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)

@@ -54,6 +54,15 @@ func TestASeriesIsSplit(t *testing.T) {
 			nil, map[string]string{"startDate": "2025-12-15", "endDate": "2025-12-16", "startUtc": "", "startTzid": ""},
 		},
 		{
+			"whole days and an end", `"rrule":"FREQ=WEEKLY;UNTIL=20260112T140000Z","rruleUntil":"2026-01-05T14:00:00Z"`, "20251215", `{"isAllDay":true}`,
+			nil, map[string]string{"rrule": "FREQ=WEEKLY;UNTIL=20260112", "rruleUntil": "2026-01-05T00:00:00Z", "lastStartUtc": "2026-01-05T00:00:00Z"},
+		},
+		{
+			"the last workday", `"rrule":"FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"`, "20251231", `{"startUtc":"2025-12-30T14:00:00Z"}`,
+			map[string]string{"rruleUntil": "2025-12-31T13:59:59Z"},
+			map[string]string{"rrule": "FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "lastStartUtc": "2026-02-27T14:00:00Z"},
+		},
+		{
 			"across a change of the clocks", `"rrule":"FREQ=WEEKLY"`, "20260316", `{}`,
 			map[string]string{"rruleUntil": "2026-03-16T12:59:59Z"}, map[string]string{"startUtc": "2026-03-16T13:00:00Z", "endUtc": "2026-03-16T13:30:00Z"},
 		},

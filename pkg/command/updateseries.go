@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"nexus/pkg/entity"
@@ -11,7 +12,7 @@ import (
 )
 
 // UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that moves
-// takes rule and end along, see [series.FollowStart] and [series.FollowEnd], unless the patch has them. Exceptions whose dates are still occurrences
+// takes rule and end along, see [series.Follow], unless the patch has them. Exceptions whose dates are still occurrences
 // stay, the others are undone.
 type UpdateSeries struct {
 	ID string
@@ -43,13 +44,12 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 
 // followStart lets a series follow its start in what the patch does not say.
 func followStart(before, after entity.Item, patch map[string]any) {
+	rule, end := series.Follow(before, after, slices.Collect(maps.Keys(patch))...)
 	if _, says := patch[entity.AttrRRule]; !says {
-		after[entity.AttrRRule] = entity.String(series.FollowStart(before, after))
+		after[entity.AttrRRule] = entity.String(rule)
 	}
-	if end, ends := series.FollowEnd(before, after); ends {
-		if _, says := patch[entity.AttrRRuleUntil]; !says {
-			after.SetTime(entity.AttrRRuleUntil, end)
-		}
+	if _, says := patch[entity.AttrRRuleUntil]; !says && before.Has(entity.AttrRRuleUntil) {
+		after.SetTime(entity.AttrRRuleUntil, end)
 	}
 }
 

@@ -20,9 +20,11 @@ type Field struct {
 	Allowed []int64
 	// Zone names the attribute that holds this Instant's time zone: where that is absent, the instant is floating. Empty
 	// for an absolute instant.
-	Zone   string
-	Fields []Field // of an Object
-	Doc    string
+	Zone string
+	// Follows: where the zone comes or goes, the command that writes the item takes this Instant along by the clock.
+	Follows bool
+	Fields  []Field // of an Object
+	Doc     string
 }
 
 // FieldKind is what a field holds, and with it the form in the table and in JSON.

@@ -69,3 +69,6 @@ func Resolve(wall time.Time, zone *time.Location) time.Time { return wallclock.R
 // Wall returns what a clock in the zone shows at the instant, labelled UTC: the inverse of [Resolve] wherever the
 // reading is not repeated.
 func Wall(instant time.Time, zone *time.Location) time.Time { return wallclock.Wall(instant, zone) }
+
+// LastInstant is the last whole second that an item may name.
+func LastInstant() time.Time { return time.Date(maxYear, time.December, 31, 23, 59, 59, 0, time.UTC) }

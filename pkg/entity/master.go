@@ -26,7 +26,7 @@ func Master() *Type {
 			eventFields(),
 			[]Field{
 				{Name: AttrRRule, Kind: Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
-				{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrStartTzid, Doc: "No occurrence starts after it, whatever the rule says."},
+				{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrStartTzid, Follows: true, Doc: "No occurrence starts after it, whatever the rule says."},
 				{Name: AttrExDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
 				{Name: AttrRDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
 				{Name: AttrHasExceptions, Kind: Flag, Origin: FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},

@@ -68,7 +68,7 @@ func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item
 		floating := f.Zone != "" && !after.Has(f.Zone)
 		text, patched := patch[f.Name].(String)
 		if !patched {
-			if f.Zone != "" && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
+			if f.Zone != "" && !f.Follows && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
 				errs.add(f.Name, "must be sent again when %s comes or goes", f.Zone)
 			}
 			continue

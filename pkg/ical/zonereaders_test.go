@@ -102,13 +102,15 @@ type zoneReader struct {
 	name    string
 	install string
 	command []string
+	// minutes: it passes over the seconds of an offset (RFC 5545 §3.3.14), such as Monrovia had until 1972.
+	minutes bool
 }
 
 func zoneReaders() []zoneReader {
 	bin := filepath.Join("..", "..", "bin")
 	return []zoneReader{
-		{"ical.js", "make icaljs", []string{"node", filepath.Join("zonereaders", "zones.cjs"), filepath.Join(bin, "ical.cjs")}},
-		{"libical", "make libical", []string{filepath.Join(bin, "libical-zones")}},
+		{"ical.js", "make icaljs", []string{"node", filepath.Join("zonereaders", "zones.cjs"), filepath.Join(bin, "ical.cjs")}, true},
+		{"libical", "make libical", []string{filepath.Join(bin, "libical-zones")}, false},
 	}
 }
 
@@ -152,6 +154,9 @@ func (r zoneReader) requireRead(t *testing.T, cases []zoneCase) {
 		c := cases[i]
 		readings += len(got)
 		for j, at := range got {
+			if r.minutes && (c.readings[j]-c.instants[j])%60 != 0 {
+				continue
+			}
 			if at != c.instants[j] {
 				wrong = append(wrong, fmt.Sprintf("%s at %s: %+d s", c.name,
 					time.Unix(c.readings[j], 0).UTC().Format("2006-01-02T15:04:05"), at-c.instants[j]))

@@ -1,6 +1,10 @@
 package recurrence
 
-import "time"
+import (
+	"time"
+
+	"nexus/pkg/wallclock"
+)
 
 // WithCount returns the rule ending after n occurrences, whatever ended it before; endless if n is 0. It is for whoever
 // splits a series: the second part keeps what the first has left of COUNT.
@@ -13,31 +17,45 @@ func (r Rule) WithCount(n int) Rule {
 	return r
 }
 
-// MoveWeekday returns the rule with one weekday in the place of another wherever BYDAY names it, with a number or without:
-// what an occurrence that is dragged from one weekday to another asks of the series.
-func (r Rule) MoveWeekday(from, to time.Weekday) Rule {
-	move := func(set uint8) uint8 {
-		if a, b := fromMonday(from), fromMonday(to); set>>a&1 == 1 {
-			set = set&^(1<<a) | 1<<b
-		}
-		return set
+// UntilReading returns the last reading that UNTIL includes, as the clocks in the zone show it; false for a rule without
+// one. Without a zone an UNTIL in UTC is read as it stands.
+func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
+	if !r.has(partUntil) {
+		return time.Time{}, false
 	}
-	r.weekdays = move(r.weekdays)
-	for i := range r.nth {
-		r.nth[i], r.nthBack[i] = move(r.nth[i]), move(r.nthBack[i])
+	last := time.Unix(r.until.lastReading(false), 0).UTC()
+	if r.until.kind == untilUTC && zone != nil {
+		last = wallclock.Wall(last, zone)
+	}
+	return last, true
+}
+
+// WithUntil returns the rule ending with a reading, whatever ended it before, in the form that RFC 5545 §3.3.10 asks for: a
+// date for whole days, an instant in UTC where there is a zone, else a local time. Readings end with the year 9999.
+func (r Rule) WithUntil(last time.Time, allDay bool, zone *time.Location) Rule {
+	r = r.WithCount(0)
+	r.given |= partUntil
+	at := max(firstWall, min(last.Unix(), finalWall))
+	switch {
+	case allDay:
+		r.until = until{untilDate, alignDown(at, 0, daySeconds)}
+	case zone == nil:
+		r.until = until{untilLocal, at}
+	default:
+		r.until = until{untilUTC, max(firstWall, min(wallclock.Of(zone).Instant(at), finalWall))}
 	}
 	return r
 }
 
-func fromMonday(day time.Weekday) int { return (int(day) + 6) % 7 }
-
-// NamesWeekday reports whether BYDAY names the weekday, with a number or without.
-func (r Rule) NamesWeekday(day time.Weekday) bool {
-	all := r.weekdays
-	for i := range r.nth {
-		all |= r.nth[i] | r.nthBack[i]
+// Gives reports whether a series that starts at the reading has its start by the rule: COUNT and UNTIL aside, and with what
+// the rule leaves out taken from that start.
+func (r Rule) Gives(start time.Time) bool {
+	s, problem := begin(Spec{Start: start}, &r)
+	if problem != nil {
+		return false
 	}
-	return all>>fromMonday(day)&1 == 1
+	first, end := s.nth(1)
+	return end == found && first == s.origin()
 }
 
 // Counted returns how many occurrences with a reading before the one given COUNT has counted: excluded ones, too, and none

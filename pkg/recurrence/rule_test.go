@@ -164,9 +164,6 @@ func TestARuleIsRewrittenForASplitSeries(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "FREQ=MONTHLY;COUNT=7;BYDAY=TU,2TU,-1FR", rule.WithCount(7).String())
 	require.Equal(t, "FREQ=MONTHLY;BYDAY=TU,2TU,-1FR", rule.WithCount(7).WithCount(0).String())
-	require.Equal(t, "FREQ=MONTHLY;UNTIL=20300101;BYDAY=TH,2TH,-1FR", rule.MoveWeekday(time.Tuesday, time.Thursday).String())
-	require.True(t, rule.NamesWeekday(time.Friday))
-	require.False(t, rule.NamesWeekday(time.Sunday))
 	require.Equal(t, recurrence.Monthly, rule.Frequency())
 	require.True(t, rule.Finite())
 

@@ -3,7 +3,6 @@ package series
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/recurrence"
@@ -68,12 +67,4 @@ func (s *Series) RestOfRule(o Occurrence) string {
 		return text
 	}
 	return rule.WithCount(max(rule.Count()-s.rule.Counted(o.Original.Wall), 1)).String()
-}
-
-// withoutEnd is a rule's text without COUNT and UNTIL.
-func withoutEnd(rule string) string {
-	parts := slices.DeleteFunc(strings.Split(rule, ";"), func(part string) bool {
-		return strings.HasPrefix(part, "COUNT=") || strings.HasPrefix(part, "UNTIL=")
-	})
-	return strings.Join(parts, ";")
 }

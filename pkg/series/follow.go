@@ -1,10 +1,7 @@
 package series
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"nexus/pkg/entity"
@@ -14,153 +11,98 @@ import (
 // Follow returns the rule and the end (rruleUntil) that a series is to have when its start is moved: what becomes of the
 // shape before, where after has the new start. A field that the change sends itself is named in sent and taken from after.
 // The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
+//
+// Where the start does not move, or a start or the rule is not valid, rule and end are those before.
 func Follow(before, after entity.Item, sent ...string) (rule string, end time.Time) {
-	rule = after.Str(entity.AttrRRule)
-	if !slices.Contains(sent, entity.AttrRRule) {
-		rule = FollowStart(before, after)
+	rule = before.Str(entity.AttrRRule)
+	end, ends := before.Time(entity.AttrRRuleUntil)
+	ruleSent := slices.Contains(sent, entity.AttrRRule)
+	if m, ok := moveOf(before, after, ruleSent); ok {
+		rule = m.followingRule().String()
+		if ends {
+			if end = m.instant(m.end(m.reading(end))); end.After(entity.LastInstant()) {
+				end = entity.LastInstant()
+			}
+		}
+	}
+	if ruleSent {
+		rule = after.Str(entity.AttrRRule)
 	}
 	if slices.Contains(sent, entity.AttrRRuleUntil) {
 		end, _ = after.Time(entity.AttrRRuleUntil)
-		return rule, end
 	}
-	end, _ = FollowEnd(before, after)
 	return rule, end
 }
 
-// FollowStart returns the rule that a series is to have when its start is moved and nobody says what becomes of the rule.
-//
-// Each day of the week or month, and of a yearly rule each month, that the rule names because the old start lies there
-// becomes that of the new start: what is given on Mondays is given on Tuesdays then; the second Monday of the month
-// becomes the third Tuesday. UNTIL follows as [FollowEnd] says.
-//
-// A rule that the new start fits keeps its days: the start only moves along the series. So does one whose days are not
-// named one by one (BYSETPOS, BYWEEKNO, BYYEARDAY): the new start is an occurrence besides those of the rule then.
-func FollowStart(before, after entity.Item) string {
-	text := before.Str(entity.AttrRRule)
-	rule, err := recurrence.Parse(text)
-	m, ok := moveOf(before, after)
-	if err != nil || !ok {
-		return text
+// followingRule is the rule of the moved series, with its UNTIL.
+func (m *move) followingRule() recurrence.Rule {
+	until, ends := m.old.UntilReading(m.from.zone)
+	if !ends {
+		return m.new
 	}
-	parts := strings.Split(rule.String(), ";")
-	if moved := follow(parts, m.from, m.to); !fits(strings.Join(parts, ";"), m.to) && fits(moved, m.to) {
-		parts = strings.Split(moved, ";")
+	if m.from.allDay {
+		until = dateOf(until)
 	}
-	for i, part := range parts {
-		if until, ok := strings.CutPrefix(part, "UNTIL="); ok {
-			parts[i] = "UNTIL=" + m.until(until)
-		}
-	}
-	if moved := strings.Join(parts, ";"); moved != rule.String() {
-		return moved
-	}
-	return text // as its user wrote it
+	return m.new.WithUntil(m.end(until), m.to.allDay, m.to.zone)
 }
 
-// FollowEnd returns the end (rruleUntil) that a series is to have when its start is moved and nobody says what becomes of
-// the end: it moves as far as the start, so that the series keeps as many occurrences; or, where the start only moves along
-// the series, as far as its time of day, so that it keeps the dates that are left. False for a series without an end.
-func FollowEnd(before, after entity.Item) (time.Time, bool) {
-	end, ends := before.Time(entity.AttrRRuleUntil)
-	if m, ok := moveOf(before, after); ends && ok {
-		return m.end(end), true
+// end returns where an end lies behind the move: both are readings, each of the clocks at its start's place.
+func (m *move) end(at time.Time) time.Time {
+	near, far := m.shift(at, 0), m.shift(at, dateOf(m.to.reading).Sub(dateOf(m.from.reading)))
+	switch {
+	case m.along(at):
+		return near
+	case m.ruleSent:
+		return far
+	case !m.new.Gives(m.to.reading) && m.new.NamesDays() && !m.to.reading.After(near):
+		return near
 	}
-	return end, ends
+	return m.keepNumber(at, far)
 }
 
-// fits reports whether a rule, its end aside, gives an occurrence at the reading by itself.
-func fits(rule string, at time.Time) bool {
-	s, err := recurrence.Compile(recurrence.Spec{Rule: withoutEnd(rule), Start: at, Level: recurrence.Calendar})
+// shift moves an end by whole days and by as much as the time of day. A later time of day takes no end into the next day:
+// the occurrence of its own day, if there is one, is in it as it was.
+func (m *move) shift(at time.Time, days time.Duration) time.Time {
+	at = at.Add(days)
+	moved := at.Add(timeOfDay(m.to.reading) - timeOfDay(m.from.reading))
+	if lastSecond := dateOf(at).Add(24*time.Hour - time.Second); moved.After(lastSecond) {
+		return lastSecond
+	}
+	return moved
+}
+
+// along reports whether the start only moves along the series up to the end: its date is one that the old rule gives.
+func (m *move) along(end time.Time) bool {
+	if dateOf(m.from.reading).Equal(dateOf(m.to.reading)) {
+		return true
+	}
+	old, err := m.from.upTo(m.old, end)
 	if err != nil {
 		return false
 	}
-	_, ok := s.On(at)
+	_, ok := old.On(m.to.reading)
 	return ok
 }
 
-// follow rewrites the parts of a rule in normal form.
-func follow(parts []string, from, to time.Time) string {
-	yearly := slices.Contains(parts, "FREQ=YEARLY")
-	byMonth := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, "BYMONTH=") })
-	moved := slices.Clone(parts)
-	for i, part := range parts {
-		name, value, _ := strings.Cut(part, "=")
-		var rewrite func(value string) string
-		switch {
-		case name == "BYDAY":
-			inYear := yearly && !byMonth
-			rewrite = func(v string) string { return followWeekday(v, from, to, inYear) }
-		case name == "BYMONTHDAY":
-			a, b := placeInMonth(from), placeInMonth(to)
-			rewrite = func(v string) string { return followNumber(v, a, b) }
-		case name == "BYMONTH" && yearly:
-			rewrite = func(v string) string { return followNumber(v, place{int(from.Month()), 0}, place{int(to.Month()), 0}) }
-		default:
-			continue
-		}
-		values := strings.Split(value, ",")
-		for j, v := range values {
-			values[j] = rewrite(v)
-		}
-		moved[i] = name + "=" + strings.Join(values, ",")
+// keepNumber returns the end, if need be another one than that as far on as the start, with which the series has as many
+// occurrences as it had up to its old end.
+func (m *move) keepNumber(at, far time.Time) time.Time {
+	old, err := m.from.upTo(m.old, at)
+	if err != nil {
+		return far
 	}
-	return strings.Join(moved, ";")
+	number := old.Count(forever, recurrence.MaxCount)
+	moved, err := m.to.upTo(m.new, far)
+	if err != nil || number == 0 || number == recurrence.MaxCount || moved.Count(forever, number+1) == number {
+		return far
+	}
+	counted, err := m.to.compile(m.new.WithCount(number), time.Time{})
+	if err != nil {
+		return far
+	}
+	last, ok := counted.Last()
+	if !ok {
+		return far
+	}
+	return last.Wall
 }
-
-// place is where something stands in its month or year: counted from its beginning, and from its end as a negative number.
-type place struct{ ahead, back int }
-
-func placeInMonth(t time.Time) place {
-	last := time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return place{t.Day(), t.Day() - last - 1}
-}
-
-func placeInYear(t time.Time) place {
-	last := time.Date(t.Year(), time.December, 31, 0, 0, 0, 0, time.UTC).YearDay()
-	return place{t.YearDay(), t.YearDay() - last - 1}
-}
-
-// weekdayPlace is which of its weekday a day is.
-func (p place) weekday() place { return place{(p.ahead-1)/7 + 1, (p.back+1)/7 - 1} }
-
-// followNumber replaces a number that names from, counted from whichever end it is.
-func followNumber(value string, from, to place) string {
-	switch n, err := strconv.Atoi(value); {
-	case err != nil || n == 0:
-	case n == from.ahead:
-		return strconv.Itoa(to.ahead)
-	case n == from.back:
-		return strconv.Itoa(to.back)
-	}
-	return value
-}
-
-// rareWeek is the number of a weekday that not each month has; the last one is meant then, and each has that. In a year it
-// is the 53rd.
-func rareWeek(inYear bool) int {
-	if inYear {
-		return 53
-	}
-	return 5
-}
-
-// followWeekday replaces a member of BYDAY that names the weekday of from.
-func followWeekday(value string, from, to time.Time, inYear bool) string {
-	number, day := value[:len(value)-2], value[len(value)-2:]
-	if day != weekdayName(from) {
-		return value
-	}
-	if number == "" {
-		return weekdayName(to)
-	}
-	a, b := placeInMonth(from).weekday(), placeInMonth(to).weekday()
-	if inYear {
-		a, b = placeInYear(from).weekday(), placeInYear(to).weekday()
-	}
-	if b.ahead == rareWeek(inYear) {
-		b.ahead = b.back
-	}
-	return followNumber(number, a, b) + weekdayName(to)
-}
-
-func weekdayName(t time.Time) string { return strings.ToUpper(fmt.Sprint(t.Weekday())[:2]) }

@@ -32,12 +32,24 @@ func TestARuleFollowsItsStart(t *testing.T) {
 		{"a month that only limits", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=MO", "2025-06-30", "2025-07-01", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=TU"},
 		{"a weekday of the year", "FREQ=YEARLY;BYDAY=2MO", "2025-01-13", "2025-01-21", "FREQ=YEARLY;BYDAY=3TU"},
 		{"a set", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "2025-01-31", "2025-02-01", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+		{"the first one, five before the last", "FREQ=MONTHLY;BYDAY=-1FR", "2025-01-31", "2025-01-03", "FREQ=MONTHLY;BYDAY=1FR"},
+		{"a fifth one stays a fifth", "FREQ=MONTHLY;BYDAY=5FR", "2025-01-31", "2025-01-30", "FREQ=MONTHLY;BYDAY=5TH"},
+		{"a month beside one that is named already", "FREQ=YEARLY;BYMONTH=1,2;BYMONTHDAY=15", "2025-01-15", "2025-02-20", "FREQ=YEARLY;BYMONTH=1,2;BYMONTHDAY=20"},
+		{"each Monday of two months", "FREQ=YEARLY;BYMONTH=6,7;BYDAY=MO", "2025-06-30", "2025-07-01", "FREQ=YEARLY;BYMONTH=6,7;BYDAY=TU"},
+		{"a start that is not of the rule", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=MO", "2025-08-04", "2025-07-01", "FREQ=WEEKLY;BYMONTH=6,7;BYDAY=MO"},
+		{"the last workday", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "2025-01-31", "2025-01-30", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
+		{"the second Saturday by range", "FREQ=MONTHLY;BYMONTHDAY=8,9,10,11,12,13,14;BYDAY=SA", "2025-01-11", "2025-01-12", "FREQ=MONTHLY;BYMONTHDAY=8,9,10,11,12,13,14;BYDAY=SA"},
+		{"election day", "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYMONTHDAY=2,3,4,5,6,7,8;BYDAY=TU", "2024-11-05", "2024-11-06", "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYMONTHDAY=2,3,4,5,6,7,8;BYDAY=TU"},
+		{"Friday the 13th", "FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR", "2025-06-13", "2025-06-14", "FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR"},
+		{"a week", "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "2025-05-12", "2025-05-13", "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO"},
+		{"a day of the year", "FREQ=YEARLY;BYYEARDAY=100", "2025-04-10", "2025-04-11", "FREQ=YEARLY;BYYEARDAY=100"},
 		{"no rule", "FREQ=", "2025-01-06", "2025-01-07", "FREQ="},
 	} {
 		day := func(date string) entity.Item {
 			return entity.Item{entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String(date), entity.AttrRRule: entity.String(c.rule)}
 		}
-		require.Equal(t, c.want, series.FollowStart(day(c.from), day(c.to)), c.name)
+		rule, _ := series.Follow(day(c.from), day(c.to))
+		require.Equal(t, c.want, rule, c.name)
 	}
 }
 
@@ -46,11 +58,12 @@ func TestTheStartIsReadWhereItIs(t *testing.T) {
 	before := weekly(t, nil)
 	after := before.Clone()
 	after[entity.AttrStartUtc] = entity.String("2025-01-07T03:00:00Z") // still Monday in New York
-	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", series.FollowStart(before, after))
+	rule := func() string { rule, _ := series.Follow(before, after); return rule }
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule())
 	after[entity.AttrStartTzid] = entity.String("Europe/Paris")
-	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", series.FollowStart(before, after))
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", rule())
 	after[entity.AttrStartTzid] = entity.String("Nowhere/Land")
-	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", series.FollowStart(before, after), "what is wrong is told by whoever validates")
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "what is wrong is told by whoever validates")
 }
 
 func TestAnEndFollowsItsStart(t *testing.T) {
@@ -58,9 +71,9 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 	for _, c := range []struct{ name, rule, end, start, zone, wantRule, wantEnd string }{
 		{"a later hour", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250127T160000Z;BYDAY=MO", "2025-01-27T15:59:59Z"},
 		{"by the clock", "FREQ=WEEKLY", "2025-06-30T12:59:59Z", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", "2025-06-30T14:59:59Z"},
-		{"another weekday", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-07T14:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250128;BYDAY=TU", "2025-01-28T13:59:59Z"},
+		{"another weekday", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-07T14:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250129T045959Z;BYDAY=TU", "2025-01-28T13:59:59Z"},
 		{"a weekday before", "FREQ=WEEKLY", "2025-01-27T13:59:59Z", "2025-01-03T14:00:00Z", "", "FREQ=WEEKLY", "2025-01-24T13:59:59Z"},
-		{"along the series", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-13T15:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-27T14:59:59Z"},
+		{"along the series", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-27T13:59:59Z", "2025-01-13T15:00:00Z", "", "FREQ=WEEKLY;UNTIL=20250128T045959Z", "2025-01-27T14:59:59Z"},
 		{"another zone", "FREQ=WEEKLY;UNTIL=20250630T130000Z", "2025-06-30T13:00:00Z", "2025-01-06T08:00:00Z", "Europe/Paris", "FREQ=WEEKLY;UNTIL=20250630T070000Z", "2025-06-30T07:00:00Z"},
 		{"without an end", "FREQ=WEEKLY", "", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", ""},
 		{"without a move", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T14:00:00Z", "", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z"},
@@ -74,10 +87,10 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 		if c.zone != "" {
 			after[entity.AttrStartTzid] = entity.String(c.zone)
 		}
-		require.Equal(t, c.wantRule, series.FollowStart(before, after), c.name)
-		end, ok := series.FollowEnd(before, after)
-		require.Equal(t, c.wantEnd != "", ok, c.name)
-		if ok {
+		rule, end := series.Follow(before, after)
+		require.Equal(t, c.wantRule, rule, c.name)
+		require.Equal(t, c.wantEnd != "", !end.IsZero(), c.name)
+		if c.wantEnd != "" {
 			require.Equal(t, c.wantEnd, entity.FormatInstant(end), c.name)
 		}
 	}
@@ -91,13 +104,14 @@ func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
 	})
 	after := before.Clone()
 	after[entity.AttrStartDate] = entity.String("2025-01-08")
-	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250129T000000", series.FollowStart(before, after))
-	end, _ := series.FollowEnd(before, after)
+	rule, end := series.Follow(before, after)
+	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250129", rule)
 	require.Equal(t, "2025-01-28T23:59:59Z", entity.FormatInstant(end))
 	delete(after, entity.AttrIsAllDay)
 	after[entity.AttrStartUtc], after[entity.AttrStartTzid] = entity.String("2025-01-06T14:00:00Z"), entity.String("America/New_York")
-	end, _ = series.FollowEnd(before, after)
-	require.Equal(t, "2025-01-26T23:59:59Z", entity.FormatInstant(end), "what floats and what does not have no common clock")
+	rule, end = series.Follow(before, after)
+	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250127T140000Z", rule, "nine o'clock in New York")
+	require.Equal(t, "2025-01-27T04:59:59Z", entity.FormatInstant(end), "the last second of 26 January")
 }
 
 func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {

@@ -4,84 +4,102 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/recurrence"
 )
 
-// move is how the start of a series is moved.
-type move struct {
-	from, to    time.Time // readings
-	here, there *time.Location
-	by          time.Duration // how far an end goes with it, by the clock
+// origin is where a series starts.
+type origin struct {
+	reading time.Time      // as the clocks at its place show it; midnight of whole days
+	zone    *time.Location // nil for a series that floats or has whole days
+	allDay  bool
 }
 
-// moveOf compares two shapes of a series; false if the start stays, or one of them is not valid.
-func moveOf(before, after entity.Item) (move, bool) {
-	m := move{}
-	var known, valid bool
-	m.from, m.here, known = startReading(before)
-	m.to, m.there, valid = startReading(after)
-	if !known || !valid || m.from.Equal(m.to) && before.Str(entity.AttrStartTzid) == after.Str(entity.AttrStartTzid) {
-		return move{}, false
+// originOf reads the start of a series; false if it is not valid.
+func originOf(it entity.Item) (origin, bool) {
+	o := origin{reading: entity.EventSpan(it).Start, allDay: it.Bool(entity.AttrIsAllDay)}
+	if o.reading.IsZero() {
+		return origin{}, false
 	}
-	m.by = m.to.Sub(m.from)
-	if rule, err := entity.CompileMaster(before); err == nil {
-		if _, along := rule.On(m.to); along {
-			m.by = timeOfDay(m.to) - timeOfDay(m.from)
+	if name := it.Str(entity.AttrStartTzid); name != "" && !o.allDay {
+		zone, err := entity.LoadZone(name)
+		if err != nil {
+			return origin{}, false
 		}
+		o.reading, o.zone = entity.Wall(o.reading, zone), zone
 	}
-	return m, true
-}
-
-func timeOfDay(t time.Time) time.Duration { return t.Sub(t.Truncate(24 * time.Hour)) }
-
-// startReading is the start as the clocks at its place show it, with the place; nil for a series that floats.
-func startReading(it entity.Item) (time.Time, *time.Location, bool) {
-	start := entity.EventSpan(it).Start
-	name := it.Str(entity.AttrStartTzid)
-	if name == "" {
-		return start, nil, !start.IsZero()
-	}
-	zone, err := entity.LoadZone(name)
-	if err != nil || start.IsZero() {
-		return time.Time{}, nil, false
-	}
-	return entity.Wall(start, zone), zone, true
+	return o, true
 }
 
 // StartDate returns the local date YYYYMMDD that a series gives its start.
 func StartDate(master entity.Item) string {
-	start, _, _ := startReading(master)
-	return entity.CompactDate(start)
+	start, _ := originOf(master)
+	return entity.CompactDate(start.reading)
 }
 
-// end moves an end: an instant, or of a series that floats a reading. One that comes to a zone, or leaves its, is another
-// thing then, which its user has to say anew.
-func (m move) end(at time.Time) time.Time {
-	switch {
-	case (m.here == nil) != (m.there == nil):
-		return at
-	case m.here == nil:
-		return at.Add(m.by)
-	}
-	return entity.Resolve(entity.Wall(at, m.here).Add(m.by), m.there)
+// compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero one is no end.
+func (o origin) compile(rule recurrence.Rule, until time.Time) (*recurrence.Series, error) {
+	return recurrence.Compile(recurrence.Spec{
+		Rule: rule.String(), Start: o.reading, AllDay: o.allDay, Zone: o.zone, Until: until,
+		WithStart: true, Level: recurrence.Calendar,
+	})
 }
 
-// Forms of UNTIL (RFC 5545 §3.3.4, §3.3.5).
-const (
-	untilInstant = "20060102T150405Z"
-	untilReading = "20060102T150405"
-)
-
-// until moves an UNTIL.
-func (m move) until(text string) string {
-	if day, err := entity.ParseCompactDate(text); err == nil {
-		days := (m.by - timeOfDay(m.to) + timeOfDay(m.from)).Round(24 * time.Hour)
-		return entity.CompactDate(day.Add(days))
-	}
-	if at, err := time.Parse(untilReading, text); err == nil {
-		return at.Add(m.by).Format(untilReading)
-	}
-	if at, err := time.Parse(untilInstant, text); err == nil {
-		return m.end(at).UTC().Format(untilInstant)
-	}
-	return text
+// upTo compiles the rule with an end that is a reading in the place of its own.
+func (o origin) upTo(rule recurrence.Rule, end time.Time) (*recurrence.Series, error) {
+	return o.compile(rule.WithCount(0), o.instant(end))
 }
+
+// instant is the reading as it is stored: an instant, or where there is no zone the reading itself.
+func (o origin) instant(reading time.Time) time.Time {
+	if o.zone == nil {
+		return reading
+	}
+	return entity.Resolve(reading, o.zone)
+}
+
+// move is how the start of a series is moved, with the rule before and after it.
+type move struct {
+	from, to origin
+	old, new recurrence.Rule
+	ruleSent bool
+}
+
+// moveOf compares two shapes of a series; false if the start stays, or one of them is not valid. The new rule is that of the
+// shape after only if it is sent.
+func moveOf(before, after entity.Item, ruleSent bool) (move, bool) {
+	m := move{ruleSent: ruleSent}
+	var known, valid bool
+	m.from, known = originOf(before)
+	m.to, valid = originOf(after)
+	old, err := recurrence.Parse(before.Str(entity.AttrRRule))
+	if !known || !valid || err != nil || m.stays() {
+		return move{}, false
+	}
+	m.old, m.new = old, old.Moved(m.from.reading, m.to.reading)
+	if ruleSent {
+		m.new, err = recurrence.Parse(after.Str(entity.AttrRRule))
+	}
+	return m, err == nil
+}
+
+func (m *move) stays() bool {
+	return m.from.reading.Equal(m.to.reading) && m.from.zone == m.to.zone && m.from.allDay == m.to.allDay
+}
+
+// reading is an end of the old series as its clocks show it.
+func (m *move) reading(end time.Time) time.Time {
+	if m.from.zone == nil {
+		return end
+	}
+	return entity.Wall(end, m.from.zone)
+}
+
+// instant is an end of the moved series as it is stored.
+func (m *move) instant(reading time.Time) time.Time { return m.to.instant(reading) }
+
+func timeOfDay(t time.Time) time.Duration { return t.Sub(dateOf(t)) }
+
+func dateOf(t time.Time) time.Time { return t.Truncate(24 * time.Hour) }
+
+// forever is after every occurrence.
+var forever = time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)
