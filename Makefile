@@ -28,7 +28,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients race soak lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
 	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 60m -v -run 'AfterALoad|IsKilled|DeliveredAgain' $(TESTFLAGS) ./cmd/nexus/e2e
 	NEXUS_SOAK=1 NEXUS_SERIES_HISTORIES=40 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./pkg/local
+
+interleave: ## play every order of two workers' calls, with a death, a lost answer or a refusal at each
+	NEXUS_INTERLEAVE=1 $(GO) test -count=1 -timeout 60m -run 'EveryOrder' $(TESTFLAGS) ./pkg/projection
 
 lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	$(GOLANGCI) run ./...

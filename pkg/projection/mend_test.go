@@ -117,13 +117,25 @@ func repairing(damage func(*scene), later string, workers func(s *scene, now, la
 	}
 }
 
-func TestTwoRepairsOfRowsAtOnceBesideAWriteLeaveWhatTheItemSays(t *testing.T) {
+func TestTwoRepairsOfRowsAreExactInEveryOrderOfCalls(t *testing.T) {
 	t.Parallel()
+	faults := interleave.Options{}
+	if isFull() {
+		faults = once()
+	}
 	for name, damage := range damages {
 		for _, later := range []string{"one a b", "one b", "one", ""} {
-			explore(t, fmt.Sprintf("%s, then %q", name, later), interleave.Options{}, repairing(damage, later,
+			explore(t, fmt.Sprintf("%s, then a client writes %q", name, later), faults, repairing(damage, later,
 				func(s *scene, _, later change.Change) []interleave.Worker {
 					return []interleave.Worker{s.mends("one"), s.mends("another"), s.writes("client", later)}
+				}))
+			if later != "one b" && !isFull() {
+				continue
+			}
+			explore(t, fmt.Sprintf("%s, then a consumer applies %q", name, later), faults, repairing(damage, later,
+				func(s *scene, _, later change.Change) []interleave.Worker {
+					s.happened(later)
+					return []interleave.Worker{s.mends("one"), s.mends("another"), s.applies("consumer", []change.Change{later})}
 				}))
 		}
 	}

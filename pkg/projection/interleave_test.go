@@ -1,0 +1,276 @@
+package projection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/table"
+	"nexus/pkg/table/interleave"
+)
+
+// isFull says that everything is to be played: `make interleave`.
+func isFull() bool { return os.Getenv("NEXUS_INTERLEAVE") != "" }
+
+// once lets a worker die, or an answer be lost, once in each play; the full form also has calls that are refused.
+func once() interleave.Options { return interleave.Options{Faults: 1, Refusals: isFull()} }
+
+// delivering is a scene of several workers at the records of a user. Afterwards everything is delivered again, cut otherwise,
+// and then once more a day later.
+func delivering(p func() *projection.Projection, setting func(*scene) []interleave.Worker) func() interleave.World {
+	return func() interleave.World {
+		s := newScene(p())
+		w := interleave.World{Store: s.store, Workers: setting(s)}
+		w.Judge = func() error {
+			for _, size := range []int{1, 100} {
+				s.now = s.now.Add(time.Minute)
+				if err := s.settle(size); err != nil {
+					return err
+				}
+				if err := s.recount(); err != nil {
+					return fmt.Errorf("in batches of %d: %w", size, err)
+				}
+			}
+			s.now = s.now.Add(25 * time.Hour)
+			if err := s.settle(100); err != nil {
+				return err
+			}
+			return s.recount()
+		}
+		return w
+	}
+}
+
+func TestTwoConsumersAtOnceAreExactInEveryOrderOfTheirCalls(t *testing.T) {
+	t.Parallel()
+	first, second := life("note_1", "one a", "two a b", ""), life("note_2", "one a", "three b")
+	deliveries := map[string][]change.Change{
+		"first": first[:1], "second": first[1:2], "removal": first[2:], "first two": first[:2], "last two": first[1:],
+		"other": second[:1], "other's edit": second[1:], "first and other": {first[0], second[0]},
+		"edit and other": {first[1], second[0]}, "removal and other's edit": {first[2], second[1]},
+	}
+	names := []string{"second", "first and other"}
+	if isFull() {
+		names = nil
+		for name := range deliveries {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	for name, p := range map[string]func() *projection.Projection{"sum": titles, "rows": links.Projection} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for i, one := range names {
+				for _, other := range names[i:] {
+					for past := range 3 {
+						explore(t, fmt.Sprintf("%s beside %s behind %d records", one, other, past), once(), delivering(p,
+							func(s *scene) []interleave.Worker {
+								s.happened(slices.Concat(first, second)...)
+								s.applied(first[:past]...)
+								return []interleave.Worker{s.applies("one", deliveries[one]), s.applies("other", deliveries[other])}
+							}))
+					}
+				}
+			}
+		})
+	}
+}
+
+// pending leaves the entry of a record in the sum's row, as a consumer does that died there.
+func (s *scene) pending(c change.Change) {
+	s.applied(c)
+	s.remove(entity.LedgerKey("ann", s.p.Name(), c.Ref.ID))
+}
+
+func TestAnEntryThatIsNotKeptYetIsExactInEveryOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
+	for name, batches := range map[string][2][]change.Change{
+		"its own record again":  {first[:1], first[:1]},
+		"its next record":       {first[:1], first[1:2]},
+		"two others":            {first[1:2], second[:1]},
+		"a batch and a single":  {{first[1], second[0]}, second[:1]},
+		"two batches":           {{first[1], second[0]}, {first[0], second[1]}},
+		"its removal and other": {first[2:], second[:1]},
+	} {
+		explore(t, name, once(), delivering(titles, func(s *scene) []interleave.Worker {
+			s.happened(slices.Concat(first, second)...)
+			s.pending(first[0])
+			return []interleave.Worker{s.applies("one", batches[0]), s.applies("other", batches[1])}
+		}))
+	}
+}
+
+func TestAnEntryThatCanNeverBeKeptIsTakenBackInEveryOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
+	for name, workers := range map[string]func(s *scene) []interleave.Worker{
+		"two singles": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("one", first[1:2]), s.applies("other", second[:1])}
+		},
+		"a batch and a single": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("one", []change.Change{first[1], second[0]}), s.applies("other", second[:1])}
+		},
+		"two batches": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{
+				s.applies("one", []change.Change{first[1], second[0]}), s.applies("other", []change.Change{first[2], second[1]}),
+			}
+		},
+		"a repair and a single": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.rebuilds("repair"), s.applies("other", second[:1])}
+		},
+	} {
+		if name != "a batch and a single" && !isFull() {
+			continue
+		}
+		explore(t, name, once(), delivering(titles, func(s *scene) []interleave.Worker {
+			s.happened(slices.Concat(first, second)...)
+			s.applied(first[0])
+			s.change(entity.SumKey("ann", "titles"), "sum", entity.Map{
+				"one": entity.Int(1), "latest": entity.String("one"), long: entity.Int(1),
+			})
+			s.change(entity.SumKey("ann", "titles"), "sumLast", entity.Map{
+				"item": entity.String("note_bad"), "v": entity.Int(1),
+				"c": entity.String(`t1 {"add":{"` + long + `":1},"open":"` + long + `"}`),
+			})
+			return workers(s)
+		}))
+	}
+}
+
+// rebuilds is a worker that repairs the sum under a hold, item by item.
+func (s *scene) rebuilds(name string) interleave.Worker {
+	s.errs[name] = errors.New("died")
+	return interleave.Worker{Name: name, Run: func(ctx context.Context, store *interleave.Store) {
+		s.errs[name] = s.rebuild(ctx, store, name)
+	}}
+}
+
+func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) error {
+	hold, err := s.consumer(store).Hold(ctx, "ann", owner)
+	if err != nil {
+		return err
+	}
+	for _, id := range s.ids() {
+		e, err := s.evidence(ctx, store, id)
+		if err != nil {
+			return err
+		}
+		if e.Ledger == nil && e.Item == nil {
+			continue
+		}
+		if err := hold.Mend(ctx, e); err != nil {
+			return err
+		}
+	}
+	return hold.Finish(ctx)
+}
+
+// ids are those of the user's notes, in order.
+func (s *scene) ids() (ids []string) {
+	for _, c := range s.records {
+		ids = append(ids, c.Ref.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// spoils are what a repair of a sum may find.
+var spoils = map[string]func(*scene){
+	"nothing":   func(*scene) {},
+	"no ledger": func(s *scene) { s.remove(entity.LedgerKey("ann", "titles", "note_1")) },
+	"no sum":    func(s *scene) { s.remove(entity.SumKey("ann", "titles")) },
+	"sum wrong": func(s *scene) { s.change(entity.SumKey("ann", "titles"), "sum", entity.Map{"one": entity.Int(7)}) },
+	"row wrong": func(s *scene) { s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", entity.String("")) },
+	"row's place": func(s *scene) {
+		s.change(entity.LedgerKey("ann", "titles", "note_1"), entity.AttrGSI3SK, entity.String("x"))
+	},
+}
+
+func (s *scene) change(key entity.Key, name string, v entity.Value) {
+	row, err := find(context.Background(), s.store, key)
+	must(err)
+	row = row.Clone()
+	row.Set(name, v)
+	s.put(row)
+}
+
+// recounting is a scene of repairs of one damaged sum and others who work at it. If no repair died or was in another's way,
+// and one of them ended, nothing is left to mend.
+func recounting(spoil func(*scene), setting func(s *scene, first, second []change.Change) []interleave.Worker) func() interleave.World {
+	return func() interleave.World {
+		s := newScene(titles())
+		first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
+		s.happened(first[0])
+		s.applied(first[0])
+		spoil(s)
+		w := interleave.World{Store: s.store, Workers: setting(s, first, second)}
+		w.Judge = func() error {
+			s.now = s.now.Add(31 * time.Second)
+			if err := s.settle(1); err != nil {
+				return err
+			}
+			isMended := false
+			for _, err := range s.errs {
+				isMended = isMended || err == nil
+			}
+			if err := s.recount(); err != nil && isMended {
+				return fmt.Errorf("behind a repair that ended: %w", err)
+			}
+			if err := s.rebuild(context.Background(), s.store, "last"); err != nil {
+				return err
+			}
+			return s.recount()
+		}
+		return w
+	}
+}
+
+func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range spoils {
+		for beside, other := range map[string]func(s *scene, first, second []change.Change) []interleave.Worker{
+			"the record again": func(s *scene, first, _ []change.Change) []interleave.Worker {
+				return []interleave.Worker{s.applies("consumer", first[:1])}
+			},
+			"the next record": func(s *scene, first, _ []change.Change) []interleave.Worker {
+				s.happened(first[1])
+				return []interleave.Worker{s.applies("consumer", first[1:2])}
+			},
+			"a batch": func(s *scene, first, second []change.Change) []interleave.Worker {
+				s.happened(first[1], second[0])
+				return []interleave.Worker{s.applies("consumer", []change.Change{first[1], second[0]})}
+			},
+			"a client": func(s *scene, first, _ []change.Change) []interleave.Worker {
+				return []interleave.Worker{s.writes("client", first[1:]...)}
+			},
+			"another repair": func(s *scene, _, _ []change.Change) []interleave.Worker {
+				return []interleave.Worker{s.rebuilds("another")}
+			},
+			"another repair, and time": func(s *scene, _, _ []change.Change) []interleave.Worker {
+				return []interleave.Worker{s.rebuilds("another"), s.passes(31 * time.Second)}
+			},
+			"the next record, and time": func(s *scene, first, _ []change.Change) []interleave.Worker {
+				s.happened(first[1])
+				return []interleave.Worker{s.applies("consumer", first[1:2]), s.passes(31 * time.Second)}
+			},
+		} {
+			faults := once()
+			if strings.HasSuffix(beside, "time") && !isFull() {
+				faults = interleave.Options{}
+			}
+			explore(t, name+" beside "+beside, faults, recounting(spoil, func(s *scene, first, second []change.Change) []interleave.Worker {
+				return append(other(s, first, second), s.rebuilds("repair"))
+			}))
+		}
+	}
+}
