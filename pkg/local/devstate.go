@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,15 +50,29 @@ func listParams(r *http.Request, most int, known ...string) (limit int, query ur
 	return limit, query, nil
 }
 
-// getEvents lists the latest events on the bus, the oldest of them first.
+// getEvents lists the latest events on the bus, or the latest before a number, the oldest of them first. Next is what to send
+// as before for those that are older.
 func (p *Platform) getEvents(w http.ResponseWriter, r *http.Request) error {
-	limit, _, err := listParams(r, maxList)
+	limit, query, err := listParams(r, maxList, "before")
+	if err != nil {
+		return err
+	}
+	before := math.MaxInt
+	if text := query.Get("before"); text != "" {
+		if before, err = strconv.Atoi(text); err != nil || before < 1 {
+			return refusal(http.StatusUnprocessableEntity, "before has to be what next said")
+		}
+	}
+	events, first, err := p.bus.Before(before, limit)
 	if err != nil {
 		return err
 	}
 	out := listed[eventShown]{Items: []eventShown{}}
-	for _, e := range p.bus.Tail(limit) {
+	for _, e := range events {
 		out.Items = append(out.Items, shownEvent(e))
+	}
+	if first > 0 {
+		out.Next = strconv.Itoa(first)
 	}
 	return answer(w, out)
 }
@@ -73,9 +88,9 @@ type scheduleShown struct {
 	LastError string              `json:"lastError,omitempty"`
 }
 
-// getSchedules lists schedules by instant, or those in one state.
+// getSchedules lists schedules by instant and name, or those in one state.
 func (p *Platform) getSchedules(w http.ResponseWriter, r *http.Request) error {
-	limit, query, err := listParams(r, maxList, "state")
+	limit, query, err := listParams(r, maxList, "state", "after")
 	if err != nil {
 		return err
 	}
@@ -84,11 +99,21 @@ func (p *Platform) getSchedules(w http.ResponseWriter, r *http.Request) error {
 	if state != "" && !slices.Contains(states, state) {
 		return refusal(http.StatusUnprocessableEntity, "state is one of %s", states)
 	}
-	all := slices.DeleteFunc(p.scheduler.All(), func(e schedulelocal.Entry) bool { return state != "" && e.State != state })
-	slices.SortStableFunc(all, func(a, b schedulelocal.Entry) int { return a.At.Compare(b.At) })
+	places := schedulePlaces(p.scheduler.All())
+	if text := query.Get("after"); text != "" {
+		after, err := parseSchedulePlace(text)
+		if err != nil {
+			return refusal(http.StatusUnprocessableEntity, "after has to be what next said")
+		}
+		places = slices.DeleteFunc(places, func(s schedulePlace) bool { return s.compare(after) <= 0 })
+	}
+	places = slices.DeleteFunc(places, func(s schedulePlace) bool { return state != "" && s.State != state })
 	out := listed[scheduleShown]{Items: []scheduleShown{}}
-	for _, e := range all[:min(limit, len(all))] {
+	for _, e := range places[:min(limit, len(places))] {
 		out.Items = append(out.Items, scheduleShown{e.Name, e.At, e.State, e.Former, e.Payload, e.Attempts, e.LastError})
+	}
+	if limit < len(places) {
+		out.Next = places[limit-1].String()
 	}
 	return answer(w, out)
 }

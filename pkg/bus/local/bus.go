@@ -37,7 +37,8 @@ type Bus struct {
 	log   *log // nil: memory only
 
 	mu        sync.Mutex
-	tail      []bus.Event
+	tail      []bus.Event // the latest
+	count     int         // of all events ever published here
 	listeners map[int]chan bus.Event
 	lastID    int
 }
@@ -128,6 +129,7 @@ func (b *Bus) keep(events []bus.Event) error {
 
 func (b *Bus) remember(e bus.Event) {
 	b.tail = append(b.tail, e)
+	b.count++
 	// Cutting at twice the size copies each event once at most.
 	if b.log != nil && len(b.tail) >= 2*TailSize {
 		b.tail = slices.Clone(b.tail[len(b.tail)-TailSize:])
@@ -156,6 +158,24 @@ func (b *Bus) Tail(n int) []bus.Event {
 		n = min(n, TailSize)
 	}
 	return copies(b.tail[max(0, len(b.tail)-max(0, n)):])
+}
+
+// Before returns the latest n events before the one with that number, in the order of publication, and the number of the
+// first of them. Events are numbered from 0; a number behind the last event, or below 0, stands for all of them.
+func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if number < 0 || number > b.count {
+		number = b.count
+	}
+	first = max(0, number-max(0, n))
+	if kept := b.count - len(b.tail); first >= kept {
+		return copies(b.tail[first-kept : number-kept]), first, nil
+	}
+	if events, err = b.log.part(first, number); err != nil {
+		return nil, 0, fmt.Errorf("read events: %w", err)
+	}
+	return events, first, nil
 }
 
 // Subscribe returns a channel on which each event arrives from now on, and a function that ends it. The channel is

@@ -129,6 +129,18 @@ func TestTheTailIsBoundedOnDiskAndAllIsNot(t *testing.T) {
 	require.Equal(t, numbered(total-5, 5), b.Tail(5))
 	require.Empty(t, b.Tail(0))
 	require.Len(t, all(t, b), total)
+	for _, c := range []struct{ before, n, first, count int }{
+		{-1, 5, total - 5, 5}, {total + 7, 5, total - 5, 5}, {total, total, 0, total}, {total - 5, 10, total - 15, 10},
+		{local.TailSize, local.TailSize, 0, local.TailSize}, {3, 10, 0, 3}, {0, 10, 0, 0}, {7, 0, 7, 0},
+	} {
+		events, first, err := b.Before(c.before, c.n)
+		require.NoError(t, err)
+		require.Equal(t, c.first, first, "%+v", c)
+		require.Len(t, events, c.count, "%+v", c)
+		if c.count > 0 {
+			require.Equal(t, numbered(c.first, c.count), events, "%+v", c)
+		}
+	}
 
 	memory := setup(t, local.Config{})
 	require.NoError(t, memory.Publish(t.Context(), numbered(0, total)...))

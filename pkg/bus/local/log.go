@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -135,13 +136,22 @@ func (l *log) append(events []bus.Event) error {
 	return nil
 }
 
-func (l *log) all() ([]bus.Event, error) {
-	var all []bus.Event
-	end, err := l.scan(l.size, func(e bus.Event) { all = append(all, e) })
+func (l *log) all() ([]bus.Event, error) { return l.part(0, math.MaxInt) }
+
+// part returns the events from the first number on, to before the last.
+func (l *log) part(first, last int) ([]bus.Event, error) {
+	var part []bus.Event
+	number := 0
+	end, err := l.scan(l.size, func(e bus.Event) {
+		if first <= number && number < last {
+			part = append(part, e)
+		}
+		number++
+	})
 	if err == nil && end != l.size {
 		err = fmt.Errorf("%s is damaged behind byte %d", l.file.Name(), end)
 	}
-	return all, err
+	return part, err
 }
 
 func (l *log) close() error { return l.file.Close() }
