@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"nexus/pkg/entity"
@@ -101,7 +102,7 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 func commandsOf(doc map[string]any) ([]any, *Problem) {
 	for _, name := range sortedNames(doc) {
 		if name != "commands" {
-			return nil, refuseFields(entity.FieldError{Pointer: pointerTo("", shorten(name)), Detail: "is not a known field"})
+			return nil, refuseFields(unknownField("", name, []string{"commands"}))
 		}
 	}
 	list, ok := doc["commands"].([]any)
@@ -158,6 +159,23 @@ func (f *findings) add(pointer, format string, args ...any) {
 	*f = append(*f, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
+// maxGuesses bounds for how many unknown members of a document others are proposed: it may be made of them.
+const maxGuesses = 8
+
+// addUnknown notes a member that is not one of those known.
+func (f *findings) addUnknown(parent, name string, known []string) {
+	if len(*f) >= maxGuesses {
+		known = nil
+	}
+	unknown := unknownField(parent, name, known)
+	f.add(unknown.Pointer, "%s", unknown.Detail)
+}
+
+// unknownField is about a member that is not one of those known.
+func unknownField(parent, name string, known []string) entity.FieldError {
+	return entity.FieldError{Pointer: pointerTo(parent, shorten(name)), Detail: "is not a known field" + entity.Near(name, known)}
+}
+
 // readCommand reads one member of a batch: everything wrong with its frame at once.
 func (a *API) readCommand(user string, raw any) (id string, o *operation, c call, p *Problem) {
 	frame, ok := raw.(map[string]any)
@@ -169,7 +187,7 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 		switch name {
 		case "id", "type", "data", "expectedVersion":
 		default:
-			wrong.add(pointerTo("", shorten(name)), "is not a known field")
+			wrong.addUnknown("", name, []string{"id", "type", "data", "expectedVersion"})
 		}
 	}
 	if id, _ = frame["id"].(string); id == "" {
@@ -181,7 +199,7 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 	}
 	name, _ := frame["type"].(string)
 	if o = a.commands[name]; o == nil {
-		wrong.add("/type", "must be a command such as CreateTask")
+		wrong.add("/type", "must be a command such as CreateTask%s", entity.Near(name, slices.Sorted(maps.Keys(a.commands))))
 		return id, nil, call{}, refuseFields(wrong...)
 	}
 	c = call{user: user, key: id, path: map[string]string{}, doc: maps.Clone(data)}
@@ -223,7 +241,7 @@ func (o *operation) takePathValues(c *call, wrong *findings) {
 		return
 	}
 	for _, name := range sortedNames(c.doc) {
-		wrong.add(pointerTo("/data", shorten(name)), "is not a known field")
+		wrong.addUnknown("/data", name, nil)
 	}
 }
 

@@ -28,7 +28,7 @@ func (o *operation) readQuery(raw string) (entity.Item, *Problem) {
 		f := o.queryField(name)
 		switch {
 		case f == nil:
-			return nil, refuse(malformed, "There is no query parameter %q.", shorten(name))
+			return nil, refuse(malformed, "There is no query parameter %q%s", shorten(name), o.nearParameter(name))
 		case len(given) > 1:
 			return nil, refuse(malformed, "The query parameter %s is given more than once.", name)
 		case !utf8.ValidString(given[0]):
@@ -41,6 +41,18 @@ func (o *operation) readQuery(raw string) (entity.Item, *Problem) {
 		return nil, refuseFields(broken...)
 	}
 	return it, nil
+}
+
+// nearParameter ends a sentence about a parameter that there is not.
+func (o *operation) nearParameter(name string) string {
+	var known []string
+	for _, f := range o.query {
+		known = append(known, f.Name)
+	}
+	if near := entity.Near(name, known); near != "" {
+		return near
+	}
+	return "."
 }
 
 func (o *operation) queryField(name string) *entity.Field {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"nexus/pkg/entity"
 )
 
 // reading takes the members of an object that lies within a body, where there is no form, and notes everything that is
@@ -76,16 +78,16 @@ func (r *reading) flag(name string) bool {
 
 // instant returns a member's instant in UTC, the zero one if there is none.
 func (r *reading) instant(name string) time.Time {
-	const what = "an instant such as 2026-03-02T09:30:00Z (RFC 3339)"
 	switch value := r.take(name).(type) {
 	case nil:
 	case string:
-		if t, err := time.Parse(time.RFC3339, value); err == nil {
+		t, err := time.Parse(time.RFC3339, value)
+		if err == nil {
 			return t.UTC()
 		}
-		r.mistaken(name, what)
+		r.wrong.add(r.at+"/"+name, "%s", entity.ExplainTime(value))
 	default:
-		r.mistaken(name, what)
+		r.mistaken(name, "a text")
 	}
 	return time.Time{}
 }
@@ -123,7 +125,7 @@ func (r *reading) finish() {
 	}
 	for _, name := range sortedNames(r.doc) {
 		if !slices.Contains(r.known, name) {
-			r.wrong.add(pointerTo(r.at, name), "is not a known field")
+			r.wrong.addUnknown(r.at, name, r.known)
 		}
 	}
 }

@@ -124,12 +124,12 @@ func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, 
 		var wrong findings
 		for _, name := range sortedNames(c.doc) {
 			if name != memberDate && name != memberChanges {
-				wrong.add(pointerTo("", shorten(name)), "is not a known field")
+				wrong.addUnknown("", name, []string{memberDate, memberChanges})
 			}
 		}
 		date, isText := c.doc[memberDate].(string)
 		if !isText || !entity.IsCompactDate(date) {
-			wrong.add("/"+memberDate, "must be a date YYYYMMDD")
+			wrong.add("/"+memberDate, "%s", entity.ExplainOccurrenceDate(date))
 		}
 		changes, isObject := c.doc[memberChanges].(map[string]any)
 		if c.doc[memberChanges] != nil && !isObject {

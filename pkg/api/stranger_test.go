@@ -136,7 +136,7 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	add(404, "her series as an event", get("/v1/events/"+ann.series))
 	add(404, "her exception", get("/v1/events/"+ann.occurrence))
 	add(404, "her occurrence", get("/v1/events/"+entity.InstanceID(ann.series, "20260314")))
-	add(404, "her partition in the date", del("/v1/series/"+ann.series+"/instances/USER%23ann"))
+	add(422, "her partition in the date", del("/v1/series/"+ann.series+"/instances/USER%23ann"))
 	add(404, "link mine to her exception", put("/v1/notes/"+mine+"/links/INSTANCE/"+ann.occurrence))
 	add(400, "her cursor of exceptions", get("/v1/series/"+ann.series+"?cursor="+ann.exceptions))
 	for _, verb := range []string{"complete", "dismiss"} {

@@ -25,7 +25,7 @@ func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
 		return Result{}, err
 	}
 	if !entity.IsCompactDate(e.date) {
-		return Result{}, &NotFoundError{Ref: entity.Ref{Type: entity.TypeInstance, ID: e.date}}
+		return Result{}, entity.Invalid([]entity.FieldError{{Pointer: pointerToDate, Detail: entity.ExplainOccurrenceDate(e.date)}})
 	}
 	if c.expected == nil {
 		return Result{}, ErrNoVersion

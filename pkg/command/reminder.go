@@ -75,7 +75,7 @@ func (cmd SnoozeReminder) until(now time.Time) (time.Time, []entity.FieldError) 
 	case cmd.UntilUtc != "":
 		until, err := time.Parse(time.RFC3339Nano, cmd.UntilUtc)
 		if err != nil {
-			return wrong("/untilUtc", "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)")
+			return wrong("/untilUtc", "%s", entity.ExplainTime(cmd.UntilUtc))
 		}
 		until = until.UTC().Truncate(time.Second)
 		if !until.After(now) || until.Sub(now) > maxSnooze {
@@ -200,7 +200,7 @@ func parseSeen(occurrence string) (time.Time, []entity.FieldError) {
 	at, err := time.Parse(time.RFC3339Nano, occurrence)
 	if err != nil {
 		return time.Time{}, []entity.FieldError{{
-			Pointer: "/occurrenceUtc", Detail: "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)",
+			Pointer: "/occurrenceUtc", Detail: entity.ExplainTime(occurrence),
 		}}
 	}
 	return at.Truncate(time.Second), nil

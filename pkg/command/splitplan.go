@@ -49,7 +49,7 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 	first, _ := s.Rule().First()
 	switch {
 	case !entity.IsCompactDate(w.date):
-		return at, refuse("must be a date YYYYMMDD")
+		return at, refuse(entity.ExplainOccurrenceDate(w.date))
 	case !ok:
 		return at, refuse("is no occurrence of the series")
 	case first.Wall.Equal(at.Original.Wall):

@@ -55,16 +55,24 @@ const maxNameLength = 64
 
 func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any) {
 	names := map[string]bool{}
+	var takes []string
 	for _, f := range fields {
 		names[f.Name] = true
+		if f.Origin == FromClient {
+			takes = append(takes, f.Name)
+		}
 	}
+	guesses := 0
 	for _, name := range sortedNames(doc) {
 		switch {
 		case names[name]:
 		case len(name) > maxNameLength:
 			errs.at(parent, "has a field whose name has more than %d bytes", maxNameLength)
-		default:
+		case guesses == maxGuesses:
 			errs.at(pointerTo(parent, name), "is not a known field")
+		default:
+			guesses++
+			errs.at(pointerTo(parent, name), "is not a known field%s", Near(name, takes))
 		}
 	}
 }
@@ -131,7 +139,7 @@ func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
 	case Instant:
 		text, ok := parseRFC3339(s)
 		if !ok {
-			errs.at(pointer, "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)")
+			errs.at(pointer, "%s", ExplainTime(s))
 			return nil
 		}
 		return String(text)

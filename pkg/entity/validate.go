@@ -104,6 +104,10 @@ func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
 	case Date:
 		s, _ := v.(String)
 		t, err := ParseDate(string(s))
+		if err != nil && len(s) == len(dateLayout) && hasShape(string(s), "0000-00-00") {
+			errs.at(pointer, "%s", noSuchDate(string(s)))
+			return
+		}
 		checkDay(errs, pointer, "a date YYYY-MM-DD", t, err)
 	case Zone:
 		s, _ := v.(String)

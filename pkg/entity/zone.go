@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,15 +18,29 @@ var zones sync.Map // name -> *time.Location
 // LoadZone returns the IANA zone of that name. Local, the empty name, and abbreviations such as EST are refused: they name
 // no place, or another one on each machine.
 func LoadZone(name string) (*time.Location, error) {
+	zone, err := loadZone(name)
+	if err == nil {
+		return zone, nil
+	}
+	hint := ""
+	if meant := SuggestZone(name); meant != "" {
+		hint = "; did you mean " + meant + "?"
+	}
+	return nil, fmt.Errorf("%.*q is no IANA time zone name such as Europe/London%s", maxZoneLength, name, hint)
+}
+
+var errNoZone = errors.New("no zone has that name")
+
+func loadZone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil
 	}
 	if !isZoneName(name) {
-		return nil, fmt.Errorf("%.*q is no IANA time zone name such as Europe/London", maxZoneLength, name)
+		return nil, errNoZone
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no IANA time zone name such as Europe/London", name)
+		return nil, errNoZone
 	}
 	zones.Store(name, zone)
 	return zone, nil

@@ -1,9 +1,16 @@
 package ical
 
 import (
-	"maps"
 	"slices"
+
+	"nexus/pkg/wallclock"
 )
 
 // WindowsZoneNames lets the tests walk the table.
-func WindowsZoneNames() []string { return slices.Sorted(maps.Keys(windowsZones)) }
+func WindowsZoneNames() []string {
+	var names []string
+	for name := range wallclock.WindowsZones() {
+		names = append(names, name)
+	}
+	return slices.Sorted(slices.Values(names))
+}

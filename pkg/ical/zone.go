@@ -2,12 +2,12 @@ package ical
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/wallclock"
 )
 
 // zoneMap finds the IANA zone behind each TZID of one calendar.
@@ -131,7 +131,7 @@ func zoneNamed(id string) (string, bool) {
 	if name, ok := zoneAliases[strings.ToLower(id)]; ok {
 		return name, true
 	}
-	if name, ok := windowsNamed(id); ok {
+	if name, ok := wallclock.WindowsZone(id); ok {
 		return name, true
 	}
 	rest, more := id, true
@@ -150,19 +150,14 @@ func zoneNamed(id string) (string, bool) {
 	return "", false
 }
 
-// windowsNamed reads a name of Windows, also with the season's word, or without its last two as Lotus Notes has it.
-func windowsNamed(id string) (string, bool) {
-	for _, form := range []string{id, strings.Replace(id, " Daylight Time", " Standard Time", 1), id + " Standard Time"} {
-		if name, ok := windowsZones[form]; ok {
-			return name, true
-		}
-	}
-	return "", false
-}
-
 // likeliestZones are all zones among which rules are looked up.
 func likeliestZones() []string {
-	return slices.Concat(preferredZones, slices.Sorted(maps.Values(windowsZones)))
+	var zones []string
+	for _, zone := range wallclock.WindowsZones() {
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Concat(preferredZones, zones)
 }
 
 // hints are the zones that a name speaks of, as (UTC+01:00) Amsterdam, Berlin, Bern speaks of Berlin, and the calendar's
