@@ -64,7 +64,7 @@ func (s *Service) export(ctx context.Context, user string, part int, privateAsBu
 		return Export{}, fmt.Errorf("user: %w", err)
 	}
 	now := s.Now().UTC().Truncate(time.Second)
-	e := &exporter{calendar: ical.Calendar{Name: name, Refresh: refresh}}
+	e := &exporter{uids: map[string]bool{}, calendar: ical.Calendar{Name: name, Refresh: refresh}}
 	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{s.events, s.series, s.reminders, s.tasks} {
 		for g, err := range read(ctx, user) {
 			if err == nil {
@@ -102,6 +102,7 @@ type exporter struct {
 	calendar ical.Calendar
 	pieces   []piece
 	modified time.Time
+	uids     map[string]bool // of what was written
 }
 
 type piece struct {
@@ -117,6 +118,7 @@ func (e *exporter) add(g group) error {
 	if len(g.drafts) == 0 {
 		return nil
 	}
+	e.nameApart(g.drafts)
 	written, err := e.calendar.Piece(g.drafts...)
 	if err != nil {
 		return err
@@ -134,6 +136,23 @@ func (e *exporter) add(g group) error {
 		e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
 	}
 	return nil
+}
+
+// nameApart gives what has the UID of something before it the one of its own id: two components of one UID are one thing to
+// other programs, unless they are a series and its occurrences.
+func (e *exporter) nameApart(drafts []ical.Draft) {
+	uid := drafts[0].UID
+	for e.uids[uid] {
+		own := entity.ICalUID(drafts[0].ID)
+		if uid == own || e.uids[own] {
+			own = uid + "-" + drafts[0].ID
+		}
+		uid = own
+	}
+	e.uids[uid] = true
+	for i := range drafts {
+		drafts[i].UID = uid
+	}
 }
 
 // weigh is the length of a text as a JSON string.

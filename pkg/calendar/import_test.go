@@ -383,3 +383,69 @@ func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
 	b.imports(ann, file("2", "theirs at last"))
 	b.Equal("theirs at last", b.instances(master)["20251211"].Str(entity.AttrTitle))
 }
+
+// promote makes a weekly series of an event that ann has.
+func (b *bench) promote(id string) entity.Item {
+	b.t.Helper()
+	row, err := b.store.Get(b.t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
+	b.NoError(err)
+	version := row.Int(entity.AttrVersion)
+	res, err := b.commands.Do(b.t.Context(), command.Request{
+		User: ann, ExpectedVersion: &version, Command: command.CreateSeries{FromEventID: id, Fields: map[string]any{"rrule": "FREQ=WEEKLY;COUNT=4"}},
+	})
+	b.NoError(err)
+	return res.Item
+}
+
+func TestASeriesThatWasAnEventIsFoundByTheEventsUID(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(b *bench) string{
+		"made here": func(b *bench) string { return b.create(ann, entity.Event(), event()) },
+		"made elsewhere": func(b *bench) string {
+			b.imports(ann, text(vevent("x", starts, "SUMMARY:t")))
+			return b.item(entity.Event(), "x", 0).Str("eventId")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			series := b.promote(make(b))
+			uid, exported, before := series.Str("icalUid"), b.export(ann).Text, b.rows()
+			b.advance(time.Hour)
+			r := b.imports(ann, exported)
+			b.Equal(1, r.Unchanged, "%+v", r)
+			b.Equal(before, b.rows(), "an import of an export writes nothing")
+
+			r = b.imports(ann, text(vevent(uid, "RECURRENCE-ID;TZID=Europe/Berlin:20251217T100000", "DTSTART;TZID=Europe/Berlin:20251217T120000", "SUMMARY:Moved")))
+			b.Equal(1, r.Created, "an exception alone: %+v", r)
+			r = b.imports(ann, text(vevent(uid, "DTSTART;TZID=Europe/Berlin:20251210T100000", "RRULE:FREQ=WEEKLY;COUNT=6", "SUMMARY:New", "SEQUENCE:7")))
+			b.Equal(1, r.Updated, "%+v", r)
+			r = b.imports(ann, text(vevent(uid, starts, "SUMMARY:Old", "SEQUENCE:1")))
+			b.Len(r.Refused, 1, "the event that it was")
+			r = b.imports(ann, text(vevent(uid, starts, "SUMMARY:Once", "SEQUENCE:8")))
+			b.Equal(1, r.Created, "an event again: %+v", r)
+			b.Equal(1, strings.Count(string(b.export(ann).Text), "BEGIN:VEVENT"))
+		})
+	}
+}
+
+func TestNoTwoThingsLeaveUnderOneUID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.imports(ann, text(vevent("x", starts, "SUMMARY:a"), vtodo("x", "DUE:20251211T090000Z", "SUMMARY:b")))
+	twin := b.master(ann, "00000000-0000-4000-8000-00000000beef", entity.Item{"rrule": entity.String("FREQ=WEEKLY;COUNT=4"), "icalUid": entity.String("x")})
+	b.put(twin)
+	exported := b.export(ann).Text
+	uids := map[string]int{}
+	for _, line := range linesOf(exported) {
+		if uid, ok := strings.CutPrefix(line, "UID:"); ok {
+			uids[uid]++
+		}
+	}
+	b.Len(uids, 3)
+	b.Equal(1, uids["x"])
+	before := b.rows()
+	r := b.imports(ann, exported)
+	b.Equal(3, r.Unchanged, "%+v", r)
+	b.Equal(before, b.rows())
+}

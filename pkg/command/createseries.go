@@ -98,7 +98,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 		return Result{}, err
 	}
 	ref := n.typ.Ref(n.bare)
-	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL], beside: before[entity.AttrKept]}
+	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL], beside: before[entity.AttrKept], became: ref.ID}
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.unused(c)...)

@@ -7,8 +7,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrDeletedAt is when the entity of a GONE row was deleted.
-const attrDeletedAt = entity.AttrDeletedAt
+const (
+	// attrDeletedAt is when the entity of a GONE row was deleted.
+	attrDeletedAt = entity.AttrDeletedAt
+	// attrBecameID in the GONE row of an event is the id of the series that it became: the two have one UID in iCalendar.
+	attrBecameID = "becameId"
+)
 
 // Delete removes an entity for good; its id never comes back. It needs the expected version. [ErrOwnCommands] for a type
 // that has commands of its own.
@@ -54,6 +58,8 @@ type removal struct {
 	version int64
 	// Of the row as it was last seen; nil for none.
 	ttl, beside entity.Value
+	// became is the id of what the entity goes on as; "" for nothing.
+	became string
 }
 
 func (r *removal) item(c call) step {
@@ -97,6 +103,9 @@ func (r *removal) kept(c call) []step {
 func (r *removal) gone(c call) step {
 	row := entity.GoneKey(c.user, r.ref.ID).Item()
 	row.SetTime(attrDeletedAt, c.now)
+	if r.became != "" {
+		row[attrBecameID] = entity.String(r.became)
+	}
 	return step{
 		action: table.Put{Item: row},
 		failed: func(entity.Item) error { return errMoved },

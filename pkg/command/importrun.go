@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -128,7 +130,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	for i, s := range searches {
 		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
 		other := r.registry.Named(counterparts[s.typ.Name])
-		if s.stored == nil && other != nil && !s.thing.OnlyExceptions {
+		if s.stored == nil && other != nil {
 			others, of = append(others, search{thing: s.thing, typ: other, k: unsearched}), append(of, i)
 		}
 	}
@@ -136,7 +138,12 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 		return nil, err
 	}
 	for j, s := range others {
-		places[of[j]].other, places[of[j]].otherType = s.stored, s.typ
+		if p := &places[of[j]]; !s.thing.OnlyExceptions {
+			p.other, p.otherType = s.stored, s.typ
+		}
+	}
+	if err := r.follow(ctx, places, searches, others, of); err != nil {
+		return nil, err
 	}
 	var group errgroup.Group
 	group.SetLimit(readers)
@@ -168,6 +175,40 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	return places, err
 }
 
+// follow finds the series that events of the UIDs have become: a series that is there, or one in the place of an event.
+func (r *importing) follow(ctx context.Context, places []place, searches, others []search, of []int) error {
+	became := map[int]entity.Key{} // by the place
+	for i, s := range searches {
+		if s.became != "" && s.stored == nil {
+			became[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeMaster, ID: s.became})
+		}
+	}
+	for j, s := range others {
+		if s.became != "" {
+			became[of[j]] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeMaster, ID: s.became})
+		}
+	}
+	if len(became) == 0 {
+		return nil
+	}
+	rows, err := r.read(ctx, slices.Collect(maps.Values(became)))
+	if err != nil {
+		return err
+	}
+	for i, key := range became {
+		row, p := rows[key], &places[i]
+		switch {
+		case row == nil || entity.Lapsed(row, r.now):
+		case p.ref.Type == entity.TypeMaster:
+			p.stored, p.ref, p.dead = row, r.masterType().Ref(row), false
+			p.other, p.otherType = nil, nil
+		case p.other == nil:
+			p.other, p.otherType = row, r.masterType()
+		}
+	}
+	return nil
+}
+
 // search looks for the id of a thing: the one that it has, or else the first that is not gone.
 type search struct {
 	thing  Imported
@@ -176,6 +217,7 @@ type search struct {
 	id     string
 	stored entity.Item
 	found  bool
+	became string // the id of the series that an event of the UID has become; "" for none
 }
 
 const (
@@ -234,6 +276,9 @@ func (s *search) look(r *importing, rows map[entity.Key]entity.Item) {
 	if row != nil && !entity.Lapsed(row, r.now) {
 		s.stored, s.found = row, true
 		return
+	}
+	if gone := rows[entity.GoneKey(r.user, s.id)]; gone.Has(attrBecameID) {
+		s.became = gone.Str(attrBecameID)
 	}
 	isFree := row == nil && rows[entity.GoneKey(r.user, s.id)] == nil && rows[entity.ColdKey(r.user, s.id)] == nil
 	s.found = isFree && s.k >= 0 // an id that was once given here is never given again

@@ -10,6 +10,8 @@ import (
 type Draft struct {
 	// Kind is the entity's type: EVENT, MASTER, INSTANCE, TASK or REMINDER.
 	Kind string
+	// ID is that of the entity; "" of a draft that was read.
+	ID string
 	// UID names what the draft is about, the same in every file (RFC 5545 §3.8.4.7). A component without one gets the hash
 	// of its content.
 	UID string

@@ -38,9 +38,9 @@ func FromItem(it entity.Item, beside Beside) (d Draft, err error) {
 }
 
 func newDraft(t *entity.Type, it entity.Item) Draft {
-	d := Draft{Kind: t.Name, Fields: clientFields(t, it), Sequence: entity.Revision(it), UID: it.Str(entity.AttrICalUID)}
+	d := Draft{Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: entity.Revision(it), UID: it.Str(entity.AttrICalUID)}
 	if d.UID == "" {
-		d.UID = entity.ICalUID(it.Str(t.IDAttr))
+		d.UID = entity.ICalUID(d.ID)
 	}
 	for _, name := range []string{entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate} {
 		delete(d.Fields, name) // the draft has them beside its fields
