@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,9 @@ import (
 const (
 	// maxCommands bounds the commands of one batch.
 	maxCommands = 100
+	// maxSent bounds the answer of a batch with the present entities of its refusals, in bytes as the function sends it.
+	// Lambda answers with 6 MB.
+	maxSent = 4 << 20
 
 	batchID = "runCommands"
 )
@@ -88,8 +92,10 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 	var causes []error
 	var traces []string
 	out := []byte(`{"results":[`)
+	sent := 0
 	for i, raw := range list {
-		result, one, cause := a.runOne(ctx, user, raw)
+		result, one, cause := a.runOne(ctx, user, raw, maxSent-sent)
+		sent += sentSize(result)
 		out = append(appendComma(out, i), result...)
 		traces = append(traces, one...)
 		if cause != nil {
@@ -115,8 +121,14 @@ func commandsOf(doc map[string]any) ([]any, *Problem) {
 	return list, nil
 }
 
+// sentSize is the size of a text as the function sends it: JSON within JSON.
+func sentSize(text []byte) int {
+	return len(text) + bytes.Count(text, []byte{'"'}) + bytes.Count(text, []byte{'\\'})
+}
+
 // runOne carries out one command of a batch and returns its result and what it wrote, with the cause if that is not to be told.
-func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, traces []string, cause error) {
+// A refusal brings the present entity if the result then has no more bytes than there is room for.
+func (a *API) runOne(ctx context.Context, user string, raw any, room int) (result []byte, traces []string, cause error) {
 	id, o, c, p := a.readCommand(user, raw)
 	var out answer
 	if p == nil {
@@ -128,8 +140,12 @@ func (a *API) runOne(ctx context.Context, user string, raw any) (result []byte, 
 	}
 	result = appendText([]byte(`{"id":`), id)
 	if p != nil {
-		result = strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10)
-		return append(append(append(result, `,"problem":`...), p.json()...), '}'), nil, p.cause
+		result = append(strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10), `,"problem":`...)
+		text := p.json()
+		if sentSize(result)+sentSize(text) >= room {
+			text = p.withoutCurrent().json()
+		}
+		return append(append(result, text...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
 	body := out.json()

@@ -145,6 +145,8 @@ func problemDocument() object {
 				{"required", []string{"pointer", "detail"}},
 			}}}},
 			{"currentVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "With a failed precondition: the entity's version now."}}},
+			{"current", schemaRef(anyEntity)},
+			{"currentOmitted", object{{"type", "boolean"}, {"description", "True in the place of current where the answer of a batch had no room for it: read the entity by itself."}}},
 			{"currentRevId", revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},

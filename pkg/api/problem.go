@@ -21,6 +21,9 @@ type Problem struct {
 	Errors []Fault `json:"errors,omitempty"`
 	// CurrentVersion is the entity's version now, with a precondition that failed.
 	CurrentVersion *int64 `json:"currentVersion,omitempty"`
+	// Current is that entity now, as its own GET answers it. CurrentOmitted says in its place that the answer had no room.
+	Current        json.RawMessage `json:"current,omitempty"`
+	CurrentOmitted bool            `json:"currentOmitted,omitempty"`
 	// CurrentRevID is the id of a repository's head now, with a parent that is not it; absent if there is no revision yet.
 	CurrentRevID string `json:"currentRevId,omitempty"`
 
@@ -62,7 +65,7 @@ var (
 	methodNotAllowed   = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "Method not allowed", "The resource exists and has other methods: those of the Allow header."}
 	stateConflict      = problemKind{"state-conflict", http.StatusConflict, "Conflict with the present state", "The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left."}
 	headMoved          = problemKind{"head-moved", http.StatusConflict, "The repository has moved on", "parentRevId is not the present revision: somebody committed meanwhile; currentRevId says which it is, and is absent if there is none. Read it, and decide anew. Nothing was written."}
-	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names another version than the entity has now; currentVersion says which. Read it again and decide anew."}
+	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names another version than the entity has now; currentVersion says which, and current is the entity as it is now. Decide anew."}
 	tooLarge           = problemKind{"content-too-large", http.StatusRequestEntityTooLarge, "Content too large", "The body is longer than the operation takes."}
 	unsupportedMedia   = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed."}
 	invalid            = problemKind{"validation-failed", http.StatusUnprocessableEntity, "Invalid content", "The request can be read and breaks rules: errors names all of them."}
@@ -133,11 +136,25 @@ func (p *Problem) because(err error) *Problem {
 	return p
 }
 
-// json is the document. Its members always have a JSON form.
+// json is the document. Its members always have a JSON form. The entity goes in as it is: encoding it a second time would
+// only make it longer.
 func (p *Problem) json() []byte {
-	b, err := json.Marshal(p)
+	bare := *p
+	bare.Current = nil
+	b, err := json.Marshal(&bare)
 	if err != nil {
 		panic(fmt.Sprintf("api: problem document: %v", err))
 	}
-	return b
+	if p.Current == nil {
+		return b
+	}
+	b = append(b[:len(b)-1], `,"current":`...)
+	return append(append(b, p.Current...), '}')
+}
+
+// withoutCurrent is the document where the answer has no room for the entity.
+func (p *Problem) withoutCurrent() *Problem {
+	short := *p
+	short.Current, short.CurrentOmitted = nil, p.Current != nil
+	return &short
 }

@@ -40,6 +40,9 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &stale):
 		p := refuse(preconditionFailed, "The %s has version %d now.", noun(stale.Ref.Type), stale.Current)
 		p.CurrentVersion = &stale.Current
+		if stale.Item != nil {
+			p.Current = stale.Type.AppendJSON(nil, stale.Item)
+		}
 		return p
 	case errors.As(err, &state):
 		return refuse(stateConflict, "The %s %s.", noun(state.Ref.Type), state.Reason)

@@ -234,7 +234,7 @@ func (b *bundle) want(status int, r request) response {
 		b.Equal("application/problem+json", res.Header().Get("Content-Type"))
 		b.Equal(float64(status), res.doc["status"])
 		b.Equal([]string{"detail", "status", "title", "type"}, slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
-			return name == "errors" || name == "currentVersion" || name == "currentRevId"
+			return slices.Contains([]string{"errors", "currentVersion", "current", "currentOmitted", "currentRevId"}, name)
 		}))
 	}
 	return res

@@ -78,6 +78,31 @@ func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 	return ref, nil
 }
 
+// expects returns a [StaleError] if the entity, as its user sees it, has not the version expected.
+func (c call) expects(t *entity.Type, ref entity.Ref, seen entity.Item) error {
+	version := seen.Int(entity.AttrVersion)
+	if c.expected == nil || *c.expected == version {
+		return nil
+	}
+	return &StaleError{Ref: ref, Current: version, Type: t, Item: seen}
+}
+
+// overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for its
+// user; the version expected is past; or, and that is errMoved, another attempt is to decide.
+func (c call) overtaken(t *entity.Type, ref entity.Ref, row entity.Item) error {
+	if row == nil {
+		return &NotFoundError{Ref: ref}
+	}
+	seen, ok := t.Seen(row, c.now)
+	if !ok {
+		return &NotFoundError{Ref: ref}
+	}
+	if err := c.expects(t, ref, seen); err != nil {
+		return err
+	}
+	return errMoved
+}
+
 // read returns the rows of the keys that exist, in one round trip.
 func (c call) read(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
 	rows, err := c.store.BatchGet(ctx, keys)

@@ -81,8 +81,8 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	if before == nil || entity.Lapsed(before, c.now) {
 		return Result{}, &NotFoundError{Ref: p.ref, Pointer: pointerToEvent}
 	}
-	if version := before.Int(entity.AttrVersion); version != *c.expected {
-		return Result{}, &StaleError{p.ref, version}
+	if err := c.expects(p.event, p.ref, before); err != nil {
+		return Result{}, err
 	}
 	n, unsettled := p.creation(c, before)
 	if err := entity.Invalid(wrong, unsettled, n.typ.Validate(n.bare), c.registry.CheckLinks(n.bare)); err != nil {
@@ -98,7 +98,10 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 		return Result{}, err
 	}
 	ref := n.typ.Ref(n.bare)
-	r := removal{ref: p.ref, version: *c.expected, ttl: before[entity.AttrTTL], beside: before[entity.AttrKept], became: ref.ID}
+	r := removal{
+		typ: p.event, ref: p.ref, version: before.Int(entity.AttrVersion),
+		ttl: before[entity.AttrTTL], beside: before[entity.AttrKept], became: ref.ID,
+	}
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.unused(c)...)

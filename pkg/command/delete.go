@@ -39,7 +39,7 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
 	}
-	r := removal{ref: ref, version: *c.expected}
+	r := removal{typ: t, ref: ref, version: *c.expected}
 	return c.repeat(ctx, func(c call) (Result, error) {
 		steps := []step{r.item(c), r.gone(c)}
 		steps = append(steps, r.kept(c)...)
@@ -54,6 +54,7 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 // removal is a delete that reads nothing first. It takes the entity for one without ttl and with nothing kept beside it, as
 // nearly all are; the failed condition brings the row, which decides.
 type removal struct {
+	typ     *entity.Type
 	ref     entity.Ref
 	version int64
 	// Of the row as it was last seen; nil for none.
@@ -77,14 +78,11 @@ func (r *removal) item(c call) step {
 			),
 		},
 		failed: func(old entity.Item) error {
-			switch version := old.Int(entity.AttrVersion); {
-			case old == nil || entity.Lapsed(old, c.now):
-				return &NotFoundError{Ref: r.ref}
-			case version != r.version:
-				return &StaleError{r.ref, version}
+			err := c.overtaken(r.typ, r.ref, old)
+			if err == errMoved {
+				r.ttl, r.beside = old[entity.AttrTTL], old[entity.AttrKept]
 			}
-			r.ttl, r.beside = old[entity.AttrTTL], old[entity.AttrKept]
-			return errMoved
+			return err
 		},
 	}
 }

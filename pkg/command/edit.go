@@ -140,10 +140,7 @@ func (c call) seen(e edit, stored entity.Item) (entity.Item, error) {
 	if !ok {
 		return nil, &NotFoundError{Ref: e.ref}
 	}
-	if version := before.Int(entity.AttrVersion); c.expected != nil && *c.expected != version {
-		return nil, &StaleError{e.ref, version}
-	}
-	return before, nil
+	return before, c.expects(e.typ, e.ref, before)
 }
 
 // next is the entity to store, checked as a whole.
@@ -174,15 +171,7 @@ func (c call) change(e edit, stored, after entity.Item, tests ...table.Test) ste
 	update.Remove = append(update.Remove, e.takenOff...)
 	return step{
 		action: update,
-		failed: func(old entity.Item) error {
-			switch version := old.Int(entity.AttrVersion); {
-			case old == nil:
-				return &NotFoundError{Ref: e.ref}
-			case c.expected != nil && *c.expected != version:
-				return &StaleError{e.ref, version}
-			}
-			return errMoved
-		},
+		failed: func(old entity.Item) error { return c.overtaken(e.typ, e.ref, old) },
 	}
 }
 

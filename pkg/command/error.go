@@ -41,6 +41,10 @@ func (e *NotFoundError) Error() string {
 type StaleError struct {
 	Ref     entity.Ref
 	Current int64 // the version now
+	// Type and Item are the entity as a reader sees it now. They cost no read: the row came with the one that found the
+	// version, or with the condition that failed.
+	Type *entity.Type
+	Item entity.Item
 }
 
 func (e *StaleError) Error() string {

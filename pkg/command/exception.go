@@ -94,8 +94,8 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 		return Result{}, err
 	}
 	before := o.series.Item(o.Occurrence)
-	if version := before.Int(entity.AttrVersion); version != *c.expected {
-		return Result{}, &StaleError{o.ref, version}
+	if err := c.expects(c.instanceType(), o.ref, before); err != nil {
+		return Result{}, err
 	}
 	after, wrong, err := c.nextException(e, o)
 	if err != nil {
