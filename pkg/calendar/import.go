@@ -41,14 +41,14 @@ func (i *Importer) Import(ctx context.Context, user string, text []byte, key str
 	if steps.Answer != nil {
 		return steps.Answer, true, nil
 	}
-	report, err = i.run(ctx, user, text)
+	report, err = i.run(ctx, user, steps, text)
 	if err != nil {
 		return nil, false, errors.Join(err, steps.Abandon(context.WithoutCancel(ctx)))
 	}
 	return report, false, steps.End(ctx, report)
 }
 
-func (i *Importer) run(ctx context.Context, user string, text []byte) ([]byte, error) {
+func (i *Importer) run(ctx context.Context, user string, steps *command.Steps, text []byte) ([]byte, error) {
 	document, err := ical.Decode(text, ical.RequestLimits())
 	if err != nil {
 		return nil, err
@@ -56,15 +56,15 @@ func (i *Importer) run(ctx context.Context, user string, text []byte) ([]byte, e
 	mapped := ical.Map(document)
 	report := newReport(mapped)
 	things, orphans := bundlesOf(mapped.Drafts)
-	if _, err := i.take(ctx, user, things, report); err != nil {
+	if _, err := i.take(ctx, user, steps, things, report); err != nil {
 		return nil, err
 	}
 	// Only now it is known which series are here.
-	alone, err := i.take(ctx, user, orphans, report)
+	alone, err := i.take(ctx, user, steps, orphans, report)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := i.take(ctx, user, alone, report); err != nil {
+	if _, err := i.take(ctx, user, steps, alone, report); err != nil {
 		return nil, err
 	}
 	return report.JSON()
@@ -110,7 +110,7 @@ func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 
 // take imports bundles and adds what became of them to the report. It returns occurrences whose series is nowhere, each
 // as an event of its own.
-func (i *Importer) take(ctx context.Context, user string, bundles []bundle, report *Report) (alone []bundle, err error) {
+func (i *Importer) take(ctx context.Context, user string, steps *command.Steps, bundles []bundle, report *Report) (alone []bundle, err error) {
 	if len(bundles) == 0 {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func (i *Importer) take(ctx context.Context, user string, bundles []bundle, repo
 	for n, b := range bundles {
 		things[n] = i.imported(user, b)
 	}
-	results, err := i.commands.Import(ctx, user, things)
+	results, err := steps.Import(ctx, things)
 	if err != nil {
 		return nil, err
 	}

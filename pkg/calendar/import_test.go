@@ -341,11 +341,17 @@ func TestAKeyIsTakenWhileItsRequestRuns(t *testing.T) {
 	file := text(vevent("a", starts, "SUMMARY:x"))
 	steps, err := b.commands.BeginSteps(t.Context(), ann, "k", "x")
 	b.NoError(err)
+	b.paused = func() { b.NoError(steps.Alive(t.Context())) }
+	began := b.clock()
 	_, err = b.commands.BeginSteps(t.Context(), ann, "k", "x")
 	b.ErrorIs(err, command.ErrInProgress)
-	b.advance(2 * time.Minute) // whoever had it has fallen silent
+	b.Less(b.clock().Sub(began), 4*time.Second, "another is alive as soon as it has renewed the lease")
+	b.paused = nil
+	began = b.clock()
 	other, err := b.commands.BeginSteps(t.Context(), ann, "k", "x")
-	b.NoError(err)
+	b.NoError(err, "the first has fallen silent")
+	b.LessOrEqual(b.clock().Sub(began), 6*time.Second)
+	b.ErrorIs(steps.Alive(t.Context()), command.ErrInProgress, "the second has taken over")
 	b.NoError(steps.End(t.Context(), []byte("late")))
 	b.NoError(other.End(t.Context(), []byte("answer")))
 	again, err := b.commands.BeginSteps(t.Context(), ann, "k", "x")

@@ -50,7 +50,9 @@ type bench struct {
 	now   time.Time
 	ids   int
 	fault func(memory.Call) error
-	calls map[string]int
+	// paused acts in each pause of a command.
+	paused func()
+	calls  map[string]int
 }
 
 // setup holds every write against the conventions of the table.
@@ -90,9 +92,21 @@ func begin(t testing.TB) *bench {
 
 func (b *bench) wire(store table.Store) {
 	registry := entity.Product()
-	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: func(context.Context, time.Duration) error { return nil }})
+	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: b.pause})
 	b.calendar = calendar.New(calendar.Config{Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
 	b.importer = calendar.NewImporter(b.commands, registry)
+}
+
+// pause passes in the bench's own time. Others may act in it.
+func (b *bench) pause(_ context.Context, most time.Duration) error {
+	b.advance(most)
+	b.mu.Lock()
+	paused := b.paused
+	b.mu.Unlock()
+	if paused != nil {
+		paused()
+	}
+	return nil
 }
 
 func (b *bench) clock() time.Time {

@@ -95,11 +95,17 @@ func (s *Service) Import(ctx context.Context, user string, things []Imported) ([
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
 	}
-	c := call{Service: s, user: user, now: s.now().UTC().Truncate(time.Second)}
-	run, err := c.newImport(ctx)
+	return (&Steps{call: call{Service: s, user: user}}).Import(ctx, things)
+}
+
+// Import is [Service.Import] as one of the steps: it keeps the lease while it runs. [ErrInProgress] if another has taken over.
+func (s *Steps) Import(ctx context.Context, things []Imported) ([]ImportResult, error) {
+	s.call.now = s.call.second()
+	run, err := s.call.newImport(ctx)
 	if err != nil {
 		return nil, err
 	}
+	run.alive = s.Alive
 	results := make([]ImportResult, len(things))
 	works, err := run.prepare(ctx, things)
 	if err != nil {

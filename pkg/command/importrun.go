@@ -17,6 +17,8 @@ import (
 type importing struct {
 	call
 	meta entity.Item
+	// alive runs before each transaction.
+	alive func(ctx context.Context) error
 }
 
 func (c call) newImport(ctx context.Context) (*importing, error) {
@@ -46,6 +48,9 @@ func refusal(err error) work { return work{result: ImportResult{Outcome: Refused
 
 // transact writes steps; done is false if a condition did not hold, or the rows were held by somebody else.
 func (r *importing) transact(ctx context.Context, steps []step) (done bool, err error) {
+	if err := r.alive(ctx); err != nil {
+		return false, err
+	}
 	actions := make([]table.Action, len(steps))
 	for i, s := range steps {
 		actions[i] = s.action

@@ -20,11 +20,16 @@ type Steps struct {
 	Answer []byte
 	call   call
 	until  int64 // of the lease; 0 without a key
+	theirs int64 // until of the lease that another has, as it was met last
 }
 
 const (
-	// stepsLease is how long one who carries out steps may be silent before another may begin them anew.
-	stepsLease = time.Minute
+	// stepsLease is how long one who carries out steps may be silent before another begins them again. Who is alive renews it
+	// when a third of it is over. Steps are harmless to repeat, also beside one that was only slow.
+	stepsLease = 6 * time.Second
+	// stepsLook bounds the pause between two looks at a lease that another has, and maxLooks their number.
+	stepsLook = 500 * time.Millisecond
+	maxLooks  = 60
 	// maxAnswer bounds an answer that is remembered, in bytes.
 	maxAnswer = 4 << 20
 
@@ -37,8 +42,11 @@ const (
 )
 
 // BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same as
-// another under the same key. [ErrInProgress] if it is being carried out at this moment, [ErrKey] and [ErrKeyReused] as for
-// commands. Without a key nothing is remembered.
+// another under the same key. [ErrKey] and [ErrKeyReused] as for commands. Without a key nothing is remembered.
+//
+// If another request under the key has begun them and not ended, BeginSteps looks for as long as the lease lasts. It goes on
+// with the answer if that comes, with the steps if the lease ends, and with [ErrInProgress] as soon as the lease is renewed:
+// then the other is alive.
 func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...any) (*Steps, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
@@ -55,20 +63,37 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 		return nil, fmt.Errorf("fingerprint of the request: %w", err)
 	}
 	c.receipt = &receipt{key: entity.ReceiptKey(user, digest([]byte(key))), fingerprint: digest(content)}
-	steps := &Steps{call: c, until: c.now.Add(stepsLease).Unix()}
-	for range maxAttempts {
+	steps := &Steps{call: c}
+	for range maxLooks {
+		met := steps.theirs
 		done, err := steps.begin(ctx)
-		if err != nil || done {
-			return steps, err
+		switch {
+		case err != nil:
+			return nil, err
+		case done:
+			return steps, nil
+		case met != 0 && steps.theirs != met:
+			return nil, ErrInProgress
+		}
+		if s.wait(ctx, stepsLook) != nil {
+			return nil, ErrInProgress
 		}
 	}
 	return nil, ErrInProgress
 }
 
-// begin takes the lease, or finds the answer.
-func (s *Steps) begin(ctx context.Context) (done bool, err error) {
+// lease is the row of one who carries the steps out from now on.
+func (s *Steps) lease() table.Put {
+	s.call.now = s.call.second()
 	put := s.call.receipt.put(runningSteps, entity.Ref{}, 0, s.call.now)
-	put.Item[attrLeaseUntil] = entity.Int(s.until)
+	put.Item[attrLeaseUntil] = entity.Int(s.call.now.Add(stepsLease).Unix())
+	return put
+}
+
+// begin takes the lease, or finds the answer, or meets another who has the lease.
+func (s *Steps) begin(ctx context.Context) (done bool, err error) {
+	put := s.lease()
+	s.until = put.Item.Int(attrLeaseUntil)
 	err = s.call.store.Put(ctx, put)
 	var failed *table.ConditionError
 	if err == nil {
@@ -87,7 +112,8 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 		s.Answer, err = unzip(old)
 		return true, err
 	case old.Int(attrLeaseUntil) > s.call.now.Unix():
-		return false, ErrInProgress
+		s.theirs = old.Int(attrLeaseUntil)
+		return false, nil
 	}
 	put.If = table.Exists(table.Equal(attrLeaseUntil, old[attrLeaseUntil])) // whoever had it has fallen silent
 	err = s.call.store.Put(ctx, put)
@@ -98,6 +124,25 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.key, err)
 	}
 	return true, nil
+}
+
+// Alive renews the lease if a third of it is over. [ErrInProgress] if another has it by now.
+func (s *Steps) Alive(ctx context.Context) error {
+	if s.call.receipt == nil || s.until-s.call.second().Unix() > int64(stepsLease*2/3/time.Second) {
+		return nil
+	}
+	put := s.lease()
+	put.If = table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until)))
+	err := s.call.store.Put(ctx, put)
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return ErrInProgress
+	}
+	if err != nil {
+		return fmt.Errorf("renew receipt %s: %w", s.call.receipt.key, err)
+	}
+	s.until = put.Item.Int(attrLeaseUntil)
+	return nil
 }
 
 // End remembers the answer. Somebody who took over meanwhile remembers their own.
