@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"compress/gzip"
 	"mime"
 	"net/http"
@@ -64,7 +63,7 @@ func (b *body) checkText(h http.Header) *Problem {
 func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	h := x.Header()
 	h.Set("Cache-Control", "private, no-cache") // it may be kept if it is asked for again
-	h.Set("Vary", "Accept-Encoding, Authorization")
+	h.Add("Vary", "Accept-Encoding, Authorization")
 	h.Set(headerParts, strconv.Itoa(e.Parts))
 	if !e.Since.IsZero() {
 		h.Set(headerSince, entity.FormatDate(e.Since))
@@ -86,7 +85,7 @@ func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	content := e.Text
 	if isZipped {
 		h.Set("Content-Encoding", "gzip")
-		content = compress(content)
+		content = compress(content, gzip.DefaultCompression)
 	}
 	x.write(http.StatusOK, calendarType+"; charset=utf-8", content)
 }
@@ -99,26 +98,4 @@ func isKnown(h http.Header, e *calendar.Export, tags ...string) bool {
 	}
 	since, err := http.ParseTime(h.Get("If-Modified-Since"))
 	return err == nil && e.Since.IsZero() && !e.Modified.IsZero() && !e.Modified.After(since)
-}
-
-// acceptsGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it speaks of gzip.
-func acceptsGzip(h http.Header) bool {
-	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
-		name, params, _ := strings.Cut(coding, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			quality, isQuality := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q=")
-			q, err := strconv.ParseFloat(quality, 64)
-			return !isQuality || err == nil && q > 0
-		}
-	}
-	return false
-}
-
-// compress never fails: it writes to memory.
-func compress(content []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(content)
-	_ = w.Close()
-	return b.Bytes()
 }

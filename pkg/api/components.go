@@ -34,7 +34,7 @@ func answerHeaders() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"ETag", header("The entity's version in quotes, what If-Match takes; of a repository the revision's id in quotes.", text)},
+		{"ETag", header("The entity's version in quotes, what If-Match takes; of a repository the revision's id in quotes; of a list a digest, which only If-None-Match takes.", text)},
 		{"Last-Modified", header("When something was last changed, added or removed.", text)},
 		{headerParts, header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
 		{headerSince, header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.", object{{"type", "string"}, {"format", "date"}})},

@@ -208,7 +208,7 @@ func typeNames(r *entity.Registry) []string {
 
 // hasETag says that a read's answer has an entity tag on which If-None-Match works.
 func (o *operation) hasETag() bool {
-	return o.id == documentID || o.showsCalendar() || o.reads() && o.finds && o.answers[0].entity
+	return o.id == documentID || o.showsCalendar() || o.isList() || o.reads() && o.finds && o.answers[0].entity
 }
 
 func (o *operation) responses() object {

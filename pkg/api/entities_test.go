@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 func TestEveryTypeIsCreatedReadChangedAndDeleted(t *testing.T) {
@@ -198,4 +201,24 @@ func TestListsArePagedByTheirCursor(t *testing.T) {
 	entry := b.want(200, get("/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z")).items()[0]
 	b.Equal("2026-03-03T09:00:00Z", entry["occurrenceStart"])
 	b.Equal("TASK", entry["entityType"])
+}
+
+func TestTheUsersRowHasEveryStatistic(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	totals := func(res response) map[string]any {
+		stats, _ := res.doc["stats"].(map[string]any)
+		return stats
+	}
+	none := map[string]any{"totalEvents": 0.0, "totalTasks": 0.0, "totalReminders": 0.0, "totalNotes": 0.0}
+	b.Equal(none, totals(b.want(200, get("/v1/me"))), "before the first change")
+	b.Equal(none, totals(b.want(200, patch("/v1/me", `{"defaultTzid":"Europe/London"}`, 0))))
+	row, err := b.store.Get(t.Context(), entity.MetaKey("ann"))
+	b.NoError(err)
+	row = row.Clone()
+	row[entity.AttrStats] = entity.Map{"totalTasks": entity.Int(3)} // as the consumer leaves a row that nothing else was counted for
+	b.NoError(b.store.Put(t.Context(), table.Put{Item: row}))
+	counted := map[string]any{"totalEvents": 0.0, "totalTasks": 3.0, "totalReminders": 0.0, "totalNotes": 0.0}
+	b.Equal(counted, totals(b.want(200, get("/v1/me"))))
+	b.Equal(counted, totals(b.want(200, patch("/v1/me", `{"defaultTzid":"UTC"}`, 1))))
 }

@@ -220,6 +220,10 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		x.answerCalendar(r, out.calendar)
 		return
 	}
+	if o.isList() {
+		x.answerList(r, out.json())
+		return
+	}
 	if o.open {
 		h.Set("Cache-Control", "no-cache") // it is nobody's, and may be kept if it is asked for again
 	}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -214,12 +215,24 @@ func (b *bundle) overHTTP() {
 	}
 }
 
+// plain is the body without its encoding.
+func (b *bundle) plain(rec *httptest.ResponseRecorder) []byte {
+	if rec.Header().Get("Content-Encoding") != "gzip" {
+		return rec.Body.Bytes()
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(rec.Body.Bytes()))
+	b.NoError(err)
+	text, err := io.ReadAll(reader)
+	b.NoError(err)
+	return text
+}
+
 func (b *bundle) serve(req *http.Request) response {
 	b.t.Helper()
 	rec := b.exchange(req)
 	res := response{ResponseRecorder: rec}
 	if strings.Contains(rec.Header().Get("Content-Type"), "json") && rec.Body.Len() > 0 {
-		b.NoError(json.Unmarshal(rec.Body.Bytes(), &res.doc), rec.Body.String())
+		b.NoError(json.Unmarshal(b.plain(rec), &res.doc), rec.Body.String())
 	}
 	b.checkDocumented(req, res)
 	return res

@@ -1,6 +1,9 @@
 package entity
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // DefaultTzid is the zone of a user who has not chosen one.
 const DefaultTzid = "UTC"
@@ -78,6 +81,15 @@ func EmptyStats() Map {
 	stats := Item{}
 	fillDefaults(statFields(), stats)
 	return Map(stats)
+}
+
+// WithAllStats is the user's row as it is shown: with every statistic, those that nothing was counted of yet at zero.
+func WithAllStats(meta Item) Item {
+	shown := meta.Clone()
+	stats := Item(EmptyStats())
+	maps.Copy(stats, meta.Map(AttrStats))
+	shown[AttrStats] = Map(stats)
+	return shown
 }
 
 // NewUserMeta is what USER_META is until somebody writes it: the defaults, at version 0.

@@ -32,7 +32,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 		return Stats{}, fmt.Errorf("%s: %w", meta.Key(), err)
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	out := Stats{AsOf: now, Totals: totals(meta)}
+	out := Stats{AsOf: now, Totals: entity.WithAllStats(meta).Map(entity.AttrStats)}
 	wall := entity.Wall(now, zone)
 	counts := []open{
 		upcoming(false, now), upcoming(true, wall),
@@ -53,14 +53,6 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	}
 	out.UpcomingEvents, out.OverdueTasks = numbers[0]+numbers[1], numbers[2]+numbers[3]
 	return out, nil
-}
-
-func totals(meta entity.Item) entity.Item {
-	out := entity.Item(entity.EmptyStats())
-	for name, v := range meta.Map(entity.AttrStats) {
-		out[name] = v
-	}
-	return out
 }
 
 // open is a range of the open-counter rows, both ends included.

@@ -1,0 +1,46 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestListsHaveTagsAndAreCompressed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 20 {
+		b.want(201, post("/v1/tasks", fmt.Sprintf(`{"title":"task %d","dueUtc":"2026-03-04T07:00:00Z","dueTzid":"UTC"}`, i)))
+	}
+	b.want(201, post("/v1/notes", `{"title":"a"}`))
+	for _, path := range []string{
+		"/v1/tasks?status=BACKLOG", "/v1/board", "/v1/agenda?from=2026-03-03T00:00:00Z&to=2026-03-07T00:00:00Z", "/v1/notes?state=recent", "/v1/archive", "/v1/me/stats",
+	} {
+		plain := b.want(200, get(path))
+		tag := plain.Header().Get("ETag")
+		b.Regexp(`^"[A-Za-z0-9_-]{43}"$`, tag, path)
+		b.Equal("Accept-Encoding, Authorization", plain.Header().Get("Vary"))
+		b.Empty(b.want(304, get(path).with("If-None-Match", tag)).Body.String())
+		b.Equal(tag, b.want(200, request{method: http.MethodHead, path: path}).Header().Get("ETag"))
+		b.NotEqual(tag, b.want(200, get(path).by("bob")).Header().Get("ETag"), "the digest is the user's own")
+
+		rec := b.want(200, get(path).with("Accept-Encoding", "br, gzip"))
+		if plain.Body.Len() < 1400 {
+			b.Empty(rec.Header().Get("Content-Encoding"), path)
+			b.Equal(tag, rec.Header().Get("ETag"))
+			continue
+		}
+		b.Equal("gzip", rec.Header().Get("Content-Encoding"), path)
+		zipped := strings.TrimSuffix(tag, `"`) + `-gzip"`
+		b.Equal(zipped, rec.Header().Get("ETag"))
+		b.Equal(plain.Body.String(), string(b.plain(rec.ResponseRecorder)))
+		b.want(304, get(path).with("If-None-Match", zipped))
+		b.want(304, get(path).with("If-None-Match", `"other", W/`+tag).with("Accept-Encoding", "gzip"))
+	}
+
+	const board = "/v1/board"
+	before := b.want(200, get(board)).Header().Get("ETag")
+	b.want(201, post("/v1/tasks", `{"title":"one more"}`))
+	b.NotEqual(before, b.want(200, get(board).with("If-None-Match", before)).Header().Get("ETag"))
+}
