@@ -37,6 +37,19 @@ func create(t *testing.T, typ *entity.Type, text string) (entity.Item, []entity.
 	return it, nil
 }
 
+// change runs a document through the steps of a change.
+func change(t *testing.T, typ *entity.Type, before entity.Item, text string) (entity.Item, []entity.FieldError) {
+	t.Helper()
+	patch, errs := typ.Parse(decode(t, text))
+	merged, more := typ.Merge(before, patch)
+	it := typ.Next("ann", before, merged, noon, entity.NewUserMeta("ann", noon).Map(entity.AttrPreferences))
+	var invalid *entity.ValidationError
+	if errors.As(entity.Invalid(errs, more, typ.Validate(it)), &invalid) {
+		return it, invalid.Fields
+	}
+	return it, nil
+}
+
 func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
 	it, errs := create(t, entity.Task(), `{"title":"Write","dueUtc":"2025-12-31T23:00:00.9-05:00","dueTzid":"America/New_York","tags":["b","a","b"],"color":"amber"}`)
 	require.Empty(t, errs)

@@ -70,5 +70,10 @@ func Resolve(wall time.Time, zone *time.Location) time.Time { return wallclock.R
 // reading is not repeated.
 func Wall(instant time.Time, zone *time.Location) time.Time { return wallclock.Wall(instant, zone) }
 
+// LatestWall returns the last reading that a clock in the zone has shown by the instant: what an end includes.
+func LatestWall(instant time.Time, zone *time.Location) time.Time {
+	return wallclock.Latest(instant, zone)
+}
+
 // LastInstant is the last whole second that an item may name.
 func LastInstant() time.Time { return time.Date(maxYear, time.December, 31, 23, 59, 59, 0, time.UTC) }

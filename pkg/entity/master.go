@@ -34,6 +34,7 @@ func Master() *Type {
 				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
 			},
 			revisionFields(), []Field{dueSetAtField, keptField})...),
+		Settle:    func(_, patch, after Item) { settleRule(patch, after, AttrStartTzid) },
 		Check:     checkMaster,
 		Derive:    deriveMaster,
 		Index:     indexMaster,

@@ -23,7 +23,7 @@ func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
 		"createdAt": entity.String("2025-12-01T12:00:00Z"), "updatedAt": entity.String("2025-12-01T12:00:00Z"),
 		"title": entity.String("Standup"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
 		"startUtc": entity.String("2025-01-06T14:00:00Z"), "endUtc": entity.String("2025-01-06T14:15:00Z"), "startTzid": entity.String("America/New_York"),
-		"rrule": entity.String("FREQ=WEEKLY;BYDAY=MO;COUNT=10"), "exdate": entity.List{entity.String("20250113"), entity.String("20250310")},
+		"rrule": entity.String("FREQ=WEEKLY;COUNT=10;BYDAY=MO"), "exdate": entity.List{entity.String("20250113"), entity.String("20250310")},
 		"lastStartUtc": entity.String("2025-03-03T14:00:00Z"), "icalUid": entity.String("mst_1@nexus.app"), "sequence": entity.Int(0),
 	}, it, "the last date is excluded, so the one before is the last")
 }
@@ -113,4 +113,33 @@ func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
 		"GSI3PK": moved.Str("GSI3PK"), "GSI3SK": moved.Str("GSI3SK"),
 	})
 	require.Empty(t, entity.Instance().Dues(moved), "reminders of the series are the series'")
+}
+
+func TestARuleIsStoredInOneForm(t *testing.T) {
+	for _, c := range []struct{ start, sent, want string }{
+		{`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`, " RRULE:freq=weekly;interval=1;wkst=MO;byday=we,mo,we;", "FREQ=WEEKLY;BYDAY=MO,WE"},
+		{`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`, "UNTIL=20250301;FREQ=DAILY", "FREQ=DAILY;UNTIL=20250302T045959Z"},
+		{`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`, "FREQ=DAILY;UNTIL=20250301T090000", "FREQ=DAILY;UNTIL=20250301T140000Z"},
+		{`"startUtc":"2025-01-06T14:00:00"`, "FREQ=DAILY;UNTIL=20250301T140000Z", "FREQ=DAILY;UNTIL=20250301T140000"},
+		{`"isAllDay":true,"startDate":"2025-01-06"`, "FREQ=DAILY;UNTIL=20250301T140000Z", "FREQ=DAILY;UNTIL=20250301"},
+	} {
+		it, errs := create(t, entity.Master(), fmt.Sprintf(`{"title":"x",%s,"rrule":%q}`, c.start, c.sent))
+		require.Empty(t, errs, c.sent)
+		require.Equal(t, c.want, it.Str("rrule"))
+	}
+	for _, sent := range []string{"freq=hourly;byhour=25", "freq=daily"} {
+		it, _ := create(t, entity.Reminder(), fmt.Sprintf(`{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":%q}`, sent))
+		require.Equal(t, map[string]string{"freq=daily": "FREQ=DAILY"}[sent]+map[string]string{"freq=hourly;byhour=25": sent}[sent], it.Str("rrule"), "what is wrong stays as it was sent")
+	}
+}
+
+func TestTheEndOfARemindersRuleGoesWithItsZone(t *testing.T) {
+	it, errs := create(t, entity.Reminder(), `{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;UNTIL=20251204T080000Z"}`)
+	require.Empty(t, errs)
+	floating, errs := change(t, entity.Reminder(), it, `{"triggerUtc":"2025-12-02T09:00:00","tzid":null}`)
+	require.Empty(t, errs)
+	require.Equal(t, "FREQ=DAILY;UNTIL=20251204T090000", floating.Str("rrule"))
+	zoned, errs := change(t, entity.Reminder(), floating, `{"triggerUtc":"2025-12-02T03:30:00Z","tzid":"Asia/Kolkata"}`)
+	require.Empty(t, errs)
+	require.Equal(t, "FREQ=DAILY;UNTIL=20251204T033000Z", zoned.Str("rrule"))
 }

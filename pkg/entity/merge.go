@@ -20,6 +20,9 @@ func (t *Type) Merge(before, patch Item) (after Item, errs []FieldError) {
 	fillDefaults(t.Fields, after)
 	var broken fieldErrors
 	settleInstants(&broken, t.Fields, before, patch, after)
+	if t.Settle != nil {
+		t.Settle(before, patch, after)
+	}
 	for name, v := range after {
 		if isEmpty(v) {
 			delete(after, name)

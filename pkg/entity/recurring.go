@@ -39,6 +39,51 @@ func compile(it Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series
 	return recurrence.Compile(spec)
 }
 
+// settleRule gives a rule that was sent its one form: the text of package recurrence, with an UNTIL of the kind that the start
+// has. So two items with equal rules have equal texts. A rule that is not valid, or too long, stays as it was sent.
+func settleRule(patch, after Item, zoneAttr string) {
+	if text := after.Str(AttrRRule); !patch.Has(AttrRRule) || text == "" || len(text) > maxRule {
+		return
+	}
+	if zone, ok := zoneOf(after, zoneAttr); ok {
+		rewriteRule(after, func(r recurrence.Rule) recurrence.Rule { return r.OfKind(after.Bool(AttrIsAllDay), zone) })
+	}
+}
+
+// followZone takes the UNTIL of a rule along where the zone comes or goes, by the clock.
+func followZone(before, patch, after Item, zoneAttr string) {
+	if patch.Has(AttrRRule) || !before.Has(AttrRRule) || before.Has(zoneAttr) == after.Has(zoneAttr) {
+		return
+	}
+	from, known := zoneOf(before, zoneAttr)
+	to, valid := zoneOf(after, zoneAttr)
+	if !known || !valid {
+		return
+	}
+	rewriteRule(after, func(r recurrence.Rule) recurrence.Rule {
+		if last, ends := r.UntilReading(from); ends {
+			return r.WithUntil(last, false, to)
+		}
+		return r
+	})
+}
+
+func rewriteRule(it Item, rewrite func(recurrence.Rule) recurrence.Rule) {
+	if rule, err := recurrence.Parse(it.Str(AttrRRule)); err == nil {
+		it[AttrRRule] = String(rewrite(rule).String())
+	}
+}
+
+// zoneOf is the zone that an attribute names: nil where there is none, false for a name that is no zone's.
+func zoneOf(it Item, zoneAttr string) (*time.Location, bool) {
+	name := it.Str(zoneAttr)
+	if name == "" {
+		return nil, true
+	}
+	zone, err := LoadZone(name)
+	return zone, err == nil
+}
+
 // CompactDate returns the date of a reading as keys, exdate and rdate have it: YYYYMMDD.
 func CompactDate(reading time.Time) string {
 	if !hasFourDigits(reading.Year()) {

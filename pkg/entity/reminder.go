@@ -45,6 +45,10 @@ func Reminder() *Type {
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField,
 		),
+		Settle: func(before, patch, after Item) {
+			settleRule(patch, after, AttrTzid)
+			followZone(before, patch, after, AttrTzid)
+		},
 		Check:     checkReminder,
 		Derive:    func(w Write) { deriveReminder(w); deriveSequence(w) },
 		Index:     indexReminder,

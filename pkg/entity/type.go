@@ -16,6 +16,9 @@ type Type struct {
 	Plural   string // the path segment, such as tasks
 	Fields   []Field
 
+	// Settle gives fields that a patch has changed their one form, where that depends on other fields; nil for a type without
+	// such. What is not valid it leaves for Check.
+	Settle func(before, patch, after Item)
 	// Check returns what is wrong across fields; the fields themselves are checked before.
 	Check func(it Item) []FieldError
 	// Derive sets the attributes that follow from a write.

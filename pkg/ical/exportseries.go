@@ -106,9 +106,9 @@ func (d *Draft) synchronize(it entity.Item) error {
 		return nil
 	}
 	if last, ok := whole.Last(); ok {
-		d.RRule, err = endRule(rule, last.Start, it, entity.AttrStartTzid)
+		d.RRule = endRule(rule, last.Start, it, entity.AttrStartTzid).String()
 	}
-	return err
+	return nil
 }
 
 // addedDates returns the RDATEs that add an occurrence: not those beyond the end of the whole series, nor those that the
@@ -140,12 +140,6 @@ func addedDates(it entity.Item) ([]string, error) {
 	}), nil
 }
 
-// Forms of UNTIL (RFC 5545 §3.3.10).
-const (
-	untilInstant = "20060102T150405Z"
-	untilReading = "20060102T150405"
-)
-
 // foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.
 func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurrence.Series, error)) (string, error) {
 	rule, err := recurrence.Parse(it.Str(entity.AttrRRule))
@@ -158,7 +152,7 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 			return "", err
 		}
 	}
-	text := normalRule(rule, it.Bool(entity.AttrIsAllDay), zone)
+	text := rule.OfKind(it.Bool(entity.AttrIsAllDay), zone).String()
 	until, ended := it.Time(entity.AttrRRuleUntil)
 	if !ended {
 		return text, nil
@@ -174,20 +168,15 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 	if last, ok := whole.Last(); ok && !last.Start.After(until) {
 		return text, nil
 	}
-	return endRule(rule, until, it, zoneAttr)
+	return endRule(rule, until, it, zoneAttr).String(), nil
 }
 
 // endRule returns the rule ending with an occurrence at that instant, whatever ended it before.
-func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr string) (string, error) {
-	layout := untilInstant // UNTIL is of the same kind as DTSTART, in UTC where that has a zone
-	switch {
-	case it.Bool(entity.AttrIsAllDay):
-		layout = compactDate
-	case !it.Has(zoneAttr):
-		layout = untilReading
+func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr string) recurrence.Rule {
+	if it.Has(zoneAttr) {
+		return rule.WithUntilInstant(until)
 	}
-	ended, err := recurrence.Parse(rule.WithCount(0).String() + ";UNTIL=" + until.Format(layout))
-	return ended.String(), err
+	return rule.WithUntil(until, it.Bool(entity.AttrIsAllDay), nil)
 }
 
 // fromOccurrence turns a changed occurrence into a draft beside that of its series.

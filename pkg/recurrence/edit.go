@@ -25,7 +25,7 @@ func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 	}
 	last := time.Unix(r.until.lastReading(false), 0).UTC()
 	if r.until.kind == untilUTC && zone != nil {
-		last = wallclock.Wall(last, zone)
+		last = wallclock.Latest(last, zone)
 	}
 	return last, true
 }
@@ -33,18 +33,37 @@ func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 // WithUntil returns the rule ending with a reading, whatever ended it before, in the form that RFC 5545 §3.3.10 asks for: a
 // date for whole days, an instant in UTC where there is a zone, else a local time. Readings end with the year 9999.
 func (r Rule) WithUntil(last time.Time, allDay bool, zone *time.Location) Rule {
-	r = r.WithCount(0)
-	r.given |= partUntil
 	at := max(firstWall, min(last.Unix(), finalWall))
 	switch {
 	case allDay:
-		r.until = until{untilDate, alignDown(at, 0, daySeconds)}
+		return r.endedBy(until{untilDate, alignDown(at, 0, daySeconds)})
 	case zone == nil:
-		r.until = until{untilLocal, at}
-	default:
-		r.until = until{untilUTC, max(firstWall, min(wallclock.Of(zone).Instant(at), finalWall))}
+		return r.endedBy(until{untilLocal, at})
 	}
+	return r.WithUntilInstant(wallclock.Resolve(time.Unix(at, 0), zone))
+}
+
+// WithUntilInstant returns the rule of a series with a zone ending with an instant, whatever ended it before.
+func (r Rule) WithUntilInstant(last time.Time) Rule {
+	return r.endedBy(until{untilUTC, max(firstWall, min(last.Unix(), finalWall))})
+}
+
+func (r Rule) endedBy(end until) Rule {
+	r = r.WithCount(0)
+	r.given |= partUntil
+	r.until = end
 	return r
+}
+
+// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 asks for: see [Rule.WithUntil]. One that has this
+// form already stays to the second.
+func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
+	last, ends := r.UntilReading(zone)
+	switch {
+	case !ends, allDay && r.until.kind == untilDate, !allDay && zone != nil && r.until.kind == untilUTC:
+		return r
+	}
+	return r.WithUntil(last, allDay, zone)
 }
 
 // Gives reports whether a series that starts at the reading has its start by the rule: COUNT and UNTIL aside, and with what

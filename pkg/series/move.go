@@ -91,7 +91,7 @@ func (m *move) reading(end time.Time) time.Time {
 	if m.from.zone == nil {
 		return end
 	}
-	return entity.Wall(end, m.from.zone)
+	return entity.LatestWall(end, m.from.zone)
 }
 
 // instant is an end of the moved series as it is stored.

@@ -15,3 +15,18 @@ func Wall(instant time.Time, location *time.Location) time.Time {
 	seconds, fraction := instant.Unix(), int64(instant.Nanosecond())
 	return time.Unix(Of(location).Wall(seconds), fraction).UTC()
 }
+
+// Latest returns the last reading that a clock in the zone has shown by the instant: while a fall-back repeats readings, the
+// last of those that are repeated.
+func Latest(instant time.Time, location *time.Location) time.Time {
+	zone, seconds := Of(location), instant.Unix()
+	span := zone.At(seconds)
+	reading := time.Unix(seconds+span.Offset, int64(instant.Nanosecond())).UTC()
+	if span.Start == Never {
+		return reading
+	}
+	if last := time.Unix(span.Start-1+zone.At(span.Start-1).Offset, 0).UTC(); last.After(reading) {
+		return last
+	}
+	return reading
+}

@@ -121,3 +121,35 @@ func BenchmarkInstant(b *testing.B) {
 		zone.Instant(wall)
 	}
 }
+
+func TestTheLatestReadingIsThatOfTheFirstPass(t *testing.T) {
+	t.Parallel()
+	utc := func(text string) time.Time {
+		at, err := time.Parse("2006-01-02T15:04:05", text)
+		require.NoError(t, err)
+		return at
+	}
+	for _, c := range []struct{ zone, instant, want string }{
+		{"America/New_York", "2025-11-02T05:59:59", "2025-11-02T01:59:59"},
+		{"America/New_York", "2025-11-02T06:00:00", "2025-11-02T01:59:59"},
+		{"America/New_York", "2025-11-02T06:30:00", "2025-11-02T01:59:59"},
+		{"America/New_York", "2025-11-02T07:00:00", "2025-11-02T02:00:00"},
+		{"America/New_York", "2025-03-09T07:10:00", "2025-03-09T03:10:00"},
+		{"Australia/Lord_Howe", "2025-04-05T15:10:00", "2025-04-06T01:59:59"},
+		{"Asia/Kolkata", "2025-04-05T15:10:00", "2025-04-05T20:40:00"},
+		{"UTC", "2025-04-05T15:10:00", "2025-04-05T15:10:00"},
+	} {
+		require.Equal(t, utc(c.want), wallclock.Latest(utc(c.instant), load(t, c.zone)), c.zone+" "+c.instant)
+	}
+	for _, name := range places {
+		location := load(t, name)
+		latest := time.Time{}
+		for at := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2013; at = at.Add(30 * time.Minute) {
+			if shown := wallclock.Wall(at, location); shown.After(latest) {
+				latest = shown
+			}
+			got := wallclock.Latest(at, location)
+			require.True(t, !got.Before(latest) && got.Sub(latest) < 30*time.Minute, "%s at %s: %s, not about %s", name, at, got, latest)
+		}
+	}
+}
