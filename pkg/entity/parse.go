@@ -106,6 +106,12 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 		errs.at(pointer, "must be a list of whole numbers")
 	case Tags:
 		if tags, ok := parseList(raw, parseText); ok {
+			for _, tag := range tags {
+				if wrong := CheckLine(tag); wrong != "" {
+					errs.at(pointer, "each %s", wrong)
+					return nil
+				}
+			}
 			return Strings(tags...)
 		}
 		errs.at(pointer, "must be a list of texts")
@@ -134,8 +140,15 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 	return nil
 }
 
+// parseText also refuses characters that do not belong into such a text. It looks at what is sent and not at the whole
+// item, so that an item with an older text can still be edited elsewhere.
 func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
+	wrong := ""
 	switch f.Kind {
+	case Text:
+		wrong = CheckLine(s)
+	case Markdown:
+		wrong = CheckMarkdown(s)
 	case Instant:
 		text, ok := parseRFC3339(s)
 		if !ok {
@@ -150,6 +163,10 @@ func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
 			return nil
 		}
 		return String(hex)
+	}
+	if wrong != "" {
+		errs.at(pointer, "%s", wrong)
+		return nil
 	}
 	return String(s)
 }

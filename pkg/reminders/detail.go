@@ -31,7 +31,7 @@ type Notify struct {
 func (f fence) detail() ReminderDue {
 	return ReminderDue{
 		DeliveryID: f.delivery, UserID: f.user, OccurredAt: entity.FormatInstant(f.firedAt),
-		ItemType: f.typ.Name, ItemID: f.id, Title: f.title,
+		ItemType: f.typ.Name, ItemID: f.id, Title: entity.OneLine(f.title), // it may be older than the rule
 		OccurrenceUtc: entity.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: entity.FormatInstant(f.at), OffsetMinutes: f.offset,
 		Notify: Notify{f.browser, f.sound},
 	}

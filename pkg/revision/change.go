@@ -80,6 +80,8 @@ func (r *Repository[S]) checkMessage(v *Violations, message string) {
 	switch {
 	case !utf8.ValidString(message):
 		v.Add(RuleMessageText, "", pointer, "must be valid UTF-8")
+	case entity.CheckLine(message) != "":
+		v.Add(RuleMessageText, "", pointer, "%s", entity.CheckLine(message))
 	case message == "" && r.shape.MessageRequired:
 		v.Add(RuleMessageMissing, "", pointer, "must say what the revision is for")
 	case utf8.RuneCountInString(message) > maxMessage:

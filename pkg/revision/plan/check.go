@@ -75,6 +75,11 @@ func (c *checker) checkTodo(at string, order int, t *Todo) {
 	if !utf8.ValidString(t.Notes) || len(t.Notes) > maxNotes {
 		c.Add(RuleNotes, subject, at+"/notes", "must be valid UTF-8 of at most %d bytes", maxNotes)
 	}
+	if old := c.before.todo(t.ActionID); old < 0 || c.before.Todos[old].Notes != t.Notes {
+		if wrong := entity.CheckMarkdown(t.Notes); wrong != "" {
+			c.Add(RuleNotes, subject, at+"/notes", "%s", wrong)
+		}
+	}
 	t.CompletedAt = t.CompletedAt.UTC().Truncate(time.Second)
 	if t.Done() && (t.CompletedAt.After(c.now) || t.CompletedAt.Year() < 1900) {
 		c.Add(RuleCompletedAt, subject, at+"/completedAt", "must be an instant that has passed")
@@ -109,6 +114,9 @@ func (c *checker) checkBlock(at string, b *Block) {
 	if !utf8.ValidString(b.Title) || utf8.RuneCountInString(b.Title) > maxTitle {
 		c.Add(RuleBlockTitle, subject, at+"/title", "must be valid UTF-8 of at most %d characters", maxTitle)
 	}
+	if wrong := entity.CheckLine(b.Title); wrong != "" && !c.hadTitle(b) {
+		c.Add(RuleBlockTitle, subject, at+"/title", "%s", wrong)
+	}
 	b.StartTimeIso, b.EndTimeIso = b.StartTimeIso.UTC().Truncate(time.Second), b.EndTimeIso.UTC().Truncate(time.Second)
 	// The day begins 14 hours earlier on one side of the world and ends 12 hours later on the other.
 	first, last := c.day.Add(-14*time.Hour), c.day.Add(36*time.Hour)
@@ -122,6 +130,11 @@ func (c *checker) checkBlock(at string, b *Block) {
 	case length > maxBlock:
 		c.Add(RuleBlockLength, subject, at+"/endTimeIso", "must be at most 24 hours after the start")
 	}
+}
+
+// hadTitle reports whether the parent revision's block has the title, too.
+func (c *checker) hadTitle(b *Block) bool {
+	return slices.ContainsFunc(c.before.Blocks, func(old Block) bool { return old.BlockID == b.BlockID && old.Title == b.Title })
 }
 
 func (c *checker) checkBlockID(at string, b *Block) {

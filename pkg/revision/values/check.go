@@ -74,7 +74,7 @@ func (c *checker) checkNode(i int, n *Node) {
 		return
 	}
 	c.checkIdentity(at, n, was)
-	c.checkText(at, n)
+	c.checkText(at, n, was)
 	for _, instant := range []*time.Time{&n.CreatedAt, &n.CompletedAt, &n.DeletedAt} {
 		*instant = instant.UTC().Truncate(time.Second) // as everything is stored
 	}
@@ -122,7 +122,19 @@ func (c *checker) checkIdentity(at place, n, was *Node) {
 	c.Add(RuleNodeID, n.NodeID, at("nodeId"), "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
 }
 
-func (c *checker) checkText(at place, n *Node) {
+// checkText looks at a node's texts. Characters are looked at only where a text differs from the parent's, so that an older
+// one does not keep the tree from being edited elsewhere.
+func (c *checker) checkText(at place, n, was *Node) {
+	if was == nil || n.Title != was.Title {
+		if wrong := entity.CheckLine(n.Title); wrong != "" {
+			c.Add(RuleText, n.NodeID, at("title"), "%s", wrong)
+		}
+	}
+	if was == nil || n.Notes != was.Notes {
+		if wrong := entity.CheckMarkdown(n.Notes); wrong != "" {
+			c.Add(RuleText, n.NodeID, at("notes"), "%s", wrong)
+		}
+	}
 	switch {
 	case !utf8.ValidString(n.Title):
 		c.Add(RuleText, n.NodeID, at("title"), "must be valid UTF-8")
