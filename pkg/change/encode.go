@@ -63,7 +63,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	dst = append(dst, `,"SequenceNumber":`...)
 	dst = appendString(dst, r.Sequence)
 	dst = append(dst, `,"SizeBytes":`...)
-	dst = strconv.AppendInt(dst, int64(sizeOf(r.Key.Item())+sizeOf(r.New)+sizeOf(r.Old)), 10)
+	dst = strconv.AppendInt(dst, int64(entity.Size(r.Key.Item())+entity.Size(r.New)+entity.Size(r.Old)), 10)
 	dst = append(dst, `,"StreamViewType":"`+streamViewType+`"}`...)
 	if r.Expired {
 		dst = append(dst, `,"userIdentity":{"type":"`+identityService+`","principalId":"`+identityPrincipal+`"}`...)

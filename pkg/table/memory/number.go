@@ -114,16 +114,6 @@ func compareNumbers(a, b entity.Number) int {
 	return strings.Compare(xFraction, yFraction)
 }
 
-// numberSize is DynamoDB's size of a canonical number: a byte for two digits, one more, and one for the sign.
-func numberSize(n entity.Number) int {
-	digits := len(n)
-	size := 1
-	if strings.HasPrefix(string(n), "-") {
-		digits, size = digits-1, 2
-	}
-	return size + (digits+1)/2
-}
-
 // clip keeps an error message short whatever was sent.
 func clip(s string) string {
 	const limit = 64

@@ -30,7 +30,7 @@ func (r *row) image() entity.Item {
 
 // newRow makes a row of an admitted item, which it keeps.
 func (s *Store) newRow(item entity.Item) (*row, error) {
-	r := &row{item: item, size: itemSize(item)}
+	r := &row{item: item, size: entity.Size(item)}
 	if s.witnessed {
 		r.witness = item.Clone()
 	}

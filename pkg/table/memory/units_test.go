@@ -36,6 +36,19 @@ func linked(item entity.Item, sk string) entity.Item {
 	return item
 }
 
+// 250 numbers of which each ends with zeros: with the zeros they would be more than a kilobyte.
+func TestZerosAtTheEndsOfNumbersAreNotCharged(t *testing.T) {
+	t.Parallel()
+	m := &meter{}
+	b := setup(t, memory.Options{Observer: m.observe})
+	numbers := entity.List{}
+	for range 250 {
+		numbers = append(numbers, entity.Number("150000"))
+	}
+	b.put("a", entity.Item{"n": numbers})
+	b.InDelta(1, m.take()[0].WriteUnits, 0)
+}
+
 func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 	t.Parallel()
 	type units = map[entity.Index]float64
