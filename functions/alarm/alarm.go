@@ -105,7 +105,7 @@ func All() []Alarm {
 			out = append(out, Alarm{
 				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked, Of: []Subject{{metric.ByConsumer, c}},
 				Statistic: Sum, Above: 0, Period: quick, Periods: 1,
-				Says: "A record can never be processed by " + c + " as it is; it is kept.",
+				Says: "A record can never be processed by " + c + " as it is and is kept; or it waits for a later release.",
 			})
 		}
 	}

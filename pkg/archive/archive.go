@@ -97,3 +97,12 @@ func get(ctx context.Context, store table.Reader, key entity.Key) (entity.Item, 
 	}
 	return row, nil
 }
+
+// getCold reads the row that names an item's cold copy.
+func getCold(ctx context.Context, store table.Reader, user, itemID string) (entity.Item, error) {
+	cold, err := get(ctx, store, entity.ColdKey(user, itemID))
+	if err != nil {
+		return nil, err
+	}
+	return cold, entity.CheckForm(cold, entity.AttrForm)
+}

@@ -98,11 +98,12 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it entit
 	cold.SetTime(attrExpiresAt, at)
 	err = c.Store.Transact(ctx,
 		table.Update{Key: it.Key(), Set: entity.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
-		table.Put{Item: cold},
+		table.Put{Item: cold, If: table.OrNoRow(table.Missing(entity.AttrForm))},
 	)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		return false, nil
+		row, _ := failed.At(1)
+		return false, entity.CheckForm(row.Old, entity.AttrForm)
 	}
 	if err != nil {
 		return false, fmt.Errorf("let %s expire: %w", it.Key(), err)
@@ -132,10 +133,15 @@ func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
 	}
 	err := c.Store.Delete(ctx, table.Delete{
 		Key: entity.ColdKey(ch.User, ch.Ref.ID),
-		If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old))),
+		If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old)), table.Missing(entity.AttrForm)),
 	})
 	var failed *table.ConditionError
-	if err != nil && !errors.As(err, &failed) {
+	switch {
+	case errors.As(err, &failed):
+		if err := entity.CheckForm(failed.Failures[0].Old, entity.AttrForm); err != nil {
+			return err
+		}
+	case err != nil:
 		return fmt.Errorf("delete cold row: %w", err)
 	}
 	// No row names that version now, and none ever will: the item is past it.
@@ -144,7 +150,7 @@ func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
 
 // dropUnnamed removes a copy of a version the item is past, unless the cold row names it.
 func (c *Consumer) dropUnnamed(ctx context.Context, user, itemID string, version int64) error {
-	cold, err := get(ctx, c.Store, entity.ColdKey(user, itemID))
+	cold, err := getCold(ctx, c.Store, user, itemID)
 	if err != nil || cold.Int(entity.AttrVersion) == version {
 		return err
 	}

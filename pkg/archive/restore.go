@@ -129,7 +129,7 @@ func (a *Archive) plan(ctx context.Context, t *entity.Type, user string, key ent
 }
 
 func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID string) (restoration, error) {
-	cold, err := get(ctx, a.Store, entity.ColdKey(user, itemID))
+	cold, err := getCold(ctx, a.Store, user, itemID)
 	if err != nil {
 		return restoration{}, err
 	}

@@ -30,6 +30,9 @@ const timerPage = 1000
 
 // Check returns what is wrong with an item's end, cold copy and timer. Without an object store it believes the rows.
 func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
+	if faults := ofLaterRelease(r.Cold); faults != nil {
+		return faults, nil
+	}
 	faults, object := checkCopy(r)
 	if object != "" && c.Copies != nil {
 		if _, err := New(c.Config).read(ctx, object); err != nil {
@@ -40,6 +43,14 @@ func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 		}
 	}
 	return append(faults, checkTimers(r)...), nil
+}
+
+// ofLaterRelease names a cold row of which it is not known what it says.
+func ofLaterRelease(cold entity.Item) []Fault {
+	if err := entity.CheckForm(cold, entity.AttrForm); err != nil {
+		return []Fault{{cold.Key().String(), err.Error(), "verified by that release"}}
+	}
+	return nil
 }
 
 // isBadCopy tells a copy that is missing or spoilt from a store that does not answer.
@@ -134,7 +145,7 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 			return r, err
 		}
 	}
-	return r, nil
+	return r, entity.CheckForm(r.Cold, entity.AttrForm)
 }
 
 // Mend puts right what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the copy

@@ -63,6 +63,8 @@ type Config struct {
 // Counts is what became of one batch at one consumer: Records = Done + Parked + Unfinished.
 type Counts struct {
 	Records, Done, Parked, Unfinished int
+	// Newer counts what of Unfinished asks for a row that a later release wrote: it waits for that release.
+	Newer int
 	// Already counts what of Done had been done before, as far as the consumer can tell.
 	Already int
 	// Retried counts attempts that failed, each record as often as it did.

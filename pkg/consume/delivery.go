@@ -236,6 +236,9 @@ func (d *delivery) counts() Counts {
 			}
 		default:
 			c.Unfinished++
+			if errors.Is(p.last, entity.ErrNewerForm) {
+				c.Newer++
+			}
 		}
 	}
 	return c

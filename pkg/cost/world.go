@@ -198,7 +198,7 @@ func (w *world) consumer(name, function string) (change.Consumer, error) {
 // observe counts as the functions do after each batch.
 func (w *world) observe(consumer string, n consume.Counts) {
 	w.count(metric.ByConsumer, consumer, metric.Values{
-		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
+		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
 		metric.RecordAge: 0.25, // virtual time stands still meanwhile
 	}, w.meters[consumer].Take())

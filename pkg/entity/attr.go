@@ -81,6 +81,7 @@ const (
 	AttrStatsVersion = "statsVersion"
 	AttrStatsHold    = "statsHold"
 	AttrStatsLast    = "statsLast"
+	AttrStatsForm    = "statsForm"
 	AttrStatsWritten = "statsWritten"
 	// AttrZoneSetAt is the time of the last change of defaultTzid: floating times moved then.
 	AttrZoneSetAt = "zoneSetAt"

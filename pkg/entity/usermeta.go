@@ -21,6 +21,7 @@ func UserMeta() *Type {
 			{Name: AttrStatsVersion, Kind: Integer, Origin: Hidden, Doc: "Optimistic lock of the statistics, apart from version."},
 			{Name: AttrStatsHold, Kind: Object, Origin: Hidden, Doc: "A repair's hold on the statistics."},
 			{Name: AttrStatsLast, Kind: Object, Origin: Hidden, Doc: "The last entry of the statistics' ledger, which its own row may still lack."},
+			{Name: AttrStatsForm, Kind: Integer, Origin: Hidden, Doc: "The form of the statistics' bookkeeping; 1 if it is absent."},
 			{Name: AttrStatsWritten, Kind: Flag, Origin: Hidden, Doc: "The statistics were the last to write the row: whoever waits for the user's settings need not look."},
 			{Name: AttrZoneSetAt, Kind: Instant, Origin: Hidden, Doc: "When defaultTzid last changed."},
 			{Name: AttrVersion, Kind: Integer, Origin: FromServer, Required: true, Doc: "Grows by one with every change by the user; 0 until the first."},

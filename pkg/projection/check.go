@@ -55,6 +55,9 @@ func (p *Projection) Contributes(t *entity.Type, it entity.Item) bool {
 func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
+	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // it is not known what it says
+		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
+	}
 	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference
 		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.checkRows(e, "")...)
 	}
@@ -210,11 +213,14 @@ func (t *Tally) sum(row entity.Item) entity.Map {
 // Check returns what is wrong with the row that holds the sum; nil is a user's who has none. A text that is too great
 // cannot be told from that of an item that is gone.
 func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
+	key := t.spec.Target(user)
+	if err := t.spec.checkForm(row); err != nil {
+		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
+	}
 	want, is := entity.Item(t.sum(row)), row.Map(t.spec.SumAttr)
 	if is == nil {
 		is = entity.Item(t.spec.Empty())
 	}
-	key := t.spec.Target(user)
 	var faults []Fault
 	for _, name := range namesOf(want, is) {
 		if !entity.Equal(is[name], want[name]) {

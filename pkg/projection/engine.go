@@ -180,6 +180,10 @@ func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.Condi
 		if !ok {
 			continue
 		}
+		if err := entity.CheckForm(failure.Old, entity.AttrForm); err != nil {
+			m.state, m.err = retry, err
+			continue
+		}
 		m.replan(failure.Old)
 		if m.state != done {
 			continue
@@ -216,7 +220,7 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]e
 	return targets, nil
 }
 
-// dropHeld leaves the moves of users whose sums a repair holds for later.
+// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later.
 func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*move {
 	spec := c.projection.shape.target()
 	if spec == nil {
@@ -224,6 +228,10 @@ func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*mo
 	}
 	var free []*move
 	for _, m := range moves {
+		if err := spec.checkForm(targets[m.user]); err != nil {
+			m.state, m.err = retry, err
+			continue
+		}
 		if spec.held(targets[m.user], c.now()) {
 			m.state, m.err = retry, errHeld
 			continue
@@ -284,6 +292,9 @@ func (c *Consumer) joinFacts(ctx context.Context, m *move, target entity.Item) e
 	for range maxRounds {
 		if target != nil && spec.knows(target, m.facts) {
 			return nil
+		}
+		if err := spec.checkForm(target); err != nil {
+			return err
 		}
 		if spec.held(target, c.now()) {
 			return errHeld

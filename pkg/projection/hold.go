@@ -61,6 +61,9 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 		if h.row, err = c.get(ctx, spec.Target(user)); err != nil {
 			return nil, err
 		}
+		if err := spec.checkForm(h.row); err != nil {
+			return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, err)
+		}
 		if spec.held(h.row, c.now()) && h.row.Map(spec.HoldAttr).Str(holdOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrHeld)
 		}
@@ -85,6 +88,9 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 // contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers then,
 // and the item cannot be older.
 func (h *Hold) Mend(ctx context.Context, e Evidence) error {
+	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
+		return err
+	}
 	m := h.c.projection.repair(e)
 	h.tally.add(m.to)
 	if m.isRight {

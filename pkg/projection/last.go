@@ -51,11 +51,12 @@ func (e entry) isIn(row entity.Item) bool { return row != nil && row.Int(attrVer
 func (c *Consumer) keep(ctx context.Context, e entry) error {
 	m := move{user: e.user, ref: entity.Ref{ID: e.item}, version: e.version, to: e.contribution}
 	err := c.store.Put(ctx, table.Put{
-		Item: c.projection.ledgerRow(&m, c.now()), If: table.OrNoRow(table.Less(attrVersion, entity.Int(e.version))),
+		Item: c.projection.ledgerRow(&m, c.now()),
+		If:   table.OrNoRow(table.Less(attrVersion, entity.Int(e.version)), firstForm),
 	})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		return nil
+		return entity.CheckForm(failed.Failures[0].Old, entity.AttrForm)
 	}
 	if err != nil {
 		return fmt.Errorf("put ledger row of %s: %w", e.item, err)
@@ -85,6 +86,10 @@ func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item)
 	waiting := map[string]error{}
 	for _, key := range keys {
 		e := entries[key]
+		if err := entity.CheckForm(rows[key], entity.AttrForm); err != nil {
+			waiting[e.user] = err
+			continue
+		}
 		if e.isIn(rows[key]) {
 			continue
 		}
@@ -140,6 +145,9 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 		return false, err
 	}
 	target := targets[m.user]
+	if err := spec.checkForm(target); err != nil {
+		return false, err
+	}
 	if spec.held(target, c.now()) {
 		return false, errHeld
 	}
@@ -171,6 +179,11 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (
 	rows, err := c.readRows(ctx, keys)
 	if err != nil {
 		return nil, false, err
+	}
+	for _, row := range rows {
+		if err := entity.CheckForm(row, entity.AttrForm); err != nil {
+			return nil, false, err
+		}
 	}
 	if hasLast && !last.isIn(rows[lastKey]) {
 		_, err := c.keepOrDrop(ctx, last, target, rows[lastKey])

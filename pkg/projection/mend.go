@@ -75,6 +75,9 @@ func (c *Consumer) MendRows(ctx context.Context, of []Evidence) error {
 // mendOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted into one
 // transaction.
 func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
+	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
+		return false, err
+	}
 	m := c.projection.repair(e)
 	surplus, missing := c.projection.rowsToMend(e, m)
 	edges := append(slices.Clone(surplus), missing...)

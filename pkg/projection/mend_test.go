@@ -111,7 +111,10 @@ func repairing(damage func(*scene), later string, workers func(s *scene, now, la
 			if err := s.mend(context.Background(), s.store, "note_1"); err != nil {
 				return err
 			}
-			return s.recount()
+			if err := s.recount(); err != nil {
+				return err
+			}
+			return s.late()
 		}
 		return w
 	}

@@ -68,17 +68,21 @@ func (s state) verdict() change.Verdict {
 	}
 }
 
+// firstForm is the form of the rows that may be changed without having been read.
+var firstForm = table.Missing(entity.AttrForm)
+
 // condition is what the ledger row must be for the move to be applied as planned.
 func (m *move) condition() table.Condition {
 	if m.present {
 		if m.row == nil {
 			return table.NotExists()
 		}
-		return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]))
+		return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]), firstForm)
 	}
 	tests := []table.Test{
 		table.Less(attrVersion, entity.Int(m.version)),
 		table.Equal(attrContribution, entity.String(m.from)),
+		firstForm,
 	}
 	if m.from == "" && !m.aged {
 		return table.OrNoRow(tests...)

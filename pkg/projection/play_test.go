@@ -163,6 +163,39 @@ func (s *scene) settle(size int) error {
 	return errors.New("records do not come to an end")
 }
 
+// late delivers each record once more by itself, and then, when tombstones are gone, what is new: one alone and two together.
+func (s *scene) late() error {
+	for _, c := range s.records {
+		s.apply(c)
+		if err := s.recount(); err != nil {
+			return fmt.Errorf("version %d of %s again: %w", c.Version, c.Ref.ID, err)
+		}
+	}
+	s.now = s.now.Add(31 * 24 * time.Hour)
+	s.store.Sweep(s.now, 100)
+	for _, ids := range [][]string{{"note_7"}, {"note_8", "note_9"}} {
+		var batch []change.Change
+		for _, id := range ids {
+			c := life(id, "new")[0]
+			c.Created = s.now
+			s.happened(c)
+			batch = append(batch, c)
+		}
+		s.apply(batch...)
+		if err := s.recount(); err != nil {
+			return fmt.Errorf("a month later: %w", err)
+		}
+	}
+	return nil
+}
+
+// apply delivers one batch, which has to be done.
+func (s *scene) apply(batch ...change.Change) {
+	for _, o := range s.consumer(s.store).Apply(context.Background(), batch) {
+		must(o.Err)
+	}
+}
+
 // notes are the user's notes by id, those that are gone as nil.
 func (s *scene) notes() map[string]entity.Item {
 	out := map[string]entity.Item{}

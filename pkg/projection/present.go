@@ -26,9 +26,13 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 	}
 	var open, past []*move
 	for _, m := range unsure {
-		if m.isPast(rows[m]) {
+		err := entity.CheckForm(rows[m], entity.AttrForm)
+		switch {
+		case err != nil:
+			m.state, m.err = retry, err
+		case m.isPast(rows[m]):
 			past = append(past, m)
-		} else {
+		default:
 			open = append(open, m)
 		}
 	}

@@ -35,6 +35,7 @@ func (s SumSpec) check() {
 		field{"NewTarget", s.NewTarget != nil}, field{"Empty", s.Empty != nil})
 	attributes := []struct{ field, name string }{
 		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"LastAttr", s.LastAttr},
+		{"FormAttr", s.FormAttr},
 	}
 	if s.WrittenAttr != "" {
 		attributes = append(attributes, struct{ field, name string }{"WrittenAttr", s.WrittenAttr})

@@ -31,6 +31,8 @@ type SumSpec struct {
 	WrittenAttr string
 	// LastAttr names the map attribute {item, v, c} with the ledger's last entry, see [entry].
 	LastAttr string
+	// FormAttr names the attribute with the form of all these, as [entity.AttrForm] is that of a row.
+	FormAttr string
 }
 
 // Amounts is what one image contributes to a sum. The zero Amounts is nothing.
@@ -58,7 +60,7 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Am
 		SumAttr: "sum", VersionAttr: "sumVersion",
 		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, name).Item() },
 		Empty:     func() entity.Map { return entity.Map{} },
-		HoldAttr:  "sumHold", LastAttr: "sumLast",
+		HoldAttr:  "sumHold", LastAttr: "sumLast", FormAttr: entity.AttrForm,
 	})
 }
 
@@ -156,6 +158,9 @@ func (s *SumSpec) knows(row entity.Item, f facts) bool {
 	}
 	return true
 }
+
+// checkForm returns an error for a row that a later release wrote.
+func (s *SumSpec) checkForm(row entity.Item) error { return entity.CheckForm(row, s.FormAttr) }
 
 // held reports whether a repair holds the sum.
 func (s *SumSpec) held(row entity.Item, now time.Time) bool {

@@ -36,6 +36,9 @@ func (c *Consumer) readCursor(ctx context.Context, key entity.Key) (cursor, erro
 	if err != nil || row == nil {
 		return cur, err
 	}
+	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
+		return cur, err
+	}
 	cur.revision = row.Int(attrRevision)
 	cur.itemType, cur.after = row.Str(attrItemType), row.Str(attrAfter)
 	cur.last, cur.done = row.Bool(attrLast), row.Bool(attrDone)

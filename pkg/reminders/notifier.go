@@ -34,6 +34,9 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
+		return err
+	}
 	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
 	if row.Str(attrState) == statePending {
 		if err := r.resume(ctx, row); err != nil {
@@ -53,6 +56,9 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 // Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as it
 // was read. Other rows are left alone; began says whether it was one.
 func (n *Notifier) Redrive(ctx context.Context, row entity.Item) (began bool, err error) {
+	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
+		return false, err
+	}
 	firedAt, ok := row.Time(attrFiredAt)
 	if row.Str(attrState) != statePending || ok && n.Now().Sub(firedAt) <= redriveAfter {
 		return false, nil

@@ -103,7 +103,9 @@ type State struct {
 // a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[entity.Key]entity.Item{}}
-	s.know(in.Fences)
+	if err := s.know(in.Fences); err != nil {
+		return nil, err
+	}
 	meta := in.Meta
 	if meta == nil {
 		meta = entity.NewUserMeta(in.User, time.Time{})

@@ -56,7 +56,9 @@ func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (
 	if err != nil {
 		return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
 	}
-	s.know(page.Items)
+	if err := s.know(page.Items); err != nil {
+		return snapshot{}, err
+	}
 	isWhole, absent := len(page.Next) == 0, map[entity.Key]bool{}
 	now := e.Now()
 	for range maxRounds {
@@ -82,15 +84,21 @@ func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (
 		if err != nil {
 			return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
 		}
-		s.know(rows)
+		if err := s.know(rows); err != nil {
+			return snapshot{}, err
+		}
 	}
 	return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), ErrRestless)
 }
 
-func (s snapshot) know(fences []entity.Item) {
+func (s snapshot) know(fences []entity.Item) error {
 	for _, row := range fences {
+		if err := entity.CheckForm(row, entity.AttrForm); err != nil {
+			return err
+		}
 		s.fences[row.Key()] = row
 	}
+	return nil
 }
 
 // reckon returns the dues that decide about the offsets; others may be among them.

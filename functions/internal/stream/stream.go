@@ -75,7 +75,7 @@ func (c Config) checkDeployment() error {
 // observe counts what became of the records, how old they were by then, and what the table was used for.
 func (c Config) observe(consumer string, n consume.Counts) {
 	values := metric.Values{
-		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked),
+		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
 	}
 	if !n.Oldest.IsZero() {

@@ -35,15 +35,14 @@ func ofProjections() []Mistake {
 		{"ledger-zero-group-left-out", "a folded group that nets to zero must still move v on", []Edit{{fold,
 			"if g.aged && g.from == \"\" {", "if g.from == g.to {\n\t\tg.state = done\n\t}\n\tif g.aged && g.from == \"\" {"}}},
 		{"ledger-present-not-guarded", "what was read decides only if it still stands", []Edit{{move,
-			"return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]))",
+			"return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]), firstForm)",
 			"return table.Exists()"}}},
 		{"sum-version-not-asked", "stats are written under statsVersion = :expected", []Edit{{sum,
 			"update.If = table.Exists(table.Equal(s.VersionAttr, row[s.VersionAttr]))", "update.If = table.Exists()"}}},
 		{"sum-latest-lowered", "latest-ever fields are maxima", []Edit{{sum,
 			"if text > total.Str(name) {\n\t\t\ttotal[name]", "if text != total.Str(name) {\n\t\t\ttotal[name]"}}},
 		{"sum-facts-of-done-forgotten", "latest-ever fields are joined also from a record that the ledger calls done", []Edit{{engine,
-			"for i, m := range moves {\n\t\tfailure, ok := failed.At(i)\n\t\tif !ok {\n\t\t\tcontinue\n\t\t}\n\t\tm.replan(failure.Old)\n\t\tif m.state != done {",
-			"for i, m := range moves {\n\t\tfailure, ok := failed.At(i)\n\t\tif !ok {\n\t\t\tcontinue\n\t\t}\n\t\tm.replan(failure.Old)\n\t\tif m.state != pending || m.state == pending {"}}},
+			"m.replan(failure.Old)\n\t\tif m.state != done {", "m.replan(failure.Old)\n\t\tif m.state != pending || m.state == pending {"}}},
 		{"sum-of-one-user-only", "several users share one transaction, each with a sum of their own", []Edit{{engine,
 			"if deltas[m.user] == nil {", "if len(users) > 0 && deltas[m.user] == nil {\n\t\t\tcontinue\n\t\t}\n\t\tif deltas[m.user] == nil {"}}},
 		{"hold-keeps-version", "taking and renewing a hold add to statsVersion", []Edit{{"pkg/projection/hold.go",
@@ -71,7 +70,7 @@ func ofSingles() []Mistake {
 		{"single-entry-left-out", "the entry stands in the sum's row, in one write with what it adds", []Edit{{last,
 			"update.Set[s.LastAttr] = e.value()", "e.value()"}}},
 		{"single-entry-over-later-row", "an entry goes into its row unless that has a later one", []Edit{{last,
-			"If: table.OrNoRow(table.Less(attrVersion, entity.Int(e.version))),", ""}}},
+			"If:   table.OrNoRow(table.Less(attrVersion, entity.Int(e.version)), firstForm),", ""}}},
 	}
 }
 

@@ -1,0 +1,49 @@
+package archive_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	task := w.create(entity.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
+	w.settle()
+	id := task.Str("taskId")
+	cold := entity.ColdKey(ann, id)
+	mark := func(form entity.Value) {
+		row := w.get(cold).Clone()
+		row.Set(entity.AttrForm, form)
+		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
+	}
+	mark(entity.Int(2))
+	before := w.get(cold)
+	left := w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
+	w.patch(entity.Task(), left, map[string]any{"status": "ARCHIVED"})
+	w.drain()
+	for _, c := range w.open {
+		if c.Key != task.Key() {
+			continue
+		}
+		outcome := w.consumer.Apply(t.Context(), []change.Change{c})[0]
+		require.Equal(t, change.Retry, outcome.Verdict)
+		require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
+	}
+	require.Equal(t, before, w.get(cold))
+	require.ErrorIs(t, w.consumer.Mend(t.Context(), ann, entity.Task(), id), entity.ErrNewerForm)
+	mark(nil)
+	w.settle()
+	require.EqualValues(t, 3, w.get(cold).Int("version"))
+	w.now = w.now.Add(60 * 24 * time.Hour)
+	w.store.Sweep(w.now, 0)
+	mark(entity.Int(2))
+	_, err := w.archive.Restore(t.Context(), entity.Task(), ann, id)
+	require.ErrorIs(t, err, entity.ErrNewerForm)
+}

@@ -1,0 +1,65 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// mark makes a row one of a later release, or takes that back.
+func (w *world) mark(row entity.Item, form entity.Value) {
+	marked := row.Clone()
+	marked.Set(entity.AttrForm, form)
+	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: marked}))
+}
+
+func TestAFenceOfALaterReleaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+	w.settle()
+	w.to(noon.Add(2 * time.Hour))
+	calls := w.scheduler.due(w.now)
+	require.Len(t, calls, 1)
+	require.NoError(t, w.notifier.Handle(t.Context(), calls[0]))
+	fences := w.rows(entity.FiredPrefix("mst_1"))
+	require.Len(t, fences, 1)
+	pending := fences[0].Clone()
+	pending["state"] = entity.String("pending")
+	w.mark(pending, entity.Int(2))
+	published := len(w.published())
+	require.ErrorIs(t, w.notifier.Handle(t.Context(), calls[0]), entity.ErrNewerForm)
+	_, err := w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("mst_1"))[0])
+	require.ErrorIs(t, err, entity.ErrNewerForm)
+	w.records()
+	w.set("mst_1", "reminderMinutes", entity.Ints(0, 5))
+	outcomes := w.consumer.Apply(t.Context(), w.records())
+	require.Equal(t, change.Retry, outcomes[0].Verdict)
+	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
+	require.Len(t, w.published(), published)
+	require.Equal(t, "pending", w.rows(entity.FiredPrefix("mst_1"))[0].Str("state"))
+}
+
+func TestACursorOfALaterReleaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	w.settle()
+	w.moveTo("Pacific/Apia")
+	records := w.records()
+	w.deliver(records...)
+	cursors := w.rows(entity.ItemPrefix(entity.RowZone))
+	require.Len(t, cursors, 1)
+	w.mark(cursors[0], entity.Int(2))
+	outcomes := w.consumer.Apply(t.Context(), records)
+	require.Equal(t, change.Retry, outcomes[0].Verdict)
+	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
+	w.mark(cursors[0], nil)
+	w.deliver(records...)
+}
