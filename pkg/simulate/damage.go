@@ -78,12 +78,16 @@ func (h *history) mend() (mended bool) {
 		remaining := int64(1)
 		for n := 0; n < maxRepairs && remaining > 0; n++ {
 			w := &worker{kind: repairing, name: "repair of " + user}
+			refused := int64(0)
 			h.run(h.start(w, func(ctx context.Context) {
 				sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 					h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+					if d.Remains && h.isRefusal(user, d) {
+						refused++
+					}
 					return nil
 				})
-				if remaining = sum.Remaining + sum.Unsettled; err != nil {
+				if remaining = sum.Remaining + sum.Unsettled - refused; err != nil {
 					h.violate("I10", user, "repair", "%v", err)
 				}
 			}, h.users...), -1)

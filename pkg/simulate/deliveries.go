@@ -84,6 +84,7 @@ func (h *history) countFence(it entity.Item, w want) {
 // published judges an event in the instant in which it reaches the bus.
 func (h *history) published(e bus.Event) {
 	if e.Type != reminders.DetailType {
+		h.announced(e)
 		return
 	}
 	var detail struct {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -88,6 +87,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 	}
 	h := newHistory(spec, tracing, c)
 	defer h.close()
+	h.crowd()
 	for h.step = 0; h.step < spec.Steps && h.violation == nil; h.step++ {
 		if slices.Contains(spec.Skip, h.step) {
 			continue
@@ -126,13 +126,14 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	h.archive = archive.New(archiving)
 	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock})
 	reminding := reminders.Config{
-		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: slog.New(slog.DiscardHandler),
+		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(), Observe: h.observed,
 	}
 	h.notifier = reminders.NewNotifier(reminding)
 	h.verifier = h.newVerifier(port, archiving, reminding)
 	h.openReaders([]change.Consumer{
 		projection.NewConsumer(stats.Projection(), port, h.clock),
 		projection.NewConsumer(links.Projection(), port, h.clock),
+		projection.NewConsumer(ownSum(), port, h.clock),
 		reminders.New(reminding),
 		archive.NewConsumer(archiving),
 	})
@@ -146,7 +147,7 @@ func (h *history) openReaders(consumers []change.Consumer) {
 		byName[c.Name()] = watched{c, h}
 		h.alone[c.Name()] = h.newLoop(byName[c.Name()])
 	}
-	for _, row := range eventsource.Deployment(h.registry) {
+	for _, row := range eventsource.Deployment(h.registry, ownName) {
 		groups := [][]string{row.Consumers}
 		if h.luck.apart {
 			groups = nil
@@ -166,8 +167,8 @@ func (h *history) openReaders(consumers []change.Consumer) {
 
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
-		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: slog.New(slog.DiscardHandler),
-		Now: h.clock, InTurn: true,
+		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.log(),
+		Now: h.clock, InTurn: true, Observe: h.counted,
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			h.call("loop", "wait") // others may go on meanwhile
 			return ctx.Err()

@@ -33,14 +33,18 @@ type known struct {
 	done    map[string]map[string]bool // by consumer: sequence numbers
 	left    []left
 	// forgotten are records that consumers never see, by consumer and sequence number.
-	forgotten map[string]bool
-	amounts   map[string]amounts // of contributions that were read before
+	forgotten  map[string]bool
+	happenings map[happening]*announcement
+	toTell     []*announcement          // in the order of what happened
+	deliveries map[string]*announcement // by delivery id
+	amounts    map[string]amounts       // of contributions that were read before
 }
 
 // shelf is what is known of one user.
 type shelf struct {
 	user    string
 	meta    entity.Item
+	own     entity.Item            // the row of the product's own sum
 	items   map[string]entity.Item // by id, entities of all kinds
 	ids     map[string][]string    // by type, all that there ever were, in the order of their making
 	ledgers map[string]map[string]entity.Item
@@ -65,7 +69,7 @@ type shelf struct {
 }
 
 func newKnown(users []string) *known {
-	k := &known{shelves: map[string]*shelf{}, forgotten: map[string]bool{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
+	k := &known{shelves: map[string]*shelf{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{}, deliveries: map[string]*announcement{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
@@ -138,6 +142,8 @@ func (h *history) take1(r *record) {
 		keep(s.timers, r.Key.SK, r.New)
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
+	case entity.RowSum:
+		s.own, s.moved = r.New, true
 	case entity.TypeUserMeta:
 		h.checkHold(s, r)
 		s.meta, s.moved = r.New, true
@@ -168,6 +174,7 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 			s.ids[ref.Type] = append(s.ids[ref.Type], ref.ID)
 		}
 	}
+	h.noteHappening(s, r, ref)
 	h.checkVersion(s, r, ref)
 	h.checkOrdered(s, r, ref)
 	if r.by == commanding {

@@ -30,6 +30,7 @@ type nature struct {
 	kinds         []string // what its users have
 	slow          bool     // days pass rather than hours
 	importing     bool     // calendars of other programs come in
+	crowd         int      // how many of something the first user has from the start; 0 for none
 	damaging      bool     // derived rows are lost or overwritten, and repaired
 }
 
@@ -63,6 +64,9 @@ func newLuck(seed uint64) *luck {
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
 		kinds:   allKinds, slow: l.one(3), damaging: l.one(4), importing: l.one(3),
+	}
+	if l.one(16) {
+		l.crowd = pick(l, 60, 60, 110, 210)
 	}
 	eve := eves[l.IntN(len(eves))]
 	l.begin, l.zone = eve.at, eve.zone

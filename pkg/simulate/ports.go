@@ -35,6 +35,9 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []entit
 	if f == failBefore {
 		return none, fmt.Errorf("%s: %w", op, h.storeError(op))
 	}
+	if w := h.current; w != nil && w.pest != nil {
+		w.pest()
+	}
 	v, err := do()
 	h.after(f)
 	if f == failAfter {
@@ -66,6 +69,9 @@ func (p storePort) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.It
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if w := p.h.current; w != nil && q.Index != entity.Base && w.kind != commanding {
+		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
+	}
 	return storeCall(p.h, "Query", nil, []entity.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
 }
 
@@ -133,7 +139,9 @@ func blobCall[T any](h *history, op, name string, do func() (T, error)) (T, erro
 func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
 	if w := p.h.current; w != nil && !w.dead && strings.HasPrefix(name, consume.ParkedPrefix) {
 		if err := w.mayPark(name, body); err != nil {
-			p.h.violate("I8", "", name, "was parked, and %v: %.300s", err, body)
+			if p.h.junk[name] = p.h.refusedRecord(name, body); !p.h.junk[name] {
+				p.h.violate("I8", "", name, "was parked, and %v: %.300s", err, body)
+			}
 		}
 		if w.junk != nil && bytes.Contains(body, w.junk) {
 			p.h.junk[name] = true

@@ -21,7 +21,7 @@ import (
 // newVerifier is the operators' check on the ports given: those of workers, or those under them.
 func (h *history) newVerifier(store table.Store, archiving archive.Config, reminding reminders.Config) *verify.Verifier {
 	return verify.New(verify.Config{
-		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection(), ownSum()},
 		Archive:   archive.NewConsumer(archiving),
 		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
 		Now: h.clock, NewOwner: h.newID, Grace: time.Second,
@@ -61,8 +61,8 @@ func (h *history) checkVerified() {
 		w := &worker{kind: repairing, name: "verification of " + user}
 		h.run(h.start(w, func(ctx context.Context) {
 			_, err := h.verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
-				isHold := d.Kind == verify.Statistics && h.known.shelves[user].meta.Has(entity.AttrStatsHold)
-				if d.Kind == verify.Exception || isHold {
+				isHold := d.Kind == verify.Statistics && h.known.shelves[user].isHeld()
+				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) {
 					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed
 				}
 				h.violate("I2", user, d.Key, "verify finds a %s that is %s and should be %s", d.Kind, d.Is, d.ShouldBe)
@@ -73,6 +73,16 @@ func (h *history) checkVerified() {
 			}
 		}, h.users...), -1)
 	}
+}
+
+// isRefusal says that a difference is about what no row of the product's own sum can hold.
+func (h *history) isRefusal(user string, d verify.Difference) bool {
+	for id, it := range h.known.shelves[user].items {
+		if isRefused(it) && d.Key == entity.LedgerKey(user, ownName, id).String() {
+			return true
+		}
+	}
+	return false
 }
 
 // Find implements [schedule.Lister].
@@ -101,13 +111,18 @@ func (s *schedules) Each(ctx context.Context, prefix string, visit func(name str
 	return ctx.Err()
 }
 
-// heldUntil is the end of the last hold that a repair has on a user's statistics; false if there is none in force.
+// heldUntil is the end of the last hold that a repair has on a user's sums; false if there is none in force.
 func (h *history) heldUntil() (until time.Time, held bool) {
 	for _, user := range h.users {
-		at, ok := h.known.shelves[user].meta.Map(entity.AttrStatsHold).Time("until")
-		if ok && at.After(h.now) && at.After(until) {
-			until, held = at, true
+		s := h.known.shelves[user]
+		for _, hold := range []entity.Item{s.meta.Map(entity.AttrStatsHold), s.own.Map(ownHold)} {
+			if at, ok := hold.Time("until"); ok && at.After(h.now) && at.After(until) {
+				until, held = at, true
+			}
 		}
 	}
 	return until, held
 }
+
+// isHeld says that a repair has, or had when it died, a hold on one of the user's sums.
+func (s *shelf) isHeld() bool { return s.meta.Has(entity.AttrStatsHold) || s.own.Has(ownHold) }

@@ -56,11 +56,14 @@ func (h *history) rest() {
 	for _, user := range h.users {
 		s := h.known.shelves[user]
 		h.checkTotals(s)
+		h.checkOwn(s, true)
+		h.checkListed(s)
 		h.checkClock(s)
 		h.checkDelivered(s)
 	}
 	h.checkSchedules()
 	h.checkCopies()
+	h.checkAnnounced()
 }
 
 // settle is one round: whatever can go on goes on. It reports whether anything did.

@@ -14,7 +14,12 @@ func (h *history) take() {
 	case n >= 100:
 		h.goWrong()
 	case n < 38:
-		h.begin(h.send(h.newRequest()))
+		r := h.newRequest()
+		h.begin(h.send(r))
+		if r.IdempotencyKey != "" && h.luck.misfortune(h) && h.luck.one(12) {
+			h.happened["request sent twice at once"]++
+			h.begin(h.send(r))
+		}
 	case n < 42 && len(h.requests) > 0:
 		h.sendAgain()
 	case n < 59:
@@ -54,12 +59,20 @@ func (h *history) take() {
 
 // goWrong is a step of what seldom happens.
 func (h *history) goWrong() {
-	switch n := h.luck.IntN(8); {
+	switch n := h.luck.IntN(16); {
+	case n < 2:
+		h.tug(h.users[h.luck.IntN(len(h.users))])
+	case n < 6:
+		h.pest()
+	case n < 7 && h.luck.one(12):
+		h.fidget()
+	case n < 7 && h.luck.crowd > 0:
+		h.moveHouse()
 	case !h.luck.misfortune(h):
 		h.pass(h.aWhile())
-	case n < 3:
+	case n < 11:
 		h.garble()
-	case n < 4:
+	case n < 13:
 		h.storm = 10 + h.luck.IntN(200)
 		h.happened["storm"]++
 		h.tell("a storm begins")

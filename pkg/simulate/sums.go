@@ -35,6 +35,7 @@ func (h *history) checkSums() {
 			continue
 		}
 		s.moved = false
+		h.checkOwn(s, false)
 		sum := map[string]int64{}
 		count := func(contribution string) {
 			for name, n := range h.amountsOf(contribution).Add {

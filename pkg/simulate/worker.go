@@ -48,6 +48,7 @@ type worker struct {
 	deadline int    // the call at which the time of the invocation is over; 0 for none
 	consumer string // whose turn it is, in a batch
 	cursed   *curse // what goes wrong for good in this delivery; nil for nothing
+	pest     func() // what happens at each of its calls of the store; nil for nothing
 	junk     []byte // a record in it that nobody can read
 	order    *order // what a command was told; nil for other work
 	// finished is told how the work ended, unless it crashed.
@@ -89,6 +90,9 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 // run lets a worker go on for a number of port calls, or to its end if that is negative.
 func (h *history) run(w *worker, calls int) {
 	former := h.current
+	if former != nil {
+		h.absorb(former) // what it wrote so far is its own
+	}
 	h.current, w.budget = w, calls
 	w.on.resume()
 	h.current = former

@@ -1,0 +1,126 @@
+package simulate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// happening names what the archive announces: what became of which item at which version.
+type happening struct {
+	user, kind, item string
+	version          int64
+}
+
+// announcement is what has to be said of it.
+type announcement struct {
+	happening
+	at     string
+	record *record
+	detail string // of the first event
+	told   int
+}
+
+// noteHappening takes in what a write of an entity is that the world is told of (docs/contracts.md): a task became ARCHIVED, an item
+// left the table, an item came back.
+func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
+	what := happening{user: s.user, item: ref.ID, version: r.New.Int(entity.AttrVersion)}
+	var at string
+	switch {
+	case r.Expired && h.registry.Named(ref.Type).Retention != nil:
+		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, entity.FormatInstant(r.Created)
+	case r.New.Has(entity.AttrRestoredAt) && r.New.Str(entity.AttrRestoredAt) != r.Old.Str(entity.AttrRestoredAt):
+		what.kind, at = archive.ItemRestored, r.New.Str(entity.AttrRestoredAt)
+	case ref.Type == entity.TypeTask && r.New.Str(entity.AttrStatus) == entity.StatusArchived && r.Old.Str(entity.AttrStatus) != entity.StatusArchived:
+		what.kind, at = archive.TaskArchived, r.New.Str(entity.AttrArchivedAt)
+	default:
+		return
+	}
+	if h.known.happenings[what] != nil {
+		h.violate("I6", s.user, ref.ID, "is %s at version %d a second time", what.kind, what.version)
+	}
+	a := &announcement{happening: what, at: at, record: r}
+	h.known.happenings[what] = a
+	h.known.toTell = append(h.known.toTell, a)
+}
+
+// announced judges an event of the archive in the instant in which it reaches the bus: it says what happened, says the same each
+// time, and has a delivery id that is no other's.
+func (h *history) announced(e bus.Event) {
+	var detail struct {
+		DeliveryID, UserID, OccurredAt, ItemType, ItemID string
+		Version                                          int64
+	}
+	if err := json.Unmarshal(e.Detail, &detail); err != nil {
+		h.violate("I6", "", string(e.Detail), "%v", err)
+		return
+	}
+	h.tell("  published %s %s", e.Type, e.Detail)
+	if h.current != nil && !h.current.users[detail.UserID] {
+		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")
+		return
+	}
+	a := h.known.happenings[happening{detail.UserID, e.Type, detail.ItemID, detail.Version}]
+	if a == nil || a.at != detail.OccurredAt || h.registry.OfID(a.item).Name != detail.ItemType {
+		h.violate("I6", detail.UserID, detail.ItemID, "%s at version %d at %s is announced, and did not happen", e.Type, detail.Version, detail.OccurredAt)
+		return
+	}
+	if other := h.known.deliveries[detail.DeliveryID]; other != nil && other != a {
+		h.violate("I6", a.user, a.item, "%s has the deliveryId of %s of %s at version %d", a.kind, other.kind, other.item, other.version)
+	}
+	h.known.deliveries[detail.DeliveryID] = a
+	if a.told++; a.told > 1 {
+		h.happened["archive event again"]++
+	}
+	if a.detail == "" {
+		a.detail = string(e.Detail)
+	}
+	if a.detail != string(e.Detail) {
+		h.violate("I6", a.user, a.item, "%s is announced as %s, and was as %s", a.kind, e.Detail, a.detail)
+	}
+	h.happened["event "+a.kind]++
+}
+
+// checkAnnounced: when all is quiet, the world was told of everything that happened.
+func (h *history) checkAnnounced() {
+	for _, a := range h.known.toTell {
+		if a.told == 0 && !h.known.forgotten[archive.Name+a.record.Sequence] {
+			h.violate("I6", a.user, a.item, "%s at version %d, and nobody was told", a.kind, a.version)
+		}
+	}
+}
+
+// listPage is so small that a list of cold copies has several pages.
+const listPage = 2
+
+// checkListed: the list of cold copies is what stands in the table.
+func (h *history) checkListed(s *shelf) {
+	var start table.Position
+	ids := slices.Sorted(maps.Keys(s.colds))
+	for {
+		page, next, err := h.archive.List(noContext, s.user, listPage, start)
+		if err != nil {
+			h.violate("I6", s.user, "list", "%v", err)
+			return
+		}
+		for _, c := range page {
+			if len(ids) == 0 || c.Ref.ID != ids[0] || c.Version != s.colds[c.Ref.ID].Int(entity.AttrVersion) {
+				h.violate("I6", s.user, c.Ref.ID, "is in the list of cold copies at version %d, want %v", c.Version, ids)
+				return
+			}
+			ids = ids[1:]
+		}
+		if len(next) == 0 {
+			break
+		}
+		start = next
+	}
+	if len(ids) > 0 {
+		h.violate("I6", s.user, ids[0], "is missing in the list of cold copies")
+	}
+}

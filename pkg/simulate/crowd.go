@@ -1,0 +1,105 @@
+package simulate
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+)
+
+// crowd gives the first user more of something than fits into one page of a walk, one transaction, or one call.
+func (h *history) crowd() {
+	if h.luck.crowd == 0 {
+		return
+	}
+	h.settling = true // nothing fails
+	defer func() { h.settling = false }()
+	h.happened["crowd"]++
+	user := h.users[0]
+	do := func(cmd command.Command, expected *int64) {
+		h.asked++
+		h.run(h.send(&request{name: "fill", Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}), -1)
+	}
+	kind := pick(h.luck, entity.TypeReminder, entity.TypeReminder, entity.TypeNote, entity.TypeMaster)
+	typ := h.registry.Named(kind)
+	at := h.now.Add(30 * time.Hour).Truncate(time.Minute)
+	switch kind {
+	case entity.TypeMaster:
+		do(command.CreateSeries{Fields: document(fmt.Sprintf(`{"title":"f","startUtc":%q,"reminderMinutes":[0],"rrule":"FREQ=DAILY"}`, at.Format(wallLayout)))}, nil)
+		id := h.known.shelves[user].ids[kind][0]
+		for i := range min(h.luck.crowd, most*maxHeld*maxAtOnce) {
+			version := int64(1)
+			day := at.AddDate(0, 0, i)
+			text := fmt.Sprintf(`{"startUtc":%q,"reminderMinutes":[%d]}`, day.Add(time.Hour).Format(wallLayout), i%3)
+			do(command.PutInstance{MasterID: id, Date: day.Format("20060102"), Fields: document(text)}, &version)
+		}
+	default:
+		for i := range h.luck.crowd {
+			text := fmt.Sprintf(`{"title":"f%d","body":"b"}`, i)
+			if kind == entity.TypeReminder {
+				text = fmt.Sprintf(`{"title":"f%d","triggerUtc":%q}`, i, at.Add(time.Duration(i%5)*time.Hour).Format(wallLayout))
+			}
+			do(command.Create{Type: typ, Fields: document(text)}, nil)
+		}
+		ids := h.known.shelves[user].ids[kind]
+		for i, id := range ids {
+			do(command.AddLink{Type: typ, ID: id, Target: entity.Ref{Type: kind, ID: ids[(i+1)%len(ids)]}}, nil)
+		}
+	}
+}
+
+// moveHouse has the first user of a crowd change zones, so that everything that floats is looked at.
+func (h *history) moveHouse() {
+	s := h.known.shelves[h.users[0]]
+	version := s.meta.Int(entity.AttrVersion)
+	zone := pick(h.luck, zoneNames...)
+	h.begin(h.send(&request{name: "settings " + zone, Request: command.Request{
+		User: s.user, Command: command.UpdateMe{Patch: document(fmt.Sprintf(`{"defaultTzid":%q}`, zone))}, ExpectedVersion: &version,
+	}}))
+}
+
+// manyMoves are more than a page of fences.
+const manyMoves = 205
+
+// fidget has a user move an event from minute to minute, so often that its fences are more than a page, and then back.
+func (h *history) fidget() {
+	h.settling = true
+	defer func() { h.settling = false }()
+	h.endAll()
+	user := h.users[h.luck.IntN(len(h.users))]
+	s, typ := h.known.shelves[user], h.registry.Named(entity.TypeEvent)
+	first := h.now.Add(time.Minute)
+	at := func(t time.Time) string {
+		return fmt.Sprintf(`"startUtc":%q,"startTzid":"UTC"`, t.Format(time.RFC3339))
+	}
+	h.asked++
+	h.run(h.send(&request{name: "create events", Request: command.Request{User: user, Command: command.Create{
+		Type: typ, Fields: document(fmt.Sprintf(`{"title":"m%d",%s,"reminderMinutes":[0]}`, h.asked, at(first))),
+	}}}), -1)
+	ids := s.ids[entity.TypeEvent]
+	if len(ids) == 0 {
+		return
+	}
+	id := ids[len(ids)-1]
+	h.happened["more than a page of fences"]++
+	move := func(to time.Time) {
+		version := s.items[id].Int(entity.AttrVersion)
+		h.run(h.send(&request{name: "update " + id, Request: command.Request{
+			User: user, ExpectedVersion: &version, Command: command.Update{Type: typ, ID: id, Patch: document("{" + at(to) + "}")},
+		}}), -1)
+		h.catchUp()
+	}
+	for range manyMoves {
+		if h.violation != nil || s.items[id] == nil {
+			return
+		}
+		h.now = h.now.Add(2 * time.Minute)
+		for _, name := range h.schedules.due() {
+			h.run(h.schedules.fire(name), -1)
+		}
+		move(h.now.Add(time.Minute))
+	}
+	move(first)
+	move(h.now.Add(time.Hour))
+}

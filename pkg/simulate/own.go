@@ -1,0 +1,124 @@
+package simulate
+
+import (
+	"strings"
+
+	"nexus/pkg/consume"
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+// ownName is a sum that a product keeps for itself, beside those of Nexus.
+const ownName = "counts"
+
+// Attributes of the row that holds it.
+const (
+	ownTotal = "sum"
+	ownHold  = "sumHold"
+	ownLast  = "sumLast"
+)
+
+// tooLong is a place in the state view that no key has room for.
+var tooLong = strings.Repeat("x", 2000)
+
+// ownSum counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no row
+// can hold.
+func ownSum() *projection.Projection {
+	return projection.NewOwnSum(ownName, "c1", func(t *entity.Type, it entity.Item) projection.Amounts {
+		if !t.HasCollection() {
+			return projection.Amounts{}
+		}
+		a := projection.Amounts{Add: map[string]int64{t.Name: 1, "titles": int64(len(it.Str(entity.AttrTitle)))}}
+		if t.Name == entity.TypeNote {
+			a.Max = map[string]string{"greatest": it.Str(entity.AttrTitle)}
+		}
+		if isRefused(it) {
+			a.Open = tooLong
+		}
+		return a
+	})
+}
+
+// isRefused says that no row can hold what the item contributes to the product's own sum.
+func isRefused(it entity.Item) bool { return strings.HasSuffix(it.Str(entity.AttrTitle), "7") }
+
+// refusedRecord says of a parked object whether it is one of the product's own sum that nothing can be done about; nobody takes it
+// up again.
+func (h *history) refusedRecord(name string, body []byte) bool {
+	if !strings.HasPrefix(name, consume.ParkedPrefix+ownName+"/") {
+		return false
+	}
+	parked, err := consume.ReadParked(body)
+	if err != nil {
+		return false
+	}
+	for _, rec := range h.stream.log {
+		if string(rec.payload()) == string(parked.Record) {
+			if !isRefused(rec.New) {
+				return false
+			}
+			h.happened["contribution that no row holds"]++
+			h.known.applied(ownName, rec.Sequence) // it is done with
+			return true
+		}
+	}
+	return false
+}
+
+// checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items says (I2). What
+// no row can hold counts with what its ledger row had before.
+func (h *history) checkOwn(s *shelf, settled bool) {
+	last := s.own.Map(ownLast)
+	sum := map[string]int64{}
+	count := func(contribution string) {
+		for name, n := range h.amountsOf(contribution).Add {
+			sum[name] += n
+		}
+	}
+	for id, row := range s.ledgers[ownName] {
+		if id != last.Str(ledgerItem) || row.Int(ledgerVersion) >= last.Int(ledgerVersion) {
+			count(row.Str(ledgerContribution))
+		}
+	}
+	if row := s.ledgers[ownName][last.Str(ledgerItem)]; row == nil || row.Int(ledgerVersion) < last.Int(ledgerVersion) {
+		count(last.Str(ledgerContribution))
+	}
+	h.compareOwn(s, "I1", sum)
+	if !settled {
+		return
+	}
+	clear(sum)
+	greatest := ""
+	for id, it := range s.items {
+		typ := h.registry.Named(it.Str(entity.AttrType))
+		switch {
+		case !typ.HasCollection():
+		case isRefused(it):
+			count(s.ledgers[ownName][id].Str(ledgerContribution))
+		default:
+			sum[typ.Name]++
+			sum["titles"] += int64(len(it.Str(entity.AttrTitle)))
+			if typ.Name == entity.TypeNote {
+				greatest = max(greatest, it.Str(entity.AttrTitle))
+			}
+		}
+	}
+	h.compareOwn(s, "I2", sum)
+	if s.own.Map(ownTotal).Str("greatest") < greatest {
+		h.violate("I2", s.user, "greatest", "is %q, and a note has %q", s.own.Map(ownTotal).Str("greatest"), greatest)
+	}
+}
+
+func (h *history) compareOwn(s *shelf, invariant string, want map[string]int64) {
+	kept := s.own.Map(ownTotal)
+	for name, n := range want {
+		if kept.Int(name) != n {
+			h.violate(invariant, s.user, ownName, "%s is %d, and the count comes to %d", name, kept.Int(name), n)
+		}
+	}
+	for name, v := range kept {
+		if n, isNumber := v.(entity.Number); isNumber && want[name] == 0 {
+			h.violate(invariant, s.user, ownName, "%s is %s, and the count comes to nothing", name, n)
+		}
+	}
+}
