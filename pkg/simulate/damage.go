@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -18,7 +19,11 @@ import (
 func (h *history) damage(user string) {
 	s := h.known.shelves[user]
 	var err error
-	switch h.luck.IntN(6) {
+	switch h.luck.IntN(16) {
+	default:
+		if err = h.distort(s); errors.Is(err, errNothing) {
+			return
+		}
 	case 0:
 		if !s.meta.Has(entity.AttrStats) {
 			return
@@ -47,8 +52,14 @@ func (h *history) damage(user string) {
 		h.violate("I10", user, "damage", "%v", err)
 	}
 	h.tell("somebody damages what %s has", user)
-	h.damaged[user], h.toMend[user] = true, true
+	h.hurt(user)
 	h.absorb(nil)
+}
+
+// hurt notes that something of a user's is wrong until a repair that begins after it has been through.
+func (h *history) hurt(user string) {
+	h.damaged[user], h.toMend[user] = true, true
+	h.hurts[user]++
 }
 
 func (h *history) loseRow(rows map[string]entity.Item) error {
@@ -70,6 +81,10 @@ const unattended = 11 * time.Minute
 func (h *history) mend() (mended bool) {
 	if len(h.toMend) > 0 {
 		h.now = h.now.Add(unattended)
+	}
+	if h.strayed {
+		mended, h.strayed = true, false
+		h.mendAll()
 	}
 	for _, user := range h.users {
 		if !h.toMend[user] {
@@ -104,4 +119,19 @@ func (h *history) mend() (mended bool) {
 		mended = true
 	}
 	return mended
+}
+
+// mendAll repairs everything of everybody: a schedule that says nothing is nobody's, and only found so.
+func (h *history) mendAll() {
+	h.happened["repair of everybody"]++
+	w := &worker{kind: repairing, name: "repair of everybody"}
+	h.run(h.start(w, func(ctx context.Context) {
+		_, err := h.verifier.Run(ctx, verify.Options{Repair: true}, func(d verify.Difference) error {
+			h.tell("  repair: %s %s %s is %s, should be %s", d.User, d.Kind, d.Key, d.Is, d.ShouldBe)
+			return nil
+		})
+		if err != nil {
+			h.violate("I10", "", "repair", "%v", err)
+		}
+	}, h.users...), -1)
 }

@@ -191,7 +191,7 @@ func (h *history) forget(rec *record, consumers []string) {
 	user := userOf(rec.Key)
 	h.happened["record that never comes back"]++
 	h.tell("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
-	h.damaged[user], h.toMend[user] = true, true
+	h.hurt(user)
 	for _, name := range consumers {
 		h.known.applied(name, rec.Sequence)
 		h.known.forgotten[name+rec.Sequence] = true

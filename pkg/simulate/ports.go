@@ -111,6 +111,23 @@ func (p storePort) Load(ctx context.Context, rows []entity.Item) error {
 	return err
 }
 
+// Walk implements [table.Walker]. The rows are those of the instant in which it begins.
+func (p storePort) Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error {
+	rows, err := storeCall(p.h, "Walk", nil, nil, func() (rows []entity.Item, err error) {
+		err = p.h.store.Walk(ctx, segment, total, func(row entity.Item) error {
+			rows = append(rows, row)
+			return nil
+		})
+		return rows, err
+	})
+	for _, row := range rows {
+		if err := visit(row); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // blobPort is an object store as workers see it.
 type blobPort struct {
 	h    *history

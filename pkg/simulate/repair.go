@@ -24,7 +24,7 @@ func (h *history) newVerifier(store table.Store, archiving archive.Config, remin
 		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection(), ownSum()},
 		Archive:   archive.NewConsumer(archiving),
 		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
-		Now: h.clock, NewOwner: h.newID, Grace: time.Second,
+		Walker: storePort{h}, Now: h.clock, NewOwner: h.newID, Grace: time.Second,
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			h.call("loop", "wait")
 			return ctx.Err()
@@ -38,13 +38,20 @@ func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
 	w.lost = func() { h.toMend[user] = true } // whoever began it begins it again
 	var err error
+	var sum verify.Summary
+	hurts := h.hurts[user]
 	w.finished = func() {
-		if h.happened["repair"]++; err != nil {
+		h.happened["repair"]++
+		switch {
+		case err != nil:
 			w.lost()
+		case sum.Remaining+sum.Unsettled == 0 && hurts == h.hurts[user] && h.damaged[user]:
+			h.happened["damage mended beside others"]++ // by its own account: from now on everything is judged
+			delete(h.damaged, user)
+			h.known.shelves[user].moved = true
 		}
 	}
 	return h.start(w, func(ctx context.Context) {
-		var sum verify.Summary
 		sum, err = h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 			return nil

@@ -1,0 +1,117 @@
+package simulate
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+)
+
+// errNothing: there is nothing to damage in that way.
+var errNothing = errors.New("nothing to damage")
+
+// tooManyRows are more than one transaction takes.
+const tooManyRows = 120
+
+// distort writes derived rows that are wrong, or that belong to nothing.
+func (h *history) distort(s *shelf) error {
+	h.happened["derived rows distorted"]++
+	switch h.luck.IntN(8) {
+	case 0:
+		return h.overwrite(s.links, entity.Item{entity.AttrGSI4SK: entity.String("NOTE#wrong")})
+	case 1:
+		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], entity.Item{ledgerContribution: entity.String("")})
+	case 2:
+		return h.overwrite(s.timers, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+	case 3:
+		return h.strayLinks(s)
+	case 4:
+		leaving := maps.Clone(s.items) // of the kinds that leave the table some time
+		maps.DeleteFunc(leaving, func(_ string, it entity.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
+		return h.overwrite(leaving, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+	case 5:
+		return h.strayRow(s)
+	case 6:
+		return h.strayCall(s)
+	}
+	var keys []entity.Key
+	for _, name := range []string{stats.Name, ownName, links.Name} {
+		for _, id := range slices.Sorted(maps.Keys(s.ledgers[name])) {
+			keys = append(keys, s.ledgers[name][id].Key())
+		}
+	}
+	for _, key := range keys {
+		if err := h.store.Delete(noContext, table.Delete{Key: key}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overwrite changes one of the rows.
+func (h *history) overwrite(rows map[string]entity.Item, set entity.Item) error {
+	if len(rows) == 0 {
+		return errNothing
+	}
+	names := slices.Sorted(maps.Keys(rows))
+	row := rows[names[h.luck.IntN(len(names))]]
+	_, err := h.store.Update(noContext, table.Update{Key: row.Key(), Set: set})
+	return err
+}
+
+// strayLinks puts more links of an item than one transaction removes.
+func (h *history) strayLinks(s *shelf) error {
+	ids := slices.Sorted(maps.Keys(s.items))
+	if len(ids) == 0 {
+		return errNothing
+	}
+	source := entity.Ref{Type: s.items[ids[0]].Str(entity.AttrType), ID: ids[0]}
+	if source.Type == entity.TypeInstance {
+		return errNothing
+	}
+	n := pick(h.luck, 1, 1, tooManyRows)
+	for range n {
+		row := links.Row(s.user, source, entity.TypeNote+"/note_"+h.luck.uuid())
+		if err := h.store.Put(noContext, table.Put{Item: row}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strayRow puts a row of an item that never was, or one that says that an item which is there has left.
+func (h *history) strayRow(s *shelf) error {
+	if h.luck.one(2) {
+		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), "note_none").Item()
+		row[ledgerVersion], row[ledgerContribution] = entity.Int(1), entity.String("")
+		return h.store.Put(noContext, table.Put{Item: row})
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.items)) {
+		it := s.items[id]
+		if s.colds[id] != nil || it.Str(entity.AttrType) == entity.TypeInstance {
+			continue
+		}
+		row := entity.ColdKey(s.user, id).Item()
+		row[attrObject], row[entity.AttrVersion] = entity.String("archive/"+s.user+"/"+id+"/999.json"), entity.Int(999)
+		row["itemType"], row["itemId"] = it[entity.AttrType], entity.String(id)
+		row.SetTime(entity.AttrExpiresAt, h.now.AddDate(1, 0, 0))
+		return h.store.Put(noContext, table.Put{Item: row})
+	}
+	return errNothing
+}
+
+// strayCall leaves a schedule that says nothing, under a name that could be one of the product's.
+func (h *history) strayCall(s *shelf) error {
+	name := reminders.ScheduleName(s.user, "rem_"+h.luck.uuid(), 0)
+	one := schedule.Schedule{Name: name, At: h.now.Add(400 * 24 * time.Hour).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`)}
+	h.schedules.named[name] = &scheduled{Schedule: one}
+	h.strayed = true
+	return nil
+}
