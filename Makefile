@@ -7,6 +7,8 @@ GOLANGCI_VERSION := 2.15.0
 GOLANGCI         := bin/golangci-lint-$(GOLANGCI_VERSION)
 export GOLANGCI_LINT_CACHE ?= $(CURDIR)/bin/.golangci-cache
 
+GREMLINS_VERSION := 0.6.0
+
 # What a fuzz target gets, and what go test is given besides.
 FUZZTIME  ?= 10s
 TESTFLAGS ?=
@@ -23,12 +25,16 @@ LOADFLAGS ?=
 SCALEFLAGS ?=
 PLANTEDFLAGS ?=
 CENSUSFLAGS  ?=
+# Which package under pkg is mutated, whose tests are to notice besides its own, and how many histories are played.
+PKG         ?= consume
+MUTANTTESTS ?=
+MUTANTSEEDS ?= 1000
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census mutants bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +82,12 @@ planted: ## plant mistakes one by one and let the simulation find each (PLANTEDF
 
 census: ## tell what of the code under judgement the simulation executes (SEEDS, CENSUSFLAGS; -help lists them)
 	$(GO) run ./pkg/simulate/census/run -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
+
+mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS)
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
+	bin/gremlins unleash ./pkg/$(PKG) --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o bin/mutants-$(PKG).json
+	$(GO) run ./pkg/simulate/mutants/run -report bin/mutants-$(PKG).json -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

@@ -25,7 +25,7 @@ func TestEverythingThatMayHappenHappens(t *testing.T) {
 		"panic", "refusal for good", "deadline", "answer lost", "storm", "throttled in a storm", "record that never comes back",
 		"two repairs", "restless item", "crowd", "contribution that no row holds", "request sent twice at once",
 		"event TaskArchived", "event ItemExpired", "event ItemRestored", "archive event again", "derived rows distorted",
-		"damage mended beside others", "repair of everybody", "unreadable record", "unreadable call", "clock behind", "clock jumps",
+		"damage mended beside others", "repair of everybody", "event that is none", "record that a filter should keep", "unreadable record", "unreadable call", "clock behind", "clock jumps",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",

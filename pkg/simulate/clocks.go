@@ -4,10 +4,20 @@ import (
 	"context"
 	"time"
 
+	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 )
 
 var noContext = context.Background()
+
+// wait is the wait of programs for no time at all; one whose context has ended is told so however long it would take.
+func wait(ctx context.Context) error {
+	d := time.Duration(0)
+	if ctx.Err() != nil {
+		d = time.Hour
+	}
+	return consume.Sleep(ctx, d)
+}
 
 func zoneNamed(name string) *time.Location {
 	if name == "" {

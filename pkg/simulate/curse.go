@@ -19,12 +19,13 @@ type harm int
 const (
 	refusal    harm = iota // the store refuses what is written, for good
 	panicked               // the consumer panics
+	condemned              // the consumer says that a record can never be processed, and gives no reason
 	tooFew                 // the consumer answers for fewer records than it was given, once
 	speechless             // the consumer asks for a repetition and gives no reason, once
 )
 
 func (h harm) String() string {
-	return [...]string{"refusal", "panic", "too few outcomes", "no reason"}[h]
+	return [...]string{"refusal", "panic", "condemned", "too few outcomes", "no reason"}[h]
 }
 
 // curse is a harm to one consumer in one delivery: to all that it does, or to the records of one item among others.
@@ -43,7 +44,7 @@ func (h *history) curse(w *worker, consumers []string) {
 		return
 	}
 	w.cursed = &curse{
-		harm: pick(h.luck, refusal, refusal, refusal, panicked, panicked, tooFew, speechless), consumer: consumers[h.luck.IntN(len(consumers))],
+		harm: pick(h.luck, refusal, refusal, refusal, panicked, panicked, condemned, tooFew, speechless), consumer: consumers[h.luck.IntN(len(consumers))],
 		picky: h.luck.one(2),
 	}
 }
@@ -82,11 +83,11 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 		return nil
 	}
 	h.happened["refusal for good"]++
-	return fmt.Errorf("%s: %w", op, table.ErrInvalid)
+	return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
 }
 
-// concern says that a write is one of an item's own rows, or of the sum with the item's entry. What another has written of the item
-// into the sum's row already is not refused when it is kept: then it could not have been written there either.
+// concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item that stands in the
+// sum's row already is refused, too, when it is to be kept.
 func (h *history) concern(writes []table.Action, item string) bool {
 	for _, action := range writes {
 		key := action.Target()
@@ -96,10 +97,6 @@ func (h *history) concern(writes []table.Action, item string) bool {
 			}
 		}
 		if ownerOf(key) != item {
-			continue
-		}
-		meta, err := h.store.Get(noContext, entity.MetaKey(userOf(key)))
-		if err == nil && meta.Map(entity.AttrStatsLast).Str(ledgerItem) == item {
 			continue
 		}
 		return true
@@ -132,11 +129,17 @@ func ownerOf(key entity.Key) string {
 }
 
 // outcomes are what the consumer answers.
-func (c *curse) outcomes(consumer string, outcomes []change.Outcome) []change.Outcome {
+func (c *curse) outcomes(consumer string, batch []change.Change, outcomes []change.Outcome) []change.Outcome {
 	if c == nil || c.consumer != consumer || c.over {
 		return outcomes
 	}
 	switch c.harm {
+	case condemned:
+		for i := range outcomes {
+			if !c.picky || batch[i].Ref.ID == c.item {
+				outcomes[i] = change.Outcome{Verdict: change.Poison}
+			}
+		}
 	case tooFew:
 		c.over = true
 		return outcomes[1:]
@@ -163,7 +166,7 @@ func (w *worker) mayPark(name string, body []byte) error {
 		return nil
 	}
 	c := w.cursed
-	if c == nil || c.harm > panicked || !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
+	if c == nil || c.harm > condemned || !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
 		return errInnocent
 	}
 	var record struct {

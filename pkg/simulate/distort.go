@@ -23,7 +23,11 @@ const tooManyRows = 120
 // distort writes derived rows that are wrong, or that belong to nothing.
 func (h *history) distort(s *shelf) error {
 	h.happened["derived rows distorted"]++
-	switch h.luck.IntN(8) {
+	switch h.luck.IntN(10) {
+	case 8:
+		return h.strayRow(s)
+	case 9:
+		return h.strayWalk(s)
 	case 0:
 		return h.overwrite(s.links, entity.Item{entity.AttrGSI4SK: entity.String("NOTE#wrong")})
 	case 1:
@@ -114,4 +118,19 @@ func (h *history) strayCall(s *shelf) error {
 	h.schedules.named[name] = &scheduled{Schedule: one}
 	h.strayed = true
 	return nil
+}
+
+// strayWalk leaves a walk over the user's items that was begun by a record which never came back.
+func (h *history) strayWalk(s *shelf) error {
+	row := entity.ZoneKey(s.user, s.meta.Int(entity.AttrVersion)+1000).Item()
+	for _, id := range s.ids[entity.TypeMaster] {
+		if s.items[id].Bool(entity.AttrHasExceptions) {
+			row = entity.SeriesKey(s.user, id, s.items[id].Int(entity.AttrVersion)+1000).Item()
+		}
+	}
+	row["revision"], row["open"] = entity.Int(1), entity.Map{}
+	row["itemType"], row["after"] = entity.String(""), entity.String("")
+	row["last"], row["done"] = entity.Bool(false), entity.Bool(false)
+	row[entity.AttrTTL] = entity.Int(h.now.AddDate(0, 0, 30).Unix())
+	return h.store.Put(noContext, table.Put{Item: row})
 }

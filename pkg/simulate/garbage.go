@@ -16,8 +16,12 @@ import (
 
 // garble delivers a record that nobody can read among good ones, or calls the notifier with a payload that it did not write.
 func (h *history) garble() {
-	if h.luck.one(2) {
+	switch h.luck.IntN(6) {
+	case 0, 1:
 		h.callGarbage()
+		return
+	case 2:
+		h.refuseEvent()
 		return
 	}
 	r := h.readers[h.luck.IntN(len(h.readers))]
@@ -57,6 +61,33 @@ func (h *history) garble() {
 	})
 	w.junk, w.lost = junk, again
 	h.begin(w)
+}
+
+// refuseEvent delivers something that is no event: nothing of it is taken.
+func (h *history) refuseEvent() {
+	loop := h.readers[h.luck.IntN(len(h.readers))].loop
+	event := pick(h.luck, "", "{", `{"Records":7}`, `[]`)
+	h.happened["event that is none"]++
+	w := &worker{kind: delivering, name: describe("event %q", event)}
+	var answer []byte
+	var err error
+	w.finished = func() {
+		if err == nil || w.calls > 0 {
+			h.violate("I8", "", w.name, "is answered %q after %d calls", answer, w.calls)
+		}
+	}
+	h.run(h.start(w, func(ctx context.Context) { answer, err = loop.Handle(ctx, []byte(event)) }), -1)
+}
+
+// unfiltered delivers a record that a filter should have kept from a reader: its consumers find nothing to do, or what they find
+// they would have done.
+func (h *history) unfiltered() {
+	if len(h.stream.log) == 0 {
+		return
+	}
+	rec, r := h.stream.log[h.luck.IntN(len(h.stream.log))], h.readers[h.luck.IntN(len(h.readers))]
+	h.happened["record that a filter should keep"]++
+	h.begin(h.handleBeside(r, []*record{rec}))
 }
 
 // junkOf makes a record that cannot be read of one that can.
@@ -138,6 +169,9 @@ func (h *history) unpack(records []json.RawMessage) []json.RawMessage {
 		if !bytes.Equal(read[i], records[i]) {
 			h.violate("I8", "", body, "record %d is read as another: %s", i, read[i])
 		}
+	}
+	if _, err := consume.ReadParked([]byte(pick(h.luck, "{", "{}", `{"consumer":"stats"}`))); err == nil {
+		h.violate("I8", "", "parking", "an object that is none is read as one")
 	}
 	broken := pick(h.luck, "", `{"DDBStreamBatchInfo":{}}`, `{"payload":"{"}`, `{"payload":"{}"}`, `{"a":1}`, `[]`, `{"Records"`)
 	if read, err := consume.Records([]byte(broken)); err == nil {

@@ -172,8 +172,8 @@ func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.log(),
 		Now: h.clock, InTurn: true, Observe: h.counted,
 		Wait: func(ctx context.Context, _ time.Duration) error {
-			h.call("loop", "wait") // others may go on meanwhile
-			return ctx.Err()
+			h.call("loop", "wait") // others may go on before it is over
+			return wait(ctx)
 		},
 	})
 	if err != nil {

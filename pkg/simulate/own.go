@@ -18,8 +18,12 @@ const (
 	ownLast  = "sumLast"
 )
 
-// tooLong is a place in the state view that no key has room for.
-var tooLong = strings.Repeat("x", 2000)
+const (
+	// tooLong is longer than a key, or a text of which the greatest counts, may be.
+	tooLong = 2000
+	// manyTimes a title are more than a row may hold.
+	manyTimes = 300_000
+)
 
 // ownSum counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no row
 // can hold.
@@ -32,8 +36,15 @@ func ownSum() *projection.Projection {
 		if t.Name == entity.TypeNote {
 			a.Max = map[string]string{"greatest": it.Str(entity.AttrTitle)}
 		}
-		if isRefused(it) {
-			a.Open = tooLong
+		switch title := it.Str(entity.AttrTitle); {
+		case strings.HasSuffix(title, "37"):
+			a.Max = map[string]string{"longest": strings.Repeat(title, tooLong)}
+		case strings.HasSuffix(title, "57"):
+			a.Add[strings.Repeat(title, manyTimes)] = 1
+		case isRefused(it):
+			a.Open = strings.Repeat("x", tooLong)
+		case strings.HasSuffix(title, "8"): // much, and not too much
+			a.Add[strings.Repeat("x", tooLong)] = 1
 		}
 		return a
 	})
@@ -98,6 +109,9 @@ func (h *history) checkOwn(s *shelf, settled bool) {
 		default:
 			sum[typ.Name]++
 			sum["titles"] += int64(len(it.Str(entity.AttrTitle)))
+			if strings.HasSuffix(it.Str(entity.AttrTitle), "8") {
+				sum[strings.Repeat("x", tooLong)]++
+			}
 			if typ.Name == entity.TypeNote {
 				greatest = max(greatest, it.Str(entity.AttrTitle))
 			}

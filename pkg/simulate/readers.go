@@ -144,6 +144,9 @@ func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessa
 		case len(said.Failures) > 0:
 			answered(said.Failures[0].ID)
 		default:
+			if !consume.Finished(answer) {
+				h.violate("I8", "", name, "the batch loop answers %q, which names no record", answer)
+			}
 			h.checkLeft(w)
 			answered("")
 		}
@@ -169,7 +172,7 @@ func (w watched) Apply(ctx context.Context, batch []change.Change) []change.Outc
 	worker.consumer = w.Name()
 	worker.cursed.begin(w.h, w.Name(), batch)
 	defer func() { worker.consumer = "" }()
-	outcomes := worker.cursed.outcomes(w.Name(), w.Consumer.Apply(ctx, batch))
+	outcomes := worker.cursed.outcomes(w.Name(), batch, w.Consumer.Apply(ctx, batch))
 	if len(outcomes) != len(batch) {
 		return outcomes
 	}

@@ -68,6 +68,8 @@ func (h *history) goWrong() {
 		h.fidget()
 	case n < 7 && h.luck.crowd > 0:
 		h.moveHouse()
+	case n < 8:
+		h.unfiltered()
 	case !h.luck.misfortune(h):
 		h.pass(h.aWhile())
 	case n < 11:

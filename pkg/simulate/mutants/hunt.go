@@ -1,0 +1,88 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Hunter tests mutants by an overlay of the build.
+type Hunter struct {
+	Root   string // of the module
+	Folder string // where it builds; what lies there is overwritten
+	Seeds  int    // histories that the simulation plays against each
+	Tests  []string
+	// Patience bounds a run of the tests, and one of the simulation: what does not come to an end in it is killed.
+	Patience time.Duration
+}
+
+// Fate tests a mutant of a package, and if no test fails lets the simulation look for it.
+func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
+	file := filepath.Join(h.Root, "pkg", pkg, m.File)
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return Survived, fmt.Errorf("mutate: %w", err)
+	}
+	text, err := m.Apply(source)
+	if err != nil {
+		return Survived, err
+	}
+	overlay, err := h.overlay(file, text)
+	if err != nil {
+		return Survived, err
+	}
+	program := filepath.Join(h.Folder, "nexus")
+	if _, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program, "./cmd/nexus"); err != nil {
+		return NoMutant, ctx.Err()
+	}
+	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", h.Patience.String()}, h.Tests...)
+	if _, err := h.run(ctx, "go", args...); err != nil {
+		return ByTests, ctx.Err()
+	}
+	if h.Seeds == 0 {
+		return Survived, nil
+	}
+	text, err = h.run(ctx, program, "simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds))
+	if err != nil && isBroken(text) {
+		return BySimulation, ctx.Err()
+	}
+	return Survived, errors.Join(err, ctx.Err())
+}
+
+// isBroken says of the answer of a simulation that failed that a history broke an invariant, or that there is no answer since it
+// did not come to an end.
+func isBroken(answer []byte) bool {
+	var said struct {
+		Violations []any `json:"violations"`
+	}
+	return len(answer) == 0 || json.Unmarshal(answer, &said) == nil && len(said.Violations) > 0
+}
+
+func (h Hunter) overlay(file string, text []byte) (string, error) {
+	mutated, path := filepath.Join(h.Folder, "mutant.go"), filepath.Join(h.Folder, "overlay.json")
+	out, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
+	if err != nil {
+		return "", fmt.Errorf("mutate: %w", err)
+	}
+	return path, errors.Join(os.WriteFile(mutated, text, 0o600), os.WriteFile(path, out, 0o600))
+}
+
+// run returns what a program printed, and an error if it did not succeed within the time.
+func (h Hunter) run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, h.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(limited, name, args...)
+	cmd.Dir = h.Root
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := cmd.Run()
+	return out.Bytes(), err
+}

@@ -1,0 +1,156 @@
+// Package mutants tells what becomes of the mutants that a mutation tester found: which are killed by the tests, which by the
+// simulation, and which by neither.
+//
+// The tester is gremlins, which lists the mutants of a package and runs the package's tests against each that they cover. What it
+// leaves open is taken up here: a mutant that timed out, one in a condition of a case, of which the coverage says nothing, and one
+// that lived. Each is built by an overlay, as planted mistakes are, tested again, and then played against the simulation.
+//
+// It promises that no mutant is counted as killed unless a test failed or a history broke an invariant. It must never change the
+// tree.
+package mutants
+
+import (
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Mutant is one change of one operator.
+type Mutant struct {
+	File         string // in its package
+	Type         string // as gremlins names it, such as CONDITIONALS_NEGATION
+	Status       string // as gremlins reports it
+	Line, Column int
+}
+
+func (m Mutant) String() string { return fmt.Sprintf("%s:%d:%d %s", m.File, m.Line, m.Column, m.Type) }
+
+// killed is the status of a mutant against which a test failed.
+const killed = "KILLED"
+
+// IsOpen says that gremlins did not see the mutant killed.
+func (m Mutant) IsOpen() bool { return m.Status != killed }
+
+// notViable is the status of a mutant that does not compile.
+const notViable = "NOT VIABLE"
+
+// ErrReport: the text is no report of gremlins.
+var ErrReport = errors.New("not a report of mutants")
+
+// Read reads a report of gremlins (its option -o). Mutants that do not compile are none.
+func Read(report []byte) ([]Mutant, error) {
+	var in struct {
+		Files []struct {
+			Name      string `json:"file_name"`
+			Mutations []struct {
+				Type   string `json:"type"`
+				Status string `json:"status"`
+				Line   int    `json:"line"`
+				Column int    `json:"column"`
+			} `json:"mutations"`
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(report, &in); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	var out []Mutant
+	for _, file := range in.Files {
+		for _, m := range file.Mutations {
+			if m.Status != notViable {
+				out = append(out, Mutant{file.Name, m.Type, m.Status, m.Line, m.Column})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: it has no mutants", ErrReport)
+	}
+	return out, nil
+}
+
+// becomes is what the types of mutants make of an operator.
+var becomes = map[string]map[string]string{
+	"ARITHMETIC_BASE":       {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
+	"CONDITIONALS_BOUNDARY": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},
+	"CONDITIONALS_NEGATION": {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"},
+	"INCREMENT_DECREMENT":   {"++": "--", "--": "++"},
+	"INVERT_LOGICAL":        {"&&": "||", "||": "&&"},
+	"INVERT_LOOPCTRL":       {"break": "continue", "continue": "break"},
+	"INVERT_NEGATIVES":      {"-": "+"},
+}
+
+// ErrPlace: the source has no operator of the mutant's type at its place.
+var ErrPlace = errors.New("nothing to mutate there")
+
+// Apply returns the source with the mutant in it.
+func (m Mutant) Apply(source []byte) ([]byte, error) {
+	set := token.NewFileSet()
+	file := set.AddFile(m.File, set.Base(), len(source))
+	var s scanner.Scanner
+	s.Init(file, source, nil, 0)
+	for {
+		pos, tok, _ := s.Scan()
+		if tok == token.EOF {
+			return nil, fmt.Errorf("%w: %s", ErrPlace, m)
+		}
+		at := set.Position(pos)
+		other, ok := becomes[m.Type][tok.String()]
+		if at.Line != m.Line || at.Column != m.Column || !ok {
+			continue
+		}
+		var out strings.Builder
+		out.Write(source[:at.Offset])
+		out.WriteString(other)
+		out.Write(source[at.Offset+len(tok.String()):])
+		return []byte(out.String()), nil
+	}
+}
+
+// Fate is what became of a mutant.
+type Fate int
+
+const (
+	Survived     Fate = iota
+	ByTests           // killed by a test
+	BySimulation      // by no test, but by a history
+	NoMutant          // it does not compile
+)
+
+// Tally is the line of a package.
+type Tally struct {
+	Package                                 string
+	Mutants, Tests, Simulation, Equivalents int
+	Survivors                               []Mutant
+}
+
+// Count adds a mutant. Equivalent says that the document gives a reason why it does what the code does.
+func (t *Tally) Count(m Mutant, f Fate, equivalent bool) {
+	if f == NoMutant {
+		return
+	}
+	t.Mutants++
+	switch {
+	case f == ByTests:
+		t.Tests++
+	case f == BySimulation:
+		t.Simulation++
+	case equivalent:
+		t.Equivalents++
+	default:
+		t.Survivors = append(t.Survivors, m)
+	}
+}
+
+// Killed is the share of the mutants that are not equivalent, in percent, that are killed.
+func (t *Tally) Killed() float64 {
+	return 100 * float64(t.Tests+t.Simulation) / float64(max(1, t.Mutants-t.Equivalents))
+}
+
+// Line is the package's line in the document's table.
+func (t *Tally) Line() string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %.1f %% |",
+		t.Package, t.Mutants, t.Tests, t.Simulation, t.Equivalents, len(t.Survivors), t.Killed())
+}

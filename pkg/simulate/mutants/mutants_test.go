@@ -1,0 +1,119 @@
+package mutants_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/simulate/mutants"
+)
+
+func TestAReportIsReadWithoutWhatDoesNotCompile(t *testing.T) {
+	t.Parallel()
+	all, err := mutants.Read([]byte(`{"go_module":"nexus","files":[{"file_name":"a.go","mutations":[
+		{"type":"INVERT_LOGICAL","status":"LIVED","line":3,"column":9},
+		{"type":"ARITHMETIC_BASE","status":"NOT VIABLE","line":4,"column":9},
+		{"type":"ARITHMETIC_BASE","status":"KILLED","line":5,"column":9}]}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []mutants.Mutant{{"a.go", "INVERT_LOGICAL", "LIVED", 3, 9}, {"a.go", "ARITHMETIC_BASE", "KILLED", 5, 9}}, all)
+	require.True(t, all[0].IsOpen())
+	require.False(t, all[1].IsOpen())
+	for _, text := range []string{"", "{}", `{"files":[]}`, `[1]`} {
+		_, err := mutants.Read([]byte(text))
+		require.ErrorIs(t, err, mutants.ErrReport, text)
+	}
+}
+
+func TestAMutantIsOneOperator(t *testing.T) {
+	t.Parallel()
+	const source = "package p\n\nfunc f(a, b int) bool {\n\tfor {\n\t\tbreak\n\t}\n\treturn a < b && a+b > -1\n}\n"
+	for _, c := range []struct {
+		kind         string
+		line, column int
+		want         string
+	}{
+		{"CONDITIONALS_BOUNDARY", 7, 11, "a <= b && a+b > -1"},
+		{"CONDITIONALS_NEGATION", 7, 11, "a >= b && a+b > -1"},
+		{"INVERT_LOGICAL", 7, 15, "a < b || a+b > -1"},
+		{"ARITHMETIC_BASE", 7, 19, "a < b && a-b > -1"},
+		{"INVERT_NEGATIVES", 7, 24, "a < b && a+b > +1"},
+		{"INVERT_LOOPCTRL", 5, 3, "continue"},
+	} {
+		m := mutants.Mutant{File: "a.go", Type: c.kind, Line: c.line, Column: c.column}
+		out, err := m.Apply([]byte(source))
+		require.NoError(t, err, m)
+		require.Contains(t, string(out), c.want)
+	}
+	_, err := mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 7, Column: 11}.Apply([]byte(source))
+	require.ErrorIs(t, err, mutants.ErrPlace)
+}
+
+// tree is a module with a function and a test that knows one side of it alone.
+func tree(t *testing.T) string {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":            "module nexus\n\ngo 1.26\n",
+		"pkg/p/p.go":        "package p\n\n// F is positive, or not.\nfunc F(n int) bool { return n > 0 }\n",
+		"pkg/p/p_test.go":   "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif !F(1) {\n\t\tt.Fatal()\n\t}\n}\n",
+		"cmd/nexus/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\n\t\"nexus/pkg/p\"\n)\n\nfunc main() {\n\tif os.Args[1] == \"simulate\" && p.F(0) {\n\t\tfmt.Println(`{\"violations\":[{}]}`)\n\t\tos.Exit(1)\n\t}\n}\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return root
+}
+
+func TestWhatTheTestsLetPassIsPlayedAgainstTheSimulation(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program several times")
+	}
+	h := mutants.Hunter{Root: tree(t), Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	mutant := func(kind string) mutants.Mutant { return mutants.Mutant{File: "p.go", Type: kind, Line: 4, Column: 31} }
+	fate, err := h.Fate(t.Context(), "p", mutant("CONDITIONALS_NEGATION"))
+	require.NoError(t, err)
+	require.Equal(t, mutants.ByTests, fate)
+	fate, err = h.Fate(t.Context(), "p", mutant("CONDITIONALS_BOUNDARY"))
+	require.NoError(t, err)
+	require.Equal(t, mutants.BySimulation, fate)
+	h.Seeds = 0
+	fate, err = h.Fate(t.Context(), "p", mutant("CONDITIONALS_BOUNDARY"))
+	require.NoError(t, err)
+	require.Equal(t, mutants.Survived, fate)
+}
+
+func TestTheTallyLeavesEquivalentMutantsOut(t *testing.T) {
+	t.Parallel()
+	source := []byte("a\n\tif x || y {\nb")
+	m := mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 2, Column: 7}
+	head := "| mutant | line | why it does what the code does |\n| --- | --- | --- |\n"
+	row := mutants.Row("p", m, source)
+	require.Equal(t, "| p/a.go INVERT_LOGICAL: | `if x \\|\\| y {` | |", row)
+	_, err := mutants.ReadEquivalent(head + row)
+	require.ErrorIs(t, err, mutants.ErrReport, "it has no reason")
+	list, err := mutants.ReadEquivalent(head + row[:len(row)-1] + "both are the same |\n")
+	require.NoError(t, err)
+	require.True(t, list.Has("p", m, source))
+	require.False(t, list.Has("p", mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 3}, source))
+
+	tally := mutants.Tally{Package: "p"}
+	tally.Count(m, mutants.Survived, true)
+	tally.Count(m, mutants.ByTests, false)
+	tally.Count(m, mutants.BySimulation, false)
+	tally.Count(m, mutants.Survived, false)
+	tally.Count(m, mutants.NoMutant, false)
+	require.Equal(t, "| p | 4 | 1 | 1 | 1 | 1 | 66.7 % |", tally.Line())
+}
+
+func TestTheDocumentsListOfEquivalentMutantsCanBeRead(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "simulation.md"))
+	require.NoError(t, err)
+	list, err := mutants.ReadEquivalent(string(text))
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+}
