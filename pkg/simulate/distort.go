@@ -29,7 +29,7 @@ func (h *history) distort(s *shelf) error {
 	case 9:
 		return h.strayWalk(s)
 	case 0:
-		return h.overwrite(s.links, entity.Item{entity.AttrGSI4SK: entity.String("NOTE#wrong")})
+		return h.overwrite(s.links, entity.Item{entity.AttrGSI4SK: entity.String("wrong")})
 	case 1:
 		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], entity.Item{ledgerContribution: entity.String("")})
 	case 2:
