@@ -14,15 +14,15 @@ func headerRef(name string) member {
 }
 
 func headerParameters() object {
-	version := object{{"type", "string"}, {"pattern", `^"(0|[1-9][0-9]{0,17})"$`}}
+	version := object{{"type", "string"}, {"pattern", `^"(0|[1-9][0-9]{0,17})(-[a-z0-9-]{1,40})?"$`}}
 	param := func(name, doc string, required bool, schema object, example string) object {
 		return object{{"name", name}, {"in", "header"}, {"description", doc}, {"required", required}, {"schema", schema}, {"example", example}}
 	}
 	return object{
 		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request get the first status again, with the entity as it is now.",
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
-		{"If-Match", param("If-Match", "The version that the client has seen, in quotes.", true, version, `"3"`)},
-		{"If-Match-Optional", param("If-Match", "The version that the client has seen, in quotes. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+		{"If-Match", param("If-Match", "The ETag that the client has seen, or its version in quotes.", true, version, `"3"`)},
+		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
 		{"If-Modified-Since", param("If-Modified-Since", "Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.", false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},
 		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false, object{{"type", "string"}}, `"3"`)},
 	}
@@ -34,7 +34,7 @@ func answerHeaders() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"ETag", header("The entity's version in quotes, what If-Match takes; of a repository the revision's id in quotes; of a list a digest, which only If-None-Match takes.", text)},
+		{"ETag", header("The entity's version in quotes, what If-Match takes; with a mark behind a hyphen where it leaves the table at a time, or where time alone has archived it; of a repository the revision's id in quotes; of a list a digest, which only If-None-Match takes.", text)},
 		{"Last-Modified", header("When something was last changed, added or removed.", text)},
 		{headerParts, header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
 		{headerSince, header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.", object{{"type", "string"}, {"format", "date"}})},

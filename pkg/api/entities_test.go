@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +73,7 @@ func TestAChangeNeedsTheVersionItWasMadeFor(t *testing.T) {
 		stale := b.want(412, request{method: method, path: path, body: body, header: ifMatch(1)})
 		b.Equal(float64(2), stale.doc["currentVersion"])
 	}
-	for _, tag := range []string{`*`, `3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`} {
+	for _, tag := range []string{`*`, `3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`, `"2-"`, `"2-X"`, `"-archived"`, `"2 -archived"`} {
 		b.Equal("malformed-request", b.want(400, patch(path, `{"title":"c"}`, 0).with("If-Match", tag)).problem(), tag)
 	}
 	b.want(400, post("/v1/tasks", `{"title":"a"}`).with("If-Match", `"1"`))
@@ -93,7 +95,29 @@ func TestAReaderWhoHasTheVersionGetsItNotAgain(t *testing.T) {
 	b.advance(25 * time.Hour) // it is archived now, and nobody wrote it
 	res := b.want(200, get(path).with("If-None-Match", `"1"`))
 	b.Equal("ARCHIVED", res.text("status"))
+	b.Equal(`"1-archived"`, res.Header().Get("ETag"))
+	b.want(304, get(path).with("If-None-Match", `"1-archived"`))
 	b.want(200, get("/v1/me").with("If-None-Match", `"0"`))
+}
+
+// The archive sets the end of an item without a new version. Its reader must learn of it, and its writer need not.
+func TestAnItemThatHasAnEndHasAnotherTagAndTheSameVersion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	path := "/v1/reminders/" + b.want(201, post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`)).text("reminderId")
+	b.want(200, request{method: http.MethodPost, path: path + "/complete"})
+	before := b.want(200, get(path))
+	b.Equal(`"2"`, before.Header().Get("ETag"))
+	b.archiveAll()
+	after := b.want(200, get(path).with("If-None-Match", `"2"`))
+	b.Equal(before.doc["version"], after.doc["version"])
+	tag := fmt.Sprintf(`"2-until%.0f"`, after.doc["ttl"])
+	b.Equal(tag, after.Header().Get("ETag"))
+	b.want(304, get(path).with("If-None-Match", tag))
+	for n, match := range []string{`"2"`, tag} {
+		b.want(412, patch(path, `{"title":"c"}`, 0).with("If-Match", strings.Replace(match, "2", "1", 1)))
+		b.want(200, patch(path, fmt.Sprintf(`{"title":"changed %d"}`, n), 0).with("If-Match", strings.Replace(match, "2", fmt.Sprint(2+n), 1)))
+	}
 }
 
 func TestHeadIsGetWithoutTheBody(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"nexus/pkg/entity"
 )
 
 const (
@@ -36,7 +38,7 @@ func checkHeaders(h http.Header) *Problem {
 	return nil
 }
 
-// expectedVersion reads If-Match: one strong entity tag that is a version. Nil if there is none.
+// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is none.
 func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	values := h.Values("If-Match")
 	if len(values) == 0 {
@@ -50,9 +52,10 @@ func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 		return nil, wrong
 	}
 	tag := values[0]
-	digits := strings.TrimSuffix(strings.TrimPrefix(tag, `"`), `"`)
+	content := strings.TrimSuffix(strings.TrimPrefix(tag, `"`), `"`)
+	digits, mark, isMarked := strings.Cut(content, "-")
 	version, ok := parseVersion(digits)
-	if !ok || tag != `"`+digits+`"` {
+	if !ok || tag != `"`+content+`"` || isMarked && !isMark(mark) {
 		return nil, wrong
 	}
 	return &version, nil
@@ -73,6 +76,32 @@ func parseVersion(s string) (int64, bool) {
 }
 
 func entityTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// Marks of an entity tag tell representations of one version apart. They come behind a hyphen each.
+const (
+	markArchived = "archived" // by time alone
+	markUntil    = "until"    // followed by the ttl
+	// maxMark bounds the marks of one tag together, in bytes.
+	maxMark = 40
+)
+
+// markedTag is the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a tag that was
+// the version alone would then name two representations.
+func markedTag(it entity.Item, archivedByTime bool) string {
+	tag := strconv.FormatInt(it.Int(entity.AttrVersion), 10)
+	if archivedByTime {
+		tag += "-" + markArchived
+	}
+	if it.Has(entity.AttrTTL) {
+		tag += "-" + markUntil + strconv.FormatInt(it.Int(entity.AttrTTL), 10)
+	}
+	return `"` + tag + `"`
+}
+
+// isMark reports whether a text has the form of marks, of which later releases may have others.
+func isMark(s string) bool {
+	return s != "" && len(s) <= maxMark && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
 
 // idempotencyKey reads Idempotency-Key; "" if there is none. Its form is checked where it is used.
 func idempotencyKey(h http.Header) (string, *Problem) {

@@ -239,8 +239,8 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 }
 
 // tagOf returns the answer's entity tag, and whether it names the whole representation, so that whoever has the tag has
-// the same. Of an entity it is the version, which is for writes; statistics, what time moves, and what a series and its
-// occurrences have of each other change without it.
+// the same. Of an entity it is the version, which is for writes, with marks of what moves without it; statistics, and what a
+// series and its occurrences have of each other, have no marks.
 func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
@@ -252,8 +252,7 @@ func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	case out.item == nil:
 		return "", false
 	}
-	whole = out.typ.HasCollection() && !out.typ.OwnCommands && !movedByTime(out)
-	return entityTag(out.item.Int(entity.AttrVersion)), whole
+	return markedTag(out.item, movedByTime(out)), out.typ.HasCollection() && !out.typ.OwnCommands
 }
 
 // movedByTime reports whether an entity is shown otherwise than its last write left it: archived at a time after it.
