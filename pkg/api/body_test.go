@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
+	"nexus/pkg/entity"
 )
 
 func TestABodyThatCannotBeReadIsRefused(t *testing.T) {
@@ -253,11 +254,17 @@ func TestASubjectBecomesAUserID(t *testing.T) {
 		"ann/../bob":            "",
 		strings.Repeat("a", 65): "",
 		"Ünal":                  "",
+		"sub-":                  "",
+		"sub-ann":               "",
 	} {
 		user, ok := api.UserOfSubject(sub)
 		require.True(t, ok)
 		if want == "" {
-			require.Regexp(t, `^[A-Za-z0-9_-]{43}$`, user)
+			require.Regexp(t, `^sub-[A-Za-z0-9_-]{43}$`, user)
+			require.NoError(t, entity.CheckUserID(user))
+			other, ok := api.UserOfSubject(user)
+			require.True(t, ok)
+			require.NotEqual(t, user, other, "a subject that spells another's digest is another user")
 			continue
 		}
 		require.Equal(t, want, user)

@@ -9,18 +9,22 @@ import (
 	"nexus/pkg/entity"
 )
 
-// UserOfSubject is the user id of a token's sub claim, which the caller has verified: the claim itself if it is one, else
-// the base64url of its SHA-256, so that no claim can become part of a key that it was not meant for. False for an empty
-// claim.
+// digestPrefix begins the user ids that are digests of subjects, and of no others.
+const digestPrefix = "sub-"
+
+// UserOfSubject is the user id of a token's sub claim, which the caller has verified. It is the claim itself if that is a
+// user id which does not begin as digests do; otherwise "sub-" and the base64url of the claim's SHA-256. So no claim becomes
+// part of a key that it was not meant for, and no two claims are the same user: a claim that spells the digest of another
+// has a digest of its own. False for an empty claim.
 func UserOfSubject(sub string) (userID string, ok bool) {
 	if sub == "" {
 		return "", false
 	}
-	if entity.CheckUserID(sub) == nil {
+	if entity.CheckUserID(sub) == nil && !strings.HasPrefix(sub, digestPrefix) {
 		return sub, true
 	}
 	sum := sha256.Sum256([]byte(sub))
-	return base64.RawURLEncoding.EncodeToString(sum[:]), true
+	return digestPrefix + base64.RawURLEncoding.EncodeToString(sum[:]), true
 }
 
 // BearerIsUser authenticates as the local platform does: the bearer token is the user id, and everybody is believed. It
