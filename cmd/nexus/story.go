@@ -142,7 +142,7 @@ func (s *story) patch(path string, version int64, body object) object {
 }
 
 // settle waits until everything that follows from what was done is there.
-func (s *story) settle() { s.post("/dev/settle", nil) }
+func (s *story) settle() { s.post("/dev/settle", object{}) }
 
 // now is the platform's time.
 func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }

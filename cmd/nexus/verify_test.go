@@ -21,7 +21,7 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 	load(t, base, 2, 10)
 	c := newClient(base)
 	defer c.close()
-	settled, err := c.call(t.Context(), http.MethodPost, "/dev/settle", nil, -1)
+	settled, err := c.call(t.Context(), http.MethodPost, "/dev/settle", object{}, -1)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, settled.status)
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)

@@ -67,7 +67,7 @@ func TestVerifySeesTheServicesThatAreNamed(t *testing.T) {
 	load(t, base, 1, 10)
 	c := newClient(base)
 	defer c.close()
-	_, err := c.call(t.Context(), http.MethodPost, "/dev/settle", nil, -1)
+	_, err := c.call(t.Context(), http.MethodPost, "/dev/settle", object{}, -1)
 	require.NoError(t, err)
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
 	require.NoError(t, err)

@@ -45,6 +45,7 @@ func (p *Platform) getRecords(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	goOn(w)
 	w.Header().Set("Content-Type", replayMedia)
 	w.Header().Set("Cache-Control", "no-store")
 	out := bufio.NewWriter(w)

@@ -189,7 +189,6 @@ func (p *Platform) getBlob(w http.ResponseWriter, r *http.Request) error {
 		media = "application/json"
 	}
 	w.Header().Set("Content-Type", media)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(body) // the client may have gone
 	return nil
 }

@@ -15,6 +15,11 @@ const heartbeat = 15 * time.Second
 func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
 	happenings, end := p.hub.subscribe()
 	defer end()
+	if happenings == nil {
+		crowded(w, fmt.Sprintf("%d listen already", maxListeners))
+		return nil
+	}
+	goOn(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := http.NewResponseController(w)

@@ -63,6 +63,9 @@ func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Platform) postSettle(w http.ResponseWriter, r *http.Request) error {
+	if err := readBody(r, &struct{}{}); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.options.Settling)
 	defer cancel()
 	before := p.carriedOut()

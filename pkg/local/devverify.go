@@ -70,6 +70,7 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		case <-ctx.Done():
 		}
 	}()
+	goOn(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	out, control := json.NewEncoder(w), http.NewResponseController(w)

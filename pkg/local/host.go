@@ -29,9 +29,14 @@ func (d doors) outer(next http.Handler) http.Handler {
 	})
 }
 
+// innerPolicy keeps a browser from taking an answer for a page, or showing it in one.
+const innerPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // inner guards what is local only, whatever names are on the list.
 func (doors) inner(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", innerPolicy)
 		if !isOwn(r) {
 			refuseWith(w, &devProblem{http.StatusForbidden, "the path serves this machine alone: ask from it, for localhost or 127.0.0.1"})
 			return

@@ -117,7 +117,8 @@ func (p *Platform) start(ctx context.Context) error {
 	}
 	p.server = &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerBound, IdleTimeout: idleBound, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(p.log.With("part", "http").Handler(), slog.LevelWarn),
+		ConnState: (&idlers{}).changed,
+		ErrorLog:  slog.NewLogLogger(p.log.With("part", "http").Handler(), slog.LevelWarn),
 	}
 	p.run(listener)
 	return nil

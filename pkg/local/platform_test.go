@@ -100,7 +100,7 @@ func (s *system) must(method, path string, body any, header ...string) object {
 	return out
 }
 
-func (s *system) settle() { s.t.Helper(); s.must("POST", "/dev/settle", nil) }
+func (s *system) settle() { s.t.Helper(); s.must("POST", "/dev/settle", object{}) }
 
 func (s *system) advance(by string) object {
 	s.t.Helper()

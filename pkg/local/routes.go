@@ -52,7 +52,7 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle("/", surface)
-	return timely(guard.outer(mux)), nil
+	return timely(guard.outer(fewLarge(mux))), nil
 }
 
 // authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has to

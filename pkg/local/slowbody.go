@@ -6,20 +6,27 @@ import (
 	"time"
 )
 
-// bodyBound is how long a client may take to send a request's body.
-const bodyBound = 10 * time.Second
+const (
+	// bodyBound is how long a client may take to send a request's body.
+	bodyBound = 10 * time.Second
+	// answerBound is how long a client may take to read an answer, from its first byte.
+	answerBound = 30 * time.Second
+	// streamBound is how long a client may take to read each part of an answer that goes on.
+	streamBound = 10 * time.Second
+)
 
-// timely bounds the time that requests' bodies may take. A read timeout of the server would end long answers, such as that
-// of /dev/stream, as well.
+// timely bounds the time that clients may take for bodies and answers. Timeouts of the server would end long answers, such
+// as that of /dev/stream, as well, and count the time that the system itself takes.
 func timely(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection := http.NewResponseController(w)
+		_ = connection.SetWriteDeadline(time.Time{}) // of the answer before, on the same connection
 		if r.ContentLength != 0 {
-			connection := http.NewResponseController(w)
 			if err := connection.SetReadDeadline(time.Now().Add(bodyBound)); err == nil {
 				r.Body = &timelyBody{r.Body, connection}
 			}
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(&timelyAnswer{ResponseWriter: w, connection: connection}, r)
 	})
 }
 
@@ -37,4 +44,43 @@ func (b *timelyBody) Read(p []byte) (int, error) {
 		_ = b.connection.SetReadDeadline(time.Time{}) // it could be set, so it can be lifted
 	}
 	return n, err
+}
+
+// timelyAnswer sets the deadline when the answer begins, and of one that goes on before each part.
+type timelyAnswer struct {
+	http.ResponseWriter
+	connection    *http.ResponseController
+	begun, goesOn bool
+}
+
+// goOn says that the answer is sent in parts for as long as it takes.
+func goOn(w http.ResponseWriter) {
+	if a, ok := w.(*timelyAnswer); ok {
+		a.goesOn = true
+	}
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *timelyAnswer) WriteHeader(status int) {
+	a.extend()
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (a *timelyAnswer) Write(p []byte) (int, error) {
+	a.extend()
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap is how a [http.ResponseController] finds the connection.
+func (a *timelyAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *timelyAnswer) extend() {
+	switch {
+	case a.goesOn:
+		_ = a.connection.SetWriteDeadline(time.Now().Add(streamBound))
+	case !a.begun:
+		_ = a.connection.SetWriteDeadline(time.Now().Add(answerBound))
+	}
+	a.begun = true
 }

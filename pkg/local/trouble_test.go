@@ -73,7 +73,7 @@ func TestSettlingInVainSaysWhatIsBehind(t *testing.T) {
 	status, problem := s.call("POST", "/dev/clock", object{"advance": "2h"})
 	require.Equal(t, http.StatusGatewayTimeout, status)
 	require.Contains(t, problem["detail"], "schedule")
-	status, _ = s.call("POST", "/dev/settle", nil)
+	status, _ = s.call("POST", "/dev/settle", object{})
 	require.Equal(t, http.StatusGatewayTimeout, status)
 	require.EqualValues(t, 1, s.must("GET", "/dev/lag", nil)["schedulesDue"])
 }

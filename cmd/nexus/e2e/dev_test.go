@@ -74,7 +74,7 @@ func (s *system) info() (out info) {
 
 func (s *system) settle() {
 	s.t.Helper()
-	s.dev(http.MethodPost, "/dev/settle", nil, nil)
+	s.dev(http.MethodPost, "/dev/settle", map[string]any{}, nil)
 }
 
 func (s *system) advance(by time.Duration) {

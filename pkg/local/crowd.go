@@ -1,0 +1,72 @@
+package local
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// smallBody is what a body may have without being counted: each is in memory whole while its request is carried out.
+	smallBody = 256 << 10
+	// maxLarge is how many larger ones there may be at once, and largeWait how long another one waits.
+	maxLarge  = 4
+	largeWait = 10 * time.Second
+	// maxListeners is how many may listen to GET /dev/stream.
+	maxListeners = 32
+	// maxIdle is how many connections may wait for their next request.
+	maxIdle = 256
+)
+
+// crowded answers that there is no room now.
+func crowded(w http.ResponseWriter, detail string) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(largeWait/time.Second)))
+	refuseWith(w, &devProblem{http.StatusServiceUnavailable, detail})
+}
+
+// fewLarge lets few requests with large bodies in at once. A body without a length counts as large.
+func fewLarge(next http.Handler) http.Handler {
+	room := make(chan struct{}, maxLarge)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if 0 <= r.ContentLength && r.ContentLength <= smallBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		wait := time.NewTimer(largeWait)
+		defer wait.Stop()
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+			next.ServeHTTP(w, r)
+		case <-wait.C:
+			crowded(w, "too many large bodies are being taken at once")
+		case <-r.Context().Done():
+		}
+	})
+}
+
+// idlers closes connections that would wait for their next request beside too many others.
+type idlers struct {
+	mu      sync.Mutex
+	waiting map[net.Conn]struct{}
+}
+
+// changed is a [http.Server]'s ConnState.
+func (i *idlers) changed(c net.Conn, state http.ConnState) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.waiting, c)
+	if state != http.StateIdle {
+		return
+	}
+	if len(i.waiting) >= maxIdle {
+		_ = c.Close() // the client opens another one for its next request
+		return
+	}
+	if i.waiting == nil {
+		i.waiting = map[net.Conn]struct{}{}
+	}
+	i.waiting[c] = struct{}{}
+}
