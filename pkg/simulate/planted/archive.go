@@ -23,7 +23,7 @@ func ofArchive() []Mistake {
 		{"archive-cold-stays-on-reopen", "a change to another status removes COLD# and the copy", []Edit{{copying,
 			"if _, left := ch.Type.Retention[ch.Old.Str(entity.AttrStatus)]; !left {", "if _, left := ch.Type.Retention[ch.New.Str(entity.AttrStatus)]; !left {"}}},
 		{"archive-takes-another-lifes-row", "only if COLD# has the version of the record's old image", []Edit{{copying,
-			"If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old))),", ""}}},
+			"If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old)), table.Missing(entity.AttrForm)),", ""}}},
 		{"archive-takes-any-copy", "never remove a copy that a row names", []Edit{{copying,
 			"if err != nil || cold.Int(entity.AttrVersion) == version {", "if err != nil || cold.Int(entity.AttrVersion) < 0 {"}}},
 		{"archive-unnamed-copy-left", "removes an object that no COLD# row names", []Edit{{copying,
