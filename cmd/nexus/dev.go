@@ -14,6 +14,7 @@ type devCommand struct {
 	Addr      string   `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
 	Expose    bool     `help:"Let other machines reach the system, with --addr beyond loopback. Bearer tokens then are USER.TOKEN; the token of this start is printed. /dev/ answers this machine alone."`
 	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
+	Cors      []string `placeholder:"ORIGIN" help:"An origin whose pages may call the API from a browser, such as http://localhost:5173; repeatable. /dev/ answers none of them."`
 	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
 	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
 	Endpoint  string   `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
@@ -25,7 +26,7 @@ type devCommand struct {
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
-		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost,
+		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors,
 		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {

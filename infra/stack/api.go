@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
@@ -20,15 +21,17 @@ const (
 	openShare = 10
 	// unrouted is the key of the route for everything that has none.
 	unrouted = "$default"
-	jwt      = "JWT"
-	open     = "NONE"
+	// everyPath matches each path as a whole.
+	everyPath = "/{proxy+}"
+	jwt       = "JWT"
+	open      = "NONE"
 )
 
 // addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and asks for a token unless
 // it is open. What has no route leads to query, which tells a user what is wrong with the path or the method.
 func (d *deployment) addAPI() {
 	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"),
+		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
 	})
 	d.api = *httpAPI.Ref()
 	authorizer := awsapigatewayv2.NewCfnAuthorizer(d.Stack, jsii.String("Users"), &awsapigatewayv2.CfnAuthorizerProps{
@@ -44,7 +47,7 @@ func (d *deployment) addAPI() {
 	}
 	limits := map[string]any{} // by route; handed on as it stands, so the members have CloudFormation's names
 	var routes []awsapigatewayv2.CfnRoute
-	for _, r := range append(api.Routes(d.registry), api.Route{Path: unrouted, Operation: "unrouted", Part: api.OnlyQueries}) {
+	for _, r := range append(d.routes(), api.Route{Path: unrouted, Operation: "unrouted", Part: api.OnlyQueries}) {
 		routes = append(routes, d.addRoute(r, targets[r.Part], authorizer.Ref()))
 		if r.Open {
 			limits[routeKey(r)] = map[string]any{
@@ -56,6 +59,29 @@ func (d *deployment) addAPI() {
 	for _, route := range routes { // a limit of a route that is not there yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
+}
+
+// cors is what browsers let pages of other origins do: the names are the surface's. The API answers preflights by itself and
+// sets the headers of each answer. Nil where the stage allows no origin.
+func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
+	if len(d.settings.AllowedOrigins) == 0 {
+		return nil
+	}
+	return &awsapigatewayv2.CfnApi_CorsProperty{
+		AllowOrigins: jsii.Strings(d.settings.AllowedOrigins...), AllowMethods: jsii.Strings(api.CORSMethods()...),
+		AllowHeaders: jsii.Strings(api.CORSRequestHeaders()...), ExposeHeaders: jsii.Strings(api.CORSExposedHeaders()...),
+		MaxAge: jsii.Number(api.CORSMaxAge.Seconds()), AllowCredentials: jsii.Bool(false),
+	}
+}
+
+// routes are those of the surface. Where the stage allows origins there is one for preflights, which have no token: without
+// it they would lead to the route for everything else, which asks for one.
+func (d *deployment) routes() []api.Route {
+	routes := api.Routes(d.registry)
+	if len(d.settings.AllowedOrigins) > 0 {
+		routes = append(routes, api.Route{Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Part: api.OnlyQueries, Open: true})
+	}
+	return routes
 }
 
 // addRoute leads a route to its target. Who has only the scopes to read cannot reach what changes something.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"nexus/pkg/api"
 )
 
 // Settings are what one stage is deployed with.
@@ -27,6 +29,9 @@ type Settings struct {
 	// ReadScopes and WriteScopes are the scopes one of which a token needs, to read and to change. An authorizer of an HTTP
 	// API cannot tell an ID token from an access token; only the latter has scopes.
 	ReadScopes, WriteScopes []string
+	// AllowedOrigins are those whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it; none unless
+	// given.
+	AllowedOrigins []string
 	// RatePerSecond and Burst bound the requests of all users together.
 	RatePerSecond, Burst int
 	// LogDays is how long logs are kept.
@@ -47,6 +52,7 @@ const (
 	audience    = "audience"
 	readScopes  = "readScopes"
 	writeScopes = "writeScopes"
+	origins     = "allowedOrigins"
 	protected   = "protected"
 	rate        = "ratePerSecond"
 	burst       = "burst"
@@ -56,7 +62,7 @@ const (
 )
 
 func settingNames() []string {
-	return []string{issuer, audience, readScopes, writeScopes, protected, rate, burst, logDays, alarmTopic, restored}
+	return []string{issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored}
 }
 
 // Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of all.
@@ -106,8 +112,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r := &reader{stage: name, values: values}
 	s := Settings{
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
-		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), RatePerSecond: r.number(rate), Burst: r.number(burst),
-		LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic), RestoredStream: r.text(restored),
+		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
+		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic), RestoredStream: r.text(restored),
 	}
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
@@ -118,6 +124,10 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(len(s.Audience) == 0, audience, "want at least one")
 	r.refuse(len(s.ReadScopes) == 0, readScopes, "want at least one")
 	r.refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
+	for _, origin := range s.AllowedOrigins {
+		err := api.CheckOrigin(origin)
+		r.refuse(err != nil, origins, fmt.Sprint(err))
+	}
 	r.refuse(s.RatePerSecond < 1, rate, "want a number above 0")
 	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
 	_, isKept := retentions()[s.LogDays]

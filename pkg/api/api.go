@@ -39,6 +39,8 @@ type Config struct {
 	Part     Part
 	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
+	// Origins are those whose pages may call the API from a browser, each as [CheckOrigin] accepts it; none unless given.
+	Origins []string
 	// Docs is mounted at /docs. Nil leaves the page out, and its assets out of the binary.
 	Docs http.Handler
 	Log  *slog.Logger
@@ -78,6 +80,11 @@ func New(c Config) *API {
 		panic("api: a part of the Config is missing")
 	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && c.Queries == nil:
 		panic("api: the service of a part that is served is missing")
+	}
+	for _, origin := range c.Origins {
+		if err := CheckOrigin(origin); err != nil {
+			panic("api: " + err.Error())
+		}
 	}
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}

@@ -25,6 +25,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
+	a.allowOrigin(h, r)
 	if p := checkHeaders(r.Header); p != nil {
 		x.refuse(p)
 		return
@@ -114,6 +115,10 @@ func (methods route) open() bool {
 
 func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods route) {
 	x.route = pattern
+	if isPreflight(r) {
+		x.answerPreflight(methods)
+		return
+	}
 	o := methods[r.Method]
 	if o != nil && a.serves(o) {
 		x.operation = o.id
@@ -286,8 +291,13 @@ func (x *exchange) refuse(p *Problem) {
 	x.write(p.Status, problemType, p.json())
 }
 
-// refuseUnknown answers about a path that leads nowhere; that it does is told to users only.
+// refuseUnknown answers about a path that leads nowhere; that it does is told to users only, and to browsers that ask before
+// they send who the user is.
 func (x *exchange) refuseUnknown(r *http.Request) {
+	if isPreflight(r) {
+		x.refuse(refuse(notFound, "There is no such resource."))
+		return
+	}
 	user, p := x.api.authenticate(r)
 	if p == nil {
 		x.user = user

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nexus/pkg/api"
 	"nexus/pkg/entity"
 	"nexus/pkg/projection"
 )
@@ -55,6 +56,9 @@ type Options struct {
 	Expose bool
 	// AllowHosts are the hosts, beside this machine's own names, under which it may be asked. Only with Expose.
 	AllowHosts []string
+	// Origins are those whose pages a browser lets call the API, each as [api.CheckOrigin] accepts it. What is local only
+	// answers no page of another origin.
+	Origins []string
 	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
 	Settling time.Duration
 	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays the
@@ -103,6 +107,11 @@ func (o Options) normal() (Options, error) {
 	}
 	if refused := o.exposure(); refused != "" {
 		return refuse("%s", refused)
+	}
+	for _, origin := range o.Origins {
+		if err := api.CheckOrigin(origin); err != nil {
+			return refuse("--cors: %v", err)
+		}
 	}
 	if o.Settling <= 0 {
 		o.Settling = settleBound

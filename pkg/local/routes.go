@@ -44,6 +44,7 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 		Values:       trees,
 		Plans:        plan.New(publisher, trees, p.clock.Now, uuid.NewString),
 		Authenticate: p.authenticate(),
+		Origins:      p.options.Origins,
 		Docs:         page,
 		Log:          p.log.With("part", "api"), Now: time.Now, NewID: uuid.NewString,
 	})
