@@ -25,7 +25,7 @@ const (
 // calendarOperations are those about the user's calendar as other programs know it.
 func calendarOperations() []*operation {
 	text := object{{"type", "string"}, {"description", "An iCalendar text (RFC 5545)."}}
-	whole := "Events, series with their changed occurrences, reminders, and tasks with a date. The same items give the same text, so If-None-Match spares sending it again; " +
+	whole := "Events, series with their changed occurrences, reminders and tasks. The same items give the same text, so If-None-Match spares sending it again; " +
 		"it is compressed for whoever accepts gzip. If it is too large for one answer it has what ends less than a year ago or later, and says so, in the text and in " + headerSince +
 		"; the parts 1 to " + headerParts + " together are all of it."
 	choice, chosen := form(privateAsField), form(privateAsField)

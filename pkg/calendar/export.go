@@ -49,7 +49,7 @@ type Export struct {
 }
 
 // Export returns everything a user has that a calendar program can show: events, series with their exceptions, reminders,
-// and tasks with a date, in the order of types and ids.
+// and tasks, in the order of types and ids.
 //
 // Part 0 is the calendar in one text. Where that would be too large, it is what is recent: everything that ends less than a
 // year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts 1 to

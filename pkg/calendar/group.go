@@ -57,18 +57,21 @@ func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, erro
 	return s.single(ctx, user, entity.TypeEvent, func(it entity.Item) (time.Time, bool) { return entity.EventSpan(it).End, true })
 }
 
-// tasks are those with a date: a calendar has no place for the others.
+// tasks are all of them. One without a date that is done ended when it was last changed.
 func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error] {
 	return s.single(ctx, user, entity.TypeTask, func(it entity.Item) (time.Time, bool) {
 		at, _, dated := entity.TaskDue(it)
 		if !dated {
 			at, dated = it.Time(entity.AttrStartUtc)
 		}
+		if !dated {
+			at = modifiedAt(it)
+		}
 		switch it.Str(entity.AttrStatus) {
 		case entity.StatusBacklog, entity.StatusInProgress:
 			at = forever
 		}
-		return at, dated
+		return at, true
 	})
 }
 

@@ -19,7 +19,7 @@ func digest(text []byte) string {
 func (i *Importer) imported(user string, b bundle) command.Imported {
 	d := b.drafts[0]
 	thing := command.Imported{
-		UID: d.UID, Sequence: d.Sequence, CreatedAt: d.CreatedAt, CompletedAt: d.CompletedAt,
+		UID: d.UID, Sequence: d.Sequence, Stamp: d.Stamp, CreatedAt: d.CreatedAt, CompletedAt: d.CompletedAt,
 		Kept: d.KeptText(),
 		ID:   func(prefix string, k int) string { return ical.ID(prefix, user, d.UID, k) },
 		Says: b.isToldBy,
@@ -42,7 +42,7 @@ func exception(d ical.Draft) command.Exception {
 	if d.Orphan {
 		date = d.Original.DateIn
 	}
-	return command.Exception{Date: date, Sequence: d.Sequence, Fields: d.Fields, Kept: d.KeptText()}
+	return command.Exception{Date: date, Sequence: d.Sequence, Stamp: d.Stamp, Fields: d.Fields, Kept: d.KeptText()}
 }
 
 // fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has

@@ -15,6 +15,8 @@ type Imported struct {
 	// UID is the name that it has everywhere, Sequence its revision.
 	UID      string
 	Sequence int64
+	// Stamp is when the other calendar wrote this, which tells revisions of one sequence apart; zero for unknown.
+	Stamp time.Time
 	// Known is the id under which it may have left here once; "" if it never did.
 	Known string
 	// ID is the id that a thing of that UID gets for the k-th time, by the prefix of its type.
@@ -40,6 +42,8 @@ type Exception struct {
 	Date func(tzid string) string
 	// Sequence is the revision of what is said about the occurrence.
 	Sequence int64
+	// Stamp is when that was written, as of an [Imported].
+	Stamp time.Time
 	// Fields are those of the occurrence as a whole: what it has of its own is told by comparing it with its series.
 	Fields entity.Item
 	// Kept is what is said of the occurrence and no field holds, as of an [Imported].

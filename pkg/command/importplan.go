@@ -34,6 +34,9 @@ func (r *importing) plan(thing Imported, p place) work {
 	if err != nil {
 		return refusal(err)
 	}
+	if after != nil && !isNewer && entity.IsOlder(thing.Stamp, before) {
+		return refusal(ErrOutdated)
+	}
 	if thing.Type.Name == entity.TypeMaster {
 		return r.planSeries(thing, p, after, isNewer)
 	}
@@ -161,6 +164,7 @@ func (r *importing) countsFrom(fields, stored entity.Item) bool {
 // tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same version.
 func (r *importing) tell(thing Imported, it, told entity.Item) entity.Item {
 	told[entity.AttrSequence] = entity.Int(thing.Sequence)
+	entity.SetStamp(told, thing.Stamp)
 	if told.Has(entity.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
 		told.SetTime(entity.AttrCompletedAt, thing.CompletedAt)
 	}

@@ -161,12 +161,13 @@ func (e *exceptions) add(x Exception) ImportResult {
 	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
 	if isOwn {
 		fields[entity.AttrSequence] = entity.Int(x.Sequence)
+		entity.SetStamp(fields, x.Stamp)
 	}
 	if wasOwn && x.Sequence <= entity.Revision(row) {
 		if saysTheSame(row, fields) {
 			return result
 		}
-		if x.Sequence < entity.Revision(row) {
+		if x.Sequence < entity.Revision(row) || entity.IsOlder(x.Stamp, row) {
 			return ImportResult{Outcome: Refused, Err: ErrOutdated}
 		}
 	}
@@ -243,7 +244,7 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item, kept st
 		merged := row.Clone()
 		for _, f := range t.Fields {
 			switch f.Name {
-			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence, entity.AttrKept:
+			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence, entity.AttrKept, entity.AttrStamp:
 				merged.Set(f.Name, fields[f.Name])
 				continue
 			}
@@ -255,9 +256,10 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item, kept st
 			return result
 		}
 		result.Outcome = Updated
-		sequence := merged[entity.AttrSequence]
+		sequence, stamp := merged[entity.AttrSequence], merged[entity.AttrStamp]
 		it = e.nextInstance(e.series.Master(), row, merged)
-		it.Set(entity.AttrSequence, sequence) // as the import has it, though it did change something
+		it.Set(entity.AttrSequence, sequence) // as the import has them, though it did change something
+		it.Set(entity.AttrStamp, stamp)
 		e.asks(row, it)
 		action = table.Change(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
 	}

@@ -32,6 +32,8 @@ const (
 	AttrTransparency = "transparency"
 	// AttrKept names what lies beside the item in its KEPT row: see [KeptKey].
 	AttrKept = "kept"
+	// AttrStamp is the DTSTAMP of what an import wrote last, as long as no client has changed the item since.
+	AttrStamp = "icalStamp"
 
 	AttrMasterID     = "masterId"
 	AttrRRule        = "rrule"

@@ -36,7 +36,7 @@ const longEvent = 24 * time.Hour
 func Event() *Type {
 	return &Type{
 		Name: TypeEvent, IDAttr: AttrEventID, IDPrefix: "evt", Plural: "events",
-		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField, keptField})...),
+		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField, keptField, stampField})...),
 		Check:     checkEventTimes,
 		Derive:    deriveEvent,
 		Index:     indexEvent,
@@ -96,7 +96,27 @@ func deriveSequence(w Write) {
 	}
 	if w.isByClient() || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
 		w.After[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+		delete(w.After, AttrStamp)
 	}
+}
+
+// IsOlder reports whether what another calendar wrote at the instant is older than what is stored in the same revision: of
+// two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). Zero is unknown, and then it is older than what a
+// client has written here.
+func IsOlder(stamp time.Time, stored Item) bool {
+	if known, ok := stored.Time(AttrStamp); ok {
+		return !stamp.IsZero() && stamp.Before(known)
+	}
+	written, _ := stored.Time(AttrUpdatedAt)
+	return stamp.Before(written)
+}
+
+// SetStamp says in the item when another calendar wrote what it says; zero for unknown.
+func SetStamp(it Item, stamp time.Time) {
+	if stamp.IsZero() || stamp.Year() < minYear || stamp.Year() > maxYear {
+		stamp = time.Unix(0, 0)
+	}
+	it.SetTime(AttrStamp, stamp)
 }
 
 // revisionFields are how iCalendar knows an event.
@@ -154,6 +174,7 @@ func deriveRevision(w Write) {
 		}
 	case w.isByClient() && Equal(w.Before[AttrSequence], it[AttrSequence]):
 		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+		delete(it, AttrStamp)
 	}
 }
 

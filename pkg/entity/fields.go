@@ -40,6 +40,7 @@ var (
 	minutesField     = Field{Name: AttrReminderMinutes, Kind: Minutes, Max: maxOffsets, MemberMax: maxOffset, Doc: "Minutes before the time at which to remind."}
 	dueSetAtField    = Field{Name: AttrDueSetAt, Kind: Instant, Origin: Hidden, Doc: "When a command last changed a due instant or revived the entity."}
 	keptField        = Field{Name: AttrKept, Kind: Text, Origin: Hidden, Doc: "Digest of what lies beside the item in its KEPT row."}
+	stampField       = Field{Name: AttrStamp, Kind: Instant, Origin: Hidden, Doc: "When another calendar wrote what it says, if no client changed it since."}
 	restoredAtField  = Field{Name: AttrRestoredAt, Kind: Instant, Origin: FromServer, Doc: "When the entity came back from its cold copy; until its status changes it is not archived again."}
 )
 

@@ -23,7 +23,7 @@ func Instance() *Type {
 			fields,
 			[]Field{
 				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)) + 1, Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another calendar says of it that has no field here."},
-				sequenceField, dueSetAtField, keptField,
+				sequenceField, dueSetAtField, keptField, stampField,
 			})...),
 		Check:  checkOccurrence,
 		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w) },

@@ -33,7 +33,7 @@ func Master() *Type {
 				{Name: AttrLastStartUtc, Kind: Instant, Origin: FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
 				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
 			},
-			revisionFields(), []Field{dueSetAtField, keptField})...),
+			revisionFields(), []Field{dueSetAtField, keptField, stampField})...),
 		Settle:    func(_, patch, after Item) { settleRule(patch, after, AttrStartTzid) },
 		Check:     checkMaster,
 		Derive:    deriveMaster,

@@ -43,7 +43,7 @@ func Reminder() *Type {
 			Field{Name: AttrLastFiredUtc, Kind: Instant, Origin: FromServer, Doc: "Until when the trigger is done: due instant of the last delivery, or its occurrence if a snooze ended before that."},
 			Field{Name: AttrFiredOccurrenceUtc, Kind: Instant, Origin: FromServer, Doc: "The occurrence that rang last."},
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
-			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField,
+			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Settle: func(before, patch, after Item) {
 			settleRule(patch, after, AttrTzid)

@@ -44,7 +44,7 @@ func Task() *Type {
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was completed."},
 			Field{Name: AttrArchiveAt, Kind: Instant, Origin: FromServer, Doc: "When the completed task will be archived."},
 			Field{Name: AttrArchivedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was archived."},
-			uidField, sequenceField, restoredAtField, dueSetAtField, keptField,
+			uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Check:     checkTaskTimes,
 		Derive:    func(w Write) { deriveTask(w); deriveSequence(w) },

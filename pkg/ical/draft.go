@@ -17,6 +17,8 @@ type Draft struct {
 	UID string
 	// Sequence is the revision (RFC 5545 §3.8.7.4).
 	Sequence int64
+	// Stamp is its DTSTAMP, when this revision was written; LAST-MODIFIED where it has none. Zero for neither.
+	Stamp time.Time
 	// Fields are the entity's attributes as a client sends them, in the form of [entity.Type.Parse]: floating times without
 	// their Z.
 	Fields entity.Item

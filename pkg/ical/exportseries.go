@@ -62,8 +62,10 @@ func fromMaster(it entity.Item) (Draft, error) {
 	if err := d.readSpan(); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
-	d.ExDates = it.Strings(entity.AttrExDate)
 	var err error
+	if d.ExDates, err = excludedDates(it); err != nil {
+		return Draft{}, err
+	}
 	if d.RRule, err = foldEnd(it, entity.AttrStartTzid, entity.CompileMaster); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
@@ -109,6 +111,28 @@ func (d *Draft) synchronize(it entity.Item) error {
 		d.RRule = endRule(rule, last.Start, it, entity.AttrStartTzid).String()
 	}
 	return nil
+}
+
+// excludedDates returns the EXDATEs that exclude something: programs that check them refuse others.
+func excludedDates(it entity.Item) ([]string, error) {
+	dates := it.Strings(entity.AttrExDate)
+	if len(dates) == 0 {
+		return nil, nil
+	}
+	bare := it.Clone()
+	delete(bare, entity.AttrExDate)
+	all, err := entity.CompileMaster(bare)
+	if err != nil {
+		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	return slices.DeleteFunc(dates, func(date string) bool {
+		day, err := entity.ParseCompactDate(date)
+		if err != nil {
+			return true
+		}
+		_, within := all.On(day)
+		return !within
+	}), nil
 }
 
 // addedDates returns the RDATEs that add an occurrence: not those beyond the end of the whole series, nor those that the

@@ -116,6 +116,9 @@ func (m *mapper) read(c *Component, d *Draft) error {
 		d.UID = contentUID(c)
 	}
 	d.Sequence, d.stamp = readRevision(c)
+	if d.Stamp = d.stamp.stamped; d.Stamp.IsZero() {
+		d.Stamp = d.stamp.modified
+	}
 	d.CreatedAt, d.ModifiedAt = instantOf(c, "CREATED"), d.stamp.modified
 	var err error
 	switch c.Name {

@@ -1,6 +1,7 @@
 package ical
 
 import (
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -29,4 +30,56 @@ func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	}
 	d.RRule = rule.OfKind(start.Form == Day, zone).String()
 	return series, nil
+}
+
+// leaveOne gives a series of which nothing is left, because each date is excluded, its first date back as an occurrence
+// that is cancelled: a series has at least one occurrence, and a cancelled one is exported as an EXDATE again.
+func (d *Draft) leaveOne(m *mapper) error {
+	if len(d.ExDates) == 0 {
+		return nil
+	}
+	spec := recurrence.Spec{
+		Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, WithStart: true, Level: recurrence.Calendar,
+		RDates: d.RDates, EXDates: d.ExDates,
+	}
+	if d.start.IsInstant() {
+		zone, err := entity.LoadZone(d.start.ZoneName())
+		if err != nil {
+			return err
+		}
+		spec.Zone = zone
+	}
+	left, err := recurrence.Compile(spec)
+	if err != nil {
+		return err
+	}
+	if _, any := left.First(); any {
+		return nil
+	}
+	spec.EXDates = nil
+	whole, err := recurrence.Compile(spec)
+	if err != nil {
+		return err
+	}
+	first, any := whole.First()
+	if !any {
+		return nil // it ends before it begins: the check of the whole says so
+	}
+	date := first.Wall.Format(compactDate)
+	d.ExDates = slices.DeleteFunc(d.ExDates, func(other string) bool { return other == date })
+	instance := *d
+	instance.Kind, instance.Date, instance.isDerived = entity.TypeInstance, date, true
+	instance.derived, instance.RRule, instance.ExDates, instance.RDates = nil, "", nil, nil
+	instance.Fields = d.Fields.Clone()
+	instance.Fields[entity.AttrStatus] = entity.String(entity.StatusCancelled)
+	instance.Original = d.occurrence(date)
+	length := d.end.At().Sub(d.start.At())
+	instance.start, instance.end = instance.Original, instance.Original.add(Duration{Exact: length})
+	if d.start.Form == Day {
+		instance.end = instance.Original.add(Duration{Days: int(length / (24 * time.Hour))})
+	}
+	instance.setSpan()
+	m.derived++
+	d.derived = append(d.derived, instance)
+	return nil
 }

@@ -43,7 +43,10 @@ func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 		}
 	}
 	d.ExDates, d.RDates = excluded.sorted(), sortedDates(d.RDates)
-	return errors.Join(tooMany("EXDATE", d.ExDates), tooMany("RDATE", d.RDates))
+	if err := errors.Join(tooMany("EXDATE", d.ExDates), tooMany("RDATE", d.RDates)); err != nil {
+		return err
+	}
+	return d.leaveOne(m)
 }
 
 // onlyRule returns the component's RRULE. Twice the same is taken as once; two are refused.

@@ -7,6 +7,8 @@ import (
 	"nexus/pkg/entity"
 )
 
+var errLeftBehind = errors.New("a later revision of its series has no occurrence on its date any more")
+
 var errSuperseded = errors.New("a later revision of it is in the calendar")
 
 // identity is what several components can be revisions of: a UID's event, to-do, or one occurrence of it.
@@ -38,8 +40,8 @@ func (m *mapper) settle() {
 				m.refuse(d, errSuperseded)
 			}
 		case d.Kind == entity.TypeMaster:
-			m.admit(d, behind[d.UID])
-			m.result.Drafts = append(append(m.result.Drafts, *d), behind[d.UID]...)
+			instances := m.admit(d, behind[d.UID])
+			m.result.Drafts = append(append(m.result.Drafts, *d), instances...)
 		case d.Kind != entity.TypeInstance || d.Orphan:
 			m.result.Drafts = append(m.result.Drafts, *d)
 		}
@@ -91,13 +93,25 @@ func (m *mapper) attach(d, series *Draft) {
 
 // admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence is
 // there to be seen, and programs that cut a series leave such instances behind its end. Those that are excluded or cancelled
-// stay what they are: instances of no occurrence.
-func (m *mapper) admit(d *Draft, instances []Draft) {
+// stay what they are: instances of no occurrence. One of an earlier revision than the series was left behind when the
+// series was cut, and is refused. It returns the others.
+func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 	rule, err := d.compileRule(d.start)
 	if err != nil {
-		return // it was compiled before; an error would have refused the series
+		return instances // it was compiled before; an error would have refused the series
 	}
 	dates := d.RDates
+	instances = slices.DeleteFunc(instances, func(x Draft) bool {
+		day, err := entity.ParseCompactDate(x.Date)
+		if err != nil || x.isDerived || x.Sequence >= d.Sequence || slices.Contains(dates, x.Date) {
+			return false
+		}
+		_, given := rule.On(day)
+		if !given {
+			m.refuse(&x, errLeftBehind)
+		}
+		return !given
+	})
 	for _, x := range instances {
 		day, err := entity.ParseCompactDate(x.Date)
 		if err != nil || x.Fields.Str(entity.AttrStatus) == entity.StatusCancelled || slices.Contains(d.ExDates, x.Date) {
@@ -110,4 +124,5 @@ func (m *mapper) admit(d *Draft, instances []Draft) {
 	if len(dates) <= maxDates { // else those beyond are refused when they are imported
 		d.RDates = sortedDates(dates)
 	}
+	return instances
 }
