@@ -223,7 +223,7 @@ func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
 	id := b.item(entity.Event(), "a", 0).Str(entity.AttrEventID)
 	_, err := b.commands.Do(t.Context(), command.Request{User: ann, Command: command.AddLink{Type: entity.Event(), ID: id, Target: entity.Ref{Type: entity.TypeNote, ID: note}}})
 	b.NoError(err)
-	b.imports(ann, text(vevent("a", starts, "SUMMARY:y", "SEQUENCE:1")))
+	b.imports(ann, text(vevent("a", starts, "SUMMARY:y", "SEQUENCE:2")))
 	it := b.item(entity.Event(), "a", 0)
 	b.Equal("y", it.Str(entity.AttrTitle))
 	b.Len(it.Links(), 1)

@@ -44,6 +44,7 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 			return err
 		}
 		d.hasEnd = true
+		m.mendEnd(d)
 		if d.start.IsInstant() != d.end.IsInstant() || (d.start.Form == Day) != (d.end.Form == Day) {
 			return errors.New("DTSTART and DTEND are not of one kind: both dates, both with a zone, or both without (RFC 5545 §3.8.2.2)")
 		}
@@ -60,6 +61,28 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 		d.end = d.start.add(Duration{Days: 1}) // an end on the day itself is common, and means that day
 	}
 	return nil
+}
+
+// mendEnd reads an end of the other kind than the start: a date as its beginning, where the start is a time; the day of a
+// time, where the start is a date.
+func (m *mapper) mendEnd(d *Draft) {
+	switch {
+	case d.end.Form == Day && d.start.Form != Day:
+		m.leaveOut(d, "DTEND is a date where DTSTART is a time: it is read as the beginning of that day")
+		end := d.start
+		end.Reading = d.end.Reading
+		d.end = end
+		if end.At().Before(d.start.At()) {
+			d.end, d.hasEnd = d.start, false
+		}
+	case d.start.Form == Day && d.end.Form != Day:
+		m.leaveOut(d, "DTEND is a time where DTSTART is a date: it is read as its day")
+		day := d.end.Reading.Truncate(24 * time.Hour)
+		if day.Before(d.end.Reading) {
+			day = day.AddDate(0, 0, 1)
+		}
+		d.end = Moment{Form: Day, Reading: day}
+	}
 }
 
 func addDuration(start Moment, text string) (Moment, error) {
@@ -122,14 +145,15 @@ const untitled = "(no title)"
 
 // describe reads what events and to-dos have in common.
 func (m *mapper) describe(c *Component, d *Draft) {
-	title := strings.TrimSpace(strings.Join(strings.Fields(c.Text("SUMMARY")), " "))
+	title := strings.Join(strings.Fields(m.line(d, "SUMMARY", c.Text("SUMMARY"))), " ")
+	title = m.cut(d, "SUMMARY", title, longestTitle, 1)
 	if title == "" {
 		title = untitled
 		m.leaveOut(d, "it has no SUMMARY and is called %q", untitled)
 	}
 	d.Fields[entity.AttrTitle] = entity.String(title)
 	if text := strings.TrimSpace(c.Text("DESCRIPTION")); text != "" {
-		d.Fields[attrDescription] = entity.String(text)
+		d.Fields[attrDescription] = entity.String(m.cut(d, "DESCRIPTION", text, longestDescription, utf8.UTFMax))
 	}
 	if color, ok := readColor(c); ok {
 		d.Fields[attrColor] = entity.String(color)
@@ -137,16 +161,49 @@ func (m *mapper) describe(c *Component, d *Draft) {
 	m.tags(c, d)
 }
 
+// Bounds of docs/data-model.md: characters, of a description bytes.
 const (
-	mostTags   = 50
-	longestTag = 64
+	mostTags           = 50
+	longestTag         = 64
+	longestTitle       = 500
+	longestLocation    = 500
+	longestDescription = 10 << 10
 )
+
+// line puts a space in the place of each character that no text of one line may hold.
+func (m *mapper) line(d *Draft, name, text string) string {
+	fit := entity.OneLine(text)
+	if fit != text {
+		m.leaveOut(d, "%s holds characters that no text of one line may hold: each is read as a space", name)
+	}
+	return fit
+}
+
+// cut shortens a text to its bound: in bytes if a character may be several, else in characters. The whole is kept.
+func (m *mapper) cut(d *Draft, name, text string, longest, width int) string {
+	short := text
+	if width > 1 {
+		for end := longest; len(text) > longest; end-- {
+			if utf8.RuneStart(text[end]) {
+				short = text[:end]
+				break
+			}
+		}
+	} else if utf8.RuneCountInString(text) > longest {
+		short = string([]rune(text)[:longest])
+	}
+	short = strings.TrimSpace(short)
+	if short != text {
+		m.leaveOut(d, "%s is longer than may be shown here: it is cut, and kept whole", name)
+	}
+	return short
+}
 
 func (m *mapper) tags(c *Component, d *Draft) {
 	var tags []string
 	for _, p := range c.All("CATEGORIES") {
 		for _, tag := range SplitText(p.Value) {
-			switch tag = strings.TrimSpace(tag); {
+			switch tag = strings.TrimSpace(m.line(d, "CATEGORIES", tag)); {
 			case len(tags) == maxCategories:
 			case tag == "":
 			case utf8.RuneCountInString(tag) > longestTag:
@@ -168,11 +225,11 @@ func (m *mapper) tags(c *Component, d *Draft) {
 
 // place reads LOCATION; an event without one, but with a URL, takes place there.
 func (m *mapper) place(c *Component, d *Draft) {
-	location, url := strings.TrimSpace(c.Text("LOCATION")), c.Value("URL")
+	location, url := strings.TrimSpace(m.line(d, "LOCATION", c.Text("LOCATION"))), c.Value("URL")
 	if location == "" {
 		location = url
 	}
 	if location != "" {
-		d.Fields[attrLocation] = entity.String(location)
+		d.Fields[attrLocation] = entity.String(m.cut(d, "LOCATION", location, longestLocation, 1))
 	}
 }

@@ -48,7 +48,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
 		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
 		{entity.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
-			"endTzid", "America/New_York", "location", "Gate 1\nHall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
+			"endTzid", "America/New_York", "location", "Gate 1, Hall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
 		{entity.Task(), texts("title", "t")},
 		{entity.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
 		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", entity.Int(1))},

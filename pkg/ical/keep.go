@@ -65,6 +65,9 @@ func (k *keeper) group(g group, c, plain *Component) {
 	if g.field == entity.AttrTitle && k.d.Fields.Str(g.field) == untitled {
 		return // of an empty SUMMARY there is nothing to keep
 	}
+	if g.isOneLine() && slices.ContainsFunc(lines, func(p Property) bool { return entity.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
+		return // what was put in the place of its characters is listed
+	}
 	if len(lines) == 0 || sameLines(lines, g.linesOf(plain)) {
 		return
 	}

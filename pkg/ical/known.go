@@ -73,6 +73,15 @@ func (d *Draft) groups(urlIsPlace bool) []group {
 	return list
 }
 
+// isOneLine says that the field is a text of one line, or several of them.
+func (g group) isOneLine() bool {
+	switch g.field {
+	case entity.AttrTitle, entity.AttrTags, attrLocation:
+		return true
+	}
+	return false
+}
+
 // linesOf are the properties of the component that belong to the group.
 func (g group) linesOf(c *Component) []Property {
 	var lines []Property

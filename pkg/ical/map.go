@@ -26,6 +26,9 @@ func Map(document *Document) Result {
 				m.take(c)
 			}
 		}
+		for _, note := range m.zones.notes {
+			m.result.LeftOut = append(m.result.LeftOut, Remark{Component: calendar.Name, Line: calendar.Line, Reason: note})
+		}
 	}
 	m.settle()
 	return m.result
@@ -77,6 +80,7 @@ func (m *mapper) take(c *Component) {
 	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: entity.Item{}}
 	err := m.problem
 	if err == nil {
+		c = m.mend(c, &d)
 		err = m.read(c, &d)
 	}
 	if err != nil {

@@ -15,21 +15,25 @@ func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	zone := (*time.Location)(nil)
-	if start.IsInstant() {
-		if zone, err = entity.LoadZone(start.ZoneName()); err != nil {
-			return nil, err
-		}
-	}
-	spec := recurrence.Spec{
-		Rule: d.RRule, Zone: zone, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar,
+	spec, err := specAt(d.RRule, start)
+	if err != nil {
+		return nil, err
 	}
 	series, err := recurrence.Compile(spec)
 	if err != nil {
 		return nil, err
 	}
-	d.RRule = rule.OfKind(start.Form == Day, zone).String()
+	d.RRule = rule.OfKind(start.Form == Day, spec.Zone).String()
 	return series, nil
+}
+
+// specAt is the series of a rule from a start on.
+func specAt(rule string, start Moment) (spec recurrence.Spec, err error) {
+	spec = recurrence.Spec{Rule: rule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar}
+	if start.IsInstant() {
+		spec.Zone, err = entity.LoadZone(start.ZoneName())
+	}
+	return spec, err
 }
 
 // leaveOne gives a series of which nothing is left, because each date is excluded, its first date back as an occurrence
@@ -38,17 +42,11 @@ func (d *Draft) leaveOne(m *mapper) error {
 	if len(d.ExDates) == 0 {
 		return nil
 	}
-	spec := recurrence.Spec{
-		Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, WithStart: true, Level: recurrence.Calendar,
-		RDates: d.RDates, EXDates: d.ExDates,
+	spec, err := specAt(d.RRule, d.start)
+	if err != nil {
+		return err
 	}
-	if d.start.IsInstant() {
-		zone, err := entity.LoadZone(d.start.ZoneName())
-		if err != nil {
-			return err
-		}
-		spec.Zone = zone
-	}
+	spec.RDates, spec.EXDates = d.RDates, d.ExDates
 	left, err := recurrence.Compile(spec)
 	if err != nil {
 		return err

@@ -60,11 +60,7 @@ func onlyRule(c *Component) (string, error) {
 			return "", errors.New("it has more than one RRULE (RFC 5545 §3.8.5.3)")
 		}
 	}
-	rule := strings.TrimSpace(rules[0].Value)
-	if rule == "" {
-		return "", errors.New("RRULE is empty")
-	}
-	return rule, nil
+	return strings.TrimSpace(rules[0].Value), nil
 }
 
 // instanceOf returns the exception that an RDATE is besides its date, if its time or length is not the series'.

@@ -17,6 +17,8 @@ type zoneMap struct {
 	calendarZone string
 	used         map[string]yearSpan
 	answers      map[string]zoneAnswer
+	// notes say how names that are none were read.
+	notes []string
 }
 
 type zoneAnswer struct {
@@ -94,8 +96,19 @@ func (z *zoneMap) find(id string) (string, error) {
 	if name, ok := zoneNamed(id); ok {
 		return name, nil
 	}
+	if strings.Contains(id, "/") {
+		if name := entity.SuggestZone(id); name != "" {
+			return z.spoken(id, name), nil
+		}
+	}
 	definition := z.definitions[id]
 	if definition == nil {
+		if name, ok := offsetNamed(id); ok {
+			return z.spoken(id, name), nil
+		}
+		if name, ok := displayNamed(id); ok {
+			return z.spoken(id, name), nil
+		}
 		return "", fmt.Errorf("the zone %q is not known, and no VTIMEZONE describes it", clip(id))
 	}
 	// X-LIC-LOCATION is libical's, X-TZINFO is Mozilla's; TZID-ALIAS-OF is RFC 7808 §7.2.
