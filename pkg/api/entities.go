@@ -75,9 +75,7 @@ func (s services) do(ctx context.Context, c call, cmd command.Command) (answer, 
 	switch {
 	case res.Deleted:
 		a = answer{status: http.StatusNoContent, replayed: res.Replayed}
-		if c.expected != nil && !res.Replayed {
-			a.traces = appendTrace(a.traces, c.user, res.Ref, *c.expected+1)
-		}
+		a.traces = appendTrace(a.traces, c.user, res.Ref, res.Removal)
 	case res.Created:
 		a.status, a.location = http.StatusCreated, "/v1/"+res.Type.Plural+"/"+res.Ref.ID
 	}

@@ -175,3 +175,24 @@ func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
 		require.Equal(t, []change.Outcome{{}}, w.consumer.Apply(t.Context(), []change.Change{c}), name)
 	}
 }
+
+func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAct(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
+	id, key := task.Str("taskId"), task.Key()
+	w.settle()
+	w.advance(24 * time.Hour)
+	w.settle()
+	archived := w.get(key)
+	require.Equal(t, int64(3), archived.Int("version"))
+	require.Equal(t, int64(2), entity.EditVersion(archived))
+	require.True(t, entity.HoldsAt(archived, 2), "an edit made before the timer is no conflict")
+
+	w.advance(7 * 24 * time.Hour)
+	w.settle()
+	_, err := w.archive.Restore(t.Context(), typ, ann, id)
+	require.NoError(t, err)
+	require.Equal(t, int64(5), entity.EditVersion(w.get(key)))
+	require.NotContains(t, w.get(key), "editVersion")
+}

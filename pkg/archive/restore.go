@@ -160,7 +160,7 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 
 // revive is the item as it comes back, one version after before.
 func (a *Archive) revive(t *entity.Type, user string, before, it entity.Item) entity.Item {
-	restored := t.Next(user, before, it, a.Now(), nil)
+	restored := t.Next(entity.ByUser, user, before, it, a.Now(), nil)
 	restored.SetTime(entity.AttrRestoredAt, a.Now())
 	return restored
 }

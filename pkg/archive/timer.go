@@ -64,7 +64,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 		}
 		after := before.Clone()
 		after[entity.AttrStatus] = entity.String(entity.StatusArchived)
-		after = task.Next(ch.User, before, after, c.Now(), nil)
+		after = task.Next(entity.BySystem, ch.User, before, after, c.Now(), nil)
 		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 		var failed *table.ConditionError
 		if err == nil {

@@ -78,13 +78,13 @@ func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 	return ref, nil
 }
 
-// expects returns a [StaleError] if the entity, as its user sees it, has not the version expected.
+// expects returns a [StaleError] if the entity, as its user sees it, was changed by a user since the version expected, or has
+// not come to it. What the system wrote since is no conflict (docs/contracts.md, "Concurrency").
 func (c call) expects(t *entity.Type, ref entity.Ref, seen entity.Item) error {
-	version := seen.Int(entity.AttrVersion)
-	if c.expected == nil || *c.expected == version {
+	if c.expected == nil || entity.HoldsAt(seen, *c.expected) {
 		return nil
 	}
-	return &StaleError{Ref: ref, Current: version, Type: t, Item: seen}
+	return &StaleError{Ref: ref, Current: seen.Int(entity.AttrVersion), Type: t, Item: seen}
 }
 
 // overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for its

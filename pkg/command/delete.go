@@ -47,12 +47,12 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
 			return Result{}, err
 		}
-		return Result{Type: t, Ref: ref, Deleted: true}, nil
+		return Result{Type: t, Ref: ref, Deleted: true, Removal: r.version + 1}, nil
 	})
 }
 
-// removal is a delete that reads nothing first. It takes the entity for one without ttl and with nothing kept beside it, as
-// nearly all are; the failed condition brings the row, which decides.
+// removal is a delete that reads nothing first. It takes the entity for one at the version expected, without ttl and with
+// nothing kept beside it, as nearly all are; the failed condition brings the row, which decides.
 type removal struct {
 	typ     *entity.Type
 	ref     entity.Ref
@@ -80,6 +80,7 @@ func (r *removal) item(c call) step {
 		failed: func(old entity.Item) error {
 			err := c.overtaken(r.typ, r.ref, old)
 			if err == errMoved {
+				r.version = old.Int(entity.AttrVersion)
 				r.ttl, r.beside = old[entity.AttrTTL], old[entity.AttrKept]
 			}
 			return err

@@ -145,7 +145,7 @@ func (c call) seen(e edit, stored entity.Item) (entity.Item, error) {
 
 // next is the entity to store, checked as a whole.
 func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.FieldError) (entity.Item, error) {
-	after := e.typ.Next(c.user, before, merged, c.now, meta.Map(entity.AttrPreferences))
+	after := e.typ.Next(entity.ByUser, c.user, before, merged, c.now, meta.Map(entity.AttrPreferences))
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
 		return nil, err
 	}

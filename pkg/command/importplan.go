@@ -136,7 +136,7 @@ func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, er
 	if merged.Equal(before) {
 		return nil, nil
 	}
-	it := t.Next(r.user, before, merged, r.now, r.preferences())
+	it := t.Next(entity.ByUser, r.user, before, merged, r.now, r.preferences())
 	it = r.tell(thing, it, it.Clone())
 	if t.DuesDiffer(before, it) {
 		it.SetTime(entity.AttrDueSetAt, r.now)
@@ -171,7 +171,7 @@ func (r *importing) tell(thing Imported, it, told entity.Item) entity.Item {
 	if thing.Type.Name == entity.TypeReminder && told.Str(entity.AttrStatus) == entity.StatusPending {
 		r.moveOn(told)
 	}
-	next := thing.Type.Next(r.user, it, told, r.now, r.preferences())
+	next := thing.Type.Next(entity.ByUser, r.user, it, told, r.now, r.preferences())
 	next[entity.AttrVersion] = it[entity.AttrVersion]
 	return next
 }

@@ -85,7 +85,7 @@ func (c call) firstInstance(master entity.Item, id string, fields entity.Item) e
 
 // nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
 func (c call) nextInstance(master, row, after entity.Item) entity.Item {
-	it := c.instanceType().Next(c.user, row, after, c.now, nil)
+	it := c.instanceType().Next(entity.ByUser, c.user, row, after, c.now, nil)
 	if !row.Has(entity.AttrModifiedFields) {
 		it[entity.AttrVersion] = entity.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
 	}

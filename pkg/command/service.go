@@ -82,6 +82,8 @@ type Result struct {
 	// Deleted says that the entity is not there any more (204): the command removed it, or the request is a replay and the
 	// entity has gone since.
 	Deleted bool
+	// Removal is the version that the command's removal of the entity counts as; 0 if it removed nothing.
+	Removal int64
 	// Replayed says that the command had been carried out before under the same idempotency key.
 	Replayed bool
 }

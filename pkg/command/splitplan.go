@@ -70,7 +70,7 @@ func (w *splitting) ended(s *series.Series, at series.Occurrence) entity.Item {
 	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
 		setDates(after, name, before.Strings(name), func(date string) bool { return date < w.date })
 	}
-	ended := w.masterType().Next(w.user, before, after, w.now, nil)
+	ended := w.masterType().Next(entity.ByUser, w.user, before, after, w.now, nil)
 	if w.masterType().DuesDiffer(before, ended) {
 		ended.SetTime(entity.AttrDueSetAt, w.now)
 	}

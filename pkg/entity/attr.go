@@ -2,10 +2,12 @@ package entity
 
 // Names of the attributes that more than one package speaks of. All others stand in the entity types' field lists only.
 const (
-	AttrType      = "entityType"
-	AttrVersion   = "version"
-	AttrCreatedAt = "createdAt"
-	AttrUpdatedAt = "updatedAt"
+	AttrType    = "entityType"
+	AttrVersion = "version"
+	// AttrEditVersion is the version that the last write of a user made; absent where it is version: see [EditVersion].
+	AttrEditVersion = "editVersion"
+	AttrCreatedAt   = "createdAt"
+	AttrUpdatedAt   = "updatedAt"
 	// AttrTTL holds seconds since the epoch; past it an item is gone for every reader, swept or not.
 	AttrTTL = "ttl"
 

@@ -42,7 +42,7 @@ func change(t *testing.T, typ *entity.Type, before entity.Item, text string) (en
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(before, patch)
-	it := typ.Next("ann", before, merged, noon, entity.NewUserMeta("ann", noon).Map(entity.AttrPreferences))
+	it := typ.Next(entity.ByUser, "ann", before, merged, noon, entity.NewUserMeta("ann", noon).Map(entity.AttrPreferences))
 	var invalid *entity.ValidationError
 	if errors.As(entity.Invalid(errs, more, typ.Validate(it)), &invalid) {
 		return it, invalid.Fields
@@ -125,7 +125,7 @@ func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
 	open, _ := create(t, typ, `{"title":"t","dueUtc":"2025-12-02T00:00:00"}`)
 	done := open.Clone()
 	done["status"] = entity.String("COMPLETED")
-	done = typ.Next("ann", open, done, noon, prefs)
+	done = typ.Next(entity.ByUser, "ann", open, done, noon, prefs)
 	require.Equal(t, "2025-12-02T12:00:00Z", done.Str("archiveAt"))
 	require.Equal(t, int64(2), done.Int("version"))
 
@@ -135,13 +135,13 @@ func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
 
 	again := done.Clone()
 	again["status"] = entity.String("BACKLOG")
-	again = typ.Next("ann", done, again, noon, prefs)
+	again = typ.Next(entity.ByUser, "ann", done, again, noon, prefs)
 	require.False(t, again.Has("archiveAt") || again.Has("completedAt"))
 	require.Equal(t, "USER#ann#2025", again.Str("GSI1PK"))
 
 	archived := done.Clone()
 	archived["status"] = entity.String("ARCHIVED")
-	archived = typ.Next("ann", done, archived, noon, prefs)
+	archived = typ.Next(entity.ByUser, "ann", done, archived, noon, prefs)
 	require.False(t, archived.Has("GSI1PK"))
 	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", archived.Str("GSI3SK"))
 }
@@ -233,11 +233,11 @@ func TestANewTriggerEndsARestoredRemindersRest(t *testing.T) {
 	it["status"], it["restoredAt"] = entity.String("COMPLETED"), entity.String("2025-12-01T12:00:00Z")
 	renamed := it.Clone()
 	renamed["title"] = entity.String("s")
-	require.True(t, typ.Next("ann", it, renamed, noon, nil).Has("restoredAt"))
+	require.True(t, typ.Next(entity.ByUser, "ann", it, renamed, noon, nil).Has("restoredAt"))
 
 	moved := it.Clone()
 	moved["triggerUtc"] = entity.String("2025-12-03T00:00:00Z")
-	moved = typ.Next("ann", it, moved, noon, nil)
+	moved = typ.Next(entity.ByUser, "ann", it, moved, noon, nil)
 	require.Equal(t, "PENDING", moved.Str("status"))
 	require.False(t, moved.Has("restoredAt"), "its status has changed")
 }

@@ -55,7 +55,7 @@ func Undone(user string, row Item, now time.Time) Item {
 			bare[name] = v
 		}
 	}
-	return Instance().Next(user, row, bare, now, nil)
+	return Instance().Next(ByUser, user, row, bare, now, nil)
 }
 
 func indexInstance(user string, it Item) IndexKeys {

@@ -18,10 +18,10 @@ func TestASeriesWithoutRemindersSaysWhenItsTimesChangedForThoseOfItsExceptions(t
 		require.Equal(t, differ, entity.Master().DuesDiffer(master, after), name)
 	}
 	later := noon.Add(time.Hour)
-	tentative := entity.Master().Next("ann", master, with(master, entity.Item{"status": text("TENTATIVE")}), later, nil)
+	tentative := entity.Master().Next(entity.ByUser, "ann", master, with(master, entity.Item{"status": text("TENTATIVE")}), later, nil)
 	require.False(t, tentative.Has("dueSetAt"))
-	cancelled := entity.Master().Next("ann", master, with(master, entity.Item{"status": text("CANCELLED")}), later, nil)
+	cancelled := entity.Master().Next(entity.ByUser, "ann", master, with(master, entity.Item{"status": text("CANCELLED")}), later, nil)
 	require.Equal(t, entity.FormatInstant(later), cancelled.Str("dueSetAt"))
-	revived := entity.Master().Next("ann", cancelled, with(cancelled, entity.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
+	revived := entity.Master().Next(entity.ByUser, "ann", cancelled, with(cancelled, entity.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
 	require.Equal(t, entity.FormatInstant(later.Add(time.Hour)), revived.Str("dueSetAt"))
 }

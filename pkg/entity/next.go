@@ -18,9 +18,11 @@ func (t *Type) First(user, id string, fields Item, now time.Time, preferences It
 	return it
 }
 
-// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived anew.
-func (t *Type) Next(user string, before, after Item, now time.Time, preferences Item) Item {
+// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived anew. The
+// caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries move it, too.
+func (t *Type) Next(by Writer, user string, before, after Item, now time.Time, preferences Item) Item {
 	it := after.Clone()
+	setEdit(by, before, it)
 	it[AttrVersion] = Int(before.Int(AttrVersion) + 1)
 	delete(it, AttrTTL)
 	t.finish(user, Write{Type: t, Before: before, After: it, Now: now, Preferences: preferences})

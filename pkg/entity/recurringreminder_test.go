@@ -20,7 +20,7 @@ func TestARecurringReminderIsLookedForUntilItsLastTriggerOrTheEndOfALaterSnooze(
 	snoozed := it.Clone()
 	snoozed["status"], snoozed["triggerUtc"] = entity.String("SNOOZED"), entity.String("2025-01-08T14:00:00Z")
 	snoozed["snoozeState"] = entity.Map{"untilUtc": entity.String("2025-02-01T08:00:00Z"), "count": entity.Int(1), "occurrenceUtc": entity.String("2025-01-07T14:00:00Z")}
-	it = entity.Reminder().Next("ann", it, snoozed, noon, nil)
+	it = entity.Reminder().Next(entity.ByUser, "ann", it, snoozed, noon, nil)
 	require.Equal(t, "2025-01-08T14:00:00Z", it.Str("GSI1SK"), "the trigger comes first")
 	require.Equal(t, "REMINDER#RECURRING#2025-02-01T08:00:00Z", it.Str("GSI3SK"))
 }

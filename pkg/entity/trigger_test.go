@@ -64,7 +64,7 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 			it, errs := create(t, entity.Reminder(), fields+"}")
 			require.Empty(t, errs)
 			before := with(it, c.before)
-			it = entity.Reminder().Next("ann", before, with(before, c.patch), noon, nil)
+			it = entity.Reminder().Next(entity.ByUser, "ann", before, with(before, c.patch), noon, nil)
 			require.Empty(t, entity.Reminder().Validate(it))
 			require.Equal(t, c.trigger, it.Str("triggerUtc"))
 			require.Equal(t, c.first, it.Str("firstTriggerUtc"))
@@ -143,7 +143,7 @@ func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
 		require.Empty(t, errs)
 		after, errs := c.typ.Merge(before, patch)
 		require.Empty(t, errs)
-		after = c.typ.Next("ann", before, after, noon, nil)
+		after = c.typ.Next(entity.ByUser, "ann", before, after, noon, nil)
 		require.Empty(t, c.typ.Validate(after))
 		require.Equal(t, c.want, after.Str(c.derived))
 	}

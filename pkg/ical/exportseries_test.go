@@ -175,7 +175,7 @@ func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
 	it := stored(t, entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
 	next := it.Clone()
 	next["triggerUtc"] = entity.String("2025-07-06T07:00:00Z")
-	next = entity.Reminder().Next("user", it, next, stamp, nil)
+	next = entity.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
 	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z", lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))

@@ -38,7 +38,7 @@ func edited(before change.Change) change.Change {
 	after[entity.AttrTitle] = entity.String("another title")
 	c := before
 	c.Kind, c.Old = change.Modified, before.New
-	c.New = before.Type.Next(before.User, before.New, after, morning, nil)
+	c.New = before.Type.Next(entity.ByUser, before.User, before.New, after, morning, nil)
 	c.Version++
 	return c
 }

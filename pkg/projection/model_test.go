@@ -91,7 +91,7 @@ func (w *world) write(gone map[entity.Key]bool) {
 	default:
 		after := before.Clone()
 		w.decorate(typ, after)
-		_, err := w.store.Update(ctx, table.Change(before, typ.Next(user, before, after, w.now, prefs), table.Condition{}))
+		_, err := w.store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
 		require.NoError(w.t, err)
 	}
 }

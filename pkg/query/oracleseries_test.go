@@ -270,7 +270,7 @@ func (g *generator) changeSeries(master entity.Item, occurrences []ruled) entity
 	case 4:
 		after["status"] = entity.String("CANCELLED")
 	}
-	it := entity.Master().Next(ann, stored, after, g.b.now, nil)
+	it := entity.Master().Next(entity.ByUser, ann, stored, after, g.b.now, nil)
 	if len(entity.Master().Validate(it)) > 0 {
 		return stored // the change would leave nothing of it
 	}
@@ -373,7 +373,7 @@ func (g *generator) randomRecurring() {
 		moved["status"] = entity.String("DISMISSED")
 		delete(moved, "snoozeState")
 	}
-	it := entity.Reminder().Next(ann, first, moved, g.b.now, nil)
+	it := entity.Reminder().Next(entity.ByUser, ann, first, moved, g.b.now, nil)
 	g.b.put(it)
 	g.items = append(g.items, it)
 }

@@ -235,7 +235,7 @@ func (b *bench) addMoved(fields string, server entity.Item) entity.Item {
 	first := b.add(ann, entity.Reminder(), `{"title":"x",`+fields+`}`, nil)
 	moved := first.Clone()
 	maps.Copy(moved, server)
-	it := entity.Reminder().Next(ann, first, moved, b.now, nil)
+	it := entity.Reminder().Next(entity.ByUser, ann, first, moved, b.now, nil)
 	b.put(it)
 	return it
 }

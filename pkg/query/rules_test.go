@@ -21,7 +21,7 @@ func TestAChangedRuleIsSeenAtOnce(t *testing.T) {
 	}{{"FREQ=DAILY", 7}, {"FREQ=DAILY;INTERVAL=2", 4}, {"FREQ=WEEKLY", 1}} {
 		after := m.Clone()
 		after["rrule"] = entity.String(c.rule)
-		m = entity.Master().Next(ann, m, after, b.now, nil)
+		m = entity.Master().Next(entity.ByUser, ann, m, after, b.now, nil)
 		b.put(m)
 		for range 2 {
 			require.Len(t, b.allEntries(q), c.want, c.rule)

@@ -193,7 +193,7 @@ func (w *world) edit(id string, change func(it entity.Item)) {
 	typ, before := w.registry.OfID(id), w.item(id)
 	after := before.Clone()
 	change(after)
-	after = typ.Next(user, before, after, w.now, nil)
+	after = typ.Next(entity.ByUser, user, before, after, w.now, nil)
 	require.Empty(w, typ.Validate(after))
 	if !slices.Equal(typ.Dues(before), typ.Dues(after)) {
 		after.SetTime(entity.AttrDueSetAt, w.now)
@@ -241,7 +241,7 @@ func (w *world) editMeta(change func(it entity.Item)) {
 	}
 	after := base.Clone()
 	change(after)
-	after = w.registry.Named(entity.TypeUserMeta).Next(user, base, after, w.now, nil)
+	after = w.registry.Named(entity.TypeUserMeta).Next(entity.ByUser, user, base, after, w.now, nil)
 	_, err = w.store.Update(w.Context(), table.Change(before, after, condition))
 	require.NoError(w, err)
 }

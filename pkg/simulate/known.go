@@ -54,18 +54,20 @@ type shelf struct {
 	timers  map[string]entity.Item // by sort key
 	gone    map[string]bool
 
-	unsure   bool // a record was lost that may have been the only one that knew a fact
-	moved    bool // something of a projection was written since the sums were checked
-	expired  map[string]entity.Item
-	raised   map[string]string  // sequence number of each fence's put, by sort key
-	fenceOf  map[string]string  // by delivery id
-	told     map[string]int     // events published, by sort key of the fence
-	ordered  map[string]*record // the last command about each item
-	titles   map[string]string  // id by title, of what was created
-	sent     map[string]ring    // the last delivery that was closed, by reminder
-	rang     map[string]ring    // what rang last of each reminder
-	eventAt  string             // the latest creation of an event
-	taskDone string             // the latest completion of a task
+	unsure  bool // a record was lost that may have been the only one that knew a fact
+	moved   bool // something of a projection was written since the sums were checked
+	expired map[string]entity.Item
+	raised  map[string]string  // sequence number of each fence's put, by sort key
+	fenceOf map[string]string  // by delivery id
+	told    map[string]int     // events published, by sort key of the fence
+	ordered map[string]*record // the last command about each item
+	titles  map[string]string  // id by title, of what was created
+	sent    map[string]ring    // the last delivery that was closed, by reminder
+	rang    map[string]ring    // what rang last of each reminder
+
+	edits    map[entity.Key]int64 // the version that the last write of a user made, of each entity
+	eventAt  string               // the latest creation of an event
+	taskDone string               // the latest completion of a task
 }
 
 func newKnown(users []string) *known {
@@ -76,7 +78,7 @@ func newKnown(users []string) *known {
 			links: map[string]entity.Item{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
 			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
-			sent: map[string]ring{}, rang: map[string]ring{},
+			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[entity.Key]int64{},
 		}
 	}
 	return k
@@ -186,6 +188,7 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 		}
 		s.ordered[ref.ID] = r
 	}
+	h.noteEdit(s, r, ref)
 	if ref.Type == entity.TypeReminder {
 		h.noteRing(s, r, ref)
 	}
@@ -228,6 +231,20 @@ func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
 	}
 	if after != before || !a.Equal(b) {
 		h.violate("I2", s.user, ref.ID, "version goes from %d to %d", before, after)
+	}
+}
+
+// noteEdit keeps which version the last write of a user made, and holds what the row says of it against that (I11). An
+// exception that was undone is seen by nobody.
+func (h *history) noteEdit(s *shelf, r *record, ref entity.Ref) {
+	if r.New == nil {
+		return
+	}
+	if r.by == commanding && r.Old.Int(entity.AttrVersion) != r.New.Int(entity.AttrVersion) {
+		s.edits[r.Key] = r.New.Int(entity.AttrVersion)
+	}
+	if is := entity.EditVersion(r.New); is != s.edits[r.Key] && ref.Type != entity.TypeInstance {
+		h.violate("I11", s.user, ref.ID, "says that its user edited version %d last, and that was %d", is, s.edits[r.Key])
 	}
 }
 

@@ -50,7 +50,7 @@ func orderOf(r command.Request) *order {
 	return o
 }
 
-// checkOrder judges a write of the command: it changes the version that its user saw, and no other. An occurrence that is as
+// checkOrder judges a write of the command: it changes the edit that its user saw, and no other. An occurrence that is as
 // its series has it has the series' version.
 func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 	if o == nil {
@@ -70,8 +70,12 @@ func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 		}
 		seen = s.items[masterID]
 	}
-	if is := seen.Int(entity.AttrVersion); is != o.expected {
-		h.violate("I11", s.user, ref.ID, "was changed at version %d by somebody who saw version %d", is, o.expected)
+	edit, is := s.edits[seen.Key()], seen.Int(entity.AttrVersion)
+	if o.expected < edit || o.expected > is {
+		h.violate("I11", s.user, ref.ID, "was changed at version %d, last edited at %d, by a user who saw %d", is, edit, o.expected)
+	}
+	if o.expected < is {
+		h.happened["edit across a write of the system"]++
 	}
 	o.before = r.Old
 }

@@ -207,7 +207,7 @@ func eventImages(registry *entity.Registry, i int) (before, after entity.Item, e
 	after = before.Clone()
 	after.SetTime(entity.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
 	after.SetTime(entity.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))
-	return before, t.Next(owner, before, after, base.Add(time.Minute), nil), nil
+	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }
 
 func seriesImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
@@ -225,7 +225,7 @@ func seriesImages(registry *entity.Registry, i int) (before, after entity.Item, 
 	before["exdate"] = gone
 	after = before.Clone()
 	after["exdate"] = append(gone[:len(gone):len(gone)], entity.String(dated.AddDate(0, 0, 147).Format(time.DateOnly)))
-	return before, t.Next(owner, before, after, base.Add(time.Minute), nil), nil
+	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }
 
 func occurrenceImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
@@ -239,5 +239,5 @@ func occurrenceImages(registry *entity.Registry, i int) (before, after entity.It
 	before[attrDescription] = wordy(i, 1150)
 	after = before.Clone()
 	after[entity.AttrTitle] = entity.String(fmt.Sprintf("Series %d, and another way", i))
-	return before, entity.Instance().Next(owner, before, after, base.Add(time.Minute), nil), nil
+	return before, entity.Instance().Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }

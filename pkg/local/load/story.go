@@ -88,7 +88,7 @@ func changesOf(registry *entity.Registry, owner string) ([]change.Change, error)
 		default:
 			after := before.Clone()
 			s.act(after)
-			c.Kind, c.New = change.Modified, c.Type.Next(owner, before, after, base.Add(time.Minute), nil)
+			c.Kind, c.New = change.Modified, c.Type.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
 		}
 		items[s.item] = c.New
 		image := c.New

@@ -49,6 +49,9 @@ func CheckRow(t *entity.Type, row entity.Item) []string {
 	}
 	broken = append(broken, checkMandatory(t, row)...)
 	broken = append(broken, checkIndexKeys(user, t, row)...)
+	if !checkEditVersion(row) {
+		breach("editVersion is %d, and version %d", row.Int(entity.AttrEditVersion), row.Int(entity.AttrVersion))
+	}
 	if t.Retention == nil && row.Has(entity.AttrTTL) {
 		breach("ttl on an entity that is never archived: its removal would be for good")
 	}

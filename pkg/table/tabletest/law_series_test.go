@@ -80,7 +80,7 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 	put := table.Put{Item: instance, If: table.NotExists()}
 	changed := instance.Clone()
 	changed["title"] = entity.String("y")
-	changed = entity.Instance().Next("ann", instance, changed, time.Unix(1750000001, 0), nil)
+	changed = entity.Instance().Next(entity.ByUser, "ann", instance, changed, time.Unix(1750000001, 0), nil)
 	both := func(s table.Store, actions ...table.Action) error { return s.Transact(t.Context(), actions...) }
 	for rule, call := range map[string]func(table.Store) error{
 		"":                           func(s table.Store) error { return both(s, put, count(one, none)) },
@@ -107,7 +107,7 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 		"other dates": func(s table.Store) error {
 			after := master.Clone()
 			after["rrule"] = entity.String("FREQ=DAILY")
-			return both(s, table.Change(master, entity.Master().Next("ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
+			return both(s, table.Change(master, entity.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
 		},
 		"deleted while its series": func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: instance.Key()}) },
 	} {
@@ -132,7 +132,7 @@ func TestExceptionsMayBeWrittenBeforeTheirSeriesAndUndoneOrDeletedAlone(t *testi
 		table.Check{Key: master.Key(), If: table.NotExists()}, table.Put{Item: instance, If: table.NotExists()}))
 	undone := instance.Clone()
 	delete(undone, "modifiedFields")
-	undone = entity.Instance().Next("ann", instance, undone, time.Unix(1750000001, 0), nil)
+	undone = entity.Instance().Next(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
 	_, err := law.Update(t.Context(), table.Change(instance, undone, table.AtVersion(1)))
 	require.NoError(t, err)
 	require.NoError(t, law.Delete(t.Context(), table.Delete{Key: instance.Key()}))

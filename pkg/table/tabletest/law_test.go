@@ -34,6 +34,8 @@ func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 		"GSI3 keys":           func(it entity.Item) { it["GSI3PK"] = entity.String("USER#ann#STATUS#BACKLOG") },
 		"TYPE#STATE":          func(it entity.Item) { it["GSI3SK"] = entity.String("P3#2025") },
 		"must come together":  func(it entity.Item) { delete(it, "GSI1SK") },
+		"editVersion is 0":    func(it entity.Item) { it["editVersion"] = entity.Int(0) },
+		"editVersion is 1":    func(it entity.Item) { it["editVersion"] = entity.Int(1) },
 		"GSI4 keys belong":    func(it entity.Item) { it["GSI4PK"] = entity.String("LINKED#u1#TASK#task_2") },
 		"/title is required":  func(it entity.Item) { delete(it, "title") },
 	} {
@@ -48,7 +50,18 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := entity.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
-	next := typ.Next("ann", good, good, time.Unix(1750000001, 0), nil)
+	next := typ.Next(entity.ByUser, "ann", good, good, time.Unix(1750000001, 0), nil)
+	archived := good.Clone()
+	archived["status"] = entity.String("ARCHIVED")
+	archived = typ.Next(entity.BySystem, "ann", good, archived, time.Unix(1750000001, 0), nil)
+	renamed, back, begun := archived.Clone(), archived.Clone(), archived.Clone()
+	renamed["title"] = entity.String("y")
+	back["version"], back["editVersion"] = entity.Int(3), entity.Int(1)
+	begun["version"], begun["taskId"], begun["SK"] = entity.Int(2), entity.String("task_2"), entity.String("TASK#task_2")
+	change := func(s table.Store, before, after entity.Item) error {
+		_, err := s.Update(t.Context(), table.Change(before, after, table.AtVersion(before.Int("version"))))
+		return err
+	}
 	jump := next.Clone()
 	jump["version"] = entity.Int(9)
 	meta := entity.NewUserMeta("ann", time.Unix(1750000000, 0))
@@ -59,6 +72,16 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 		"adds 8 to version": func(s table.Store) error {
 			_, err := s.Update(t.Context(), table.Change(good, jump, table.AtVersion(1)))
 			return err
+		},
+		"title changes and editVersion stays": func(s table.Store) error { return change(s, good, renamed) },
+		"editVersion becomes 1 at version 2": func(s table.Store) error {
+			if err := change(s, good, next); err != nil {
+				return err
+			}
+			return change(s, next, back)
+		},
+		"put with an editVersion": func(s table.Store) error {
+			return s.Put(t.Context(), table.Put{Item: begun, If: table.NotExists()})
 		},
 		"title changes and": func(s table.Store) error {
 			return update(t, s, good, entity.Item{"title": entity.String("y")}, table.AtVersion(1))
@@ -104,4 +127,28 @@ func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) entity.Item {
 	merged, errs := typ.Merge(nil, patch)
 	require.Empty(t, errs)
 	return merged
+}
+
+// The system archives a task, and its user takes it up again.
+func TestWhatTheSystemWritesLeavesTheEditVersionAndACommandRemovesIt(t *testing.T) {
+	t.Parallel()
+	typ := entity.Task()
+	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
+	store := memory.New(time.Now, memory.Options{})
+	require.NoError(t, store.Load(t.Context(), []entity.Item{good}))
+	law := tabletest.NewLaw(store, entity.Product())
+	row := good
+	for i, by := range []entity.Writer{entity.BySystem, entity.BySystem, entity.ByUser, entity.BySystem} {
+		after := row.Clone()
+		after["status"] = entity.String([]string{"ARCHIVED", "BACKLOG"}[i%2])
+		after = typ.Next(by, "ann", row, after, time.Unix(1750000001, 0), nil)
+		_, err := law.Update(t.Context(), table.Change(row, after, table.AtVersion(row.Int("version"))))
+		require.NoError(t, err)
+		row = after
+		require.Equal(t, []int64{1, 1, 4, 4}[i], entity.EditVersion(row))
+		require.Equal(t, by == entity.BySystem, row.Has("editVersion"))
+	}
+	require.True(t, entity.HoldsAt(row, 4) && entity.HoldsAt(row, 5))
+	require.False(t, entity.HoldsAt(row, 3) || entity.HoldsAt(row, 6))
+	require.Empty(t, law.Broken())
 }

@@ -1,0 +1,64 @@
+package tabletest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// bySystem are the attributes that the system may change of an entity without making an edit of its user a conflict, by type.
+var bySystem = map[string][]string{
+	entity.TypeReminder: {
+		entity.AttrStatus, entity.AttrTriggerUtc, entity.AttrSnoozeState, entity.AttrLastFiredUtc, entity.AttrFiredOccurrenceUtc,
+		entity.AttrDoneTriggerUtc,
+	},
+	entity.TypeTask: {entity.AttrStatus, entity.AttrArchivedAt, entity.AttrArchiveAt},
+}
+
+// derived are the attributes that follow from every write, beside the keys of the indexes.
+var derived = []string{
+	entity.AttrVersion, entity.AttrEditVersion, entity.AttrUpdatedAt, entity.AttrTTL, entity.AttrRestoredAt,
+}
+
+// edited holds a write against the rule for editVersion, given the row that it left. Where the attribute stands after a
+// change of version, the system wrote: it names the version that was there, or the one that it found, and only what the
+// system may change has changed.
+func (l *Law) edited(t *entity.Type, a table.Action, row entity.Item) {
+	if !row.Has(entity.AttrEditVersion) {
+		return
+	}
+	u, isUpdate := a.(table.Update)
+	if !isUpdate {
+		l.breach(row.Key(), "an entity is put with an editVersion")
+		return
+	}
+	if !u.Set.Has(entity.AttrVersion) || !entity.Equal(u.Set[entity.AttrVersion], row[entity.AttrVersion]) {
+		return // bookkeeping, or written again since
+	}
+	expected, _ := tested(u.If, entity.AttrVersion)
+	if u.Set.Has(entity.AttrEditVersion) && u.Set.Int(entity.AttrEditVersion) != expected {
+		l.breach(row.Key(), "editVersion becomes %d at version %d", u.Set.Int(entity.AttrEditVersion), expected)
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Set)) {
+		l.mayLeaveEdit(t, row, name)
+	}
+	for _, name := range u.Remove {
+		l.mayLeaveEdit(t, row, name)
+	}
+}
+
+func (l *Law) mayLeaveEdit(t *entity.Type, row entity.Item, name string) {
+	if strings.HasPrefix(name, "GSI") || slices.Contains(derived, name) || slices.Contains(bySystem[t.Name], name) {
+		return
+	}
+	l.breach(row.Key(), "%s changes and editVersion stays", name)
+}
+
+// checkEditVersion: the attribute is absent, or a version before the present one.
+func checkEditVersion(row entity.Item) bool {
+	edit := row.Int(entity.AttrEditVersion)
+	return !row.Has(entity.AttrEditVersion) || edit >= 1 && edit < row.Int(entity.AttrVersion)
+}
