@@ -84,6 +84,7 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 		text(vevent("a", "DTSTART;VALUE=DATE:20200228", "RRULE:FREQ=YEARLY", "EXDATE;VALUE=DATE:20240228"), vevent("b", "DTSTART;VALUE=DATE:20200229", "DTEND;VALUE=DATE:20200303")),
 		text(vevent("a", "DTSTART:20200110T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU,TU;UNTIL=20240101T000000")),
 		text(vevent("a", "DTSTART:20200110T090000Z", "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH")),
+		text(vevent("a", "DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;COUNT=5;BYDAY=SU,TU")), // the start does not fit
 		text(vevent("a", starts, daily, "RDATE:20251214T150000Z", "EXDATE;TZID=Europe/Berlin:20251214T090000")),
 	} {
 		b := setup(t)

@@ -75,44 +75,6 @@ func fromMaster(it entity.Item) (Draft, error) {
 	return d, d.synchronize(it)
 }
 
-// synchronize makes a start that does not fit the rule an RDATE, too, and puts an UNTIL in the place of a COUNT that counts
-// it: RFC 5545 §3.8.5.3 leaves open whether such a start is an occurrence, and programs read it either way. So they agree.
-func (d *Draft) synchronize(it entity.Item) error {
-	spec := recurrence.Spec{Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, Level: recurrence.Calendar}
-	if d.start.IsInstant() {
-		zone, err := entity.LoadZone(d.start.ZoneName())
-		if err != nil {
-			return fmt.Errorf("draft %s: %w", it.Key(), err)
-		}
-		spec.Zone = zone
-	}
-	if alone, err := recurrence.Compile(spec); err == nil {
-		if _, fits := alone.On(d.start.Reading); fits {
-			return nil
-		}
-	}
-	rule, err := recurrence.Parse(d.RRule)
-	if err != nil {
-		return fmt.Errorf("draft %s: %w", it.Key(), err)
-	}
-	spec.WithStart = true
-	whole, err := recurrence.Compile(spec)
-	if err != nil {
-		return fmt.Errorf("draft %s: %w", it.Key(), err)
-	}
-	if _, counts := whole.On(d.start.Reading); !counts {
-		return nil // the rule ends before the start
-	}
-	d.RDates = sortedDates(append(slices.Clone(d.RDates), d.start.Reading.Format(compactDate)))
-	if rule.Count() == 0 {
-		return nil
-	}
-	if last, ok := whole.Last(); ok {
-		d.RRule = endRule(rule, last.Start, it, entity.AttrStartTzid).String()
-	}
-	return nil
-}
-
 // excludedDates returns the EXDATEs that exclude something: programs that check them refuse others.
 func excludedDates(it entity.Item) ([]string, error) {
 	dates := it.Strings(entity.AttrExDate)

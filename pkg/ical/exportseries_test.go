@@ -111,16 +111,28 @@ func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 	}
 }
 
-func TestAStartThatDoesNotFitIsSaidToBeAnOccurrence(t *testing.T) {
+func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 	t.Parallel()
-	for rule, want := range map[string]string{
-		"FREQ=WEEKLY;BYDAY=TU":         "RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000",
-		"FREQ=WEEKLY;COUNT=3;BYDAY=TU": "RRULE:FREQ=WEEKLY;UNTIL=20250114T080000Z;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000",
-		"FREQ=WEEKLY;COUNT=3;BYDAY=MO": "RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
+	zoned := func(rule string, more ...string) entity.Item {
+		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", rule}, more...)...)
+	}
+	for name, c := range map[string]struct {
+		fields entity.Item
+		want   string
+	}{
+		"endless":                            {zoned("FREQ=WEEKLY;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
+		"COUNT":                              {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;COUNT=2;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
+		"which fits":                         {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=MO"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
+		"alone by COUNT":                     {zoned("FREQ=WEEKLY;COUNT=1;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
+		"alone by its end":                   {zoned("FREQ=WEEKLY;BYDAY=TU", "rruleUntil", "2025-01-07T07:59:59Z"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
+		"excluded":                           {with(zoned("FREQ=WEEKLY;BYDAY=TU"), "exdate", entity.List{entity.String("20250106")}), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU"},
+		"floating":                           {texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2"), "DTSTART:20250111T080000|RRULE:FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2|RDATE:20250106T080000"},
+		"whole days":                         {with(texts("startDate", "2025-01-06", "endDate", "2025-01-08", "rrule", "FREQ=WEEKLY;BYDAY=TU"), "isAllDay", entity.Bool(true)), "DTSTART;VALUE=DATE:20250107|DTEND;VALUE=DATE:20250109|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;VALUE=DATE:20250106"},
+		"the first is skipped by the clocks": {texts("startUtc", "2025-03-24T01:30:00Z", "startTzid", berlin, "rrule", "FREQ=WEEKLY;COUNT=3;BYDAY=SU"), "DTSTART;TZID=Europe/Berlin:20250324T023000|RRULE:FREQ=WEEKLY;UNTIL=20250406T003000Z;BYDAY=SU|RDATE;TZID=Europe/Berlin:20250324T023000"},
 	} {
-		drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)), nil)
-		require.NoError(t, err)
-		require.Equal(t, want, lines(t, drafts, "RRULE", "RDATE"))
+		drafts, err := ical.FromSeries(master(t, c.fields), nil)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, lines(t, drafts, "DTSTART", "DTEND", "RRULE", "RDATE", "EXDATE"), name)
 	}
 }
 
