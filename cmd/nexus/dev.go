@@ -35,8 +35,11 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 		}
 		return err
 	}
+	fmt.Fprintf(out.messages, "nexus: the docs are at %s/docs\n", platform.URL())
 	if token := platform.Token(); token != "" {
 		fmt.Fprintf(out.messages, "nexus: other machines reach this system; the bearer token of user ann is ann.%s\n", token)
+	} else {
+		fmt.Fprintln(out.messages, "nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
 	}
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	select {

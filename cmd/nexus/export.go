@@ -12,14 +12,18 @@ import (
 // exportCommand is nexus export.
 type exportCommand struct {
 	URL  string `name:"url" required:"" placeholder:"URL" help:"Where Nexus is: http://127.0.0.1:8080."`
-	User string `required:"" placeholder:"USER" help:"Whose calendar it is: the bearer token, which locally is the user's id."`
+	User string `placeholder:"USER" help:"Whose calendar it is, of a local system; elsewhere NEXUS_TOKEN says that."`
 	Out  string `placeholder:"FILE" help:"Where to write the calendar; standard output if not given."`
 }
 
 // Run writes the whole calendar, whatever its size: one VCALENDAR after the other (RFC 5545 §3.4) where it has several
 // parts. A file is there whole or not at all.
 func (c *exportCommand) Run(ctx context.Context, out outputs) error {
-	s := newCalendarServer(c.URL, c.User)
+	token, err := out.bearer(c.URL, c.User)
+	if err != nil {
+		return err
+	}
+	s := newCalendarServer(c.URL, token)
 	defer s.close()
 	bar := newProgress(out.messages, "calendar")
 	defer bar.end()

@@ -16,7 +16,7 @@ import (
 // importCommand is nexus import.
 type importCommand struct {
 	URL   string   `name:"url" required:"" placeholder:"URL" help:"Where Nexus is: http://127.0.0.1:8080."`
-	User  string   `required:"" placeholder:"USER" help:"Whose calendar it is: the bearer token, which locally is the user's id."`
+	User  string   `placeholder:"USER" help:"Whose calendar it is, of a local system; elsewhere NEXUS_TOKEN says that."`
 	JSON  bool     `name:"json" help:"Report in JSON."`
 	Files []string `arg:"" name:"file" help:"iCalendar files; - reads standard input."`
 }
@@ -40,7 +40,11 @@ type importRemark struct {
 // Run sends the files, one after the other, and reports what became of every component. It goes on behind a file that
 // cannot be read, and fails at the end.
 func (c *importCommand) Run(ctx context.Context, out outputs) error {
-	s := newCalendarServer(c.URL, c.User)
+	token, err := out.bearer(c.URL, c.User)
+	if err != nil {
+		return err
+	}
+	s := newCalendarServer(c.URL, token)
 	defer s.close()
 	report := &importReport{Refused: []importRemark{}, LeftOut: []importRemark{}}
 	var failures []error

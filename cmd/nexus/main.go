@@ -45,16 +45,30 @@ type commands struct {
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`
+
+	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
+
+	Version kong.VersionFlag `help:"Print the version and quit."`
 }
 
-// outputs are where a command writes.
-type outputs struct{ results, messages io.Writer }
+// outputs are where a command writes, and the environment that it reads.
+type outputs struct {
+	results, messages io.Writer
+	env               func(name string) string // nil: this process's
+}
+
+func (out outputs) getenv(name string) string {
+	if out.env != nil {
+		return out.env(name)
+	}
+	return os.Getenv(name)
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Once asked to finish, the next signal does what signals do.
 	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], outputs{os.Stdout, os.Stderr})
+	code := run(ctx, os.Args[1:], outputs{results: os.Stdout, messages: os.Stderr})
 	stop()
 	os.Exit(code)
 }
@@ -65,6 +79,7 @@ func run(ctx context.Context, args []string, out outputs) int {
 	parser, err := kong.New(&commands{},
 		kong.Name("nexus"),
 		kong.Description("The backend of a personal-productivity product, run and tried out on this machine."),
+		kong.Vars{"version": version()},
 		kong.Writers(out.results, out.messages),
 		kong.Exit(func(int) { asked = true }),
 		kong.BindTo(ctx, (*context.Context)(nil)),

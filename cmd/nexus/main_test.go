@@ -18,8 +18,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // nexus runs a command line to its end.
 func nexus(t *testing.T, args ...string) (code int, results, messages string) {
 	t.Helper()
+	return nexusAs(t, "", args...)
+}
+
+// nexusAs runs it with a token in the environment.
+func nexusAs(t *testing.T, token string, args ...string) (code int, results, messages string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), args, outputs{&out, &errs})
+	code = run(t.Context(), args, outputs{&out, &errs, func(name string) string {
+		if name == tokenVariable {
+			return token
+		}
+		return ""
+	}})
 	return code, out.String(), errs.String()
 }
 
@@ -92,7 +103,7 @@ func TestDevSaysInOneLineWhenItIsReadyAndFinishesWhenAsked(t *testing.T) {
 	results, messages := make(lines, 10), make(lines, 1000)
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"dev", "--store", "memory", "--addr", "127.0.0.1:0"}, outputs{results, messages})
+		code <- run(ctx, []string{"dev", "--store", "memory", "--addr", "127.0.0.1:0"}, outputs{results: results, messages: messages})
 	}()
 	bound := time.After(10 * time.Second)
 	select {
@@ -107,6 +118,12 @@ func TestDevSaysInOneLineWhenItIsReadyAndFinishesWhenAsked(t *testing.T) {
 	case <-bound:
 		require.Fail(t, "not ready")
 	}
+	said := ""
+	for len(messages) > 0 {
+		said += <-messages
+	}
+	require.Contains(t, said, "/docs")
+	require.Contains(t, said, "a bearer token is a user's id")
 	interrupt()
 	select {
 	case got := <-code:

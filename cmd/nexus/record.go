@@ -25,8 +25,8 @@ const recordPause = 250 * time.Millisecond
 
 // recordCommand is nexus record.
 type recordCommand struct {
-	StreamARN string `name:"stream-arn" placeholder:"ARN" xor:"where" required:"" help:"The stream of a table. Credentials come from the environment."`
-	Dev       string `placeholder:"URL" xor:"where" required:"" help:"The process that runs there: http://127.0.0.1:8080."`
+	StreamARN string `name:"stream-arn" placeholder:"ARN" xor:"where" help:"The stream of a table. Either this or --dev is needed. Credentials come from the environment."`
+	Dev       string `placeholder:"URL" xor:"where" help:"The process that runs there: http://127.0.0.1:8080."`
 	Endpoint  string `placeholder:"URL" help:"Another service in the place of the region's, with --stream-arn."`
 	All       bool   `help:"Keep the records that no consumer gets to see as well."`
 	Follow    bool   `help:"Go on with what is written until interrupted, with --stream-arn."`
@@ -35,11 +35,17 @@ type recordCommand struct {
 
 // Help says what a fixture is.
 func (*recordCommand) Help() string {
-	return "Writes one record a line, exactly as Lambda receives it, from the oldest that the stream keeps to where it ends now."
+	return examples("Writes one record a line, exactly as Lambda receives it, from the oldest that the stream keeps to where it ends now.",
+		"nexus record --dev http://127.0.0.1:8080 --out stream.ndjson",
+		"nexus record --stream-arn arn:aws:dynamodb:us-east-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000 --follow",
+	)
 }
 
 // Run records. A file that was begun and could not be finished is removed.
 func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
+	if c.Dev == "" && c.StreamARN == "" {
+		return fmt.Errorf("%w: either --dev or --stream-arn is needed", local.ErrOptions)
+	}
 	if c.Dev != "" && (c.Follow || c.Endpoint != "") {
 		return fmt.Errorf("%w: --follow and --endpoint go with --stream-arn", local.ErrOptions)
 	}

@@ -15,14 +15,17 @@ import (
 // smokeCommand is nexus smoke.
 type smokeCommand struct {
 	API    string        `placeholder:"URL" required:"" help:"Where the API is: https://….execute-api.us-east-1.amazonaws.com, or http://127.0.0.1:8080."`
-	Token  string        `placeholder:"TOKEN" required:"" env:"NEXUS_TOKEN" help:"Bearer token of a user who is used for nothing else."`
 	Within time.Duration `default:"60s" help:"How long what consumers derive may take (${default})."`
 }
 
 // Help says what the command leaves behind.
 func (*smokeCommand) Help() string {
-	return "Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the " +
-		"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; any number of times."
+	return examples("Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the "+
+		"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; any number of "+
+		"times. "+tokenVariable+" is the bearer token of a user who is used for nothing else.",
+		tokenVariable+"=$(cat token) nexus smoke --api https://nexus.example",
+		tokenVariable+"=smoke nexus smoke --api http://127.0.0.1:8080",
+	)
 }
 
 // Run plays the test and fails if one thing is not as it should be.
@@ -30,8 +33,12 @@ func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 	if base, err := url.Parse(c.API); err != nil || base.Host == "" || base.Path != "" && base.Path != "/" {
 		return fmt.Errorf("%w: --api is not the address of an API: %q", local.ErrOptions, c.API)
 	}
+	token, err := out.bearer(c.API, "")
+	if err != nil {
+		return err
+	}
 	user := newClient(c.API)
-	user.user = c.Token
+	user.user = token
 	s := &smoke{story: newStory(ctx, user, out.results), within: c.Within}
 	defer s.client.close()
 	if err := s.play(); err != nil {

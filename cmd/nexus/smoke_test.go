@@ -16,7 +16,7 @@ func TestSmokeLeavesADeploymentAsItWas(t *testing.T) {
 			t.Parallel()
 			base := runningSystem(t, store)
 			for range 2 {
-				code, results, messages := nexus(t, "smoke", "--api", base, "--token", "smoke", "--within", "20s")
+				code, results, messages := nexusAs(t, "smoke", "smoke", "--api", base, "--within", "20s")
 				require.Equal(t, exitDone, code, results+messages)
 				require.Contains(t, results, "All 6 checks hold.")
 				require.NotContains(t, results, "wrong")
@@ -35,14 +35,14 @@ func TestSmokeLeavesADeploymentAsItWas(t *testing.T) {
 
 func TestSmokeSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	code, _, messages := nexus(t, "smoke", "--api", "somewhere", "--token", "x")
+	code, _, messages := nexusAs(t, "x", "smoke", "--api", "somewhere")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, messages, "--api is not the address of an API")
 
 	base := runningSystem(t, local.Memory)
-	code, _, messages = nexus(t, "smoke", "--api", base+"/v2", "--token", "x")
+	code, _, messages = nexusAs(t, "x", "smoke", "--api", base+"/v2")
 	require.Equal(t, exitUsage, code, messages)
-	code, _, messages = nexus(t, "smoke", "--api", base, "--token", "no user")
+	code, _, messages = nexusAs(t, "no user", "smoke", "--api", base)
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, messages, "401")
 }

@@ -29,8 +29,8 @@ import (
 
 // verifyCommand is nexus verify.
 type verifyCommand struct {
-	Dev      string        `placeholder:"URL" xor:"where" required:"" help:"Verify inside the process that runs there: http://127.0.0.1:8080."`
-	Endpoint string        `placeholder:"URL" xor:"where" required:"" help:"Verify the table behind a DynamoDB endpoint: https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the environment."`
+	Dev      string        `placeholder:"URL" xor:"where" help:"Verify inside the process that runs there, http://127.0.0.1:8080. Either this or --endpoint is needed."`
+	Endpoint string        `placeholder:"URL" xor:"where" help:"Verify the table behind a DynamoDB endpoint: https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the environment."`
 	Table    string        `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
 	User     string        `placeholder:"USER" help:"One user; all if not given."`
 	Repair   bool          `help:"Put right what differs, beside the running system. This is also the rebuild."`
@@ -48,9 +48,12 @@ type verifyCommand struct {
 
 // Help says what the command does not look at.
 func (*verifyCommand) Help() string {
-	return "Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. " +
-		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and the contents of " +
-		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain."
+	return examples("Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. "+
+		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and the contents of "+
+		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain.",
+		"nexus verify --dev http://127.0.0.1:8080",
+		"nexus verify --endpoint https://dynamodb.us-east-1.amazonaws.com --user 7d9f3f6e-2a4b-4c8e-9a51-0c6f1e2d3b4a --repair",
+	)
 }
 
 // errRemain is why the command fails where it found what it was to find.
@@ -58,6 +61,9 @@ var errRemain = errors.New("differences remain")
 
 // Run verifies and prints.
 func (c *verifyCommand) Run(ctx context.Context, out outputs) error {
+	if c.Dev == "" && c.Endpoint == "" {
+		return fmt.Errorf("%w: either --dev or --endpoint is needed", local.ErrOptions)
+	}
 	if c.User != "" {
 		if err := entity.CheckUserID(c.User); err != nil {
 			return fmt.Errorf("%w: --user: %w", local.ErrOptions, err)
