@@ -49,8 +49,10 @@ type Draft struct {
 	stamp      revision
 	derived    []Draft // instances that the RDATEs of a MASTER are
 	isDerived  bool
-	dropped    bool
-	leftOut    int // how many of its parts are
+	// following is the RANGE of an INSTANCE, in capitals: what it says of the occurrences after its own.
+	following string
+	dropped   bool
+	leftOut   int // how many of its parts are
 }
 
 // Alone returns an INSTANCE as an EVENT of its own.

@@ -106,9 +106,7 @@ func tooMany(name string, dates []string) error {
 // readInstance reads a VEVENT with a RECURRENCE-ID. Which date it names is only known beside its series.
 func (m *mapper) readInstance(p *Property, d *Draft) (err error) {
 	d.Kind = entity.TypeInstance
-	if upper(p.Param("RANGE")) == "THISANDFUTURE" {
-		return errors.New("RECURRENCE-ID with RANGE=THISANDFUTURE is not known here: split the series there")
-	}
+	d.following = upper(p.Param("RANGE"))
 	if d.Original, err = m.zones.moment(p); err != nil {
 		return err
 	}

@@ -40,8 +40,9 @@ func (m *mapper) settle() {
 				m.refuse(d, errSuperseded)
 			}
 		case d.Kind == entity.TypeMaster:
-			instances := m.admit(d, behind[d.UID])
-			m.result.Drafts = append(append(m.result.Drafts, *d), instances...)
+			m.settleSeries(*d, behind[d.UID])
+		case d.Orphan && d.following != "":
+			m.refuse(d, errRangeAlone)
 		case d.Kind != entity.TypeInstance || d.Orphan:
 			m.result.Drafts = append(m.result.Drafts, *d)
 		}
