@@ -34,7 +34,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census mutants bench load engine icaljs libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ engine: ## install the local DynamoDB engine as bin/dynoxide
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 	@pkg/calendar/icaljs/install.sh
+
+calendars: ## 1,000 random calendars exported, imported elsewhere and exported again, and as many come to rest
+	$(GO) test ./pkg/calendar -count=1 -run '^TestRandomCalendars' -rapid.checks=1000
 
 libical: ## build the other reader of time zones of the tests as bin/libical-zones
 	@pkg/ical/zonereaders/install.sh

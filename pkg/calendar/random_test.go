@@ -29,7 +29,10 @@ var words = []string{
 }
 
 // randomFile is a calendar of random components that share a few UIDs.
-func randomFile(t *rapid.T, label string) []byte {
+func randomFile(t *rapid.T, label string) []byte { return randomFileOf(t, label, words) }
+
+func randomFileOf(t *rapid.T, label string, words []string) []byte {
+	first := words[:7]
 	var all []string
 	for range rapid.IntRange(1, 6).Draw(t, label) {
 		kind := rapid.SampledFrom([]string{"VEVENT", "VEVENT", "VEVENT", "VTODO"}).Draw(t, "kind")
@@ -40,7 +43,7 @@ func randomFile(t *rapid.T, label string) []byte {
 			return name
 		}).Draw(t, "lines")
 		if rapid.IntRange(0, 4).Draw(t, "start") > 0 {
-			lines = append([]string{rapid.SampledFrom(words[:7]).Draw(t, "dtstart")}, lines...)
+			lines = append([]string{rapid.SampledFrom(first).Draw(t, "dtstart")}, lines...)
 		}
 		all = append(all, component(kind, uid, lines...))
 	}
