@@ -196,3 +196,40 @@ func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAc
 	require.Equal(t, int64(5), entity.EditVersion(w.get(key)))
 	require.NotContains(t, w.get(key), "editVersion")
 }
+
+// A task that leaves, comes back and leaves again has two lives. What happens in the second is told under delivery ids of its
+// own, and a repetition under those that it had.
+func TestTwoLivesOfOneItemAreToldUnderDifferentDeliveryIDs(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report"})
+	id, key := task.Str("taskId"), task.Key()
+	for range 2 {
+		w.patch(typ, w.get(key), map[string]any{"status": "COMPLETED"})
+		w.settle()
+		w.advance(24 * time.Hour)
+		w.settle()
+		w.advance(7 * 24 * time.Hour)
+		w.settle()
+		require.Nil(t, w.get(key))
+		_, err := w.archive.Restore(t.Context(), typ, ann, id)
+		require.NoError(t, err)
+		w.patch(typ, w.get(key), map[string]any{"status": "IN_PROGRESS"})
+		w.settle()
+	}
+	told := map[string]int{}
+	for round := range 2 {
+		for _, what := range []string{archive.TaskArchived, archive.ItemExpired, archive.ItemRestored} {
+			details := w.published(what)
+			require.Len(t, details, 2+2*round, what)
+			for _, d := range details {
+				told[d.DeliveryID]++
+			}
+		}
+		require.Len(t, told, 6, "an id for each, the same on a repetition")
+		if round == 0 {
+			w.open = append(w.open, w.records...)
+			w.settle()
+		}
+	}
+}

@@ -20,11 +20,12 @@ var errCrash = errors.New("crash")
 
 // fault strikes once, at the step with the number at: a step is a moment before or after a call to a port. It runs meddle
 // there, as if somebody else worked at the same time, and then, if die is set, the process is dead: no call of the
-// present work succeeds any more.
+// present work succeeds any more, unless once is set.
 type fault struct {
 	at     int
 	meddle func()
 	die    bool
+	once   bool // one call fails, and the process goes on
 
 	working, dead bool
 	steps         int
@@ -51,7 +52,7 @@ func (f *fault) step() error {
 		f.pause(f.meddle)
 	}
 	if f.die {
-		f.dead = true
+		f.dead = !f.once
 		return errCrash
 	}
 	return nil

@@ -10,7 +10,7 @@ func ofCommands() []Mistake {
 			"steps := []step{r.item(c), r.gone(c)}", "steps := []step{r.item(c)}"}}},
 		{"command-if-match-ignored", "a change names the version that its user saw", []Edit{{editing,
 			"return before, c.expects(e.typ, e.ref, before)", "return before, nil"}}},
-		{"edit-version-not-asked", "an edit made before another user's edit is a conflict", []Edit{{"pkg/entity/editversion.go",
+		{"edit-version-not-asked", "an edit made before another edit is a conflict", []Edit{{"pkg/entity/editversion.go",
 			"return EditVersion(it) <= version && version <= it.Int(AttrVersion)", "return 1 <= version && version <= it.Int(AttrVersion)"}}},
 		{"edit-version-kept-by-command", "every command removes editVersion", []Edit{{"pkg/entity/editversion.go",
 			"delete(after, AttrEditVersion)\n\t\treturn", "return"}}},
