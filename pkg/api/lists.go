@@ -3,20 +3,67 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 )
 
-// columnOperation lists one column of the task board.
+// Parameters that keep a part of a list.
+const (
+	paramTag     = "tag"
+	paramText    = "q"
+	paramOverdue = "overdue"
+)
+
+func tagParam() entity.Field {
+	return entity.Field{Name: paramTag, Kind: entity.Text, Min: 1, Max: 64, Doc: "Only what has this tag."}
+}
+
+func textParam() entity.Field {
+	return entity.Field{Name: paramText, Kind: entity.Text, Min: 1, Max: 200, Doc: "Only what has this text in its title, in upper or lower case."}
+}
+
+func filterOf(q entity.Item) query.Filter {
+	return query.Filter{Tag: q.Str(paramTag), Text: q.Str(paramText)}
+}
+
+// aboutFilters is what is said of lists that have them.
+const aboutFilters = " With tag, q or overdue a page reads 500 items at most: it may be short, or empty, and still have a nextCursor."
+
+// allOperation lists all entities of a type.
+func allOperation(t *entity.Type) *operation {
+	detail := "In the order of their ids, whenever they are."
+	if t.Name == entity.TypeMaster {
+		detail += " Each is the series alone: its occurrences are in the agenda, and what differs is in its own answer."
+	}
+	return &operation{
+		id: "list" + strings.ToUpper(t.Plural[:1]) + t.Plural[1:], method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
+		summary: "List all " + t.Plural, detail: detail,
+		query:   []entity.Field{limitParam(), cursorParam()},
+		answers: []documented{{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))}},
+		run: func(ctx context.Context, s services, c call) (answer, error) {
+			limit, cursor, p := pageOf(c.query)
+			if p != nil {
+				return answer{}, p
+			}
+			page, err := s.queries.All(ctx, c.user, query.AllQuery{Type: t, Limit: limit, Cursor: cursor})
+			return pageAnswer(page), err
+		},
+	}
+}
+
+// columnOperation lists tasks: one column of the board, or all.
 func columnOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "listTasks", method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
-		summary: "List one column of the board", detail: "Tasks of one status by priority, then age.",
+		summary: "List tasks", detail: "Of one column of the board, or of all in their order; in each by priority, then age." + aboutFilters,
 		query: []entity.Field{
-			{Name: "status", Kind: entity.Enum, Required: true, Enum: entity.TaskStatuses(), Doc: "The column."},
+			{Name: "status", Kind: entity.Enum, Enum: entity.TaskStatuses(), Doc: "Only this column of the board."},
 			{Name: "priority", Kind: entity.Integer, Min: 1, Max: 5, Doc: "Only this priority."},
-			limitParam(), cursorParam(),
+			tagParam(),
+			{Name: paramOverdue, Kind: entity.Flag, Doc: "true: only open tasks whose due time has come. Floating ones are held against the clock of the user's zone."},
+			textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of tasks.", schema: pageSchema(schemaRef(entityNoun(t)))}},
 		run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -25,7 +72,8 @@ func columnOperation(t *entity.Type) *operation {
 				return answer{}, p
 			}
 			page, err := s.queries.Column(ctx, c.user, query.ColumnQuery{
-				Status: c.query.Str("status"), Priority: c.query.Int("priority"), Limit: limit, Cursor: cursor,
+				Status: c.query.Str("status"), Priority: c.query.Int("priority"), Overdue: c.query.Bool(paramOverdue),
+				Filter: filterOf(c.query), Limit: limit, Cursor: cursor,
 			})
 			return pageAnswer(page), err
 		},
@@ -72,10 +120,10 @@ func boardOperation(t *entity.Type) *operation {
 func notesOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "listNotes", method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
-		summary: "List notes of one state", detail: "The latest changed first.",
+		summary: "List notes", detail: "Of one part of the grid, or the pinned ones, the recent ones, then the archived ones; of each the latest changed first." + aboutFilters,
 		query: []entity.Field{
-			{Name: "state", Kind: entity.Enum, Required: true, Enum: []string{"pinned", "recent", "archived"}, Doc: "The part of the grid."},
-			limitParam(), cursorParam(),
+			{Name: "state", Kind: entity.Enum, Enum: []string{"pinned", "recent", "archived"}, Doc: "Only this part of the grid."},
+			tagParam(), textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of notes.", schema: pageSchema(schemaRef(entityNoun(t)))}},
 		run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -83,11 +131,14 @@ func notesOperation(t *entity.Type) *operation {
 			if p != nil {
 				return answer{}, p
 			}
-			state, err := query.ParseNoteState(c.query.Str("state"))
-			if err != nil {
-				return answer{}, err
+			q := query.NotesQuery{Filter: filterOf(c.query), Limit: limit, Cursor: cursor}
+			if c.query.Has("state") {
+				var err error
+				if q.State, err = query.ParseNoteState(c.query.Str("state")); err != nil {
+					return answer{}, err
+				}
 			}
-			page, err := s.queries.Notes(ctx, c.user, query.NotesQuery{State: state, Limit: limit, Cursor: cursor})
+			page, err := s.queries.Notes(ctx, c.user, q)
 			return pageAnswer(page), err
 		},
 	}

@@ -143,6 +143,11 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, entityOperations(t)...)
 		}
 		switch t.Name {
+		case entity.TypeInstance, entity.TypeTask, entity.TypeNote: // they have no list, or one of their own
+		default:
+			table = append(table, allOperation(t))
+		}
+		switch t.Name {
 		case entity.TypeMaster:
 			table = append(table, seriesOperations(t)...)
 		case entity.TypeInstance:

@@ -68,6 +68,10 @@ func queryValue(f *entity.Field, text string) any {
 	switch f.Kind {
 	case entity.Integer:
 		return json.Number(text)
+	case entity.Flag:
+		if text == "true" || text == "false" {
+			return text == "true"
+		}
 	case entity.Tags:
 		list := []any{}
 		for member := range strings.SplitSeq(text, ",") {

@@ -16,6 +16,7 @@ type Queries interface {
 	Event(ctx context.Context, user, id string) (query.Found, error)
 	Series(ctx context.Context, user, masterID, cursor string) (query.Series, error)
 	Agenda(ctx context.Context, user string, q query.AgendaQuery) (query.Agenda, error)
+	All(ctx context.Context, user string, q query.AllQuery) (query.Page, error)
 	Board(ctx context.Context, user string, limit int) ([]query.BoardColumn, error)
 	Column(ctx context.Context, user string, q query.ColumnQuery) (query.Page, error)
 	Notes(ctx context.Context, user string, q query.NotesQuery) (query.Page, error)

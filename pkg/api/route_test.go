@@ -22,7 +22,7 @@ func TestAMethodThatIsNotThereIsNamedWithThoseThatAre(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for path, allowed := range map[string]string{
-		"/v1/events":                        "POST",
+		"/v1/events":                        "GET, HEAD, POST",
 		"/v1/tasks":                         "GET, HEAD, POST",
 		"/v1/tasks/task_1":                  "GET, HEAD, PATCH, DELETE",
 		"/v1/notes/note_1/links/NOTE/note2": "PUT, DELETE",

@@ -22,6 +22,7 @@ type owned struct {
 	event, task, reminder, note, cold        string
 	series, occurrence, exceptions           string // exceptions is a cursor
 	tasks, notes, agenda, archive, backlinks string // cursors
+	events, tagged                           string // cursors of a list of all, and of a filtered one
 	key, keyed                               string // an idempotency key of hers, and the request that she sent with it
 	rows                                     []string
 }
@@ -58,8 +59,10 @@ func (b *bundle) own() owned {
 	o.tasks = b.want(200, get("/v1/tasks?status=BACKLOG&limit=1")).text("nextCursor")
 	o.notes = b.want(200, get("/v1/notes?state=recent&limit=1")).text("nextCursor")
 	o.agenda = b.want(200, get("/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1")).text("nextCursor")
+	o.events = b.want(200, get("/v1/events?limit=1")).text("nextCursor")
+	o.tagged = b.want(200, get("/v1/tasks?q=s&limit=1")).text("nextCursor")
 	o.backlinks = b.want(200, get("/v1/notes/"+o.note+"/backlinks?limit=1")).text("nextCursor")
-	for _, cursor := range []string{o.tasks, o.notes, o.agenda, o.backlinks, o.archive, o.exceptions} {
+	for _, cursor := range []string{o.tasks, o.notes, o.agenda, o.backlinks, o.archive, o.exceptions, o.events, o.tagged} {
 		b.NotEmpty(cursor)
 	}
 	o.rows = b.foreignRows()
@@ -150,6 +153,14 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	add(404, "restore her meta row", act("/v1/archive/ann/restore"))
 
 	add(400, "her cursor of tasks", get("/v1/tasks?status=BACKLOG&cursor="+ann.tasks))
+	add(400, "her cursor of events", get("/v1/events?cursor="+ann.events))
+	add(400, "her cursor of events, for reminders", get("/v1/reminders?cursor="+ann.events))
+	add(400, "her cursor of a text", get("/v1/tasks?q=s&cursor="+ann.tagged))
+	add(200, "all events", get("/v1/events"))
+	add(200, "all series", get("/v1/series"))
+	add(200, "all reminders", get("/v1/reminders"))
+	add(200, "tasks by her text", get("/v1/tasks?q=sesa"))
+	add(200, "notes by her text", get("/v1/notes?q=sesa"))
 	add(400, "her cursor of notes", get("/v1/notes?state=recent&cursor="+ann.notes))
 	add(400, "her cursor of the agenda", get(agenda+"&cursor="+ann.agenda))
 	add(400, "her cursor of the archive", get("/v1/archive?cursor="+ann.archive))

@@ -15,15 +15,18 @@ import (
 // maxPriority is the last priority of a task; 0 asks for all.
 const maxPriority = 5
 
-// ColumnQuery asks for one column of the task board.
+// ColumnQuery asks for tasks of one column of the board, or of all.
 type ColumnQuery struct {
-	Status   string // one of [entity.TaskStatuses]
+	Status   string // one of [entity.TaskStatuses]; "" for all
 	Priority int64  // 1 to 5; 0 for all
-	Limit    int    // 0 for [DefaultLimit]
-	Cursor   string
+	// Overdue keeps open tasks whose due time has come.
+	Overdue bool
+	Filter
+	Limit  int // 0 for [DefaultLimit]
+	Cursor string
 }
 
-// Column returns a page of tasks by priority, then age.
+// Column returns a page of tasks: by status in the board's order if it is of all, then by priority, then age.
 //
 // A completed task whose archive timer is late is archived for every reader, though its row still stands among the
 // completed ones. So COMPLETED leaves it out, and ARCHIVED goes on with those tasks, again by priority, then age, after
@@ -36,20 +39,48 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	if err != nil {
 		return Page{}, err
 	}
-	if !slices.Contains(entity.TaskStatuses(), q.Status) {
+	if q.Status != "" && !slices.Contains(entity.TaskStatuses(), q.Status) {
 		return Page{}, refuse("status", "must be one of %s", strings.Join(entity.TaskStatuses(), ", "))
 	}
 	if q.Priority < 0 || q.Priority > maxPriority {
 		return Page{}, refuse("priority", "must be 1 to %d", maxPriority)
 	}
+	if err := q.check(); err != nil {
+		return Page{}, err
+	}
 	t := s.registry.Named(entity.TypeTask)
 	if t == nil {
 		return Page{}, ErrNotFound
 	}
-	return s.page(ctx, user, list{
+	l := list{
 		question: question{user, "column", []string{q.Status, strconv.FormatInt(q.Priority, 10)}},
-		typ:      t, legs: columnLegs(q.Status, q.Priority),
-	}, limit, q.Cursor)
+		typ:      t, filter: q.keeps(),
+	}
+	for _, status := range q.statuses() {
+		l.legs = append(l.legs, columnLegs(status, q.Priority)...)
+	}
+	if q.Overdue {
+		overdue, err := s.isOverdue(ctx, user)
+		if err != nil {
+			return Page{}, err
+		}
+		l.filter = both(overdue, l.filter)
+	}
+	if l.filter != nil {
+		l.question.Params = slices.Concat(l.question.Params, []string{strconv.FormatBool(q.Overdue)}, q.params())
+	}
+	return s.page(ctx, user, l, limit, q.Cursor)
+}
+
+// statuses are the columns to read.
+func (q ColumnQuery) statuses() []string {
+	switch {
+	case q.Status != "":
+		return []string{q.Status}
+	case q.Overdue:
+		return []string{entity.StatusBacklog, entity.StatusInProgress}
+	}
+	return entity.TaskStatuses()
 }
 
 func columnLegs(status string, priority int64) []leg {

@@ -18,7 +18,12 @@ type list struct {
 	typ        *entity.Type
 	legs       []leg
 	descending bool
+	// filter keeps a part of what the legs keep; nil for all of it. A page of a filtered list reads [maxScanned] rows at most.
+	filter func(seen entity.Item) bool
 }
+
+// maxScanned bounds the rows read for one page of a filtered list, of which few or none may count.
+const maxScanned = 500
 
 // leg is one range of a list, with which of its items belong there as they are seen.
 type leg struct {
@@ -36,26 +41,34 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 	}
 	now := s.now()
 	var out Page
-	for range maxReads {
+	scanned, reads := 0, maxReads
+	if l.filter != nil {
+		reads += len(l.legs)
+	}
+	for range reads {
 		g := l.legs[at.leg]
 		q := table.Query{
 			Index: entity.StateView, Partition: entity.UserPK(user), Range: table.Range{Prefix: g.prefix},
 			Limit: limit - len(out.Items), Descending: l.descending, Start: at.position,
 		}
-		if g.sparse {
+		switch {
+		case l.filter != nil:
+			q.Limit = maxScanned - scanned
+		case g.sparse:
 			q.Limit = 0
 		}
 		rows, err := s.store.Query(ctx, q)
 		if err != nil {
 			return Page{}, fmt.Errorf("read %s of %s: %w", g.prefix, user, err)
 		}
+		scanned += len(rows.Items)
 		for _, row := range rows.Items {
 			if len(out.Items) == limit {
 				out.Next = at.encode(l.question)
 				return out, nil
 			}
 			at.position = positionOf(row)
-			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) {
+			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) && l.passes(seen) {
 				out.Items = append(out.Items, Found{l.typ, seen})
 			}
 		}
@@ -65,13 +78,15 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 				return out, nil
 			}
 		}
-		if full || len(out.Items) == limit {
+		if full || len(out.Items) == limit || l.filter != nil && scanned == maxScanned {
 			break
 		}
 	}
 	out.Next = at.encode(l.question)
 	return out, nil
 }
+
+func (l list) passes(seen entity.Item) bool { return l.filter == nil || l.filter(seen) }
 
 // spot is how far a list has been read: behind the position in the leg, or at its beginning.
 type spot struct {

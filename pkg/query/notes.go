@@ -3,13 +3,15 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nexus/pkg/entity"
 )
 
-// NotesQuery asks for one part of the notes grid.
+// NotesQuery asks for notes of one part of the grid, or of all.
 type NotesQuery struct {
-	State  entity.NoteState
+	State entity.NoteState // "" for all: pinned ones first, archived ones last
+	Filter
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
 }
@@ -27,7 +29,7 @@ func ParseNoteState(word string) (entity.NoteState, error) {
 	return "", refuse("state", "must be one of pinned, recent, archived")
 }
 
-// Notes returns a page of notes, the latest changed first.
+// Notes returns a page of notes, of each part the latest changed first.
 func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err
@@ -37,7 +39,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 		return Page{}, err
 	}
 	switch q.State {
-	case entity.NotePinned, entity.NoteRecent, entity.NoteArchived:
+	case "", entity.NotePinned, entity.NoteRecent, entity.NoteArchived:
 	default:
 		return Page{}, refuse("state", "must be one of pinned, recent, archived")
 	}
@@ -45,9 +47,19 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	if t == nil {
 		return Page{}, fmt.Errorf("notes: %w", ErrNotFound)
 	}
-	return s.page(ctx, user, list{
-		question: question{user, "notes", []string{string(q.State)}},
-		typ:      t, descending: true,
-		legs: []leg{{prefix: entity.NoteGrid(q.State), keeps: func(entity.Item) bool { return true }}},
-	}, limit, q.Cursor)
+	if err := q.check(); err != nil {
+		return Page{}, err
+	}
+	l := list{question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps()}
+	states := []entity.NoteState{q.State}
+	if q.State == "" {
+		states = []entity.NoteState{entity.NotePinned, entity.NoteRecent, entity.NoteArchived}
+	}
+	for _, state := range states {
+		l.legs = append(l.legs, leg{prefix: entity.NoteGrid(state), keeps: func(entity.Item) bool { return true }})
+	}
+	if l.filter != nil {
+		l.question.Params = slices.Concat(l.question.Params, q.params())
+	}
+	return s.page(ctx, user, l, limit, q.Cursor)
 }

@@ -1,0 +1,82 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// AllQuery asks for all entities of one type.
+type AllQuery struct {
+	Type   *entity.Type
+	Limit  int // 0 for [DefaultLimit]
+	Cursor string
+}
+
+// All returns a page of all entities of a type in the order of their ids, whenever they are. Each read is of the table
+// itself, so what was written before is in it. Of series it tells the series alone, without occurrences.
+func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error) {
+	if err := checkUser(user); err != nil {
+		return Page{}, err
+	}
+	if q.Type == nil || !q.Type.HasCollection() || q.Type.Name == entity.TypeInstance {
+		return Page{}, ErrNotFound
+	}
+	limit, err := settleLimit(q.Limit)
+	if err != nil {
+		return Page{}, err
+	}
+	asked := question{user, "all", []string{q.Type.Name}}
+	position, err := startAll(user, q, asked)
+	if err != nil {
+		return Page{}, err
+	}
+	var out Page
+	now := s.now()
+	for range maxReads {
+		// One more than is missing tells whether there is another page.
+		rows, err := s.store.Query(ctx, table.Query{
+			Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ItemPrefix(q.Type.Name)},
+			Limit: limit - len(out.Items) + 1, Start: position,
+		})
+		if err != nil {
+			return Page{}, fmt.Errorf("read %s of %s: %w", q.Type.Name, user, err)
+		}
+		for _, row := range rows.Items {
+			if len(out.Items) == limit {
+				out.Next = cursorBehind(position, asked)
+				return out, nil
+			}
+			position = table.Position{entity.AttrPK: row[entity.AttrPK], entity.AttrSK: row[entity.AttrSK]}
+			if seen, ok := q.Type.Seen(row, now); ok && row.Str(entity.AttrType) == q.Type.Name {
+				out.Items = append(out.Items, Found{q.Type, seen})
+			}
+		}
+		if position = rows.Next; len(position) == 0 {
+			return out, nil
+		}
+		if len(out.Items) > 0 {
+			break // the store ended at 1 MB, or rows that time has ended stood among them
+		}
+	}
+	out.Next = cursorBehind(position, asked)
+	return out, nil
+}
+
+func cursorBehind(position table.Position, q question) string {
+	return cursor{SK: entity.Item(position).Str(entity.AttrSK)}.encode(q)
+}
+
+// startAll is where the cursor leads: to a row of the type, in the user's own partition.
+func startAll(user string, q AllQuery, asked question) (table.Position, error) {
+	c, ok, err := decodeCursor(q.Cursor, asked)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if !isItemKey(q.Type, c.SK) {
+		return nil, ErrCursor
+	}
+	return table.Position{entity.AttrPK: entity.String(entity.UserPK(user)), entity.AttrSK: entity.String(c.SK)}, nil
+}

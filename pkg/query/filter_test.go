@@ -1,0 +1,171 @@
+package query_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/query"
+)
+
+var someTitles = []string{"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul", "100 % done"}
+
+// crowd lets the user have so many tasks and notes, of all kinds.
+func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []entity.Item) {
+	for i := range n {
+		tags := [][]string{nil, {"home"}, {"home", "work"}, {"Work"}}[chance.IntN(4)]
+		title := fmt.Sprintf("%s %d", someTitles[chance.IntN(len(someTitles))], i)
+		text := fmt.Sprintf(`{"title":%q`, title)
+		if len(tags) > 0 {
+			text += fmt.Sprintf(`,"tags":["%s"]`, strings.Join(tags, `","`))
+		}
+		note := text + []string{"", `,"isPinned":true`, `,"status":"ARCHIVED"`}[chance.IntN(3)] + "}"
+		notes = append(notes, b.add(user, entity.Note(), note, nil))
+		due := noon.Add(time.Duration(chance.IntN(96)-48) * time.Hour).Format("2006-01-02T15:04:05")
+		task := text + fmt.Sprintf(`,"priority":%d,"status":%q`, 1+chance.IntN(5), entity.TaskStatuses()[chance.IntN(4)])
+		task += []string{"", `,"dueUtc":"` + due + `"`, `,"dueUtc":"` + due + `Z","dueTzid":"Europe/Paris"`, `,"isAllDay":true,"dueDate":"` + due[:10] + `"`}[chance.IntN(4)] + "}"
+		tasks = append(tasks, b.add(user, entity.Task(), task, nil))
+	}
+	return tasks, notes
+}
+
+// idsOf are the ids of what passes, in a fixed order.
+func idsOf(items []entity.Item, attr string, passes func(entity.Item) bool) []string {
+	ids := []string{}
+	for _, it := range items {
+		if passes(it) {
+			ids = append(ids, it.Str(attr))
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// gather follows the cursors of a list and holds each page to its bounds.
+func gather(t *testing.T, b *bench, attr string, read func(cursor string) (query.Page, error)) []string {
+	t.Helper()
+	ids := []string{}
+	for n, cursor := 0, ""; ; n++ {
+		b.rows()
+		page, err := read(cursor)
+		require.NoError(t, err)
+		require.LessOrEqual(t, b.rows(), 501, "rows read for one page, with the user's settings")
+		for _, f := range page.Items {
+			ids = append(ids, f.Item.Str(attr))
+		}
+		if cursor = page.Next; cursor == "" {
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids), "nothing comes twice")
+			slices.Sort(ids)
+			return ids
+		}
+		require.Less(t, n, 2000, "the pages never end")
+	}
+}
+
+func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chance := rand.New(rand.NewPCG(7, 7))
+	tasks, notes := b.crowd(chance, ann, 700)
+	b.crowd(chance, bob, 50)
+	b.put(entity.NewUserMeta(ann, noon).Clone())
+	b.set(entity.NewUserMeta(ann, noon), entity.Item{"defaultTzid": entity.String("America/New_York")})
+	wall := noon.Add(-5 * time.Hour)
+	contains := map[string]func(title string) bool{
+		"":            func(string) bool { return true },
+		"strasse":     func(s string) bool { return strings.HasPrefix(s, "Straße") || strings.HasPrefix(s, "STRASSE") },
+		"CAFE\u0301":  func(s string) bool { return strings.HasPrefix(s, "caf") },
+		"cafe":        func(string) bool { return false },
+		"ärz":         func(s string) bool { return strings.HasPrefix(s, "Ärzte") },
+		"σίσυφος":     func(s string) bool { return strings.HasPrefix(s, "ΣΊΣΥΦΟΣ") },
+		"% DONE":      func(s string) bool { return strings.HasPrefix(s, "100 % done") },
+		"not to find": func(string) bool { return false },
+	}
+	for text, inTitle := range contains {
+		for _, tag := range []string{"", "home", "Work", "none"} {
+			passes := func(it entity.Item) bool {
+				return inTitle(it.Str("title")) && (tag == "" || slices.Contains(it.Strings("tags"), tag))
+			}
+			filter := query.Filter{Tag: tag, Text: text}
+			limit := []int{1, 7, 50, 100}[chance.IntN(4)]
+			for _, status := range append(entity.TaskStatuses(), "") {
+				for _, overdue := range []bool{false, true} {
+					want := idsOf(tasks, "taskId", func(it entity.Item) bool {
+						at, floating, due := entity.TaskDue(it)
+						now := noon
+						if floating {
+							now = wall
+						}
+						open := it.Str("status") == "BACKLOG" || it.Str("status") == "IN_PROGRESS"
+						return passes(it) && (status == "" || it.Str("status") == status) && (!overdue || open && due && !at.After(now))
+					})
+					got := gather(t, b, "taskId", func(cursor string) (query.Page, error) {
+						return b.service.Column(ctx, ann, query.ColumnQuery{Status: status, Overdue: overdue, Filter: filter, Limit: limit, Cursor: cursor})
+					})
+					require.Equal(t, want, got, "tasks %q, tag %q, status %q, overdue %t, pages of %d", text, tag, status, overdue, limit)
+				}
+			}
+			want := idsOf(notes, "noteId", passes)
+			got := gather(t, b, "noteId", func(cursor string) (query.Page, error) {
+				return b.service.Notes(ctx, ann, query.NotesQuery{Filter: filter, Limit: limit, Cursor: cursor})
+			})
+			require.Equal(t, want, got, "notes %q, tag %q", text, tag)
+		}
+	}
+	stats, err := b.service.Stats(ctx, ann)
+	require.NoError(t, err)
+	require.Len(t, gather(t, b, "taskId", func(cursor string) (query.Page, error) {
+		return b.service.Column(ctx, ann, query.ColumnQuery{Overdue: true, Cursor: cursor})
+	}), stats.OverdueTasks, "as many as statistics count")
+}
+
+func TestAFilteredListReadsAtMostSoMuchOfAPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 1200 {
+		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"t %d"}`, i), nil)
+	}
+	b.trips()
+	b.rows()
+	page, err := b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Filter: query.Filter{Text: "none"}})
+	require.NoError(t, err)
+	require.Empty(t, page.Items)
+	require.NotEmpty(t, page.Next, "a page may be empty and have another one behind it")
+	require.Equal(t, 500, b.rows())
+	require.Equal(t, map[string]int{"Query": 1}, b.trips())
+	_, err = b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Overdue: true})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"Get": 1, "Query": 1}, b.trips())
+}
+
+func TestACursorLeadsOnUnderItsOwnFilterAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.crowd(rand.New(rand.NewPCG(1, 1)), ann, 60)
+	tasks := query.ColumnQuery{Filter: query.Filter{Tag: "home"}, Limit: 1}
+	page, err := b.service.Column(ctx, ann, tasks)
+	require.NoError(t, err)
+	require.NotEmpty(t, page.Next)
+	for name, q := range map[string]query.ColumnQuery{
+		"another tag": {Filter: query.Filter{Tag: "work"}}, "a text as well": {Filter: query.Filter{Tag: "home", Text: "x"}},
+		"the tag as a text": {Filter: query.Filter{Text: "home"}}, "overdue": {Overdue: true, Filter: query.Filter{Tag: "home"}},
+		"a column": {Status: "BACKLOG", Filter: query.Filter{Tag: "home"}}, "no filter": {},
+	} {
+		q.Cursor = page.Next
+		_, err := b.service.Column(ctx, ann, q)
+		require.ErrorIs(t, err, query.ErrCursor, name)
+	}
+	tasks.Cursor = page.Next
+	_, err = b.service.Column(ctx, bob, tasks)
+	require.ErrorIs(t, err, query.ErrCursor)
+	_, err = b.service.Column(ctx, ann, query.ColumnQuery{Filter: query.Filter{Text: strings.Repeat("x", 201)}})
+	var invalid *entity.ValidationError
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, "/q", invalid.Fields[0].Pointer)
+}
