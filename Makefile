@@ -60,7 +60,7 @@ soak: engine ## load, kill and recount at full length, and random histories on t
 	NEXUS_SERIES_MOVES=300000 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) -run AsTheDocumentSays ./pkg/series
 
 interleave: ## play every order of two workers' calls, with a death, a lost answer or a refusal at each
-	NEXUS_INTERLEAVE=1 $(GO) test -count=1 -timeout 60m -run 'EveryOrder|Beside|Mixed' $(TESTFLAGS) ./pkg/projection
+	NEXUS_INTERLEAVE=1 $(GO) test -count=1 -timeout 60m -run 'EveryOrder|Beside|Mixed' $(TESTFLAGS) ./pkg/projection ./pkg/reminders
 
 lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	$(GOLANGCI) run ./...

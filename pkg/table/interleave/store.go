@@ -22,7 +22,8 @@ type call struct {
 	op     string
 	keys   []entity.Key
 	writes bool
-	all    bool // it reads or writes rows that are not named
+	under  entity.Key // it reads the rows of a partition whose sort keys begin like this; none if it is empty
+	all    bool       // it reads or writes rows that are not named
 }
 
 func (c call) String() string {
@@ -41,7 +42,19 @@ func (c call) commutes(other call) bool {
 	if c.all || other.all {
 		return false
 	}
-	return !slices.ContainsFunc(c.keys, func(key entity.Key) bool { return slices.Contains(other.keys, key) })
+	return !slices.ContainsFunc(c.keys, other.touches) && !slices.ContainsFunc(other.keys, c.touches)
+}
+
+func (c call) touches(key entity.Key) bool {
+	isUnder := c.under.PK == key.PK && strings.HasPrefix(key.SK, c.under.SK)
+	return isUnder || slices.Contains(c.keys, key)
+}
+
+// queryOf is a query as a step: one with a prefix in the table itself reads no other rows than those under it.
+func queryOf(op string, q table.Query) call {
+	c := call{op: op + " " + q.Range.Prefix, under: entity.Key{PK: q.Partition, SK: q.Range.Prefix}}
+	c.all = q.Index != entity.Base
+	return c
 }
 
 // step waits for the call's turn and takes it.
@@ -64,7 +77,13 @@ func (s *Store) step(c call, act func() error) error {
 
 // Do is a step that is no call of the store: it comes before or behind everything that others do. A clock that moves is one.
 func (s *Store) Do(name string, act func()) {
-	_ = s.step(call{op: name, writes: true, all: true}, func() error { act(); return nil })
+	_ = s.Call(name, func() error { act(); return nil })
+}
+
+// Call is a step that writes something besides the store, with the same faults. It is a neighbour of the calls on the same
+// keys, which are nobody else's; with none, of all calls.
+func (s *Store) Call(name string, act func() error, on ...entity.Key) error {
+	return s.step(call{op: name, keys: on, writes: true, all: len(on) == 0}, act)
 }
 
 // Get implements [table.Reader].
@@ -81,15 +100,13 @@ func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) (rows []entity.
 
 // Query implements [table.Reader].
 func (s *Store) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
-	c := call{op: "Query " + q.Range.Prefix, all: true}
-	err = s.step(c, func() (err error) { page, err = s.store.Query(ctx, q); return err })
+	err = s.step(queryOf("Query", q), func() (err error) { page, err = s.store.Query(ctx, q); return err })
 	return page, err
 }
 
 // Count implements [table.Reader].
 func (s *Store) Count(ctx context.Context, q table.Query) (n int, err error) {
-	c := call{op: "Count " + q.Range.Prefix, all: true}
-	err = s.step(c, func() (err error) { n, err = s.store.Count(ctx, q); return err })
+	err = s.step(queryOf("Count", q), func() (err error) { n, err = s.store.Count(ctx, q); return err })
 	return n, err
 }
 

@@ -1,0 +1,190 @@
+package reminders_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+	"nexus/pkg/table/interleave"
+	"nexus/pkg/table/memory"
+)
+
+// turns is the scheduler as one worker of a play sees it: each call waits for its turn.
+type turns struct {
+	store *interleave.Store
+	at    map[string]time.Time
+}
+
+func (s turns) Put(_ context.Context, in schedule.Schedule) error {
+	return s.call("schedule", in.Name, func() error { s.at[in.Name] = in.At; return in.Check() })
+}
+
+func (s turns) Delete(_ context.Context, name string) error {
+	return s.call("unschedule", name, func() error { delete(s.at, name); return nil })
+}
+
+func (s turns) call(op, name string, act func() error) error {
+	if s.store == nil {
+		return act()
+	}
+	err := s.store.Call(op, act, entity.Key{PK: "scheduler", SK: name})
+	if errors.Is(err, table.ErrUnavailable) {
+		return schedule.ErrUnavailable
+	}
+	return err
+}
+
+// scene is what a play begins with: rows, schedules, and the records that nobody has seen yet.
+type scene struct {
+	now     time.Time
+	rows    []entity.Item
+	at      map[string]time.Time
+	records []change.Change
+}
+
+// sceneOf is what stands in a world, with the records since the last look.
+func (w *world) scene(at map[string]time.Time) scene {
+	s := scene{now: w.now, at: at, records: w.records()}
+	require.NoError(w, w.store.Walk(w.Context(), 0, 1, func(row entity.Item) error {
+		s.rows = append(s.rows, row)
+		return nil
+	}))
+	return s
+}
+
+func (w *world) scheduled() map[string]time.Time {
+	out := map[string]time.Time{}
+	for name, e := range w.scheduler.entries {
+		out[name] = e.At
+	}
+	return out
+}
+
+func (s scene) consumer(store table.Store, scheduler schedule.Scheduler) *reminders.Consumer {
+	return reminders.New(reminders.Config{
+		Store: store, Registry: entity.Product(), Scheduler: scheduler, Bus: &recorder{fault: &fault{}},
+		Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// world is one play: a worker for each list of records, and everything delivered again afterwards. Then the schedules are those
+// wanted, and no cursor stands still.
+func (s scene) world(want map[string]time.Time, edits []change.Change, batches ...[]change.Change) func() interleave.World {
+	return func() interleave.World {
+		store := memory.New(func() time.Time { return s.now }, memory.Options{})
+		at := maps.Clone(s.at)
+		if err := store.Load(context.Background(), s.rows); err != nil {
+			panic(err)
+		}
+		w := interleave.World{Store: store}
+		if len(edits) > 0 {
+			w.Workers = append(w.Workers, client(edits))
+		}
+		for i, batch := range batches {
+			w.Workers = append(w.Workers, interleave.Worker{Name: fmt.Sprint("worker ", i), Run: func(ctx context.Context, mine *interleave.Store) {
+				for _, o := range s.consumer(mine, turns{mine, at}).Apply(ctx, batch) {
+					if o.Verdict == change.Poison {
+						panic(o.Err)
+					}
+				}
+			}})
+		}
+		w.Judge = func() error { return s.judge(store, at, want) }
+		return w
+	}
+}
+
+func (s scene) judge(store *memory.Store, at, want map[string]time.Time) error {
+	ctx := context.Background()
+	for _, c := range s.records {
+		var err error
+		for range 10 {
+			if err = s.consumer(store, turns{nil, at}).Apply(ctx, []change.Change{c})[0].Err; err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !maps.Equal(at, want) {
+		return fmt.Errorf("schedules are at %v, not at %v", at, want)
+	}
+	return store.Walk(ctx, 0, 1, func(row entity.Item) error {
+		if isCursorKey(row.Key()) && (!row.Bool("done") || len(row.Map("open")) > 0) {
+			return fmt.Errorf("cursor %s stands still: %v", row.Key(), row)
+		}
+		return nil
+	})
+}
+
+// client is a worker that writes the items of records.
+func client(records []change.Change) interleave.Worker {
+	return interleave.Worker{Name: "client", Reliable: true, Run: func(ctx context.Context, store *interleave.Store) {
+		for _, c := range records {
+			if err := store.Put(ctx, table.Put{Item: c.New}); err != nil {
+				panic(err)
+			}
+		}
+	}}
+}
+
+func TestTwoWorkersOfAWalkAreExactInEveryOrderOfTheirCalls(t *testing.T) {
+	t.Parallel()
+	due := func(at string) func(w *world) {
+		return func(w *world) { w.set("task_1", entity.AttrDueUtc, entity.String(at)) }
+	}
+	for name, c := range map[string]struct {
+		zones []string
+		edit  func(w *world) // by a client, while the workers walk
+	}{
+		"a change of zone":                     {[]string{"Europe/Berlin"}, nil},
+		"two changes of zone":                  {[]string{"Europe/Berlin", "Asia/Tokyo"}, nil},
+		"a change of zone and one of an item":  {[]string{"Europe/Berlin"}, due("2025-12-02T10:00:00Z")},
+		"a change of zone and one to the past": {[]string{"Europe/Berlin"}, due("2025-11-02T10:00:00Z")},
+		"a change of zone and another":         {[]string{"Europe/Berlin"}, func(w *world) { w.moveTo("Asia/Tokyo") }},
+	} {
+		isFull := os.Getenv("NEXUS_INTERLEAVE") != ""
+		if c.edit != nil && !isFull && name != "a change of zone and one of an item" {
+			continue
+		}
+		w := setup(t)
+		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+		w.create("task_2", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+		w.settle()
+		before := w.scheduled()
+		for _, zone := range c.zones {
+			w.moveTo(zone)
+		}
+		s := w.scene(before)
+		one, other := s.records[:1], s.records[len(s.records)-1:]
+		var edits []change.Change
+		if c.edit != nil {
+			c.edit(w)
+			edits = w.records()
+			s.records = append(s.records, edits...)
+		}
+		w.deliver(s.records...)
+		want := w.scheduled()
+		require.NotEqual(t, before, want)
+		faults := interleave.Options{}
+		if c.edit == nil || isFull {
+			faults.Faults = 1
+		}
+		result, err := interleave.Explore(t.Context(), s.world(want, edits, one, other), faults)
+		require.NoError(t, err, name)
+		t.Logf("%s: %d plays", name, result.Plays)
+	}
+}
