@@ -77,7 +77,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), userAttr(user)}
 	attrs = append(attrs, traceAttrs(out.traces)...)
 	if err != nil {
-		attrs = append(attrs, errorAttr(err))
+		attrs = append(attrs, errorAttr(err, user))
 	}
 	a.cfg.Log.LogAttrs(context.WithoutCancel(ctx), severity(out.status, err), "invocation", attrs...)
 	return out.body, nil

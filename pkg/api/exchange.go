@@ -70,11 +70,11 @@ func (x *exchange) finish(r *http.Request) {
 	attrs := []slog.Attr{
 		slog.String("method", shorten(r.Method)), slog.String("route", route), slog.String("operation", x.operation),
 		slog.Int("status", x.status), slog.Int("bytes", x.bytes), millisecondsAttr(took),
-		slog.String("requestId", x.requestID), userAttr(x.user),
+		slog.String("requestId", entity.WithoutUser(x.requestID, x.user)), userAttr(x.user),
 	}
 	attrs = append(attrs, traceAttrs(x.traces)...)
 	if x.err != nil {
-		attrs = append(attrs, errorAttr(x.err))
+		attrs = append(attrs, errorAttr(x.err, x.user))
 	}
 	x.api.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), severity(x.status, x.err), "request", attrs...)
 }
@@ -105,4 +105,7 @@ func traceAttrs(traces []string) []slog.Attr {
 	return []slog.Attr{slog.Any("traceIds", traces)}
 }
 
-func errorAttr(err error) slog.Attr { return slog.String("error", fmt.Sprint(err)) }
+// errorAttr is the error in a line with the user's pseudonym: errors name rows and their users in clear.
+func errorAttr(err error, user string) slog.Attr {
+	return slog.String("error", entity.WithoutUser(fmt.Sprint(err), user))
+}

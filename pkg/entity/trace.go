@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 )
 
 const (
@@ -32,4 +33,30 @@ func Pseudonym(user string) string {
 	}
 	sum := sha256.Sum256([]byte(user))
 	return hex.EncodeToString(sum[:pseudonymBytes])
+}
+
+// WithoutUser returns the text with the user's pseudonym wherever the user's id stands as a word. A log line that has the
+// pseudonym must not tell whose it is.
+func WithoutUser(text, user string) string {
+	if user == "" || !strings.Contains(text, user) {
+		return text
+	}
+	var out strings.Builder
+	for at := 0; at < len(text); {
+		next := strings.Index(text[at:], user)
+		if next < 0 {
+			out.WriteString(text[at:])
+			break
+		}
+		start, end := at+next, at+next+len(user)
+		out.WriteString(text[at:start])
+		if start > 0 && isWordByte(text[start-1]) || end < len(text) && isWordByte(text[end]) {
+			out.WriteByte(text[start]) // part of a longer word, in which the id may begin once more
+			at = start + 1
+			continue
+		}
+		out.WriteString(Pseudonym(user))
+		at = end
+	}
+	return out.String()
 }

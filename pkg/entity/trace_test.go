@@ -29,6 +29,20 @@ func TestATraceIDAndAPseudonymAreWhatTheOperatorsShellSays(t *testing.T) {
 	require.Empty(t, entity.Pseudonym(""))
 }
 
+func TestAUsersIDIsFoundWhereItIsAWord(t *testing.T) {
+	t.Parallel()
+	hidden := entity.Pseudonym("ann")
+	for text, want := range map[string]string{
+		"": "", "nothing": "nothing", "ann": hidden, "read USER#ann/TASK#task_1: plan of ann for 2026-01-01": "read USER#" +
+			hidden + "/TASK#task_1: plan of " + hidden + " for 2026-01-01",
+		"cannot plan annually, ann_b, b-ann, annann": "cannot plan annually, ann_b, b-ann, annann",
+		"archive/ann/x ann,ann":                      "archive/" + hidden + "/x " + hidden + "," + hidden,
+	} {
+		require.Equal(t, want, entity.WithoutUser(text, "ann"), "%q", text)
+	}
+	require.Equal(t, "any", entity.WithoutUser("any", ""))
+}
+
 func TestEachWriteOfEachItemOfEachUserHasItsOwnTraceID(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
