@@ -34,7 +34,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients race soak interleave lint fuzz sim planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 
 clients: ## lint the OpenAPI document, generate clients of it, and play a flow with each through a validating proxy
 	@internal/clients/run
+
+browser: ## call a running system from pages in Chromium, of an allowed origin and of another (CHROMIUM)
+	@internal/clients/browse
 
 race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
