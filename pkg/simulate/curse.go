@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
@@ -84,6 +86,15 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 	}
 	h.happened["refusal for good"]++
 	return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
+}
+
+// refusesEvent says that the bus refuses an event of the consumer for good, maybe after it took the same one before.
+func (w *worker) refusesEvent(events []bus.Event) bool {
+	c := w.cursed
+	if c == nil || c.harm != refusal || w.consumer != c.consumer {
+		return false
+	}
+	return !c.picky || slices.ContainsFunc(events, func(e bus.Event) bool { return strings.Contains(string(e.Detail), `"`+c.item+`"`) })
 }
 
 // concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item that stands in the

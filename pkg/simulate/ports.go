@@ -198,6 +198,10 @@ func (p busPort) Publish(ctx context.Context, events ...bus.Event) error {
 		return err
 	}
 	f := p.h.call("bus", "publish")
+	if w := p.h.current; w != nil && w.refusesEvent(events) {
+		p.h.happened["event refused for good"]++
+		return fmt.Errorf("publish: %w", bus.ErrInvalid)
+	}
 	if f == failBefore {
 		return bus.ErrThrottled
 	}

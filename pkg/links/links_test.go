@@ -1,0 +1,61 @@
+package links_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+const user = "ann"
+
+var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
+
+// note is one with links to tasks.
+func note(version int64, targets ...string) entity.Item {
+	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeNote, ID: "note_a"}).Item()
+	it[entity.AttrType], it[entity.AttrVersion] = entity.String(entity.TypeNote), entity.Int(version)
+	var out []entity.Link
+	for _, id := range targets {
+		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
+	}
+	it.SetLinks(out)
+	return it
+}
+
+// TestEachLinkOfAnItemHasARowThatItsTargetFinds goes through a note's links from none to none again.
+func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
+	t.Parallel()
+	clock := func() time.Time { return noon }
+	store := memory.New(clock, memory.Options{})
+	consumer := projection.NewConsumer(links.Projection(), store, clock)
+	source := entity.Ref{Type: entity.TypeNote, ID: "note_a"}
+	var before entity.Item
+	for version, targets := range [][]string{{"task_1", "task_2"}, {"task_2"}, {}} {
+		after := note(int64(version+1), targets...)
+		c := change.Change{
+			Kind: change.Modified, Type: entity.Note(), User: user, Key: after.Key(), Ref: source,
+			Old: before, New: after, Version: int64(version + 1), Created: noon,
+		}
+		for _, o := range consumer.Apply(t.Context(), []change.Change{c}) {
+			require.NoError(t, o.Err)
+		}
+		before = after
+		page, err := store.Query(t.Context(), table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.LinkPrefix(source)}})
+		require.NoError(t, err)
+		require.Len(t, page.Items, len(targets))
+		for i, id := range targets {
+			target := entity.Ref{Type: entity.TypeTask, ID: id}
+			require.Equal(t, links.Row(user, source, target.Type+"/"+id), page.Items[i])
+			require.Equal(t, entity.LinkKey(user, source, target), page.Items[i].Key())
+			require.Equal(t, entity.LinkedSK(source), page.Items[i].Str(entity.AttrGSI4SK))
+		}
+	}
+}
