@@ -118,7 +118,7 @@ func (c *Consumer) pack(moves []*move, alone bool) [][]*move {
 func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	targets, err := c.readTargets(ctx, moves)
 	if err != nil {
-		fail(moves, err)
+		postpone(moves, err)
 		return
 	}
 	moves = c.dropHeld(moves, targets)
@@ -127,7 +127,7 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	}
 	waiting, err := c.keepLast(ctx, targets)
 	if err != nil {
-		fail(moves, err)
+		postpone(moves, err)
 		return
 	}
 	if moves = dropWaiting(moves, waiting); len(moves) == 0 {
@@ -157,8 +157,8 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	}
 }
 
-// fail ends moves with an error. Of several with a request that was refused for good one is at fault: they stay as they are,
-// and the rounds go on until each is tried alone.
+// fail ends moves whose write failed. Of several with a write that was refused for good one is at fault: they stay as they
+// are, and the rounds go on until each is tried alone.
 func fail(moves []*move, err error) {
 	isRefused := errors.Is(err, table.ErrInvalid)
 	switch {
@@ -166,9 +166,14 @@ func fail(moves []*move, err error) {
 		moves[0].state, moves[0].err = poison, err
 	case isRefused:
 	default:
-		for _, m := range moves {
-			m.state, m.err = retry, err
-		}
+		postpone(moves, err)
+	}
+}
+
+// postpone leaves moves for later, because what they need could not be read. That is never a record's own fault.
+func postpone(moves []*move, err error) {
+	for _, m := range moves {
+		m.state, m.err = retry, err
 	}
 }
 

@@ -128,7 +128,7 @@ func (c *Consumer) applyAlone(ctx context.Context, m *move) {
 		case errors.Is(err, table.ErrInvalid):
 			return
 		case err != nil:
-			fail([]*move{m}, err)
+			postpone([]*move{m}, err)
 			return
 		case !again:
 			return

@@ -21,7 +21,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 	}
 	rows, err := c.readEach(ctx, unsure, func(m *move) entity.Key { return entity.LedgerKey(m.user, c.projection.name, m.ref.ID) })
 	if err != nil {
-		fail(unsure, err)
+		postpone(unsure, err)
 		return
 	}
 	var open, past []*move
@@ -38,7 +38,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 	}
 	items, err := c.readEach(ctx, open, func(m *move) entity.Key { return entity.ItemKey(m.user, m.ref) })
 	if err != nil {
-		fail(open, err)
+		postpone(open, err)
 	} else {
 		for _, m := range open {
 			if m.settlePresent(c.projection, rows[m], items[m]); m.state == done {
@@ -62,7 +62,7 @@ func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
 	}
 	targets, err := c.readTargets(ctx, knowing)
 	if err != nil {
-		fail(knowing, err)
+		postpone(knowing, err)
 		return
 	}
 	for _, m := range knowing {
