@@ -31,7 +31,7 @@ func meOperations(r *entity.Registry) []*operation {
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				it, err := s.queries.Me(ctx, c.user)
-				return withAllStats(answer{status: http.StatusOK, typ: t, item: it}), err
+				return answer{status: http.StatusOK, typ: t, item: it}, err
 			},
 		},
 		{
@@ -40,8 +40,7 @@ func meOperations(r *entity.Registry) []*operation {
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{entity.AttrDefaultTzid: "Europe/London"}},
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				a, err := s.do(ctx, c, command.UpdateMe{Patch: c.doc})
-				return withAllStats(a), err
+				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
 			},
 		},
 		{
@@ -61,14 +60,6 @@ func meOperations(r *entity.Registry) []*operation {
 			},
 		},
 	}
-}
-
-// withAllStats completes the statistics of the user's row, which has only those that were counted.
-func withAllStats(a answer) answer {
-	if a.item != nil {
-		a.item = entity.WithAllStats(a.item)
-	}
-	return a
 }
 
 func statsSchema(totals *entity.Type) object {

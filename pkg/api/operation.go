@@ -124,12 +124,16 @@ type answer struct {
 	traces []string
 }
 
-// json is the answer's body; nil for none.
+// json returns the answer's body; nil for none. The user's row has every statistic, also those that nothing was counted
+// of yet.
 func (a answer) json() []byte {
-	if a.item != nil {
-		return a.typ.AppendJSON(nil, a.item)
+	switch {
+	case a.item == nil:
+		return a.body
+	case a.typ.Name == entity.TypeUserMeta:
+		return a.typ.AppendJSON(nil, entity.WithAllStats(a.item))
 	}
-	return a.body
+	return a.typ.AppendJSON(nil, a.item)
 }
 
 // operations is the table, in the order of the document.

@@ -41,7 +41,7 @@ func problemOf(err error) *Problem {
 		p := refuse(preconditionFailed, "The %s has version %d now.", noun(stale.Ref.Type), stale.Current)
 		p.CurrentVersion = &stale.Current
 		if stale.Item != nil {
-			p.Current = currentOf(stale)
+			p.Current = answer{typ: stale.Type, item: stale.Item}.json()
 		}
 		return p
 	case errors.As(err, &state):
@@ -59,15 +59,6 @@ func problemOf(err error) *Problem {
 		return problemOfRules(rules)
 	}
 	return problemOfSentinel(err)
-}
-
-// currentOf is the entity of a failed precondition as its own GET answers it.
-func currentOf(stale *command.StaleError) []byte {
-	now := answer{typ: stale.Type, item: stale.Item}
-	if stale.Type.Name == entity.TypeUserMeta {
-		now = withAllStats(now)
-	}
-	return now.json()
 }
 
 func problemOfMovedHead(e *revision.ConflictError) *Problem {
