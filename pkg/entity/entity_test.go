@@ -241,3 +241,21 @@ func TestANewTriggerEndsARestoredRemindersRest(t *testing.T) {
 	require.Equal(t, "PENDING", moved.Str("status"))
 	require.False(t, moved.Has("restoredAt"), "its status has changed")
 }
+
+func TestTheKeyOfWhatIsKeptHasThatOfItsItem(t *testing.T) {
+	t.Parallel()
+	const id = "0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
+	for _, ref := range []entity.Ref{
+		{Type: entity.TypeEvent, ID: "evt_" + id}, {Type: entity.TypeMaster, ID: "mst_" + id}, {Type: entity.TypeInstance, ID: "inst_20260101_" + id},
+	} {
+		key := entity.KeptKey(entity.ItemKey("ann", ref))
+		parsed, err := entity.ParseSortKey(key.SK)
+		require.NoError(t, err)
+		require.True(t, parsed.IsRow())
+		require.Equal(t, key.SK, parsed.String())
+	}
+	for _, sk := range []string{"KEPT", "KEPT#EVENT", "KEPT#COLD#evt_" + id, "KEPT#INSTANCE#mst_" + id, "KEPT#KEPT#EVENT#evt_" + id} {
+		_, err := entity.ParseSortKey(sk)
+		require.Error(t, err, sk)
+	}
+}

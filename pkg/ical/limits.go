@@ -32,6 +32,8 @@ const (
 	maxZones       = 100       // VTIMEZONE components of a calendar that are looked at
 	maxZoneNames   = 1000      // different TZIDs of a calendar
 	maxZoneParts   = 6         // beginnings of a TZID that are taken for a prefix
+	maxRules       = 10        // different RRULEs of a component of which one is made
+	maxSplits      = 50        // overrides of one series that change all that follow
 	maxAlarms      = 50        // VALARM components of one component that are looked at
 	maxReplaced    = 20        // lines of one component with characters replaced that are listed
 	maxRemarks     = 20        // parts left out of one component that are listed

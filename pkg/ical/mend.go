@@ -96,6 +96,9 @@ func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 		if text := strings.TrimSpace(p.Value); !slices.ContainsFunc(rules, func(known string) bool { return upper(known) == upper(text) }) {
 			rules = append(rules, text)
 		}
+		if len(rules) > maxRules {
+			return // which is refused
+		}
 	}
 	if len(rules) < 2 {
 		return

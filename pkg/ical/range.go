@@ -47,6 +47,9 @@ type seriesPart struct {
 func (m *mapper) split(d Draft, instances []Draft) ([]seriesPart, error) {
 	parts := []seriesPart{{series: d, instances: instances}}
 	ranges := slices.DeleteFunc(slices.Clone(instances), func(x Draft) bool { return x.following == "" })
+	if len(ranges) > maxSplits {
+		return nil, fmt.Errorf("it has %d overrides with a RANGE, more than %d", len(ranges), maxSplits)
+	}
 	slices.SortFunc(ranges, func(a, b Draft) int { return cmp.Compare(a.Date, b.Date) })
 	for _, x := range ranges {
 		if x.following != thisAndFuture {
