@@ -14,15 +14,15 @@ func headerRef(name string) member {
 }
 
 func headerParameters() object {
-	version := object{{"type", "string"}, {"pattern", `^"(0|[1-9][0-9]{0,17})(-[a-z0-9-]{1,40})?"$`}}
+	version := object{{"type", "string"}, {"pattern", `^("(0|[1-9][0-9]{0,17})(-[a-z0-9-]{1,40})?"|\*)$`}}
 	param := func(name, doc string, required bool, schema object, example string) object {
 		return object{{"name", name}, {"in", "header"}, {"description", doc}, {"required", required}, {"schema", schema}, {"example", example}}
 	}
 	return object{
 		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request get the first status again, with the entity as it is now.",
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
-		{"If-Match", param("If-Match", "The ETag that the client has seen, or its version in quotes.", true, version, `"3"`)},
-		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+		{"If-Match", param("If-Match", "The ETag that the client has seen, or its version in quotes; * for whatever version there is.", true, version, `"3"`)},
+		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes, or *. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
 		{"If-Modified-Since", param("If-Modified-Since", "Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.", false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},
 		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false, object{{"type", "string"}}, `"3"`)},
 	}

@@ -64,9 +64,14 @@ func entityAnswer(status int, t *entity.Type, doc string) documented {
 	return documented{status: status, doc: doc, schema: schemaRef(entityNoun(t)), entity: true}
 }
 
+// request is the command as the call asks for it.
+func (c call) request(cmd command.Command) command.Request {
+	return command.Request{User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, IdempotencyKey: c.key, Command: cmd}
+}
+
 // do carries a command out.
 func (s services) do(ctx context.Context, c call, cmd command.Command) (answer, error) {
-	res, err := s.commands.Do(ctx, command.Request{User: c.user, ExpectedVersion: c.expected, IdempotencyKey: c.key, Command: cmd})
+	res, err := s.commands.Do(ctx, c.request(cmd))
 	if err != nil {
 		return answer{}, err
 	}

@@ -73,7 +73,7 @@ func TestAChangeNeedsTheVersionItWasMadeFor(t *testing.T) {
 		stale := b.want(412, request{method: method, path: path, body: body, header: ifMatch(1)})
 		b.Equal(float64(2), stale.doc["currentVersion"])
 	}
-	for _, tag := range []string{`*`, `3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`, `"2-"`, `"2-X"`, `"-archived"`, `"2 -archived"`} {
+	for _, tag := range []string{`3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`, `"2-"`, `"2-X"`, `"-archived"`, `"2 -archived"`} {
 		b.Equal("malformed-request", b.want(400, patch(path, `{"title":"c"}`, 0).with("If-Match", tag)).problem(), tag)
 	}
 	b.want(400, post("/v1/tasks", `{"title":"a"}`).with("If-Match", `"1"`))

@@ -38,7 +38,11 @@ func checkHeaders(h http.Header) *Problem {
 	return nil
 }
 
-// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is none.
+// anyTag is what If-Match says of whatever version there is.
+const anyTag = "*"
+
+// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is none, or any
+// will do.
 func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	values := h.Values("If-Match")
 	if len(values) == 0 {
@@ -47,11 +51,14 @@ func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	if o.precondition == withoutVersion {
 		return nil, refuse(malformed, "If-Match has no meaning for %s.", o.id)
 	}
-	wrong := refuse(malformed, `If-Match must be one entity tag with a version, such as "3".`)
+	wrong := refuse(malformed, `If-Match must be one entity tag with a version, such as "3", or *.`)
 	if len(values) != 1 {
 		return nil, wrong
 	}
 	tag := values[0]
+	if tag == anyTag {
+		return nil, nil
+	}
 	content := strings.TrimSuffix(strings.TrimPrefix(tag, `"`), `"`)
 	digits, mark, isMarked := strings.Cut(content, "-")
 	version, ok := parseVersion(digits)

@@ -97,14 +97,15 @@ type services struct {
 
 // call is one request as an operation gets it, whether it came by itself or in a batch.
 type call struct {
-	user     string
-	path     map[string]string
-	query    entity.Item
-	doc      map[string]any // the body; nil if there is none
-	form     entity.Item    // the body, where the operation has a form for it
-	text     []byte         // the body, where it is no JSON
-	expected *int64
-	key      string // of idempotency; "" for none
+	user       string
+	path       map[string]string
+	query      entity.Item
+	doc        map[string]any // the body; nil if there is none
+	form       entity.Item    // the body, where the operation has a form for it
+	text       []byte         // the body, where it is no JSON
+	expected   *int64
+	anyVersion bool   // If-Match: *
+	key        string // of idempotency; "" for none
 }
 
 // answer is what an operation answers.

@@ -50,7 +50,7 @@ func seriesSchemas(r *entity.Registry) object {
 func createSeries(ctx context.Context, s services, c call) (answer, error) {
 	raw, given := c.doc[memberFromEvent]
 	if !given {
-		if c.expected != nil {
+		if c.expected != nil || c.anyVersion {
 			return answer{}, refuse(malformed, "A version has no meaning for createSeries without %s.", memberFromEvent)
 		}
 		return s.do(ctx, c, command.CreateSeries{Fields: c.doc})
@@ -139,7 +139,7 @@ func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, 
 			return answer{}, refuseFields(wrong...)
 		}
 		cmd := command.SplitSeries{ID: c.path[t.IDAttr], Date: date, Changes: changes}
-		res, err := s.commands.Do(ctx, command.Request{User: c.user, ExpectedVersion: c.expected, IdempotencyKey: c.key, Command: cmd})
+		res, err := s.commands.Do(ctx, c.request(cmd))
 		if err != nil {
 			return answer{}, err
 		}

@@ -172,6 +172,7 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 		if c.expected, p = o.expectedVersion(r.Header); p != nil {
 			return call{}, p
 		}
+		c.anyVersion = r.Header.Get("If-Match") == anyTag && o.precondition != mayHaveVersion // which looks at none without it
 		if c.key, p = idempotencyKey(r.Header); p != nil {
 			return call{}, p
 		}

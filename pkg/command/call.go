@@ -35,7 +35,11 @@ func (s *Service) newCall(r Request) (call, error) {
 	if !isPrintable(r.IdempotencyKey) {
 		return call{}, ErrKey
 	}
-	content, err := json.Marshal(append(r.Command.content(), r.ExpectedVersion))
+	parts := append(r.Command.content(), r.ExpectedVersion)
+	if r.AnyVersion {
+		parts = append(parts, "*")
+	}
+	content, err := json.Marshal(parts)
 	if err != nil {
 		return call{}, fmt.Errorf("fingerprint of the request: %w", err)
 	}

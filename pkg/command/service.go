@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -54,6 +55,8 @@ type Request struct {
 	// ExpectedVersion is the version that the client has seen (If-Match). [Update], [Delete], [UpdateMe] and the commands
 	// about series need it; the other changes take it if it is there.
 	ExpectedVersion *int64
+	// AnyVersion stands for the version that the entity has, whatever it is (If-Match: *). ExpectedVersion is nil then.
+	AnyVersion bool
 	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable characters.
 	IdempotencyKey string
 	Command        Command
@@ -107,5 +110,27 @@ func (s *Service) Do(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if r.AnyVersion {
+		return c.atAnyVersion(ctx, r.Command)
+	}
 	return r.Command.run(ctx, c)
+}
+
+// maxVersionsTried bounds how often a command at any version is carried out again because others write meanwhile.
+const maxVersionsTried = 10
+
+// atAnyVersion carries the command out at the version that the entity has: the refusal of another one says which that is, so
+// nothing is read for it. Version 0 is that of what nobody has written yet.
+func (c call) atAnyVersion(ctx context.Context, cmd Command) (Result, error) {
+	version := int64(0)
+	for range maxVersionsTried {
+		c.expected = &version
+		res, err := cmd.run(ctx, c)
+		var stale *StaleError
+		if !errors.As(err, &stale) {
+			return res, err
+		}
+		version = stale.Current
+	}
+	return Result{}, fmt.Errorf("at any version: %w", table.ErrConflict)
 }
