@@ -102,6 +102,9 @@ func TestAnEntryThatIsNotKeptYetIsExactInEveryOrderOfCalls(t *testing.T) {
 		"two batches":           {{first[1], second[0]}, {first[0], second[1]}},
 		"its removal and other": {first[2:], second[:1]},
 	} {
+		if (name == "two others" || name == "its removal and other") && !isFull() {
+			continue // as long as the others together
+		}
 		explore(t, name, once(), delivering(titles, func(s *scene) []interleave.Worker {
 			s.happened(slices.Concat(first, second)...)
 			s.pending(first[0])
@@ -277,6 +280,9 @@ func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
 			}
 			faults := once()
 			if strings.HasSuffix(beside, "time") && !isFull() {
+				if name != "row wrong" {
+					continue
+				}
 				faults = interleave.Options{}
 			}
 			explore(t, name+" beside "+beside, faults, recounting(spoil, func(s *scene, first, second []change.Change) []interleave.Worker {
