@@ -93,7 +93,7 @@ func (f *flow) settings(ctx context.Context) error {
 	if err := answered("change the settings", 200, changed.HTTPResponse, changed.Body, nil); err != nil {
 		return err
 	}
-	stats, err := f.GetStatsWithResponse(ctx)
+	stats, err := f.GetStatsWithResponse(ctx, &nexus.GetStatsParams{})
 	return errors.Join(
 		equal("the zone", "Europe/London", changed.JSON200.DefaultTzid),
 		equal("an event's length", 45, int(changed.JSON200.Preferences.DefaultEventDuration)),

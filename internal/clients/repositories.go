@@ -39,7 +39,7 @@ func (f *flow) repositories(ctx context.Context) error {
 	if err := answered("edit the tree", 201, second.HTTPResponse, second.Body, nil); err != nil {
 		return err
 	}
-	children, err := f.GetValuesChildrenWithResponse(ctx, driver)
+	children, err := f.GetValuesChildrenWithResponse(ctx, driver, &nexus.GetValuesChildrenParams{})
 	if err != nil {
 		return err
 	}
