@@ -1,7 +1,6 @@
 package reminders
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -82,52 +81,4 @@ func wholeSecond(t time.Time) time.Time {
 		return whole.Add(time.Second)
 	}
 	return t
-}
-
-// State is what there is of an item, for [Desired].
-type State struct {
-	User string
-	Type *entity.Type
-	ID   string
-	Item entity.Item // its row; nil if it is gone
-	// Master is the series' row of an INSTANCE; nil if that is gone.
-	Master entity.Item
-	// Instances are all INSTANCE rows of a MASTER.
-	Instances []entity.Item
-	Meta      entity.Item   // the user's USER_META; nil if there is none
-	Fences    []entity.Item // the item's FIRED rows
-}
-
-// Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due instant
-// is still to come. It is what the consumer works towards; verification compares the scheduler with it. An error means that
-// a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
-func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
-	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[entity.Key]entity.Item{}}
-	if err := s.know(in.Fences); err != nil {
-		return nil, err
-	}
-	meta := in.Meta
-	if meta == nil {
-		meta = entity.NewUserMeta(in.User, time.Time{})
-	}
-	zone, err := zoneOf(meta)
-	if err == nil {
-		s.rows = rows{item: live(in.Item, now), master: live(in.Master, now), instances: in.Instances, meta: meta, zone: zone}
-		s.dues, err = s.reckon(nil, now, s.fenced)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)
-	}
-	var out []schedule.Schedule
-	for _, w := range decide(s, scopeOf(s.dues), now).schedules {
-		out = append(out, w.Schedule)
-	}
-	return out, nil
-}
-
-func live(item entity.Item, now time.Time) entity.Item {
-	if entity.Lapsed(item, now) {
-		return nil
-	}
-	return item
 }
