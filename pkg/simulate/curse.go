@@ -94,7 +94,10 @@ func (w *worker) refusesEvent(events []bus.Event) bool {
 	if c == nil || c.harm != refusal || w.consumer != c.consumer {
 		return false
 	}
-	return !c.picky || slices.ContainsFunc(events, func(e bus.Event) bool { return strings.Contains(string(e.Detail), `"`+c.item+`"`) })
+	return !c.picky || slices.ContainsFunc(events, func(e bus.Event) bool {
+		var about struct{ ItemID string } // an event names other items, too
+		return json.Unmarshal(e.Detail, &about) == nil && about.ItemID == c.item
+	})
 }
 
 // concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item that stands in the
