@@ -23,6 +23,9 @@ const tooManyRows = 120
 // distort writes derived rows that are wrong, or that belong to nothing.
 func (h *history) distort(s *shelf) error {
 	h.happened["derived rows distorted"]++
+	if h.luck.crowd > 0 && h.luck.one(3) {
+		return h.loseLedgers(s)
+	}
 	switch h.luck.IntN(10) {
 	case 8:
 		return h.strayRow(s)
@@ -45,6 +48,11 @@ func (h *history) distort(s *shelf) error {
 	case 6:
 		return h.strayCall(s)
 	}
+	return h.loseLedgers(s)
+}
+
+// loseLedgers removes every ledger row of the user.
+func (h *history) loseLedgers(s *shelf) error {
 	var keys []entity.Key
 	for _, name := range []string{stats.Name, ownName, links.Name} {
 		for _, id := range slices.Sorted(maps.Keys(s.ledgers[name])) {
@@ -93,7 +101,7 @@ func (h *history) strayLinks(s *shelf) error {
 // strayRow puts a row of an item that never was, or one that says that an item which is there has left.
 func (h *history) strayRow(s *shelf) error {
 	if h.luck.one(2) {
-		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), "note_none").Item()
+		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), pick(h.luck, "note_none", "none")).Item()
 		row[ledgerVersion], row[ledgerContribution] = entity.Int(1), entity.String("")
 		return h.store.Put(noContext, table.Put{Item: row})
 	}

@@ -115,6 +115,7 @@ func (h *history) take1(r *record) {
 	} else if h.tracing {
 		h.tell("  %s %s %s", r.Name, s.user, r.Key.SK)
 	}
+	h.checkLater(s, r)
 	switch sk.Prefix {
 	case entity.RowLedger:
 		h.checkLedger(s, r)
@@ -133,10 +134,12 @@ func (h *history) take1(r *record) {
 			h.checkFence(s, r.New)
 			s.raised[r.Key.SK] = r.Sequence
 		}
-		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent {
+		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent && !h.relabelling {
 			h.violate("I5", s.user, r.Key.SK, "was put over another")
 		}
-		s.noteSent(r)
+		if !h.relabelling {
+			s.noteSent(r)
+		}
 		keep(s.fences, r.Key.SK, r.New)
 	case entity.RowCold:
 		keep(s.colds, sk.Components[0], r.New)

@@ -67,6 +67,7 @@ func newLuck(seed uint64) *luck {
 	}
 	if l.one(16) {
 		l.crowd = pick(l, 60, 60, 110, 210)
+		l.damaging = l.damaging || l.one(2) // a loss of many rows
 	}
 	eve := eves[l.IntN(len(eves))]
 	l.begin, l.zone = eve.at, eve.zone

@@ -37,6 +37,7 @@ func (h *history) rest() {
 	defer func() { h.settling = false }()
 	h.happened["rest"]++
 	h.tell("all is settled")
+	h.goForward()
 	sweeps := h.luck.one(2)
 	for round := 0; ; round++ {
 		if round == maxRounds {

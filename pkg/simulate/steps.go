@@ -59,7 +59,9 @@ func (h *history) take() {
 
 // goWrong is a step of what seldom happens.
 func (h *history) goWrong() {
-	switch n := h.luck.IntN(16); {
+	switch n := h.luck.IntN(18); {
+	case n >= 16:
+		h.rollBack()
 	case n < 2:
 		h.tug(h.users[h.luck.IntN(len(h.users))])
 	case n < 6:

@@ -1,0 +1,88 @@
+package simulate
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// laterForm is a form of rows that this release does not know.
+const laterForm = 1_000_000
+
+// rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
+func (s *shelf) rowsOfForms() map[entity.Key]string {
+	out := map[entity.Key]string{}
+	for _, rows := range []map[string]entity.Item{s.fences, s.colds, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
+		for _, row := range rows {
+			out[row.Key()] = entity.AttrForm
+		}
+	}
+	if s.own != nil {
+		out[s.own.Key()] = entity.AttrForm
+	}
+	if s.meta.Has(entity.AttrStats) {
+		out[s.meta.Key()] = entity.AttrStatsForm
+	}
+	return out
+}
+
+func byText(a, b entity.Key) int { return strings.Compare(a.String(), b.String()) }
+
+// rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as they are. What
+// asks for them comes again until that release is back, which is at the next rest at the latest.
+func (h *history) rollBack() {
+	if len(h.later) > 0 && h.luck.one(2) {
+		h.goForward()
+		return
+	}
+	h.absorb(nil)
+	rows := h.known.shelves[h.users[h.luck.IntN(len(h.users))]].rowsOfForms()
+	keys := slices.SortedFunc(maps.Keys(rows), byText)
+	for range min(len(keys), 1+h.luck.IntN(3)) {
+		key := keys[h.luck.IntN(len(keys))]
+		h.happened["row of a later release"]++
+		h.tell("a later release wrote %s", key.SK)
+		h.later[key] = rows[key]
+		h.relabel(table.Update{Key: key, Set: entity.Item{rows[key]: entity.Int(laterForm)}, If: table.Exists()})
+	}
+}
+
+// goForward has the later release go on with its rows: it leaves them so that this one can read them.
+func (h *history) goForward() {
+	for _, key := range slices.SortedFunc(maps.Keys(h.later), byText) {
+		name := h.later[key]
+		delete(h.later, key)
+		h.tell("the later release goes on with %s", key.SK)
+		h.relabel(table.Update{Key: key, Remove: []string{name}, If: table.Exists(table.Equal(name, entity.Int(laterForm)))})
+	}
+}
+
+func (h *history) relabel(u table.Update) {
+	_, err := h.store.Update(noContext, u)
+	var gone *table.ConditionError
+	if err != nil && !errors.As(err, &gone) {
+		h.violate("port", userOf(u.Key), u.Key.SK, "cannot be labelled: %v", err)
+	}
+	h.relabelling = true
+	h.absorb(nil)
+	h.relabelling = false
+}
+
+// checkLater: a row whose form is not known stays as it is, and so does a sum whose form is not known in its row (I1).
+func (h *history) checkLater(s *shelf, r *record) {
+	name, isLater := h.later[r.Key]
+	if !isLater || h.relabelling || !r.Old.Has(name) || r.Expired {
+		return
+	}
+	if r.by == outside || r.New == nil && r.by == commanding {
+		return
+	}
+	if r.by == commanding && entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) && r.New.Has(name) {
+		return
+	}
+	h.violate("I1", s.user, r.Key.SK, "was written by a later release, and is changed by %s", h.writer.name)
+}
