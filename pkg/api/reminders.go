@@ -32,7 +32,7 @@ func reminderOperations(t *entity.Type) []*operation {
 		}
 	}
 	return []*operation{
-		action("snooze", "Put a reminder off", "The present occurrence: the one that is snoozed; else the one that rang last, or was due since; else the one of its trigger. "+
+		action("snooze", "Put a reminder off", "The present occurrence: the one that is snoozed; else the one that rang last, or a later one that was due since; else the one of its trigger. "+
 			"The trigger of a recurring reminder moves on behind it.",
 			"The reminder is completed or dismissed, or its present occurrence is not the one that the user saw.",
 			&body{form: snooze, schema: formSchema(snooze), required: true, example: map[string]any{"minutes": 10}},
@@ -44,12 +44,12 @@ func reminderOperations(t *entity.Type) []*operation {
 				}
 				return cmd
 			}),
-		action("complete", "Complete a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or it is the last. One that is completed already stays as it is.", "The reminder is dismissed, or its present occurrence is not the one that the user saw.",
+		action("complete", "Complete a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or no trigger is left to come. One that is completed already stays as it is.", "The reminder is dismissed, or its present occurrence is not the one that the user saw.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
 			func(id string, f entity.Item) command.Command {
 				return command.CompleteReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}
 			}),
-		action("dismiss", "Dismiss a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or it is the last. One that is dismissed already stays as it is.", "The reminder is completed, or its present occurrence is not the one that the user saw.",
+		action("dismiss", "Dismiss a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or no trigger is left to come. One that is dismissed already stays as it is.", "The reminder is completed, or its present occurrence is not the one that the user saw.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
 			func(id string, f entity.Item) command.Command {
 				return command.DismissReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}

@@ -19,7 +19,8 @@ type presentTrigger struct {
 // findPresent returns the present occurrence:
 //
 //   - the one that is snoozed;
-//   - else the last one of a recurring reminder that was due, if it was due after the last delivery;
+//   - else the last one of a recurring reminder that was due, if nothing rang yet, or if it follows the one that rang last
+//     and was due after that ring: it is later than lastFiredUtc, the later of the two;
 //   - else the one that rang last, which a snooze may have announced before it was due;
 //   - else the one of the trigger.
 //

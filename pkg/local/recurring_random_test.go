@@ -3,6 +3,7 @@ package local_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +14,10 @@ import (
 	"nexus/pkg/local"
 )
 
-// TestRecurringRemindersRingOncePerOccurrence plays random histories of recurring reminders that are snoozed, completed and
-// dismissed while the clock moves. Each occurrence rings at its own time, once, unless somebody was done with it before;
-// each snooze rings when it ends; and what is scheduled is the earlier of the two. A seed is one history:
+// TestRecurringRemindersRingOncePerOccurrence plays random histories of recurring reminders that are snoozed, completed
+// and dismissed while the clock moves. Each occurrence rings at its own time, once, unless its user was done with it
+// before. Each snooze rings when it ends. The earlier of the two is scheduled. Each action acts on the present
+// occurrence of docs/contracts.md, and is refused if its user saw another one. A seed is one history:
 // -run TestRecurringReminders/seed_7_on_memory.
 func TestRecurringRemindersRingOncePerOccurrence(t *testing.T) {
 	t.Parallel()
@@ -39,6 +41,8 @@ type ring struct {
 	next      int         // the one of its trigger
 	snoozed   int         // the one that was put off; -1 for none
 	until     time.Time
+	rang      int // the one that rang last; -1 for none
+	rangAt    time.Time
 	isEnded   bool
 }
 
@@ -96,26 +100,30 @@ func (h *rings) create() {
 	body["rrule"] = rule
 	made := h.must("POST", "/v1/reminders", body)
 	h.say("create %v", body)
-	r := &ring{id: made["reminderId"].(string), title: body["title"].(string), snoozed: -1}
+	r := &ring{id: made["reminderId"].(string), title: body["title"].(string), snoozed: -1, rang: -1}
 	for _, m := range meetings(r.title, first, days, count, l) {
 		r.at = append(r.at, m.At.UTC())
 	}
 	h.all = append(h.all, r)
 }
 
-// present is the occurrence that an action is about: the one put off, else the last that was due, else that of the trigger.
+// present returns the occurrence that an action is about, by the list of docs/contracts.md:
+//
+//   - the one that is snoozed;
+//   - the last one that was due, if it follows the one that rang last and came due after that ring;
+//   - the one that rang last;
+//   - the next one.
 func (r *ring) present(now time.Time) int {
 	if r.snoozed >= 0 {
 		return r.snoozed
 	}
-	last := -1
-	for i, at := range r.at {
-		if !at.After(now) {
-			last = i
+	for i := len(r.at) - 1; i > r.rang; i-- {
+		if !r.at[i].After(now) && r.at[i].After(r.rangAt) {
+			return i
 		}
 	}
-	if last >= 0 {
-		return last
+	if r.rang >= 0 {
+		return r.rang
 	}
 	return r.next
 }
@@ -132,20 +140,21 @@ func (h *rings) step() {
 	}
 	r := alive[h.rng.IntN(len(alive))]
 	now, path := h.now(), "/v1/reminders/"+r.id
+	i := r.present(now)
 	switch h.rng.IntN(8) {
 	case 0, 1:
 		minutes := []int{5, 25, 60, 600, 3 * 1440}[h.rng.IntN(5)]
-		got := h.must("POST", path+"/snooze", object{"minutes": minutes})
 		h.say("snooze %s by %d", r.title, minutes)
-		r.snoozed = r.present(now)
-		r.pass(r.snoozed)
+		got := h.act(r, i, path+"/snooze", object{"minutes": minutes})
+		r.snoozed = i
+		r.pass(i)
 		r.until = instantOf(h.t, got["snoozeState"].(object)["untilUtc"])
 		require.Equal(h.t, stampOf(r.at[r.snoozed]), got["snoozeState"].(object)["occurrenceUtc"])
 	case 2, 3:
 		verb := []string{"complete", "dismiss"}[h.rng.IntN(2)]
-		got := h.must("POST", path+"/"+verb, object{})
 		h.say("%s %s", verb, r.title)
-		r.pass(r.present(now))
+		got := h.act(r, i, path+"/"+verb, object{})
+		r.pass(i)
 		r.snoozed = -1
 		r.isEnded = r.next == len(r.at)
 		require.Equal(h.t, !r.isEnded, got["status"] == "PENDING")
@@ -160,6 +169,23 @@ func (h *rings) step() {
 	}
 	h.settle()
 	h.check()
+}
+
+// act sends an action on the present occurrence, now and then with the occurrence that its user saw. If that is another
+// one, the action is refused first.
+func (h *rings) act(r *ring, present int, path string, body object) object {
+	h.t.Helper()
+	switch saw := h.rng.IntN(len(r.at)); {
+	case h.rng.IntN(2) == 0:
+	case saw != present:
+		body["occurrenceUtc"] = stampOf(r.at[saw])
+		status, _ := h.call("POST", path, body)
+		require.Equal(h.t, http.StatusConflict, status, "saw %d, present is %d of %v", saw, present, r.at)
+		fallthrough
+	default:
+		body["occurrenceUtc"] = stampOf(r.at[present])
+	}
+	return h.must("POST", path, body)
 }
 
 // advance moves the clock and rings what is due on the way, in the model and in the system.
@@ -200,13 +226,14 @@ func (r *ring) due() (time.Time, bool) {
 
 // fire rings, and returns the occurrence.
 func (r *ring) fire(at time.Time) int {
+	r.rangAt = at
 	if r.snoozed >= 0 && at.Equal(r.until) {
-		i := r.snoozed
-		r.snoozed = -1
-		return i
+		r.rang, r.snoozed = r.snoozed, -1
+	} else {
+		r.rang = r.next
+		r.next++
 	}
-	r.next++
-	return r.next - 1
+	return r.rang
 }
 
 func (h *rings) check() {
@@ -216,6 +243,9 @@ func (h *rings) check() {
 		if at, ok := r.due(); ok {
 			want[r.id] = stampOf(at)
 		}
+		if !r.isEnded {
+			h.checkShown(r)
+		}
 	}
 	for _, entry := range h.items("/dev/schedules?state=PENDING&limit=1000") {
 		got[entry["payload"].(object)["itemId"].(string)] = stampOf(instantOf(h.t, entry["at"]))
@@ -223,4 +253,17 @@ func (h *rings) check() {
 	require.Equal(h.t, want, got, "schedules")
 	require.Empty(h.t, h.items("/dev/parked"))
 	require.EqualValues(h.t, 0, h.must("GET", "/dev/info", nil)["missed"])
+}
+
+// checkShown compares what the API shows of a reminder that is not ended: which occurrence rang last, and whether its
+// trigger is over.
+func (h *rings) checkShown(r *ring) {
+	h.t.Helper()
+	shown := h.must("GET", "/v1/reminders/"+r.id, nil)
+	var rang any
+	if r.rang >= 0 {
+		rang = stampOf(r.at[r.rang])
+	}
+	require.Equal(h.t, rang, shown["firedOccurrenceUtc"], r.title)
+	require.Equal(h.t, r.next == len(r.at), shown["doneTriggerUtc"] == shown["triggerUtc"], "done: %v", shown)
 }

@@ -62,6 +62,54 @@ func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
 	}
 }
 
+// The present occurrence is the one that rang last until a later one is due, whichever was due in between.
+func TestOnlyALaterOccurrenceTakesThePlaceOfTheOneThatRangLast(t *testing.T) {
+	t.Parallel()
+	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
+	snooze := func(minutes int64) func(w *world) {
+		return func(w *world) { w.act(snoozeFor("rem_1", minutes)) }
+	}
+	pass := func(days int, by time.Duration) func(w *world) {
+		return func(w *world) { w.advance(time.Duration(days)*24*time.Hour + by) }
+	}
+	for name, c := range map[string]struct {
+		rule    string
+		steps   []func(w *world) // from noon of the first on
+		present string
+	}{
+		"an earlier one is due, which was completed before": {
+			"", []func(w *world){complete, snooze(60), pass(9, 2*time.Hour)}, "11T13:00",
+		},
+		"a later one is due": {
+			"", []func(w *world){complete, snooze(60), pass(11, 2*time.Hour)}, "12T13:00",
+		},
+		"a later one rang before the snooze ended": {
+			"", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
+		},
+		"a later one is due after the snooze ended": {
+			"", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(2, 0)}, "12T13:00",
+		},
+		"the last rang before the snooze ended": {
+			";COUNT=2", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("rem_1", fmt.Sprintf(fromTheTenth, c.rule))
+			for _, do := range c.steps {
+				do(w)
+			}
+			w.act(snoozeFor("rem_1", 5))
+			require.Equal(t, "2025-12-"+c.present+":00Z", w.item("rem_1").Map("snoozeState").Str("occurrenceUtc"))
+			complete(w)
+			require.Equal(t, c.rule != "", w.item("rem_1").Str("status") == entity.StatusCompleted)
+			w.settle()
+			w.requireExact()
+		})
+	}
+}
+
 // What rang is dismissed before its delivery is closed, and dismissed once more afterwards: the second acts on it, too.
 func TestWhatRangStaysThePresentOccurrenceIfItIsDismissedBeforeItsDeliveryIsClosed(t *testing.T) {
 	t.Parallel()

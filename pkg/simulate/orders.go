@@ -165,8 +165,8 @@ func dayOf(instanceID string) (time.Time, bool) {
 	return day, err == nil
 }
 
-// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or was due since;
-// else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last.
+// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or a later one
+// that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last.
 func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 	until := r.New.Map(entity.AttrSnoozeState)
 	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || entity.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
