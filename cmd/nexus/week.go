@@ -231,4 +231,4 @@ func (s *story) completed() {
 	s.expect("column COMPLETED", titlesOf(s.get("/v1/tasks?status=COMPLETED").list("items")), []string{"Write the report"})
 }
 
-func (s *story) gone(path string) { s.send(http.StatusNotFound, http.MethodGet, path, nil, -1) }
+func (s *story) gone(path string) { s.send(http.StatusGone, http.MethodGet, path, nil, -1) }

@@ -25,7 +25,7 @@ func TestIfMatchOfAStarIsWhateverVersionThereIs(t *testing.T) {
 	gone := star(del(path, 0)).with("Idempotency-Key", "d")
 	b.want(204, gone)
 	b.Equal("true", b.want(204, gone).Header().Get("Idempotency-Replayed"))
-	b.want(404, star(del(path, 0)))
+	b.want(410, star(del(path, 0)))
 
 	id := b.newSeries(`"rrule":"FREQ=DAILY;COUNT=9"`)
 	b.want(200, star(put("/v1/series/"+id+"/instances/20260304", `{"title":"x"}`, 0)))

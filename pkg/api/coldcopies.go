@@ -26,7 +26,7 @@ func archiveOperations() []*operation {
 			id: "restoreArchived", method: http.MethodPost, path: "/v1/archive/{id}/restore", tag: "archive", writes: true,
 			summary: "Bring an item back from its cold copy", detail: "It comes back two versions on, with restoredAt, and stays until its status changes again.",
 			answers: []documented{{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer},
-			finds:   true, conflicts: "The item has not left yet.",
+			finds:   true, leaves: true, conflicts: "The item has not left yet.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				id := c.path["id"]
 				t := s.registry.OfID(id)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/entity"
 )
 
@@ -148,6 +149,10 @@ func problemDocument() object {
 			{"current", schemaRef(anyEntity)},
 			{"currentOmitted", object{{"type", "boolean"}, {"description", "True in the place of current where the answer of a batch had no room for it: read the entity by itself."}}},
 			{"currentRevId", revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
+			{"reason", object{
+				{"type", "string"}, {"enum", []string{string(archive.Deleted), string(archive.Expired)}},
+				{"description", "Of what was there and left: whether its user deleted it, or it expired and can be restored from the archive."},
+			}},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},
 	}

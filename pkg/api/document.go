@@ -268,6 +268,9 @@ func (o *operation) refusals() []int {
 	if o.finds {
 		statuses = append(statuses, http.StatusNotFound)
 	}
+	if o.leaves {
+		statuses = append(statuses, http.StatusGone)
+	}
 	if o.conflicts != "" {
 		statuses = append(statuses, http.StatusConflict)
 	}

@@ -46,7 +46,7 @@ func TestEveryTypeIsCreatedReadChangedAndDeleted(t *testing.T) {
 			gone := b.want(204, request{method: http.MethodDelete, path: path, header: ifMatch(3)})
 			b.Zero(gone.Body.Len())
 			b.Empty(gone.Header().Get("Content-Type"))
-			b.Equal("not-found", b.want(404, get(path)).problem())
+			b.Equal("gone", b.want(410, get(path)).problem())
 		})
 	}
 }

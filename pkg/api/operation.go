@@ -34,6 +34,8 @@ type operation struct {
 	answers []documented // the successful ones; refusals follow from the rest
 	// finds says that the operation answers 404 for what is not there.
 	finds bool
+	// leaves says that what the operation is about may have been there and left, which is 410.
+	leaves bool
 	// conflicts says in which state the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
@@ -169,6 +171,9 @@ func operations(r *entity.Registry) []*operation {
 		if t.Name == entity.TypeEvent && r.Named(entity.TypeMaster) != nil {
 			aboutSeries(t, table)
 		}
+	}
+	for _, o := range table { // all that names an entity by its id so far is about that entity
+		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
 	table = append(table, calendarOperations()...)

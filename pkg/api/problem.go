@@ -26,6 +26,8 @@ type Problem struct {
 	CurrentOmitted bool            `json:"currentOmitted,omitempty"`
 	// CurrentRevID is the id of a repository's head now, with a parent that is not it; absent if there is no revision yet.
 	CurrentRevID string `json:"currentRevId,omitempty"`
+	// Reason is why an entity that was there is there no more: deleted or expired.
+	Reason string `json:"reason,omitempty"`
 
 	header http.Header // to send along
 	cause  error       // for the log, never for the client
@@ -66,6 +68,7 @@ var (
 	stateConflict      = problemKind{"state-conflict", http.StatusConflict, "Conflict with the present state", "The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left."}
 	headMoved          = problemKind{"head-moved", http.StatusConflict, "The repository has moved on", "parentRevId is not the present revision: somebody committed meanwhile; currentRevId says which it is, and is absent if there is none. Read it, and decide anew. Nothing was written."}
 	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names a version from before the last change of a user, or one that the entity has not come to. currentVersion is its version now, and current is the entity as it is now. Decide anew."}
+	gone               = problemKind{"gone", http.StatusGone, "Gone", "What the request is about was there and left. The reason is deleted, by its user and for good, or expired. What has expired has a copy: GET /v1/archive lists it, and POST /v1/archive/{id}/restore brings it back."}
 	tooLarge           = problemKind{"content-too-large", http.StatusRequestEntityTooLarge, "Content too large", "The body is longer than the operation takes."}
 	unsupportedMedia   = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed."}
 	invalid            = problemKind{"validation-failed", http.StatusUnprocessableEntity, "Invalid content", "The request can be read and breaks rules: errors names all of them."}
@@ -77,8 +80,8 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, preconditionFailed, tooLarge, unsupportedMedia,
-		invalid, keyReused, preconditionNeeded, internal, unavailable,
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, preconditionFailed, tooLarge,
+		unsupportedMedia, invalid, keyReused, preconditionNeeded, internal, unavailable,
 	}
 }
 

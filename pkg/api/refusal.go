@@ -91,6 +91,9 @@ func problemOfMissing(e *command.NotFoundError) *Problem {
 }
 
 func problemOfSentinel(err error) *Problem {
+	if errors.Is(err, archive.ErrGone) {
+		return refuseGone("", archive.Deleted)
+	}
 	for _, known := range []struct {
 		err    error
 		kind   problemKind
@@ -98,7 +101,6 @@ func problemOfSentinel(err error) *Problem {
 	}{
 		{query.ErrNotFound, notFound, "There is no such entity."},
 		{archive.ErrNoCopy, notFound, "The archive has no such item."},
-		{archive.ErrGone, notFound, "The item was deleted."},
 		{archive.ErrAlive, stateConflict, "The item has not left yet; there is nothing to restore."},
 		{query.ErrCursor, malformed, "The cursor does not belong to this query."},
 		{revision.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},

@@ -43,14 +43,14 @@ func TestARepeatedRequestHasItsEffectOnce(t *testing.T) {
 	b.Equal("true", b.want(204, gone).Header().Get(replayed))
 	b.Equal("true", b.want(204, create).Header().Get(replayed))
 	b.advance(25 * time.Hour)
-	b.want(404, gone)
+	b.want(410, gone)
 }
 
 func TestARestoreBringsAnItemBackOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.expired()
-	b.want(404, get("/v1/reminders/"+id))
+	b.want(410, get("/v1/reminders/"+id))
 	list := b.want(200, get("/v1/archive"))
 	require.Len(t, list.items(), 1)
 	b.Equal(map[string]any{"entityType": "REMINDER", "itemId": id, "title": "Left", "version": 2.0, "expiresAt": "2026-03-03T12:00:00Z"}, list.items()[0])

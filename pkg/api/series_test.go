@@ -70,8 +70,8 @@ func TestASeriesIsCreatedReadChangedEndedAndDeleted(t *testing.T) {
 	b.want(428, request{method: http.MethodDelete, path: one})
 	b.want(412, del(one, 2))
 	b.want(204, del(one, 3))
-	b.want(404, get(one))
-	b.want(404, get("/v1/events/inst_20260310_"+uuid(77)))
+	b.want(410, get(one))
+	b.want(410, get("/v1/events/inst_20260310_"+uuid(77)))
 }
 
 func TestEveryIDOfAnEventIsRead(t *testing.T) {
@@ -127,7 +127,7 @@ func TestASingleEventThatIsToRecurIsLedToTheSeries(t *testing.T) {
 	b.want(400, post("/v1/series", `{`+standup+`,"rrule":"FREQ=DAILY"}`).with("If-Match", `"1"`))
 	res := b.want(201, promote.with("If-Match", `"1"`).with("Idempotency-Key", "k"))
 	b.Equal([]any{event + "@nexus.app", "standup"}, []any{res.doc["icalUid"], res.doc["title"]})
-	b.want(404, get("/v1/events/"+event))
+	b.want(410, get("/v1/events/"+event))
 	b.Equal("true", b.want(201, promote.with("If-Match", `"1"`).with("Idempotency-Key", "k")).Header().Get(replayed))
 }
 

@@ -205,7 +205,7 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 		a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive, a.cfg.Calendar, a.importer, a.cfg.Values, a.cfg.Plans,
 	}, c)
 	if err != nil {
-		return answer{}, err
+		return answer{}, a.unlessGone(ctx, c, err)
 	}
 	return out, nil
 }

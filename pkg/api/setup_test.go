@@ -247,7 +247,7 @@ func (b *bundle) want(status int, r request) response {
 		b.Equal("application/problem+json", res.Header().Get("Content-Type"))
 		b.Equal(float64(status), res.doc["status"])
 		b.Equal([]string{"detail", "status", "title", "type"}, slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
-			return slices.Contains([]string{"errors", "currentVersion", "current", "currentOmitted", "currentRevId"}, name)
+			return slices.Contains([]string{"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason"}, name)
 		}))
 	}
 	return res

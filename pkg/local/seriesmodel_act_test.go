@@ -111,7 +111,7 @@ func (m *seriesModel) promote(s *plainSeries, body object) {
 	out := m.ask(201, "POST", "/v1/series", body, "If-Match", `"1"`)
 	s.id, s.sequence = out["masterId"].(string), 1
 	m.same(id+"@nexus.app", out["icalUid"], "the UID stays")
-	m.ask(404, "GET", "/v1/events/"+id, nil)
+	m.ask(410, "GET", "/v1/events/"+id, nil)
 	m.events--
 	m.series = append(m.series, s)
 }
@@ -313,7 +313,7 @@ func (m *seriesModel) remove(i int) {
 	s := m.series[i]
 	m.ask(412, "DELETE", "/v1/series/"+s.id, nil, "If-Match", quoted(s.version+1))
 	m.ask(204, "DELETE", "/v1/series/"+s.id, nil, "If-Match", quoted(s.version))
-	m.ask(404, "GET", "/v1/series/"+s.id, nil)
-	m.ask(404, "GET", "/v1/events/"+s.instance(s.readings()[0].Format(shortDate)), nil)
+	m.ask(410, "GET", "/v1/series/"+s.id, nil)
+	m.ask(410, "GET", "/v1/events/"+s.instance(s.readings()[0].Format(shortDate)), nil)
 	m.series = slices.Delete(m.series, i, i+1)
 }

@@ -38,7 +38,7 @@ func TestThingsHappenInTheirOrderWhenTheClockMovesFar(t *testing.T) {
 		require.EqualValues(t, 3, moved["fired"])
 		require.False(t, s.now().Before(start.Add(240*time.Hour)))
 		status, _ := s.call("GET", "/v1/tasks/"+id, nil)
-		require.Equal(t, http.StatusNotFound, status)
+		require.Equal(t, http.StatusGone, status)
 		require.EqualValues(t, 0, s.stats()["totalTasks"])
 	})
 }

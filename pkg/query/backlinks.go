@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -43,9 +42,6 @@ func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref,
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		if errors.Is(err, ErrNotFound) {
-			return Page{}, ErrNotFound
-		}
 		return Page{}, err
 	}
 	items, err := s.sources(ctx, b, found.sources)

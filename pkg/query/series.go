@@ -42,7 +42,7 @@ func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Se
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		master, err = s.get(gctx, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: masterID}), t)
+		master, err = s.get(gctx, user, t, masterID)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -50,9 +50,6 @@ func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Se
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		if errors.Is(err, ErrNotFound) {
-			return Series{}, ErrNotFound
-		}
 		return Series{}, err
 	}
 	compiled, err := series.New(master, time.UTC, rows...)
@@ -129,6 +126,9 @@ func (s *Service) occurrence(ctx context.Context, user, id string) (entity.Item,
 		return nil, fmt.Errorf("read %s and its series: %w", keys[1], err)
 	}
 	found := byKey(rows)
+	if row := found[keys[0]]; row == nil || entity.Lapsed(row, s.now()) {
+		return nil, &NotFoundError{master}
+	}
 	it, ok, err := effective(found[keys[0]], found[keys[1]], id, s.now())
 	if err == nil && !ok {
 		err = ErrNotFound

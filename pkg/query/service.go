@@ -43,6 +43,16 @@ var (
 	ErrCursor = errors.New("not a cursor of this query")
 )
 
+// NotFoundError is [ErrNotFound] of an entity whose id may name one; of an occurrence, that its series is not there.
+type NotFoundError struct{ Ref entity.Ref }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("%s %q: %v", e.Ref.Type, e.Ref.ID, ErrNotFound)
+}
+
+// Is reports whether the target is [ErrNotFound].
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
 // Found is an entity with its type.
 type Found struct {
 	Type *entity.Type
@@ -67,20 +77,22 @@ func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id strin
 	if t.Name == entity.TypeInstance {
 		return s.occurrence(ctx, user, id)
 	}
-	return s.get(ctx, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}), t)
+	return s.get(ctx, user, t, id)
 }
 
-func (s *Service) get(ctx context.Context, key entity.Key, t *entity.Type) (entity.Item, error) {
+func (s *Service) get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error) {
+	ref := entity.Ref{Type: t.Name, ID: id}
+	key := entity.ItemKey(user, ref)
 	it, err := s.store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
-		return nil, ErrNotFound
+		return nil, &NotFoundError{ref}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
 	}
 	seen, ok := t.Seen(it, s.now())
 	if !ok {
-		return nil, ErrNotFound
+		return nil, &NotFoundError{ref}
 	}
 	return seen, nil
 }

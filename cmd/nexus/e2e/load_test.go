@@ -196,16 +196,17 @@ func (w *worker) change(ctx context.Context) error {
 			w.told.changed(k, got.object())
 			return nil
 		default:
-			return w.unlessGone(k, got)
+			return w.unlessGone(k, got, http.StatusGone)
 		}
 	}
 	return fmt.Errorf("patch %s: stale a hundred times", k.id)
 }
 
-// unlessGone is an error unless the entity is being deleted by its owner.
-func (w *worker) unlessGone(k *known, got answer) error {
+// unlessGone is an error unless the entity is being deleted by its owner. The refusal has the status then: 410 of a request
+// about the entity, 404 of one that refers to it.
+func (w *worker) unlessGone(k *known, got answer, refusal int) error {
 	_, _, gone := w.told.present(k)
-	if gone && (got.status == http.StatusNotFound || got.status == http.StatusNoContent) {
+	if gone && (got.status == refusal || got.status == http.StatusNoContent) {
 		return nil
 	}
 	return fmt.Errorf("change %s: %s", k.id, got)
@@ -233,7 +234,7 @@ func (w *worker) link(ctx context.Context) error {
 		w.told.changed(k, got.object())
 		return nil
 	}
-	return w.unlessGone(target, got)
+	return w.unlessGone(target, got, http.StatusNotFound)
 }
 
 // unlink removes a link of one of the worker's own entities.

@@ -249,5 +249,5 @@ func (w *worker) snooze(ctx context.Context) error {
 		w.told.changed(k, got.object())
 		return nil
 	}
-	return w.unlessGone(k, got)
+	return w.unlessGone(k, got, http.StatusGone)
 }
