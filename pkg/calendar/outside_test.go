@@ -1,10 +1,13 @@
 package calendar_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
 )
 
 // A start that its rule does not give is one occurrence wherever its calendar goes.
@@ -37,4 +40,46 @@ func TestAStartOutsideItsRuleComesAndGoesAsOneOccurrence(t *testing.T) {
 		require.Equal(t, want, elsewhere.starts(from, to), "%s\n%s", name, exported)
 		require.Equal(t, string(exported), string(elsewhere.export(ann).Text), name)
 	}
+}
+
+// A first trigger that its rule does not give is one trigger wherever its reminder goes.
+func TestATriggerOutsideItsRuleComesAndGoesAsOneTrigger(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"endless":  {"DTSTART;TZID=Europe/Berlin:20300109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU,TU"},
+		"past":     {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU,TU"},
+		"COUNT":    {"DTSTART;TZID=Europe/Berlin:20300109T090000", "RRULE:FREQ=MONTHLY;COUNT=5;BYDAY=SA;BYSETPOS=2"},
+		"floating": {"DTSTART:20300109T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,TU;UNTIL=20310101T000000"},
+		"alone":    {"DTSTART;TZID=Europe/Berlin:20300109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU;COUNT=1"},
+		"with an alarm": {
+			"DTSTART;TZID=Europe/Berlin:20300109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU",
+			"BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", "TRIGGER:-PT10M", "END:VALARM",
+		},
+	} {
+		here := setup(t)
+		require.Empty(t, here.imports(ann, text(vtodo("a", lines...))).Refused, name)
+		want := triggersOf(here)
+		exported := here.export(ann).Text
+		require.Equal(t, name != "alone", strings.Contains(string(exported), "\r\nRDATE"), "%s\n%s", name, exported)
+		rows := here.rows()
+		require.Empty(t, here.imports(ann, exported).Refused, name)
+		require.Equal(t, rows, here.rows(), "%s: an import of an export writes nothing\n%s", name, exported)
+
+		elsewhere := setup(t)
+		r := elsewhere.imports(ann, exported)
+		require.Empty(t, r.Refused, name)
+		require.Zero(t, r.LeftOutTotal, name)
+		require.Equal(t, want, triggersOf(elsewhere), "%s\n%s", name, exported)
+		require.Equal(t, string(exported), string(elsewhere.export(ann).Text), name)
+	}
+}
+
+// triggersOf returns the first ten occurrences of the reminder "a", as they are stored.
+func triggersOf(b *bench) (readings []string) {
+	series, err := entity.CompileReminder(b.item(entity.Reminder(), "a", 0))
+	b.NoError(err)
+	for o, ok := series.First(); ok && len(readings) < 10; o, ok = series.Next(o.Start) {
+		readings = append(readings, entity.FormatInstant(o.Start))
+	}
+	return readings
 }

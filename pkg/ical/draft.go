@@ -25,7 +25,8 @@ type Draft struct {
 
 	// RRule is the rule of a MASTER or a recurring REMINDER, as it stands.
 	RRule string
-	// ExDates and RDates are local dates of a MASTER, YYYYMMDD, sorted.
+	// ExDates and RDates are local dates of a MASTER, YYYYMMDD, sorted. A REMINDER has of RDates its first trigger, on its
+	// way out, where its rule does not give it.
 	ExDates, RDates []string
 	// Date is the local date of the occurrence that an INSTANCE replaces, YYYYMMDD.
 	Date string
@@ -44,7 +45,7 @@ type Draft struct {
 	Component string
 	Line      int
 
-	start, end Moment // of VEVENTs, for their alarms and their series
+	start, end Moment // of VEVENTs, for their alarms and their series; the start of a reminder is its trigger
 	hasEnd     bool
 	stamp      revision
 	derived    []Draft // instances that the RDATEs of a MASTER are

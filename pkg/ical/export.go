@@ -70,7 +70,10 @@ func fromReminder(it entity.Item) (Draft, error) {
 	if d.RRule, err = foldEnd(it, entity.AttrTzid, entity.CompileReminder); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
-	return d, nil
+	if err := d.readTrigger(); err != nil {
+		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
+	}
+	return d, d.synchronize(it)
 }
 
 // clientFields are the attributes that a client would send to create the item.

@@ -71,7 +71,8 @@ func (d *Draft) readSpan() error {
 // in UTC would run on in UTC. The second of two equal readings at the end of summer time is read as the first, as the
 // product's own occurrences are.
 func (d *Draft) readSeriesStart() error {
-	tzid := d.Fields.Str(entity.AttrStartTzid)
+	_, zone := d.startFields()
+	tzid := d.Fields.Str(zone)
 	if d.start.Form != UTC || tzid == "UTC" {
 		return nil
 	}

@@ -59,17 +59,19 @@ func (d *Draft) todoStatus() string {
 
 // exportReminder writes a reminder as a to-do that is due, or begins again and again, when it reminds.
 func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
-	trigger, ok, err := d.momentOf(entity.AttrTriggerUtc, entity.AttrTzid)
-	if err != nil || !ok {
-		return nil, errors.Join(errors.New("a reminder without triggerUtc"), err)
+	if err := d.readTrigger(); err != nil {
+		return nil, err
 	}
 	c := d.begin("VTODO", stamp)
 	related := ""
 	if d.RRule != "" {
-		trigger.addTo(c, "DTSTART") // which a rule counts from
+		d.start.addTo(c, "DTSTART") // which a rule counts from
 		c.Add("RRULE", d.RRule)
+		if err := d.addDates(c, "RDATE", d.RDates); err != nil {
+			return nil, err
+		}
 	} else {
-		trigger.addTo(c, "DUE")
+		d.start.addTo(c, "DUE")
 		related = "END"
 	}
 	d.describeIn(c, attrNotes)
@@ -82,4 +84,17 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	at.setMinutes([]int64{0})
 	at.alarmsIn(c, related)
 	return c, nil
+}
+
+// readTrigger reads the start of a reminder from the fields: its trigger.
+func (d *Draft) readTrigger() error {
+	var ok bool
+	var err error
+	if d.start, ok, err = d.momentOf(entity.AttrTriggerUtc, entity.AttrTzid); err != nil || !ok {
+		return errors.Join(errors.New("a reminder without triggerUtc"), err)
+	}
+	if d.RRule == "" {
+		return nil
+	}
+	return d.readSeriesStart()
 }

@@ -11,7 +11,7 @@ import (
 var carried = map[string][]string{
 	entity.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
 	entity.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
-	entity.TypeReminder: append(carriedByAll, "DUE", "RRULE", "COMPLETED", markProperty),
+	entity.TypeReminder: append(carriedByAll, "DUE", "RRULE", "RDATE", "COMPLETED", markProperty),
 }
 
 var (

@@ -1,6 +1,7 @@
 package ical
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,7 +12,8 @@ import (
 
 // synchronize takes a start that its rule does not give out of DTSTART. RFC 5545 §3.8.5.3 leaves open whether such a start
 // is an occurrence, and programs read it either way; some show it twice if it stands in RDATE, too. So DTSTART becomes the
-// first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it.
+// first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a reminder is
+// its first trigger.
 func (d *Draft) synchronize(it entity.Item) error {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
@@ -67,12 +69,13 @@ func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	if !m.clock().Equal(m.Reading) {
 		return false
 	}
+	at, _ := d.startFields()
 	length := d.end.At().Sub(d.start.At())
 	if m.Form == Day {
 		d.Fields[entity.AttrStartDate] = entity.String(entity.FormatDate(m.Reading))
 		d.Fields[entity.AttrEndDate] = entity.String(entity.FormatDate(m.Reading.Add(length)))
 	} else {
-		d.Fields[entity.AttrStartUtc] = d.timeField(m.At())
+		d.Fields[at] = d.timeField(m.At())
 		if d.hasEnd {
 			d.Fields[entity.AttrEndUtc] = d.timeField(m.At().Add(length))
 		}
@@ -91,7 +94,70 @@ func (d *Draft) timeField(at time.Time) entity.Value {
 
 // countNoStart puts an UNTIL in the place of a COUNT, which some programs let the start count for and others not.
 func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it entity.Item) {
+	_, zone := d.startFields()
 	if last, ok := whole.Last(); ok && rule.Count() > 0 {
-		d.RRule = endRule(rule, last.Start, it, entity.AttrStartTzid).String()
+		d.RRule = endRule(rule, last.Start, it, zone).String()
 	}
+}
+
+// startFields are the fields that have the time and the zone from which a rule counts.
+func (d *Draft) startFields() (at, zone string) {
+	if d.Kind == entity.TypeReminder {
+		return entity.AttrTriggerUtc, entity.AttrTzid
+	}
+	return entity.AttrStartUtc, entity.AttrStartTzid
+}
+
+var errToDoDates = errors.New("a to-do that repeats becomes a reminder, and that has no EXDATE, no EXRULE, " +
+	"and of RDATE its first trigger alone, one occurrence before DTSTART")
+
+// readOutside takes back what [Draft.synchronize] made of the start of a reminder: the RDATE is its first trigger again,
+// and COUNT counts it. Other dates are refused, because a reminder has its rule alone. So the result has the occurrences
+// of the component: the RDATE, then DTSTART, then what the rule gives from there.
+func (m *mapper) readOutside(c *Component, d *Draft) error {
+	start, err := m.onlyDate(c, d)
+	if err != nil || start.At().Equal(d.start.At()) {
+		return err
+	}
+	rule, err := recurrence.Parse(d.RRule)
+	if err != nil {
+		return err
+	}
+	if rule.Count() > 0 {
+		rule = rule.WithCount(rule.Count() + 1)
+	}
+	spec, err := specAt(rule.String(), start)
+	if err != nil {
+		return err
+	}
+	whole, err := recurrence.Compile(spec)
+	if err != nil {
+		return err
+	}
+	second, ok := whole.Next(start.At())
+	if !ok || !second.Wall.Equal(d.start.Reading) || !start.At().Before(d.start.At()) {
+		return errToDoDates
+	}
+	d.start, d.RRule = start, rule.String()
+	return nil
+}
+
+// onlyDate returns the one RDATE of a to-do as an occurrence; DTSTART if there is none.
+func (m *mapper) onlyDate(c *Component, d *Draft) (Moment, error) {
+	only := d.start
+	for i, p := range c.All("RDATE") {
+		list, err := m.zones.periods(p)
+		if err != nil {
+			return only, err
+		}
+		if i > 0 || len(list) != 1 || list[0].HasEnd {
+			return only, errToDoDates
+		}
+		at := d.adopt(list[0].Start)
+		if !d.isTimeOf(at) {
+			return only, errToDoDates
+		}
+		only = d.occurrence(d.localDate(at))
+	}
+	return only, nil
 }

@@ -151,8 +151,8 @@ func writePriority(n int64) string { return strconv.FormatInt(2*n-1, 10) }
 // readReminder reads a VTODO as a REMINDER. It is due at DTSTART, which is what a rule counts from, or else at DUE.
 func (m *mapper) readReminder(c *Component, d *Draft) error {
 	d.Kind = entity.TypeReminder
-	if c.Get("RDATE") != nil || c.Get("EXDATE") != nil || c.Get("EXRULE") != nil {
-		return errors.New("a to-do that repeats becomes a reminder, and that has no RDATE, EXDATE or EXRULE")
+	if c.Get("EXDATE") != nil || c.Get("EXRULE") != nil || c.Get("RDATE") != nil && c.Get("RRULE") == nil {
+		return errToDoDates
 	}
 	m.readShown(c, d)
 	if d.Fields.Str(entity.AttrStatus) != entity.StatusPending {
@@ -179,6 +179,11 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 		if d.RRule, err = onlyRule(c); err != nil {
 			return err
 		}
+		d.start = trigger
+		if err := m.readOutside(c, d); err != nil {
+			return err
+		}
+		trigger = d.start
 		if _, err := d.compileRule(trigger); err != nil {
 			return err
 		}
