@@ -29,6 +29,7 @@ import (
 	dayplan "nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/text"
 )
 
 // served is the HTTP surface over a store in memory; refusing counts down the requests it asks to repeat.
@@ -39,9 +40,10 @@ func served(t *testing.T, refusing int32) (url string) {
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: clock, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
+		Document: api.Document,
 		Registry: registry,
 		Commands: command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }}),
-		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock}),
+		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock, Fold: text.Fold}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
 		Values:   trees, Plans: dayplan.New(publisher, trees, clock, uuid.NewString),

@@ -24,6 +24,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/text"
 )
 
 func main() { boot.Run(env.Query, build) }
@@ -34,8 +35,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{
-		Part: api.OnlyQueries, Registry: registry,
-		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now}),
+		Document: api.Document,
+		Part:     api.OnlyQueries, Registry: registry,
+		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now, Fold: text.Fold}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),

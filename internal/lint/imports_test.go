@@ -23,9 +23,11 @@ var rules = []rule{
 	{"docs", []string{"pkg"}}, // worked examples
 
 	{"pkg/wallclock", nil},
+	{"pkg/text", nil},
 	{"pkg/entity", []string{"pkg/recurrence", "pkg/wallclock"}},
 	{"pkg/recurrence", []string{"pkg/wallclock"}},
 	{"pkg/series", []string{"pkg/entity", "pkg/recurrence"}},
+	{"pkg/series/seriestest", nil},
 	{"pkg/change", []string{"pkg/entity"}},
 	{"pkg/table", []string{"pkg/entity"}},
 	{"pkg/table/memory", []string{"pkg/entity", "pkg/change"}},

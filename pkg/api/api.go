@@ -26,8 +26,8 @@ const (
 	OnlyQueries
 )
 
-// Config is what an [API] works with. All but Part, Docs and Observe are required; of Commands and Queries only the one
-// whose part is served.
+// Config is what an [API] works with. All but Part, Origins, Docs and Observe are required. Commands are needed where
+// commands are served, Queries and Document where the rest is.
 type Config struct {
 	Registry *entity.Registry
 	Commands *command.Service
@@ -41,6 +41,9 @@ type Config struct {
 	Authenticate func(*http.Request) (userID string, ok bool)
 	// Origins are those whose pages may call the API from a browser, each as [CheckOrigin] accepts it; none unless given.
 	Origins []string
+	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and without it the writer of
+	// the document stays out of the binary.
+	Document func(*entity.Registry) []byte
 	// Docs is mounted at /docs. Nil leaves the page out, and its assets out of the binary.
 	Docs http.Handler
 	Log  *slog.Logger
@@ -78,7 +81,7 @@ func New(c Config) *API {
 	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Values == nil || c.Plans == nil,
 		c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
 		panic("api: a part of the Config is missing")
-	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && c.Queries == nil:
+	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && (c.Queries == nil || c.Document == nil):
 		panic("api: the service of a part that is served is missing")
 	}
 	for _, origin := range c.Origins {
@@ -93,7 +96,7 @@ func New(c Config) *API {
 	if c.Commands != nil {
 		a.importer = calendar.NewImporter(c.Commands, c.Registry)
 	}
-	a.document = sync.OnceValue(func() document { return newDocument(Document(c.Registry)) })
+	a.document = sync.OnceValue(func() document { return newDocument(c.Document(c.Registry)) })
 	for _, o := range a.operations {
 		if o.isCommand() {
 			a.commands[o.commandType()] = o

@@ -231,6 +231,7 @@ func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
 	b := setup(t)
 	require.Panics(t, func() { api.New(api.Config{}) })
 	full := api.Config{
+		Document: api.Document,
 		Registry: entity.Product(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock, NewID: b.newID,
 	}
 	require.Panics(t, func() { api.New(full) })

@@ -31,6 +31,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/text"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -92,6 +93,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	b.copies = blobmemory.New(nil)
 	b.archive = archive.Config{Store: b.store, Registry: registry, Copies: b.copies, Now: b.clock}
 	c := api.Config{
+		Document:     api.Document,
 		Registry:     registry,
 		Archive:      archive.New(b.archive),
 		Authenticate: api.BearerIsUser,
@@ -114,7 +116,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	publisher := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
 	c.Values = values.New(publisher, b.newID)
 	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
-	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock})
+	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: text.Fold})
 	b.api = api.New(c)
 	b.exchange = b.inProcess
 	return b

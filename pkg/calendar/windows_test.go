@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
+	titles "nexus/pkg/text"
 )
 
 // moment is a time of a recorded answer: what it is, what the clock shows, the zone, the instant.
@@ -149,7 +150,7 @@ func minTime(a, b time.Time) time.Time {
 }
 
 func (b *bench) agenda(from, to time.Time, zone *time.Location) []query.Entry {
-	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: b.clock})
+	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: b.clock, Fold: titles.Fold})
 	var all []query.Entry
 	cursor := ""
 	for {

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/query"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 func setupSeries(t *testing.T) *bench { return setup(t, entity.Master(), entity.Instance()) }
@@ -93,7 +94,7 @@ func (b *bench) shown() []string {
 	defer func() { b.fault = fault }()
 	masters, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)}})
 	require.NoError(b.t, err)
-	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: func() time.Time { return b.now }})
+	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: func() time.Time { return b.now }, Fold: text.Fold})
 	var out []string
 	masterType, instanceType := entity.Master(), entity.Instance()
 	for _, m := range masters {

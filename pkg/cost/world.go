@@ -30,6 +30,7 @@ import (
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/text"
 )
 
 // The functions besides the readers, which are named as the deployment table names them.
@@ -131,9 +132,10 @@ func (w *world) surface(function string, part api.Part) http.Handler {
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: w.clock, NewID: w.newID})
 	trees := values.New(publisher, w.newID)
 	return api.New(api.Config{
-		Part: part, Registry: w.registry,
+		Document: api.Document,
+		Part:     part, Registry: w.registry,
 		Commands: command.New(command.Config{Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID, Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}),
-		Queries:  query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock}),
+		Queries:  query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock, Fold: text.Fold}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: w.registry, Now: w.clock, Random: w.ids}),
 		Values:   trees, Plans: plan.New(publisher, trees, w.clock, w.newID),

@@ -38,6 +38,7 @@ import (
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
+	"nexus/pkg/text"
 )
 
 const ann = "ann"
@@ -103,7 +104,7 @@ func (b *bench) setup() {
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[entity.Key]bool{}
 	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
-	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock})
+	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: text.Fold})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
 	b.importer = calendar.NewImporter(b.commands, registry)
 	var err error

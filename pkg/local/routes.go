@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 // routes is the whole surface: the API as it is deployed, its documentation page, and /dev/.
@@ -33,12 +34,13 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
+		Document: api.Document,
 		Registry: p.registry,
 		Commands: command.New(command.Config{
 			Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString,
 			Pause: command.RandomPause(mathrand.Float64, time.Now), // real: a moved clock moves no pause
 		}),
-		Queries:      query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now}),
+		Queries:      query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Fold: text.Fold}),
 		Archive:      archive.New(archiving),
 		Calendar:     calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
 		Values:       trees,

@@ -132,18 +132,12 @@ func (m *seriesModel) patch(i int) {
 		}
 	case kind < 6:
 		body, s.span = m.anotherSpan(s.span, s.span.reading().Format(shortDate), true)
-		if !s.until.IsZero() && (s.span.zone == "") != (before.span.zone == "") {
-			body["rruleUntil"], s.until = nil, time.Time{}
-		}
-		if m.one(3) {
+		isRuleSent := m.one(3)
+		if isRuleSent {
 			s.rule = m.rule(s.span)
 			body["rrule"] = s.rule.String()
-		} else {
-			s.followRule(before)
 		}
-		if _, said := body["rruleUntil"]; !said {
-			s.followEnd(before)
-		}
+		s.follow(before, isRuleSent, false)
 	case kind == 6:
 		if s.rule = m.rule(s.span); s.rule.String() != before.rule.String() { // the same in another order is another text
 			body["rrule"] = s.rule.String()

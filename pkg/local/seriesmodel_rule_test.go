@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,46 +160,4 @@ func (r plainRule) days(start, horizon time.Time, onlyFitting bool) []time.Time 
 // fits says whether the rule would give a start by itself.
 func (r plainRule) fits(start time.Time) bool {
 	return slices.ContainsFunc(r.days(start, dayOf(start).AddDate(1, 0, 0), true), dayOf(start).Equal)
-}
-
-// follow is the rule of a series whose start was moved, when nobody said what becomes of the rule.
-func (r plainRule) follow(from, to time.Time) plainRule {
-	if from.Equal(to) || r.fits(to) {
-		return r
-	}
-	moved := r.with("", "")
-	delete(moved, "")
-	replace := func(name string, values map[string]string) {
-		if r[name] == "" {
-			return
-		}
-		list := r.list(name)
-		for i, v := range list {
-			if other, ok := values[v]; ok {
-				list[i] = other
-			}
-		}
-		moved[name] = strings.Join(list, ",")
-	}
-	week := func(t time.Time) (ahead, back int) { return (t.Day()-1)/7 + 1, -((lastOfMonth(t)-t.Day())/7 + 1) }
-	a, z := week(from)
-	b, y := week(to)
-	if b == 5 {
-		b = y // the last one of the month, which each has
-	}
-	replace("BYDAY", map[string]string{
-		weekdayName(from):                weekdayName(to),
-		fmt.Sprint(a, weekdayName(from)): fmt.Sprint(b, weekdayName(to)),
-		fmt.Sprint(z, weekdayName(from)): fmt.Sprint(y, weekdayName(to)),
-	})
-	replace("BYMONTHDAY", map[string]string{
-		strconv.Itoa(from.Day()): strconv.Itoa(to.Day()), strconv.Itoa(from.Day() - lastOfMonth(from) - 1): strconv.Itoa(to.Day() - lastOfMonth(to) - 1),
-	})
-	if r["FREQ"] == "YEARLY" {
-		replace("BYMONTH", map[string]string{strconv.Itoa(int(from.Month())): strconv.Itoa(int(to.Month()))})
-	}
-	if moved = parsePlainRule(moved.String()); moved.fits(to) {
-		return moved
-	}
-	return r
 }

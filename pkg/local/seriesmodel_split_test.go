@@ -32,24 +32,18 @@ func (m *seriesModel) split(i int) {
 		for n, v := range more {
 			changes[n] = v
 		}
-		if !rest.until.IsZero() && (rest.span.zone == "") != (plain.zone == "") {
-			changes["rruleUntil"], rest.until = nil, time.Time{}
-		}
 	}
 	rest.rule = old.restOfRule(date)
 	rest.exdate = keepDates(old.exdate, func(d string) bool { return d >= date })
 	rest.rdate = keepDates(old.rdate, func(d string) bool { return d >= date })
 	unmoved := rest.clone()
 	unmoved.span = plain
-	if m.one(5) {
+	isRuleSent := m.one(5)
+	if isRuleSent {
 		rest.rule = m.rule(rest.span)
 		changes["rrule"] = rest.rule.String()
-	} else {
-		rest.followRule(unmoved)
 	}
-	if _, said := changes["rruleUntil"]; !said {
-		rest.followEnd(unmoved)
-	}
+	rest.follow(unmoved, isRuleSent, false)
 	start := rest.span.reading().Format(shortDate)
 	rest.exdate = keepDates(rest.exdate, func(d string) bool { return d != start })
 	rest.known = nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nexus/pkg/series/seriestest"
 )
 
 // The years in which the histories of the model lie.
@@ -59,10 +61,7 @@ func (p plainSpan) moved(start time.Time) plainSpan {
 
 // reading is the start as the clocks at its place show it.
 func (p plainSpan) reading() time.Time {
-	if p.zone == "" {
-		return p.start
-	}
-	return shown(p.start, p.zone)
+	return p.readingOf(p.start)
 }
 
 func mustZone(name string) *time.Location {
@@ -206,51 +205,80 @@ func (s *plainSeries) expand() []time.Time {
 	})
 }
 
-// shift is how far an end goes with the start, by the clock: as far as the start, or, where it moves along the series, as
-// far as its time of day. No shift is false.
-func (s *plainSeries) shift(before *plainSeries) (by, days time.Duration, moves bool) {
-	from, to := before.span.reading(), s.span.reading()
-	clock := to.Sub(dayOf(to)) - from.Sub(dayOf(from))
-	if by = to.Sub(from); slices.ContainsFunc(before.readings(), func(r time.Time) bool { return dayOf(r).Equal(dayOf(to)) }) {
-		by = clock
-	}
-	return by, by - clock, !from.Equal(to) || before.span.zone != s.span.zone
-}
-
-// movedEnd is an instant, or a reading of a series without a zone, that goes along. One whose kind changes stays.
-func (s *plainSeries) movedEnd(before *plainSeries, end time.Time, by time.Duration) time.Time {
-	switch {
-	case (before.span.zone == "") != (s.span.zone == ""):
-		return end
-	case s.span.zone == "":
-		return end.Add(by)
-	}
-	return shownFirst(shown(end, before.span.zone).Add(by), s.span.zone)
-}
-
-func (s *plainSeries) followEnd(before *plainSeries) {
-	if by, _, moves := s.shift(before); moves && !s.until.IsZero() {
-		s.until = s.movedEnd(before, s.until, by)
-	}
-}
-
-// followRule lets the days that the rule names, and its UNTIL, follow a start that was moved.
-func (s *plainSeries) followRule(before *plainSeries) {
-	by, days, moves := s.shift(before)
-	if !moves {
+// follow gives the series the rule and the ends that it has after its start moved, those apart that the change sent.
+func (s *plainSeries) follow(before *plainSeries, isRuleSent, isEndSent bool) {
+	if s.span.reading().Equal(before.span.reading()) && s.span.zone == before.span.zone && s.span.allDay == before.span.allDay {
 		return
 	}
-	s.rule = s.rule.follow(before.span.reading(), s.span.reading())
-	for form, end := range map[string]func(time.Time) time.Time{
-		shortDate:          func(at time.Time) time.Time { return at.Add(days) },
-		"20060102T150405":  func(at time.Time) time.Time { return at.Add(by) },
-		"20060102T150405Z": func(at time.Time) time.Time { return s.movedEnd(before, at, by) },
-	} {
-		if at, err := time.Parse(form, s.rule["UNTIL"]); err == nil {
-			s.rule = s.rule.with("UNTIL", end(at).Format(form))
-			return
+	old := seriestest.Series{
+		Start: before.span.reading(), Rule: seriestest.ReadRule(before.rule.String()), Ends: map[string]time.Time{},
+	}
+	if at, ok := before.ruleEnd(); ok {
+		old.Ends[seriestest.Until] = at
+	}
+	if !before.until.IsZero() {
+		old.Ends[seriestest.End] = before.span.readingOf(before.until)
+	}
+	var sent *seriestest.Rule
+	if isRuleSent {
+		rule := seriestest.ReadRule(s.rule.String())
+		sent = &rule
+	}
+	now := old.Move(s.span.reading(), sent)
+	if !isRuleSent {
+		s.rule = parsePlainRule(now.Rule.String())
+		if at, ok := now.Ends[seriestest.Until]; ok {
+			s.rule = s.rule.with("UNTIL", s.span.until(at))
 		}
 	}
+	if at, ok := now.Ends[seriestest.End]; ok && !isEndSent {
+		s.until = s.span.instantOf(at)
+	}
+}
+
+// ruleEnd is UNTIL as a reading.
+func (s *plainSeries) ruleEnd() (end time.Time, ok bool) {
+	text := s.rule["UNTIL"]
+	for _, form := range []string{shortDate, "20060102T150405", "20060102T150405Z"} {
+		at, err := time.Parse(form, text)
+		switch {
+		case err != nil:
+		case form == shortDate:
+			return at.AddDate(0, 0, 1).Add(-time.Second), true
+		case strings.HasSuffix(text, "Z"):
+			return s.span.readingOf(at), true
+		default:
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// readingOf is what the clocks of the span's place show at an instant.
+func (p plainSpan) readingOf(at time.Time) time.Time {
+	if p.zone == "" {
+		return at
+	}
+	return shown(at, p.zone)
+}
+
+// instantOf is the instant of a reading, or the reading where there is no zone.
+func (p plainSpan) instantOf(reading time.Time) time.Time {
+	if p.zone == "" {
+		return reading
+	}
+	return shownFirst(reading, p.zone)
+}
+
+// until writes a reading as UNTIL of a rule.
+func (p plainSpan) until(reading time.Time) string {
+	switch {
+	case p.allDay:
+		return reading.Format(shortDate)
+	case p.zone == "":
+		return reading.Format("20060102T150405")
+	}
+	return shownFirst(reading, p.zone).Format("20060102T150405Z")
 }
 
 func (s *plainSeries) isEndless() bool {

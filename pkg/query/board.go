@@ -54,7 +54,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	}
 	l := list{
 		question: question{user, "column", []string{q.Status, strconv.FormatInt(q.Priority, 10)}},
-		typ:      t, filter: q.keeps(),
+		typ:      t, filter: q.keeps(s.fold),
 	}
 	for _, status := range q.statuses() {
 		l.legs = append(l.legs, columnLegs(status, q.Priority)...)
@@ -67,7 +67,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 		l.filter = both(overdue, l.filter)
 	}
 	if l.filter != nil {
-		l.question.Params = slices.Concat(l.question.Params, []string{strconv.FormatBool(q.Overdue)}, q.params())
+		l.question.Params = slices.Concat(l.question.Params, []string{strconv.FormatBool(q.Overdue)}, q.params(s.fold))
 	}
 	return s.page(ctx, user, l, limit, q.Cursor)
 }

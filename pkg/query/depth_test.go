@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 // slowReader takes a second for each request, in virtual time.
@@ -34,7 +35,7 @@ func (s slowReader) Query(ctx context.Context, q table.Query) (table.Page, error
 // tripsDeep returns how many round trips of an agenda came one after another.
 func tripsDeep(t *testing.T, b *bench, q query.AgendaQuery) (page query.Agenda, deep int) {
 	synctest.Test(t, func(t *testing.T) {
-		service := query.New(query.Config{Store: slowReader{b.store}, Registry: entity.Product(), Now: func() time.Time { return b.now }})
+		service := query.New(query.Config{Store: slowReader{b.store}, Registry: entity.Product(), Now: func() time.Time { return b.now }, Fold: text.Fold})
 		began := time.Now()
 		var err error
 		page, err = service.Agenda(t.Context(), ann, q)

@@ -8,9 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"nexus/pkg/entity"
 )
 
@@ -32,11 +29,11 @@ func (f Filter) check() error {
 	return nil
 }
 
-// params are what a cursor is bound to.
-func (f Filter) params() []string { return []string{f.Tag, fold(f.Text)} }
+// params are what a cursor is bound to. Texts are compared in the folded form.
+func (f Filter) params(fold func(string) string) []string { return []string{f.Tag, fold(f.Text)} }
 
 // keeps returns what the filter keeps; nil if that is everything.
-func (f Filter) keeps() func(seen entity.Item) bool {
+func (f Filter) keeps(fold func(string) string) func(seen entity.Item) bool {
 	if f == (Filter{}) {
 		return nil
 	}
@@ -47,14 +44,6 @@ func (f Filter) keeps() func(seen entity.Item) bool {
 		}
 		return text == "" || strings.Contains(fold(seen.Str(entity.AttrTitle)), text)
 	}
-}
-
-// fold is the text in the form in which two that differ in case or composition alone are equal (Unicode, D145).
-func fold(s string) string {
-	if s == "" {
-		return ""
-	}
-	return norm.NFC.String(cases.Fold().String(norm.NFD.String(s)))
 }
 
 // both keeps what each of two filters keeps; nil keeps everything.

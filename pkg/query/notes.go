@@ -50,7 +50,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
-	l := list{question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps()}
+	l := list{question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps(s.fold)}
 	states := []entity.NoteState{q.State}
 	if q.State == "" {
 		states = []entity.NoteState{entity.NotePinned, entity.NoteRecent, entity.NoteArchived}
@@ -59,7 +59,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 		l.legs = append(l.legs, leg{prefix: entity.NoteGrid(state), keeps: func(entity.Item) bool { return true }})
 	}
 	if l.filter != nil {
-		l.question.Params = slices.Concat(l.question.Params, q.params())
+		l.question.Params = slices.Concat(l.question.Params, q.params(s.fold))
 	}
 	return s.page(ctx, user, l, limit, q.Cursor)
 }

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 // except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without any
@@ -349,7 +350,7 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 			require.NoError(t, err)
 			row := now.except(ann, master, "20251204", c.after)
 			now.set(row, entity.Item{"version": entity.Int(2)})
-			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: entity.Product(), Now: func() time.Time { return noon }})
+			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: entity.Product(), Now: func() time.Time { return noon }, Fold: text.Fold})
 			require.Equal(t, c.want, shown(now.allEntries(q)))
 		})
 	}

@@ -16,6 +16,8 @@ type Config struct {
 	Registry *entity.Registry
 	// Now is the clock against which ttl, archive timers and the clock-driven counts are held.
 	Now func() time.Time
+	// Fold returns the form in which two titles that a reader takes for equal are equal: package text has it.
+	Fold func(string) string
 }
 
 // Service answers queries. It is safe for concurrent use.
@@ -24,14 +26,15 @@ type Service struct {
 	registry *entity.Registry
 	now      func() time.Time
 	rules    *rules
+	fold     func(string) string
 }
 
 // New returns a service. It panics if a part is missing, which is a mistake in the program.
 func New(c Config) *Service {
-	if c.Store == nil || c.Registry == nil || c.Now == nil {
+	if c.Store == nil || c.Registry == nil || c.Now == nil || c.Fold == nil {
 		panic("query: a part of the Config is missing")
 	}
-	return &Service{store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}}
+	return &Service{store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold}
 }
 
 // Errors on which callers decide. Beside them come *[entity.ValidationError] for a parameter out of bounds (422),

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/text"
 )
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -48,7 +49,7 @@ func setup(t require.TestingT) *bench {
 	if t, ok := t.(*testing.T); ok {
 		t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	}
-	b.service = query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: clock})
+	b.service = query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: clock, Fold: text.Fold})
 	return b
 }
 

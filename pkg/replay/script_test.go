@@ -27,6 +27,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/text"
 )
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
@@ -73,8 +74,9 @@ func newPlay(t *testing.T, v variation) *play {
 	publisher := revision.NewPublisher(revision.Config{Store: p.system.Store, Now: p.system.Now, NewID: p.newID})
 	trees := values.New(publisher, p.newID)
 	p.api = api.New(api.Config{
+		Document: api.Document,
 		Registry: registry, Commands: commands, Archive: p.system.Archive, Authenticate: api.BearerIsUser,
-		Queries:  query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now}),
+		Queries:  query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: text.Fold}),
 		Calendar: calendar.New(calendar.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, p.system.Now, p.newID),
 		Log: slog.New(slog.DiscardHandler), Now: p.system.Now, NewID: p.newID,

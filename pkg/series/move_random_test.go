@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/series"
+	"nexus/pkg/series/seriestest"
 )
 
 // moves is how many random moves are tried; NEXUS_SERIES_MOVES asks for others, NEXUS_SERIES_MOVE for a single one.
@@ -44,7 +46,7 @@ func TestRuleAndEndsFollowTheStartAsTheDocumentSays(t *testing.T) {
 
 // randomly is one move of a series.
 type randomly struct {
-	plainSeries
+	seriestest.Series
 	text     string // the rule as it is written
 	old, new kind
 	to       time.Time
@@ -52,51 +54,148 @@ type randomly struct {
 
 // try compares what the code makes of the move with what the document makes of it.
 func (m randomly) try(t *testing.T, seed int) string {
-	want := m.move(m.to)
-	if len(want.occurrences(date(2200, 1, 1), 2)) < 2 && !want.rule.gives(m.to) {
+	want := m.Move(m.to, nil)
+	if len(want.Occurrences(onDate(2200, 1, 1), 2)) < 2 && !want.Rule.Gives(m.to) {
 		return "a rule without dates, which is refused"
 	}
-	for _, end := range want.ends {
+	for _, end := range want.Ends {
 		if !m.new.isPlain(end) {
 			return "an end that the clocks skip or repeat"
 		}
 	}
-	before := m.item(m.old, m.text)
-	after := plainSeries{start: m.to, ends: m.ends}.item(m.new, m.text)
+	before := itemOf(m.Series, m.old, m.text)
+	after := itemOf(seriestest.Series{Start: m.to, Ends: m.Ends}, m.new, m.text)
 	if end, ok := before.Time(entity.AttrRRuleUntil); ok {
 		after.SetTime(entity.AttrRRuleUntil, end) // a change that does not name it leaves it as it is stored
 	}
-	about := fmt.Sprintf("NEXUS_SERIES_MOVE=%d: %s %v, from %s (%s) to %s (%s)", seed, m.text, m.ends,
-		m.start.Format("Mon 2006-01-02 15:04"), m.old, m.to.Format("Mon 2006-01-02 15:04"), m.new)
+	about := fmt.Sprintf("NEXUS_SERIES_MOVE=%d: %s %v, from %s (%s) to %s (%s)", seed, m.text, m.Ends,
+		m.Start.Format("Mon 2006-01-02 15:04"), m.old, m.to.Format("Mon 2006-01-02 15:04"), m.new)
 	text, end := series.Follow(before, after)
-	got := readRule(text)
-	require.Equal(t, want.rule.shape(), got.shape(), about)
+	got := seriestest.ReadRule(text)
+	require.Equal(t, want.Rule.String(), got.String(), about)
 	sameKind := (m.old == days) == (m.new == days)
-	for name, wanted := range want.ends {
+	for name, wanted := range want.Ends {
 		var found time.Time
-		if name == entity.AttrRRuleUntil {
+		if name == seriestest.End {
 			require.False(t, end.IsZero(), "%s: rruleUntil is gone", about)
 			found = m.new.reading(end)
 		} else {
-			require.Len(t, got.until, len(m.new.until(wanted)), "%s: UNTIL is not written as the kind has it", about)
-			found = m.new.readUntil(got.until)
+			require.Len(t, untilOf(text), len(m.new.until(wanted)), "%s: UNTIL is not written as the kind has it", about)
+			found = m.new.readUntil(untilOf(text))
 			if m.new == days {
-				wanted = dateOf(wanted).Add(24*time.Hour - time.Second)
+				wanted = seriestest.DateOf(wanted).Add(24*time.Hour - time.Second)
 			}
 		}
 		if sameKind {
 			require.Equal(t, wanted.String(), found.String(), "%s: %s", about, name)
 		}
-		require.Equal(t, len(want.occurrences(wanted, farEnd)), len(want.occurrences(found, farEnd)),
+		require.Equal(t, len(want.Occurrences(wanted, seriestest.Far)), len(want.Occurrences(found, seriestest.Far)),
 			"%s: %s ends at %s, should at %s", about, name, found, wanted)
 	}
-	if want.rule.shape() == m.rule.shape() {
+	if want.Rule.String() == m.Rule.String() {
 		return "stays"
 	}
 	return "rewritten"
 }
 
+// kind says how a series tells its times.
+type kind string // the name of a zone, or one of these
+
+const (
+	floats kind = "floats"
+	days   kind = "days"
+)
+
+func (k kind) zone() *time.Location {
+	if k == floats || k == days {
+		return time.UTC
+	}
+	zone, err := time.LoadLocation(string(k))
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}
+
+// instant returns the reading as an instant. Readings that the clocks skip or repeat are not asked for.
+func (k kind) instant(reading time.Time) time.Time {
+	at := reading
+	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, k.zone()).UTC()
+}
+
+func (k kind) reading(instant time.Time) time.Time {
+	at := instant.In(k.zone())
+	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+}
+
+// isPlain reports whether the clocks neither skip nor repeat the reading.
+func (k kind) isPlain(reading time.Time) bool {
+	return k.reading(k.instant(reading)).Equal(reading) &&
+		k.reading(k.instant(reading).Add(-time.Hour)).Equal(reading.Add(-time.Hour)) &&
+		k.reading(k.instant(reading).Add(time.Hour)).Equal(reading.Add(time.Hour))
+}
+
+func (k kind) until(reading time.Time) string {
+	switch k {
+	case days:
+		return reading.Format("20060102")
+	case floats:
+		return reading.Format("20060102T150405")
+	}
+	return k.instant(reading).Format("20060102T150405Z")
+}
+
+func (k kind) readUntil(text string) time.Time {
+	switch len(text) {
+	case len("20060102"):
+		at, err := time.Parse("20060102", text)
+		must(err)
+		return at.Add(24*time.Hour - time.Second)
+	case len("20060102T150405"):
+		at, err := time.Parse("20060102T150405", text)
+		must(err)
+		return at
+	}
+	at, err := time.Parse("20060102T150405Z", text)
+	must(err)
+	return k.reading(at)
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// item returns the series as the table has it.
+func itemOf(m seriestest.Series, k kind, rule string) entity.Item {
+	it := entity.Item{entity.AttrType: entity.String(entity.TypeMaster), entity.AttrRRule: entity.String(rule)}
+	if k == days {
+		it[entity.AttrIsAllDay] = entity.Bool(true)
+		it[entity.AttrStartDate] = entity.String(m.Start.Format(time.DateOnly))
+	} else {
+		it.SetTime(entity.AttrStartUtc, k.instant(m.Start))
+		it.SetTime(entity.AttrEndUtc, k.instant(m.Start).Add(time.Hour))
+		if k != floats {
+			it[entity.AttrStartTzid] = entity.String(k)
+		}
+	}
+	if end, ok := m.Ends[seriestest.End]; ok {
+		it.SetTime(entity.AttrRRuleUntil, k.instant(end))
+	}
+	return it
+}
+
+// untilOf returns the rule's UNTIL as it is written.
+func untilOf(rule string) string {
+	_, behind, _ := strings.Cut(rule, "UNTIL=")
+	until, _, _ := strings.Cut(behind, ";")
+	return until
+}
+
 var modelKinds = []kind{"UTC", "America/New_York", "Europe/Paris", "Asia/Kolkata", "Australia/Sydney", floats, days}
+
+func onDate(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 
 func randomMove(r *rand.Rand) randomly {
 	pick := func(n int) bool { return r.IntN(n) == 0 }
@@ -106,11 +205,11 @@ func randomMove(r *rand.Rand) randomly {
 	if pick(4) {
 		m.new = modelKinds[r.IntN(len(modelKinds))]
 	}
-	day := date(2015+r.IntN(15), time.Month(1+r.IntN(12)), 1+r.IntN(31))
+	day := onDate(2015+r.IntN(15), time.Month(1+r.IntN(12)), 1+r.IntN(31))
 	m.text = randomRule(r, day)
-	m.rule = readRule(m.text)
+	m.Rule = seriestest.ReadRule(m.text)
 	if !pick(8) { // most starts are dates of their rule
-		m.rule.dates(day, day.AddDate(9, 0, 0), func(d time.Time) bool { day = d; return false })
+		m.Rule.Dates(day, day.AddDate(9, 0, 0), func(d time.Time) bool { day = d; return false })
 	}
 	to := day.AddDate(0, 0, r.IntN(21)-10)
 	switch r.IntN(6) {
@@ -122,37 +221,38 @@ func randomMove(r *rand.Rand) randomly {
 		to = day.AddDate(r.IntN(5)-2, r.IntN(3)-1, r.IntN(3)-1)
 	case 3: // along the series
 		at := r.IntN(6)
-		m.rule.dates(day, day.AddDate(9, 0, 0), func(d time.Time) bool { to = d; at--; return at > 0 })
+		m.Rule.Dates(day, day.AddDate(9, 0, 0), func(d time.Time) bool { to = d; at--; return at > 0 })
 	}
-	m.start, m.to = day.Add(randomClock(r, m.old)), to
+	m.Start, m.to = day.Add(randomClock(r, m.old)), to
 	m.to = to.Add(randomClock(r, m.new))
 	if m.new == m.old && pick(2) {
-		m.to = to.Add(clockOf(m.start))
+		m.to = to.Add(seriestest.ClockOf(m.Start))
 	}
-	m.ends = map[string]time.Time{}
+	m.Ends = map[string]time.Time{}
 	switch r.IntN(6) {
 	case 0:
-		m.rule.count = 1 + r.IntN(30)
-		m.text += fmt.Sprint(";COUNT=", m.rule.count)
+		count := 1 + r.IntN(30)
+		m.text += fmt.Sprint(";COUNT=", count)
+		m.Rule = seriestest.ReadRule(m.text)
 	case 1, 2:
-		m.ends["UNTIL"] = m.randomEnd(r)
-		m.text += ";UNTIL=" + m.old.until(m.ends["UNTIL"])
+		m.Ends[seriestest.Until] = m.randomEnd(r)
+		m.text += ";UNTIL=" + m.old.until(m.Ends[seriestest.Until])
 	}
 	if pick(3) {
-		m.ends[entity.AttrRRuleUntil] = m.randomEnd(r)
+		m.Ends[seriestest.End] = m.randomEnd(r)
 	}
 	return m
 }
 
 // randomEnd returns an end that is not before the start: an occurrence, or a time some days after one.
 func (m randomly) randomEnd(r *rand.Rand) time.Time {
-	all := m.occurrences(m.start.AddDate(30, 0, 0), 1+r.IntN(40))
+	all := m.Occurrences(m.Start.AddDate(30, 0, 0), 1+r.IntN(40))
 	end := all[len(all)-1]
 	if r.IntN(2) == 0 {
 		end = end.AddDate(0, 0, r.IntN(5))
 	}
 	if m.old == days {
-		return dateOf(end).Add(24*time.Hour - time.Second)
+		return seriestest.DateOf(end).Add(24*time.Hour - time.Second)
 	}
 	return end
 }
@@ -168,12 +268,12 @@ func randomClock(r *rand.Rand, k kind) time.Duration {
 // randomRule writes a rule. Most rules have the date.
 func randomRule(r *rand.Rand, d time.Time) string {
 	one := func(all ...string) string { return all[r.IntN(len(all))] }
-	weekday := weekdayNames[d.Weekday()]
-	other := weekdayNames[r.IntN(7)]
-	front, end := numberInMonth(d)
-	yearFront, yearEnd := numberInYear(d)
+	weekday := strings.ToUpper(d.Weekday().String()[:2])
+	other := []string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}[r.IntN(7)]
+	front, end := seriestest.NumberInMonth(d)
+	yearFront, yearEnd := seriestest.NumberInYear(d)
 	month, day := int(d.Month()), d.Day()
-	back := fromEnd(day, daysIn(d.Year(), d.Month()))
+	back := seriestest.FromEnd(day, seriestest.DaysIn(d.Year(), d.Month()))
 	interval := ""
 	if r.IntN(3) == 0 {
 		interval = fmt.Sprint(";INTERVAL=", 1+r.IntN(4))
@@ -265,7 +365,7 @@ func TestTheModelReadsRulesAsTheDocumentDoes(t *testing.T) {
 		start, err := time.Parse(time.DateOnly, c.start)
 		require.NoError(t, err)
 		var got []string
-		readRule(c.rule).dates(start, start.AddDate(9, 0, 0), func(d time.Time) bool {
+		seriestest.ReadRule(c.rule).Dates(start, start.AddDate(9, 0, 0), func(d time.Time) bool {
 			got = append(got, d.Format(time.DateOnly))
 			return len(got) < len(c.want)
 		})

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/reminders"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/text"
 	"nexus/pkg/verify"
 )
 
@@ -128,7 +129,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: noPause}), h.registry)
 	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock}
 	h.archive = archive.New(archiving)
-	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock})
+	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock, Fold: text.Fold})
 	reminding := reminders.Config{
 		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(), Observe: h.observed,
 	}

@@ -89,7 +89,7 @@ func attacks(task string) []attack {
 		{name: "two users", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": {"Bearer a", "Bearer b"}}, status: 401},
 		{name: "40 KB of headers", method: http.MethodGet, path: "/v1/me", header: http.Header{"X-Large": {strings.Repeat("x", 40<<10)}}, status: 400},
 		{name: "an endless key", method: post, path: tasks, body: []byte(`{"title":"t"}`), header: http.Header{"Idempotency-Key": {strings.Repeat("k", 256)}}, status: 400},
-		{name: "any version", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {"*"}}, status: 400},
+		{name: "any version, twice", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {"*, *"}}, status: 400},
 		{name: "no version", method: patch, path: one, body: []byte(`{"title":"x"}`), status: 428},
 		{name: "another version", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"7"`}}, status: 412},
 		{name: "a version beyond all numbers", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"99999999999999999999"`}}, status: 400},

@@ -22,6 +22,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 // surface is the query function's HTTP surface over a store, as it is deployed, without a connection before it.
@@ -33,8 +34,9 @@ func surface(store table.Store, registry *entity.Registry, now func() time.Time)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	return api.New(api.Config{
+		Document: api.Document,
 		Registry: registry, Part: api.OnlyQueries,
-		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: now}),
+		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: text.Fold}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, now, uuid.NewString),
