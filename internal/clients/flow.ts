@@ -171,6 +171,8 @@ async function refusals() {
   assert.equal(same.response.status, 304);
   const gone = await client.DELETE("/v1/tasks/{taskId}", { params: { path, header: { "If-Match": etag } } });
   assert.equal(gone.response.status, 204);
+  const left = await client.GET("/v1/tasks/{taskId}", { params: { path } });
+  assert.deepEqual([left.error?.type, left.error?.reason], ["/problems/gone", "deleted"]);
 }
 
 await series();

@@ -161,11 +161,17 @@ func (f *flow) refusals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	left, err := f.GetTaskWithResponse(ctx, id, &nexus.GetTaskParams{})
+	if err != nil {
+		return err
+	}
 	return errors.Join(
 		answered("a stale change", 412, stale.HTTPResponse, stale.Body, nil),
 		equal("the version now", 1, *stale.ApplicationproblemJSON412.CurrentVersion),
 		answered("what is not there", 404, missing.HTTPResponse, missing.Body, nil),
 		answered("what is known", 304, same.HTTPResponse, same.Body, nil),
 		answered("delete", 204, gone.HTTPResponse, gone.Body, nil),
+		answered("what was deleted", 410, left.HTTPResponse, left.Body, nil),
+		equal("why it left", nexus.ProblemReasonDeleted, *left.ApplicationproblemJSON410.Reason),
 	)
 }
