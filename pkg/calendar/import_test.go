@@ -165,8 +165,12 @@ func TestAnEventThatBecameASeriesElsewhereBecomesOneHereAndBack(t *testing.T) {
 		vevent("a", starts, daily, "SUMMARY:x"),
 		vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:x"))
 	b.imports(ann, single)
+	id := b.item(entity.Event(), "a", 0).Str("eventId")
 	b.Equal(2, b.imports(ann, repeated).Created)
 	b.Nil(b.item(entity.Event(), "a", 0))
+	gone, err := b.store.Get(t.Context(), entity.GoneKey(ann, id))
+	b.NoError(err)
+	b.Equal(int64(2), gone.Int("version"), "the version that the removal counts as")
 	master := b.item(entity.Master(), "a", 0)
 	b.Len(b.instances(master), 1)
 	b.Equal(2, b.imports(ann, repeated).Unchanged)

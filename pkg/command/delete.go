@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -99,9 +100,16 @@ func (r *removal) kept(c call) []step {
 	}}
 }
 
+// goneRow is what stays of an entity that is deleted at a version: its removal counts as the next.
+func goneRow(user, id string, version int64, now time.Time) entity.Item {
+	row := entity.GoneKey(user, id).Item()
+	row.SetTime(attrDeletedAt, now)
+	row[entity.AttrVersion] = entity.Int(version + 1)
+	return row
+}
+
 func (r *removal) gone(c call) step {
-	row := entity.GoneKey(c.user, r.ref.ID).Item()
-	row.SetTime(attrDeletedAt, c.now)
+	row := goneRow(c.user, r.ref.ID, r.version, c.now)
 	if r.became != "" {
 		row[attrBecameID] = entity.String(r.became)
 	}

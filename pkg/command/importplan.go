@@ -66,8 +66,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 				gone = ref.ID
 			}
 		}
-		row := entity.GoneKey(r.user, ref.ID).Item()
-		row.SetTime(attrDeletedAt, r.now)
+		row := goneRow(r.user, ref.ID, p.other.Int(entity.AttrVersion), r.now)
 		steps = []step{{action: table.Delete{Key: p.other.Key(), If: condition}}, {action: table.Put{Item: row}}}
 		steps = append(steps, dropKept(p.other)...)
 		for _, it := range p.instances[:min(len(p.instances), maxReplaced)] {

@@ -160,6 +160,7 @@ func TestDeletingIsForGood(t *testing.T) {
 	gone := b.row(entity.GoneKey(ann, id))
 	require.NotNil(t, gone)
 	require.False(t, gone.Has("ttl"))
+	require.EqualValues(t, 2, gone.Int("version"), "the version that the removal counts as")
 	_, err = b.do(remove, at(1))
 	requireNotFound(t, err, "")
 }
