@@ -23,7 +23,7 @@ func TestEverythingThatMayHappenHappens(t *testing.T) {
 		"task archived", "item expired", "item restored", "parked record taken up", "record given up taken up", "replay",
 		"repair", "damage mended", "contended", "outage", "reminder by a clock ahead", "held", "crash", "unknown outcome",
 		"panic", "refusal for good", "deadline", "answer lost", "storm", "throttled in a storm", "record that never comes back",
-		"two repairs", "row of a later release", "restless item", "crowd", "contribution that no row holds", "request sent twice at once",
+		"two repairs", "repair beside its item", "timer that is no task's", "row of a later release", "restless item", "crowd", "contribution that no row holds", "request sent twice at once",
 		"event TaskArchived", "event ItemExpired", "event ItemRestored", "archive event again", "derived rows distorted",
 		"damage mended beside others", "repair of everybody", "event that is none", "record that a filter should keep", "unreadable record", "unreadable call", "clock behind", "clock jumps",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",

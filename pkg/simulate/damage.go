@@ -48,12 +48,45 @@ func (h *history) damage(user string) {
 	case 5:
 		err = h.loseRow(s.timers)
 	}
+	h.damageDone(user, err)
+}
+
+// damageEnd puts a wrong end on one item, and has a repair work while its user goes on with it.
+func (h *history) damageEnd(user string) {
+	h.endAll()
+	s := h.known.shelves[user]
+	err := pick(h.luck, h.strayEnd, h.strayEnd, h.strayCold)(s)
+	if !errors.Is(err, errNothing) {
+		h.damageDone(user, err)
+	}
+}
+
+func (h *history) damageDone(user string, err error) {
 	if err != nil {
 		h.violate("I10", user, "damage", "%v", err)
 	}
 	h.tell("somebody damages what %s has", user)
 	h.hurt(user)
 	h.absorb(nil)
+	if len(h.workers) == 0 && h.struck.ID != "" && h.luck.one(2) {
+		h.mendBeside(bone{user, h.struck})
+	}
+	h.struck = entity.Ref{}
+}
+
+// maxMending bounds the turns of a repair while its user changes what it repairs.
+const maxMending = 120
+
+// mendBeside has a repair work while the user goes on with the item that was damaged.
+func (h *history) mendBeside(b bone) {
+	h.happened["repair beside its item"]++
+	w := h.repair(b.user)
+	for turn := 0; turn < maxMending && !w.ended && h.violation == nil; turn++ {
+		h.run(w, pick(h.luck, 1, 1, 2, 3))
+		if h.luck.one(5) {
+			h.run(h.send(h.requestAbout(b)), -1)
+		}
+	}
 }
 
 // hurt notes that something of a user's is wrong until a repair that begins after it has been through.

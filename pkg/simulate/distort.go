@@ -40,9 +40,7 @@ func (h *history) distort(s *shelf) error {
 	case 3:
 		return h.strayLinks(s)
 	case 4:
-		leaving := maps.Clone(s.items) // of the kinds that leave the table some time
-		maps.DeleteFunc(leaving, func(_ string, it entity.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
-		return h.overwrite(leaving, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+		return h.strayEnd(s)
 	case 5:
 		return h.strayRow(s)
 	case 6:
@@ -67,6 +65,13 @@ func (h *history) loseLedgers(s *shelf) error {
 	return nil
 }
 
+// strayEnd gives an end to an item of a kind that leaves the table some time.
+func (h *history) strayEnd(s *shelf) error {
+	leaving := maps.Clone(s.items)
+	maps.DeleteFunc(leaving, func(_ string, it entity.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
+	return h.overwrite(leaving, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+}
+
 // overwrite changes one of the rows.
 func (h *history) overwrite(rows map[string]entity.Item, set entity.Item) error {
 	if len(rows) == 0 {
@@ -74,6 +79,13 @@ func (h *history) overwrite(rows map[string]entity.Item, set entity.Item) error 
 	}
 	names := slices.Sorted(maps.Keys(rows))
 	row := rows[names[h.luck.IntN(len(names))]]
+	if typ := h.registry.Named(row.Str(entity.AttrType)); typ != nil && typ.HasCollection() {
+		sk, err := entity.ParseSortKey(row.Key().SK)
+		if err != nil {
+			return err
+		}
+		h.struck = sk.Ref()
+	}
 	_, err := h.store.Update(noContext, table.Update{Key: row.Key(), Set: set})
 	return err
 }
@@ -105,6 +117,11 @@ func (h *history) strayRow(s *shelf) error {
 		row[ledgerVersion], row[ledgerContribution] = entity.Int(1), entity.String("")
 		return h.store.Put(noContext, table.Put{Item: row})
 	}
+	return h.strayCold(s)
+}
+
+// strayCold puts a row that says that an item which is there has left.
+func (h *history) strayCold(s *shelf) error {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
 		if s.colds[id] != nil || it.Str(entity.AttrType) == entity.TypeInstance {
@@ -114,6 +131,7 @@ func (h *history) strayRow(s *shelf) error {
 		row[attrObject], row[entity.AttrVersion] = entity.String("archive/"+s.user+"/"+id+"/999.json"), entity.Int(999)
 		row["itemType"], row["itemId"] = it[entity.AttrType], entity.String(id)
 		row.SetTime(entity.AttrExpiresAt, h.now.AddDate(1, 0, 0))
+		h.struck = entity.Ref{Type: it.Str(entity.AttrType), ID: id}
 		return h.store.Put(noContext, table.Put{Item: row})
 	}
 	return errNothing

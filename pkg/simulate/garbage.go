@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -42,7 +43,7 @@ func (h *history) garble() {
 	for _, rec := range batch {
 		raw, users = append(raw, rec.payload()), append(users, userOf(rec.Key))
 	}
-	junk := h.junkOf(raw[0])
+	junk := h.junkOf(batch[0])
 	raw = append(raw, junk)
 	at := h.luck.IntN(len(raw))
 	raw[at], raw[len(raw)-1] = raw[len(raw)-1], raw[at]
@@ -91,14 +92,26 @@ func (h *history) unfiltered() {
 }
 
 // junkOf makes a record that cannot be read of one that can.
-func (h *history) junkOf(good json.RawMessage) json.RawMessage {
-	switch h.luck.IntN(3) {
+func (h *history) junkOf(good *record) json.RawMessage {
+	switch h.luck.IntN(5) {
+	case 3:
+		return h.endedTimer(good, entity.TimerKey(userOf(good.Key), "none", 1))
+	case 4:
+		return h.endedTimer(good, entity.TimerKey(userOf(good.Key), "task_"+h.luck.uuid(), 0))
 	case 0:
 		return json.RawMessage(`{"eventName":"MODIFY"}`)
 	case 1:
 		return json.RawMessage(`{"eventID":"1","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000001"}}`)
 	}
-	return bytes.Replace(good, []byte(`{"N":"`), []byte(`{"N":"x`), 1)
+	return bytes.Replace(good.payload(), []byte(`{"N":"`), []byte(`{"N":"x`), 1)
+}
+
+// endedTimer is the record of a timer that no task can have, and that TTL removed.
+func (h *history) endedTimer(like *record, key entity.Key) json.RawMessage {
+	h.happened["timer that is no task's"]++
+	gone := like.Record
+	gone.Name, gone.Expired, gone.Key, gone.Old, gone.New = change.Remove, true, key, key.Item(), nil
+	return change.AppendRecord(nil, gone)
 }
 
 // callGarbage calls the notifier with a payload that is not its own: it says so, and touches nothing.

@@ -58,6 +58,7 @@ type history struct {
 	asked    int        // requests made up
 	wanted   entity.Ref // what the next request is to be about; zero for anything
 
+	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	known       *known
 	copiedBy    map[string]*worker // who put an object last
 	operations  int64

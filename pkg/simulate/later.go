@@ -47,7 +47,14 @@ func (h *history) rollBack() {
 		h.happened["row of a later release"]++
 		h.tell("a later release wrote %s", key.SK)
 		h.later[key] = rows[key]
-		h.relabel(table.Update{Key: key, Set: entity.Item{rows[key]: entity.Int(laterForm)}, If: table.Exists()})
+		set := entity.Item{rows[key]: entity.Int(laterForm)}
+		switch s := h.known.shelves[userOf(key)]; key { // every release that writes a sum adds to its version
+		case s.meta.Key():
+			set[entity.AttrStatsVersion] = entity.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
+		case s.own.Key():
+			set[ownVersion] = entity.Int(s.own.Int(ownVersion) + 1)
+		}
+		h.relabel(table.Update{Key: key, Set: set, If: table.Exists()})
 	}
 }
 

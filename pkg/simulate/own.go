@@ -13,9 +13,10 @@ const ownName = "counts"
 
 // Attributes of the row that holds it.
 const (
-	ownTotal = "sum"
-	ownHold  = "sumHold"
-	ownLast  = "sumLast"
+	ownTotal   = "sum"
+	ownHold    = "sumHold"
+	ownVersion = "sumVersion"
+	ownLast    = "sumLast"
 )
 
 const (

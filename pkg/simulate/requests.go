@@ -62,6 +62,14 @@ func (h *history) send(r *request) *worker {
 	}, r.User)
 }
 
+// oftenTwice is in how many cases the request is sent a second time at once. A user who waits for an item to come back asks again.
+func (r *request) oftenTwice() int {
+	if strings.HasPrefix(r.name, "restore") {
+		return 2
+	}
+	return 12
+}
+
 // regret has a request whose outcome is unknown sent again some time, unless its user gives up.
 func (h *history) regret(r *request) {
 	h.happened["unknown outcome"]++

@@ -16,7 +16,7 @@ func (h *history) take() {
 	case n < 38:
 		r := h.newRequest()
 		h.begin(h.send(r))
-		if r.IdempotencyKey != "" && h.luck.misfortune(h) && h.luck.one(12) {
+		if r.IdempotencyKey != "" && h.luck.misfortune(h) && h.luck.one(r.oftenTwice()) {
 			h.happened["request sent twice at once"]++
 			h.begin(h.send(r))
 		}
@@ -59,7 +59,9 @@ func (h *history) take() {
 
 // goWrong is a step of what seldom happens.
 func (h *history) goWrong() {
-	switch n := h.luck.IntN(18); {
+	switch n := h.luck.IntN(20); {
+	case n >= 18 && h.luck.damaging:
+		h.damageEnd(h.users[h.luck.IntN(len(h.users))])
 	case n >= 16:
 		h.rollBack()
 	case n < 2:
