@@ -118,6 +118,7 @@ func problemOfSentinel(err error) *Problem {
 	}
 	for _, passing := range []error{
 		table.ErrThrottled, table.ErrUnavailable, table.ErrConflict, blob.ErrThrottled, blob.ErrUnavailable,
+		entity.ErrNewerForm, // until that release is back
 		context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, passing) {

@@ -177,11 +177,12 @@ func TestWhatFailsInsideIsLoggedAndNotTold(t *testing.T) {
 		status int
 		retry  string
 	}{
-		"throttled":   {table.ErrThrottled, 503, "1"},
-		"unavailable": {table.ErrUnavailable, 503, "1"},
-		"conflict":    {table.ErrConflict, 503, "1"},
-		"cancelled":   {context.DeadlineExceeded, 503, "1"},
-		"unexpected":  {errInside{}, 500, ""},
+		"throttled":     {table.ErrThrottled, 503, "1"},
+		"unavailable":   {table.ErrUnavailable, 503, "1"},
+		"later release": {entity.ErrNewerForm, 503, "1"},
+		"conflict":      {table.ErrConflict, 503, "1"},
+		"cancelled":     {context.DeadlineExceeded, 503, "1"},
+		"unexpected":    {errInside{}, 500, ""},
 	} {
 		b := setup(t)
 		b.failWith(func(memory.Call) error { return c.err })

@@ -82,6 +82,7 @@ func (h *history) regret(r *request) {
 func isPassing(err error) bool {
 	return slices.ContainsFunc([]error{
 		table.ErrUnavailable, table.ErrThrottled, table.ErrConflict, blob.ErrUnavailable, blob.ErrThrottled, context.Canceled,
+		entity.ErrNewerForm,
 	}, func(passing error) bool { return errors.Is(err, passing) })
 }
 
