@@ -23,10 +23,14 @@ func (o *operation) isList() bool {
 
 // answerList sends a list, or that it is the one which the client has. A strong tag names one encoding (RFC 9110 §8.8.3),
 // so the compressed text has a tag of its own.
-func (x *exchange) answerList(r *http.Request, content []byte) {
+func (x *exchange) answerList(r *http.Request, out answer) {
+	content, tagged := out.json(), out.tagged
+	if tagged == nil {
+		tagged = content
+	}
 	h := x.Header()
 	h.Add("Vary", "Accept-Encoding, Authorization")
-	digest := digestOf(x.user, content)
+	digest := digestOf(x.user, tagged)
 	plain, zipped := `"`+digest+`"`, `"`+digest+`-gzip"`
 	isZipped := len(content) >= minZipped && acceptsGzip(r.Header)
 	h.Set("ETag", plain)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestListsHaveTagsAndAreCompressed(t *testing.T) {
@@ -38,6 +39,11 @@ func TestListsHaveTagsAndAreCompressed(t *testing.T) {
 		b.want(304, get(path).with("If-None-Match", zipped))
 		b.want(304, get(path).with("If-None-Match", `"other", W/`+tag).with("Accept-Encoding", "gzip"))
 	}
+
+	stats := b.want(200, get("/v1/me/stats"))
+	b.advance(2 * time.Second)
+	b.want(304, get("/v1/me/stats").with("If-None-Match", stats.Header().Get("ETag"))) // asOf is another one by now
+	b.NotEqual(stats.text("asOf"), b.want(200, get("/v1/me/stats")).text("asOf"))
 
 	const board = "/v1/board"
 	before := b.want(200, get(board)).Header().Get("ETag")

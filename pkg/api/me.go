@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"nexus/pkg/command"
@@ -55,8 +56,9 @@ func meOperations(r *entity.Registry) []*operation {
 				out := totals.AppendMembers([]byte{'{'}, now.Totals)
 				out = strconv.AppendInt(append(out, `,"`+memberUpcoming+`":`...), int64(now.UpcomingEvents), 10)
 				out = strconv.AppendInt(append(out, `,"`+memberOverdue+`":`...), int64(now.OverdueTasks), 10)
-				out = appendText(append(out, `,"`+memberAsOf+`":`...), entity.FormatInstant(now.AsOf))
-				return answer{status: http.StatusOK, body: append(out, '}')}, nil
+				counted := slices.Clip(out) // the same counts have one tag, whenever they were taken
+				out = appendText(append(counted, `,"`+memberAsOf+`":`...), entity.FormatInstant(now.AsOf))
+				return answer{status: http.StatusOK, body: append(out, '}'), tagged: counted}, nil
 			},
 		},
 	}

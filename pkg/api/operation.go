@@ -117,6 +117,7 @@ type answer struct {
 	typ      *entity.Type
 	item     entity.Item
 	body     []byte // JSON, if the answer is no entity
+	tagged   []byte // what the entity tag of such an answer is a digest of; nil for the body
 	version  int64  // of the entity that such an answer is about; 0 for none
 	revID    string // of the revision that such an answer is, whole; "" for none
 	brief    []byte // what a batch tells of such an answer in place of its body; nil for the body

@@ -227,7 +227,7 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		return
 	}
 	if o.isList() {
-		x.answerList(r, out.json())
+		x.answerList(r, out)
 		return
 	}
 	if o.open {
