@@ -47,7 +47,7 @@ func (p *Platform) open(ctx context.Context) error {
 	}
 	p.onStop(p.backend.stop)
 	if p.bus, err = buslocal.New(buslocal.Config{Dir: p.inData("events")}); err != nil {
-		return err
+		return adviseOnEvents(err)
 	}
 	p.onStop(func(context.Context) error { return p.bus.Close() })
 	if p.options.DataDir == "" {
@@ -144,7 +144,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		}, in.blobs, p.clock.Now, p.log),
 	})
 	if err != nil {
-		return nil, err
+		return nil, adviseOnSchedules(err)
 	}
 	p.schedules.scheduler = p.scheduler
 	in.scheduler = toldScheduler{p.scheduler, p.hub, p.schedules.poke}

@@ -1,12 +1,15 @@
 package local_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -64,8 +67,14 @@ func TestDamageIsNoticedBeforeTheSystemServesAndSaysWhatToDo(t *testing.T) {
 	for i := range 200 {
 		s.task(fmt.Sprintf("%0200d", i))
 	}
+	s.reminder("scheduled", s.now().Add(24*time.Hour))
+	for range 3 {
+		s.reminder("rings", s.now().Add(time.Minute))
+	}
+	s.advance("2m")
 	s.settle()
 	s.stop()
+	scheduled := pendingSchedule(t, dir)
 	for name, c := range map[string]struct {
 		file    string
 		content func([]byte) []byte
@@ -85,7 +94,13 @@ func TestDamageIsNoticedBeforeTheSystemServesAndSaysWhatToDo(t *testing.T) {
 		},
 		"the clock": {"clock.json", func([]byte) []byte { return []byte("{") }, []string{"clock.json is damaged", "Remove the file"}},
 		"the list of sweeps": {
-			"engine/sweeps.ndjson", func([]byte) []byte { return []byte("{\n") }, []string{"sweeps.ndjson is damaged", "Remove the line"},
+			"engine/sweeps.ndjson", func([]byte) []byte { return []byte("{\n") }, []string{"sweeps.ndjson is damaged: line 1:", "Remove the line"},
+		},
+		"a schedule": {
+			scheduled, func(b []byte) []byte { return b[:len(b)/2] }, []string{".json is damaged", "Remove the file", "--repair"},
+		},
+		"an event between others": {
+			"events/events.ndjson", damageSecondLine, []string{"events.ndjson is damaged: line 2:", "Remove the line"},
 		},
 		"pages of the table": {
 			"engine/dynamodb.sqlite", func(b []byte) []byte {
@@ -126,4 +141,56 @@ func TestDamageIsNoticedBeforeTheSystemServesAndSaysWhatToDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// pendingSchedule is the file of a schedule that waits, below the data directory.
+func pendingSchedule(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "schedules", "*.json"))
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.Count(filepath.Base(file), ".") == 1 {
+			return filepath.Join("schedules", filepath.Base(file))
+		}
+	}
+	require.Fail(t, "no schedule waits", "%v", files)
+	return ""
+}
+
+func damageSecondLine(content []byte) []byte {
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	lines[1] = []byte("{\n")
+	return bytes.Join(lines, nil)
+}
+
+func TestWhatIsSaidAboutADamagedScheduleAndEventMendsThem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, _ := onDirectory(t, dir)
+	for range 3 {
+		s.reminder("rings", s.now().Add(time.Minute))
+	}
+	s.reminder("scheduled", s.now().Add(24*time.Hour))
+	s.advance("2m")
+	s.settle()
+	s.stop()
+	scheduled := filepath.Join(dir, pendingSchedule(t, dir))
+	require.NoError(t, os.WriteFile(scheduled, []byte("{"), 0o600))
+	events := filepath.Join(dir, "events", "events.ndjson")
+	content, err := os.ReadFile(events)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(events, damageSecondLine(content), 0o600))
+
+	require.NoError(t, os.Remove(scheduled))
+	require.NoError(t, os.WriteFile(events, bytes.Replace(damageSecondLine(content), []byte("\n{\n"), []byte("\n"), 1), 0o600))
+	s, _ = onDirectory(t, dir)
+	s.settle()
+	require.Len(t, s.items("/dev/events"), 2)
+	require.Empty(t, s.items("/dev/schedules?state=PENDING"))
+	s.verified(`{"repair":true}`)
+	require.Len(t, s.items("/dev/schedules?state=PENDING"), 1)
+	s.settle()
+	require.Len(t, s.items("/dev/events"), 2, "what rang does not ring again")
+	s.advance("24h")
+	require.Len(t, s.items("/dev/events"), 3)
 }

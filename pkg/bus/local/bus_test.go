@@ -117,7 +117,7 @@ func TestDamageBetweenEventsIsReported(t *testing.T) {
 	_, err = b.All()
 	require.ErrorContains(t, err, "damaged")
 	_, err = local.New(local.Config{Dir: dir})
-	require.ErrorContains(t, err, "events.ndjson is damaged between bytes")
+	require.ErrorContains(t, err, "events.ndjson is damaged: line ")
 }
 
 func TestTheTailIsBoundedOnDiskAndAllIsNot(t *testing.T) {

@@ -35,6 +35,20 @@ type line struct {
 	Detail json.RawMessage `json:"detail"`
 }
 
+// DamagedError says that a line between events is none.
+type DamagedError struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s is damaged: line %d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap returns what is wrong with the line.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // openLog opens or creates the file and visits the events in it.
 func openLog(dir string, visit func(bus.Event)) (*log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -78,7 +92,8 @@ func (l *log) recover(dir string, visit func(bus.Event)) error {
 func (l *log) scan(size int64, visit func(bus.Event)) (int64, error) {
 	lines := bufio.NewReader(io.NewSectionReader(l.file, 0, size))
 	var end, offset int64
-	for {
+	var broken *DamagedError // the first line behind the last event that is none
+	for number := 1; ; number++ {
 		text, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return end, nil // an unfinished line, or nothing
@@ -86,14 +101,16 @@ func (l *log) scan(size int64, visit func(bus.Event)) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		start := offset
 		offset += int64(len(text))
 		e, err := parse(text)
 		if err != nil {
+			if broken == nil {
+				broken = &DamagedError{l.file.Name(), number, err}
+			}
 			continue
 		}
-		if start != end {
-			return 0, fmt.Errorf("%s is damaged between bytes %d and %d", l.file.Name(), end, start)
+		if broken != nil {
+			return 0, broken
 		}
 		end = offset
 		visit(e)

@@ -59,7 +59,8 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	}()
 	fates = map[Removal]fate{}
 	whole := int64(0)
-	for reader := bufio.NewReader(file); ; {
+	reader := bufio.NewReader(file)
+	for number := 1; ; number++ {
 		line, errRead := reader.ReadBytes('\n')
 		if errors.Is(errRead, io.EOF) {
 			break
@@ -69,7 +70,7 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 		}
 		var entry journalLine
 		if err := json.Unmarshal(line, &entry); err != nil {
-			return nil, nil, Damaged(path, fmt.Errorf("line at byte %d: %w", whole, err),
+			return nil, nil, Damaged(path, fmt.Errorf("line %d: %w", number, err),
 				"Remove the line; nexus verify --repair then puts right what followed from an expiry that it told")
 		}
 		fates[entry.removal()] = entry.Fate

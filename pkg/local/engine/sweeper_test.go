@@ -245,5 +245,5 @@ func TestADamagedJournalIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sweeps.ndjson"), []byte("nonsense\n"), 0o600))
 	_, err := engine.NewSweeper(dir, nil, nil)
-	require.ErrorContains(t, err, "at byte 0")
+	require.ErrorContains(t, err, "line 1")
 }

@@ -63,14 +63,11 @@ func (d *disk) path(name string, at slot) string {
 	return filepath.Join(d.dir, hex.EncodeToString([]byte(name))+string(at))
 }
 
-// load reads a file of the directory.
-func (d *disk) load(file string) (*entry, error) {
-	text, err := os.ReadFile(filepath.Join(d.dir, file))
-	if err != nil {
-		return nil, err
-	}
+// parse returns the entry in a file of the directory.
+func (d *disk) parse(file string, text []byte) (*entry, error) {
 	var r record
-	if err := json.Unmarshal(text, &r); err != nil {
+	err := json.Unmarshal(text, &r)
+	if err != nil {
 		return nil, err
 	}
 	e := &entry{Entry: Entry{Schedule: schedule.Schedule{Name: r.Name, At: r.At.UTC(), Payload: []byte(r.Payload)}}}

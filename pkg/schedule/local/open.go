@@ -7,6 +7,17 @@ import (
 	"strings"
 )
 
+// DamagedError says that a schedule's file cannot be read as one.
+type DamagedError struct {
+	File string
+	Err  error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", e.File, e.Err) }
+
+// Unwrap returns what is wrong with the file.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 type opened struct {
 	disk    *disk
 	entries []*entry
@@ -34,9 +45,13 @@ func openDisk(dir string) (opened, error) {
 				return opened{}, err
 			}
 		case strings.HasSuffix(file.Name(), extension):
-			e, err := d.load(file.Name())
+			text, err := os.ReadFile(filepath.Join(dir, file.Name()))
 			if err != nil {
-				return opened{}, fmt.Errorf("read %s: %w", file.Name(), err)
+				return opened{}, err
+			}
+			e, err := d.parse(file.Name(), text)
+			if err != nil {
+				return opened{}, &DamagedError{filepath.Join(dir, file.Name()), err}
 			}
 			found = append(found, e)
 		}

@@ -1,0 +1,33 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/local/engine"
+	schedulelocal "nexus/pkg/schedule/local"
+)
+
+const (
+	removeEvent = "Remove the line and start again; GET /dev/events then lacks that event, and no consumer needs it"
+	remakeCall  = "Remove the file and start again; nexus verify --dev URL --repair then makes the schedule again"
+)
+
+// adviseOnEvents adds what to do to an error about a damaged log of the bus.
+func adviseOnEvents(err error) error {
+	var damaged *buslocal.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return engine.Damaged(damaged.File, fmt.Errorf("line %d: %w", damaged.Line, damaged.Err), removeEvent)
+}
+
+// adviseOnSchedules adds what to do to an error about a damaged schedule.
+func adviseOnSchedules(err error) error {
+	var damaged *schedulelocal.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return engine.Damaged(damaged.File, damaged.Err, remakeCall)
+}
