@@ -16,7 +16,7 @@ type devCommand struct {
 	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
 	Cors      []string `placeholder:"ORIGIN" help:"An origin whose pages may call the API from a browser, such as http://localhost:5173; repeatable. /dev/ answers none of them."`
 	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
-	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
+	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum}). Memory keeps nothing and takes no --data, --endpoint or --show-endpoint."`
 	Endpoint  string   `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
 	Show      bool     `name:"show-endpoint" help:"Let GET /dev/info tell the engine's address, for other tools. The engine answers every page of a browser that knows it."`
 	Ephemeral bool     `help:"Keep the data in a temporary directory, removed at the end."`
@@ -37,7 +37,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	}
 	fmt.Fprintf(out.messages, "nexus: the docs are at %s/docs\n", platform.URL())
 	if token := platform.Token(); token != "" {
-		fmt.Fprintf(out.messages, "nexus: other machines reach this system; the bearer token of user ann is ann.%s\n", token)
+		fmt.Fprintf(out.messages, "nexus: other machines reach this system; each bearer token is \"<user>.%s\" for any user, such as ann.%s\n", token, token)
 	} else {
 		fmt.Fprintln(out.messages, "nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
 	}

@@ -97,10 +97,11 @@ func run(ctx context.Context, args []string, out outputs) int {
 		return exitUsage
 	}
 	err = parsed.Run()
+	var usage *usageError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec), errors.Is(err, cost.ErrOptions), errors.Is(err, cost.ErrPrices):
+	case errors.As(err, &usage), errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec), errors.Is(err, cost.ErrOptions), errors.Is(err, cost.ErrPrices):
 		fmt.Fprintf(out.messages, "nexus: %v\n", err)
 		return exitUsage
 	}

@@ -44,10 +44,10 @@ func (*recordCommand) Help() string {
 // Run records. A file that was begun and could not be finished is removed.
 func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
 	if c.Dev == "" && c.StreamARN == "" {
-		return fmt.Errorf("%w: either --dev or --stream-arn is needed", local.ErrOptions)
+		return wrongUsage("either --dev or --stream-arn is needed")
 	}
 	if c.Dev != "" && (c.Follow || c.Endpoint != "") {
-		return fmt.Errorf("%w: --follow and --endpoint go with --stream-arn", local.ErrOptions)
+		return wrongUsage("--follow and --endpoint go with --stream-arn")
 	}
 	to := out.results
 	if c.Out != "" {
@@ -117,7 +117,7 @@ const recordsMedia = "application/x-ndjson"
 func ask(ctx context.Context, method, url string, content []byte) (body io.Reader, done func(), err error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(content))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: --dev: %w", local.ErrOptions, err)
+		return nil, nil, wrongUsage("--dev: %w", err)
 	}
 	request.Header.Set("Content-Type", recordsMedia)
 	transport := &http.Transport{}

@@ -20,7 +20,7 @@ import (
 func runningSystem(t *testing.T, store local.Store) string {
 	t.Helper()
 	p, err := local.Start(t.Context(), local.Options{
-		Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", ShowEndpoint: true,
+		Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", ShowEndpoint: store != local.Memory,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop(context.WithoutCancel(t.Context()))) })

@@ -64,7 +64,7 @@ func (c *replayCommand) Run(ctx context.Context, out outputs) error {
 		replayed, err = c.inMemory(ctx, out, records, until)
 	}
 	if errors.Is(err, replay.ErrConsumer) {
-		return fmt.Errorf("%w: --consumer: %w", local.ErrOptions, err)
+		return wrongUsage("--consumer: %w", err)
 	}
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *replayCommand) until() (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, c.Until)
 	if err != nil || c.Dev != "" {
-		return at, fmt.Errorf("%w: --until wants an instant such as 2026-03-02T09:00:00Z, and no --dev", local.ErrOptions)
+		return at, wrongUsage("--until wants an instant such as 2026-03-02T09:00:00Z, and no --dev")
 	}
 	return at.UTC(), nil
 }

@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"time"
-
-	"nexus/pkg/local"
 )
 
 // smokeCommand is nexus smoke.
@@ -31,7 +29,7 @@ func (*smokeCommand) Help() string {
 // Run plays the test and fails if one thing is not as it should be.
 func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 	if base, err := url.Parse(c.API); err != nil || base.Host == "" || base.Path != "" && base.Path != "/" {
-		return fmt.Errorf("%w: --api is not the address of an API: %q", local.ErrOptions, c.API)
+		return wrongUsage("--api is not the address of an API: %q", c.API)
 	}
 	token, err := out.bearer(c.API, "")
 	if err != nil {

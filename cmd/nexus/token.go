@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"net"
 	"net/url"
-
-	"nexus/pkg/local"
 )
 
 // tokenVariable is where a bearer token comes from. A command line is shown to everybody on the machine and kept in the
@@ -19,14 +16,12 @@ func (out outputs) bearer(address, user string) (string, error) {
 	if user != "" {
 		u, err := url.Parse(address)
 		if err != nil || !isThisMachine(u.Hostname()) {
-			return "", fmt.Errorf("%w: --user is for a local system, where a user's id is the token; set %s for %s",
-				local.ErrOptions, tokenVariable, address)
+			return "", wrongUsage("--user is for a local system, where a user's id is the token; set %s for %s", tokenVariable, address)
 		}
 	}
 	token := cmp.Or(user, out.getenv(tokenVariable))
 	if token == "" {
-		return "", fmt.Errorf("%w: no bearer token: set %s, or name a user of a local system with --user",
-			local.ErrOptions, tokenVariable)
+		return "", wrongUsage("no bearer token: set %s, or name a user of a local system with --user", tokenVariable)
 	}
 	return token, nil
 }

@@ -62,11 +62,11 @@ var errRemain = errors.New("differences remain")
 // Run verifies and prints.
 func (c *verifyCommand) Run(ctx context.Context, out outputs) error {
 	if c.Dev == "" && c.Endpoint == "" {
-		return fmt.Errorf("%w: either --dev or --endpoint is needed", local.ErrOptions)
+		return wrongUsage("either --dev or --endpoint is needed")
 	}
 	if c.User != "" {
 		if err := entity.CheckUserID(c.User); err != nil {
-			return fmt.Errorf("%w: --user: %w", local.ErrOptions, err)
+			return wrongUsage("--user: %w", err)
 		}
 	}
 	bar := newCounter(out.messages, "rows")
@@ -132,7 +132,7 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 		ScheduleGroup: c.Group, ScheduleTargetARN: c.Target, ScheduleRoleARN: c.Role, ScheduleDeadLetterARN: c.DeadLetter,
 	})
 	if err != nil {
-		return verify.Summary{}, fmt.Errorf("%w: %w", local.ErrOptions, err)
+		return verify.Summary{}, wrongUsage("%w", err)
 	}
 	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product(), slog.New(slog.NewTextHandler(out.messages, nil))
 	config := verify.Config{
@@ -158,7 +158,7 @@ func (c *verifyCommand) inProcess(ctx context.Context, _ outputs, bar *counter, 
 	url := strings.TrimSuffix(c.Dev, "/") + "/dev/verify"
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return sum, fmt.Errorf("%w: --dev: %w", local.ErrOptions, err)
+		return sum, wrongUsage("--dev: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	transport := &http.Transport{}

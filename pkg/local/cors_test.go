@@ -39,4 +39,6 @@ func TestAnOriginThatNoBrowserSendsIsRefusedAtTheStart(t *testing.T) {
 		require.ErrorIs(t, err, local.ErrOptions)
 		require.ErrorContains(t, err, "--cors")
 	}
+	_, err := local.Start(t.Context(), local.Options{Store: local.Memory, Origins: []string{"https://app.example.com/"}})
+	require.ErrorContains(t, err, `it ends with the path "/", and an origin has none`)
 }

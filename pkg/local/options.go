@@ -87,6 +87,8 @@ func (o Options) normal() (Options, error) {
 		return refuse("the memory store has no endpoint")
 	case o.Store == Memory && o.DataDir != "":
 		return refuse("the memory store keeps no data, so it has no data directory")
+	case o.Store == Memory && o.ShowEndpoint:
+		return refuse("the memory store has no engine, so there is no endpoint to show")
 	case o.Ephemeral && o.DataDir != "":
 		return refuse("an ephemeral platform keeps no data, so it has no data directory")
 	}

@@ -31,7 +31,7 @@ type system struct {
 // startSystem starts a platform that is stopped with the test.
 func startSystem(t *testing.T, options local.Options) *system {
 	t.Helper()
-	options.Addr, options.ShowEndpoint = "127.0.0.1:0", true
+	options.Addr, options.ShowEndpoint = "127.0.0.1:0", options.Store != local.Memory
 	p, err := local.Start(t.Context(), options)
 	require.NoError(t, err)
 	s := clientOf(t, p)
@@ -172,6 +172,7 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 		"no such store":                  {Store: "paper"},
 		"memory with a directory":        {Store: local.Memory, DataDir: "x"},
 		"memory with an endpoint":        {Store: local.Memory, Endpoint: "http://127.0.0.1:1"},
+		"memory with an engine to show":  {Store: local.Memory, ShowEndpoint: true},
 		"ephemeral with a directory":     {Ephemeral: true, DataDir: "x"},
 		"endpoint that is no base URL":   {Endpoint: "127.0.0.1:8000"},
 		"endpoint with a path of a page": {Endpoint: "http://127.0.0.1:8000/shell"},
