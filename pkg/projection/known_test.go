@@ -1,0 +1,97 @@
+package projection_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/table/memory"
+)
+
+// The hold of another repair has the version that this repair's next write would leave, and differs in its owner alone.
+func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 1)
+	first, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	h.now = h.now.Add(31 * time.Second)
+	_, err = h.consumer.Hold(t.Context(), "ann", "two")
+	require.NoError(t, err)
+	ref := entity.Note().Ref(h.notes[0])
+	row := entity.LedgerKey("ann", "stats", ref.ID).Item()
+	require.ErrorIs(t, first.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
+}
+
+// The record that completed the task was lost: what its successor starts from is all that tells of the completion.
+func TestAFactThatOnlyAnOldImageHasIsKept(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 0)
+	sum := projection.NewOwnSum("greatest", "c1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+		return projection.Amounts{Add: map[string]int64{"n": 1}, Max: map[string]string{"title": it.Str(entity.AttrTitle)}}
+	})
+	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
+	first := created("ann", entity.Note(), "note_1", entity.Item{entity.AttrTitle: entity.String("z")})
+	outcomes := consumer.Apply(t.Context(), []change.Change{edited(first)})
+	require.Equal(t, change.Done, outcomes[0].Verdict)
+	require.Equal(t, "z", h.row(entity.SumKey("ann", "greatest")).Map("sum").Str("title"))
+}
+
+// A record that is applied while a repair reads again must not be undone by it.
+func TestARepairReadsTheItemLast(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 0)
+	consumer := projection.NewConsumer(links.Projection(), h.store, func() time.Time { return h.now })
+	first := created("ann", entity.Note(), "note_1", noteWithLink())
+	next := edited(first)
+	next.New.SetLinks(nil)
+	require.NoError(t, h.store.Load(t.Context(), []entity.Item{first.New}))
+	consumer.Apply(t.Context(), []change.Change{first})
+	ledger := entity.LedgerKey("ann", links.Name, "note_1")
+	h.fault = func(c memory.Call) error {
+		if c.Op == "Get" && c.Stage == memory.Before && c.Keys[0] == ledger {
+			h.fault = nil
+			require.NoError(t, h.store.Load(t.Context(), []entity.Item{next.New}))
+			consumer.Apply(t.Context(), []change.Change{next})
+		}
+		return nil
+	}
+	// The evidence is older than the ledger row, so that everything is read again.
+	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: first.Ref, Item: first.New}))
+	require.Nil(t, h.fault, "the item changed while it was read")
+	row := h.row(ledger)
+	require.EqualValues(t, 2, row.Int("v"))
+	require.NotContains(t, row.Str("c"), "task_1", "the ledger says what the item has")
+}
+
+// The later record adds nothing to what the ledger said when it was read, and must take out again what the earlier one has added since.
+func TestAChangeThatAddsNothingSeesWhatAnotherHasAddedMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 0)
+	sum := projection.NewOwnSum("letters", "c1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+		title := it.Str(entity.AttrTitle)
+		return projection.Amounts{Add: map[string]int64{"n": int64(len(title))}, Open: title}
+	})
+	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
+	first := created("ann", entity.Note(), "note_1", entity.Item{entity.AttrTitle: entity.String("a")})
+	longer := edited(first)
+	last := edited(longer)
+	last.New[entity.AttrTitle] = entity.String("b")
+	consumer.Apply(t.Context(), []change.Change{first})
+	ledger := entity.LedgerKey("ann", "letters", "note_1")
+	h.fault = func(c memory.Call) error {
+		if c.Op == "BatchGet" && c.Stage == memory.After && slices.Contains(c.Keys, ledger) {
+			h.fault = nil
+			require.Equal(t, change.Done, consumer.Apply(t.Context(), []change.Change{longer})[0].Verdict)
+		}
+		return nil
+	}
+	require.Equal(t, change.Done, consumer.Apply(t.Context(), []change.Change{last})[0].Verdict)
+	require.Nil(t, h.fault, "another record was applied behind the read")
+	require.EqualValues(t, 1, h.row(entity.SumKey("ann", "letters")).Map("sum").Int("n"))
+}
