@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// attempt is a request of a template with some of its places taken: by the owner's values, or by those that never were.
+// attempt is a request of a template with some of its places taken: by the owner's values, or by those that
+// never were.
 type attempt struct {
 	of     template
 	taken  map[int]pair
@@ -24,7 +25,8 @@ func (a attempt) String() string {
 
 // idKinds are the kinds whose values are tried in each other's places.
 var idKinds = []string{
-	"event", "series", "occurrence", "task", "reminder", "note", "cold", "driver", "milestone", "action", "block", "rev", "planRev",
+	"event", "series", "occurrence", "task", "reminder", "note", "cold", "driver", "milestone", "action", "block",
+	"rev", "planRev",
 }
 
 // mangled are ids that try to be a key, a path, or the id beside.
@@ -38,13 +40,14 @@ func mangled(p pair) []pair {
 		strings.ToUpper,
 		func(id string) string { return id[:len(id)-1] },
 	} {
-		out = append(out, pair{change(p.hers), strings.ReplaceAll(change(p.never), owner, ghost(owner))})
+		never := strings.ReplaceAll(change(p.never), owner, ghost(owner))
+		out = append(out, pair{change(p.hers), never})
 	}
 	return out
 }
 
-// candidates are the values that a place of the kind is tried with; the first place of a kind in an operation also gets
-// mangled values and those of other kinds.
+// candidates are the values that a place of the kind is tried with; the first place of a kind in an operation
+// also gets mangled values and those of other kinds.
 func (all *everything) candidates(kind string, first bool) []pair {
 	out := slices.Clone(all.values[kind])
 	if !first {
@@ -63,8 +66,8 @@ func (all *everything) candidates(kind string, first bool) []pair {
 	return out
 }
 
-// attempts are those on the places of a template: each place with each value, and all places at once. Tried are the kinds
-// that the operation had places of before.
+// attempts are those on the places of a template: each place with each value, and all places at once. Tried are
+// the kinds that the operation had places of before.
 func (all *everything) attempts(t template, tried map[string]bool) []attempt {
 	kinds := t.kinds()
 	if len(kinds) == 0 {
@@ -162,15 +165,21 @@ func (v *visitor) own(kind string) string {
 		return v.address
 	}
 	return map[string]string{
-		"event": strangersID("evt_", 2), "series": strangersID("mst_", 5), "task": strangersID("task_", 3), "reminder": strangersID("rem_", 4),
-		"note": strangersID("note_", 1), "cold": strangersID("rem_", 6), "driver": strangersID("drv_", 20), "milestone": strangersID("mil_", 21),
-		"action": strangersID("act_", 22), "block": strangersID("blk_", 23), "day": stranger, "date": "20260310", "text": "own", "key": "own-key",
-		"eventTarget": strangersID("evt_", 12), "seriesTarget": strangersID("mst_", 15), "taskTarget": strangersID("task_", 13),
+		"event": strangersID("evt_", 2), "series": strangersID("mst_", 5), "task": strangersID("task_", 3),
+		"reminder": strangersID("rem_", 4),
+		"note":     strangersID("note_", 1), "cold": strangersID("rem_", 6), "driver": strangersID("drv_", 20),
+		"milestone": strangersID("mil_", 21),
+		"action":    strangersID("act_", 22), "block": strangersID("blk_", 23), "day": stranger, "date": "20260310",
+		"text": "own", "key": "own-key",
+		"eventTarget": strangersID("evt_", 12), "seriesTarget": strangersID("mst_", 15),
+		"taskTarget":     strangersID("task_", 13),
 		"reminderTarget": strangersID("rem_", 14), "noteTarget": strangersID("note_", 11),
 		"occurrenceTarget": "inst_20260308_" + strings.TrimPrefix(strangersID("mst_", 5), "mst_"),
-		"occurrence":       "inst_20260308_" + strings.TrimPrefix(strangersID("mst_", 5), "mst_"), "uid": "own@example.com", "etag": `"own"`, "cursor": "own",
+		"occurrence":       "inst_20260308_" + strings.TrimPrefix(strangersID("mst_", 5), "mst_"),
+		"uid":              "own@example.com", "etag": `"own"`, "cursor": "own",
 		"newEvent": strangersID("evt_", 102), "newSeries": strangersID("mst_", 105), "newTask": strangersID("task_", 103),
-		"newReminder": strangersID("rem_", 104), "newNote": strangersID("note_", 101), "newAction": strangersID("act_", 122),
+		"newReminder": strangersID("rem_", 104), "newNote": strangersID("note_", 101),
+		"newAction": strangersID("act_", 122),
 	}[kind]
 }
 

@@ -78,8 +78,8 @@ func turned(value string, from, to int) pair {
 	return pair{value, value[:from] + string(middle) + value[to:]}
 }
 
-// notQuite is her calendar's address with another secret, and with it the address of a user who never was. The address
-// itself is the permission to read, so a stranger who has it is none.
+// notQuite is her calendar's address with another secret, and with it the address of a user who never was. The
+// address itself is the permission to read, so a stranger who has it is none.
 func notQuite(address string) pair {
 	dot := strings.IndexByte(address, '.')
 	wrong := turned(address, dot+1, len(strings.TrimSuffix(address, ".ics"))).never
@@ -119,10 +119,11 @@ func treeOf(id func(string, int) string, text string) object {
 func planOf(id func(string, int) string, day, text string) object {
 	return object{
 		"reason": "morning_plan", "message": text,
-		"todos": []object{{"actionId": id("act_", 22), "classification": "important", "estimatedPomodoros": 2, "notes": text}},
+		"todos": []object{{"actionId": id("act_", 22), "classification": "important", "estimatedPomodoros": 2,
+			"notes": text}},
 		"blocks": []object{{
-			"blockId": id("blk_", 23), "blockType": "POMODORO", "startTimeIso": day + "T09:00:00Z", "endTimeIso": day + "T09:25:00Z",
-			"actionId": id("act_", 22), "pomodoroIndex": 1,
+			"blockId": id("blk_", 23), "blockType": "POMODORO", "actionId": id("act_", 22), "pomodoroIndex": 1,
+			"startTimeIso": day + "T09:00:00Z", "endTimeIso": day + "T09:25:00Z",
 		}},
 	}
 }
@@ -138,13 +139,16 @@ func thingsOf(id func(string, int) string, text string) []object {
 	return []object{
 		made(1, "CreateNote", "noteId", object{"body": text + " body", "tags": tags}),
 		made(2, "CreateEvent", "eventId", object{
-			"startUtc": "2026-03-12T09:00:00Z", "endUtc": "2026-03-12T10:00:00Z", "startTzid": "UTC", "location": text, "tags": tags,
+			"startUtc": "2026-03-12T09:00:00Z", "endUtc": "2026-03-12T10:00:00Z", "startTzid": "UTC", "location": text,
+			"tags":            tags,
 			"reminderMinutes": []int{10}, "links": note,
 		}),
-		made(3, "CreateTask", "taskId", object{"dueUtc": "2026-03-13T09:00:00Z", "dueTzid": "UTC", "description": text, "tags": tags, "links": note}),
+		made(3, "CreateTask", "taskId", object{"dueUtc": "2026-03-13T09:00:00Z", "dueTzid": "UTC", "description": text,
+			"tags": tags, "links": note}),
 		made(4, "CreateReminder", "reminderId", object{"triggerUtc": "2026-03-14T09:00:00Z", "tzid": "UTC", "links": note}),
 		made(5, "CreateSeries", "masterId", object{
-			"startUtc": "2026-03-05T09:00:00Z", "endUtc": "2026-03-05T09:30:00Z", "startTzid": "UTC", "rrule": "FREQ=DAILY", "description": text, "tags": tags,
+			"startUtc": "2026-03-05T09:00:00Z", "endUtc": "2026-03-05T09:30:00Z", "startTzid": "UTC", "rrule": "FREQ=DAILY",
+			"description": text, "tags": tags,
 		}),
 		{"id": "made-occurrence", "type": "PutInstance", "expectedVersion": 1, "data": object{
 			"masterId": id("mst_", 5), "date": "20260308", "title": text + " occurrence",
@@ -154,7 +158,8 @@ func thingsOf(id func(string, int) string, text string) []object {
 		made(12, "CreateEvent", "eventId", object{"startUtc": "2026-03-12T09:00:00Z", "startTzid": "UTC"}),
 		made(13, "CreateTask", "taskId", object{}),
 		made(14, "CreateReminder", "reminderId", object{"triggerUtc": "2026-03-14T09:00:00Z", "tzid": "UTC"}),
-		made(15, "CreateSeries", "masterId", object{"startUtc": "2026-03-05T09:00:00Z", "startTzid": "UTC", "rrule": "FREQ=DAILY"}),
+		made(15, "CreateSeries", "masterId", object{"startUtc": "2026-03-05T09:00:00Z", "startTzid": "UTC",
+			"rrule": "FREQ=DAILY"}),
 		{"id": "made-done", "type": "CompleteReminder", "data": object{"reminderId": id("rem_", 6)}},
 	}
 }
@@ -163,7 +168,8 @@ var prefixOf = map[string]string{
 	"noteId": "note_", "eventId": "evt_", "taskId": "task_", "reminderId": "rem_", "masterId": "mst_",
 }
 
-// everything is what the owner has, by kind of place, and the parts of it that no answer to another user may hold.
+// everything is what the owner has, by kind of place, and the parts of it that no answer to another user may
+// hold.
 type everything struct {
 	values map[string][]pair
 	marks  []string
@@ -191,27 +197,33 @@ func (s *system) commands(list []object) {
 
 func number64(v any) float64 { f, _ := v.(float64); return f }
 
-// own gives the owner everything, in more than one page of each list. Her cold copy is there once a day has passed.
+// own gives the owner everything, in more than one page of each list. Her cold copy is there once a day has
+// passed.
 func own(s *system) *everything {
 	s.t.Helper()
 	her := s.as(owner)
 	rev, planRev, address := her.inhabit(ownersID, ownersDay, "Sesame")
-	her.must("POST", "/v1/notes", object{"title": "Sesame under a key", "noteId": ownersID("note_", 30)}, "Idempotency-Key", ownersKey)
+	her.must("POST", "/v1/notes", object{"title": "Sesame under a key", "noteId": ownersID("note_", 30)},
+		"Idempotency-Key", ownersKey)
 	her.must("PATCH", "/v1/me", object{"defaultTzid": "Pacific/Chatham"}, "If-Match", `"0"`)
 	var more []object
 	for n := range 2 {
 		more = append(more,
 			object{"id": fmt.Sprint("e", n), "type": "CreateEvent", "data": object{
-				"eventId": ownersID("evt_", 40+n), "title": "Sesame long", "startUtc": "2026-03-12T09:00:00Z", "endUtc": "2026-03-16T09:00:00Z", "startTzid": "UTC",
+				"eventId": ownersID("evt_", 40+n), "title": "Sesame long", "startUtc": "2026-03-12T09:00:00Z",
+				"endUtc": "2026-03-16T09:00:00Z", "startTzid": "UTC",
 			}},
 			object{"id": fmt.Sprint("t", n), "type": "CreateTask", "data": object{
-				"taskId": ownersID("task_", 40+n), "title": "Sesame task", "links": []object{{"targetType": "NOTE", "targetId": ownersID("note_", 1)}},
+				"taskId": ownersID("task_", 40+n), "title": "Sesame task", "links": []object{{"targetType": "NOTE",
+					"targetId": ownersID("note_", 1)}},
 			}},
 			object{"id": fmt.Sprint("s", n), "type": "CreateSeries", "data": object{
-				"masterId": ownersID("mst_", 40+n), "title": "Sesame series", "startUtc": "2026-03-02T09:00:00Z", "startTzid": "UTC", "rrule": "FREQ=WEEKLY",
+				"masterId": ownersID("mst_", 40+n), "title": "Sesame series", "startUtc": "2026-03-02T09:00:00Z",
+				"startTzid": "UTC", "rrule": "FREQ=WEEKLY",
 			}},
 			object{"id": fmt.Sprint("r", n), "type": "CreateReminder", "data": object{
-				"reminderId": ownersID("rem_", 40+n), "title": "Sesame again", "triggerUtc": "2026-03-14T09:00:00Z", "tzid": "UTC", "rrule": "FREQ=DAILY",
+				"reminderId": ownersID("rem_", 40+n), "title": "Sesame again", "triggerUtc": "2026-03-14T09:00:00Z",
+				"tzid": "UTC", "rrule": "FREQ=DAILY",
 			}},
 			object{"id": fmt.Sprint("d", n), "type": "CreateReminder", "data": object{
 				"reminderId": ownersID("rem_", 50+n), "title": "Sesame gone", "triggerUtc": "2026-03-01T00:00:00Z", "tzid": "UTC",
@@ -224,8 +236,10 @@ func own(s *system) *everything {
 		"parentRevId": rev, "message": "Sesame", "source": "daily_update",
 		"operations": []object{{"op": "update", "nodeId": ownersID("act_", 22), "notes": "Sesame twice"}},
 	})
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL()+"/v1/calendar/import", strings.NewReader(
-		strings.ReplaceAll(strings.ReplaceAll(bodies["importCalendar"][0], "{{uid}}", ownersUID), "SUMMARY:x", "SUMMARY:Sesame imported")))
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL()+"/v1/calendar/import",
+		strings.NewReader(
+			strings.ReplaceAll(strings.ReplaceAll(bodies["importCalendar"][0], "{{uid}}", ownersUID), "SUMMARY:x",
+				"SUMMARY:Sesame imported")))
 	require.NoError(s.t, err)
 	request.Header = http.Header{"Authorization": {"Bearer " + owner}, "Content-Type": {"text/calendar"}}
 	response, err := s.client.Do(request)
@@ -234,25 +248,26 @@ func own(s *system) *everything {
 	require.Less(s.t, response.StatusCode, 300)
 	s.settle()
 	all := &everything{secret: strings.Split(address, ".")[1], tails: map[string]bool{}, values: map[string][]pair{
-		"event":      paired(ownersID("evt_", 2), ownersID("evt_", 40)),
-		"series":     paired(ownersID("mst_", 5)),
-		"occurrence": paired("inst_20260308_"+strings.TrimPrefix(ownersID("mst_", 5), "mst_"), "inst_20260309_"+strings.TrimPrefix(ownersID("mst_", 5), "mst_")),
-		"task":       paired(ownersID("task_", 3)),
-		"reminder":   paired(ownersID("rem_", 4), ownersID("rem_", 40)),
-		"note":       paired(ownersID("note_", 1)),
-		"cold":       paired(ownersID("rem_", 6), ownersID("rem_", 50), ownersID("task_", 3)),
-		"driver":     paired(ownersID("drv_", 20)),
-		"milestone":  paired(ownersID("mil_", 21), ownersID("act_", 22)),
-		"action":     paired(ownersID("act_", 22)),
-		"block":      paired(ownersID("blk_", 23)),
-		"rev":        paired(rev),
-		"planRev":    paired(planRev),
-		"date":       {{"20260308", "20260308"}}, // of her exception; a date alone is nobody's
-		"day":        {{ownersDay, "2026-04-02"}},
-		"address":    {notQuite(address)},
-		"text":       paired("Sesame", "sesame", "sesa"),
-		"key":        paired(ownersKey),
-		"uid":        paired(ownersUID),
+		"event":  paired(ownersID("evt_", 2), ownersID("evt_", 40)),
+		"series": paired(ownersID("mst_", 5)),
+		"occurrence": paired("inst_20260308_"+strings.TrimPrefix(ownersID("mst_", 5), "mst_"),
+			"inst_20260309_"+strings.TrimPrefix(ownersID("mst_", 5), "mst_")),
+		"task":      paired(ownersID("task_", 3)),
+		"reminder":  paired(ownersID("rem_", 4), ownersID("rem_", 40)),
+		"note":      paired(ownersID("note_", 1)),
+		"cold":      paired(ownersID("rem_", 6), ownersID("rem_", 50), ownersID("task_", 3)),
+		"driver":    paired(ownersID("drv_", 20)),
+		"milestone": paired(ownersID("mil_", 21), ownersID("act_", 22)),
+		"action":    paired(ownersID("act_", 22)),
+		"block":     paired(ownersID("blk_", 23)),
+		"rev":       paired(rev),
+		"planRev":   paired(planRev),
+		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone is nobody's
+		"day":       {{ownersDay, "2026-04-02"}},
+		"address":   {notQuite(address)},
+		"text":      paired("Sesame", "sesame", "sesa"),
+		"key":       paired(ownersKey),
+		"uid":       paired(ownersUID),
 	}}
 	for name, kind := range newKinds {
 		all.values[kind] = all.values[pathKinds[name]]
@@ -268,9 +283,11 @@ func own(s *system) *everything {
 // handedOut adds what the system gives the owner to keep: cursors and tags; and says what marks her.
 func (all *everything) handedOut(her *system) {
 	for _, path := range []string{
-		"/v1/tasks?limit=1", "/v1/tasks?status=BACKLOG&limit=1", "/v1/events?limit=1", "/v1/series?limit=1", "/v1/reminders?limit=1", "/v1/notes?limit=1",
+		"/v1/tasks?limit=1", "/v1/tasks?status=BACKLOG&limit=1", "/v1/events?limit=1", "/v1/series?limit=1",
+		"/v1/reminders?limit=1", "/v1/notes?limit=1",
 		"/v1/notes?state=recent&limit=1", "/v1/tasks?q=sesa&limit=1", "/v1/archive?limit=1", "/v1/values/revisions?limit=1",
-		"/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1", "/v1/notes/" + ownersID("note_", 1) + "/backlinks?limit=1",
+		"/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1",
+		"/v1/notes/" + ownersID("note_", 1) + "/backlinks?limit=1",
 	} {
 		cursor, ok := her.must("GET", path, nil)["nextCursor"].(string)
 		require.True(her.t, ok, "one page of %s is all", path)

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A template is a request of an operation. A place in it is "{{kind}}": there a stranger's own value of the kind makes the
-// request one that succeeds, and a value of the owner's makes it an attempt.
+// A template is a request of an operation. A place in it is "{{kind}}": there a stranger's own value of the
+// kind makes the request one that succeeds, and a value of the owner's makes it an attempt.
 type template struct {
 	operation, method string
 	path              string            // as the document has it
@@ -33,13 +33,16 @@ func (t template) String() string {
 	return fmt.Sprint(t.operation, " ", t.values, t.query, t.body, t.header)
 }
 
-// pathKinds are the kinds of places that path values are, by name, and where a name means several things by group and name.
+// pathKinds are the kinds of places that path values are, by name, and where a name means several things by
+// group and name.
 var pathKinds = map[string]string{
 	"eventId": "event", "masterId": "series", "taskId": "task", "reminderId": "reminder", "noteId": "note", "id": "cold",
-	"nodeId": "milestone", "address": "address", "series/date": "date", "plans/date": "day", "values/revId": "rev", "plans/revId": "planRev",
+	"nodeId": "milestone", "address": "address", "series/date": "date", "plans/date": "day", "values/revId": "rev",
+	"plans/revId": "planRev",
 }
 
-// targetKinds are the kinds of what a link may lead to, by type. A stranger's own is not what the request is about.
+// targetKinds are the kinds of what a link may lead to, by type. A stranger's own is not what the request is
+// about.
 var targetKinds = map[string]string{
 	"EVENT": "eventTarget", "MASTER": "seriesTarget", "INSTANCE": "occurrenceTarget", "TASK": "taskTarget",
 	"REMINDER": "reminderTarget", "NOTE": "noteTarget",
@@ -50,19 +53,23 @@ var queries = map[string][]string{
 	"cursor": {"{{cursor}}"}, "tag": {"{{text}}"}, "tags": {"{{text}}"}, "q": {"{{text}}"},
 	"values/from": {"{{rev}}"}, "values/to": {"{{rev}}"}, "plans/from": {"{{planRev}}"}, "plans/to": {"{{planRev}}"},
 	"agenda/from": {"2026-03-01T00:00:00Z"}, "agenda/to": {"2026-04-01T00:00:00Z"},
-	"limit": {"100"}, "overdue": {"true"}, "part": {"1"}, "priority": {"3"}, "at": {"2026-03-02T12:00:00Z"}, "tz": {"Asia/Tokyo"},
+	"limit": {"100"}, "overdue": {"true"}, "part": {"1"}, "priority": {"3"}, "at": {"2026-03-02T12:00:00Z"},
+	"tz":    {"Asia/Tokyo"},
 	"state": {"recent"}, "status": {"BACKLOG"}, "types": {"TASK"},
 }
 
 // newKinds are members that name what a create makes.
 var newKinds = map[string]string{
-	"eventId": "newEvent", "masterId": "newSeries", "taskId": "newTask", "reminderId": "newReminder", "noteId": "newNote",
+	"eventId": "newEvent", "masterId": "newSeries", "taskId": "newTask", "reminderId": "newReminder",
+	"noteId": "newNote",
 }
 
-// bodies stand in the place of the document's example, where that does not succeed or does not have every reference.
+// bodies stand in the place of the document's example, where that does not succeed or does not have every
+// reference.
 var bodies = map[string][]string{
 	"createSeries": {
-		`{"title":"x","startUtc":"2026-03-02T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","links":[{"targetType":"NOTE","targetId":"{{noteTarget}}"}]}`,
+		`{"title":"x","startUtc":"2026-03-02T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY",
+			"links":[{"targetType":"NOTE","targetId":"{{noteTarget}}"}]}`,
 		`{"masterId":"{{newSeries}}","title":"x","startUtc":"2026-03-02T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`,
 		`{"fromEventId":"{{event}}","rrule":"FREQ=DAILY"}`,
 	},
@@ -77,22 +84,30 @@ var bodies = map[string][]string{
 		edit(`{"op":"create","nodeType":"ACTION","nodeId":"{{newAction}}","title":"x","parentId":"{{milestone}}"}`),
 		edit(`{"op":"move","nodeId":"{{action}}","fromId":"{{milestone}}","parentId":"{{driver}}"}`),
 		edit(`{"op":"reorder","nodeId":"{{milestone}}","order":["{{action}}"]}`),
-		edit(`{"op":"complete","nodeId":"{{action}}"}`), edit(`{"op":"archive","nodeId":"{{action}}"}`), edit(`{"op":"delete","nodeId":"{{action}}"}`),
-		`{"parentRevId":"{{rev}}","message":"m","source":"daily_update","nodes":[{"nodeId":"{{driver}}","nodeType":"DRIVER","title":"x"},
-			{"nodeId":"{{milestone}}","nodeType":"MILESTONE","title":"x"},{"nodeId":"{{action}}","nodeType":"ACTION","title":"x",
+		edit(`{"op":"complete","nodeId":"{{action}}"}`),
+		edit(`{"op":"archive","nodeId":"{{action}}"}`),
+		edit(`{"op":"delete","nodeId":"{{action}}"}`),
+		`{"parentRevId":"{{rev}}","message":"m","source":"daily_update","nodes":[{"nodeId":"{{driver}}",
+		"nodeType":"DRIVER","title":"x"},
+			{"nodeId":"{{milestone}}","nodeType":"MILESTONE","title":"x"},{"nodeId":"{{action}}","nodeType":"ACTION",
+			"title":"x",
 			"driverId":"{{driver}}","parentMilestoneId":"{{milestone}}","rootDriverId":"{{driver}}"}],"edges":[
-			{"parentNodeId":"{{driver}}","order":1,"childNodeId":"{{milestone}}"},{"parentNodeId":"{{milestone}}","order":1,"childNodeId":"{{action}}"}]}`,
+			{"parentNodeId":"{{driver}}","order":1,"childNodeId":"{{milestone}}"},{"parentNodeId":"{{milestone}}","order":1,
+			"childNodeId":"{{action}}"}]}`,
 	},
 	"rollbackValues": {`{"parentRevId":"{{rev}}","revId":"{{rev}}"}`},
 	"commitPlan": {
-		`{"parentRevId":"{{planRev}}","reason":"midday_replan","todos":[{"actionId":"{{action}}","classification":"urgent"}],"blocks":[]}`,
-		`{"parentRevId":"{{planRev}}","reason":"midday_replan","todos":[{"actionId":"{{action}}","classification":"urgent","estimatedPomodoros":1}],"blocks":[
+		`{"parentRevId":"{{planRev}}","reason":"midday_replan","todos":[{"actionId":"{{action}}",
+		"classification":"urgent"}],"blocks":[]}`,
+		`{"parentRevId":"{{planRev}}","reason":"midday_replan","todos":[{"actionId":"{{action}}",
+		"classification":"urgent","estimatedPomodoros":1}],"blocks":[
 			{"blockId":"{{block}}","blockType":"POMODORO","actionId":"{{action}}","pomodoroIndex":1,
 			"startTimeIso":"2026-03-03T09:00:00Z","endTimeIso":"2026-03-03T09:25:00Z"}]}`,
 	},
 	"rollbackPlan": {`{"parentRevId":"{{planRev}}","revId":"{{planRev}}"}`},
 	"completePlan": {`{"actionId":"{{action}}"}`},
-	"importCalendar": {"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nBEGIN:VEVENT\r\nUID:{{uid}}\r\nDTSTAMP:20260301T120000Z\r\n" +
+	"importCalendar": {"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nBEGIN:VEVENT\r\nUID:{{uid}}\r\n" +
+		"DTSTAMP:20260301T120000Z\r\n" +
 		"DTSTART:20260310T090000Z\r\nSUMMARY:x\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"},
 	"runCommands": {`{"commands":[{"id":"{{key}}","type":"CreateNote","data":{"title":"x"}}]}`},
 	"updateMe":    {`{"defaultTzid":"Asia/Tokyo"}`},
@@ -102,8 +117,8 @@ func edit(operation string) string {
 	return `{"parentRevId":"{{rev}}","message":"m","source":"daily_update","operations":[` + operation + `]}`
 }
 
-// templates are all requests that are made of the document. An operation, a parameter or a member that holds a reference and
-// that no template has fails the test.
+// templates are all requests that are made of the document. An operation, a parameter or a member that holds a
+// reference and that no template has fails the test.
 func templates(t *testing.T, text []byte) map[string][]template {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(text)
@@ -112,7 +127,8 @@ func templates(t *testing.T, text []byte) map[string][]template {
 	out := map[string][]template{}
 	for path, item := range doc.Paths.Map() {
 		for method, o := range item.Operations() {
-			first := template{operation: o.OperationID, method: method, path: path, values: map[string]string{}, header: map[string]string{}}
+			first := template{operation: o.OperationID, method: method, path: path, values: map[string]string{},
+				header: map[string]string{}}
 			name := strings.ToUpper(o.OperationID[:1]) + o.OperationID[1:]
 			if _, ok := commands[name]; ok {
 				first.command = name
@@ -372,6 +388,7 @@ func (f filled) asCommand(t testing.TB, id string, of template) object {
 
 func methodsBeside(method string) []string {
 	return slices.DeleteFunc([]string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace,
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodTrace,
 	}, func(m string) bool { return m == method })
 }
