@@ -78,12 +78,13 @@ func turned(value string, from, to int) pair {
 	return pair{value, value[:from] + string(middle) + value[to:]}
 }
 
-// notQuite is her calendar's address with another secret, and with it the address of a user who never was. The
-// address itself is the permission to read, so a stranger who has it is none.
-func notQuite(address string) pair {
+// notQuite are her calendar's address with another secret, and her secret under another user's name. The address itself is
+// the permission to read, so it is no attempt.
+func notQuite(address string) []pair {
 	dot := strings.IndexByte(address, '.')
 	wrong := turned(address, dot+1, len(strings.TrimSuffix(address, ".ics"))).never
-	return pair{wrong, base64.RawURLEncoding.EncodeToString([]byte(ghost(owner))) + wrong[dot:]}
+	other := base64.RawURLEncoding.EncodeToString([]byte(ghost(owner)))
+	return []pair{{wrong, other + wrong[dot:]}, {other + address[dot:], other + wrong[dot:]}}
 }
 
 // tagOf is the ETag of a read.
@@ -264,7 +265,7 @@ func own(s *system) *everything {
 		"planRev":   paired(planRev),
 		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone is nobody's
 		"day":       {{ownersDay, "2026-04-02"}},
-		"address":   {notQuite(address)},
+		"address":   notQuite(address),
 		"text":      paired("Sesame", "sesame", "sesa"),
 		"key":       paired(ownersKey),
 		"uid":       paired(ownersUID),
