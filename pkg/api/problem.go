@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"nexus/pkg/entity"
 )
@@ -123,7 +124,11 @@ func summary(errs []Fault) string {
 	if where == "" {
 		where = "The content"
 	}
-	return where + " " + errs[0].Detail + "."
+	text := where + " " + errs[0].Detail
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 func (p *Problem) with(header, value string) *Problem {

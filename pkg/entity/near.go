@@ -7,6 +7,8 @@ const (
 	maxNear = 3
 	// shortestStem is the length from which on a name's beginning proposes what begins so.
 	shortestStem = 3
+	// shortestEnd is the length from which on a name proposes itself for one that ends in it: tzid for triggerTzid.
+	shortestEnd = 4
 	// maxGuesses bounds for how many unknown names of one object others are proposed: an object may be made of them.
 	maxGuesses = 8
 )
@@ -20,6 +22,10 @@ func Near(name string, known []string) string {
 	var found []string
 	for _, near := range []func(plain, candidate string) bool{
 		func(plain, candidate string) bool { return plain == candidate },
+		isInstantOf,
+		func(plain, candidate string) bool {
+			return len(candidate) >= shortestEnd && strings.HasSuffix(plain, candidate)
+		},
 		func(plain, candidate string) bool { return edits(plain, candidate) <= max(1, (len(plain)+1)/3) },
 		func(plain, candidate string) bool {
 			return len(plain) >= shortestStem && strings.HasPrefix(candidate, plain)
@@ -51,6 +57,14 @@ func Near(name string, known []string) string {
 // plainName is a name without what people write in different ways: due_utc is dueUtc.
 func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// isInstantOf reports whether the name calls by a word of other products the instant that is called Utc here: startTime is
+// startUtc.
+func isInstantOf(plain, candidate string) bool {
+	stem, isUtc := strings.CutSuffix(candidate, "utc")
+	word, found := strings.CutPrefix(plain, stem)
+	return isUtc && found && stem != "" && (word == "time" || word == "at" || word == "datetime")
 }
 
 // edits is how many bytes have to be added, taken away, replaced or exchanged with their neighbour to make b of a (the
