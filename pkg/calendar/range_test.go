@@ -2,6 +2,7 @@ package calendar_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
 			file := text(c.lines...)
 			r := b.imports(ann, file)
 			b.Empty(r.Refused)
+			b.Len(r.LeftOut, strings.Count(string(file), "THISANDFUTURE"), "each RANGE is reported: %+v", r.LeftOut)
 			slices.Sort(c.want)
 			b.Equal(c.want, b.startsOf(ann))
 			before := b.rows()

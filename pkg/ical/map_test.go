@@ -90,7 +90,8 @@ func TestWhatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 	for _, c := range []struct{ component, lines, reason string }{
 		{"VEVENT", "SUMMARY:x", "no DTSTART"},
 		{"VEVENT", "DTSTART:tomorrow", "neither a date"},
-		{"VEVENT", "DTSTART:20250230", "neither a date"},
+		{"VEVENT", "DTSTART:20250230", `"20250230" is no date of the calendar`},
+		{"VEVENT", "DTSTART:20250230T090000Z", `"20250230T090000Z" is no date of the calendar`},
 		{"VEVENT", "DTSTART:20250101T250000Z", "neither a date"},
 		{"VEVENT", "DTSTART:20250101T090000ZZ", "neither a date"},
 		{"VEVENT", "DTSTART:18000101T090000Z", "1900"},

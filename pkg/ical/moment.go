@@ -146,6 +146,11 @@ func parseReading(s string) (time.Time, bool) {
 }
 
 func notTime(text string) error {
+	if date, _, _ := strings.Cut(upper(text), "T"); len(date) == len(compactDate) && strings.Trim(date, "0123456789") == "" {
+		if _, err := time.Parse(compactDate, date); err != nil {
+			return fmt.Errorf("%q is no date of the calendar", clip(text))
+		}
+	}
 	return fmt.Errorf("%q is neither a date (20251231) nor a date and time (20251231T090000)", clip(text))
 }
 

@@ -102,7 +102,13 @@ func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, 
 			return next, false, err
 		}
 	}
-	return next, !cancelled, p.end(x, at)
+	if err := p.end(x, at); err != nil {
+		return next, false, err
+	}
+	if cancelled {
+		m.leaveOut(&x, "RANGE=%s, CANCELLED: the series ends before it", thisAndFuture)
+	}
+	return next, !cancelled, nil
 }
 
 // end lets the part end before the occurrence.
