@@ -103,3 +103,24 @@ func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
 		require.Equal(t, []string{"a1", "b1"}, s.done)
 	})
 }
+
+func TestWhatFollowsAnItemThatWaitsIsDoneBeforeTheNextPause(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(change.Change, int) change.Outcome{
+		"together": only(retry, always, "a1"),
+		"alone": func(c change.Change, _ int) change.Outcome {
+			if label(c) == "a1" {
+				panic("always")
+			}
+			return change.Outcome{}
+		},
+	} {
+		s := &scribe{name: "stats", folds: true, fail: fail}
+		b := setupWith(t, func(c *consume.Config) {
+			c.Wait = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
+		}, s)
+		require.Equal(t, "100", b.handle(t, event("a1", "a2", "b1")), name)
+		require.Contains(t, s.done, "b1", name)
+		require.Equal(t, consume.Counts{Records: 3, Done: 1, Unfinished: 2, Retried: 1}, b.counts["stats"], name)
+	}
+}
