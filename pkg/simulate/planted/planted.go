@@ -36,7 +36,7 @@ var ErrOutdated = errors.New("the list of mistakes is out of date")
 
 // All returns every mistake, in the order of the code.
 func All() []Mistake {
-	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofFences(), ofSeries(), ofArchive(), ofCommands(), ofLoop())
+	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofFences(), ofSeries(), ofArchive(), ofCommands(), ofLoop(), ofHoles())
 }
 
 // Edited returns the files of the mistake as they are with it, by their names in the mistake.
