@@ -286,6 +286,6 @@ func TestASubjectBecomesAUserID(t *testing.T) {
 func TestADetailThatAsksEndsInItsQuestionMark(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	res := b.want(422, post("/v1/events", `{"title":"a","startUtc":"2026-03-04T07:00:00Z","startTzid":"UTC","descripton":"b"}`))
-	b.Equal("/descripton is not a known field; did you mean description?", res.text("detail"))
+	res := b.want(422, post("/v1/events", `{"title":"a","startUtc":"2026-03-04T07:00:00Z","startTzid":"UTC","descriptio":"b"}`))
+	b.Equal("/descriptio is not a known field; did you mean description?", res.text("detail"))
 }

@@ -119,8 +119,8 @@ func (r plainRule) period(day time.Time) int {
 }
 
 // days goes through every day from the start's on and keeps those on which the rule has an occurrence, its end aside; the
-// start is one whether it fits or not, unless onlyFitting. It stops at the horizon.
-func (r plainRule) days(start, horizon time.Time, onlyFitting bool) []time.Time {
+// start is one whether it fits or not. It stops at the horizon.
+func (r plainRule) days(start, horizon time.Time) []time.Time {
 	first := dayOf(start)
 	var found, set []time.Time
 	keep := func() {
@@ -151,13 +151,8 @@ func (r plainRule) days(start, horizon time.Time, onlyFitting bool) []time.Time 
 		}
 	}
 	keep()
-	if !onlyFitting && (len(found) == 0 || !found[0].Equal(first)) {
+	if len(found) == 0 || !found[0].Equal(first) {
 		found = append([]time.Time{first}, found...)
 	}
 	return found
-}
-
-// fits says whether the rule would give a start by itself.
-func (r plainRule) fits(start time.Time) bool {
-	return slices.ContainsFunc(r.days(start, dayOf(start).AddDate(1, 0, 0), true), dayOf(start).Equal)
 }

@@ -169,7 +169,7 @@ func (s *plainSeries) ofRule() []time.Time {
 	start := s.span.reading()
 	clock := start.Sub(dayOf(start))
 	var readings []time.Time
-	for _, day := range s.rule.days(start, modelHorizon, false) {
+	for _, day := range s.rule.days(start, modelHorizon) {
 		reading := day.Add(clock)
 		if until := s.rule["UNTIL"]; until != "" && s.isBeyond(reading, until) || len(readings) == s.rule.number("COUNT", 1<<30) {
 			break
