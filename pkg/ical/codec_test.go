@@ -157,6 +157,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nA;B=\"c\";D=e,^n:f\\,\n g\nEND:VEVENT\nEND:VCALENDAR"))
 	f.Add([]byte("\xef\xbb\xbfBEGIN:VCALENDAR\r\r\n \tX"))
 	f.Add([]byte("BEGIN:VCALENDAR\rA;B=\"c\" d:e\rEND:X\r\x00\xff"))
+	f.Add(calendar("BEGIN:VEVENT\r\nUID:1\r\nDTSTART:2025\xff101\r\nEND:VEVENT"))
 	for i := range 3 {
 		f.Add(calendar(fmt.Sprintf("BEGIN:VEVENT\r\nUID:%d\r\nDTSTART:20250101\r\nEND:VEVENT", i)))
 	}
@@ -168,5 +169,15 @@ func FuzzDecode(f *testing.F) {
 		second, err := ical.Decode(ical.Encode(first.Calendars...), ical.RequestLimits())
 		require.NoError(t, err)
 		require.Empty(t, sameTree(first, second))
+		requireNothingReplaced(t, second.Calendars)
 	})
+}
+
+// requireNothingReplaced: what was encoded has no character that no line may hold.
+func requireNothingReplaced(t *testing.T, components []*ical.Component) {
+	t.Helper()
+	for _, c := range components {
+		require.Empty(t, c.Replaced)
+		requireNothingReplaced(t, c.Children)
+	}
 }
