@@ -125,7 +125,7 @@ func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 	return nil
 }
 
-// ExportFeed is [Service.Export] for whoever knows the address, as it shows what is private; [ErrNoFeed] for one that is
+// ExportFeed is [Service.Export] for a caller who knows the address, as it shows what is private; [ErrNoFeed] for one that is
 // malformed, unknown or revoked alike.
 func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Export, error) {
 	user, f, err := s.UserOfFeed(ctx, address)

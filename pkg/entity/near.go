@@ -13,7 +13,7 @@ const (
 	maxGuesses = 8
 )
 
-// Near returns which of the known names somebody may have meant by the name, as the end of a message: "; did you mean
+// Near returns which of the known names the client may have meant by the name, as the end of a message: "; did you mean
 // dueUtc?". It is empty where none is near.
 func Near(name string, known []string) string {
 	if len(name) > maxNameLength {

@@ -18,7 +18,7 @@ func (t *Type) First(user, id string, fields Item, now time.Time, preferences It
 	return it
 }
 
-// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived anew. The
+// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived again. The
 // caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries move it, too.
 func (t *Type) Next(by Writer, user string, before, after Item, now time.Time, preferences Item) Item {
 	it := after.Clone()

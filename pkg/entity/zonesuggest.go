@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// SuggestZone returns the IANA zone that somebody means by another spelling: the name in Windows, or an IANA name in
+// SuggestZone returns the IANA zone that the client means by another spelling: the name in Windows, or an IANA name in
 // other letters, such as europe/berlin. It is "" where the text names no zone in any spelling.
 func SuggestZone(name string) string {
 	if len(name) > maxZoneLength {
