@@ -89,8 +89,9 @@ census: ## tell what of the code under judgement the simulation executes (SEEDS,
 mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
-	bin/gremlins unleash ./pkg/$(PKG) --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o bin/mutants-$(PKG).json
-	$(GO) run ./pkg/simulate/mutants/run -report bin/mutants-$(PKG).json -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
+	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o bin/mutants-$(PKG).json
+	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -report bin/mutants-$(PKG).json -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

@@ -10,11 +10,13 @@
 package mutants
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"go/scanner"
+	"go/ast"
+	"go/parser"
+	"go/printer"
 	"go/token"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -72,41 +74,65 @@ func Read(report []byte) ([]Mutant, error) {
 }
 
 // becomes is what the types of mutants make of an operator.
-var becomes = map[string]map[string]string{
-	"ARITHMETIC_BASE":       {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
-	"CONDITIONALS_BOUNDARY": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},
-	"CONDITIONALS_NEGATION": {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"},
-	"INCREMENT_DECREMENT":   {"++": "--", "--": "++"},
-	"INVERT_LOGICAL":        {"&&": "||", "||": "&&"},
-	"INVERT_LOOPCTRL":       {"break": "continue", "continue": "break"},
-	"INVERT_NEGATIVES":      {"-": "+"},
+var becomes = map[string]map[token.Token]token.Token{
+	"ARITHMETIC_BASE":       {token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL},
+	"CONDITIONALS_BOUNDARY": {token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR},
+	"CONDITIONALS_NEGATION": {
+		token.EQL: token.NEQ, token.NEQ: token.EQL,
+		token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR,
+	},
+	"INCREMENT_DECREMENT": {token.INC: token.DEC, token.DEC: token.INC},
+	"INVERT_LOGICAL":      {token.LAND: token.LOR, token.LOR: token.LAND},
+	"INVERT_LOOPCTRL":     {token.BREAK: token.CONTINUE, token.CONTINUE: token.BREAK},
+	"INVERT_NEGATIVES":    {token.SUB: token.ADD},
 }
 
 // ErrPlace: the source has no operator of the mutant's type at its place.
 var ErrPlace = errors.New("nothing to mutate there")
 
-// Apply returns the source with the mutant in it.
+// Apply returns the source with the mutant in it. It changes the operator in the syntax tree, as gremlins does: the operator keeps
+// its operands whatever binds more strongly, so the first && of a && b && c becomes (a || b) && c.
 func (m Mutant) Apply(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
-	file := set.AddFile(m.File, set.Base(), len(source))
-	var s scanner.Scanner
-	s.Init(file, source, nil, 0)
-	for {
-		pos, tok, _ := s.Scan()
-		if tok == token.EOF {
-			return nil, fmt.Errorf("%w: %s", ErrPlace, m)
+	file, err := parser.ParseFile(set, m.File, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("mutate %s: %w", m, err)
+	}
+	isMutated := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		operator, pos := operatorOf(n)
+		if operator == nil {
+			return true
 		}
 		at := set.Position(pos)
-		other, ok := becomes[m.Type][tok.String()]
-		if at.Line != m.Line || at.Column != m.Column || !ok {
-			continue
+		if other, ok := becomes[m.Type][*operator]; ok && at.Line == m.Line && at.Column == m.Column {
+			*operator, isMutated = other, true
 		}
-		var out strings.Builder
-		out.Write(source[:at.Offset])
-		out.WriteString(other)
-		out.Write(source[at.Offset+len(tok.String()):])
-		return []byte(out.String()), nil
+		return !isMutated
+	})
+	if !isMutated {
+		return nil, fmt.Errorf("%w: %s", ErrPlace, m)
 	}
+	var out bytes.Buffer
+	if err := printer.Fprint(&out, set, file); err != nil {
+		return nil, fmt.Errorf("mutate %s: %w", m, err)
+	}
+	return out.Bytes(), nil
+}
+
+// operatorOf returns the operator of a node and its place; nil if the node has none.
+func operatorOf(n ast.Node) (*token.Token, token.Pos) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		return &n.Op, n.OpPos
+	case *ast.UnaryExpr:
+		return &n.Op, n.OpPos
+	case *ast.IncDecStmt:
+		return &n.Tok, n.TokPos
+	case *ast.BranchStmt:
+		return &n.Tok, n.TokPos
+	}
+	return nil, token.NoPos
 }
 
 // Fate is what became of a mutant.

@@ -51,6 +51,29 @@ func TestAMutantIsOneOperator(t *testing.T) {
 	require.ErrorIs(t, err, mutants.ErrPlace)
 }
 
+func TestAnOperatorKeepsItsOperands(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		condition string
+		column    int
+		want      string
+	}{
+		{"a && b && c", 11, "(a || b) && c"},
+		{"a && b && c", 16, "a && b || c"},
+		{"a || b || c", 16, "(a || b) && c"},
+		{"a && b || c", 11, "a || b || c"},
+		{"a && b || c", 16, "a && b && c"},
+	} {
+		source := "package p\n\nfunc f(a, b, c bool) bool {\n\treturn " + c.condition + "\n}\n"
+		m := mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 4, Column: c.column}
+		out, err := m.Apply([]byte(source))
+		require.NoError(t, err, c.condition)
+		require.Contains(t, string(out), "return "+c.want+"\n", "%s at %d", c.condition, c.column)
+	}
+	_, err := mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 1, Column: 1}.Apply([]byte("no Go"))
+	require.ErrorContains(t, err, "mutate a.go:1:1")
+}
+
 // tree is a module with a function and a test that knows one side of it alone.
 func tree(t *testing.T) string {
 	root := t.TempDir()
