@@ -63,67 +63,53 @@ func fromMaster(it entity.Item) (Draft, error) {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	var err error
-	if d.ExDates, err = excludedDates(it); err != nil {
-		return Draft{}, err
-	}
 	if d.RRule, err = foldEnd(it, entity.AttrStartTzid, entity.CompileMaster); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
-	if d.RDates, err = addedDates(it); err != nil {
-		return Draft{}, err
+	if err := d.readDates(it); err != nil {
+		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	return d, d.synchronize(it)
 }
 
-// excludedDates returns the EXDATEs that exclude something: programs that check them refuse others.
-func excludedDates(it entity.Item) ([]string, error) {
-	dates := it.Strings(entity.AttrExDate)
-	if len(dates) == 0 {
-		return nil, nil
+// readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads those
+// that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some programs
+// would show twice.
+func (d *Draft) readDates(it entity.Item) error {
+	excluded, added := it.Strings(entity.AttrExDate), it.Strings(entity.AttrRDate)
+	if len(excluded) == 0 && len(added) == 0 {
+		return nil
 	}
 	bare := it.Clone()
 	delete(bare, entity.AttrExDate)
 	all, err := entity.CompileMaster(bare)
 	if err != nil {
-		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+		return err
 	}
-	return slices.DeleteFunc(dates, func(date string) bool {
-		day, err := entity.ParseCompactDate(date)
-		if err != nil {
-			return true
-		}
-		_, within := all.On(day)
-		return !within
-	}), nil
-}
-
-// addedDates returns the RDATEs that add an occurrence: not those beyond the end of the whole series, nor those that the
-// rule gives anyway, which some programs would show twice.
-func addedDates(it entity.Item) ([]string, error) {
-	dates := it.Strings(entity.AttrRDate)
-	if len(dates) == 0 {
-		return nil, nil
-	}
-	bare := it.Clone()
-	delete(bare, entity.AttrExDate)
-	all, err := entity.CompileMaster(bare)
-	if err != nil {
-		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+	d.ExDates = datesThat(excluded, func(day time.Time) bool { return has(all, day) })
+	if len(added) == 0 {
+		return nil
 	}
 	delete(bare, entity.AttrRDate)
 	rule, err := entity.CompileMaster(bare)
 	if err != nil {
-		return nil, fmt.Errorf("draft %s: %w", it.Key(), err)
+		return err
 	}
+	d.RDates = datesThat(added, func(day time.Time) bool { return has(all, day) && !has(rule, day) })
+	return nil
+}
+
+// datesThat returns the dates that hold. It writes into the list that it is given.
+func datesThat(dates []string, hold func(day time.Time) bool) []string {
 	return slices.DeleteFunc(dates, func(date string) bool {
 		day, err := entity.ParseCompactDate(date)
-		if err != nil {
-			return true
-		}
-		_, within := all.On(day)
-		_, given := rule.On(day)
-		return !within || given
-	}), nil
+		return err != nil || !hold(day)
+	})
+}
+
+func has(s *recurrence.Series, day time.Time) bool {
+	_, found := s.On(day)
+	return found
 }
 
 // foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.

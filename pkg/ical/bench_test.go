@@ -1,0 +1,34 @@
+package ical_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+)
+
+// BenchmarkFromSeries drafts a weekly series of which twelve occurrences are excluded and to which twelve are added.
+func BenchmarkFromSeries(b *testing.B) {
+	fields := texts("title", "t", "status", "CONFIRMED", "startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", "FREQ=WEEKLY")
+	first := time.Date(2025, 2, 3, 0, 0, 0, 0, time.UTC)
+	var excluded, added entity.List
+	for week := range 12 {
+		day := first.AddDate(0, 0, 7*week)
+		excluded = append(excluded, entity.String(entity.CompactDate(day)))
+		added = append(added, entity.String(entity.CompactDate(day.AddDate(0, 0, 1))))
+	}
+	fields[entity.AttrIsAllDay] = entity.Bool(false)
+	fields[entity.AttrExDate], fields[entity.AttrRDate] = excluded, added
+	it := entity.Master().First("user", "mst_bench", fields, stamp, nil)
+	require.Empty(b, entity.Master().Validate(it))
+	b.ReportAllocs()
+	for b.Loop() {
+		drafts, err := ical.FromSeries(it, nil)
+		require.NoError(b, err)
+		require.Len(b, drafts[0].ExDates, 12)
+		require.Len(b, drafts[0].RDates, 12)
+	}
+}
