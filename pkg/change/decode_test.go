@@ -101,6 +101,7 @@ var wrong = map[string]struct{ old, new, reason string }{
 	"value is bare":          {`{"N":"3"}`, `3`, `attribute "version": want {, have number`},
 	"string is a number":     {`{"S":"Water the plants"}`, `{"S":1}`, `attribute "title": not a string`},
 	"set with a list":        {`{"S":"Water the plants"}`, `{"SS":["a",["b"]]}`, `attribute "title": member 1: not a string`},
+	"list of a bare list":    {`{"S":"Water the plants"}`, `{"L":[[{"S":"x"}]]}`, `attribute "title": member 0: want {, have [`},
 	"flag is text":           {`{"S":"Water the plants"}`, `{"BOOL":"true"}`, `want true or false`},
 	"binary is not base64":   {`{"S":"Water the plants"}`, `{"B":"?"}`, `illegal base64`},
 	"text is not UTF-8":      {`Water`, "\xff", `attribute "title": not UTF-8`},
