@@ -12,7 +12,8 @@ import (
 
 // BenchmarkFromSeries drafts a weekly series of which twelve occurrences are excluded and to which twelve are added.
 func BenchmarkFromSeries(b *testing.B) {
-	fields := texts("title", "t", "status", "CONFIRMED", "startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", "FREQ=WEEKLY")
+	fields := texts("title", "t", "status", "CONFIRMED", "rrule", "FREQ=WEEKLY",
+		"startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin)
 	first := time.Date(2025, 2, 3, 0, 0, 0, 0, time.UTC)
 	var excluded, added entity.List
 	for week := range 12 {

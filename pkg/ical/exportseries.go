@@ -72,9 +72,9 @@ func fromMaster(it entity.Item) (Draft, error) {
 	return d, d.synchronize(it)
 }
 
-// readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads those
-// that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some programs
-// would show twice.
+// readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads
+// those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some
+// programs would show twice.
 func (d *Draft) readDates(it entity.Item) error {
 	excluded, added := it.Strings(entity.AttrExDate), it.Strings(entity.AttrRDate)
 	if len(excluded) == 0 && len(added) == 0 {
