@@ -9,19 +9,24 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 )
 
 // foreign are lines that no field holds.
 var foreign = []string{
 	"GEO:48.85;2.35", "CONTACT:Reception", "RESOURCES:Projector,Chairs", "PRIORITY:4",
-	"RELATED-TO;RELTYPE=PARENT:other@example.com", "REQUEST-STATUS:2.0;Success", "CONFERENCE;VALUE=URI;FEATURE=VIDEO:https://meet.example.com/1",
-	"ORGANIZER;CN=Ann:mailto:ann@example.com", "ATTENDEE;CN=Bob;PARTSTAT=ACCEPTED:mailto:bob@example.com", "ATTENDEE:mailto:cem@example.com",
-	"ATTACH:https://example.com/plan.pdf", "COMMENT:Bring shoes", "X-LATER;X-WHY=because:some; thing", "URL:https://example.com/",
+	"RELATED-TO;RELTYPE=PARENT:other@example.com", "REQUEST-STATUS:2.0;Success",
+	"CONFERENCE;VALUE=URI;FEATURE=VIDEO:https://meet.example.com/1", "ORGANIZER;CN=Ann:mailto:ann@example.com",
+	"ATTENDEE;CN=Bob;PARTSTAT=ACCEPTED:mailto:bob@example.com", "ATTENDEE:mailto:cem@example.com",
+	"ATTACH:https://example.com/plan.pdf", "COMMENT:Bring shoes", "X-LATER;X-WHY=because:some; thing",
+	"URL:https://example.com/",
 }
 
 // alarms are alarms that the product would write differently.
 var alarms = []string{
-	"BEGIN:VALARM", "ACTION:EMAIL", "TRIGGER:-PT15M", "SUMMARY:Soon", "DESCRIPTION:Go", "ATTENDEE:mailto:ann@example.com", "END:VALARM",
+	"BEGIN:VALARM", "ACTION:EMAIL", "TRIGGER:-PT15M", "SUMMARY:Soon", "DESCRIPTION:Go",
+	"ATTENDEE:mailto:ann@example.com", "END:VALARM",
 	"BEGIN:VALARM", "ACTION:AUDIO", "TRIGGER:-PT30M", "REPEAT:2", "DURATION:PT5M", "END:VALARM",
 	"BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:PT10M", "DESCRIPTION:Late", "END:VALARM",
 }
@@ -29,6 +34,13 @@ var alarms = []string{
 // linesOf is a text without folds, line by line.
 func linesOf(text []byte) []string {
 	return strings.Split(strings.ReplaceAll(string(text), "\r\n ", ""), "\r\n")
+}
+
+// override is a changed occurrence of the series "s", two hours later than the others.
+func override(day string, lines ...string) string {
+	return vevent("s", append([]string{
+		"RECURRENCE-ID;TZID=Europe/Berlin:" + day + "T090000", "DTSTART;TZID=Europe/Berlin:" + day + "T110000",
+	}, lines...)...)
 }
 
 func (b *bench) requireLines(text []byte, lines ...string) {
@@ -44,9 +56,11 @@ func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
 	b := setup(t)
 	more := slices.Concat(foreign, alarms)
 	file := text(
-		vevent("e", append([]string{starts, "SUMMARY;LANGUAGE=en:Event", "LOCATION:Here", "CLASS:PRIVATE", "TRANSP:TRANSPARENT"}, more...)...),
+		vevent("e", append([]string{
+			starts, "SUMMARY;LANGUAGE=en:Event", "LOCATION:Here", "CLASS:PRIVATE", "TRANSP:TRANSPARENT",
+		}, more...)...),
 		vevent("s", append([]string{starts, daily, "SUMMARY:Series", "LOCATION:Here", "CLASS:CONFIDENTIAL"}, more...)...),
-		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:Series", "CONTACT:Nobody", "CLASS:PUBLIC"),
+		override("20251212", "SUMMARY:Series", "CONTACT:Nobody", "CLASS:PUBLIC"),
 		vtodo("t", append([]string{"DUE:20251211T090000Z", "SUMMARY:Task", "CLASS:PRIVATE", "LOCATION:There"}, more...)...),
 		vtodo("r", append([]string{"DTSTART:20240101T090000Z", daily, "SUMMARY:Reminder", "COLOR:navy"}, more...)...),
 	)
@@ -60,7 +74,8 @@ func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
 	b.Equal("CONFIDENTIAL", b.item(entity.Master(), "s", 0).Str("visibility"))
 	exported := b.export(ann).Text
 	b.requireLines(exported, more...)
-	b.requireLines(exported, "SUMMARY;LANGUAGE=en:Event", "CLASS:PRIVATE", "CLASS:CONFIDENTIAL", "CLASS:PUBLIC", "TRANSP:TRANSPARENT", "CONTACT:Nobody", "COLOR:navy")
+	b.requireLines(exported, "SUMMARY;LANGUAGE=en:Event", "CLASS:PRIVATE", "CLASS:CONFIDENTIAL", "CLASS:PUBLIC",
+		"TRANSP:TRANSPARENT", "CONTACT:Nobody", "COLOR:navy")
 	for _, line := range more {
 		if strings.HasPrefix(line, "BEGIN") || strings.HasPrefix(line, "END") {
 			continue
@@ -87,7 +102,8 @@ func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
 // withoutTimes leaves out when something was written.
 func withoutTimes(text []byte) []string {
 	return slices.DeleteFunc(linesOf(text), func(line string) bool {
-		return strings.HasPrefix(line, "DTSTAMP:") || strings.HasPrefix(line, "LAST-MODIFIED:") || strings.HasPrefix(line, "CREATED:")
+		name, _, _ := strings.Cut(line, ":")
+		return slices.Contains([]string{"DTSTAMP", "LAST-MODIFIED", "CREATED"}, name)
 	})
 }
 
@@ -97,7 +113,7 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	b.imports(ann, text(
 		vevent("e", starts, "SUMMARY:Event", "CONTACT:E"),
 		vevent("s", starts, daily, "SUMMARY:Series", "CONTACT:S"),
-		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251215T090000", "DTSTART;TZID=Europe/Berlin:20251215T110000", "SUMMARY:Series", "CONTACT:X"),
+		override("20251215", "SUMMARY:Series", "CONTACT:X"),
 		vtodo("t", "DUE:20251211T090000Z", "SUMMARY:Task", "CONTACT:T"),
 	))
 	do := func(version int64, c command.Command) command.Result {
@@ -125,7 +141,9 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	moved := entity.InstanceID(split.Ref.ID, "20251215")
 	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: moved}))
 	b.NoError(err)
-	do(row.Int("version"), command.PutInstance{MasterID: split.Ref.ID, Date: "20251215", Fields: map[string]any{"title": "Mine"}})
+	do(row.Int("version"), command.PutInstance{
+		MasterID: split.Ref.ID, Date: "20251215", Fields: map[string]any{"title": "Mine"},
+	})
 	b.requireLines(b.export(ann).Text, "CONTACT:X", "SUMMARY:Mine")
 
 	do(1, command.DeleteSeries{ID: series.Ref.ID})
@@ -135,10 +153,53 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	b.Zero(kept(), "nothing is left of what was deleted")
 }
 
+// A deletion that dies leaves exceptions, which a repair deletes with what is kept of them. It leaves nothing that is kept
+// of no item.
+func TestADeletionThatDiesLeavesNothingThatIsKeptOfNoItem(t *testing.T) {
+	t.Parallel()
+	const exceptions = 60 // with their rows more than one transaction deletes
+	for died := 0; ; died++ {
+		b := setupFaulty(t)
+		parts := []string{vevent("s", starts, daily, "SUMMARY:Series")}
+		for i := range exceptions {
+			day := noon.AddDate(0, 0, 10+i).Format("20060102")
+			parts = append(parts, override(day, "SUMMARY:x", "CONTACT:Reception"))
+		}
+		b.Empty(b.imports(ann, text(parts...)).Refused)
+		calls := 0
+		b.fault = func(c memory.Call) error {
+			if c.Op == "Transact" && c.Stage == memory.Before {
+				if calls++; calls > died {
+					return table.ErrUnavailable
+				}
+			}
+			return nil
+		}
+		version, id := int64(1), b.item(entity.Master(), "s", 0).Str("masterId")
+		_, err := b.commands.Do(t.Context(), command.Request{
+			User: ann, ExpectedVersion: &version, Command: command.DeleteSeries{ID: id},
+		})
+		b.fault = nil
+		rows, kept := b.rows(), 0
+		for key := range rows {
+			if item, is := strings.CutPrefix(key, "USER#ann/KEPT#"); is {
+				kept++
+				b.Contains(rows, "USER#ann/"+item, "dead before transaction %d", died)
+			}
+		}
+		if err == nil {
+			b.Zero(kept)
+			b.Greater(died, 2)
+			return
+		}
+	}
+}
+
 func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.imports(ann, text(vevent("e", starts, "SUMMARY:x", "X-LARGE:"+strings.Repeat("a", 40<<10), "X-SMALL:a", "DTSTART:20260101T090000Z", "UID;X-A=b:e")))
+	r := b.imports(ann, text(vevent("e", starts, "SUMMARY:x", "X-LARGE:"+strings.Repeat("a", 40<<10), "X-SMALL:a",
+		"DTSTART:20260101T090000Z", "UID;X-A=b:e")))
 	b.Empty(r.Refused)
 	reasons := ""
 	for _, x := range r.LeftOut {
@@ -148,7 +209,8 @@ func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
 	b.Contains(reasons, "the second DTSTART")
 	b.Contains(reasons, "the second UID")
 	b.requireLines(b.export(ann).Text, "X-SMALL:a")
-	r = b.imports(ann, []byte(strings.Replace(string(text(vevent("b", starts, "SUMMARY:x", "CONTACT:caf\xe9"))), "VERSION:2.0", "VERSION:2.0\r\nX-ABOUT:all", 1)))
+	odd := string(text(vevent("b", starts, "SUMMARY:x", "CONTACT:caf\xe9")))
+	r = b.imports(ann, []byte(strings.Replace(odd, "VERSION:2.0", "VERSION:2.0\r\nX-ABOUT:all", 1)))
 	b.Len(r.LeftOut, 2)
 	b.Contains(r.LeftOut[0].Reason, "X-ABOUT")
 	b.Contains(r.LeftOut[1].Reason, "not UTF-8")
@@ -157,14 +219,17 @@ func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
 func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	secrets := []string{"LOCATION:Secret", "DESCRIPTION:Secret", "CATEGORIES:Secret", "CONTACT:Secret", "BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nDESCRIPTION:Secret\r\nEND:VALARM"}
+	secrets := []string{
+		"LOCATION:Secret", "DESCRIPTION:Secret", "CATEGORIES:Secret", "CONTACT:Secret",
+		"BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT15M\r\nDESCRIPTION:Secret\r\nEND:VALARM",
+	}
 	r := b.imports(ann, text(
 		vevent("open", starts, "SUMMARY:Open", "LOCATION:Hall"),
 		vevent("private", append([]string{starts, "SUMMARY:Secret", "CLASS:PRIVATE"}, secrets...)...),
 		vevent("odd", starts, "SUMMARY:Secret", "CLASS:X-OURS"),
 		vevent("free", starts, "SUMMARY:Secret", "CLASS:PRIVATE", "TRANSP:TRANSPARENT"),
 		vevent("s", append([]string{starts, daily, "SUMMARY:Secret", "CLASS:CONFIDENTIAL"}, secrets...)...),
-		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:Known", "CLASS:PUBLIC"),
+		override("20251212", "SUMMARY:Known", "CLASS:PUBLIC"),
 		vtodo("t", "SUMMARY:Secret", "CLASS:PRIVATE", "DUE:20251211T090000Z"),
 		vtodo("u", "SUMMARY:Errand", "DUE:20251211T090000Z"),
 	))
@@ -178,7 +243,9 @@ func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
 	}
 	b.NotContains(shown(), "Secret")
 	b.Equal(3, strings.Count(shown(), "SUMMARY:Busy"), "the private one, the odd one and the series")
-	for _, line := range []string{"SUMMARY:Open", "LOCATION:Hall", "SUMMARY:Known", "SUMMARY:Errand", "UID:private", "RRULE:FREQ=DAILY", "CLASS:CONFIDENTIAL"} {
+	for _, line := range []string{
+		"SUMMARY:Open", "LOCATION:Hall", "SUMMARY:Known", "SUMMARY:Errand", "UID:private", "RRULE:FREQ=DAILY", "CLASS:CONFIDENTIAL",
+	} {
 		b.Contains(shown(), line)
 	}
 	b.NotContains(shown(), "UID:free")

@@ -102,17 +102,20 @@ func (c call) strip(ctx context.Context, rows []entity.Item) error {
 }
 
 // drop deletes the instances of a series that was deleted. No version is asked for, because nobody writes them any more.
+// What is kept of an instance goes before it or with it: a call that dies leaves no such row without its instance.
 func (c call) drop(ctx context.Context, masterID string) error {
 	rows, err := c.instances(ctx, masterID)
 	if err != nil {
 		return err
 	}
+	var all []entity.Item
 	for _, row := range rows {
 		if row.Has(entity.AttrKept) {
-			rows = append(rows, entity.KeptKey(row.Key()).Item())
+			all = append(all, entity.KeptKey(row.Key()).Item())
 		}
+		all = append(all, row)
 	}
-	return c.inChunks(ctx, rows, func(row entity.Item) table.Action { return table.Delete{Key: row.Key()} })
+	return c.inChunks(ctx, all, func(row entity.Item) table.Action { return table.Delete{Key: row.Key()} })
 }
 
 func (c call) inChunks(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
@@ -160,7 +163,8 @@ func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(ent
 // tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are undone,
 // those of a deleted series deleted. Without a GONE row a missing series may be one that a split is about to make.
 func (c call) tidy(ctx context.Context, masterID string) error {
-	masterKey, goneKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID}), entity.GoneKey(c.user, masterID)
+	masterKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
+	goneKey := entity.GoneKey(c.user, masterID)
 	found, err := c.read(ctx, []entity.Key{masterKey, goneKey})
 	if err != nil {
 		return err

@@ -253,9 +253,16 @@ func TestTheKeyOfWhatIsKeptHasThatOfItsItem(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, parsed.IsRow())
 		require.Equal(t, key.SK, parsed.String())
+		of, err := entity.ParseKept(key.SK)
+		require.NoError(t, err)
+		require.Equal(t, ref, of)
 	}
 	for _, sk := range []string{"KEPT", "KEPT#EVENT", "KEPT#COLD#evt_" + id, "KEPT#INSTANCE#mst_" + id, "KEPT#KEPT#EVENT#evt_" + id} {
 		_, err := entity.ParseSortKey(sk)
 		require.Error(t, err, sk)
+		_, err = entity.ParseKept(sk)
+		require.Error(t, err, sk)
 	}
+	_, err := entity.ParseKept("EVENT#evt_" + id)
+	require.Error(t, err, "the key of an item")
 }

@@ -170,6 +170,18 @@ func FeedKey(user string) Key { return Key{UserPK(user), join(RowFeed, user)} }
 // index: those that carry whole items would hold it three times more. It is written and deleted with its item.
 func KeptKey(item Key) Key { return Key{item.PK, KeptPrefix() + item.SK} }
 
+// ParseKept is the inverse of [KeptKey], by sort keys: it returns the item.
+func ParseKept(sk string) (Ref, error) {
+	key, err := ParseSortKey(sk)
+	if err != nil {
+		return Ref{}, err
+	}
+	if key.Prefix != RowKept {
+		return Ref{}, fmt.Errorf("sort key %q: want %s before the sort key of an item", sk, RowKept)
+	}
+	return SortKey{Prefix: key.Components[0], Components: key.Components[1:]}.Ref(), nil
+}
+
 // KeptPrefix begins the sort keys of all such rows; behind it stands the sort key of the item.
 func KeptPrefix() string { return RowKept + separator }
 
@@ -216,7 +228,8 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
 var sortKeyShapes = map[string]int{
-	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1, RowSeries: 2, RowFeed: 1,
+	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
+	RowSeries: 2, RowFeed: 1,
 	RowKept: 2, // or 3: those of its item
 }
 

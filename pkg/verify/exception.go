@@ -76,19 +76,22 @@ func (r *run) checkException(ctx context.Context, g group) ([]Difference, error)
 }
 
 // clearException does what the command would have done that was interrupted. That of a deleted series is deleted: its id
-// never comes back. Any other is undone, since a split that is repeated may still want its row, and goes on counting from
-// its version.
+// never comes back. What is kept of it goes in the same transaction. Any other is undone, since a split that is repeated
+// may still want its row, and goes on counting from its version.
 func (r *run) clearException(ctx context.Context, g group) error {
 	master, state, err := r.seriesOf(ctx, g)
 	if err != nil || state == hasSeries {
 		return err
 	}
 	asRead := table.AtVersion(g.item.Int(entity.AttrVersion))
-	var clear table.Action = table.Change(g.item, entity.Undone(g.user, g.item, r.Now()), asRead)
+	actions := []table.Action{table.Check{Key: master, If: table.NotExists()}}
 	if state == deleted {
-		clear = table.Delete{Key: g.item.Key(), If: asRead}
+		key := g.item.Key()
+		actions = append(actions, table.Delete{Key: key, If: asRead}, table.Delete{Key: entity.KeptKey(key)})
+	} else {
+		actions = append(actions, table.Change(g.item, entity.Undone(g.user, g.item, r.Now()), asRead))
 	}
-	if err := r.Store.Transact(ctx, clear, table.Check{Key: master, If: table.NotExists()}); err != nil {
+	if err := r.Store.Transact(ctx, actions...); err != nil {
 		return fmt.Errorf("clear %s: %w", g.item.Key(), err)
 	}
 	return nil

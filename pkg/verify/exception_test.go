@@ -109,6 +109,8 @@ func TestWhatAnInterruptedDeletionLeftIsDeleted(t *testing.T) {
 	of := w.populate(ann)
 	master := w.get(of["master"].Key())
 	exception := of["instance"].Key()
+	kept := w.keep(exception, true)
+	w.lose()
 	committed := false
 	w.fault = func(c memory.Call) error {
 		if committed {
@@ -133,6 +135,7 @@ func TestWhatAnInterruptedDeletionLeftIsDeleted(t *testing.T) {
 	require.Equal(t, verify.Exception, found[0].Kind)
 	require.Zero(t, sum.Remaining)
 	require.Nil(t, w.get0(exception))
+	require.Nil(t, w.get0(kept), "what lay beside it goes with it")
 	require.True(t, w.drain())
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found)

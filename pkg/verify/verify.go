@@ -33,6 +33,7 @@ const (
 	Gone       Kind = "gone"     // an item that is there and was deleted
 	Stray      Kind = "stray"    // a row that can be nobody's
 	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
+	Kept       Kind = "kept"     // what was kept of an item, and no item names
 )
 
 // Difference is one thing that is not as the items say.
@@ -208,7 +209,7 @@ func (r *run) user(ctx context.Context, user string) error {
 
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild, r.wrong = map[int]bool{}, map[int]int{}
-	for _, step := range []func(context.Context, string) error{r.items, r.strays, r.walks, r.copies, r.settle, r.sums} {
+	for _, step := range []func(context.Context, string) error{r.items, r.strays, r.walks, r.copies, r.settle, r.kept, r.sums} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify user %s: %w", user, err)
 		}

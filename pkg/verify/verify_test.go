@@ -96,6 +96,7 @@ func damages() map[string]struct {
 		"a row is of no type": {func(w *world, o of) {
 			w.put(entity.LedgerKey(ann, "stats", "what"), entity.Item{"v": entity.Int(1), "c": entity.String(`s1 {"add":{"totalEvents":1}}`)})
 		}, verify.Stray, "#what"},
+		"a row is kept of nothing":    {func(w *world, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept, "KEPT#EVENT#evt_none"},
 		"a link is gone":              {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
 		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge, "LINK#INSTANCE#"},
 		"a link is too many":          {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},

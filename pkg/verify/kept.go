@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// keptRow is a row that has what another calendar says of an item, with that item. The row and the item that names it
+// are written and deleted in one transaction. While the item is a cold copy alone, its row waits for it.
+type keptRow struct {
+	key entity.Key
+	ref entity.Ref
+}
+
+// unnamedRow is a kept row that no item names and no copy waits for.
+type unnamedRow struct {
+	keptRow
+	is     string
+	checks []table.Action // they hold while it is unnamed
+}
+
+// kept finds kept rows that no item names and no copy waits for. Nothing shows them, so a repair deletes them. Each
+// goes in one transaction with checks that it is still unnamed.
+func (r *run) kept(ctx context.Context, user string) error {
+	var rows, open []keptRow
+	look := func() error {
+		unnamed, err := r.unnamedRows(ctx, user, rows)
+		for _, u := range unnamed {
+			open = append(open, u.keptRow)
+		}
+		rows = rows[:0]
+		if err != nil || len(open) < maxSuspects {
+			return err
+		}
+		err = r.settleKept(ctx, user, open)
+		open = nil
+		return err
+	}
+	err := r.each(ctx, user, family{prefix: entity.KeptPrefix()}, func(row entity.Item, _ string) error {
+		ref, err := entity.ParseKept(row.Str(entity.AttrSK))
+		if err != nil || !isID(r.Registry.Named(ref.Type), ref.ID) {
+			return r.foreignKept(user, row)
+		}
+		if rows = append(rows, keptRow{row.Key(), ref}); len(rows) < lookItems {
+			return nil
+		}
+		return look()
+	})
+	if err == nil {
+		err = look()
+	}
+	if err == nil {
+		err = r.settleKept(ctx, user, open)
+	}
+	if err != nil {
+		return fmt.Errorf("what is kept: %w", err)
+	}
+	return nil
+}
+
+// foreignKept reports a row under a key that can be no item's. It remains, because a later release may know the type,
+// and nothing can bring the row back.
+func (r *run) foreignKept(user string, row entity.Item) error {
+	return r.found(Difference{
+		Kind: Stray, User: user, Key: row.Key().String(),
+		Is: "kept of what can be no item", ShouldBe: "the key of an item",
+	})
+}
+
+// settleKept takes the second look at rows that seem unnamed. It reads an item after its row, so that an item that was
+// deleted with its row shows no difference.
+func (r *run) settleKept(ctx context.Context, user string, open []keptRow) error {
+	if len(open) == 0 {
+		return nil
+	}
+	if err := r.Wait(ctx, r.Grace); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(open, lookItems) {
+		keys := make([]entity.Key, len(some))
+		for i, row := range some {
+			keys[i] = row.key
+		}
+		there, err := r.rows(ctx, keys)
+		if err != nil {
+			return err
+		}
+		some = slices.DeleteFunc(some, func(row keptRow) bool { return there[row.key] == nil })
+		unnamed, err := r.unnamedRows(ctx, user, some)
+		if err != nil {
+			return err
+		}
+		for _, u := range unnamed {
+			if err := r.dropUnnamed(ctx, user, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) dropUnnamed(ctx context.Context, user string, u unnamedRow) error {
+	err := r.found(Difference{Kind: Kept, User: user, Key: u.key.String(), Is: u.is, ShouldBe: "no row"})
+	if err != nil || !r.mending {
+		return err
+	}
+	actions := append([]table.Action{table.Delete{Key: u.key}}, u.checks...)
+	return r.forgive(ctx, user, u.key.SK, r.Store.Transact(ctx, actions...))
+}
+
+// unnamedRows returns those of the rows that no item names and no copy waits for.
+func (r *run) unnamedRows(ctx context.Context, user string, rows []keptRow) (out []unnamedRow, err error) {
+	var keys []entity.Key
+	for _, row := range rows {
+		id := row.ref.ID
+		keys = append(keys, entity.ItemKey(user, row.ref), entity.ColdKey(user, id), entity.GoneKey(user, id))
+	}
+	there, err := r.rows(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		item, cold, gone := keys[3*i], keys[3*i+1], keys[3*i+2]
+		if there[item] != nil {
+			if !there[item].Has(entity.AttrKept) {
+				out = append(out, unnamedRow{row, "kept of an item that does not name it", []table.Action{
+					table.Check{Key: item, If: table.Exists(table.Missing(entity.AttrKept))},
+				}})
+			}
+			continue
+		}
+		still := table.Check{Key: cold, If: table.NotExists()}
+		switch {
+		case there[gone] != nil:
+			still = table.Check{Key: gone, If: table.Exists()}
+		case there[cold] != nil:
+			continue // the item can be restored, and names it again
+		}
+		out = append(out, unnamedRow{row, "kept of an item that is not there", []table.Action{
+			table.Check{Key: item, If: table.NotExists()}, still,
+		}})
+	}
+	return out, nil
+}
