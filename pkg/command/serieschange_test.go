@@ -1,0 +1,86 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/table/memory"
+)
+
+func TestASeriesKeepsNoDueTimeOfTheEventThatItWas(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	event := b.create(entity.Event(), `{`+standup+`,"reminderMinutes":[5]}`)
+	require.True(t, b.stored(entity.Event(), event).Has("dueSetAt"))
+	res := b.must(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","reminderMinutes":null}`)}, at(1))
+	require.False(t, b.master(res.Ref.ID).Has("dueSetAt"), "a series that reminds of nothing was not asked for anything")
+}
+
+func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.must(command.CreateSeries{Fields: doc(`{"title":"fair","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-04","rrule":"FREQ=WEEKLY"}`)}).Ref.ID
+	it := b.except(id, "20251208", `{"title":"another fair"}`)
+	require.Equal(t, []string{"2025-12-08", "2025-12-11"}, []string{it.Str("startDate"), it.Str("endDate")})
+	require.Equal(t, []string{"title"}, it.Strings("modifiedFields"))
+	it = b.except(id, "20251215", `{"startDate":"2025-12-16"}`)
+	require.Equal(t, []string{"2025-12-16", "2025-12-19"}, []string{it.Str("startDate"), it.Str("endDate")})
+	it = b.except(id, "20251222", `{"isAllDay":false,"startUtc":"2025-12-22T09:00:00","endUtc":"2025-12-22T10:00:00"}`)
+	require.Equal(t, []string{"2025-12-22T09:00:00Z", "2025-12-22T10:00:00Z", "", ""},
+		[]string{it.Str("startUtc"), it.Str("endUtc"), it.Str("startDate"), it.Str("endDate")}, "times in place of days")
+}
+
+func TestAnOccurrenceWithoutAnEndIsMovedWithoutOne(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.must(command.CreateSeries{Fields: doc(`{"title":"call","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY"}`)}).Ref.ID
+	it := b.except(id, "20251208", `{"startUtc":"2025-12-08T15:00:00Z"}`)
+	require.Equal(t, "2025-12-08T15:00:00Z", it.Str("startUtc"))
+	require.False(t, it.Has("endUtc"))
+	require.Equal(t, []string{"startUtc"}, it.Strings("modifiedFields"))
+}
+
+func TestAnAdditionalDateAtTheSplitGoesAlong(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY","rdate":["20251210","20251215","20251217"]`)
+	res := b.must(command.SplitSeries{ID: id, Date: "20251215"}, at(1))
+	require.Equal(t, []string{"20251210"}, res.Ended.Strings("rdate"))
+	require.Equal(t, []string{"20251215", "20251217"}, res.Item.Strings("rdate"))
+}
+
+func TestASplitThatCameTooLateLeavesTheFollowingSeriesAlone(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"x"}`)
+	next := b.must(command.SplitSeries{ID: id, Date: "20251215"}, at(1)).Ref.ID
+	_, err := b.do(command.SplitSeries{ID: id, Date: "20251215"}, at(1))
+	requireStale(t, err, 2)
+	require.Contains(t, b.seen(next, "20251222"), `"title":"x"`)
+}
+
+func TestTheEndInAPatchStands(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY","rruleUntil":"2025-12-31T00:00:00Z"`)
+	res := b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-02T14:00:00Z","endUtc":"2025-12-02T14:30:00Z","rruleUntil":"2026-01-10T00:00:00Z"}`)}, at(1))
+	require.Equal(t, "2026-01-10T00:00:00Z", res.Item.Str("rruleUntil"))
+}
+
+func TestAChangeThatWasRefusedUndoesNoException(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	b.except(id, "20251203", `{"title":"stays"}`)
+	b.once("Update", memory.Before, func() error {
+		b.must(command.UpdateSeries{ID: id, Patch: doc(`{"title":"somebody else's"}`)}, at(1))
+		return nil
+	})
+	_, err := b.do(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251203"]}`)}, at(1))
+	requireStale(t, err, 2)
+	require.Contains(t, b.seen(id, "20251203"), `"title":"stays"`)
+}
