@@ -1,12 +1,15 @@
 package command_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -83,4 +86,81 @@ func TestAChangeThatWasRefusedUndoesNoException(t *testing.T) {
 	_, err := b.do(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251203"]}`)}, at(1))
 	requireStale(t, err, 2)
 	require.Contains(t, b.seen(id, "20251203"), `"title":"stays"`)
+}
+
+func TestTidyingUpIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	b.except(id, "20251203", `{"title":"x"}`)
+	transactions := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op != "Transact" || c.Stage != memory.Before {
+			return nil
+		}
+		if transactions++; transactions == 2 || transactions == 3 {
+			return table.ErrConflict
+		}
+		return nil
+	}
+	b.must(command.DeleteSeries{ID: id}, at(1))
+	require.Empty(t, b.rowsOf(id))
+	require.Equal(t, []time.Duration{20 * time.Millisecond, 40 * time.Millisecond}, b.pauses, "short pauses come first")
+}
+
+func TestTidyingUpThatHasNoTimeIsToBeRepeated(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	for i := range 3 {
+		b.except(id, day(i), `{"title":"x"}`)
+	}
+	transactions := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op != "Transact" || c.Stage != memory.Before {
+			return nil
+		}
+		if transactions++; transactions == 2 {
+			return table.ErrConflict
+		}
+		return nil
+	}
+	b.busy = func() error { return context.DeadlineExceeded }
+	_, err := b.do(command.DeleteSeries{ID: id}, at(1))
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	require.Len(t, b.rowsOf(id), 3)
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Transact" && c.Stage == memory.Before {
+			return table.ErrThrottled
+		}
+		return nil
+	}
+	_, err = b.do(command.DeleteSeries{ID: id}, at(1), key("k"))
+	require.ErrorIs(t, err, table.ErrThrottled)
+	b.fault = nil
+	_, err = b.do(command.DeleteSeries{ID: id}, at(1))
+	requireNotFound(t, err, "")
+	require.Empty(t, b.rowsOf(id), "the repetition finishes it")
+}
+
+func TestTidyingUpLeavesWhatAnotherHasChanged(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	for i := 1; i < 4; i++ {
+		b.except(id, day(i), `{"title":"x"}`)
+	}
+	b.once("Transact", memory.Before, func() error {
+		b.set(b.instance(id, day(2)).Key(), entity.Item{"version": entity.Int(7)})
+		return nil
+	})
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203","20251204"]}`)}, at(1))
+	require.Equal(t, []string{"idle " + entity.InstanceID(id, day(2))}, b.idle())
+
+	b.once("Transact", memory.Before, func() error {
+		b.set(b.instance(id, day(2)).Key(), entity.Item{"version": entity.Int(8)})
+		return nil
+	})
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203"]}`)}, at(2))
+	require.Empty(t, b.pauses, "nothing is left to tidy, so nobody waits")
 }
