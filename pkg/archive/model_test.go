@@ -139,10 +139,13 @@ func (w *world) drain() {
 	}
 }
 
-// settle delivers until nothing is left to do.
+// settle delivers until nothing is left to do, which must come to an end.
 func (w *world) settle() {
+	rounds := 0
 	for w.drain(); len(w.open) > 0; w.drain() {
 		w.deliver(len(w.open))
+		rounds++
+		require.Less(w.t, rounds, 100, "%d records are never finished", len(w.open))
 	}
 }
 

@@ -22,6 +22,7 @@ func TestABatchWithoutTroubleIsOneCallAndAnEmptyAnswer(t *testing.T) {
 	body, err := b.loop.Handle(t.Context(), event("a1", "b1", "c1"))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"batchItemFailures":[]}`, string(body))
+	require.True(t, consume.Finished(body))
 	require.Equal(t, [][]string{{"a1", "b1", "c1"}}, s.calls)
 	require.Equal(t, consume.Counts{Records: 3, Done: 3}, b.counts["stats"])
 	require.Empty(t, b.waits)
@@ -169,7 +170,10 @@ func TestTheFirstRecordThatAnyConsumerCouldNotFinishIsNamed(t *testing.T) {
 func TestOutcomesThatDoNotFitTheBatchAreAnError(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, func(c *consume.Config) { c.Consumers = []change.Consumer{miscounter{}} })
-	require.Equal(t, "100", b.handle(t, event("a1", "b1")))
+	body, err := b.loop.Handle(t.Context(), event("a1", "b1"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"batchItemFailures":[{"itemIdentifier":"100"}]}`, string(body))
+	require.False(t, consume.Finished(body))
 	require.Contains(t, b.log.String(), "1 outcomes for 2 changes")
 	require.Empty(t, b.shelf.objects)
 }

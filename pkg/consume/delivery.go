@@ -51,11 +51,7 @@ func newDelivery(cfg *Config, consumer change.Consumer, batch []change.Decoded) 
 // run tries until every record is finished or given up, or working ends. Objects are parked under ctx, which lasts
 // longer.
 func (d *delivery) run(ctx, working context.Context) {
-	for working.Err() == nil {
-		wave := d.wave()
-		if len(wave) == 0 {
-			break
-		}
+	for wave := d.wave(); len(wave) > 0 && working.Err() == nil; wave = d.wave() {
 		if pause := d.pause(wave); pause > 0 && d.cfg.Wait(working, pause) != nil {
 			break
 		}

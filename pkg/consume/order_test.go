@@ -117,7 +117,13 @@ func TestWhatFollowsAnItemThatWaitsIsDoneBeforeTheNextPause(t *testing.T) {
 	} {
 		s := &scribe{name: "stats", folds: true, fail: fail}
 		b := setupWith(t, func(c *consume.Config) {
-			c.Wait = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
+			waits := 0
+			c.Wait = func(context.Context, time.Duration) error {
+				if waits++; waits > 1 {
+					panic("a wait that failed is the end")
+				}
+				return context.DeadlineExceeded
+			}
 		}, s)
 		require.Equal(t, "100", b.handle(t, event("a1", "a2", "b1")), name)
 		require.Contains(t, s.done, "b1", name)

@@ -1,0 +1,326 @@
+package archive_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/blob"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// store writes a row as it is given, whatever there is.
+func (w *world) put(row entity.Item) { require.NoError(w.t, w.store.Put(w.ctx, table.Put{Item: row})) }
+
+func (w *world) drop(key entity.Key) {
+	require.NoError(w.t, w.store.Delete(w.ctx, table.Delete{Key: key}))
+}
+
+// edit changes a row behind everybody's back.
+func (w *world) edit(key entity.Key, change func(entity.Item)) {
+	row := w.get(key).Clone()
+	change(row)
+	w.put(row)
+}
+
+// faults are what the check says of an item.
+func (w *world) faults(c *archive.Consumer, t *entity.Type, id string) []archive.Fault {
+	r, err := c.Remains(w.ctx, ann, t, id)
+	require.NoError(w.t, err)
+	faults, err := c.Check(w.ctx, r)
+	require.NoError(w.t, err)
+	return faults
+}
+
+// everything is each row of the table, and each object's text by its name.
+func (w *world) everything() map[string]any {
+	all := map[string]any{}
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+		all[row.Key().String()] = row
+		return nil
+	}))
+	names, err := w.copies.List(w.ctx, "archive/", 1000, "")
+	require.NoError(w.t, err)
+	for _, name := range names {
+		body, err := w.copies.Get(w.ctx, name)
+		require.NoError(w.t, err)
+		all[name] = string(body)
+	}
+	return all
+}
+
+// The places of a damaged task.
+type places struct {
+	item, cold, gone, timer entity.Key
+	object                  string
+}
+
+func (w *world) placesOf(id string, version int64) places {
+	return places{
+		entity.ItemKey(ann, entity.Ref{Type: entity.TypeTask, ID: id}), entity.ColdKey(ann, id), entity.GoneKey(ann, id),
+		entity.TimerKey(ann, id, version), "archive/ann/" + id + "/1.json",
+	}
+}
+
+func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
+	t.Parallel()
+	const ttl, other = "ttl 1749369600", "ttl 1749369601" // a week behind the world's beginning
+	for name, c := range map[string]struct {
+		damage func(w *world, p places)
+		want   func(p places) []archive.Fault
+	}{
+		"no damage": {func(*world, places) {}, func(places) []archive.Fault { return nil }},
+		"no ttl": {func(w *world, p places) { w.edit(p.item, func(it entity.Item) { delete(it, entity.AttrTTL) }) },
+			func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), "no ttl", ttl}} }},
+		"another ttl": {func(w *world, p places) {
+			w.edit(p.item, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(it.Int(entity.AttrTTL) + 1) })
+		}, func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), other, ttl}} }},
+		"no cold row": {func(w *world, p places) { w.drop(p.cold) },
+			func(p places) []archive.Fault { return []archive.Fault{{p.cold.String(), "no row", p.object}} }},
+		"a cold row of another object": {func(w *world, p places) {
+			w.edit(p.cold, func(it entity.Item) { it["object"] = entity.String("archive/ann/x/1.json") })
+		}, func(p places) []archive.Fault {
+			return []archive.Fault{{p.cold.String(), "archive/ann/x/1.json, version 1", p.object}}
+		}},
+		"a cold row of another version": {func(w *world, p places) {
+			w.edit(p.cold, func(it entity.Item) { it[entity.AttrVersion] = entity.Int(2) })
+		}, func(p places) []archive.Fault {
+			return []archive.Fault{{p.cold.String(), p.object + ", version 2", p.object}}
+		}},
+		"no copy": {func(w *world, p places) { require.NoError(w.t, w.copies.Delete(w.ctx, p.object)) },
+			func(p places) []archive.Fault {
+				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
+			}},
+		"a spoilt copy": {func(w *world, p places) { require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":`))) },
+			func(p places) []archive.Fault {
+				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
+			}},
+		"a copy of no item": {func(w *world, p places) { require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":[]}`))) },
+			func(p places) []archive.Fault {
+				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
+			}},
+	} {
+		w, typ := newWorld(t, 1), entity.Task()
+		id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+		w.settle()
+		before := w.everything()
+		p := w.placesOf(id, 1)
+		c.damage(w, p)
+		require.Equal(t, c.want(p), w.faults(w.consumer, typ, id), name)
+		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), name)
+		require.Empty(t, w.faults(w.consumer, typ, id), name)
+		require.Equal(t, before, w.everything(), name)
+	}
+}
+
+func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
+	id := task.Str("taskId")
+	w.settle()
+	p := w.placesOf(id, 1)
+	cold, copied := w.get(p.cold), w.everything()[p.object]
+	w.patch(typ, task, map[string]any{"status": "BACKLOG"})
+	w.settle()
+	before := w.everything()
+	ttl := func() { w.edit(p.item, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(5) }) }
+	row := func() {
+		w.put(cold)
+		require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(copied.(string))))
+	}
+	ends, named := archive.Fault{Place: p.item.String(), Is: "ttl 5", Want: "no ttl"}, archive.Fault{Place: p.cold.String(), Is: "there", Want: "no row"}
+	for _, c := range []struct {
+		damage []func()
+		want   []archive.Fault
+	}{{nil, nil}, {[]func(){ttl}, []archive.Fault{ends}}, {[]func(){row}, []archive.Fault{named}}, {[]func(){ttl, row}, []archive.Fault{ends, named}}} {
+		for _, damage := range c.damage {
+			damage()
+		}
+		require.Equal(t, c.want, w.faults(w.consumer, typ, id))
+		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+		require.Empty(t, w.faults(w.consumer, typ, id))
+		require.Equal(t, before, w.everything())
+	}
+}
+
+func TestWhatLeftKeepsItsCopyUnlessItsUserDeletedIt(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	w.settle()
+	w.advance(7 * 24 * time.Hour)
+	w.settle()
+	p := w.placesOf(id, 1)
+	require.Nil(t, w.get(p.item))
+	require.Empty(t, w.faults(w.consumer, typ, id), "it left and has its copy")
+	kept := w.everything()
+	require.Contains(t, kept, p.object)
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.Equal(t, kept, w.everything())
+	require.Empty(t, w.faults(w.consumer, typ, "task_none"), "what never was lacks nothing")
+
+	require.NoError(t, w.copies.Delete(t.Context(), p.object))
+	lost := []archive.Fault{{Place: p.object, Is: "no copy that can be read", Want: "the item"}}
+	require.Equal(t, lost, w.faults(w.consumer, typ, id))
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "nobody has the item any more")
+	require.Equal(t, lost, w.faults(w.consumer, typ, id))
+	require.NotNil(t, w.get(p.cold))
+	require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(kept[p.object].(string))))
+
+	w.put(p.gone.Item())
+	require.Equal(t, []archive.Fault{{Place: p.cold.String(), Is: "there", Want: "no row: its user deleted the item"}}, w.faults(w.consumer, typ, id))
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.Empty(t, w.faults(w.consumer, typ, id))
+	require.Nil(t, w.get(p.cold))
+	require.NotContains(t, w.everything(), p.object)
+}
+
+func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		damage func(w *world, p places)
+		is     string // of the fault at the timer's row; empty for none
+		want   string
+	}{
+		"no damage": {func(*world, places) {}, "", ""},
+		"no row":    {func(w *world, p places) { w.drop(p.timer) }, "no row", "ttl at 2025-06-02T08:00:00Z"},
+		"another ttl": {func(w *world, p places) {
+			w.edit(p.timer, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
+		}, "ttl 7", "ttl at 2025-06-02T08:00:00Z"},
+		"of another completion": {func(w *world, p places) {
+			w.edit(p.timer, func(it entity.Item) { it[entity.AttrCompletedAt] = entity.String("2025-06-01T07:00:00Z") })
+		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
+		"to another end": {func(w *world, p places) {
+			w.edit(p.timer, func(it entity.Item) {
+				it[entity.AttrArchiveAt], it[entity.AttrTTL] = entity.String("2025-06-02T09:00:00Z"), entity.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
+			})
+		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
+	} {
+		w, typ := newWorld(t, 1), entity.Task()
+		task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
+		id := task.Str("taskId")
+		w.settle()
+		before := w.everything()
+		p := w.placesOf(id, 2)
+		require.NotNil(t, w.get(p.timer))
+		c.damage(w, p)
+		var want []archive.Fault
+		if c.is != "" {
+			want = []archive.Fault{{Place: p.timer.String(), Is: c.is, Want: c.want}}
+		}
+		require.Equal(t, want, w.faults(w.consumer, typ, id), name)
+		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), name)
+		require.Empty(t, w.faults(w.consumer, typ, id), name)
+		require.Equal(t, before, w.everything(), name)
+	}
+}
+
+// TestATimerOfAnEarlierCompletionIsMendedToo: each completion left a timer, and each must fire when it says.
+func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
+	id := task.Str("taskId")
+	w.settle()
+	w.advance(time.Hour)
+	task = w.patch(typ, task, map[string]any{"status": "IN_PROGRESS"})
+	w.patch(typ, task, map[string]any{"status": "COMPLETED"})
+	w.settle()
+	before := w.everything()
+	for _, versions := range [][]int64{{2}, {4}, {2, 4}} {
+		for _, version := range versions {
+			w.edit(entity.TimerKey(ann, id, version), func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
+		}
+		require.Len(t, w.faults(w.consumer, typ, id), len(versions))
+		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+		require.Equal(t, before, w.everything())
+	}
+	w.drop(entity.TimerKey(ann, id, 4))
+	w.edit(entity.TimerKey(ann, id, 2), func(it entity.Item) { delete(it, entity.AttrArchiveAt) })
+	require.Len(t, w.faults(w.consumer, typ, id), 2)
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "of a timer that does not say its end, nothing is known")
+	require.Equal(t, before[entity.TimerKey(ann, id, 4).String()], any(w.get(entity.TimerKey(ann, id, 4))))
+	require.Len(t, w.faults(w.consumer, typ, id), 1)
+}
+
+func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Event()
+	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
+	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
+	w.drain()
+	w.open = nil // its records are lost
+	id := event.Str("eventId")
+	w.beforePut = func() { w.patch(typ, event, map[string]any{"title": "book fair"}) }
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.Nil(t, w.beforePut)
+	require.Empty(t, w.faults(w.consumer, typ, id))
+	w.checkCopies()
+	require.EqualValues(t, 3, w.get(entity.ColdKey(ann, id)).Int(entity.AttrVersion))
+
+	w.edit(event.Key(), func(it entity.Item) { delete(it, entity.AttrTTL) })
+	w.beforePut = func() { w.patch(typ, w.get(event.Key()), map[string]any{"status": "CONFIRMED"}) }
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.Empty(t, w.faults(w.consumer, typ, id))
+	w.checkCopies()
+	require.Nil(t, w.get(entity.ColdKey(ann, id)))
+}
+
+func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	w.settle()
+	cfg := w.consumer.Config
+	cfg.Copies = nil
+	bare, p := archive.NewConsumer(cfg), w.placesOf(id, 1)
+	require.NoError(t, w.copies.Delete(t.Context(), p.object))
+	require.Empty(t, w.faults(bare, typ, id))
+	before := w.everything()
+	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.Equal(t, before, w.everything())
+
+	w.edit(p.item, func(it entity.Item) { delete(it, entity.AttrTTL) })
+	require.Len(t, w.faults(bare, typ, id), 1)
+	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.False(t, w.get(p.item).Has(entity.AttrTTL))
+
+	w.edit(p.item, func(it entity.Item) { it[entity.AttrStatus] = entity.String("BACKLOG") })
+	require.Len(t, w.faults(bare, typ, id), 1)
+	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.Nil(t, w.get(p.cold), "a row that names the copy of what stays goes without it")
+}
+
+func TestAStoreThatDoesNotAnswerIsNoFault(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	w.settle()
+	r, err := w.consumer.Remains(t.Context(), ann, typ, id)
+	require.NoError(t, err)
+	for _, silent := range []error{blob.ErrThrottled, blob.ErrUnavailable, context.Canceled, context.DeadlineExceeded} {
+		cfg := w.consumer.Config
+		cfg.Copies = silentStore{cfg.Copies, silent}
+		_, err := archive.NewConsumer(cfg).Check(t.Context(), r)
+		require.ErrorIs(t, err, silent)
+	}
+	r.Cold = r.Cold.Clone()
+	r.Cold[entity.AttrForm] = entity.Int(2)
+	faults, err := w.consumer.Check(t.Context(), r)
+	require.NoError(t, err)
+	require.Len(t, faults, 1)
+	require.Equal(t, "verified by that release", faults[0].Want)
+}
+
+// silentStore answers no read.
+type silentStore struct {
+	blob.Store
+	err error
+}
+
+func (s silentStore) Get(context.Context, string) ([]byte, error) { return nil, s.err }
