@@ -52,7 +52,10 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 	if err != nil {
 		return presentTrigger{}, err
 	}
-	rang, hasRung := it.Time(entity.AttrFiredOccurrenceUtc)
+	rang, hasRung, err := rangLast(it, zone, now)
+	if err != nil {
+		return presentTrigger{}, err
+	}
 	delivered, _ := it.Time(entity.AttrLastFiredUtc)
 	switch {
 	case isDue && (!hasRung || last.at.After(delivered)):
@@ -63,6 +66,34 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 		return presentTrigger{at: entity.Resolve(trigger, zone), stored: trigger}, nil
 	}
 	return presentTrigger{at: trigger, stored: trigger}, nil
+}
+
+// rangLast returns the occurrence that rang last. The release before closes a delivery without saying which one that was
+// (firedOccurrenceUtc). Then it is lastFiredUtc, if that is an occurrence that the trigger has left behind.
+func rangLast(it entity.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
+	if rang, hasRung = it.Time(entity.AttrFiredOccurrenceUtc); hasRung {
+		return rang, true, nil
+	}
+	delivered, isDelivered := it.Time(entity.AttrLastFiredUtc)
+	if !it.Has(entity.AttrRRule) || !isDelivered {
+		return time.Time{}, false, nil
+	}
+	trigger, _ := it.Time(entity.AttrTriggerUtc)
+	if !it.Has(entity.AttrTzid) {
+		trigger = entity.Resolve(trigger, zone)
+	}
+	if !trigger.After(delivered) && !entity.TriggerDone(it) {
+		return time.Time{}, false, nil // it is to come: a snooze ended at its instant, or its user set it there
+	}
+	if delivered.After(now) {
+		return delivered, true, nil // a snooze rang before its occurrence, of whatever rule
+	}
+	triggers, err := entity.CompileReminder(it)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("%s: %w", it.Key(), err)
+	}
+	last, ok := triggers.In(zone).Previous(delivered.Add(time.Second))
+	return delivered, ok && last.Start.Equal(delivered), nil
 }
 
 // lastDue returns the last occurrence of a recurring reminder that was due, or false before its first.

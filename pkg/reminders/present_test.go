@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // fromTheTenth recurs at one in the afternoon in London, from 10 December on. It is noon on the first.
@@ -41,25 +42,38 @@ func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
 			"10T13:00 11T13:00 12T13:00", "PENDING"},
 		"left alone": {"", func(*world) {}, "11T13:00 12T13:00", "PENDING"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := setup(t)
-			w.create("rem_1", fmt.Sprintf(fromTheTenth, c.rule))
-			w.act(snoozeFor("rem_1", 60))
-			w.advance(65 * time.Minute)
-			require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
-			c.act(w)
-			w.advance(11*24*time.Hour + time.Hour)
-			var due []string
-			for _, line := range w.published()[1:] {
-				due = append(due, strings.TrimPrefix(line, "rem_1 -0 "))
-			}
-			require.Equal(t, c.published, strings.Join(due, " "))
-			require.Equal(t, c.status, w.item("rem_1").Str("status"))
-			w.requireExact()
-			w.requireNothingLost()
-		})
+		for release, delivered := range map[string]func(w *world){"this": func(*world) {}, "the one before": byTheReleaseBefore} {
+			t.Run(name+", delivered by "+release+" release", func(t *testing.T) {
+				t.Parallel()
+				w := setup(t)
+				w.create("rem_1", fmt.Sprintf(fromTheTenth, c.rule))
+				w.act(snoozeFor("rem_1", 60))
+				w.advance(65 * time.Minute)
+				delivered(w)
+				require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
+				c.act(w)
+				w.advance(11*24*time.Hour + time.Hour)
+				var due []string
+				for _, line := range w.published()[1:] {
+					due = append(due, strings.TrimPrefix(line, "rem_1 -0 "))
+				}
+				require.Equal(t, c.published, strings.Join(due, " "))
+				require.Equal(t, c.status, w.item("rem_1").Str("status"))
+				w.requireExact()
+				w.requireNothingLost()
+			})
+		}
 	}
+}
+
+// byTheReleaseBefore leaves the reminder as that release does when it closes a delivery: it does not say what rang.
+func byTheReleaseBefore(w *world) {
+	it := w.item("rem_1")
+	require.True(w, it.Has(entity.AttrFiredOccurrenceUtc))
+	_, err := w.store.Update(w.Context(), table.Update{
+		Key: it.Key(), Remove: []string{entity.AttrFiredOccurrenceUtc, entity.AttrEditVersion}, If: table.Exists(),
+	})
+	require.NoError(w, err)
 }
 
 // The present occurrence is the one that rang last until a later one is due, whichever was due in between.
