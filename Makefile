@@ -19,6 +19,8 @@ COUNT ?= 1
 SEEDS ?= 10000
 FROM  ?= 0
 STEPS ?= 100
+# Which commit is the release before; by default the one of pkg/simulate/beside.
+BEFORE ?=
 # What the load is told besides its defaults.
 LOADFLAGS ?=
 # -full takes the scale to a million items.
@@ -34,7 +36,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +81,9 @@ fuzz: engine ## run every fuzz target for FUZZTIME each
 
 sim: ## play random histories of the whole system under every fault (SEEDS, FROM, STEPS)
 	$(GO) run ./cmd/nexus simulate --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
+
+beside: ## play random histories in which the release before does part of the work (BEFORE, SEEDS, FROM, STEPS)
+	$(GO) run ./pkg/simulate/beside/run $(if $(BEFORE),-before $(BEFORE)) -- --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
 
 planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
 	$(GO) run ./pkg/simulate/planted/run -into docs/planted.md $(PLANTEDFLAGS)

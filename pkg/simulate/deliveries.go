@@ -47,7 +47,7 @@ func (h *history) checkFence(s *shelf, row entity.Item) {
 		return
 	}
 	var reasons []string
-	for _, w := range s.wantsOf(it, h.now) {
+	for _, w := range append(s.wantsOf(it, h.now), h.rungWants(s, it, h.byFormer())...) {
 		if w.id != id || w.fence(s.user) != sk {
 			continue
 		}
@@ -207,6 +207,9 @@ func (h *history) checkSchedules() {
 	for _, name := range h.schedules.names() {
 		if _, ok := wanted[name]; !ok {
 			one := h.schedules.named[name]
+			if h.isOfRung(one.Schedule) {
+				continue
+			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload), "is scheduled for %s (called %t), and nobody wants it", entity.FormatInstant(one.At), one.called)
 		}
 	}

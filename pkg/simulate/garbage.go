@@ -87,6 +87,9 @@ func (h *history) unfiltered() {
 		return
 	}
 	rec, r := h.stream.log[h.luck.IntN(len(h.stream.log))], h.readers[h.luck.IntN(len(h.readers))]
+	if h.isNewRow(rec) {
+		return
+	}
 	h.happened["record that a filter should keep"]++
 	h.begin(h.handleBeside(r, []*record{rec}))
 }

@@ -45,6 +45,7 @@ type history struct {
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
 	stream    *stream
+	mixture   *mixture
 
 	crew     *crew
 	workers  []*worker
@@ -99,12 +100,14 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 			continue
 		}
 		h.luck.step(h.step)
+		h.mixture.step(h.step)
 		h.luck.calm = slices.Contains(spec.Calm, h.step)
 		h.take()
 		h.checkSums()
 	}
 	if h.violation == nil {
 		h.luck.step(spec.Steps)
+		h.mixture.step(spec.Steps)
 		h.finish()
 	}
 	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Happened: h.happened, Trace: h.trace}
@@ -135,6 +138,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(), Observe: h.observed,
 	}
 	h.notifier = reminders.NewNotifier(reminding)
+	h.mixture = newMixture(h)
 	h.verifier = h.newVerifier(port, archiving, reminding)
 	h.openReaders([]change.Consumer{
 		projection.NewConsumer(stats.Projection(), port, h.clock),
@@ -183,6 +187,7 @@ func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together
 	}
+	h.mixture.join(loop, consumers)
 	return loop
 }
 

@@ -49,6 +49,7 @@ type shelf struct {
 	ids     map[string][]string    // by type, all that there ever were, in the order of their making
 	ledgers map[string]map[string]entity.Item
 	links   map[string]entity.Item // by sort key
+	strewn  map[string]bool        // rows of links in the index as the release before has it, by sort key
 	fences  map[string]entity.Item // by sort key
 	colds   map[string]entity.Item // by id
 	timers  map[string]entity.Item // by sort key
@@ -75,7 +76,7 @@ func newKnown(users []string) *known {
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
-			links: map[string]entity.Item{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
+			links: map[string]entity.Item{}, strewn: map[string]bool{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
 			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[entity.Key]int64{},
@@ -243,7 +244,8 @@ func (h *history) noteEdit(s *shelf, r *record, ref entity.Ref) {
 	if r.New == nil {
 		return
 	}
-	if r.by == commanding && r.Old.Int(entity.AttrVersion) != r.New.Int(entity.AttrVersion) {
+	isEdit := r.by == commanding || h.keepsNoEdit(r)
+	if isEdit && r.Old.Int(entity.AttrVersion) != r.New.Int(entity.AttrVersion) {
 		s.edits[r.Key] = r.New.Int(entity.AttrVersion)
 	}
 	if is := entity.EditVersion(r.New); is != s.edits[r.Key] && ref.Type != entity.TypeInstance {

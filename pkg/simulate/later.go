@@ -35,6 +35,9 @@ func byText(a, b entity.Key) int { return strings.Compare(a.String(), b.String()
 // rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as they are. What
 // asks for them comes again until that release is back, which is at the next rest at the latest.
 func (h *history) rollBack() {
+	if h.mixture.former != nil {
+		return // one rolls back by one release at most
+	}
 	if len(h.later) > 0 && h.luck.one(2) {
 		h.goForward()
 		return

@@ -26,33 +26,41 @@ const (
 	manyTimes = 300_000
 )
 
-// ownSum counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no row
-// can hold.
-func ownSum() *projection.Projection {
-	return projection.NewOwnSum(ownName, "c1", func(t *entity.Type, it entity.Item) projection.Amounts {
-		if !t.HasCollection() {
-			return projection.Amounts{}
-		}
-		a := projection.Amounts{Add: map[string]int64{t.Name: 1, "titles": int64(len(it.Str(entity.AttrTitle)))}}
-		if t.Name == entity.TypeNote {
-			a.Max = map[string]string{"greatest": it.Str(entity.AttrTitle)}
-		}
-		switch title := it.Str(entity.AttrTitle); {
-		case strings.HasSuffix(title, "37"):
-			a.Max = map[string]string{"longest": strings.Repeat(title, tooLong)}
-		case strings.HasSuffix(title, "57"):
-			a.Add[strings.Repeat(title, manyTimes)] = 1
-		case isRefused(it):
-			a.Open = strings.Repeat("x", tooLong)
-		case strings.HasSuffix(title, "8"): // much, and not too much
-			a.Add[strings.Repeat("x", tooLong)] = 1
-		}
-		return a
-	})
+// ownRevision is that of [ownAmounts].
+const ownRevision = "c1"
+
+// ownSum is the product's own sum.
+func ownSum() *projection.Projection { return projection.NewOwnSum(ownName, ownRevision, ownAmounts) }
+
+// ownAmounts counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no
+// row can hold.
+func ownAmounts(t *entity.Type, it entity.Item) projection.Amounts {
+	if !t.HasCollection() {
+		return projection.Amounts{}
+	}
+	a := projection.Amounts{Add: map[string]int64{t.Name: 1, "titles": int64(len(it.Str(entity.AttrTitle)))}}
+	if t.Name == entity.TypeNote {
+		a.Max = map[string]string{"greatest": it.Str(entity.AttrTitle)}
+	}
+	switch title := it.Str(entity.AttrTitle); {
+	case !isRefused(it) && !strings.HasSuffix(title, "8"):
+	case strings.HasSuffix(title, "37"):
+		a.Max = map[string]string{"longest": strings.Repeat(title, tooLong)}
+	case strings.HasSuffix(title, "57"):
+		a.Add[strings.Repeat(title, manyTimes)] = 1
+	case isRefused(it):
+		a.Open = strings.Repeat("x", tooLong)
+	default: // much, and not too much
+		a.Add[strings.Repeat("x", tooLong)] = 1
+	}
+	return a
 }
 
-// isRefused says that no row can hold what the item contributes to the product's own sum.
-func isRefused(it entity.Item) bool { return strings.HasSuffix(it.Str(entity.AttrTitle), "7") }
+// isRefused says that no row can hold what the item contributes to the product's own sum. The release before counts what no row holds,
+// so beside it there is no such item.
+func isRefused(it entity.Item) bool {
+	return newFormer == nil && strings.HasSuffix(it.Str(entity.AttrTitle), "7")
+}
 
 // refusedRecord says of a parked object whether it is one of the product's own sum that nothing can be done about; nobody takes it
 // up again.

@@ -151,7 +151,8 @@ func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessa
 			answered("")
 		}
 	}
-	return h.start(w, func(ctx context.Context) { answer, err = loop.Handle(ctx, consume.Event(raw)) }, users...)
+	handle := h.handler(w, loop)
+	return h.start(w, func(ctx context.Context) { answer, err = handle(ctx, consume.Event(raw)) }, users...)
 }
 
 // watched is a consumer that is seen at work.

@@ -34,6 +34,7 @@ func (h *history) noteRing(s *shelf, r *record, ref entity.Ref) {
 	case r.Old == nil || r.New == nil:
 	case r.by != commanding:
 		if sent := s.sent[ref.ID]; closesDelivery(r.Old, r.New) && (last.unsure || !sent.done.Before(last.done)) {
+			sent.unsure = h.saysNotWhatRang(r, sent)
 			s.rang[ref.ID] = sent
 		}
 	case setAnew(r.Old, r.New):

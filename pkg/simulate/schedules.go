@@ -115,7 +115,8 @@ func (s *schedules) deliver(payload []byte) *worker {
 			s.calls = append(s.calls, payload)
 		}
 	}
-	return h.start(w, func(ctx context.Context) { err = h.notifier.Handle(ctx, payload) }, userOfPayload(payload))
+	notify := h.notify(w)
+	return h.start(w, func(ctx context.Context) { err = notify(ctx, payload) }, userOfPayload(payload))
 }
 
 // retry begins one of the calls that failed again.

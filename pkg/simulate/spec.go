@@ -40,7 +40,11 @@ func (s Spec) String() string {
 
 // Command is the command line that plays the history.
 func (s Spec) Command() string {
-	out := fmt.Sprintf("nexus simulate --from %d --seeds 1 --steps %d", s.Seed, s.Steps)
+	program := "nexus simulate"
+	if newFormer != nil {
+		program = "go run ./pkg/simulate/beside/run --"
+	}
+	out := fmt.Sprintf("%s --from %d --seeds 1 --steps %d", program, s.Seed, s.Steps)
 	if len(s.Skip) > 0 {
 		out += " --skip " + formatSteps(s.Skip)
 	}

@@ -202,7 +202,8 @@ func after(reading time.Time, floats bool, now, wall time.Time) bool {
 
 // checkIndex: an edge is found through what it leads to (I3). One that was damaged on purpose is not the projection's.
 func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
-	if r.New == nil || r.by != delivering {
+	s.noteIndex(r, h.byFormer())
+	if r.New == nil || r.by != delivering || h.byFormer() {
 		return
 	}
 	source := entity.Ref{Type: sk.Components[0], ID: sk.Components[1]}

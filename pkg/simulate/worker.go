@@ -25,9 +25,11 @@ type crashed struct{}
 // worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a coroutine
 // that runs until it has made as many port calls as it may, and stops before the next.
 type worker struct {
-	kind  kind
-	name  string
-	users map[string]bool // with whose rows it has any business
+	kind kind
+	name string
+	// isFormer says that the release before does the work.
+	isFormer bool
+	users    map[string]bool // with whose rows it has any business
 	// allowed are their partitions.
 	allowed map[string]bool
 

@@ -1,0 +1,191 @@
+// Package beside builds nexus with the release before it inside, so that the simulation can let both work on the same rows.
+//
+// The code of the other commit is shown to the compiler by an overlay (go help build, -overlay), as packages below
+// nexus/predecessor. The build tag "predecessor" takes in the part of pkg/simulate that calls them. It promises that nothing
+// in the tree is ever touched. It must never be imported by anything but its own program and tests.
+package beside
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Before is the last commit of the release before this one.
+const Before = "066b039ef888fef6261f62803a0b97690c0c4f59"
+
+// Tag is the build tag under which pkg/simulate calls the release before.
+const Tag = "predecessor"
+
+// Import paths of the tree's packages, and of those of the other commit.
+const (
+	tree        = "nexus/pkg/"
+	predecessor = "nexus/predecessor/"
+)
+
+// Roots are the packages of the other commit that pkg/simulate calls; what they import comes with them.
+var Roots = []string{"archive", "command", "consume", "links", "projection", "reminders", "stats"}
+
+var (
+	// ErrNoHistory: there is no git, or a shallow clone without the commit.
+	ErrNoHistory = errors.New("the history does not reach the commit")
+	// ErrCommit: the history is whole, and has no such commit.
+	ErrCommit = errors.New("no such commit")
+)
+
+// Overlay writes the packages of the commit into the folder, and an overlay that names them. It returns the overlay's path.
+func Overlay(ctx context.Context, root, commit, folder string) (string, error) {
+	if err := reach(ctx, root, commit); err != nil {
+		return "", err
+	}
+	packages, err := read(ctx, root, commit)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for _, name := range packages.closure() {
+		for file, source := range packages[name] {
+			copied := filepath.Join(folder, fmt.Sprintf("%d.go", len(replace)))
+			if err := os.WriteFile(copied, moved(source), 0o600); err != nil {
+				return "", fmt.Errorf("write package %s of %s: %w", name, commit, err)
+			}
+			replace[filepath.Join(root, "predecessor", filepath.FromSlash(name), file)] = copied
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", fmt.Errorf("encode the overlay: %w", err)
+	}
+	overlay := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", fmt.Errorf("write the overlay: %w", err)
+	}
+	return overlay, nil
+}
+
+// Build builds nexus with the commit inside as the program, in the folder of an overlay.
+func Build(ctx context.Context, root, commit, folder, program string) error {
+	overlay, err := Overlay(ctx, root, commit, folder)
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", Tag, "-overlay", overlay, "-o", program, "./cmd/nexus")
+	build.Dir = root
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build with %s: %w\n%s", commit, err, text)
+	}
+	return nil
+}
+
+// reach reports whether the commit can be read, and if not why.
+func reach(ctx context.Context, root, commit string) error {
+	_, err := git(ctx, root, "cat-file", "-e", commit+"^{commit}")
+	if err == nil {
+		return nil
+	}
+	shallow, shallowErr := git(ctx, root, "rev-parse", "--is-shallow-repository")
+	if shallowErr != nil || strings.TrimSpace(string(shallow)) == "true" {
+		return fmt.Errorf("%w %s: %w", ErrNoHistory, commit, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrCommit, commit, err)
+}
+
+func git(ctx context.Context, root string, args ...string) ([]byte, error) {
+	run := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
+	out, err := run.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, exit.Stderr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return out, nil
+}
+
+// sources are the files of packages without their tests, by the package's folder below pkg and the file's name.
+type sources map[string]map[string][]byte
+
+func read(ctx context.Context, root, commit string) (sources, error) {
+	archive, err := git(ctx, root, "archive", commit, "pkg")
+	if err != nil {
+		return nil, err
+	}
+	out := sources{}
+	files := tar.NewReader(bytes.NewReader(archive))
+	for {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the archive of %s: %w", commit, err)
+		}
+		folder, name := path.Split(strings.TrimPrefix(header.Name, "pkg/"))
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := io.ReadAll(files)
+		if err != nil {
+			return nil, fmt.Errorf("read %s of %s: %w", header.Name, commit, err)
+		}
+		folder = strings.TrimSuffix(folder, "/")
+		if out[folder] == nil {
+			out[folder] = map[string][]byte{}
+		}
+		out[folder][name] = source
+	}
+}
+
+// closure are the roots and everything that they import from the tree, sorted.
+func (s sources) closure() []string {
+	seen := map[string]bool{}
+	for todo := slices.Clone(Roots); len(todo) > 0; {
+		name := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		for _, source := range s[name] {
+			todo = append(todo, imports(source)...)
+		}
+	}
+	var out []string
+	for name := range seen {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// imports are the packages of the tree that a file imports. A file that cannot be read imports nothing: the compiler says why.
+func imports(source []byte) (names []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
+	if err != nil {
+		return nil
+	}
+	for _, one := range file.Imports {
+		if name, ours := strings.CutPrefix(strings.Trim(one.Path.Value, `"`), tree); ours {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// moved is the file with the import paths of the packages as they are in the build.
+func moved(source []byte) []byte {
+	return bytes.ReplaceAll(source, []byte(`"`+tree), []byte(`"`+predecessor))
+}

@@ -1,0 +1,76 @@
+package beside_test
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/simulate/beside"
+)
+
+// beforeSingleWrites did not know the last entry, and is not to be mixed with what came after it (docs/operations.md).
+const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
+
+// tally is what nexus simulate --json answers.
+type tally struct {
+	Histories  int
+	Happened   map[string]int
+	Violations []struct{ Invariant, Detail, Command string }
+}
+
+func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
+	t.Parallel()
+	played := play(t, beside.Before, "--seeds", "60")
+	require.Empty(t, played.Violations)
+	require.Equal(t, 60, played.Histories)
+	for _, what := range []string{"before: projections", "before: effects", "before: notify", "parked record taken up", "reminder due", "task archived"} {
+		require.Positive(t, played.Happened[what], what)
+	}
+}
+
+// What docs/operations.md says is not to be mixed is mixed here: if it were exact, the document would be wrong.
+func TestReleasesFromBeforeSingleWritesAreNotToBeMixed(t *testing.T) {
+	t.Parallel()
+	played := play(t, beforeSingleWrites, "--seeds", "200", "--no-shrink")
+	require.Len(t, played.Violations, 1)
+	require.Equal(t, "I1", played.Violations[0].Invariant, played.Violations[0].Detail)
+}
+
+// play builds nexus with the commit inside, and plays histories with it.
+func play(t *testing.T, commit string, args ...string) tally {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds nexus")
+	}
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	require.NoError(t, err)
+	folder := t.TempDir()
+	program := filepath.Join(folder, "nexus")
+	err = beside.Build(t.Context(), root, commit, folder, program)
+	if errors.Is(err, beside.ErrNoHistory) {
+		t.Skipf("SKIPPED: this release was not played beside commit %s: %v (git fetch --unshallow)", commit, err)
+	}
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), program, append([]string{"simulate", "--json"}, args...)...).Output()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		require.NoError(t, err)
+	}
+	var played tally
+	require.NoError(t, json.Unmarshal(out, &played, json.MatchCaseInsensitiveNames(true)))
+	return played
+}
+
+func TestACommitThatThereIsNotIsRefused(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	require.NoError(t, err)
+	_, err = beside.Overlay(t.Context(), root, "0000000000000000000000000000000000000000", t.TempDir())
+	require.Error(t, err)
+	require.True(t, errors.Is(err, beside.ErrCommit) || errors.Is(err, beside.ErrNoHistory), "%v", err)
+	_, err = beside.Overlay(t.Context(), t.TempDir(), beside.Before, t.TempDir())
+	require.ErrorIs(t, err, beside.ErrNoHistory, "where there is no git")
+}

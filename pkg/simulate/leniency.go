@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/verify"
+)
+
+// Rules that the release before does not keep, because it was made before they held. Each is about what that release itself
+// wrote, and is listed in docs/simulation.md.
+
+// byFormer reports whether the release before made the write that is being taken in.
+func (h *history) byFormer() bool { return h.writer != nil && h.writer.isFormer }
+
+// keepsNoEdit: the release before does not say that a write of the system leaves its user's edit as it was (I11). So each of
+// its writes counts as an edit, unless the row says already which one was the last.
+func (h *history) keepsNoEdit(r *record) bool {
+	return h.byFormer() && !r.Old.Has(entity.AttrEditVersion)
+}
+
+// noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so until a
+// repair of this release (docs/operations.md, "Exceptions").
+func (s *shelf) noteIndex(r *record, byFormer bool) {
+	if byFormer && r.New != nil {
+		s.strewn[r.Key.SK] = true
+		return
+	}
+	if r.New == nil || !entity.Equal(r.Old[entity.AttrGSI4PK], r.New[entity.AttrGSI4PK]) {
+		delete(s.strewn, r.Key.SK)
+	}
+}
+
+// isStrewn says that a difference is about such an edge.
+func (h *history) isStrewn(user string, d verify.Difference) bool {
+	if d.Kind != verify.Edge {
+		return false
+	}
+	for sk := range h.known.shelves[user].strewn {
+		if d.Key == (entity.Key{PK: entity.UserPK(user), SK: sk}).String() {
+			return true
+		}
+	}
+	return false
+}
+
+// isNewRow: the release before parks the record of a row that it does not know. No filter lets such a record pass.
+func (h *history) isNewRow(r *record) bool {
+	sk, err := entity.ParseSortKey(r.Key.SK)
+	return h.mixture.former != nil && err == nil && sk.Prefix == entity.RowKept
+}
+
+// saysNotWhatRang: the release before closes a delivery without saying which occurrence rang (I11). This release can tell it
+// from the row unless a snooze ended behind its occurrence, or the row says what rang before.
+func (h *history) saysNotWhatRang(r *record, rang ring) bool {
+	return h.byFormer() && (!rang.occurrence.Equal(rang.done) || r.Old.Has(entity.AttrFiredOccurrenceUtc))
+}
+
+// rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still to come
+// (I5). These are the wants of such a reminder.
+func (h *history) rungWants(s *shelf, it entity.Item, byFormer bool) []want {
+	if !byFormer || it.Str(entity.AttrType) != entity.TypeReminder || it.Has(entity.AttrRRule) || it.Has(entity.AttrTzid) || !it.Has(entity.AttrDoneTriggerUtc) {
+		return nil
+	}
+	it = it.Clone()
+	delete(it, entity.AttrDoneTriggerUtc)
+	return s.wantsOf(it, h.now)
+}
+
+// isOfRung: that release leaves a schedule for it, too (I4). Called, it finds nothing to do.
+func (h *history) isOfRung(one schedule.Schedule) bool {
+	s := h.known.shelves[userOfPayload(one.Payload)]
+	if h.mixture.former == nil || s == nil {
+		return false
+	}
+	for _, it := range s.items {
+		for _, w := range h.rungWants(s, it, true) {
+			if reminders.ScheduleName(s.user, w.id, w.offset) == one.Name && namesDue(one.Payload, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
