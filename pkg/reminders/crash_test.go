@@ -148,6 +148,9 @@ func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
 }
 
 func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *world), s strikes) {
+	if testing.Short() {
+		t.Skip("plays a thousand histories")
+	}
 	for name, scenario := range scenarios {
 		for meddler, meddle := range meddlers {
 			t.Run(name+"/"+meddler, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
 )
 
 func TestASnoozeAfterFiringFiresAgainAndThenTheReminderIsDone(t *testing.T) {
@@ -228,7 +229,22 @@ func TestAMalformedPayloadNamesItsField(t *testing.T) {
 		var malformed *reminders.PayloadError
 		require.ErrorAs(t, err, &malformed, c.new)
 		require.Equal(t, c.field, malformed.Field, c.new)
+		begins := "payload field " + c.field + " "
+		if c.field == "" {
+			begins = "payload "
+		}
+		require.True(t, strings.HasPrefix(err.Error(), begins) && !strings.Contains(err.Error(), "  "), err)
 	}
+}
+
+func TestAPayloadAtItsLimitsIsTaken(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const longest = `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":40320,"occurrenceUtc":"2025-12-29T13:00:00Z","dueUtc":"2025-12-01T13:00:00Z"}`
+	full := longest + strings.Repeat(" ", schedule.MaxPayload-len(longest))
+	require.NoError(t, w.notifier.Handle(t.Context(), []byte(full)))
+	var malformed *reminders.PayloadError
+	require.ErrorAs(t, w.notifier.Handle(t.Context(), []byte(full+" ")), &malformed)
 }
 
 func TestADeliveryThatNobodySawThroughIsDrivenAgainAfterTenMinutes(t *testing.T) {
