@@ -62,6 +62,19 @@ func TestATriggerThatIsSetWhileTheFormerOneIsDeliveredRings(t *testing.T) {
 	})
 }
 
+// The rule no longer has what was delivered: nothing that it has is over for that.
+func TestATriggerThatIsSetWhileARecurringReminderIsDeliveredRings(t *testing.T) {
+	t.Parallel()
+	setAnew := func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
+	meddleAtEachStep(t, ringsAtOne(fmt.Sprintf(dailyRem, "")), setAnew, func(w *world, step int, err error) {
+		require.NoError(w, err)
+		w.advance(4 * time.Hour)
+		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set anew at step %d", step)
+		require.Equal(w, []string{"rem_1 -0 02T15:00"}, w.schedules())
+		w.requireExact()
+	})
+}
+
 // The zone of a floating reminder becomes one that does not exist, while the call is at work. The call says so, or it is
 // done.
 func TestAZoneThatIsDamagedWhileACallIsAtWorkIsTold(t *testing.T) {

@@ -154,6 +154,19 @@ func TestFiveHundredPastEventsPublishNothingAndCountNothingAsMissed(t *testing.T
 	require.Zero(t, w.counts[reminders.Missed]+w.counts[reminders.Late])
 }
 
+// A record that finds any number of late reminders is done in one call.
+func TestManyLateRemindersOfOneItemAreDeliveredByOneCall(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "5,10,15,20,25,30,35,40,45,50"))
+	w.to(noon.Add(2 * time.Hour))
+	for _, o := range w.consumer.Apply(t.Context(), w.records()) {
+		require.Equal(t, change.Outcome{}, o)
+	}
+	require.Len(t, w.published(), 10)
+	w.requireExact()
+}
+
 func TestALapsedItemCountsAsGone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -33,7 +33,7 @@ type cursor struct {
 func (c *Consumer) readCursor(ctx context.Context, key entity.Key) (cursor, error) {
 	cur := cursor{key: key}
 	row, err := c.find(ctx, key)
-	if err != nil || row == nil {
+	if err != nil {
 		return cur, err
 	}
 	if err := entity.CheckForm(row, entity.AttrForm); err != nil {

@@ -101,6 +101,47 @@ func TestASnoozeIsAbsoluteWhateverTheZone(t *testing.T) {
 	w.requireExact()
 }
 
+// The snooze of a floating reminder that recurs is an instant, which a move to another zone does not ask for again.
+func TestASnoozeBesideAFloatingTriggerIsAbsoluteWhateverTheZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("Europe/London")
+	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T13:00:00","rrule":"FREQ=DAILY"}`)
+	w.advance(65 * time.Minute)
+	w.act(snoozeFor("rem_1", 30))
+	w.settle()
+	w.to(noon.Add(96 * time.Minute)) // a minute behind the end of the snooze, of which no call has come
+	w.moveTo("Pacific/Kiritimati")
+	w.deliver(w.records()...)
+	require.Contains(t, w.published(), "rem_1 -0 01T13:35")
+}
+
+// The user has moved long before: what a command asks for in the past was not asked for by the move.
+func TestAFloatingInstantAskedForInThePastIsNotLateForAMoveBefore(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("Europe/London")
+	w.to(noon.Add(2 * time.Hour))
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T13:00:00", "0"))
+	w.settle()
+	require.Empty(t, w.published())
+	require.Zero(t, w.counts[reminders.Missed])
+}
+
+// A delivery counts as late from more than two minutes on.
+func TestADeliveryIsCountedAsLateBehindTwoMinutes(t *testing.T) {
+	t.Parallel()
+	for late, count := range map[time.Duration]int{2 * time.Minute: 0, 2*time.Minute + time.Second: 1} {
+		w := setup(t)
+		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(time.Hour)), "0"))
+		w.settle()
+		w.to(noon.Add(time.Hour + late))
+		w.settle()
+		require.Len(t, w.published(), 1)
+		require.Equal(t, count, w.counts[reminders.Late], late)
+	}
+}
+
 func TestWithoutDueSetAtNothingPastIsAnnouncedByMistake(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

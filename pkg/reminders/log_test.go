@@ -71,4 +71,5 @@ func TestWhatIsMissedOrDroppedIsLoggedOnce(t *testing.T) {
 	require.Len(t, lines, 2)
 	require.Equal(t, []any{"WARN", "reminder missed", entity.TraceID("ann", "evt_1", 1)}, []any{lines[0]["level"], lines[0]["msg"], lines[0]["traceId"]})
 	require.Equal(t, []any{"INFO", "reminder dropped", "task_1"}, []any{lines[1]["level"], lines[1]["msg"], lines[1]["item"]})
+	require.NotContains(t, lines[1], "traceId", "no write asked for it")
 }

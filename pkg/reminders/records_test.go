@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // The record of a series asks for two things: a look at the series, and a walk over its exceptions. Whichever of them one
@@ -64,6 +65,18 @@ func TestWhatOnlyTheOldImageKnowsIsLookedAfter(t *testing.T) {
 		"a series deleted, with an exception's own reminders": {"mst_1", fmt.Sprintf(dailyAt, "15"),
 			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
 			func(w *world) { w.deleteSeries("mst_1") }, []string{}},
+		"a series' row deleted, and an exception's own reminders left": {"mst_1", fmt.Sprintf(dailyAt, "15"),
+			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *world) { w.remove("mst_1") }, []string{}},
+		"a series' row put back behind an exception's": {"mst_1", fmt.Sprintf(dailyAt, ""),
+			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *world) {
+				row := w.item("mst_1")
+				w.remove("mst_1")
+				w.settle()
+				require.Empty(w, w.schedules())
+				require.NoError(w, w.store.Put(w.Context(), table.Put{Item: row}))
+			}, []string{"inst_20251203_1 -30 03T13:30"}},
 		"an exception's own reminders given up": {"mst_1", fmt.Sprintf(dailyAt, "15"),
 			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
 			func(w *world) { w.except("mst_1", "20251203", `{}`) }, []string{"mst_1 -15 01T13:45"}},

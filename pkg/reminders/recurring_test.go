@@ -97,6 +97,23 @@ func TestARecurringReminderThatIsSnoozedRemindsOfBothItsOccurrences(t *testing.T
 	}
 }
 
+// What was completed before it was due is over: no later look announces it.
+func TestAnOccurrenceThatWasCompletedBeforeItRangIsNotAnnouncedLate(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
+	w.settle()
+	w.to(noon.Add(30 * time.Minute))
+	w.act(command.CompleteReminder{ID: "rem_1"})
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 02T13:00"}, w.schedules())
+	w.to(noon.Add(65 * time.Minute))
+	w.patchReminder("rem_1", `{"title":"Vitamins"}`)
+	w.settle()
+	require.Empty(t, w.published())
+	w.requireExact()
+}
+
 func TestASnoozeAnnouncesTheOccurrenceThatWasSnoozed(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -111,7 +111,7 @@ func (r rows) asked(by time.Time, floating bool) time.Time {
 // findLive returns the row, or nil if there is none or it is past its ttl.
 func (e engine) findLive(ctx context.Context, key entity.Key) (entity.Item, error) {
 	item, err := e.find(ctx, key)
-	if err != nil || item == nil || entity.Lapsed(item, e.Now()) {
+	if err != nil || entity.Lapsed(item, e.Now()) {
 		return nil, err
 	}
 	return item, nil

@@ -107,9 +107,8 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 func (s snapshot) askedOfExceptions() map[string]time.Time {
 	asked := make(map[string]time.Time, len(s.instances))
 	for _, row := range s.instances {
-		_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
-		if at, ok := row.Time(entity.AttrDueSetAt); ok && err == nil {
-			asked[date] = at
+		if _, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID)); err == nil {
+			asked[date], _ = row.Time(entity.AttrDueSetAt)
 		}
 	}
 	return asked

@@ -62,9 +62,16 @@ func TestWhatAnItemIsToHaveIsToldWithoutDoingIt(t *testing.T) {
 	_, late = wanted()
 	require.Empty(t, late)
 
+	w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
+	schedules, late, err := w.consumer.Wanted(t.Context(), user, w.registry.Named("MASTER"), "mst_1")
+	require.NoError(t, err)
+	require.Empty(t, late)
+	require.Len(t, schedules, 1)
+	require.Equal(t, "2025-12-01T13:45:00Z", at(schedules[0].At))
+
 	w.create("task_2", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[15]}`)
 	w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
-	_, _, err := w.consumer.Wanted(t.Context(), user, typ, "task_2")
+	_, _, err = w.consumer.Wanted(t.Context(), user, typ, "task_2")
 	require.ErrorContains(t, err, "Nowhere/Atlantis")
 }
 

@@ -1,0 +1,89 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+// A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and nothing is
+// published.
+func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
+	t.Parallel()
+	const missing, different = "an instant is missing", "its attributes and its key say different things"
+	without := func(attr string) func(row entity.Item) {
+		return func(row entity.Item) { delete(row, attr) }
+	}
+	for name, c := range map[string]struct {
+		damage func(row entity.Item)
+		says   string
+	}{
+		"no occurrence":            {without("occurrenceUtc"), missing},
+		"no instant":               {without("dueUtc"), missing},
+		"no time of delivery":      {without("firedAt"), missing},
+		"no start":                 {without("startUtc"), missing},
+		"no start, no occurrence":  {func(row entity.Item) { delete(row, "startUtc"); delete(row, "occurrenceUtc") }, missing},
+		"no delivery id":           {without("deliveryId"), different},
+		"another offset":           {func(row entity.Item) { row["offsetMinutes"] = entity.Int(5) }, different},
+		"another instant":          {func(row entity.Item) { row.SetTime("dueUtc", noon) }, different},
+		"a type without reminders": {func(row entity.Item) { row["itemType"] = entity.String("NOTE") }, `itemType "NOTE" has no reminders`},
+		"no user":                  {func(row entity.Item) { row["PK"] = entity.String("FEED#ann") }, "partition key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+			w.advance(3 * time.Hour)
+			w.to(w.now.Add(time.Hour))
+			row := w.rows(entity.FiredPrefix("mst_1"))[0].Clone()
+			row["state"] = entity.String("pending")
+			c.damage(row)
+			began, err := w.notifier.Redrive(t.Context(), row)
+			require.False(t, began)
+			require.ErrorContains(t, err, "damaged row: fence")
+			require.ErrorContains(t, err, c.says)
+			require.Len(t, w.bus.events, 1)
+		})
+	}
+}
+
+// An exception whose series is gone has no schedule, whatever the zone: neither floats any more.
+func TestAnExceptionWithoutASeriesHasNoScheduleWhateverTheZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", `{"title":"e","startUtc":"2025-12-02T09:00:00","rrule":"FREQ=DAILY"}`)
+	w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
+	w.settle()
+	require.Equal(t, []string{"inst_20251203_1 -5 03T08:55"}, w.schedules())
+	w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+	w.records()
+	w.remove("mst_1")
+	w.records()
+	exception := w.latest("inst_20251203_1")
+	w.deliver(exception)
+	require.Empty(t, w.schedules())
+}
+
+// What is gone has no schedule, also if its user's zone does not exist: nothing of it can float.
+func TestWhatIsGoneHasNoScheduleWhateverTheZone(t *testing.T) {
+	t.Parallel()
+	for id, doc := range map[string]string{
+		"task_1": fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"),
+		"mst_1":  `{"title":"e","startUtc":"2025-12-02T09:00:00","rrule":"FREQ=DAILY","reminderMinutes":[5]}`,
+		"evt_1":  `{"title":"e","startUtc":"2025-12-02T09:00:00","reminderMinutes":[5]}`,
+	} {
+		w := setup(t)
+		w.create(id, doc)
+		w.settle()
+		require.Len(t, w.schedules(), 1)
+		w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+		w.records()
+		w.remove(id)
+		w.deliver(w.records()...)
+		require.Empty(t, w.schedules())
+	}
+}

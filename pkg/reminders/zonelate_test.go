@@ -1,0 +1,103 @@
+package reminders_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+)
+
+// By the clock of the new zone the next occurrence is at the instant until which the trigger is done. The one after it rings.
+func TestARecurringReminderGoesOnBehindWhatASnoozeEndedInAnotherZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.moveTo("Pacific/Honolulu")
+	w.create("rem_1", `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00","rrule":"FREQ=DAILY"}`)
+	w.act(snoozeFor("rem_1", 60))
+	w.advance(65 * time.Minute)
+	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
+	require.Equal(t, "2025-12-10T23:00:00Z", w.item("rem_1").Str("lastFiredUtc"))
+	w.moveTo("Pacific/Kiritimati") // a day ahead to the hour
+	w.settle()
+	require.Equal(t, []string{"rem_1 -0 11T23:00"}, w.schedules())
+	w.requireExact()
+}
+
+// A reading that is past by one clock is to come by another.
+func TestAReadingOfTheMorningIsToComeWhereTheMorningIs(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
+	w.settle()
+	require.Empty(t, w.schedules())
+	w.moveTo("Pacific/Honolulu")
+	w.settle()
+	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.schedules())
+	w.requireExact()
+}
+
+// A walk keeps its place behind thousands of items that it passes over.
+func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_x", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	w.settle()
+	var others []entity.Item
+	for i := range 2100 {
+		id, other := fmt.Sprintf("task_%04d", i), w.item("task_x").Clone()
+		other["SK"], other["taskId"] = entity.String("TASK#"+id), entity.String(id)
+		delete(other, "reminderMinutes")
+		others = append(others, other)
+	}
+	require.NoError(t, w.store.Load(t.Context(), others))
+	for len(w.records()) > 0 {
+		continue // the others' records
+	}
+	w.moveTo("Europe/Berlin")
+	records := w.records()
+	calls := 1
+	for ; w.consumer.Apply(t.Context(), records)[0].Verdict == change.Retry; calls++ {
+		require.Less(t, calls, 5)
+	}
+	require.Greater(t, calls, 1)
+	require.Equal(t, []string{"task_x -0 02T08:00"}, w.schedules())
+}
+
+// A move to another zone asks for floating times alone. What an exception's times are decides, if it has its own, and otherwise
+// what its series' are.
+func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
+	t.Parallel()
+	const floating = `{"title":"e","startUtc":"2025-12-01T15:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`
+	for name, c := range map[string]struct {
+		series, exception string
+		from, to          string // zones, before and behind the instant
+		published         []string
+	}{
+		"an instant in a series that floats": {floating, `{"startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`,
+			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},
+		"a reading in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"startUtc":"2025-12-01T14:00:00","startTzid":null}`,
+			"America/New_York", "UTC", []string{}},
+		"a title in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"title":"Other"}`,
+			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},
+		"a title in a series that floats": {floating, `{"title":"Other"}`, "America/New_York", "Europe/Berlin", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.moveTo(c.from)
+			w.create("mst_1", c.series)
+			w.except("mst_1", "20251201", c.exception)
+			w.settle()
+			w.to(noon.Add(2*time.Hour + time.Minute)) // behind two o'clock by UTC; no call has come
+			w.moveTo(c.to)
+			w.deliver(w.records()...)
+			w.settle()
+			require.Equal(t, c.published, w.published())
+			w.requireExact()
+		})
+	}
+}
