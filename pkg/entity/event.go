@@ -129,6 +129,9 @@ func revisionFields() []Field {
 
 func checkEventTimes(it Item) []FieldError {
 	var errs fieldErrors
+	if it[AttrIsAllDay] == (refusedValue{}) {
+		return nil
+	}
 	if it.Bool(AttrIsAllDay) {
 		errs.require(it, AttrStartDate, "an all-day event needs it")
 		errs.refuse(it, "an all-day event has none", AttrStartUtc, AttrEndUtc, AttrStartTzid, AttrEndTzid)

@@ -46,8 +46,8 @@ func Master() *Type {
 
 func checkMaster(it Item) []FieldError {
 	errs := fieldErrors(checkOccurrence(it))
-	if len(errs) > 0 {
-		return errs
+	if start, _ := eventSpan(it); len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) {
+		return append(errs, checkRule(it)...)
 	}
 	series, err := CompileMaster(it)
 	var refused *recurrence.Refusal
@@ -114,6 +114,9 @@ func deriveMaster(w Write) {
 
 // lastOccurrence is the last of a series that ends; none for one that does not, or that is not valid.
 func lastOccurrence(it Item) (recurrence.Occurrence, bool) {
+	if start, _ := eventSpan(it); start.IsZero() {
+		return recurrence.Occurrence{}, false
+	}
 	series, err := CompileMaster(it)
 	if err != nil {
 		return recurrence.Occurrence{}, false

@@ -10,7 +10,8 @@ import (
 
 // Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
 // attributes in neutral form, [Null] where the document says null. Names that clients may not send, and values of
-// another JSON type than the field's, come back as errors; bounds are checked later, on the whole item.
+// another JSON type than the field's, come back as errors; bounds are checked later, on the whole item. A value that is
+// refused stands in the patch as one that says nothing.
 //
 // An instant that came without an offset is left without its Z: [Type.Merge] decides with the zone at hand whether that
 // is right.
@@ -39,6 +40,7 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 		case raw == nil:
 			patch[f.Name] = Null{}
 		default:
+			patch[f.Name] = refusedValue{}
 			if v := f.parse(errs, pointer, raw); v != nil {
 				patch[f.Name] = v
 			}
@@ -236,7 +238,8 @@ func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
 		return nil
 	}
 	fields := []Field{
-		{Name: LinkTargetType, Kind: Text, Required: true}, {Name: LinkTargetID, Kind: Text, Required: true}, {Name: LinkRelation, Kind: Text},
+		{Name: LinkTargetType, Kind: Text, Required: true}, {Name: LinkTargetID, Kind: Text, Required: true},
+		{Name: LinkRelation, Kind: Text},
 	}
 	links := List{}
 	for i, e := range list {

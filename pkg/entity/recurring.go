@@ -39,8 +39,9 @@ func compile(it Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series
 	return recurrence.Compile(spec)
 }
 
-// settleRule gives a rule that was sent its one form: the text of package recurrence, with an UNTIL of the kind that the start
-// has. So two items with equal rules have equal texts. A rule that is not valid, or too long, stays as it was sent.
+// settleRule gives a rule that was sent its one form: the text of package recurrence, with an UNTIL of the kind that
+// the start has. So two items with equal rules have equal texts. A rule that is not valid, or too long, stays as it was
+// sent.
 func settleRule(patch, after Item, zoneAttr string) {
 	if text := after.Str(AttrRRule); !patch.Has(AttrRRule) || text == "" || len(text) > maxRule {
 		return
@@ -82,6 +83,22 @@ func zoneOf(it Item, zoneAttr string) (*time.Location, bool) {
 	}
 	zone, err := LoadZone(name)
 	return zone, err == nil
+}
+
+// hasKnownZone reports whether the rule can be laid out on a clock: there is no zone, or the zone is known.
+func hasKnownZone(it Item, zoneAttr string) bool {
+	_, known := zoneOf(it, zoneAttr)
+	return known && it[zoneAttr] != (refusedValue{})
+}
+
+// checkRule checks the rule by itself, where what it counts from is wrong.
+func checkRule(it Item) (errs fieldErrors) {
+	if text := it.Str(AttrRRule); text != "" {
+		if err := recurrence.Calendar.Check(text); err != nil {
+			errs.add(AttrRRule, "%s", err.Error())
+		}
+	}
+	return errs
 }
 
 // CompactDate returns the date of a reading as keys, exdate and rdate have it: YYYYMMDD.

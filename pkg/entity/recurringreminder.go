@@ -13,6 +13,9 @@ func checkReminder(it Item) []FieldError {
 		errs.refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
 		return errs
 	}
+	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) {
+		return checkRule(it)
+	}
 	series, err := CompileReminder(it)
 	var refused *recurrence.Refusal
 	switch {
@@ -30,9 +33,9 @@ func checkReminder(it Item) []FieldError {
 	return errs
 }
 
-// setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is left is
-// its next trigger, unless that is over. Moving on along its own occurrences is none: that is what a recurring reminder does when one of them was
-// delivered or put off.
+// setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is
+// left is its next trigger, unless that is over. Moving on along its own occurrences is none: that is what a recurring
+// reminder does when one of them was delivered or put off.
 func setsTrigger(before, after Item) bool {
 	if before.Has(AttrRRule) && !after.Has(AttrRRule) && !TriggerDone(before) {
 		return true
@@ -77,9 +80,9 @@ func deriveTrigger(w Write, isNew bool) {
 	case !it.Has(AttrRRule):
 		delete(it, AttrFirstTriggerUtc)
 	case isNew:
-		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
+		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
 	case !Equal(w.Before[AttrRRule], it[AttrRRule]):
-		it[AttrFirstTriggerUtc] = it[AttrTriggerUtc]
+		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
 		if !w.Before.Has(AttrRRule) && it.Str(AttrStatus) == StatusSnoozed {
 			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // it is the trigger that was put off
 		}
@@ -115,9 +118,9 @@ func TriggerDone(it Item) bool {
 	return it.Has(AttrDoneTriggerUtc) && Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
 }
 
-// PassTrigger moves a recurring reminder on behind one of its occurrences, which is given as a trigger is stored: an instant,
-// or the reading of one that floats. A trigger that is past it already stays. isLast says that none is left: then the
-// occurrence is the trigger, and it is done. The error is that of [CompileReminder].
+// PassTrigger moves a recurring reminder on behind one of its occurrences, which is given as a trigger is stored: an
+// instant, or the reading of one that floats. A trigger that is past it already stays. isLast says that none is left:
+// then the occurrence is the trigger, and it is done. The error is that of [CompileReminder].
 func PassTrigger(it Item, occurrence time.Time) (isLast bool, err error) {
 	if trigger, _ := it.Time(AttrTriggerUtc); occurrence.Before(trigger) {
 		return false, nil

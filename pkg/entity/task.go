@@ -61,6 +61,9 @@ func Task() *Type {
 
 func checkTaskTimes(it Item) []FieldError {
 	var errs fieldErrors
+	if it[AttrIsAllDay] == (refusedValue{}) {
+		return nil
+	}
 	if it.Bool(AttrIsAllDay) {
 		errs.require(it, AttrDueDate, "an all-day task needs it")
 		errs.refuse(it, "an all-day task has none", AttrStartUtc, AttrDueUtc, AttrDueTzid)
@@ -71,7 +74,7 @@ func checkTaskTimes(it Item) []FieldError {
 	if start != "" && due != "" && due < start {
 		errs.add(AttrDueUtc, "must not be before startUtc")
 	}
-	if it.Has(AttrDueTzid) && start == "" && due == "" {
+	if it.Has(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
 		errs.add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
 	}
 	return errs

@@ -76,6 +76,9 @@ func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
 			}
 			continue
 		}
+		if v == (refusedValue{}) {
+			continue // it was reported
+		}
 		f.check(errs, pointer, v)
 	}
 }
@@ -229,7 +232,8 @@ func (f *Field) checkDates(errs *fieldErrors, pointer string, v Value) {
 	f.checkMembers(errs, pointer, len(list), ok, "a list of dates YYYYMMDD")
 	for _, e := range list {
 		s, _ := e.(String)
-		if day, err := time.Parse(compactDate, string(s)); len(s) != len(compactDate) || err != nil || day.Year() < minYear || day.Year() > maxYear {
+		day, err := time.Parse(compactDate, string(s))
+		if len(s) != len(compactDate) || err != nil || day.Year() < minYear || day.Year() > maxYear {
 			errs.at(pointer, "each must be a date YYYYMMDD in the years %d to %d", minYear, maxYear)
 			return
 		}

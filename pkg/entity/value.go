@@ -7,8 +7,9 @@ import (
 )
 
 // Value is one attribute value in the neutral form that both store adapters translate: the closed set [String],
-// [Number], [Bool], [Null], [StringSet], [NumberSet], [List], [Map], [Binary] and [BinarySet]. The last two occur in
-// no entity; they are here so that any row of the table can be carried and a foreign one can be reported.
+// [Number], [Bool], [Null], [StringSet], [NumberSet], [List], [Map], [Binary] and [BinarySet]. The last two occur in no
+// entity; they are here so that any row of the table can be carried and a foreign one can be reported. No stored item
+// has a value besides those.
 type Value interface{ value() }
 
 type (
@@ -44,6 +45,13 @@ func (List) value()      {}
 func (Map) value()       {}
 func (Binary) value()    {}
 func (BinarySet) value() {}
+
+// refusedValue stands in a patch for a value that [Type.Parse] refused: the field was sent, and says nothing. So no
+// rule finds that the field is missing, and only the refusal is reported. Such a patch never becomes a stored item,
+// because its errors refuse the request.
+type refusedValue struct{}
+
+func (refusedValue) value() {}
 
 // Int is the Number of a whole number.
 func Int(n int64) Number { return Number(strconv.FormatInt(n, 10)) }

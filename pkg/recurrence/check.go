@@ -33,6 +33,23 @@ func (r *Rule) maxInterval() int64 {
 	return maxIntervalYears * cycleDays / 400 * daySeconds / r.freq.unitSeconds()
 }
 
+// Check says what is wrong with a rule at this level, whatever series it is of: nil, or a [*Refusal].
+func (l Level) Check(rule string) error {
+	_, err := l.parse(rule)
+	return err
+}
+
+func (l Level) parse(text string) (Rule, error) {
+	rule, err := Parse(text)
+	if err != nil || l != Calendar {
+		return rule, err
+	}
+	if problem := rule.checkCalendar(); problem != nil {
+		return rule, problem
+	}
+	return rule, nil
+}
+
 // checkCalendar refuses what could give two occurrences on one local day: in a calendar a date names one occurrence.
 func (r *Rule) checkCalendar() *Refusal {
 	switch {

@@ -34,8 +34,8 @@ type Spec struct {
 	// RDates and EXDates are dates (20251225) or, at level General, also local times (20251225T090000) and instants
 	// (20251225T140000Z). An RDATE that is a date takes the start's time of day; an EXDATE that is one takes the whole day.
 	RDates, EXDates []string
-	// Until ends the whole series, RDATEs included, whatever the rule says: no occurrence starts after it. It is an instant;
-	// a reading labelled UTC if the series has no zone. Zero if there is none.
+	// Until ends the whole series, RDATEs included, whatever the rule says: no occurrence starts after it. It is an
+	// instant; a reading labelled UTC if the series has no zone. Zero if there is none.
 	Until time.Time
 	// WithStart makes the start an occurrence also where it does not fit the rule, as it is of an event (RFC 5545 §3.8.5.3:
 	// DTSTART defines the first instance). It is the first that COUNT counts then.
@@ -73,14 +73,9 @@ type Series struct {
 // Compile reads a series and prepares it for questions. A [*Refusal] says what is wrong with it. A rule that ends before
 // it has begun is no mistake: the series is empty then.
 func Compile(spec Spec) (*Series, error) {
-	rule, err := Parse(spec.Rule)
+	rule, err := spec.Level.parse(spec.Rule)
 	if err != nil {
 		return nil, err
-	}
-	if spec.Level == Calendar {
-		if problem := rule.checkCalendar(); problem != nil {
-			return nil, problem
-		}
 	}
 	s, problem := begin(spec, &rule)
 	if problem != nil {
@@ -111,8 +106,8 @@ func begin(spec Spec, rule *Rule) (*Series, *Refusal) {
 	if spec.Zone != nil {
 		s.zone, s.own = wallclock.Of(spec.Zone), true
 		s.instant = s.zone.Instant(at)
-		// Periods of less than a day run on through a change of the clocks; where BYHOUR names hours they are those that the
-		// clock shows.
+		// Periods of less than a day run on through a change of the clocks; where BYHOUR names hours they are those
+		// that the clock shows.
 		s.elapsed = rule.freq < Daily && !rule.has(partHour)
 	}
 	complete := rule.complete(at, spec.AllDay)
