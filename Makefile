@@ -31,6 +31,7 @@ CENSUSFLAGS  ?=
 PKG         ?= consume
 MUTANTTESTS ?=
 MUTANTSEEDS ?= 1000
+MUTANTS      = bin/mutants-$(subst /,-,$(PKG)).json
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
@@ -95,8 +96,8 @@ mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUT
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
-	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o bin/mutants-$(PKG).json
-	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -report bin/mutants-$(PKG).json -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o $(MUTANTS)
+	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
