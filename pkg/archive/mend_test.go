@@ -226,13 +226,15 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 	w, typ := newWorld(t, 1), entity.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
+	for range 2 {
+		w.advance(time.Hour)
+		task = w.patch(typ, task, map[string]any{"status": "IN_PROGRESS"})
+		task = w.patch(typ, task, map[string]any{"status": "COMPLETED"})
+	}
 	w.settle()
-	w.advance(time.Hour)
-	task = w.patch(typ, task, map[string]any{"status": "IN_PROGRESS"})
-	w.patch(typ, task, map[string]any{"status": "COMPLETED"})
-	w.settle()
+	require.Equal(t, []int64{2, 4, 6}, w.timers(id))
 	before := w.everything()
-	for _, versions := range [][]int64{{2}, {4}, {2, 4}} {
+	for _, versions := range [][]int64{{2}, {4}, {6}, {2, 4}, {4, 6}, {2, 4, 6}} {
 		for _, version := range versions {
 			w.edit(entity.TimerKey(ann, id, version), func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
 		}
@@ -240,12 +242,93 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
 		require.Equal(t, before, w.everything())
 	}
-	w.drop(entity.TimerKey(ann, id, 4))
+	w.drop(entity.TimerKey(ann, id, 6))
 	w.edit(entity.TimerKey(ann, id, 2), func(it entity.Item) { delete(it, entity.AttrArchiveAt) })
+	endless := w.get(entity.TimerKey(ann, id, 2))
 	require.Len(t, w.faults(w.consumer, typ, id), 2)
 	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "of a timer that does not say its end, nothing is known")
-	require.Equal(t, before[entity.TimerKey(ann, id, 4).String()], any(w.get(entity.TimerKey(ann, id, 4))))
+	require.Equal(t, before[entity.TimerKey(ann, id, 6).String()], any(w.get(entity.TimerKey(ann, id, 6))))
+	require.Equal(t, endless, w.get(entity.TimerKey(ann, id, 2)))
 	require.Len(t, w.faults(w.consumer, typ, id), 1)
+}
+
+func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
+	id := task.Str("taskId")
+	w.settle()
+	w.advance(24 * time.Hour)
+	w.settle()
+	require.Equal(t, "ARCHIVED", w.get(task.Key()).Str(entity.AttrStatus))
+	require.Empty(t, w.timers(id))
+	require.Empty(t, w.faults(w.consumer, typ, id), "its timer has fired")
+	w.edit(task.Key(), func(it entity.Item) { it.SetTime(entity.AttrArchiveAt, w.now) })
+	require.Empty(t, w.faults(w.consumer, typ, id), "whatever else it says")
+
+	lasting := w.patch(typ, w.create(typ, map[string]any{"title": "plan"}), map[string]any{"status": "COMPLETED"})
+	w.settle()
+	w.drop(entity.TimerKey(ann, lasting.Str("taskId"), 2))
+	w.edit(lasting.Key(), func(it entity.Item) { delete(it, entity.AttrArchiveAt) })
+	require.Empty(t, w.faults(w.consumer, typ, lasting.Str("taskId")), "its user has set no delay")
+}
+
+func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	cfg := w.consumer.Config
+	cfg.Copies = brokenStore{cfg.Copies}
+	err := archive.NewConsumer(cfg).Mend(t.Context(), ann, typ, id)
+	require.ErrorIs(t, err, blob.ErrUnavailable)
+	require.False(t, w.get(w.placesOf(id, 1).item).Has(entity.AttrTTL))
+}
+
+// brokenStore takes no object.
+type brokenStore struct{ blob.Store }
+
+func (brokenStore) Put(context.Context, string, []byte) error { return blob.ErrUnavailable }
+
+func TestTheNameOfACopyTellsItsItemAndVersion(t *testing.T) {
+	t.Parallel()
+	id, version, ok := archive.ReadCopyName(ann, "archive/ann/task_1/12.json")
+	require.True(t, ok)
+	require.Equal(t, "task_1", id)
+	require.EqualValues(t, 12, version)
+	for _, name := range []string{
+		"", "archive/bob/task_1/12.json", "archive/ann/task_1", "archive/ann/12.json", "archive/ann/task_1/12", "archive/ann/task_1/x.json",
+		"archive/ann/task_1/.json", "archive/ann/task_1/12.json.json", "parked/ann/task_1/12.json", "task_1/12.json",
+	} {
+		_, _, ok := archive.ReadCopyName(ann, name)
+		require.False(t, ok, name)
+	}
+}
+
+func TestACopyIsUnnamedOnceItsItemIsPastItsVersion(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
+	id := task.Str("taskId")
+	unnamed := func(version int64) bool {
+		is, err := w.consumer.Unnamed(t.Context(), ann, typ, id, version)
+		require.NoError(t, err)
+		return is
+	}
+	require.False(t, unnamed(1), "no row names it yet, and the item is at its version")
+	require.True(t, unnamed(2))
+	w.settle()
+	require.False(t, unnamed(1))
+	w.patch(typ, task, map[string]any{"title": "the report"})
+	require.False(t, unnamed(1), "the row still names it")
+	require.False(t, unnamed(2), "the item is at its version")
+	require.True(t, unnamed(3))
+	w.settle()
+	require.True(t, unnamed(1))
+	require.NoError(t, w.consumer.DropUnnamed(t.Context(), ann, id, 2))
+	w.checkCopies()
+	require.NoError(t, w.copies.Put(t.Context(), "archive/ann/"+id+"/1.json", []byte("{}")))
+	require.NoError(t, w.consumer.DropUnnamed(t.Context(), ann, id, 1))
+	w.checkCopies()
 }
 
 func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {

@@ -1,0 +1,172 @@
+package archive_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/archive"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+func TestWhatIsMissingWasDeletedOrExpiredOrNeverWas(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	expired := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	deleted := w.create(typ, map[string]any{"title": "idea"})
+	w.delete(typ, deleted)
+	w.settle()
+	w.advance(7 * 24 * time.Hour)
+	w.settle()
+	for _, c := range []struct {
+		user string
+		ref  entity.Ref
+		want archive.Departure
+	}{
+		{ann, entity.Ref{Type: entity.TypeTask, ID: expired}, archive.Expired},
+		{ann, entity.Ref{Type: entity.TypeTask, ID: deleted.Str("taskId")}, archive.Deleted},
+		{ann, entity.Ref{Type: entity.TypeTask, ID: "task_none"}, archive.NoDeparture},
+		{"bob", entity.Ref{Type: entity.TypeTask, ID: expired}, archive.NoDeparture},
+	} {
+		left, err := w.archive.Left(t.Context(), c.user, c.ref)
+		require.NoError(t, err)
+		require.Equal(t, c.want, left, c.ref)
+	}
+	w.put(entity.GoneKey(ann, expired).Item())
+	left, err := w.archive.Left(t.Context(), ann, entity.Ref{Type: entity.TypeTask, ID: expired})
+	require.NoError(t, err)
+	require.Equal(t, archive.Deleted, left, "a deletion counts before a cold row")
+}
+
+// TestWhatCannotLeaveIsNotLookedUp: the store fails each call, so an answer is one without a call.
+func TestWhatCannotLeaveIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	down := errors.New("the store is down")
+	store := memory.New(time.Now, memory.Options{Fault: func(memory.Call) error { return down }})
+	a := archive.New(archive.Config{Store: store, Registry: registry})
+	for _, ref := range []entity.Ref{
+		{Type: "HABIT", ID: "habit_1"}, {Type: entity.TypeUserMeta, ID: ann}, {Type: entity.TypeInstance, ID: "inst_20251202_1"},
+		{Type: entity.TypeTask, ID: "note_1"}, {Type: entity.TypeTask, ID: "task_a#b"},
+	} {
+		left, err := a.Left(t.Context(), ann, ref)
+		require.NoError(t, err, ref)
+		require.Equal(t, archive.NoDeparture, left, ref)
+	}
+	_, err := a.Left(t.Context(), ann, entity.Ref{Type: entity.TypeTask, ID: "task_1"})
+	require.ErrorIs(t, err, down)
+}
+
+func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report"})
+	w.settle()
+	task = w.patch(typ, task, map[string]any{"status": "ARCHIVED"})
+	w.settle()
+	require.Len(t, w.published(archive.TaskArchived), 1)
+	task = w.patch(typ, task, map[string]any{"title": "the report"})
+	w.settle()
+	require.Len(t, w.published(archive.TaskArchived), 1, "an archived task that is edited is not archived again")
+	task = w.patch(typ, task, map[string]any{"status": "BACKLOG"})
+	w.patch(typ, task, map[string]any{"status": "ARCHIVED"})
+	w.settle()
+	require.Len(t, w.published(archive.TaskArchived), 2)
+}
+
+// TestARestoreIsRefusedByTheActionThatWentWithIt: whoever sent the action learns which one failed, and nothing comes back.
+func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]time.Duration{"swept": 7 * 24 * time.Hour, "past its ttl": 0} {
+		w, typ := newWorld(t, 1), entity.Task()
+		task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
+		id := task.Str("taskId")
+		w.settle()
+		if away > 0 {
+			w.advance(away)
+			w.settle()
+		} else {
+			w.now = w.now.Add(8 * 24 * time.Hour)
+		}
+		taken, free := entity.ReceiptKey(ann, "taken").Item(), entity.ReceiptKey(ann, "free").Item()
+		w.put(taken)
+		before := w.everything()
+		for position, more := range [][]table.Action{
+			{table.Put{Item: taken, If: table.NotExists()}, table.Put{Item: free, If: table.NotExists()}},
+			{table.Put{Item: free, If: table.NotExists()}, table.Put{Item: taken, If: table.NotExists()}},
+		} {
+			_, err := w.archive.Restore(t.Context(), typ, ann, id, more...)
+			var failed *table.ConditionError
+			require.ErrorAs(t, err, &failed, name)
+			require.Len(t, failed.Failures, 1, name)
+			require.Equal(t, position, failed.Failures[0].Index, name)
+			require.Equal(t, taken, failed.Failures[0].Old, name)
+			require.Equal(t, before, w.everything(), name)
+		}
+		back, err := w.archive.Restore(t.Context(), typ, ann, id, table.Put{Item: free, If: table.NotExists()})
+		require.NoError(t, err, name)
+		require.Equal(t, back, w.get(task.Key()), name)
+		require.NotNil(t, w.get(entity.ReceiptKey(ann, "free")), name)
+	}
+}
+
+func TestARestoreThatAnotherOvertakesLooksAgain(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
+	w.settle()
+	w.advance(7 * 24 * time.Hour)
+	w.settle()
+	overtaken := false
+	cfg := w.consumer.Config
+	cfg.Store = overtakenStore{w.store, func() {
+		if !overtaken {
+			overtaken = true
+			_, err := w.archive.Restore(t.Context(), typ, ann, id)
+			require.NoError(t, err)
+		}
+	}}
+	_, err := archive.New(cfg).Restore(t.Context(), typ, ann, id, table.Put{Item: entity.ReceiptKey(ann, "r").Item()})
+	require.ErrorIs(t, err, archive.ErrAlive)
+	require.Nil(t, w.get(entity.ReceiptKey(ann, "r")), "and what went with it did not happen")
+}
+
+// overtakenStore lets another act before each transaction.
+type overtakenStore struct {
+	table.Store
+	before func()
+}
+
+func (s overtakenStore) Transact(ctx context.Context, actions ...table.Action) error {
+	s.before()
+	return s.Store.Transact(ctx, actions...)
+}
+
+// TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas: an image may be of a release that says less.
+func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report"})
+	tell := func(alter func(entity.Item)) int {
+		after := task.Clone()
+		after[entity.AttrVersion] = entity.Int(2)
+		alter(after)
+		w.put(after)
+		outcome := w.consumer.Apply(t.Context(), []change.Change{{
+			Kind: change.Modified, Type: typ, User: ann, Ref: entity.Ref{Type: typ.Name, ID: task.Str("taskId")}, Key: task.Key(),
+			Old: task, New: after, Version: 2,
+		}})
+		require.Equal(t, []change.Outcome{{}}, outcome)
+		return len(w.published(archive.TaskArchived))
+	}
+	archived := func(it entity.Item) { it[entity.AttrStatus] = entity.String(entity.StatusArchived) }
+	dated := func(it entity.Item) { it.SetTime(entity.AttrArchivedAt, w.now) }
+	require.Zero(t, tell(archived))
+	require.Zero(t, tell(dated))
+	require.Equal(t, 1, tell(func(it entity.Item) { archived(it); dated(it) }))
+}
