@@ -344,7 +344,7 @@ func (w *world) restore(id string, left entity.Item) {
 // requireSame: a restored item is what it was, but for what a restore is allowed to change.
 func requireSame(t *testing.T, left, back entity.Item) {
 	left, back = left.Clone(), back.Clone()
-	for _, attr := range []string{entity.AttrTTL, entity.AttrVersion, entity.AttrEditVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt} {
+	for _, attr := range []string{entity.AttrTTL, entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt} {
 		delete(left, attr)
 		delete(back, attr)
 	}

@@ -6,8 +6,10 @@ const (
 	AttrVersion = "version"
 	// AttrEditVersion is the version that the last write of a user made; absent where it is version: see [EditVersion].
 	AttrEditVersion = "editVersion"
-	AttrCreatedAt   = "createdAt"
-	AttrUpdatedAt   = "updatedAt"
+	// AttrSystemVersion is the version that the system's last write made: AttrEditVersion counts at that version alone.
+	AttrSystemVersion = "systemVersion"
+	AttrCreatedAt     = "createdAt"
+	AttrUpdatedAt     = "updatedAt"
 	// AttrTTL holds seconds since the epoch; past it an item is gone for every reader, swept or not.
 	AttrTTL = "ttl"
 

@@ -9,9 +9,10 @@ const (
 	BySystem               // the closing of a delivery, a timer of the archive, a repair of either
 )
 
-// EditVersion returns the version that the last write of a user made.
+// EditVersion returns the version that the last write of a user made. A release that does not know the attribute leaves it
+// behind when it writes; then the present version is an edit.
 func EditVersion(it Item) int64 {
-	if it.Has(AttrEditVersion) {
+	if it.Has(AttrEditVersion) && Equal(it[AttrSystemVersion], it[AttrVersion]) {
 		return it.Int(AttrEditVersion)
 	}
 	return it.Int(AttrVersion)
@@ -26,7 +27,9 @@ func HoldsAt(it Item, version int64) bool {
 func setEdit(by Writer, before, after Item) {
 	if by == ByUser {
 		delete(after, AttrEditVersion)
+		delete(after, AttrSystemVersion)
 		return
 	}
 	after[AttrEditVersion] = Int(EditVersion(before))
+	after[AttrSystemVersion] = Int(before.Int(AttrVersion) + 1)
 }

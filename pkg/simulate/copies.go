@@ -66,7 +66,7 @@ func (h *history) checkLeft(w *worker) {
 }
 
 // bookkept are the attributes in which an item that was restored differs from what left.
-var bookkept = []string{entity.AttrVersion, entity.AttrEditVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt, entity.AttrTTL}
+var bookkept = []string{entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt, entity.AttrTTL}
 
 // checkRestored: what comes back is what left, two versions on (I6).
 func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {

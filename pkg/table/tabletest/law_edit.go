@@ -20,7 +20,7 @@ var bySystem = map[string][]string{
 
 // derived are the attributes that follow from every write, beside the keys of the indexes.
 var derived = []string{
-	entity.AttrVersion, entity.AttrEditVersion, entity.AttrUpdatedAt, entity.AttrTTL, entity.AttrRestoredAt,
+	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrTTL, entity.AttrRestoredAt,
 }
 
 // edited holds a write against the rule for editVersion, given the row that it left. Where the attribute stands after a
@@ -39,6 +39,9 @@ func (l *Law) edited(t *entity.Type, a table.Action, row entity.Item) {
 		return // bookkeeping, or written again since
 	}
 	expected, _ := tested(u.If, entity.AttrVersion)
+	if !entity.Equal(row[entity.AttrSystemVersion], row[entity.AttrVersion]) {
+		l.breach(row.Key(), "the system writes version %d, and systemVersion is %d", row.Int(entity.AttrVersion), row.Int(entity.AttrSystemVersion))
+	}
 	if u.Set.Has(entity.AttrEditVersion) && u.Set.Int(entity.AttrEditVersion) != expected {
 		l.breach(row.Key(), "editVersion becomes %d at version %d", u.Set.Int(entity.AttrEditVersion), expected)
 	}

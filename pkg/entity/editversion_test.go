@@ -1,0 +1,37 @@
+package entity_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+)
+
+// A command of the release before leaves the attributes that it does not know as they are.
+func TestAnEditOfTheReleaseBeforeIsAnEdit(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2025, time.December, 1, 12, 0, 0, 0, time.UTC)
+	task := entity.Task()
+	first := task.First("ann", "task_1", entity.Item{
+		entity.AttrTitle: entity.String("t"), entity.AttrStatus: entity.String(entity.StatusBacklog),
+	}, now, nil)
+	second := task.Next(entity.BySystem, "ann", first, first, now, nil)
+	require.True(t, entity.HoldsAt(second, 1), "the system wrote since")
+	third := task.Next(entity.BySystem, "ann", second, second, now, nil)
+	require.True(t, entity.HoldsAt(third, 1), "and once more")
+
+	edited := third.Clone()
+	edited[entity.AttrTitle], edited[entity.AttrVersion] = entity.String("other"), entity.Int(4)
+	for _, seen := range []int64{1, 2, 3} {
+		require.False(t, entity.HoldsAt(edited, seen), "version %d is from before the edit", seen)
+	}
+	require.True(t, entity.HoldsAt(edited, 4))
+	fifth := task.Next(entity.BySystem, "ann", edited, edited, now, nil)
+	require.False(t, entity.HoldsAt(fifth, 3))
+	require.True(t, entity.HoldsAt(fifth, 4))
+
+	sixth := task.Next(entity.ByUser, "ann", fifth, fifth, now, nil)
+	require.False(t, sixth.Has(entity.AttrEditVersion) || sixth.Has(entity.AttrSystemVersion))
+}
