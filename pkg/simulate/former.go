@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/reminders"
 	oldarchive "nexus/predecessor/archive"
 	oldchange "nexus/predecessor/change"
+	oldcommand "nexus/predecessor/command"
 	oldconsume "nexus/predecessor/consume"
 	oldentity "nexus/predecessor/entity"
 	oldlinks "nexus/predecessor/links"
@@ -31,6 +32,7 @@ type otherRelease struct {
 	registry  *oldentity.Registry
 	consumers map[string]oldchange.Consumer
 	notifier  *oldreminders.Notifier
+	commands  *oldcommand.Service
 }
 
 func newOtherRelease(h *history) *otherRelease {
@@ -55,6 +57,7 @@ func newOtherRelease(h *history) *otherRelease {
 		o.consumers[c.Name()] = c
 	}
 	o.notifier = oldreminders.NewNotifier(reminding)
+	o.commands = oldcommand.New(oldcommand.Config{Store: store, Registry: o.registry, Now: h.clock, NewID: h.newID})
 	return o
 }
 

@@ -50,6 +50,7 @@ type shelf struct {
 	ledgers map[string]map[string]entity.Item
 	links   map[string]entity.Item // by sort key
 	strewn  map[string]bool        // rows of links in the index as the release before has it, by sort key
+	orphans map[entity.Key]bool    // what is kept of items that the release before deleted
 	fences  map[string]entity.Item // by sort key
 	colds   map[string]entity.Item // by id
 	timers  map[string]entity.Item // by sort key
@@ -76,7 +77,7 @@ func newKnown(users []string) *known {
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
-			links: map[string]entity.Item{}, strewn: map[string]bool{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
+			links: map[string]entity.Item{}, strewn: map[string]bool{}, orphans: map[entity.Key]bool{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
 			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[entity.Key]int64{},
@@ -179,6 +180,9 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 		if _, again := s.expired[ref.ID]; !again {
 			s.ids[ref.Type] = append(s.ids[ref.Type], ref.ID)
 		}
+	}
+	if r.New == nil && h.byFormer() {
+		s.orphans[entity.KeptKey(r.Key)] = true
 	}
 	h.noteHappening(s, r, ref)
 	h.checkVersion(s, r, ref)

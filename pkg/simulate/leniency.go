@@ -14,9 +14,9 @@ import (
 func (h *history) byFormer() bool { return h.writer != nil && h.writer.isFormer }
 
 // keepsNoEdit: the release before does not say that a write of the system leaves its user's edit as it was (I11). So each of
-// its writes counts as an edit, unless the row says already which one was the last.
+// its writes counts as an edit.
 func (h *history) keepsNoEdit(r *record) bool {
-	return h.byFormer() && !r.Old.Has(entity.AttrEditVersion)
+	return h.byFormer() && r.New != nil
 }
 
 // noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so until a
@@ -31,14 +31,22 @@ func (s *shelf) noteIndex(r *record, byFormer bool) {
 	}
 }
 
-// isStrewn says that a difference is about such an edge.
-func (h *history) isStrewn(user string, d verify.Difference) bool {
-	if d.Kind != verify.Edge {
-		return false
-	}
-	for sk := range h.known.shelves[user].strewn {
-		if d.Key == (entity.Key{PK: entity.UserPK(user), SK: sk}).String() {
-			return true
+// isLeftByFormer says that a difference is about such an edge, or about what is kept of an item that the release before deleted:
+// it does not know the row (docs/operations.md, "Exceptions").
+func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
+	s := h.known.shelves[user]
+	switch d.Kind {
+	case verify.Edge:
+		for sk := range s.strewn {
+			if d.Key == (entity.Key{PK: entity.UserPK(user), SK: sk}).String() {
+				return true
+			}
+		}
+	case verify.Kept:
+		for key := range s.orphans {
+			if d.Key == key.String() {
+				return true
+			}
 		}
 	}
 	return false

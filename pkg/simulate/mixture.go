@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/change"
+	"nexus/pkg/command"
 	"nexus/pkg/consume"
 	"nexus/pkg/reminders"
 )
@@ -15,6 +16,8 @@ type former interface {
 	// loop returns what handles the batches of the consumers.
 	loop(consumers []string) handler
 	notify(ctx context.Context, payload []byte) error
+	// do returns what carries out a command; false for one that the release has other rules for.
+	do(r command.Request) (run func(ctx context.Context) (command.Result, error), takes bool)
 }
 
 // handler handles the event of one batch, as [consume.Loop.Handle] does.
@@ -53,6 +56,7 @@ const (
 	projecting  = "projections"
 	effecting   = "effects"
 	announcing  = "notify"
+	ordering    = "command"
 	maxSteady   = 40 // steps of a phase
 	mixtureSalt = 0x6d697874757265
 )
@@ -66,7 +70,7 @@ func newMixture(h *history) *mixture {
 	m.source = rand.NewPCG(m.seed, 0)
 	m.luck = rand.New(m.source)
 	m.courses = map[string][]phase{}
-	for _, function := range []string{projecting, effecting, announcing} {
+	for _, function := range []string{projecting, effecting, announcing, ordering} {
 		from := m.luck.IntN(len(shares))
 		for at := 0; at <= h.spec.Steps; from++ {
 			at += 1 + m.luck.IntN(maxSteady)
@@ -132,4 +136,17 @@ func (h *history) notify(w *worker) func(ctx context.Context, payload []byte) er
 		return h.mixture.former.notify
 	}
 	return h.notifier.Handle
+}
+
+// command carries out a request by this release, or by the one before.
+func (h *history) command(w *worker, r command.Request) func(ctx context.Context) (command.Result, error) {
+	this := func(ctx context.Context) (command.Result, error) { return h.commands.Do(ctx, r) }
+	if r.Command == nil || h.mixture.former == nil {
+		return this
+	}
+	run, isTaken := h.mixture.former.do(r)
+	if isTaken && h.mixture.takes(h, w, ordering) {
+		return run
+	}
+	return this
 }

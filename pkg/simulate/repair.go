@@ -69,7 +69,7 @@ func (h *history) checkVerified() {
 		h.run(h.start(w, func(ctx context.Context) {
 			_, err := h.verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
 				isHold := d.Kind == verify.Statistics && h.known.shelves[user].isHeld()
-				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) || h.isStrewn(user, d) {
+				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) || h.isLeftByFormer(user, d) {
 					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed
 				}
 				h.violate("I2", user, d.Key, "verify finds a %s that is %s and should be %s", d.Kind, d.Is, d.ShouldBe)

@@ -51,9 +51,10 @@ func (h *history) send(r *request) *worker {
 			h.regret(r)
 		}
 	}
+	carryOut := h.command(w, r.Request)
 	return h.start(w, func(ctx context.Context) {
 		if r.calendar == "" {
-			res, err = h.commands.Do(ctx, r.Request)
+			res, err = carryOut(ctx)
 			return
 		}
 		var report []byte
