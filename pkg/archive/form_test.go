@@ -1,11 +1,13 @@
 package archive_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -46,4 +48,36 @@ func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 	mark(entity.Int(2))
 	_, err := w.archive.Restore(t.Context(), entity.Task(), ann, id)
 	require.ErrorIs(t, err, entity.ErrNewerForm)
+}
+
+// meddling has somebody act once, before a row is deleted.
+type meddling struct {
+	table.Store
+	act func()
+}
+
+func (m *meddling) Delete(ctx context.Context, d table.Delete) error {
+	if act := m.act; act != nil {
+		m.act = nil
+		act()
+	}
+	return m.Store.Delete(ctx, d)
+}
+
+func TestAColdRowThatALaterReleaseWritesDuringARepairIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	task := w.create(entity.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
+	w.settle()
+	id, key := task.Str("taskId"), entity.ColdKey(ann, task.Str("taskId"))
+	w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
+	var marked entity.Item
+	cfg := w.consumer.Config
+	cfg.Store = &meddling{w.store, func() {
+		marked = w.get(key).Clone()
+		marked[entity.AttrForm] = entity.Int(2)
+		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: marked}))
+	}}
+	require.ErrorIs(t, archive.NewConsumer(cfg).Mend(t.Context(), ann, entity.Task(), id), entity.ErrNewerForm)
+	require.Equal(t, marked, w.get(key))
 }

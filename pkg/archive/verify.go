@@ -221,7 +221,8 @@ func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err e
 		return true, nil
 	}
 	err = c.Store.Delete(ctx, table.Delete{
-		Key: r.Cold.Key(), If: table.OrNoRow(table.Equal(entity.AttrVersion, r.Cold[entity.AttrVersion])),
+		Key: r.Cold.Key(),
+		If:  table.OrNoRow(table.Equal(entity.AttrVersion, r.Cold[entity.AttrVersion]), table.Missing(entity.AttrForm)),
 	})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {

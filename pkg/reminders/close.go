@@ -25,7 +25,7 @@ func (r *run) closeFences(ctx context.Context) error {
 func (r *run) closeFence(ctx context.Context, f fence) error {
 	sent := table.Update{
 		Key: f.place(), Set: entity.Item{attrState: entity.String(stateSent)},
-		If: table.Exists(table.Equal(attrState, entity.String(statePending))),
+		If: table.Exists(table.Equal(attrState, entity.String(statePending)), table.Missing(entity.AttrForm)),
 	}
 	for range maxRounds {
 		before, after, err := r.markDelivered(ctx, f)
@@ -46,8 +46,8 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 		if !errors.As(err, &failed) {
 			return err
 		}
-		if _, closed := failed.At(0); closed {
-			return nil // somebody else saw the same delivery through
+		if failure, changed := failed.At(0); changed { // closed by another worker, unless a later release wrote it
+			return entity.CheckForm(failure.Old, entity.AttrForm)
 		}
 	}
 	return ErrRestless

@@ -63,3 +63,34 @@ func TestACursorOfALaterReleaseIsLeftAlone(t *testing.T) {
 	w.mark(cursors[0], nil)
 	w.deliver(records...)
 }
+
+// While this release closes a delivery the later one, beside it during a deployment, may write the fence.
+func TestAFenceThatALaterReleaseWritesDuringACallIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	met := 0
+	for step := 1; ; step++ {
+		w := setup(t)
+		w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+		w.settle()
+		w.to(noon.Add(2 * time.Hour))
+		calls := w.scheduler.due(w.now)
+		require.Len(t, calls, 1)
+		var marked entity.Item
+		w.fault.at, w.fault.meddle = step, func() {
+			if fences := w.rows(entity.FiredPrefix("mst_1")); len(fences) == 1 && fences[0].Str("state") == "pending" {
+				w.mark(fences[0], entity.Int(2))
+				marked = w.rows(entity.FiredPrefix("mst_1"))[0]
+			}
+		}
+		err := w.fault.under(func() error { return w.notifier.Handle(t.Context(), calls[0]) })
+		if w.fault.steps < step {
+			break
+		}
+		if marked != nil {
+			met++
+			require.ErrorIs(t, err, entity.ErrNewerForm, "step %d", step)
+			require.Equal(t, marked, w.rows(entity.FiredPrefix("mst_1"))[0], "step %d", step)
+		}
+	}
+	require.Positive(t, met)
+}
