@@ -52,25 +52,21 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 	if _, leaves := expiry(ch.Type, ch.New); !leaves || ch.New.Has(entity.AttrTTL) {
 		return nil
 	}
-	for range maxRounds {
-		it, err := get(ctx, c.Store, ch.Key)
-		if err != nil {
-			return err
-		}
-		if version := it.Int(entity.AttrVersion); it == nil || version != ch.Version {
-			// Somebody moved the item on: its own record will look after it. A copy that an earlier try made of this version may
-			// be left, and nobody else knows its name.
-			return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
-		}
-		if it.Has(entity.AttrTTL) {
-			return nil
-		}
-		settled, err := c.copyAndExpire(ctx, ch, it)
-		if settled || err != nil {
+	it, err := get(ctx, c.Store, ch.Key)
+	switch {
+	case err != nil:
+		return err
+	case it.Int(entity.AttrVersion) != ch.Version: // 0 for one that is gone
+	case it.Has(entity.AttrTTL):
+		return nil
+	default:
+		if settled, err := c.copyAndExpire(ctx, ch, it); settled || err != nil {
 			return err
 		}
 	}
-	return errUnsettled
+	// The item is past this version, and its own record will look after it. A copy that was made of this version may be left,
+	// and nobody else knows its name.
+	return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
 }
 
 // copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is false

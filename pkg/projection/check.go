@@ -274,13 +274,8 @@ func showSum(name string, v entity.Value) string {
 	return fmt.Sprintf("%s %v", name, v)
 }
 
-// Target is the key of the row that holds a user's sum; empty for a projection that is no sum.
-func (p *Projection) Target(user string) entity.Key {
-	if spec := p.shape.target(); spec != nil {
-		return spec.Target(user)
-	}
-	return entity.Key{}
-}
+// Target is the key of the row that holds a user's sum. It panics for a projection that is no sum.
+func (p *Projection) Target(user string) entity.Key { return p.shape.target().Target(user) }
 
 // Moved says that the sum was written between two reads of its row.
 func (p *Projection) Moved(before, after entity.Item) bool {

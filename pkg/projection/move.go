@@ -130,18 +130,16 @@ func (m *move) isPast(row entity.Item) bool {
 	return row != nil && row.Int(attrVersion) >= m.version
 }
 
-// settlePresent plans from a ledger row that is not past and the item, as read; nil for either that is not there.
+// settlePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not there. The
+// row is behind the records, and the item is not: versions never come back.
 func (m *move) settlePresent(p *Projection, row, it entity.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {
-		m.to, m.version = "", max(m.version, row.Int(attrVersion))
-	} else {
-		m.follow(p, it)
+		m.to = ""
+		return
 	}
-	if row != nil && (row.Int(attrVersion) >= m.version && m.from == m.to || row.Int(attrVersion) > m.version) {
-		m.state = done
-	}
+	m.follow(p, it)
 }
 
 // follow plans the move to the item's present state. An item that is there was never deleted, so its records can be believed:

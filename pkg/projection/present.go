@@ -41,9 +41,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 		postpone(open, err)
 	} else {
 		for _, m := range open {
-			if m.settlePresent(c.projection, rows[m], items[m]); m.state == done {
-				past = append(past, m)
-			}
+			m.settlePresent(c.projection, rows[m], items[m])
 		}
 	}
 	c.settlePast(ctx, past)
