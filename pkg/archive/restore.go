@@ -66,7 +66,7 @@ func (a *Archive) List(ctx context.Context, user string, limit int, start table.
 func (a *Archive) Restore(ctx context.Context, t *entity.Type, user, id string, more ...table.Action) (entity.Item, error) {
 	key := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})
 	for range maxRounds {
-		plan, err := a.plan(ctx, t, user, key)
+		plan, err := a.plan(ctx, t, user, id)
 		if err != nil {
 			return nil, err
 		}
@@ -105,19 +105,14 @@ type restoration struct {
 }
 
 // plan reads what is there and says how to bring the item back.
-func (a *Archive) plan(ctx context.Context, t *entity.Type, user string, key entity.Key) (restoration, error) {
-	id, err := entity.ParseSortKey(key.SK)
-	if err != nil {
-		return restoration{}, err
-	}
-	itemID := id.Ref().ID
-	it, err := get(ctx, a.Store, key)
+func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (restoration, error) {
+	it, err := get(ctx, a.Store, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
 	if err != nil {
 		return restoration{}, err
 	}
 	switch {
 	case it == nil:
-		return a.fromCopy(ctx, t, user, itemID)
+		return a.fromCopy(ctx, t, user, id)
 	case !entity.Lapsed(it, a.Now()):
 		return restoration{}, ErrAlive
 	}

@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 )
@@ -201,11 +199,7 @@ func answer(batch []change.Decoded, first int) ([]byte, error) {
 		// An empty identifier would fail the whole batch as well, but silently.
 		return nil, fmt.Errorf("record %d is not finished and has no sequence number", first)
 	}
-	out, err := jsontext.AppendQuote([]byte(`{"batchItemFailures":[{"itemIdentifier":`), sequence)
-	if err != nil {
-		return nil, fmt.Errorf("answer with sequence number %q: %w", sequence, err)
-	}
-	return append(out, `}]}`...), nil
+	return append(appendText([]byte(`{"batchItemFailures":[{"itemIdentifier":`), sequence), `}]}`...), nil
 }
 
 // Sleep waits for d in real time: the [Config.Wait] of programs.
