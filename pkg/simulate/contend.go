@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -80,17 +79,14 @@ func (h *history) onTheEve(b bone) bone {
 	}
 	one := h.schedules.named[names[h.luck.IntN(len(names))]]
 	wait := one.At.Sub(h.now) - time.Duration(1+h.luck.IntN(4))*time.Second
-	var call struct{ UserID, ItemID string }
-	if err := json.Unmarshal(one.Payload, &call); err != nil || one.called || wait <= 0 || wait > 2*lateLimit {
+	next, ok := h.boneOfCall(one.Payload)
+	if !ok || one.called || wait <= 0 || wait > 2*lateLimit {
 		return b
 	}
 	h.now = h.now.Add(wait)
 	h.tell("time passes: %s", wait)
 	h.giveUp()
-	if masterID, _, err := entity.ParseInstanceID(call.ItemID); err == nil {
-		call.ItemID = masterID
-	}
-	return bone{call.UserID, entity.Ref{Type: h.registry.OfID(call.ItemID).Name, ID: call.ItemID}}
+	return next
 }
 
 // early has readers deliver the item whose clock is ahead.

@@ -2,6 +2,8 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"nexus/pkg/command"
@@ -22,6 +24,9 @@ func (h *history) crowd() {
 		h.run(h.send(&request{name: "fill", Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}), -1)
 	}
 	kind := pick(h.luck, entity.TypeReminder, entity.TypeReminder, entity.TypeNote, entity.TypeMaster)
+	if h.luck.crowd == town {
+		kind = entity.TypeTask
+	}
 	typ := h.registry.Named(kind)
 	at := h.now.Add(30 * time.Hour).Truncate(time.Minute)
 	switch kind {
@@ -34,6 +39,11 @@ func (h *history) crowd() {
 			text := fmt.Sprintf(`{"startUtc":%q,"reminderMinutes":[%d]}`, day.Add(time.Hour).Format(wallLayout), i%3)
 			do(command.PutInstance{MasterID: id, Date: day.Format("20060102"), Fields: document(text)}, &version)
 		}
+	case entity.TypeTask: // without a time, so that nothing is to be done about them wherever their user is
+		for i := range h.luck.crowd {
+			do(command.Create{Type: typ, Fields: document(fmt.Sprintf(`{"title":"f%d"}`, i))}, nil)
+		}
+		h.moveHouse()
 	default:
 		for i := range h.luck.crowd {
 			text := fmt.Sprintf(`{"title":"f%d","body":"b"}`, i)
@@ -49,6 +59,16 @@ func (h *history) crowd() {
 	}
 }
 
+// firstFence is the key of an item's fence of the earliest occurrence.
+func firstFence(s *shelf, id string) (entity.Key, bool) {
+	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
+		if row := s.fences[sk]; row.Str(fenceItem) == id {
+			return row.Key(), true
+		}
+	}
+	return entity.Key{}, false
+}
+
 // moveHouse has the first user of a crowd change zones, so that everything that floats is looked at.
 func (h *history) moveHouse() {
 	s := h.known.shelves[h.users[0]]
@@ -58,6 +78,9 @@ func (h *history) moveHouse() {
 		User: s.user, Command: command.UpdateMe{Patch: document(fmt.Sprintf(`{"defaultTzid":%q}`, zone))}, ExpectedVersion: &version,
 	}}))
 }
+
+// town is more items than a walk passes in one call.
+const town = 2_050
 
 // manyMoves are more than a page of fences.
 const manyMoves = 205
@@ -99,6 +122,9 @@ func (h *history) fidget() {
 			h.run(h.schedules.fire(name), -1)
 		}
 		move(h.now.Add(time.Minute))
+	}
+	if key, ok := firstFence(s, id); ok && h.luck.one(2) {
+		h.label(key, entity.AttrForm)
 	}
 	move(first)
 	move(h.now.Add(time.Hour))

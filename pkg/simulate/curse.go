@@ -71,6 +71,9 @@ func (c *curse) begin(h *history, consumer string, batch []change.Change) {
 
 // strike is a store call of the worker: the consumer may panic there, or what is written be refused.
 func (h *history) strike(w *worker, op string, writes []table.Action) error {
+	if err := h.refuse(w, op, writes); err != nil {
+		return err
+	}
 	c := w.cursed
 	if c == nil || w.consumer != c.consumer {
 		return nil
@@ -81,11 +84,49 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 			panic(fmt.Sprintf("%s: a mistake in %s", op, c.consumer))
 		}
 	}
-	if c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
-		return nil
+	return nil
+}
+
+// refuse is what the store says for good to writes of the worker.
+func (h *history) refuse(w *worker, op string, writes []table.Action) error {
+	for _, c := range w.curses() {
+		if !c.meets(w.consumer) || c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
+			continue
+		}
+		h.happened["refusal for good"]++
+		if c.picky {
+			h.spread(c)
+		}
+		return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
 	}
-	h.happened["refusal for good"]++
-	return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
+	return nil
+}
+
+// meets says that the curse is on a consumer; a repair is all of them.
+func (c *curse) meets(consumer string) bool {
+	isChosen := !c.picky || c.item != ""
+	return isChosen && (c.consumer == consumer || c.consumer == "" || consumer == "")
+}
+
+// curses are those on a worker: its own, and what the store refused to another beside it.
+func (w *worker) curses() []*curse {
+	if w.cursed == nil {
+		return w.caught
+	}
+	return append([]*curse{w.cursed}, w.caught...)
+}
+
+// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another.
+func (h *history) spread(c *curse) {
+	for _, other := range h.workers {
+		h.catch(other, c)
+	}
+}
+
+func (h *history) catch(w *worker, c *curse) {
+	if w.cursed != c && (w.kind == delivering || w.kind == repairing) && !slices.Contains(w.caught, c) {
+		w.caught = append(w.caught, c)
+	}
 }
 
 // refusesEvent says that the bus refuses an event of the consumer for good, maybe after it took the same one before.
@@ -104,6 +145,9 @@ func (w *worker) refusesEvent(events []bus.Event) bool {
 // sum's row already is refused, too, when it is to be kept.
 func (h *history) concern(writes []table.Action, item string) bool {
 	for _, action := range writes {
+		if _, isCheck := action.(table.Check); isCheck {
+			continue // it writes nothing
+		}
 		key := action.Target()
 		if update, ok := action.(table.Update); ok {
 			if last, is := update.Set[entity.AttrStatsLast].(entity.Map); is && entity.Item(last).Str(ledgerItem) == item {
@@ -179,8 +223,16 @@ func (w *worker) mayPark(name string, body []byte) error {
 	if w.junk != nil && string(parked.Record) == string(w.junk) {
 		return nil
 	}
-	c := w.cursed
-	if c == nil || c.harm > condemned || !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
+	for _, c := range w.curses() {
+		if err := c.mayPark(name, parked); err == nil {
+			return nil
+		}
+	}
+	return errInnocent
+}
+
+func (c *curse) mayPark(name string, parked consume.Parked) error {
+	if c.harm > condemned || c.consumer != "" && !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
 		return errInnocent
 	}
 	var record struct {
@@ -192,7 +244,7 @@ func (w *worker) mayPark(name string, body []byte) error {
 		return err
 	}
 	sk := record.DynamoDB.Keys.SK.S
-	walks := c.consumer == reminders.Name && (strings.HasPrefix(sk, entity.TypeUserMeta) || strings.HasPrefix(sk, entity.TypeMaster))
+	walks := parked.Consumer == reminders.Name && (strings.HasPrefix(sk, entity.TypeUserMeta) || strings.HasPrefix(sk, entity.TypeMaster))
 	key, err := entity.ParseSortKey(sk)
 	if c.picky && !walks && (err != nil || key.IsRow() && !strings.Contains(sk, c.item) || !key.IsRow() && key.Ref().ID != c.item) {
 		return errInnocent

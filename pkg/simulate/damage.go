@@ -19,18 +19,14 @@ import (
 func (h *history) damage(user string) {
 	s := h.known.shelves[user]
 	var err error
-	switch h.luck.IntN(16) {
+	switch h.luck.IntN(18) {
 	default:
 		if err = h.distort(s); errors.Is(err, errNothing) {
 			return
 		}
-	case 0:
-		if !s.meta.Has(entity.AttrStats) {
-			return
-		}
-		wrong := s.meta.Map(entity.AttrStats).Clone()
-		wrong[pick(h.luck, totals...)] = entity.Int(int64(h.luck.IntN(9)))
-		_, err = h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: entity.Item{entity.AttrStats: entity.Map(wrong)}})
+	case 0, 16, 17:
+		h.damageSum(s)
+		return
 	case 1, 2:
 		err = h.loseRow(s.ledgers[pick(h.luck, stats.Name, links.Name)])
 	case 3:
@@ -49,6 +45,21 @@ func (h *history) damage(user string) {
 		err = h.loseRow(s.timers)
 	}
 	h.damageDone(user, err)
+}
+
+// damageSum writes wrong statistics.
+func (h *history) damageSum(s *shelf) {
+	if !s.meta.Has(entity.AttrStats) {
+		return
+	}
+	wrong := s.meta.Map(entity.AttrStats).Clone()
+	wrong[pick(h.luck, totals...)] = entity.Int(int64(h.luck.IntN(pick(h.luck, 9, 9, 1_000_000))))
+	if h.luck.one(3) { // and with it what items knew that are gone
+		wrong[pick(h.luck, entity.StatLastEventCreated, entity.StatLastTaskCompleted)] = entity.String("2000-01-01T00:00:00Z")
+		s.unsure = true
+	}
+	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: entity.Item{entity.AttrStats: entity.Map(wrong)}})
+	h.damageDone(s.user, err)
 }
 
 // damageEnd puts a wrong end on one item, and has a repair work while its user goes on with it.
@@ -81,6 +92,14 @@ const maxMending = 120
 func (h *history) mendBeside(b bone) {
 	h.happened["repair beside its item"]++
 	w := h.repair(b.user)
+	if h.luck.misfortune(h) && h.luck.one(2) {
+		w.trip = &trip{writes: true, left: h.luck.IntN(3), kind: pick(h.luck, failBefore, failAfter)}
+	}
+	if h.luck.one(2) {
+		h.unsettle(w, b, nil)
+		h.run(w, -1)
+		return
+	}
 	for turn := 0; turn < maxMending && !w.ended && h.violation == nil; turn++ {
 		h.run(w, pick(h.luck, 1, 1, 2, 3))
 		if h.luck.one(5) {
@@ -101,7 +120,19 @@ func (h *history) loseRow(rows map[string]entity.Item) error {
 	}
 	names := slices.Sorted(maps.Keys(rows))
 	row := rows[names[h.luck.IntN(len(names))]]
+	h.strikeAt(row.Key())
 	return h.store.Delete(noContext, table.Delete{Key: row.Key()})
+}
+
+// strikeAt notes the item that a damaged row belongs to.
+func (h *history) strikeAt(key entity.Key) {
+	id := ownerOf(key)
+	if masterID, _, err := entity.ParseInstanceID(id); err == nil {
+		id = masterID
+	}
+	if typ := h.registry.OfID(id); typ != nil {
+		h.struck = entity.Ref{Type: typ.Name, ID: id}
+	}
 }
 
 // maxRepairs bounds the repairs of one user, one after the other, when nothing else is at work.

@@ -26,7 +26,9 @@ func (h *history) distort(s *shelf) error {
 	if h.luck.crowd > 0 && h.luck.one(3) {
 		return h.loseLedgers(s)
 	}
-	switch h.luck.IntN(10) {
+	switch h.luck.IntN(12) {
+	case 10, 11: // an edge that no row can stand for
+		return h.overwrite(s.ledgers[links.Name], entity.Item{ledgerContribution: entity.String("l1 nothing")})
 	case 8:
 		return h.strayRow(s)
 	case 9:
@@ -79,13 +81,7 @@ func (h *history) overwrite(rows map[string]entity.Item, set entity.Item) error 
 	}
 	names := slices.Sorted(maps.Keys(rows))
 	row := rows[names[h.luck.IntN(len(names))]]
-	if typ := h.registry.Named(row.Str(entity.AttrType)); typ != nil && typ.HasCollection() {
-		sk, err := entity.ParseSortKey(row.Key().SK)
-		if err != nil {
-			return err
-		}
-		h.struck = sk.Ref()
-	}
+	h.strikeAt(row.Key())
 	_, err := h.store.Update(noContext, table.Update{Key: row.Key(), Set: set})
 	return err
 }
@@ -96,6 +92,7 @@ func (h *history) strayLinks(s *shelf) error {
 	if len(ids) == 0 {
 		return errNothing
 	}
+	h.strikeAt(s.items[ids[0]].Key())
 	source := entity.Ref{Type: s.items[ids[0]].Str(entity.AttrType), ID: ids[0]}
 	if source.Type == entity.TypeInstance {
 		return errNothing
@@ -154,7 +151,7 @@ func (h *history) strayWalk(s *shelf) error {
 			row = entity.SeriesKey(s.user, id, s.items[id].Int(entity.AttrVersion)+1000).Item()
 		}
 	}
-	row["revision"], row["open"] = entity.Int(1), entity.Map{}
+	row[walkRevision], row["open"] = entity.Int(1), entity.Map{}
 	row["itemType"], row["after"] = entity.String(""), entity.String("")
 	row["last"], row["done"] = entity.Bool(false), entity.Bool(false)
 	row[entity.AttrTTL] = entity.Int(h.now.AddDate(0, 0, 30).Unix())

@@ -94,6 +94,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 	}
 	h := newHistory(spec, tracing, c)
 	defer h.close()
+	h.earlier()
 	h.crowd()
 	for h.step = 0; h.step < spec.Steps && h.violation == nil; h.step++ {
 		if slices.Contains(spec.Skip, h.step) {

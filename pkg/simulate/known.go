@@ -54,6 +54,7 @@ type shelf struct {
 	fences  map[string]entity.Item // by sort key
 	colds   map[string]entity.Item // by id
 	timers  map[string]entity.Item // by sort key
+	walks   map[string]entity.Item // cursors of walks, by sort key
 	gone    map[string]bool
 
 	unsure  bool // a record was lost that may have been the only one that knew a fact
@@ -77,8 +78,10 @@ func newKnown(users []string) *known {
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
-			links: map[string]entity.Item{}, strewn: map[string]bool{}, orphans: map[entity.Key]bool{}, fences: map[string]entity.Item{}, colds: map[string]entity.Item{},
-			timers: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{}, raised: map[string]string{},
+			links: map[string]entity.Item{}, strewn: map[string]bool{}, orphans: map[entity.Key]bool{},
+			fences: map[string]entity.Item{}, colds: map[string]entity.Item{}, timers: map[string]entity.Item{},
+			walks: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{},
+			raised:  map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[entity.Key]int64{},
 		}
@@ -147,6 +150,8 @@ func (h *history) take1(r *record) {
 		keep(s.colds, sk.Components[0], r.New)
 	case entity.RowTimer:
 		keep(s.timers, r.Key.SK, r.New)
+	case entity.RowZone, entity.RowSeries:
+		keep(s.walks, r.Key.SK, r.New)
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
 	case entity.RowSum:

@@ -13,10 +13,13 @@ import (
 // laterForm is a form of rows that this release does not know.
 const laterForm = 1_000_000
 
+// walkRevision counts the moves of a walk's cursor.
+const walkRevision = "revision"
+
 // rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
 func (s *shelf) rowsOfForms() map[entity.Key]string {
 	out := map[entity.Key]string{}
-	for _, rows := range []map[string]entity.Item{s.fences, s.colds, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
+	for _, rows := range []map[string]entity.Item{s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
 		for _, row := range rows {
 			out[row.Key()] = entity.AttrForm
 		}
@@ -47,18 +50,40 @@ func (h *history) rollBack() {
 	keys := slices.SortedFunc(maps.Keys(rows), byText)
 	for range min(len(keys), 1+h.luck.IntN(3)) {
 		key := keys[h.luck.IntN(len(keys))]
-		h.happened["row of a later release"]++
-		h.tell("a later release wrote %s", key.SK)
-		h.later[key] = rows[key]
-		set := entity.Item{rows[key]: entity.Int(laterForm)}
-		switch s := h.known.shelves[userOf(key)]; key { // every release that writes a sum adds to its version
-		case s.meta.Key():
-			set[entity.AttrStatsVersion] = entity.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
-		case s.own.Key():
-			set[ownVersion] = entity.Int(s.own.Int(ownVersion) + 1)
-		}
-		h.relabel(table.Update{Key: key, Set: set, If: table.Exists()})
+		h.label(key, rows[key])
 	}
+}
+
+// overwriteLater has a later release write rows that a worker of this one is about to write.
+func (h *history) overwriteLater(writes []table.Action) {
+	h.absorb(h.current)
+	for _, action := range writes {
+		s := h.known.shelves[userOf(action.Target())]
+		if s == nil || h.later[action.Target()] != "" || !h.luck.one(2) {
+			continue
+		}
+		if name := s.rowsOfForms()[action.Target()]; name != "" {
+			h.label(action.Target(), name)
+		}
+	}
+}
+
+// label has a later release write a row.
+func (h *history) label(key entity.Key, name string) {
+	h.happened["row of a later release"]++
+	h.tell("a later release wrote %s", key.SK)
+	h.later[key] = name
+	set := entity.Item{name: entity.Int(laterForm)}
+	s := h.known.shelves[userOf(key)]
+	switch { // every release adds to the version that its writes depend on
+	case key == s.meta.Key():
+		set[entity.AttrStatsVersion] = entity.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
+	case s.own != nil && key == s.own.Key():
+		set[ownVersion] = entity.Int(s.own.Int(ownVersion) + 1)
+	case s.walks[key.SK] != nil:
+		set[walkRevision] = entity.Int(s.walks[key.SK].Int(walkRevision) + 1)
+	}
+	h.relabel(table.Update{Key: key, Set: set, If: table.Exists()})
 }
 
 // goForward has the later release go on with its rows: it leaves them so that this one can read them.

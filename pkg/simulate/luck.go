@@ -68,6 +68,9 @@ func newLuck(seed uint64) *luck {
 	if l.one(16) {
 		l.crowd = pick(l, 60, 60, 110, 210)
 		l.damaging = l.damaging || l.one(2) // a loss of many rows
+		if l.one(30) {
+			l.crowd = town
+		}
 	}
 	eve := eves[l.IntN(len(eves))]
 	l.begin, l.zone = eve.at, eve.zone
@@ -88,7 +91,7 @@ func pick[T any](l *luck, choices ...T) T { return choices[l.IntN(len(choices))]
 const seldom = 4
 
 // fault is what becomes of a port call.
-func (l *luck) fault(h *history, port string) fault {
+func (l *luck) fault(h *history, port, op string) fault {
 	if l.calm || h.settling || l.faults == 0 {
 		return noFault
 	}
@@ -96,6 +99,9 @@ func (l *luck) fault(h *history, port string) fault {
 		h.storm--
 		h.happened["throttled in a storm"]++
 		return failBefore
+	}
+	if t := h.current.trip; t != nil {
+		return t.fault(h, op)
 	}
 	likely := l.faults
 	if port != storeName {

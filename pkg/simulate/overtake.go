@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"slices"
-
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -88,7 +86,7 @@ func (h *history) takeBack(b bone) bool {
 		return false
 	}
 	h.change(b, conclude)
-	r := h.readers[slices.IndexFunc(h.readers, func(r *reader) bool { return slices.Contains(r.consumers, archive.Name) })]
+	r := h.readerOf(archive.Name)
 	batch := h.recordsOf(r, b)
 	if len(batch) == 0 {
 		return true

@@ -28,6 +28,9 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []entit
 	f := h.call(storeName, op)
 	h.trespass(op, keys)
 	if w := h.current; w != nil {
+		if w.readOnly && len(writes) > 0 {
+			h.violate("I10", "", w.name, "writes, and was to look alone")
+		}
 		if err := h.strike(w, op, writes); err != nil {
 			return none, err
 		}
@@ -35,8 +38,8 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []entit
 	if f == failBefore {
 		return none, fmt.Errorf("%s: %w", op, h.storeError(op))
 	}
-	if w := h.current; w != nil && w.pest != nil {
-		w.pest()
+	if w := h.current; w != nil && w.unrest != nil {
+		h.disturb(w, writes)
 	}
 	v, err := do()
 	h.after(f)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +39,10 @@ func (h *history) newVerifier(store table.Store, archiving archive.Config, remin
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
 	w.lost = func() { h.toMend[user] = true } // whoever began it begins it again
+	if items := h.known.shelves[user].items; len(items) > 0 && h.luck.misfortune(h) && h.luck.one(8) {
+		ids := slices.Sorted(maps.Keys(items))
+		w.cursed = &curse{harm: refusal, picky: true, item: ids[h.luck.IntN(len(ids))]}
+	}
 	var err error
 	var sum verify.Summary
 	hurts := h.hurts[user]

@@ -1,80 +1,192 @@
 package simulate
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
 )
 
-// maxPests bounds how often an item changes while one worker looks at it.
-const maxPests = 60
+const (
+	// maxPests bounds how often others come in between while one worker is at work.
+	maxPests = 60
+	// maxSpared bounds the calls that are left alone first.
+	maxSpared = 4
+	// lately is how many of the last records may have been TTL's.
+	lately = 40
+)
 
-// pest has somebody change what a worker works on, again and again between its calls, and others see each change through.
+// unrest is what others do between the calls of one worker, again and again, until it gives up.
+type unrest struct {
+	act        func(writes []table.Action)
+	writesOnly bool // only before calls that write
+	spared     int  // calls that are left alone first
+	often      int  // others come before one of that many calls
+	left       int
+}
+
+// disturb has others act before a call of the worker.
+func (h *history) disturb(w *worker, writes []table.Action) {
+	u := w.unrest
+	if u.left == 0 || h.settling || h.violation != nil || u.writesOnly && len(writes) == 0 || !h.luck.one(u.often) {
+		return
+	}
+	if u.spared > 0 {
+		u.spared--
+		return
+	}
+	u.left--
+	w.unrest = nil
+	u.act(writes)
+	w.unrest = u
+}
+
+// unsettle draws what others do while the worker is at work on the item. They read by r, which is nil for any reader.
+func (h *history) unsettle(w *worker, b bone, r *reader) {
+	h.happened["restless item"]++
+	h.tell("%s of %s never rests", b.ref, b.user)
+	u := &unrest{writesOnly: h.luck.one(2), often: pick(h.luck, 1, 1, 2, 4), left: maxPests}
+	if h.luck.one(3) {
+		u.spared = h.luck.IntN(maxSpared)
+	}
+	readBy := func(names ...string) *reader {
+		if r != nil {
+			return r
+		}
+		return h.readerOf(pick(h.luck, names...))
+	}
+	switch h.luck.IntN(7) {
+	case 0, 1:
+		u.act = func([]table.Action) { h.rename(b) }
+	case 2:
+		r = readBy(links.Name)
+		u.act = func([]table.Action) { h.relink(b, r) }
+	case 3, 4:
+		r = readBy(stats.Name, ownName)
+		u.act = func([]table.Action) { h.beNeighbour(b, r) }
+	case 5:
+		u.act = func(writes []table.Action) { h.overwriteLater(writes) }
+	default:
+		r = readBy(stats.Name, ownName, links.Name)
+		u.act = func([]table.Action) { h.provoke(b, r) }
+	}
+	w.unrest = u
+}
+
+// readerOf is the reader of a consumer.
+func (h *history) readerOf(consumer string) *reader {
+	return h.readers[slices.IndexFunc(h.readers, func(r *reader) bool { return slices.Contains(r.consumers, consumer) })]
+}
+
+// pest has others change what a worker works on, again and again between its calls.
 func (h *history) pest() {
 	h.endAll()
 	h.absorb(nil)
-	b, ok := h.aBone()
-	if !ok {
-		return
-	}
-	r := h.readers[h.luck.IntN(len(h.readers))]
-	var w *worker
-	switch h.luck.IntN(4) {
-	case 0:
-		w = h.repair(b.user)
-	case 1:
-		w = h.callOf(b)
-	}
-	if batch := h.recordsOf(r, b); w == nil && len(batch) > 0 {
-		w = h.handleBeside(r, batch)
-	}
+	w, b, r := h.victim()
 	if w == nil {
 		return
 	}
-	h.happened["restless item"]++
-	h.tell("%s of %s never rests", b.ref, b.user)
-	often := pick(h.luck, 1, 1, 2, 4)
-	left := maxPests
-	w.pest = func() {
-		if left == 0 || h.settling || h.violation != nil || !h.luck.one(often) {
-			return
-		}
-		left--
-		pest := w.pest
-		w.pest = nil
-		h.provoke(b, r)
-		w.pest = pest
+	if r != nil && h.luck.one(4) {
+		h.curse(w, r.consumers)
+	}
+	h.unsettle(w, b, r)
+	var holder *worker
+	if r != nil && h.luck.damaging && h.luck.one(3) {
+		holder = h.holdSums(b.user)
 	}
 	h.run(w, -1)
-}
-
-// callOf is a call of the scheduler about the item, if there is one that is due; nil otherwise.
-func (h *history) callOf(b bone) *worker {
-	for _, name := range h.schedules.due() {
-		if payload := h.schedules.named[name].Payload; userOfPayload(payload) == b.user {
-			return h.schedules.fire(name)
-		}
+	if holder != nil && !holder.ended {
+		h.run(holder, -1)
 	}
-	return nil
 }
 
-// provoke changes the item, and has its records seen through by the same reader.
+// maxUntilHeld bounds the turns in which a repair comes to its hold.
+const maxUntilHeld = 80
+
+// holdSums is a repair that holds one of the user's sums, or has ended.
+func (h *history) holdSums(user string) *worker {
+	s := h.known.shelves[user]
+	h.damageSum(s)
+	w := h.repair(user)
+	w.trip = nil
+	for turn := 0; turn < maxUntilHeld && !w.ended && !s.isHeld(); turn++ {
+		h.run(w, 2)
+	}
+	return w
+}
+
+// provoke changes the item, and has its records seen through.
 func (h *history) provoke(b bone, r *reader) {
-	it := h.known.shelves[b.user].items[b.ref.ID]
-	switch {
-	case it == nil || h.luck.one(3):
+	if h.known.shelves[b.user].items[b.ref.ID] == nil || h.luck.one(3) {
 		h.run(h.send(h.requestAbout(b)), -1)
-	default:
-		typ, version := h.registry.Named(b.ref.Type), it.Int(entity.AttrVersion)
-		h.asked++
-		fields := document(describe(`{"title":"p%d"}`, h.asked))
-		r := &request{name: "update " + b.ref.ID, Request: command.Request{User: b.user, ExpectedVersion: &version}}
-		r.Command = command.Update{Type: typ, ID: b.ref.ID, Patch: fields}
-		if typ.Name == entity.TypeMaster {
-			r.Command = command.UpdateSeries{ID: b.ref.ID, Patch: fields}
-		}
-		h.run(h.send(r), -1)
+	} else {
+		h.rename(b)
 	}
 	if batch := h.recordsOf(r, b); len(batch) > 0 && h.luck.one(2) {
 		h.run(h.handleBeside(r, batch), -1)
+	}
+}
+
+// rename gives the item another title, longer or shorter, and leaves it as it is otherwise.
+func (h *history) rename(b bone) {
+	it := h.known.shelves[b.user].items[b.ref.ID]
+	if it == nil {
+		return
+	}
+	h.asked++
+	text := fmt.Sprintf(`{"title":"p%d%s"}`, h.asked, strings.Repeat("x", h.luck.IntN(4)))
+	if b.ref.Type != entity.TypeMaster {
+		h.change(b, text)
+		return
+	}
+	version := it.Int(entity.AttrVersion)
+	h.run(h.send(&request{name: "change " + b.ref.ID, Request: command.Request{
+		User: b.user, ExpectedVersion: &version, Command: command.UpdateSeries{ID: b.ref.ID, Patch: document(text)},
+	}}), -1)
+}
+
+// relink adds a link to the item or removes one, and has that seen through.
+func (h *history) relink(b bone, r *reader) {
+	h.run(h.send(h.requestLink(b)), -1)
+	h.deliverLast(r, b)
+}
+
+// beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of the
+// user's is written.
+func (h *history) beNeighbour(b bone, r *reader) {
+	s, typ := h.known.shelves[b.user], h.registry.Named(entity.TypeTask)
+	isOther := func(id string) bool { return id != b.ref.ID && s.items[id] != nil }
+	h.asked++
+	at := slices.IndexFunc(s.ids[typ.Name], isOther)
+	if at < 0 {
+		text := fmt.Sprintf(`{"title":"n%d"}`, h.asked)
+		h.run(h.send(&request{name: "create tasks", Request: command.Request{
+			User: b.user, Command: command.Create{Type: typ, Fields: document(text)},
+		}}), -1)
+	} else {
+		other := bone{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}}
+		status := entity.StatusCompleted
+		if s.items[other.ref.ID].Str(entity.AttrStatus) != entity.StatusBacklog {
+			status = entity.StatusBacklog
+		}
+		h.change(other, fmt.Sprintf(`{"status":%q,"title":"n%d%s"}`, status, h.asked, strings.Repeat("x", h.luck.IntN(4))))
+	}
+	if at = slices.IndexFunc(s.ids[typ.Name], isOther); at >= 0 {
+		h.deliverLast(r, bone{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}})
+	}
+}
+
+// deliverLast has a reader see the last record of the item through.
+func (h *history) deliverLast(r *reader, b bone) {
+	for _, rec := range slices.Backward(h.stream.log) {
+		if of, ok := boneOf(rec); ok && of == b && r.filter.Match(rec.Record) {
+			h.run(h.handleBeside(r, []*record{rec}), -1)
+			return
+		}
 	}
 }

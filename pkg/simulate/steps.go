@@ -10,7 +10,7 @@ const maxHeld = 6
 
 // take is one step: something begins, goes on, comes again or is lost, or time passes.
 func (h *history) take() {
-	switch n := h.luck.IntN(104); {
+	switch n := h.luck.IntN(107); {
 	case n >= 100:
 		h.goWrong()
 	case n < 38:
@@ -52,6 +52,8 @@ func (h *history) take() {
 		h.rest()
 	case h.luck.damaging && h.luck.one(2):
 		h.damage(h.users[h.luck.IntN(len(h.users))])
+	case h.luck.one(3):
+		h.begin(h.inspect(h.users[h.luck.IntN(len(h.users))]))
 	default:
 		h.begin(h.repair(h.users[h.luck.IntN(len(h.users))]))
 	}
@@ -59,13 +61,24 @@ func (h *history) take() {
 
 // goWrong is a step of what seldom happens.
 func (h *history) goWrong() {
-	switch n := h.luck.IntN(20); {
+	user := h.users[h.luck.IntN(len(h.users))]
+	switch n := h.luck.IntN(32); {
+	case n >= 29:
+		h.ruin()
+	case n >= 26:
+		h.pest()
+	case n >= 23:
+		h.bringBack()
+	case n >= 22:
+		h.ask(user)
+	case n >= 20 && h.luck.damaging:
+		h.spoilCopy(h.known.shelves[user])
 	case n >= 18 && h.luck.damaging:
-		h.damageEnd(h.users[h.luck.IntN(len(h.users))])
+		h.damageEnd(user)
 	case n >= 16:
 		h.rollBack()
 	case n < 2:
-		h.tug(h.users[h.luck.IntN(len(h.users))])
+		h.tug(user)
 	case n < 6:
 		h.pest()
 	case n < 7 && h.luck.one(12):

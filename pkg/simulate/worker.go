@@ -47,12 +47,15 @@ type worker struct {
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
 	dead     bool
-	deadline int    // the call at which the time of the invocation is over; 0 for none
-	consumer string // whose turn it is, in a batch
-	cursed   *curse // what goes wrong for good in this delivery; nil for nothing
-	pest     func() // what happens at each of its calls of the store; nil for nothing
-	junk     []byte // a record in it that nobody can read
-	order    *order // what a command was told; nil for other work
+	deadline int      // the call at which the time of the invocation is over; 0 for none
+	consumer string   // whose turn it is, in a batch
+	cursed   *curse   // what goes wrong for good in this delivery; nil for nothing
+	caught   []*curse // the store's refusals that met another while this one was at work
+	trip     *trip    // the one call that fails; nil for luck at each call
+	unrest   *unrest  // what others do at its calls of the store; nil for nothing
+	readOnly bool     // it must not write
+	junk     []byte   // a record in it that nobody can read
+	order    *order   // what a command was told; nil for other work
 	// finished is told how the work ended, unless it crashed.
 	finished func()
 	// lost is told that it crashed.
@@ -66,6 +69,14 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 	if h.luck.misfortune(h) && h.luck.one(30) {
 		w.deadline = 1 + h.luck.IntN(40)
 		w.ctx, w.cancel = context.WithDeadline(context.Background(), farOff)
+	}
+	w.trip = h.newTrip(w)
+	for _, other := range h.workers {
+		for _, c := range other.curses() {
+			if c.harm == refusal && c.picky {
+				h.catch(w, c)
+			}
+		}
 	}
 	w.users, w.allowed = map[string]bool{}, map[string]bool{}
 	for _, user := range users {
@@ -173,7 +184,7 @@ func (h *history) call(port, op string) fault {
 		h.violate("I10", "", w.name, "made %d port calls", w.calls)
 		w.die()
 	}
-	f := h.luck.fault(h, port)
+	f := h.luck.fault(h, port, op)
 	if f != noFault {
 		h.happened[port+" "+f.String()]++
 		h.tell("%s %s of %s: %s", port, op, w.name, f)

@@ -1,0 +1,23 @@
+package simulate
+
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// earlier leaves what a release before this one wrote: a user's settings that lack a preference which came later.
+func (h *history) earlier() {
+	if !h.luck.one(8) {
+		return
+	}
+	h.happened["settings of an earlier release"]++
+	user := h.users[h.luck.IntN(len(h.users))]
+	meta := entity.NewUserMeta(user, h.now)
+	preferences := meta.Map(entity.AttrPreferences).Clone()
+	delete(preferences, pick(h.luck, "enableBrowserNotifications", "enableSoundNotifications"))
+	meta[entity.AttrPreferences] = entity.Map(preferences)
+	if err := h.store.Put(noContext, table.Put{Item: meta}); err != nil {
+		h.violate("port", user, meta.Key().SK, "%v", err)
+	}
+	h.absorb(nil)
+}

@@ -1,0 +1,31 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"nexus/pkg/schedule"
+	"nexus/pkg/verify"
+)
+
+// inspect begins a verification of one user that repairs nothing, beside everything else that is at work. It writes nothing,
+// and what it finds while others are at work is theirs.
+func (h *history) inspect(user string) *worker {
+	w := &worker{kind: repairing, name: "verification of " + user, readOnly: true}
+	var err error
+	w.finished = func() {
+		h.happened["verification beside others"]++
+		isOutage := slices.ContainsFunc([]error{schedule.ErrThrottled, schedule.ErrUnavailable, context.DeadlineExceeded},
+			func(passing error) bool { return errors.Is(err, passing) })
+		if err != nil && !isOutage && !isPassing(err) {
+			h.violate("I10", user, "verify", "%v", err)
+		}
+	}
+	return h.start(w, func(ctx context.Context) {
+		_, err = h.verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
+			h.tell("  verification: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+			return nil
+		})
+	}, h.users...)
+}

@@ -1,0 +1,62 @@
+package simulate
+
+// ruin has a delivery or a call die somewhere, and what it leaves looked at or repaired at once. A later release may have
+// written some of it.
+func (h *history) ruin() {
+	h.endAll()
+	h.absorb(nil)
+	b, ok := h.aBone()
+	if !ok || !h.luck.misfortune(h) {
+		return
+	}
+	r := h.readers[h.luck.IntN(len(h.readers))]
+	h.run(h.send(h.requestAbout(b)), -1)
+	w := h.deliverNext(r, b)
+	if called, of := h.callDue(); called != nil && (w == nil || h.luck.one(2)) {
+		if w != nil {
+			h.kill(w)
+		}
+		w, b = called, of
+	}
+	if w == nil {
+		return
+	}
+	h.happened["ruin"]++
+	w.trip = &trip{writes: h.luck.one(2), kind: pick(h.luck, crashBefore, crashAfter, crashAfter)}
+	w.trip.left = h.luck.IntN(maxTripWrite)
+	h.run(w, -1)
+	if h.luck.one(4) {
+		h.labelLast()
+	}
+	if h.luck.one(2) {
+		h.now = h.now.Add(unattended)
+	}
+	if h.luck.one(2) {
+		h.run(h.inspect(b.user), -1)
+		return
+	}
+	if h.luck.damaging && h.luck.one(2) {
+		h.damageSum(h.known.shelves[b.user])
+	}
+	w = h.repair(b.user)
+	if h.luck.one(2) {
+		w.cursed = &curse{harm: refusal, picky: true, item: b.ref.ID}
+	}
+	h.run(w, -1)
+}
+
+// justWritten is how many of the last records are those of one that died.
+const justWritten = 4
+
+// labelLast has a later release write what was written last.
+func (h *history) labelLast() {
+	for _, rec := range h.stream.log[max(0, len(h.stream.log)-justWritten):] {
+		s := h.known.shelves[userOf(rec.Key)]
+		if s == nil || h.later[rec.Key] != "" {
+			continue
+		}
+		if name := s.rowsOfForms()[rec.Key]; name != "" {
+			h.label(rec.Key, name)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/stats"
+)
+
+// victim is a worker that has not begun yet, the item that it works on, and the reader that it belongs to; nil for none.
+func (h *history) victim() (*worker, bone, *reader) {
+	n := h.luck.IntN(8)
+	if n == 0 || n == 6 {
+		if w, b := h.callDue(); w != nil {
+			return w, b, nil
+		}
+	}
+	if n == 1 {
+		if w, b, r := h.deliverExpired(); w != nil {
+			return w, b, r
+		}
+	}
+	b, ok := h.aBone()
+	if !ok {
+		return nil, b, nil
+	}
+	switch n {
+	case 2:
+		h.damageSome(b.user)
+		return h.inspect(b.user), b, nil
+	case 3:
+		h.damageSome(b.user)
+		return h.repair(b.user), b, nil
+	case 7:
+		if w, r := h.deliverForgotten(b); w != nil {
+			return w, b, r
+		}
+	}
+	r := h.readers[h.luck.IntN(len(h.readers))]
+	if batch := h.recordsOf(r, b); len(batch) > 0 {
+		return h.handleBeside(r, batch), b, r
+	}
+	return nil, b, nil
+}
+
+// damageSome does none, one or several damages to a user's derived rows.
+func (h *history) damageSome(user string) {
+	if !h.luck.damaging {
+		return
+	}
+	if h.luck.one(2) {
+		h.damageSum(h.known.shelves[user])
+	}
+	for range h.luck.IntN(3) {
+		h.damage(user)
+	}
+}
+
+// callDue is a call of the scheduler that is due, and the item that it is about.
+func (h *history) callDue() (*worker, bone) {
+	if next, ok := h.schedules.next(); ok && next.Sub(h.now) < 2*lateLimit {
+		h.now = maxTime(h.now, next)
+		h.giveUp()
+	}
+	due := h.schedules.due()
+	if len(due) == 0 {
+		return nil, bone{}
+	}
+	name := due[h.luck.IntN(len(due))]
+	b, ok := h.boneOfCall(h.schedules.named[name].Payload)
+	if !ok {
+		return nil, bone{}
+	}
+	return h.schedules.fire(name), b
+}
+
+// boneOfCall is the item that a call of the scheduler is about, of an exception its series.
+func (h *history) boneOfCall(payload []byte) (bone, bool) {
+	var call struct{ UserID, ItemID string }
+	if err := json.Unmarshal(payload, &call); err != nil {
+		return bone{}, false
+	}
+	if masterID, _, err := entity.ParseInstanceID(call.ItemID); err == nil {
+		call.ItemID = masterID
+	}
+	typ := h.registry.OfID(call.ItemID)
+	if typ == nil {
+		return bone{}, false
+	}
+	return bone{call.UserID, entity.Ref{Type: typ.Name, ID: call.ItemID}}, true
+}
+
+// deliverExpired is the delivery of a row that TTL removed of late, and the item that it belongs to.
+func (h *history) deliverExpired() (*worker, bone, *reader) {
+	if h.luck.one(2) {
+		h.letTimersEnd(h.known.shelves[h.users[h.luck.IntN(len(h.users))]])
+	}
+	for _, rec := range slices.Backward(h.stream.log[max(0, len(h.stream.log)-lately):]) {
+		b, ok := boneOf(rec)
+		if !ok || !rec.Expired {
+			continue
+		}
+		for _, r := range h.readers {
+			if r.filter.Match(rec.Record) {
+				return h.handleBeside(r, []*record{rec}), b, r
+			}
+		}
+	}
+	return nil, bone{}, nil
+}
+
+// letTimersEnd waits until one of the user's completed tasks is to be archived, and TTL has removed its timer.
+func (h *history) letTimersEnd(s *shelf) {
+	tasks := slices.DeleteFunc(slices.Clone(s.ids[entity.TypeTask]), func(id string) bool { return s.items[id] == nil })
+	if len(tasks) == 0 {
+		return
+	}
+	id := tasks[h.luck.IntN(len(tasks))]
+	if s.items[id].Str(entity.AttrStatus) != entity.StatusCompleted {
+		h.change(bone{s.user, entity.Ref{Type: entity.TypeTask, ID: id}}, `{"status":"COMPLETED"}`)
+	}
+	h.catchUp()
+	h.endAll()
+	at, ok := s.items[id].Time(entity.AttrArchiveAt)
+	if !ok || !at.After(h.now) {
+		return
+	}
+	h.now = at.Add(time.Second)
+	h.tell("time passes until %s is to be archived", id)
+	h.giveUp()
+	h.store.Sweep(h.now, 0)
+	h.absorb(nil)
+}
+
+// deliverForgotten has a user change a task or a note and take that back, and only the last of it seen. Then comes what was
+// before, in time or more than an hour late.
+func (h *history) deliverForgotten(b bone) (*worker, *reader) {
+	r := h.readerOf(pick(h.luck, stats.Name, ownName))
+	s := h.known.shelves[b.user]
+	if it := s.items[b.ref.ID]; it == nil {
+		return nil, nil
+	}
+	from := len(h.stream.log)
+	switch b.ref.Type {
+	case entity.TypeTask:
+		h.change(b, `{"status":"COMPLETED"}`)
+		h.change(b, `{"status":"BACKLOG","title":"reopened"}`)
+		h.change(b, fmt.Sprintf(`{"title":"b%d"}`, h.step))
+	case entity.TypeNote:
+		h.change(b, `{"title":"zz"}`)
+		h.change(b, fmt.Sprintf(`{"title":"b%d"}`, h.step))
+		h.change(b, fmt.Sprintf(`{"title":"bb%d"}`, h.step))
+	default:
+		return nil, nil
+	}
+	h.deliverLast(r, b)
+	var batch []*record
+	for _, rec := range h.stream.log[min(from, len(h.stream.log)):] {
+		if of, ok := boneOf(rec); ok && of == b && r.filter.Match(rec.Record) {
+			batch = append(batch, rec)
+		}
+	}
+	if len(batch) < 2 {
+		return nil, nil
+	}
+	if h.luck.one(2) {
+		h.endAll()
+		h.now = h.now.Add(behind)
+		h.giveUp()
+	}
+	return h.handleBeside(r, batch[:len(batch)-1]), r
+}
