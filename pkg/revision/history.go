@@ -53,8 +53,9 @@ func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit
 		}
 		page.Commits = append(page.Commits, commit)
 	}
-	if len(answer.Next) > 0 && len(page.Commits) > 0 {
-		page.Before = page.Commits[len(page.Commits)-1].RevID
+	if len(answer.Next) == 0 || len(page.Commits) == 0 {
+		return page, nil
 	}
+	page.Before = page.Commits[len(page.Commits)-1].RevID
 	return page, nil
 }
