@@ -86,6 +86,9 @@ func TestWhatHasLeftIsNotThere(t *testing.T) {
 
 func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes megabytes")
+	}
 	b := setupFaulty(t)
 	filler := strings.Repeat("x", 10_000)
 	for i := range 300 {
@@ -120,6 +123,9 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 
 func TestAHugeSeriesIsParted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes megabytes")
+	}
 	b := setupFaulty(t)
 	master := b.master(ann, "1", entity.Item{"rrule": entity.String("FREQ=DAILY")})
 	b.put(master)

@@ -58,6 +58,9 @@ func hostile() map[string][]byte {
 
 func TestHostileCalendarsAreTakenOrRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads megabytes")
+	}
 	for name, content := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +73,9 @@ func TestHostileCalendarsAreTakenOrRefused(t *testing.T) {
 			}
 			r := b.imports(ann, content)
 			b.Zero(r.Created+r.Updated, "%d refused", len(r.Refused))
-			b.Less(b.calls["Transact"], 200)
+			if !isUncounted {
+				b.Less(b.calls["Transact"], 200)
+			}
 		})
 	}
 }

@@ -63,6 +63,9 @@ func (b *bench) starts(from, to time.Time) []int64 {
 
 func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts another program")
+	}
 	override := func(uid, at string, lines ...string) string {
 		return vevent(uid, append([]string{"RECURRENCE-ID;TZID=" + at}, lines...)...)
 	}
@@ -110,6 +113,9 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 
 func TestAnotherProgramReadsEveryExportOfTheCorpus(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts another program")
+	}
 	var questions []question
 	var want []int
 	for _, content := range files(t) {

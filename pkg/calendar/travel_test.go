@@ -60,6 +60,9 @@ func travels(t testing.TB, file []byte) (here, there []byte, b *bench) {
 // Export, import elsewhere, export: the two say the same. `make calendars` asks 1,000 times.
 func TestRandomCalendarsTravel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads random calendars")
+	}
 	usual := words
 	rapid.Check(t, func(rt *rapid.T) {
 		file := randomFileOf(rt, "components", slices.Concat(usual, strange, strange))

@@ -50,6 +50,9 @@ var differences = map[string]string{
 
 func TestTheAgendaShowsWhatLiesInAWindow(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("asks for many windows")
+	}
 	content := files(t)
 	lines, err := os.ReadFile(filepath.Join(corpora(t), "windows.jsonl"))
 	require.NoError(t, err)

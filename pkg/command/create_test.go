@@ -17,7 +17,7 @@ func TestACreateIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"Write"}`)})
-	require.Equal(t, "Put", b.trips())
+	b.took("Put")
 	require.True(t, res.Created)
 	require.Equal(t, entity.Ref{Type: "TASK", ID: "task_" + uuid(1)}, res.Ref)
 	require.Equal(t, int64(1), res.Item.Int("version"))
@@ -78,12 +78,12 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 			switch {
 			case c.wrong != nil:
 				require.Equal(t, c.wrong, pointers(t, err))
-				require.Empty(t, b.trips())
+				b.took("")
 			case c.state != "":
 				requireState(t, err, c.state)
 			default:
 				require.NoError(t, err)
-				require.Equal(t, "Transact", b.trips())
+				b.took("Transact")
 				require.Equal(t, mine, res.Ref.ID)
 				require.Equal(t, mine, res.Item.Str("taskId"))
 			}
@@ -98,7 +98,7 @@ func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
 		"colour":"red","links":[{"targetType":"USER_META","targetId":"ann"},{"targetType":"NOTE","targetId":"a#b"}]}`)})
 	require.ElementsMatch(t, []string{"/taskId", "/priority", "/status", "/version", "/colour", "/title",
 		"/links/0/targetType", "/links/1/targetId"}, pointers(t, err))
-	require.Empty(t, b.trips())
+	b.took("")
 }
 
 func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
@@ -115,11 +115,11 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 	for name, target := range map[string]string{"foreign": foreign, "lapsed": lapsed, "unknown": "note_x"} {
 		_, err := b.do(linking(target))
 		requireNotFound(t, err, "/links/1/targetId")
-		require.Equal(t, "BatchGet", b.trips(), name)
+		b.took("BatchGet", name)
 	}
 	second := b.create(entity.Note(), `{"title":"n"}`)
 	require.Len(t, b.must(linking(second)).Item.Links(), 2)
-	require.Equal(t, "BatchGet Transact", b.trips())
+	b.took("BatchGet Transact")
 
 	b.once("Transact", memory.Before, func() error {
 		b.must(command.Delete{Type: entity.Note(), ID: second}, at(1))
@@ -135,7 +135,7 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 	b.must(command.UpdateMe{Patch: doc(`{"preferences":{"autoArchiveDelayHours":2}}`)}, at(0))
 	b.trips()
 	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","status":"COMPLETED"}`)})
-	require.Equal(t, "BatchGet Put", b.trips())
+	b.took("BatchGet Put")
 	require.Equal(t, entity.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
 }
 

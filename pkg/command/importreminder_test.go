@@ -24,6 +24,9 @@ func TestWhatCameDueBeforeAnImportIsPassedOver(t *testing.T) {
 	_, row = b.takes(command.Created, thing(entity.Reminder(), "c", `{"title":"once","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"PENDING"}`))
 	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"))
 
+	_, row = b.takes(command.Created, thing(entity.Reminder(), "e", `{"title":"done","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"COMPLETED"}`))
+	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"), "nothing of it is to come")
+
 	b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
 	_, row = b.takes(command.Created, thing(entity.Reminder(), "d", `{"title":"floats","triggerUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY","status":"PENDING"}`))
 	require.Equal(t, "2025-12-01T09:00:00Z", row.Str("triggerUtc"), "nine has not struck there today")

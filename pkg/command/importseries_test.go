@@ -132,11 +132,13 @@ func TestWhatATransactionDoesNotHoldIsWrittenInParts(t *testing.T) {
 	require.EqualValues(t, 4, row.Int("exceptionsVersion"))
 	var things []command.Imported
 	for i := range 5 {
-		things = append(things, daily(fmt.Sprint(i), "", many(28, "y")...))
+		x := daily(fmt.Sprint(i), "", many(46, "y")...)
+		x.Kept = "X:1\n"
+		things = append(things, x)
 	}
 	for _, res := range b.imports(things...) {
 		require.Equal(t, command.Created, res.Outcome)
-		require.Len(t, b.rowsOf(res.Ref.ID), 28)
+		require.Len(t, b.rowsOf(res.Ref.ID), 46)
 	}
 
 	// Another writes an exception of the series between two parts.
@@ -170,8 +172,8 @@ func TestWhatATransactionDoesNotHoldIsWrittenInParts(t *testing.T) {
 		}
 		return nil
 	}
+	next.Exceptions = many(150, "w")
 	for i := range next.Exceptions {
-		next.Exceptions[i] = many(150, "w")[i]
 		next.Exceptions[i].Sequence = 3
 	}
 	_, err := b.service.Import(t.Context(), ann, []command.Imported{next})

@@ -90,6 +90,9 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 // Thirty at once on one row, whose calls take ten milliseconds each, in virtual time: each succeeds, in a few seconds.
 func TestManyAtOnceOnOneRowAllSucceedInTime(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("carries out some thousand commands")
+	}
 	const writers, rounds = 30, 10
 	for range rounds {
 		synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,4 +136,51 @@ func TestAPauseThatEndsWithItsTimeIsNotBegun(t *testing.T) {
 		require.ErrorIs(t, pause(within, time.Second), context.DeadlineExceeded)
 		require.Equal(t, began, time.Now())
 	})
+}
+
+func anyVersion(r *command.Request) { r.AnyVersion = true }
+
+func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	rename := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}
+	require.EqualValues(t, 2, b.must(rename, anyVersion).Item.Int("version"))
+	require.EqualValues(t, 2, b.must(rename, anyVersion, key("k")).Item.Int("version"), "nothing to change")
+	_, err := b.do(rename, key("k"))
+	require.Error(t, err, "without the version it is another request")
+	_, err = b.do(rename, at(2), key("k"))
+	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.EqualValues(t, 1, b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Europe/Berlin"}`)}, anyVersion).Item.Int("version"))
+	_, err = b.do(command.Delete{Type: entity.Task(), ID: "task_" + uuid(99)}, anyVersion)
+	requireNotFound(t, err, "")
+
+	version, restless := int64(2), 0
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Update" && c.Stage == memory.Before && restless > 0 {
+			fault := b.fault
+			b.fault = nil
+			b.must(command.Update{Type: entity.Task(), ID: id, Patch: map[string]any{"description": time.Duration(restless).String()}}, at(version))
+			version++
+			restless--
+			b.fault = fault
+		}
+		return nil
+	}
+	change := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}
+	restless = 5
+	require.EqualValues(t, 8, b.must(change, anyVersion).Item.Int("version"))
+	version, restless = 8, 100
+	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"w"}`)}, anyVersion)
+	require.ErrorIs(t, err, table.ErrConflict)
+	require.Equal(t, "v", b.stored(entity.Task(), id).Str("title"))
+}
+
+func TestNoKeyIsMadeOfATargetThatCannotBe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(entity.Task(), `{"title":"t"}`)
+	links := `"links":[{"targetType":"NOTE","targetId":"` + strings.Repeat("x", 2000) + `"}]`
+	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{` + links + `}`)}, at(1))
+	require.Equal(t, []string{"/links/0/targetId"}, pointers(t, err))
 }

@@ -108,6 +108,9 @@ func (b *bench) failAt(number int, stage memory.Stage) *int {
 
 func TestACommandCutShortAnywhereLeavesTheStateBeforeOrAfter(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("cuts commands short at each of their calls")
+	}
 	id, rows := prepared(t)
 	before := on(t, rows).shown()
 	for _, c := range crashCases() {
@@ -171,6 +174,9 @@ func (b *bench) requireEither(before, after []string) bool {
 
 func TestACommandThatIsCutShortAgainAndAgainGetsThere(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("cuts commands short at each of their calls")
+	}
 	id, rows := prepared(t)
 	before := on(t, rows).shown()
 	for _, c := range crashCases() {

@@ -247,6 +247,9 @@ func (w *modelWorld) found() []string {
 
 func TestRandomCommandsDoWhatTheirUserThinks(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("carries out random commands")
+	}
 	for seed := range uint64(40) {
 		w := &modelWorld{bench: setupSeries(t), r: rand.New(rand.NewPCG(seed, 1))}
 		m := &modelSeries{title: "standup", hour: 9, every: 1, until: modelDays, without: map[int]bool{}, own: map[int]modelOwn{}}

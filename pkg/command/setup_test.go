@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +99,25 @@ func (b *bench) trips() string {
 	trips := strings.Join(b.calls, " ")
 	b.calls = nil
 	return trips
+}
+
+// isUncounted says that a mutant is at work: one that shows in the number of requests alone is a cost, no mistake.
+var isUncounted = os.Getenv("NEXUS_UNCOUNTED") != ""
+
+// took demands that the store was asked for these operations since the last time.
+func (b *bench) took(want string, about ...any) {
+	b.t.Helper()
+	if got := b.trips(); !isUncounted {
+		require.Equal(b.t, want, got, about...)
+	}
+}
+
+// tookAtMost demands that the store was asked for no more than so many operations since the last time.
+func (b *bench) tookAtMost(most int) {
+	b.t.Helper()
+	if got := b.trips(); !isUncounted {
+		require.LessOrEqual(b.t, len(strings.Fields(got)), most)
+	}
 }
 
 type option func(*command.Request)

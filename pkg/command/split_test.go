@@ -70,7 +70,7 @@ func TestASeriesIsSplit(t *testing.T) {
 		b := setupSeries(t)
 		id := b.newSeries(c.fields)
 		res := b.must(command.SplitSeries{ID: id, Date: c.date, Changes: doc(c.changes)}, at(1))
-		require.Equal(t, "BatchGet Transact", b.trips(), c.name)
+		b.took("BatchGet Transact", c.name)
 		require.True(t, res.Created)
 		require.NotEqual(t, id, res.Ref.ID)
 		for name, want := range c.ended {
@@ -89,6 +89,9 @@ func TestASeriesIsSplit(t *testing.T) {
 
 func TestASplitThatChangesNothingShowsTheSameOccurrences(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("splits at many occurrences")
+	}
 	for _, fields := range []string{
 		`"rrule":"FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH;COUNT=9","exdate":["20251204","20260101"],"rdate":["20251203","20260107"]`,
 		`"rrule":"FREQ=MONTHLY;BYDAY=1MO","rruleUntil":"2026-10-10T00:00:00Z"`,
@@ -144,7 +147,7 @@ func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
 	b.trips()
 	cmd := command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{"startUtc":"2025-12-15T16:00:00Z","title":"second"}`)}
 	res := b.must(cmd, at(1), key("k"))
-	require.Equal(t, "BatchGet Query Query Transact Transact Transact", b.trips())
+	b.took("BatchGet Query Query Transact Transact Transact")
 	next := res.Ref.ID
 	require.True(t, res.Item.Bool("hasExceptions"))
 	require.Empty(t, b.idle())
