@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	guid "github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
@@ -29,6 +30,9 @@ func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
 	it := b.except(id, "20251208", `{"title":"another fair"}`)
 	require.Equal(t, []string{"2025-12-08", "2025-12-11"}, []string{it.Str("startDate"), it.Str("endDate")})
 	require.Equal(t, []string{"title"}, it.Strings("modifiedFields"))
+	require.Equal(t, "2025-12-11", b.instance(id, "20251208").Str("endDate"))
+	it = b.except(id, "20251229", `{"isAllDay":true}`)
+	require.Equal(t, []string{"2025-12-29", "2026-01-01"}, []string{it.Str("startDate"), it.Str("endDate")})
 	it = b.except(id, "20251215", `{"startDate":"2025-12-16"}`)
 	require.Equal(t, []string{"2025-12-16", "2025-12-19"}, []string{it.Str("startDate"), it.Str("endDate")})
 	it = b.except(id, "20251222", `{"isAllDay":false,"startUtc":"2025-12-22T09:00:00","endUtc":"2025-12-22T10:00:00"}`)
@@ -163,4 +167,86 @@ func TestTidyingUpLeavesWhatAnotherHasChanged(t *testing.T) {
 	})
 	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203"]}`)}, at(2))
 	require.Empty(t, b.pauses, "nothing is left to tidy, so nobody waits")
+}
+
+// failing makes the n-th transaction from now on fail, and no other.
+func (b *bench) failing(n int, err error) {
+	transactions := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Transact" && c.Stage == memory.Before {
+			if transactions++; transactions == n {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func TestARepetitionTidiesUp(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	for i := 1; i < 4; i++ {
+		b.except(id, day(i), `{"title":"x"}`)
+	}
+	update := command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203","20251204"]}`)}
+	b.failing(2, table.ErrThrottled)
+	_, err := b.do(update, at(1), key("k"))
+	require.ErrorIs(t, err, table.ErrUnavailable, "it was committed")
+	require.ErrorContains(t, err, "with 2 more")
+	require.Len(t, b.idle(), 3)
+	require.True(t, b.must(update, at(1), key("k")).Replayed)
+	require.Empty(t, b.idle())
+}
+
+func TestNobodyTidiesUpWhatASplitIsAboutToMake(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"x"}`)
+	b.failing(2, table.ErrUnavailable)
+	_, err := b.do(command.SplitSeries{ID: id, Date: "20251215"}, at(1))
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	next := "mst_" + guid.NewSHA1(guid.NameSpaceOID, []byte(id+" 1 20251215")).String()
+	staged := b.rowsOf(next)
+	require.Len(t, staged, 1)
+	_, err = b.do(command.DeleteSeries{ID: next}, at(1))
+	requireNotFound(t, err, "")
+	require.Equal(t, staged, b.rowsOf(next))
+	require.Equal(t, next, b.must(command.SplitSeries{ID: id, Date: "20251215"}, at(1)).Ref.ID)
+}
+
+func TestWhatASplitHasLeftGoesWithItsSeries(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"x"}`)
+	b.failing(2, table.ErrUnavailable)
+	split := command.SplitSeries{ID: id, Date: "20251215"}
+	_, err := b.do(split, at(1))
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	b.must(command.DeleteSeries{ID: id}, at(1))
+	require.Len(t, b.idle(), 1)
+	_, err = b.do(split, at(1))
+	requireNotFound(t, err, "")
+	require.Empty(t, b.idle())
+}
+
+func TestASplitTakesAlongWhatNoFieldHolds(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	exceptions := []command.Exception{differing(day(1), `{"title":"plain"}`), differing(day(2), `{"title":"kept"}`), differing(day(3), `{"title":"plain"}`), differing(day(4), `{"title":"kept"}`)}
+	exceptions[1].Kept, exceptions[3].Kept = "X:2\n", "X:4\n"
+	x := daily("a", "", exceptions...)
+	x.Kept = "X:series\n"
+	id, row := b.takes(command.Created, x)
+	next := b.must(command.SplitSeries{ID: id, Date: day(1)}, at(row.Int("version"))).Ref.ID
+	text := func(it entity.Item) string { return b.row(entity.KeptKey(it.Key())).Str("text") }
+	require.Equal(t, "X:series\n", text(b.master(next)))
+	for i, want := range []string{"", "", "X:2\n", "", "X:4\n"} {
+		if i > 0 {
+			require.Equal(t, want, text(b.instance(next, day(i))), day(i))
+			require.Equal(t, want != "", b.row(entity.KeptKey(b.instance(next, day(i)).Key())) != nil)
+		}
+	}
 }
