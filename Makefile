@@ -32,12 +32,14 @@ PKG         ?= consume
 MUTANTTESTS ?=
 MUTANTSEEDS ?= 1000
 MUTANTS      = bin/mutants-$(subst /,-,$(PKG)).json
+# How many mutants make woven tests at a time.
+WORKERS ?= 2
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants woven bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +100,12 @@ mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUT
 	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
 	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o $(MUTANTS)
 	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+
+woven: ## as mutants, but all mutants of the package are built into one program: none costs a build (WORKERS)
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
+	bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --dry-run --silent --invert-logical --invert-loopctrl -o $(MUTANTS)
+	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

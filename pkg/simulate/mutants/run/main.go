@@ -12,7 +12,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/simulate/mutants"
 )
@@ -37,6 +40,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	pkg := flags.String("pkg", "", "the `package` under pkg that it is about")
 	tests := flags.String("tests", "", "other `packages` whose tests are to kill mutants, besides its own")
 	flags.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
+	together := flags.Bool("together", false, "build all mutants into one program, and take up those, too, that gremlins saw killed")
+	workers := flags.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
 	flags.DurationVar(&h.Patience, "patience", 5*time.Minute, "how long tests or histories may take; what takes longer is killed")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -56,11 +61,32 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if h.Folder, err = os.MkdirTemp("", "mutants"); err != nil {
 		return fmt.Errorf("a folder to build in: %w", err)
 	}
-	return errors.Join(hunt(ctx, h, *pkg, all, out), os.RemoveAll(h.Folder))
+	run := hunting{root: h.Root, pkg: *pkg, out: out, workers: 1}
+	run.fate = func(_ int, m mutants.Mutant, _ bool) (mutants.Fate, error) { return h.Fate(ctx, *pkg, m) }
+	if *together {
+		t, err := h.Together(ctx, *pkg, all)
+		if err != nil {
+			return errors.Join(err, os.RemoveAll(h.Folder))
+		}
+		run.each, run.workers = true, *workers
+		run.fate = func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error) {
+			return t.Fate(ctx, at, m, isListed)
+		}
+	}
+	return errors.Join(run.hunt(all), os.RemoveAll(h.Folder))
 }
 
-// hunt takes up what gremlins left open.
-func hunt(ctx context.Context, h mutants.Hunter, pkg string, all []mutants.Mutant, out io.Writer) error {
+// hunting is a hunt on its way.
+type hunting struct {
+	root, pkg string
+	each      bool // takes up everything, not what gremlins left open alone
+	workers   int
+	fate      func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error)
+	out       io.Writer
+}
+
+// hunt prints what becomes of each mutant, and of all.
+func (h hunting) hunt(all []mutants.Mutant) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
 		return fmt.Errorf("the list of equivalent mutants: %w", err)
@@ -69,34 +95,55 @@ func hunt(ctx context.Context, h mutants.Hunter, pkg string, all []mutants.Mutan
 	if err != nil {
 		return err
 	}
-	tally := mutants.Tally{Package: pkg}
+	sources := map[string][]byte{}
 	for _, m := range all {
-		fate := mutants.ByTests
-		source, err := os.ReadFile(filepath.Join(h.Root, "pkg", pkg, m.File))
-		if err != nil {
+		if sources[m.File], err = os.ReadFile(filepath.Join(h.root, "pkg", h.pkg, m.File)); err != nil {
 			return fmt.Errorf("the source of a mutant: %w", err)
 		}
-		isListed := equivalent.Has(pkg, m, source)
-		if m.IsOpen() && isListed {
-			fate = mutants.Survived
-		} else if m.IsOpen() {
-			if fate, err = h.Fate(ctx, pkg, m); err != nil {
-				return fmt.Errorf("%s: %w", m, err)
-			}
-			fmt.Fprintf(out, "%-50s %s\n", m, [...]string{"SURVIVES", "killed by tests", "killed by the simulation", "does not compile"}[fate])
-		}
-		tally.Count(m, fate, isListed)
+	}
+	isListed := func(m mutants.Mutant) bool { return equivalent.Has(h.pkg, m, sources[m.File]) }
+	fates, err := h.fates(all, isListed)
+	if err != nil {
+		return err
+	}
+	tally := mutants.Tally{Package: h.pkg}
+	for i, m := range all {
+		tally.Count(m, fates[i], isListed(m))
 	}
 	for _, m := range tally.Survivors {
-		source, err := os.ReadFile(filepath.Join(h.Root, "pkg", pkg, m.File))
-		if err != nil {
-			return fmt.Errorf("the source of a mutant: %w", err)
-		}
-		fmt.Fprintln(out, mutants.Row(pkg, m, source))
+		fmt.Fprintln(h.out, mutants.Row(h.pkg, m, sources[m.File]))
 	}
-	fmt.Fprintln(out, tally.Line())
+	fmt.Fprintln(h.out, tally.Line())
 	if len(tally.Survivors) > 0 {
-		return fmt.Errorf("%d mutants of %s survive and are not listed as equivalent", len(tally.Survivors), pkg)
+		return fmt.Errorf("%d mutants of %s survive and are not listed as equivalent", len(tally.Survivors), h.pkg)
 	}
 	return nil
+}
+
+// fates are what becomes of all mutants, in their order.
+func (h hunting) fates(all []mutants.Mutant, isListed func(mutants.Mutant) bool) ([]mutants.Fate, error) {
+	fates := make([]mutants.Fate, len(all))
+	var group errgroup.Group
+	group.SetLimit(h.workers)
+	var printing sync.Mutex
+	for i, m := range all {
+		switch {
+		case !m.IsOpen() && !h.each:
+			fates[i] = mutants.ByTests
+			continue
+		case !h.each && isListed(m):
+			fates[i] = mutants.Survived
+			continue
+		}
+		group.Go(func() (err error) {
+			if fates[i], err = h.fate(i, m, isListed(m)); err != nil {
+				return fmt.Errorf("%s: %w", m, err)
+			}
+			printing.Lock()
+			defer printing.Unlock()
+			fmt.Fprintf(h.out, "%-50s %s\n", m, [...]string{"SURVIVES", "killed by tests", "killed by the simulation", "does not compile"}[fates[i]])
+			return nil
+		})
+	}
+	return fates, group.Wait()
 }

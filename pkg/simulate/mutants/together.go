@@ -1,0 +1,163 @@
+package mutants
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Together tests mutants that are built into one program, in which each is switched on by itself. So a mutant costs a run of
+// the tests that meet it, and no build.
+type Together struct {
+	hunter Hunter
+	pkg    string
+	woven  Woven
+	tests  []program                              // each with the tests of a package
+	judge  func(context.Context) (program, error) // plays histories; built when it is asked for
+	alone  sync.Mutex                             // one at a time is built by itself
+}
+
+// program is what was built of a woven package.
+type program struct {
+	path, folder string
+	args         []string
+	reaches      map[string]bool // the numbers of mutants
+}
+
+// Together builds all mutants of a package into the tests and the simulation. It fails if a test fails with every mutant off.
+func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Together, error) {
+	t := &Together{hunter: h, pkg: pkg}
+	var err error
+	folder := filepath.Join(h.Root, "pkg", pkg)
+	if t.woven, err = Weave(folder, all); err != nil {
+		return nil, err
+	}
+	overlay := filepath.Join(h.Folder, "together.json")
+	replace := map[string]string{}
+	for name, text := range t.woven.Files {
+		path := filepath.Join(h.Folder, "together-"+name)
+		replace[filepath.Join(folder, name)] = path
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return nil, fmt.Errorf("mutate: %w", err)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, fmt.Errorf("mutate: %w", err)
+	}
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return nil, fmt.Errorf("mutate: %w", err)
+	}
+	if err := t.build(ctx, overlay); err != nil {
+		return nil, err
+	}
+	for i := range t.tests {
+		if err := t.meet(ctx, &t.tests[i]); err != nil {
+			return nil, err
+		}
+	}
+	var once sync.Once
+	var judge program
+	t.judge = func(ctx context.Context) (program, error) {
+		once.Do(func() { judge, err = t.buildJudge(ctx, overlay) })
+		return judge, err
+	}
+	return t, nil
+}
+
+func (t *Together) build(ctx context.Context, overlay string) error {
+	h := t.hunter
+	flags := []string{"-test.failfast", "-test.timeout", h.Patience.String()}
+	for _, test := range h.Tests {
+		if short, ok := strings.CutPrefix(test, "-"); ok {
+			flags = append(flags, "-test."+short)
+		}
+	}
+	for i, test := range h.Tests {
+		if strings.HasPrefix(test, "-") {
+			continue
+		}
+		p := program{path: filepath.Join(h.Folder, fmt.Sprintf("together-%d.test", i)), folder: filepath.Join(h.Root, test), args: flags}
+		if text, err := h.run(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", p.path, test); err != nil {
+			return fmt.Errorf("build the tests of %s: %w: %s", test, err, text)
+		}
+		t.tests = append(t.tests, p)
+	}
+	return nil
+}
+
+// buildJudge builds the simulation and notes which mutants its histories meet.
+func (t *Together) buildJudge(ctx context.Context, overlay string) (program, error) {
+	h := t.hunter
+	p := program{path: filepath.Join(h.Folder, "together-nexus"), folder: h.Root}
+	p.args = []string{"simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds)}
+	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", p.path, "./cmd/nexus"); err != nil {
+		return program{}, fmt.Errorf("build the simulation: %w: %s", err, text)
+	}
+	return p, t.meet(ctx, &p)
+}
+
+// meet runs a program with the mutants off and notes which it meets.
+func (t *Together) meet(ctx context.Context, p *program) error {
+	log := p.path + ".reached"
+	if text, err := t.run(ctx, *p, "NEXUS_REACHED="+log); err != nil {
+		return fmt.Errorf("%s fails without a mutant: %w: %s", strings.Join(append([]string{p.path}, p.args...), " "), err, text)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("what the tests meet: %w", err)
+	}
+	p.reaches = map[string]bool{}
+	for number := range strings.FieldsSeq(string(text)) {
+		p.reaches[number] = true
+	}
+	return nil
+}
+
+// Fate tests the mutant at the position in the list, and plays histories against it if no test fails. What is listed as
+// equivalent is tested alone.
+func (t *Together) Fate(ctx context.Context, at int, m Mutant, isListed bool) (Fate, error) {
+	if !t.woven.In[at] {
+		t.alone.Lock()
+		defer t.alone.Unlock()
+		return t.hunter.Fate(ctx, t.pkg, m)
+	}
+	number := strconv.Itoa(at + 1)
+	for _, p := range t.tests {
+		if !p.reaches[number] {
+			continue
+		}
+		if _, err := t.run(ctx, p, "NEXUS_MUTANT="+number); err != nil {
+			return ByTests, ctx.Err()
+		}
+	}
+	if isListed || t.hunter.Seeds == 0 {
+		return Survived, ctx.Err()
+	}
+	judge, err := t.judge(ctx)
+	if err != nil || !judge.reaches[number] {
+		return Survived, err
+	}
+	text, err := t.run(ctx, judge, "NEXUS_MUTANT="+number)
+	if err != nil && isBroken(text) {
+		return BySimulation, ctx.Err()
+	}
+	return Survived, ctx.Err()
+}
+
+// run runs a program within the time, with a variable in its environment.
+func (t *Together) run(ctx context.Context, p program, variable string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, t.hunter.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.path, p.args...)
+	cmd.Dir = p.folder
+	cmd.Env = append(os.Environ(), uncounted, variable)
+	return cmd.Output()
+}
