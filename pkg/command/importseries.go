@@ -246,10 +246,10 @@ func (e *exceptions) write(result ImportResult, row, fields entity.Item, kept st
 			switch f.Name {
 			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence, entity.AttrKept, entity.AttrStamp:
 				merged.Set(f.Name, fields[f.Name])
-				continue
-			}
-			if f.Origin == entity.FromClient {
-				merged.Set(f.Name, fields[f.Name])
+			default:
+				if f.Origin == entity.FromClient {
+					merged.Set(f.Name, fields[f.Name])
+				}
 			}
 		}
 		if merged.Equal(row) {

@@ -48,9 +48,7 @@ func followStart(before, after entity.Item, patch map[string]any) {
 	if _, says := patch[entity.AttrRRule]; !says {
 		after[entity.AttrRRule] = entity.String(rule)
 	}
-	if _, says := patch[entity.AttrRRuleUntil]; !says && before.Has(entity.AttrRRuleUntil) {
-		after.SetTime(entity.AttrRRuleUntil, end)
-	}
+	after.SetTime(entity.AttrRRuleUntil, end)
 }
 
 // EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that ends
