@@ -2,7 +2,6 @@ package reminders
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -123,7 +122,7 @@ func (s snapshot) title(d due) string {
 	if master == nil {
 		return s.item.Str(entity.AttrTitle)
 	}
-	if row.Has(entity.AttrTitle) && slices.Contains(row.Strings(entity.AttrModifiedFields), entity.AttrTitle) {
+	if row.Has(entity.AttrTitle) { // an exception has none but its own
 		return row.Str(entity.AttrTitle)
 	}
 	return master.Str(entity.AttrTitle)

@@ -165,6 +165,22 @@ func TestTheEventOfAnOccurrenceSaysWhichAndWhenItIsNow(t *testing.T) {
 	}, keys, "a fence names the occurrence by its original start")
 }
 
+func TestTheEventOfAnOccurrenceWhoseTitleWasTakenBackSaysThatOfItsSeries(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+	w.except("mst_1", "20251201", `{"title":"Other"}`)
+	w.except("mst_1", "20251202", `{"title":"Other","reminderMinutes":[5]}`)
+	w.except("mst_1", "20251201", `{}`)
+	w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
+	w.patchSeries("mst_1", `{"title":"Weekly"}`)
+	w.advance(49 * time.Hour)
+	require.Len(t, w.published(), 2)
+	for _, e := range w.bus.details(t) {
+		require.Equal(t, "Weekly", e.Title)
+	}
+}
+
 func TestAChainGoesOnBehindWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -40,6 +40,21 @@ func TestAReadingOfTheMorningIsToComeWhereTheMorningIs(t *testing.T) {
 	w.requireExact()
 }
 
+// The record of the move comes when the reading has been past for a day by the clock that it was left with, but not for a day
+// where the user is. It is late there.
+func TestAReadingThatTheMoveMadeToComeIsLateWhenTheMoveIsSeenLate(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
+	w.settle()
+	w.moveTo("Pacific/Honolulu")
+	w.to(noon.Add(23 * time.Hour))
+	w.settle()
+	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.published())
+	w.requireExact()
+	w.requireNothingLost()
+}
+
 // A walk keeps its place behind thousands of items that it passes over.
 func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
 	t.Parallel()
@@ -74,16 +89,21 @@ func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
 	const floating = `{"title":"e","startUtc":"2025-12-01T15:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`
 	for name, c := range map[string]struct {
 		series, exception string
+		change            string // of the series, since
 		from, to          string // zones, before and behind the instant
 		published         []string
 	}{
-		"an instant in a series that floats": {floating, `{"startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`,
+		"an instant in a series that floats": {floating, `{"startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, "",
 			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},
-		"a reading in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"startUtc":"2025-12-01T14:00:00","startTzid":null}`,
+		"a reading in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"startUtc":"2025-12-01T14:00:00","startTzid":null}`, "",
 			"America/New_York", "UTC", []string{}},
-		"a title in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"title":"Other"}`,
+		"a title in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"title":"Other"}`, "",
 			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},
-		"a title in a series that floats": {floating, `{"title":"Other"}`, "America/New_York", "Europe/Berlin", []string{}},
+		"a title in a series that floats": {floating, `{"title":"Other"}`, "",
+			"America/New_York", "Europe/Berlin", []string{}},
+		"a title in a series that floats by now": {fmt.Sprintf(dailyAt, "0"), `{"title":"Other"}`,
+			`{"startUtc":"2025-12-01T15:00:00","startTzid":null,"endUtc":null}`,
+			"America/New_York", "Europe/Berlin", []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +111,9 @@ func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
 			w.moveTo(c.from)
 			w.create("mst_1", c.series)
 			w.except("mst_1", "20251201", c.exception)
+			if c.change != "" {
+				w.patchSeries("mst_1", c.change)
+			}
 			w.settle()
 			w.to(noon.Add(2*time.Hour + time.Minute)) // behind two o'clock by UTC; no call has come
 			w.moveTo(c.to)
