@@ -68,22 +68,24 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 	return presentTrigger{at: trigger, stored: trigger}, nil
 }
 
-// rangLast returns the occurrence that rang last. The release before closes a delivery without saying which one that was
-// (firedOccurrenceUtc). Then it is lastFiredUtc, if that is an occurrence that the trigger has left behind.
+// rangLast returns the occurrence that rang last, which the trigger has left behind, or where it is done. The release before
+//
+//   - sets a new trigger and leaves firedOccurrenceUtc at what rang of the one that is no more: nothing has rung yet;
+//   - closes a delivery without firedOccurrenceUtc: it is lastFiredUtc, if that is an occurrence.
 func rangLast(it entity.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
-	if rang, hasRung = it.Time(entity.AttrFiredOccurrenceUtc); hasRung {
-		return rang, true, nil
-	}
-	delivered, isDelivered := it.Time(entity.AttrLastFiredUtc)
-	if !it.Has(entity.AttrRRule) || !isDelivered {
-		return time.Time{}, false, nil
-	}
 	trigger, _ := it.Time(entity.AttrTriggerUtc)
 	if !it.Has(entity.AttrTzid) {
 		trigger = entity.Resolve(trigger, zone)
 	}
-	if !trigger.After(delivered) && !entity.TriggerDone(it) {
-		return time.Time{}, false, nil // it is to come: a snooze ended at its instant, or its user set it there
+	isLeft := func(at time.Time) bool {
+		return it.Has(entity.AttrRRule) && trigger.After(at) || entity.TriggerDone(it)
+	}
+	if rang, hasRung = it.Time(entity.AttrFiredOccurrenceUtc); hasRung {
+		return rang, isLeft(rang), nil
+	}
+	delivered, isDelivered := it.Time(entity.AttrLastFiredUtc)
+	if !it.Has(entity.AttrRRule) || !isDelivered || !isLeft(delivered) {
+		return time.Time{}, false, nil
 	}
 	if delivered.After(now) {
 		return delivered, true, nil // a snooze rang before its occurrence, of whatever rule

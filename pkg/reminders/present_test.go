@@ -76,6 +76,38 @@ func byTheReleaseBefore(w *world) {
 	require.NoError(w, err)
 }
 
+// A command of the release before sets a trigger and leaves what rang of the one that is no more.
+func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ patch, snoozed, published string }{ // which is snoozed does not ring once more
+		"one time from now on": {`{"rrule":null}`, "2025-12-11T13:00:00Z", "01T14:05"},
+		"set earlier":          {`{"triggerUtc":"2025-12-09T13:00:00Z"}`, "2025-12-09T13:00:00Z", "01T14:05 10T13:00 11T13:00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.create("rem_1", fmt.Sprintf(fromTheTenth, ""))
+			w.act(snoozeFor("rem_1", 60))
+			w.advance(65 * time.Minute)
+			rang := w.item("rem_1")[entity.AttrFiredOccurrenceUtc]
+			require.NotNil(t, rang)
+			w.patchReminder("rem_1", c.patch)
+			_, err := w.store.Update(w.Context(), table.Update{
+				Key: w.key("rem_1"), Set: entity.Item{entity.AttrFiredOccurrenceUtc: rang}, If: table.Exists(),
+			})
+			require.NoError(t, err)
+			w.act(snoozeFor("rem_1", 60))
+			require.Equal(t, c.snoozed, w.item("rem_1").Map(entity.AttrSnoozeState).Str(entity.SnoozeOccurrenceUtc))
+			w.advance(10*24*time.Hour + time.Hour)
+			var due []string
+			for _, line := range w.published()[1:] {
+				due = append(due, strings.TrimPrefix(line, "rem_1 -0 "))
+			}
+			require.Equal(t, c.published, strings.Join(due, " "))
+		})
+	}
+}
+
 // The present occurrence is the one that rang last until a later one is due, whichever was due in between.
 func TestOnlyALaterOccurrenceTakesThePlaceOfTheOneThatRangLast(t *testing.T) {
 	t.Parallel()
