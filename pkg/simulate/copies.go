@@ -80,6 +80,7 @@ func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
 		delete(before, name)
 		delete(after, name)
 	}
+	h.forgetOver(before)
 	if !before.Equal(after) || r.New.Int(entity.AttrVersion) != left.Int(entity.AttrVersion)+2 || r.New.Has(entity.AttrTTL) || s.gone[ref.ID] {
 		h.violate("I6", s.user, ref.ID, "came back as another item than left")
 	}

@@ -33,6 +33,7 @@ type otherRelease struct {
 	consumers map[string]oldchange.Consumer
 	notifier  *oldreminders.Notifier
 	commands  *oldcommand.Service
+	archive   *oldarchive.Archive
 }
 
 func newOtherRelease(h *history) *otherRelease {
@@ -56,6 +57,7 @@ func newOtherRelease(h *history) *otherRelease {
 	} {
 		o.consumers[c.Name()] = c
 	}
+	o.archive = oldarchive.New(archiving)
 	o.notifier = oldreminders.NewNotifier(reminding)
 	o.commands = oldcommand.New(oldcommand.Config{Store: store, Registry: o.registry, Now: h.clock, NewID: h.newID})
 	return o

@@ -7,16 +7,19 @@ import (
 	"errors"
 	"fmt"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	oldarchive "nexus/predecessor/archive"
 	oldcommand "nexus/predecessor/command"
 	oldentity "nexus/predecessor/entity"
+	oldtable "nexus/predecessor/table"
 )
 
 // do implements [former]. The commands about series and about what a reminder rang for have other rules in the other release:
 // those it does not take, and says so.
 func (o *otherRelease) do(r command.Request) (run func(ctx context.Context) (command.Result, error), takes bool) {
-	asked, takes := o.command(r.Command)
+	asked, takes := o.command(r.User, r.Command)
 	if !takes {
 		return nil, false
 	}
@@ -29,7 +32,7 @@ func (o *otherRelease) do(r command.Request) (run func(ctx context.Context) (com
 	}, true
 }
 
-func (o *otherRelease) command(cmd command.Command) (asked oldcommand.Command, takes bool) {
+func (o *otherRelease) command(user string, cmd command.Command) (asked oldcommand.Command, takes bool) {
 	named := func(t *entity.Type) *oldentity.Type { return o.registry.Named(t.Name) }
 	switch c := cmd.(type) {
 	case command.Create:
@@ -42,6 +45,11 @@ func (o *otherRelease) command(cmd command.Command) (asked oldcommand.Command, t
 		return oldcommand.AddLink{Type: named(c.Type), ID: c.ID, Target: oldentity.Ref(c.Target), Relation: c.Relation}, true
 	case command.RemoveLink:
 		return oldcommand.RemoveLink{Type: named(c.Type), ID: c.ID, Target: oldentity.Ref(c.Target)}, true
+	case command.External: // the restore of an item
+		write := func(ctx context.Context, more ...oldtable.Action) (oldentity.Item, error) {
+			return o.archive.Restore(ctx, named(c.Type), user, c.ID, more...)
+		}
+		return oldcommand.External{Name: c.Name, Type: named(c.Type), ID: c.ID, Write: write}, true
 	case command.UpdateMe:
 		return oldcommand.UpdateMe{Patch: c.Patch}, true
 	}
@@ -65,8 +73,14 @@ func fromOldRefusal(err error) error {
 		return &command.StateError{Ref: entity.Ref(state.Ref), Reason: state.Reason}
 	case errors.As(err, &invalid):
 		return fmt.Errorf("%w: %w", &entity.ValidationError{}, err)
-	case errors.Is(err, oldcommand.ErrInProgress):
-		return fmt.Errorf("%w: %w", command.ErrInProgress, err)
+	}
+	for _, refusal := range [...]struct{ this, other error }{
+		{command.ErrInProgress, oldcommand.ErrInProgress}, {archive.ErrNoCopy, oldarchive.ErrNoCopy},
+		{archive.ErrAlive, oldarchive.ErrAlive}, {archive.ErrGone, oldarchive.ErrGone},
+	} {
+		if errors.Is(err, refusal.other) {
+			return fmt.Errorf("%w: %w", refusal.this, err)
+		}
 	}
 	return fromOldError(err)
 }

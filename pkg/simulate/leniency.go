@@ -75,6 +75,13 @@ func (h *history) rungWants(s *shelf, it entity.Item, byFormer bool) []want {
 	return s.wantsOf(it, h.now)
 }
 
+// forgetOver: that release takes from a one-time reminder that it restores that it is over (I6).
+func (h *history) forgetOver(left entity.Item) {
+	if h.byFormer() && !left.Has(entity.AttrRRule) {
+		delete(left, entity.AttrDoneTriggerUtc)
+	}
+}
+
 // isOfRung: that release leaves a schedule for it, too (I4). Called, it finds nothing to do.
 func (h *history) isOfRung(one schedule.Schedule) bool {
 	s := h.known.shelves[userOfPayload(one.Payload)]
