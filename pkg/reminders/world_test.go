@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,16 @@ import (
 )
 
 const user = "ann"
+
+// isUncounted says that tests which count what a piece of work costs are not to judge.
+var isUncounted = os.Getenv("NEXUS_UNCOUNTED") != ""
+
+func skipUncounted(t *testing.T) {
+	t.Helper()
+	if isUncounted {
+		t.Skip("counts what work costs")
+	}
+}
 
 // noon is a Monday in December: London is at UTC, New York at UTC-5.
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
