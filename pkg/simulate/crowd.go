@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/reminders"
 )
 
 // crowd gives the first user more of something than fits into one page of a walk, one transaction, or one call.
@@ -44,6 +45,9 @@ func (h *history) crowd() {
 			do(command.Create{Type: typ, Fields: document(fmt.Sprintf(`{"title":"f%d"}`, i))}, nil)
 		}
 		h.moveHouse()
+		h.endAll()
+		h.settling = false
+		h.stumble()
 	default:
 		for i := range h.luck.crowd {
 			text := fmt.Sprintf(`{"title":"f%d","body":"b"}`, i)
@@ -55,6 +59,19 @@ func (h *history) crowd() {
 		ids := h.known.shelves[user].ids[kind]
 		for i, id := range ids {
 			do(command.AddLink{Type: typ, ID: id, Target: entity.Ref{Type: kind, ID: ids[(i+1)%len(ids)]}}, nil)
+		}
+	}
+}
+
+// stumble has the walk that the last change of a user's settings asks for fail at its first write.
+func (h *history) stumble() {
+	h.absorb(nil)
+	for _, rec := range slices.Backward(h.stream.log) {
+		if sk, err := entity.ParseSortKey(rec.Key.SK); err == nil && sk.Prefix == entity.TypeUserMeta {
+			w := h.handleBeside(h.readerOf(reminders.Name), []*record{rec})
+			w.trip = &trip{writes: true, kind: pick(h.luck, failBefore, failAfter)}
+			h.run(w, -1)
+			return
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (h *history) mendBeside(b bone) {
 		w.trip = &trip{writes: true, left: h.luck.IntN(3), kind: pick(h.luck, failBefore, failAfter)}
 	}
 	if h.luck.one(2) {
-		h.unsettle(w, b, nil)
+		h.unsettle(w, b, nil, renaming, linking, laterWriting)
 		h.run(w, -1)
 		return
 	}

@@ -63,6 +63,7 @@ func (h *history) loseLedgers(s *shelf) error {
 		if err := h.store.Delete(noContext, table.Delete{Key: key}); err != nil {
 			return err
 		}
+		h.strikeAt(key)
 	}
 	return nil
 }

@@ -45,12 +45,13 @@ func (h *history) repair(user string) *worker {
 	}
 	var err error
 	var sum verify.Summary
+	refused := int64(0)
 	hurts := h.hurts[user]
 	w.finished = func() {
 		h.happened["repair"]++
 		switch {
-		case err != nil:
-			w.lost()
+		case err != nil, sum.Remaining+sum.Unsettled > refused:
+			w.lost() // it says itself that something is left
 		case sum.Remaining+sum.Unsettled == 0 && hurts == h.hurts[user] && h.damaged[user]:
 			h.happened["damage mended beside others"]++ // by its own account: from now on everything is judged
 			delete(h.damaged, user)
@@ -60,6 +61,9 @@ func (h *history) repair(user string) *worker {
 	return h.start(w, func(ctx context.Context) {
 		sum, err = h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+			if d.Remains && h.isRefusal(user, d) {
+				refused++
+			}
 			return nil
 		})
 		h.tell("%s: %+v, %v", w.name, sum, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
@@ -46,8 +47,20 @@ func (h *history) disturb(w *worker, writes []table.Action) {
 	w.unrest = u
 }
 
-// unsettle draws what others do while the worker is at work on the item. They read by r, which is nil for any reader.
-func (h *history) unsettle(w *worker, b bone, r *reader) {
+// disturbance is a kind of unrest.
+type disturbance int
+
+const (
+	renaming      disturbance = iota // the item gets other titles, and stays as it is otherwise
+	linking                          // the item gets links and loses them
+	neighbouring                     // its user changes another item
+	laterWriting                     // a later release writes what is about to be written
+	anythingGoing                    // its user does anything with it
+)
+
+// unsettle draws what others do while the worker is at work on the item: often one of those that are named. They read by r,
+// which is nil for any reader.
+func (h *history) unsettle(w *worker, b bone, r *reader, likely ...disturbance) {
 	h.happened["restless item"]++
 	h.tell("%s of %s never rests", b.ref, b.user)
 	u := &unrest{writesOnly: h.luck.one(2), often: pick(h.luck, 1, 1, 2, 4), left: maxPests}
@@ -60,18 +73,22 @@ func (h *history) unsettle(w *worker, b bone, r *reader) {
 		}
 		return h.readerOf(pick(h.luck, names...))
 	}
-	switch h.luck.IntN(7) {
-	case 0, 1:
+	of := pick(h.luck, renaming, renaming, linking, neighbouring, neighbouring, laterWriting, anythingGoing)
+	if len(likely) > 0 && h.luck.one(2) {
+		of, u.often = pick(h.luck, likely...), 1
+	}
+	switch of {
+	case renaming:
 		u.act = func([]table.Action) { h.rename(b) }
-	case 2:
+	case linking:
 		r = readBy(links.Name)
 		u.act = func([]table.Action) { h.relink(b, r) }
-	case 3, 4:
+	case neighbouring:
 		r = readBy(stats.Name, ownName)
 		u.act = func([]table.Action) { h.beNeighbour(b, r) }
-	case 5:
+	case laterWriting:
 		u.act = func(writes []table.Action) { h.overwriteLater(writes) }
-	default:
+	case anythingGoing:
 		r = readBy(stats.Name, ownName, links.Name)
 		u.act = func([]table.Action) { h.provoke(b, r) }
 	}
@@ -94,7 +111,11 @@ func (h *history) pest() {
 	if r != nil && h.luck.one(4) {
 		h.curse(w, r.consumers)
 	}
-	h.unsettle(w, b, r)
+	var likely []disturbance
+	if w.kind == notifying || r != nil && slices.Contains(r.consumers, archive.Name) {
+		likely = append(likely, renaming)
+	}
+	h.unsettle(w, b, r, likely...)
 	var holder *worker
 	if r != nil && h.luck.damaging && h.luck.one(3) {
 		holder = h.holdSums(b.user)
@@ -113,7 +134,7 @@ func (h *history) holdSums(user string) *worker {
 	s := h.known.shelves[user]
 	h.damageSum(s)
 	w := h.repair(user)
-	w.trip = nil
+	w.trip, w.cursed = nil, nil
 	for turn := 0; turn < maxUntilHeld && !w.ended && !s.isHeld(); turn++ {
 		h.run(w, 2)
 	}

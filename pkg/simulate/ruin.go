@@ -1,5 +1,8 @@
 package simulate
 
+// maxRuinWrite bounds the write at which something dies.
+const maxRuinWrite = 3
+
 // ruin has a delivery or a call die somewhere, and what it leaves looked at or repaired at once. A later release may have
 // written some of it.
 func (h *history) ruin() {
@@ -23,7 +26,10 @@ func (h *history) ruin() {
 	}
 	h.happened["ruin"]++
 	w.trip = &trip{writes: h.luck.one(2), kind: pick(h.luck, crashBefore, crashAfter, crashAfter)}
-	w.trip.left = h.luck.IntN(maxTripWrite)
+	w.trip.left = h.luck.IntN(maxStart)
+	if w.trip.writes {
+		w.trip.left = h.luck.IntN(maxRuinWrite)
+	}
 	h.run(w, -1)
 	if h.luck.one(4) {
 		h.labelLast()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/entity"
 	"nexus/pkg/stats"
 )
@@ -98,18 +99,20 @@ func (h *history) deliverExpired() (*worker, bone, *reader) {
 	if h.luck.one(2) {
 		h.letTimersEnd(h.known.shelves[h.users[h.luck.IntN(len(h.users))]])
 	}
-	for _, rec := range slices.Backward(h.stream.log[max(0, len(h.stream.log)-lately):]) {
-		b, ok := boneOf(rec)
-		if !ok || !rec.Expired {
-			continue
-		}
-		for _, r := range h.readers {
-			if r.filter.Match(rec.Record) {
-				return h.handleBeside(r, []*record{rec}), b, r
-			}
+	var expired []*record
+	for _, rec := range h.stream.log[max(0, len(h.stream.log)-lately):] {
+		if _, ok := boneOf(rec); ok && rec.Expired {
+			expired = append(expired, rec)
 		}
 	}
-	return nil, bone{}, nil
+	r := h.readerOf(archive.Name)
+	expired = slices.DeleteFunc(expired, func(rec *record) bool { return !r.filter.Match(rec.Record) })
+	if len(expired) == 0 {
+		return nil, bone{}, nil
+	}
+	rec := expired[h.luck.IntN(len(expired))]
+	b, _ := boneOf(rec)
+	return h.handleBeside(r, []*record{rec}), b, r
 }
 
 // letTimersEnd waits until one of the user's completed tasks is to be archived, and TTL has removed its timer.
@@ -148,7 +151,7 @@ func (h *history) deliverForgotten(b bone) (*worker, *reader) {
 	case entity.TypeTask:
 		h.change(b, `{"status":"COMPLETED"}`)
 		h.change(b, `{"status":"BACKLOG","title":"reopened"}`)
-		h.change(b, fmt.Sprintf(`{"title":"b%d"}`, h.step))
+		h.change(b, author{h, s}.moveDue(s.items[b.ref.ID]))
 	case entity.TypeNote:
 		h.change(b, `{"title":"zz"}`)
 		h.change(b, fmt.Sprintf(`{"title":"b%d"}`, h.step))
