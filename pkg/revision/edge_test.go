@@ -235,17 +235,17 @@ func TestADraftIsForgottenADayAfterItsWriterBegan(t *testing.T) {
 	_, err := b.commit("", "", words(40)...)
 	b.ErrorIs(err, table.ErrUnavailable)
 	b.fault = nil
-	found := b.orphans()
-	b.Len(found, 1)
-	_, err = b.publisher.Remove(b.ctx, found[0])
-	b.NoError(err)
-
 	named := func(after time.Duration) []revision.Orphan {
 		b.now = begun.Add(after)
 		orphans, err := b.publisher.Orphans(b.ctx, user)
 		b.NoError(err)
 		return orphans
 	}
+	b.Empty(named(15*time.Minute-time.Second), "its writer may still be at work")
+	found := named(15 * time.Minute)
+	b.Len(found, 1)
+	_, err = b.publisher.Remove(b.ctx, found[0])
+	b.NoError(err)
 	b.Empty(named(24*time.Hour - time.Second))
 	_, err = b.publisher.Remove(b.ctx, found[0])
 	b.NoError(err)
