@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
@@ -282,6 +283,26 @@ func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
 	err := archive.NewConsumer(cfg).Mend(t.Context(), ann, typ, id)
 	require.ErrorIs(t, err, blob.ErrUnavailable)
 	require.False(t, w.get(w.placesOf(id, 1).item).Has(entity.AttrTTL))
+}
+
+func TestARecordWhoseCopyCannotBeKeptComesAgain(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), entity.Task()
+	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
+	w.drain()
+	cfg := w.consumer.Config
+	cfg.Copies = brokenStore{cfg.Copies}
+	for _, c := range w.open {
+		if c.Key != task.Key() {
+			continue
+		}
+		outcome := archive.NewConsumer(cfg).Apply(t.Context(), []change.Change{c})[0]
+		require.Equal(t, change.Retry, outcome.Verdict)
+		require.ErrorIs(t, outcome.Err, blob.ErrUnavailable)
+	}
+	require.False(t, w.get(task.Key()).Has(entity.AttrTTL))
+	w.settle()
+	require.True(t, w.get(task.Key()).Has(entity.AttrTTL))
 }
 
 // brokenStore takes no object.

@@ -50,6 +50,9 @@ func TestRecordsAreFoundInEveryFormTheyAreKeptIn(t *testing.T) {
 		"one record":        {want[1], want[1:2]},
 		"parked object":     {parked, want[:1]},
 		"failure object":    {failureObject(t, event("a1", "?", "b1")), want},
+		"only an id":        {[]byte(`{"eventID":"x"}`), []json.RawMessage{[]byte(`{"eventID":"x"}`)}},
+		"only a name":       {[]byte(`{"eventName":"MODIFY"}`), []json.RawMessage{[]byte(`{"eventName":"MODIFY"}`)}},
+		"only a change":     {[]byte(`{"dynamodb":{}}`), []json.RawMessage{[]byte(`{"dynamodb":{}}`)}},
 		"several, mixed":    {append(append(parked, '\n'), lines...), append(want[:1:1], want...)},
 		"record that is no": {[]byte(`{"Records":[ 7 , null]}`), []json.RawMessage{[]byte(`7`), []byte(`null`)}},
 	} {

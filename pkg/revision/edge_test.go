@@ -115,8 +115,12 @@ func keyed(key string, n int) string {
 func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) {
 	t.Parallel()
 	tomorrow := entity.Repository{User: user, Date: "2026-01-20"}
-	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}} {
+	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}, {200, 94}, {200, 95}, {96, 200}} {
 		b := newBench(t)
+		if sizes[0]+sizes[1] > table.MaxActions { // around what one transaction takes
+			b.publisher = revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
+			b.notes = notes(b.publisher)
+		}
 		var first, second revision.Base[[]string]
 		revIDs, replayed, err := b.publisher.Write(b.ctx, user, revision.Receipt{Key: "key"}, true, func(ctx context.Context) ([]*revision.Prepared, error) {
 			var err error
@@ -143,6 +147,38 @@ func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) 
 		}
 		b.Empty(b.orphans())
 	}
+}
+
+// TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved: another error is the caller's to judge.
+func TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	write := func() ([]string, error) {
+		revIDs, _, err := b.publisher.Write(b.ctx, user, revision.Receipt{}, false, func(ctx context.Context) ([]*revision.Prepared, error) {
+			base, err := b.notes.Open(ctx, today)
+			b.NoError(err)
+			return []*revision.Prepared{b.notes.Prepare(base, b.publisher.When(base.Head), revision.Change[[]string]{State: words(3)})}, nil
+		})
+		return revIDs, err
+	}
+	b.fault = on("Transact", memory.Before, table.ErrThrottled)
+	_, err := write()
+	b.ErrorIs(err, table.ErrThrottled)
+	overtaken := false
+	b.fault = func(c memory.Call) error {
+		if !overtaken && c.Op == "Transact" && c.Stage == memory.Before {
+			overtaken = true
+			_, err := b.commit("", "", "first")
+			b.NoError(err)
+		}
+		return nil
+	}
+	revIDs, err := write()
+	b.NoError(err)
+	b.True(overtaken)
+	base, err := b.notes.Current(b.ctx, today)
+	b.NoError(err)
+	b.Equal(revIDs[0], base.Head.RevID)
 }
 
 func TestRowsThatGoAheadInTransactionsAreAllThere(t *testing.T) {
