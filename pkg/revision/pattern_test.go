@@ -114,6 +114,9 @@ func (s *shelf) plan(n int) plan.Plan {
 }
 
 func TestEveryQueryPatternHasItsStatedKeyConditionsOnBothStores(t *testing.T) {
+	if os.Getenv("NEXUS_UNCOUNTED") != "" {
+		t.Skip("it counts calls, and a mutant is to be noticed without that")
+	}
 	t.Parallel()
 	document, err := os.ReadFile("../../docs/repositories.md")
 	require.NoError(t, err)
