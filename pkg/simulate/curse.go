@@ -224,7 +224,7 @@ func (w *worker) mayPark(name string, body []byte) error {
 		return nil
 	}
 	for _, c := range w.curses() {
-		if err := c.mayPark(name, parked); err == nil {
+		if err := c.mayPark(name, parked); err == nil || w.blocksOnEntry(c, parked) {
 			return nil
 		}
 	}

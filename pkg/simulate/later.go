@@ -38,9 +38,6 @@ func byText(a, b entity.Key) int { return strings.Compare(a.String(), b.String()
 // rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as they are. What
 // asks for them comes again until that release is back, which is at the next rest at the latest.
 func (h *history) rollBack() {
-	if h.mixture.former != nil {
-		return // one rolls back by one release at most
-	}
 	if len(h.later) > 0 && h.luck.one(2) {
 		h.goForward()
 		return
@@ -70,6 +67,9 @@ func (h *history) overwriteLater(writes []table.Action) {
 
 // label has a later release write a row.
 func (h *history) label(key entity.Key, name string) {
+	if h.mixture.former != nil {
+		return // one rolls back by one release at most
+	}
 	h.happened["row of a later release"]++
 	h.tell("a later release wrote %s", key.SK)
 	h.later[key] = name

@@ -1,6 +1,9 @@
 package simulate
 
 import (
+	"strings"
+
+	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -96,4 +99,10 @@ func (h *history) isOfRung(one schedule.Schedule) bool {
 		}
 	}
 	return false
+}
+
+// blocksOnEntry: the release before gives up a record of a sum where the store refuses the ledger row of the last entry, another
+// item's, for good (I8). This release takes the entry back out.
+func (w *worker) blocksOnEntry(c *curse, parked consume.Parked) bool {
+	return w.isFormer && c.harm == refusal && strings.Contains(parked.Reason, ": put ledger row of ")
 }
