@@ -24,6 +24,7 @@ func (cmd UpdateMe) run(ctx context.Context, c call) (Result, error) {
 		takenOff: []string{entity.AttrStatsWritten},
 		// The statistics are a consumer's, which writes them without changing the version: a command that set them could
 		// bring old ones back.
-		untouched: []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsLast, entity.AttrStatsForm},
+		untouched: []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsRepairs,
+			entity.AttrStatsLast, entity.AttrStatsForm},
 	})
 }

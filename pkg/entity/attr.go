@@ -86,6 +86,7 @@ const (
 	AttrStats        = "stats"
 	AttrStatsVersion = "statsVersion"
 	AttrStatsHold    = "statsHold"
+	AttrStatsRepairs = "statsRepairs"
 	AttrStatsLast    = "statsLast"
 	AttrStatsForm    = "statsForm"
 	AttrStatsWritten = "statsWritten"

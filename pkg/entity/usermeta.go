@@ -20,6 +20,7 @@ func UserMeta() *Type {
 			{Name: AttrStats, Kind: Object, Origin: FromServer, Fields: statFields(), Doc: "Statistics, kept by a consumer of the stream."},
 			{Name: AttrStatsVersion, Kind: Integer, Origin: Hidden, Doc: "Optimistic lock of the statistics, apart from version."},
 			{Name: AttrStatsHold, Kind: Object, Origin: Hidden, Doc: "A repair's hold on the statistics."},
+			{Name: AttrStatsRepairs, Kind: Integer, Origin: Hidden, Doc: "How many repairs of the statistics staged ledger rows and have been through."},
 			{Name: AttrStatsLast, Kind: Object, Origin: Hidden, Doc: "The last entry of the statistics' ledger, which its own row may still lack."},
 			{Name: AttrStatsForm, Kind: Integer, Origin: Hidden, Doc: "The form of the statistics' bookkeeping; 1 if it is absent."},
 			{Name: AttrStatsWritten, Kind: Flag, Origin: Hidden, Doc: "The statistics were the last to write the row: whoever waits for the user's settings need not look."},

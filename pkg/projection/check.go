@@ -55,6 +55,9 @@ func (p *Projection) Contributes(t *entity.Type, it entity.Item) bool {
 func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
+	if isStaged(e.Ledger) {
+		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}}, p.checkRows(e, want)...)
+	}
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // it is not known what it says
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
 	}
@@ -145,6 +148,7 @@ func show(row entity.Item) string {
 // Tally adds up ledger rows.
 type Tally struct {
 	spec    *SumSpec
+	target  entity.Item // the sum's row, as it was read before the ledger's
 	total   *delta
 	largest int64 // what any row adds to any number, the sign aside; at least 1
 	// ahead is the last entry of the sum's row as long as its own row is not among those added.
@@ -164,6 +168,7 @@ func (p *Projection) NewTally() *Tally {
 // or not its own row is there yet.
 func (p *Projection) TallyUnder(user string, target entity.Item) *Tally {
 	t := p.NewTally()
+	t.target = target
 	if e, ok := t.spec.last(user, target); ok {
 		t.ahead, t.key = &e, entity.LedgerKey(user, p.name, e.item)
 	}
@@ -178,7 +183,8 @@ func (t *Tally) Add(row entity.Item) {
 		}
 		t.ahead = nil
 	}
-	t.add(row.Str(attrContribution))
+	_, contribution := t.spec.counted(t.target, row)
+	t.add(contribution)
 }
 
 // finish counts the last entry, if its row has not come.

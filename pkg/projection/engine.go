@@ -185,8 +185,8 @@ func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.Condi
 		if !ok {
 			continue
 		}
-		if err := entity.CheckForm(failure.Old, entity.AttrForm); err != nil {
-			m.state, m.err = retry, err
+		if err := c.readable(ctx, m.user, failure.Old); err != nil {
+			m.leave(err)
 			continue
 		}
 		m.replan(failure.Old)

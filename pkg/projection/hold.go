@@ -36,17 +36,26 @@ var (
 // Hold is the repair of one user's sum, which nobody else writes while it lasts: taking, renewing and every write under
 // it add to the sum's version, and consumers that see it come back later.
 //
-// Ledger rows are put right under it, and the sum itself in its last write, together with the last of the rows: readers
-// see the old numbers until then, never a part of the new ones. Whoever dies under a hold leaves the old numbers, and
-// rows each of which is right or as it was; the hold lapses and the repair can begin again.
+// Its last write puts the sum right, together with the ledger rows that fit into one transaction. Rows that do not fit are
+// staged before that, and count from the last write on. So readers see the old numbers until then, never a part of
+// the new ones. A repair that dies under a hold has changed nothing: the hold lapses, and consumers take the staged rows
+// as they were.
 type Hold struct {
 	c           *Consumer
 	user, owner string
+	batch       int // how many rows a transaction puts right or stages
 	spec        *SumSpec
 	row         entity.Item // the sum's row as this hold left it
 	until       time.Time
 	tally       *Tally
-	fixes       []action
+	fixes       []fix
+	staged      bool // some rows are
+}
+
+// fix is a ledger row that is to be put right; without a move it is to go.
+type fix struct {
+	row  entity.Item // as read, nil if there was none
+	move *move
 }
 
 // Hold takes the user's sum. The owner is unique to this repair.
@@ -55,7 +64,7 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 	if spec == nil {
 		panic("projection: " + c.projection.name + " has nothing to hold")
 	}
-	h := &Hold{c: c, user: user, owner: owner, spec: spec, tally: c.projection.NewTally()}
+	h := &Hold{c: c, user: user, owner: owner, batch: holdBatch, spec: spec, tally: c.projection.NewTally()}
 	for range maxRounds {
 		var err error
 		if h.row, err = c.get(ctx, spec.Target(user)); err != nil {
@@ -88,43 +97,85 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 // contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers then,
 // and the item cannot be older.
 func (h *Hold) Mend(ctx context.Context, e Evidence) error {
-	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
+	was := e.Ledger
+	if isStaged(was) {
+		e.Ledger = h.spec.plain(h.row, was)
+	} else if err := entity.CheckForm(was, entity.AttrForm); err != nil {
 		return err
 	}
 	m := h.c.projection.repair(e)
 	h.tally.add(m.to)
-	if m.isRight {
+	if m.isRight && !isStaged(was) {
 		return h.renewInTime(ctx)
 	}
-	return h.fix(ctx, table.Put{Item: h.c.projection.ledgerRow(&m.move, h.c.now()), If: m.condition()})
+	return h.fix(ctx, fix{was, &m.move})
 }
 
 // Drop removes a ledger row that can be no item's, and does not count it.
 func (h *Hold) Drop(ctx context.Context, row entity.Item) error {
-	m := move{present: true, row: row}
-	return h.fix(ctx, table.Delete{Key: row.Key(), If: m.condition()})
+	return h.fix(ctx, fix{row: row})
 }
 
-func (h *Hold) fix(ctx context.Context, a action) error {
-	h.fixes = append(h.fixes, a)
-	if len(h.fixes) < holdBatch {
+// fix notes what is to be put right. Once it is more than the last write can take, rows of items are staged, and rows that can be no
+// item's go: no record will ever ask for them.
+func (h *Hold) fix(ctx context.Context, f fix) error {
+	h.fixes = append(h.fixes, f)
+	if len(h.fixes) < h.batch {
 		return h.renewInTime(ctx)
 	}
-	return h.write(ctx, h.holding())
+	repair := h.row.Int(h.spec.RepairsAttr) + 1
+	var stages []action
+	var rest []fix
+	for _, f := range h.fixes {
+		switch {
+		case f.move == nil:
+			stages = append(stages, h.c.projection.put(f, h.c.now()))
+		case len(f.move.from)+len(f.move.to) > maxStaged:
+			rest = append(rest, f)
+		default:
+			stages = append(stages, table.Put{Item: h.c.projection.stage(f.move, repair), If: asRead(f.row)})
+		}
+	}
+	if len(stages) == 0 {
+		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user, table.ErrInvalid, len(rest))
+	}
+	if err := h.write(ctx, h.holding(), stages); err != nil {
+		return err
+	}
+	h.fixes, h.staged = rest, true
+	return nil
 }
+
+// put is the write that puts a row right.
+func (p *Projection) put(f fix, now time.Time) action {
+	if f.move == nil {
+		return table.Delete{Key: f.row.Key(), If: asRead(f.row)}
+	}
+	return table.Put{Item: p.ledgerRow(f.move, now), If: asRead(f.row)}
+}
+
+// Staged says that rows were staged: each is to be put right with [Consumer.Unstage] when the repair has been through.
+func (h *Hold) Staged() bool { return h.staged }
 
 // Check returns what is wrong with the sum, once every row was counted.
 func (h *Hold) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }
 
 // Finish sets the sum to that of the rows, puts the last rows right, and gives the hold back.
 func (h *Hold) Finish(ctx context.Context) error {
-	return h.write(ctx, table.Update{Set: entity.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.HoldAttr}})
+	last := table.Update{Set: entity.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.HoldAttr}}
+	if h.staged {
+		last.Set[h.spec.RepairsAttr] = entity.Int(h.row.Int(h.spec.RepairsAttr) + 1)
+	}
+	var rows []action
+	for _, f := range h.fixes {
+		rows = append(rows, h.c.projection.put(f, h.c.now()))
+	}
+	return h.write(ctx, last, rows)
 }
 
 // Release gives the hold back and leaves the sum as it is.
 func (h *Hold) Release(ctx context.Context) error {
-	h.fixes = nil
-	return h.write(ctx, table.Update{Set: entity.Item{}, Remove: []string{h.spec.HoldAttr}})
+	return h.write(ctx, table.Update{Set: entity.Item{}, Remove: []string{h.spec.HoldAttr}}, nil)
 }
 
 func (h *Hold) renewInTime(ctx context.Context) error {
@@ -134,13 +185,7 @@ func (h *Hold) renewInTime(ctx context.Context) error {
 	return h.renew(ctx)
 }
 
-func (h *Hold) renew(ctx context.Context) error {
-	fixes := h.fixes
-	h.fixes = nil
-	err := h.write(ctx, h.holding())
-	h.fixes = fixes
-	return err
-}
+func (h *Hold) renew(ctx context.Context) error { return h.write(ctx, h.holding(), nil) }
 
 // holding is the update that takes or renews.
 func (h *Hold) holding() table.Update {
@@ -158,9 +203,9 @@ func (h *Hold) holding() table.Update {
 	return u
 }
 
-// write applies an update of the sum's row, and the rows that wait to be put right, if the sum's row is as this hold left
+// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this hold left
 // it. A write whose answer was lost is recognised by the version that it would have left.
-func (h *Hold) write(ctx context.Context, u table.Update) error {
+func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key = h.spec.Target(h.user)
 	was := h.row.Int(h.spec.VersionAttr)
 	u.Set[h.spec.VersionAttr] = entity.Int(was + 1)
@@ -175,7 +220,7 @@ func (h *Hold) write(ctx context.Context, u table.Update) error {
 	default:
 		u.If = table.Exists(table.Missing(h.spec.VersionAttr))
 	}
-	err := h.c.store.Transact(ctx, append([]action{u}, h.fixes...)...)
+	err := h.c.store.Transact(ctx, append([]action{u}, rows...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
 		err = h.recognise(failed, u)
@@ -184,7 +229,6 @@ func (h *Hold) write(ctx context.Context, u table.Update) error {
 		return fmt.Errorf("repair %s of %s: %w", h.c.projection.name, h.user, err)
 	}
 	h.row = h.after(u)
-	h.fixes = nil
 	h.until, _ = h.row.Map(h.spec.HoldAttr).Time(holdUntil)
 	return nil
 }
@@ -195,7 +239,7 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 	if !ok {
 		return ErrHoldLost // a ledger row changed, which nobody does under a hold
 	}
-	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr} {
+	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !entity.Equal(f.Old[name], want) {
 			return ErrHoldLost
 		}
@@ -211,7 +255,7 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 // after is the sum's row behind the update, as far as a repair looks at it.
 func (h *Hold) after(u table.Update) entity.Item {
 	out := entity.Item{}
-	for _, name := range []string{h.spec.SumAttr, h.spec.HoldAttr} {
+	for _, name := range []string{h.spec.SumAttr, h.spec.HoldAttr, h.spec.RepairsAttr} {
 		if v, ok := h.row[name]; ok {
 			out[name] = v
 		}

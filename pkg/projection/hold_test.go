@@ -128,21 +128,99 @@ func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
 	require.Equal(t, change.Done, outcomes[0].Verdict, "a hold lapses")
 }
 
-func TestRowsThatAreMendedAheadLeaveTheSumAndWhatChangedSince(t *testing.T) {
-	t.Parallel()
-	h := newHeld(t, 60)
-	var of []projection.Evidence
+// records are those that created the notes.
+func (h *held) records() (out []change.Change) {
 	for _, it := range h.notes {
-		of = append(of, projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it})
+		out = append(out, created("ann", entity.Note(), it.Str("noteId"), noteWithLink()))
 	}
-	first := entity.LedgerKey("ann", stats.Name, h.notes[0].Str("noteId"))
-	changed := first.Item()
-	changed["v"], changed["c"] = entity.Int(7), entity.String("")
-	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: changed}))
-	require.NoError(t, h.consumer.MendRows(t.Context(), of))
-	require.Nil(t, h.row(entity.MetaKey("ann")), "no sum is written")
-	require.EqualValues(t, 7, h.row(first).Int("v"))
-	for _, it := range h.notes[1:] {
-		require.NotNil(t, h.row(entity.LedgerKey("ann", stats.Name, it.Str("noteId"))))
+	return out
+}
+
+func (h *held) ledger(note entity.Item) entity.Item {
+	return h.row(entity.LedgerKey("ann", stats.Name, note.Str("noteId")))
+}
+
+func TestLateRecordsCountAlthoughARepairOfManyRowsDied(t *testing.T) {
+	t.Parallel()
+	const notes = 200
+	for died := 1; died <= 3; died++ {
+		t.Run(fmt.Sprintf("behind write %d", died), func(t *testing.T) {
+			t.Parallel()
+			h := newHeld(t, notes)
+			writes := 0
+			h.fault = func(c memory.Call) error {
+				if c.Op == "Transact" && c.Stage == memory.Before {
+					writes++
+				}
+				if writes > died {
+					return table.ErrUnavailable
+				}
+				return nil
+			}
+			require.Error(t, h.repair("one"))
+			h.fault = nil
+			h.now = h.now.Add(31 * time.Second)
+			for i, c := range h.records() {
+				outcomes := h.consumer.Apply(t.Context(), []change.Change{c})
+				require.Equal(t, change.Done, outcomes[0].Verdict, "record %d: %v", i, outcomes[0].Err)
+			}
+			require.EqualValues(t, notes, h.total())
+			for _, it := range h.notes {
+				require.False(t, h.ledger(it).Has(entity.AttrForm), "a record took the row over")
+			}
+		})
+	}
+}
+
+func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
+	t.Parallel()
+	const notes = 200
+	for name, goOn := range map[string]func(h *held, records []change.Change){
+		"the records come again": func(h *held, records []change.Change) {
+			for _, o := range h.consumer.Apply(t.Context(), records) {
+				require.Equal(t, change.Done, o.Verdict)
+			}
+		},
+		"each alone": func(h *held, records []change.Change) {
+			for _, c := range records {
+				require.Equal(t, change.Done, h.consumer.Apply(t.Context(), []change.Change{c})[0].Verdict)
+			}
+		},
+		"they are put right": func(h *held, _ []change.Change) {
+			for _, it := range h.notes {
+				require.NoError(t, h.consumer.Unstage(t.Context(), "ann", h.ledger(it)))
+			}
+		},
+		"a repair comes again": func(h *held, _ []change.Change) {
+			require.NoError(t, h.repair("another"))
+			for _, it := range h.notes {
+				require.NoError(t, h.consumer.Unstage(t.Context(), "ann", h.ledger(it)))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHeld(t, notes)
+			require.NoError(t, h.repair("one"))
+			staged := 0
+			for _, it := range h.notes {
+				if row := h.ledger(it); row.Has("next") {
+					staged++
+					require.EqualValues(t, 0, row.Int("v"), "as it was")
+				}
+			}
+			require.Equal(t, 180, staged)
+			require.EqualValues(t, notes, h.total())
+			goOn(h, h.records())
+			require.EqualValues(t, notes, h.total())
+			tally := stats.Projection().TallyUnder("ann", h.row(entity.MetaKey("ann")))
+			for _, it := range h.notes {
+				row := h.ledger(it)
+				require.False(t, row.Has("next") || row.Has(entity.AttrForm))
+				require.EqualValues(t, 1, row.Int("v"))
+				tally.Add(row)
+			}
+			require.Empty(t, tally.Check("ann", h.row(entity.MetaKey("ann")), h.now))
+		})
 	}
 }

@@ -158,9 +158,13 @@ func (s *scene) rebuilds(name string) interleave.Worker {
 }
 
 func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) error {
-	hold, err := s.consumer(store).Hold(ctx, "ann", owner)
+	consumer := s.consumer(store)
+	hold, err := consumer.Hold(ctx, "ann", owner)
 	if err != nil {
 		return err
+	}
+	if s.staging {
+		hold.SetBatch(1)
 	}
 	for _, id := range s.ids() {
 		e, err := s.evidence(ctx, store, id)
@@ -174,7 +178,19 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 			return err
 		}
 	}
-	return hold.Finish(ctx)
+	if err := hold.Finish(ctx); err != nil || !s.staging {
+		return err
+	}
+	for _, id := range s.ids() {
+		row, err := find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id))
+		if err != nil {
+			return err
+		}
+		if err := consumer.Unstage(ctx, "ann", row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ids are those of the user's notes, in order.
@@ -289,5 +305,61 @@ func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
 				return append(other(s, first, second), s.rebuilds("repair"))
 			}))
 		}
+	}
+}
+
+// The ledger is only behind. So whatever becomes of the repair, the records that are late must count.
+func TestARepairThatStagesRowsIsExactInEveryOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
+	for beside, others := range map[string]func(s *scene) []interleave.Worker{
+		"nobody": func(*scene) []interleave.Worker { return nil },
+		"the next record": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("consumer", first[1:2])}
+		},
+		"a batch": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("consumer", []change.Change{first[1], second[0]})}
+		},
+		"a client": func(s *scene) []interleave.Worker { return []interleave.Worker{s.writes("client", first[2:]...)} },
+		"another repair": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.rebuilds("another")}
+		},
+		"another repair, and time": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.rebuilds("another"), s.passes(31 * time.Second)}
+		},
+		"the next record, and time": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("consumer", first[1:2]), s.passes(31 * time.Second)}
+		},
+		"a batch, and time": func(s *scene) []interleave.Worker {
+			return []interleave.Worker{s.applies("consumer", []change.Change{first[1], second[0]}), s.passes(31 * time.Second)}
+		},
+	} {
+		faults := once()
+		if strings.HasSuffix(beside, "time") && !isFull() {
+			faults = interleave.Options{}
+		}
+		if strings.HasPrefix(beside, "another repair") && !isFull() || beside == "a batch, and time" && !isFull() {
+			continue // as long as all others together
+		}
+		explore(t, "beside "+beside, faults, func() interleave.World {
+			s := newScene(titles())
+			s.staging = true
+			s.happened(first[0], first[1], second[0])
+			s.applied(first[0])
+			w := interleave.World{Store: s.store, Workers: append(others(s), s.rebuilds("repair"))}
+			w.Judge = func() error {
+				s.now = s.now.Add(31 * time.Second)
+				for _, size := range []int{1, 100} {
+					if err := s.settle(size); err != nil {
+						return err
+					}
+					if err := s.recount(); err != nil {
+						return fmt.Errorf("in batches of %d: %w", size, err)
+					}
+				}
+				return s.late()
+			}
+			return w
+		})
 	}
 }

@@ -56,7 +56,7 @@ func (c *Consumer) keep(ctx context.Context, e entry) error {
 	})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		return entity.CheckForm(failed.Failures[0].Old, entity.AttrForm)
+		return c.readable(ctx, e.user, failed.Failures[0].Old)
 	}
 	if err != nil {
 		return fmt.Errorf("put ledger row of %s: %w", e.item, err)
@@ -86,8 +86,8 @@ func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item)
 	waiting := map[string]error{}
 	for _, key := range keys {
 		e := entries[key]
-		if err := entity.CheckForm(rows[key], entity.AttrForm); err != nil {
-			waiting[e.user] = err
+		if err := c.readable(ctx, e.user, rows[key]); err != nil {
+			waiting[e.user] = orNone(err)
 			continue
 		}
 		if e.isIn(rows[key]) {
@@ -181,8 +181,8 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (
 		return nil, false, err
 	}
 	for _, row := range rows {
-		if err := entity.CheckForm(row, entity.AttrForm); err != nil {
-			return nil, false, err
+		if err := c.readable(ctx, m.user, row); err != nil {
+			return nil, errors.Is(err, errStaged), orNone(err)
 		}
 	}
 	if hasLast && !last.isIn(rows[lastKey]) {

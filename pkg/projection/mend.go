@@ -37,41 +37,6 @@ func (c *Consumer) Mend(ctx context.Context, e Evidence) error {
 	return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, errUnsettled)
 }
 
-// MendRows puts ledger rows of a sum right, up to 100 of any users, and leaves the sums as they are: each is to be repaired under
-// a [Hold] then, which has little left to do. The evidence was read as for [Consumer.Mend]. A row that changed since is left
-// to the hold.
-func (c *Consumer) MendRows(ctx context.Context, of []Evidence) error {
-	var puts []action
-	for _, e := range of {
-		if m := c.projection.repair(e); !m.isRight {
-			puts = append(puts, table.Put{Item: c.projection.ledgerRow(&m.move, c.now()), If: m.condition()})
-		}
-	}
-	for range maxRounds {
-		if len(puts) == 0 {
-			return nil
-		}
-		err := c.store.Transact(ctx, puts...)
-		var failed *table.ConditionError
-		switch {
-		case errors.As(err, &failed):
-			var still []action
-			for i, put := range puts {
-				if _, changed := failed.At(i); !changed {
-					still = append(still, put)
-				}
-			}
-			puts = still
-		case errors.Is(err, table.ErrConflict):
-		case err != nil:
-			return fmt.Errorf("mend %d rows of %s: %w", len(puts), c.projection.name, err)
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
 // mendOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted into one
 // transaction.
 func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {

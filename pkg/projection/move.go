@@ -74,10 +74,7 @@ var firstForm = table.Missing(entity.AttrForm)
 // condition is what the ledger row must be for the move to be applied as planned.
 func (m *move) condition() table.Condition {
 	if m.present {
-		if m.row == nil {
-			return table.NotExists()
-		}
-		return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]), firstForm)
+		return asRead(m.row)
 	}
 	tests := []table.Test{
 		table.Less(attrVersion, entity.Int(m.version)),
@@ -98,11 +95,16 @@ func (p *Projection) ledgerRow(m *move, now time.Time) entity.Item {
 	if m.to == "" {
 		row[entity.AttrTTL] = entity.Int(now.Add(tombstoneLife).Unix())
 	}
-	if open := p.shape.ledgerIndex(m.to); open != "" {
-		row[entity.AttrGSI3PK] = entity.String(entity.UserPK(m.user))
+	p.index(row, m.user, m.to)
+	return row
+}
+
+// index gives a ledger row its place among what is counted when it is read.
+func (p *Projection) index(row entity.Item, user, c string) {
+	if open := p.shape.ledgerIndex(c); open != "" {
+		row[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
 		row[entity.AttrGSI3SK] = entity.String(open)
 	}
-	return row
 }
 
 // replan decides how to go on when the ledger row was not as expected; row is what was there, nil for none.

@@ -37,6 +37,7 @@ type scene struct {
 	p       *projection.Projection
 	records []change.Change // of everything that was written or will be
 	errs    map[string]error
+	staging bool // repairs stage each row
 }
 
 func newScene(p *projection.Projection) *scene {

@@ -26,10 +26,10 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 	}
 	var open, past []*move
 	for _, m := range unsure {
-		err := entity.CheckForm(rows[m], entity.AttrForm)
+		err := c.readable(ctx, m.user, rows[m])
 		switch {
 		case err != nil:
-			m.state, m.err = retry, err
+			m.leave(err)
 		case m.isPast(rows[m]):
 			past = append(past, m)
 		default:

@@ -13,6 +13,9 @@
 // deleted item may have expired (an hour; the tombstone lives 30 days) is not believed where it would bring something to
 // life: the item itself is read, and its present state applied.
 //
+// A repair of a sum counts once it has been through, all of it at once (see [Hold]), so one that dies and begins again is no
+// repetition.
+//
 // The engine must never take a delta from a record's old image alone, never decide on an index, and never leave v behind.
 package projection
 

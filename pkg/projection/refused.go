@@ -53,7 +53,7 @@ func (p *Projection) refuses(user, item, c string) error {
 func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row entity.Item) (isKept bool, err error) {
 	err = c.keep(ctx, e)
 	if !errors.Is(err, table.ErrInvalid) {
-		return err == nil, err
+		return err == nil, orNone(err)
 	}
 	if err := c.drop(ctx, e, target, row); err != nil {
 		return false, fmt.Errorf("take back the entry of %s: %w", e.item, err)

@@ -34,7 +34,7 @@ func (s SumSpec) check() {
 		field{"Amounts", s.Amounts != nil}, field{"Target", s.Target != nil},
 		field{"NewTarget", s.NewTarget != nil}, field{"Empty", s.Empty != nil})
 	attributes := []struct{ field, name string }{
-		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"LastAttr", s.LastAttr},
+		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"RepairsAttr", s.RepairsAttr}, {"LastAttr", s.LastAttr},
 		{"FormAttr", s.FormAttr},
 	}
 	if s.WrittenAttr != "" {

@@ -12,7 +12,8 @@ import (
 
 func sumSpec() projection.SumSpec {
 	return projection.SumSpec{
-		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", HoldAttr: "sumHold", LastAttr: "sumLast", FormAttr: entity.AttrForm,
+		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", HoldAttr: "sumHold",
+		RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
 		Target:    func(user string) entity.Key { return entity.SumKey(user, "notes") },
 		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, "notes").Item() },
 		Empty:     func() entity.Map { return entity.Map{} },
@@ -41,6 +42,7 @@ func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
 		"SumAttr":                 func(s *projection.SumSpec) { s.SumAttr = "" },
 		"VersionAttr":             func(s *projection.SumSpec) { s.VersionAttr = "" },
 		"HoldAttr":                func(s *projection.SumSpec) { s.HoldAttr = "" },
+		"RepairsAttr":             func(s *projection.SumSpec) { s.RepairsAttr = "" },
 		"LastAttr":                func(s *projection.SumSpec) { s.LastAttr = "" },
 		"FormAttr":                func(s *projection.SumSpec) { s.FormAttr = "" },
 		"LastAttr and SumAttr":    func(s *projection.SumSpec) { s.LastAttr = s.SumAttr },

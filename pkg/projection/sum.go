@@ -29,6 +29,8 @@ type SumSpec struct {
 	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row takes
 	// off: so a filter can tell whose write a record is about.
 	WrittenAttr string
+	// RepairsAttr names the number of repairs that staged ledger rows and have been through.
+	RepairsAttr string
 	// LastAttr names the map attribute {item, v, c} with the ledger's last entry, see [entry].
 	LastAttr string
 	// FormAttr names the attribute with the form of all these, as [entity.AttrForm] is that of a row.
@@ -60,7 +62,7 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Am
 		SumAttr: "sum", VersionAttr: "sumVersion",
 		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, name).Item() },
 		Empty:     func() entity.Map { return entity.Map{} },
-		HoldAttr:  "sumHold", LastAttr: "sumLast", FormAttr: entity.AttrForm,
+		HoldAttr:  "sumHold", RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
 	})
 }
 

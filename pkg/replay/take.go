@@ -102,7 +102,8 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (entity.Item, e
 		return nil, fmt.Errorf("read %s: %w", rec.Key, err)
 	}
 	row := rec.New.Clone()
-	for _, name := range []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsLast, entity.AttrStatsForm} {
+	for _, name := range []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsRepairs,
+		entity.AttrStatsLast, entity.AttrStatsForm} {
 		delete(row, name)
 		if present.Has(name) {
 			row[name] = present[name]

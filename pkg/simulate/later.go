@@ -21,6 +21,9 @@ func (s *shelf) rowsOfForms() map[entity.Key]string {
 	out := map[entity.Key]string{}
 	for _, rows := range []map[string]entity.Item{s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
 		for _, row := range rows {
+			if row.Has(entity.AttrForm) {
+				continue // a repair of this release has staged it
+			}
 			out[row.Key()] = entity.AttrForm
 		}
 	}

@@ -17,6 +17,7 @@ const (
 	ownHold    = "sumHold"
 	ownVersion = "sumVersion"
 	ownLast    = "sumLast"
+	ownRepairs = "sumRepairs"
 )
 
 const (
@@ -88,21 +89,8 @@ func (h *history) refusedRecord(name string, body []byte) bool {
 // checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items says (I2). What
 // no row can hold counts with what its ledger row had before.
 func (h *history) checkOwn(s *shelf, settled bool) {
-	last := s.own.Map(ownLast)
-	sum := map[string]int64{}
-	count := func(contribution string) {
-		for name, n := range h.amountsOf(contribution).Add {
-			sum[name] += n
-		}
-	}
-	for id, row := range s.ledgers[ownName] {
-		if id != last.Str(ledgerItem) || row.Int(ledgerVersion) >= last.Int(ledgerVersion) {
-			count(row.Str(ledgerContribution))
-		}
-	}
-	if row := s.ledgers[ownName][last.Str(ledgerItem)]; row == nil || row.Int(ledgerVersion) < last.Int(ledgerVersion) {
-		count(last.Str(ledgerContribution))
-	}
+	repairs := s.own.Int(ownRepairs)
+	sum := h.addUp(s.ledgers[ownName], s.own.Map(ownLast), repairs)
 	h.compareOwn(s, "I1", sum)
 	if !settled {
 		return
@@ -114,7 +102,10 @@ func (h *history) checkOwn(s *shelf, settled bool) {
 		switch {
 		case !typ.HasCollection():
 		case isRefused(it):
-			count(s.ledgers[ownName][id].Str(ledgerContribution))
+			_, contribution := h.counts(s.ledgers[ownName][id], repairs)
+			for name, n := range h.amountsOf(contribution).Add {
+				sum[name] += n
+			}
 		default:
 			sum[typ.Name]++
 			sum["titles"] += int64(len(it.Str(entity.AttrTitle)))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ const (
 	ledgerContribution = "c"
 	ledgerVersion      = "v"
 	ledgerItem         = "item" // of the last entry, in the sum's row
+	ledgerNext         = "next" // of a row that a repair has staged: "<repair> <v> <c>"
 )
 
 // amounts is what a contribution of the statistics adds.
@@ -36,21 +38,7 @@ func (h *history) checkSums() {
 		}
 		s.moved = false
 		h.checkOwn(s, false)
-		sum := map[string]int64{}
-		count := func(contribution string) {
-			for name, n := range h.amountsOf(contribution).Add {
-				sum[name] += n
-			}
-		}
-		last := s.meta.Map(entity.AttrStatsLast) // counts in the place of its row, until that has caught up
-		for id, row := range s.ledgers[stats.Name] {
-			if id != last.Str(ledgerItem) || row.Int(ledgerVersion) >= last.Int(ledgerVersion) {
-				count(row.Str(ledgerContribution))
-			}
-		}
-		if row := s.ledgers[stats.Name][last.Str(ledgerItem)]; row == nil || row.Int(ledgerVersion) < last.Int(ledgerVersion) {
-			count(last.Str(ledgerContribution))
-		}
+		sum := h.addUp(s.ledgers[stats.Name], s.meta.Map(entity.AttrStatsLast), s.meta.Int(entity.AttrStatsRepairs))
 		kept := s.meta.Map(entity.AttrStats)
 		for _, name := range totals {
 			if kept.Int(name) != sum[name] {
@@ -76,6 +64,48 @@ func (h *history) checkSums() {
 			h.violate("I1", user, "links", "are %d rows, and %d in the ledger", len(s.links), edges)
 		}
 	}
+}
+
+// addUp adds up what counts of ledger rows. The last entry counts in the place of its row, until that has caught up. What a repair has
+// staged counts once the repair has been through.
+func (h *history) addUp(rows map[string]entity.Item, last entity.Item, repairs int64) map[string]int64 {
+	sum := map[string]int64{}
+	count := func(contribution string) {
+		for name, n := range h.amountsOf(contribution).Add {
+			sum[name] += n
+		}
+	}
+	isAhead := last.Str(ledgerItem) != ""
+	for id, row := range rows {
+		version, contribution := h.counts(row, repairs)
+		if id == last.Str(ledgerItem) && version < last.Int(ledgerVersion) {
+			continue
+		}
+		isAhead = isAhead && id != last.Str(ledgerItem)
+		count(contribution)
+	}
+	if isAhead {
+		count(last.Str(ledgerContribution))
+	}
+	return sum
+}
+
+// counts is what counts of a ledger row beside a sum that has seen so many repairs.
+func (h *history) counts(row entity.Item, repairs int64) (version int64, contribution string) {
+	if !row.Has(ledgerNext) {
+		return row.Int(ledgerVersion), row.Str(ledgerContribution)
+	}
+	h.happened["row staged by a repair"]++
+	next := strings.SplitN(row.Str(ledgerNext), " ", 3)
+	if repair, err := strconv.ParseInt(next[0], 10, 64); err != nil || repair > repairs {
+		return row.Int(ledgerVersion), row.Str(ledgerContribution)
+	}
+	h.happened["staged row counted"]++
+	version, err := strconv.ParseInt(next[1], 10, 64)
+	if err != nil {
+		h.violate("I1", userOf(row.Key()), row.Key().SK, "cannot be read: %v", err)
+	}
+	return version, next[2]
 }
 
 // checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again (I1).

@@ -28,7 +28,7 @@ const revision = "s1"
 func Projection() *projection.Projection {
 	return projection.NewSum(projection.SumSpec{
 		Name: Name, Revision: revision, Amounts: amounts,
-		Target: entity.MetaKey, SumAttr: entity.AttrStats, VersionAttr: entity.AttrStatsVersion, HoldAttr: entity.AttrStatsHold,
+		Target: entity.MetaKey, SumAttr: entity.AttrStats, VersionAttr: entity.AttrStatsVersion, HoldAttr: entity.AttrStatsHold, RepairsAttr: entity.AttrStatsRepairs,
 		LastAttr: entity.AttrStatsLast, WrittenAttr: entity.AttrStatsWritten, FormAttr: entity.AttrStatsForm,
 		NewTarget: entity.NewUserMeta, Empty: entity.EmptyStats,
 	})

@@ -173,12 +173,23 @@ func (r *run) underHold(ctx context.Context, user string, which int, h *projecti
 		wrong = h.Check()
 		err = h.Finish(ctx)
 	}
+	if err == nil && h.Staged() {
+		return wrong, r.unstage(ctx, user, which)
+	}
 	if err != nil && !errors.Is(err, projection.ErrHoldLost) {
 		if failed := h.Release(context.WithoutCancel(ctx)); failed != nil {
 			r.Log.WarnContext(ctx, "a hold was not given back and will lapse", "user", user, "error", failed)
 		}
 	}
 	return wrong, err
+}
+
+// unstage puts the rows right that a repair has staged which has been through. Consumers that meet one do the same.
+func (r *run) unstage(ctx context.Context, user string, which int) error {
+	prefix := entity.LedgerPrefix(r.Projections[which].Name())
+	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+		return r.consumers[which].Unstage(ctx, user, row)
+	})
 }
 
 func (r *run) mendLedger(ctx context.Context, user string, which int, h *projection.Hold) error {

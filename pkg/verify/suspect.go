@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/projection"
 )
 
 const (
@@ -89,7 +88,6 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 	if err != nil {
 		return nil, err
 	}
-	r.wrongRows = map[int][]projection.Evidence{}
 	for i, s := range of {
 		differences, err := r.lookAgain(ctx, s, groups[i])
 		if err != nil {
@@ -112,27 +110,7 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 			}
 		}
 	}
-	return moved, r.mendAhead(ctx)
-}
-
-// heldRows is how many ledger rows of a sum are left to the hold: they go with the sum, in one transaction.
-const heldRows = 80
-
-// mendAhead puts the ledger rows right that the hold should not have to: with so many it would last long. They are damage
-// and no lag then, and readers keep the old numbers either way.
-func (r *run) mendAhead(ctx context.Context) error {
-	for i, p := range r.Projections {
-		if len(r.wrongRows[i]) == 0 {
-			continue
-		}
-		if r.wrong[i] += len(r.wrongRows[i]); r.wrong[i] <= heldRows {
-			continue
-		}
-		if err := r.forgive(ctx, "", p.Name(), r.consumers[i].MendRows(ctx, r.wrongRows[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return moved, nil
 }
 
 // lookAgain checks an item, or, for a suspect that is about a schedule, that alone: the item itself has its turn.
@@ -164,7 +142,6 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 		switch {
 		case p.Summed() && isWrong:
 			r.rebuild[i] = true
-			r.wrongRows[i] = append(r.wrongRows[i], r.evidence(g, i))
 		case !p.Summed() && (isWrong || kinds[Edge]):
 			errs = append(errs, r.consumers[i].Mend(ctx, r.evidence(g, i)))
 		}

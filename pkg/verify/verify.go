@@ -139,8 +139,6 @@ type run struct {
 	suspects []suspect
 	// By projection, of the user at hand: the sum is to be repaired; and it was recounted while nobody could write it.
 	rebuild, recounted map[int]bool
-	wrong              map[int]int                   // ledger rows of the sum
-	wrongRows          map[int][]projection.Evidence // those found by the look at hand
 	master             knownMaster
 }
 
@@ -208,7 +206,7 @@ func (r *run) user(ctx context.Context, user string) error {
 }
 
 func (r *run) pass(ctx context.Context, user string) error {
-	r.rebuild, r.wrong = map[int]bool{}, map[int]int{}
+	r.rebuild = map[int]bool{}
 	for _, step := range []func(context.Context, string) error{r.items, r.strays, r.walks, r.copies, r.settle, r.kept, r.sums} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify user %s: %w", user, err)

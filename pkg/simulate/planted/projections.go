@@ -5,6 +5,7 @@ const (
 	fold   = "pkg/projection/fold.go"
 	engine = "pkg/projection/engine.go"
 	sum    = "pkg/projection/sum.go"
+	staged = "pkg/projection/staged.go"
 )
 
 // ofProjections are mistakes in the versioned contribution ledger.
@@ -35,8 +36,7 @@ func ofProjections() []Mistake {
 		{"ledger-zero-group-left-out", "a folded group that nets to zero must still move v on", []Edit{{fold,
 			"if g.aged && g.from == \"\" {", "if g.from == g.to {\n\t\tg.state = done\n\t}\n\tif g.aged && g.from == \"\" {"}}},
 		{"ledger-present-not-guarded", "what was read decides only if it still stands", []Edit{{move,
-			"return table.Exists(table.Equal(attrVersion, m.row[attrVersion]), table.Equal(attrContribution, m.row[attrContribution]), firstForm)",
-			"return table.Exists()"}}},
+			"return asRead(m.row)", "return table.Condition{}"}}},
 		{"sum-version-not-asked", "stats are written under statsVersion = :expected", []Edit{{sum,
 			"update.If = table.Exists(table.Equal(s.VersionAttr, row[s.VersionAttr]))", "update.If = table.Exists()"}}},
 		{"sum-latest-lowered", "latest-ever fields are maxima", []Edit{{sum,
@@ -51,6 +51,14 @@ func ofProjections() []Mistake {
 			"if spec.held(targets[m.user], c.now()) {\n\t\t\tm.state", "if spec.held(targets[m.user], c.now()) && m.state == done {\n\t\t\tm.state"}}},
 		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
 			"version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))", "version := e.Item.Int(entity.AttrVersion)"}}},
+		{"staged-row-counts-at-once", "a staged row counts once its repair has been through", []Edit{{staged,
+			"n.repair <= target.Int(s.RepairsAttr)", "n.repair <= target.Int(s.RepairsAttr)+1"}}},
+		{"staged-row-never-counts", "a staged row counts once its repair has been through", []Edit{{staged,
+			"n.repair <= target.Int(s.RepairsAttr)", "n.repair < target.Int(s.RepairsAttr)"}}},
+		{"staged-row-taken-beside-its-repair", "a repair whose row is taken loses its hold", []Edit{{staged,
+			"writes = append(writes, update)", "_ = update"}}},
+		{"staged-row-for-good", "a consumer takes a staged row out of a dead repair's hands", []Edit{{staged,
+			"if err := c.Unstage(ctx, user, row); err != nil {", "if err := errHeld; err != nil {"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
 			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
 	}

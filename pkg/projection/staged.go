@@ -1,0 +1,166 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// A repair that has more ledger rows to put right than fit into one transaction stages them: each row says beside what it
+// holds what it is to hold once the repair has been through. The last write of the repair raises the number of repairs in the
+// sum's row, together with the sum. That write makes all staged rows count at once, so a repair that dies has changed nothing.
+
+// stagedForm is the form of a ledger row that a repair has staged.
+const stagedForm = 2
+
+// attrNext is the text of a staged row that says what it is to hold: see [next].
+const attrNext = "next"
+
+// maxStaged bounds what a staged row holds twice, so that a batch of them fits into a transaction. What is longer waits for
+// the last write.
+const maxStaged = 16 << 10
+
+var errStaged = errors.New("a repair has staged the row")
+
+// next is what a staged row is to hold. It counts once the sum's row has seen as many repairs.
+type next struct {
+	repair, version int64
+	contribution    string
+}
+
+// value is one text, since a condition compares no maps.
+func (n next) value() entity.String {
+	return entity.String(fmt.Sprintf("%d %d %s", n.repair, n.version, n.contribution))
+}
+
+// nextOf reads what a row is to hold. A row that is not staged has none, nor has one that was damaged.
+func nextOf(row entity.Item) (n next, isStaged bool) {
+	repair, rest, _ := strings.Cut(row.Str(attrNext), " ")
+	version, contribution, _ := strings.Cut(rest, " ")
+	var failed [2]error
+	n.repair, failed[0] = strconv.ParseInt(repair, 10, 64)
+	n.version, failed[1] = strconv.ParseInt(version, 10, 64)
+	n.contribution = contribution
+	return n, row.Int(entity.AttrForm) == stagedForm && errors.Join(failed[:]...) == nil
+}
+
+func isStaged(row entity.Item) bool {
+	_, isStaged := nextOf(row)
+	return isStaged
+}
+
+// stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of what the
+// item contributes: what is counted when it is read is counted by the items, not by the sum.
+func (p *Projection) stage(m *move, repair int64) entity.Item {
+	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
+	row[attrVersion], row[attrContribution] = entity.Int(m.row.Int(attrVersion)), entity.String(m.row.Str(attrContribution))
+	row[entity.AttrForm] = entity.Int(stagedForm)
+	row[attrNext] = next{repair, m.version, m.to}.value()
+	p.index(row, m.user, m.to)
+	return row
+}
+
+// counted is what counts of a ledger row beside the sum's row, which was read first.
+func (s *SumSpec) counted(target, row entity.Item) (version int64, contribution string) {
+	if n, isStaged := nextOf(row); isStaged && s.isThrough(target, n) {
+		return n.version, n.contribution
+	}
+	return row.Int(attrVersion), row.Str(attrContribution)
+}
+
+// plain is a staged row as it counts beside the sum's row.
+func (s *SumSpec) plain(target, row entity.Item) entity.Item {
+	version, contribution := s.counted(target, row)
+	return entity.Item{attrVersion: entity.Int(version), attrContribution: entity.String(contribution)}
+}
+
+// isThrough says that the repair which staged a row has been through.
+func (s *SumSpec) isThrough(target entity.Item, n next) bool {
+	return n.repair <= target.Int(s.RepairsAttr)
+}
+
+// readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has staged it.
+// The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read again.
+func (c *Consumer) readable(ctx context.Context, user string, row entity.Item) error {
+	if !isStaged(row) || !c.projection.Summed() {
+		return entity.CheckForm(row, entity.AttrForm)
+	}
+	if err := c.Unstage(ctx, user, row); err != nil {
+		return err
+	}
+	return errStaged
+}
+
+// orNone is the error unless it is errStaged, after which the rows are to be read again.
+func orNone(err error) error {
+	if errors.Is(err, errStaged) {
+		return nil
+	}
+	return err
+}
+
+// leave leaves a move whose ledger row is not readable for later, or for the next round.
+func (m *move) leave(err error) {
+	if m.err = err; !errors.Is(err, errStaged) {
+		m.state = retry
+	}
+}
+
+// Unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it keeps
+// the row, and the error is errHeld. A row that is not staged is left as it is, and so is one that was written since it was read.
+//
+// A repair that has not been through loses its hold with the same transaction: it could not know that the row is no longer
+// staged.
+func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
+	n, isStaged := nextOf(row)
+	if !isStaged || !c.projection.Summed() {
+		return nil
+	}
+	spec := c.projection.shape.target()
+	target, err := c.get(ctx, spec.Target(user))
+	if err != nil {
+		return err
+	}
+	if err := spec.checkForm(target); err != nil {
+		return err
+	}
+	key, now := row.Key(), c.now()
+	version, contribution := spec.counted(target, row)
+	plain := move{user: user, version: version, to: contribution}
+	plain.ref.ID = strings.TrimPrefix(key.SK, entity.LedgerPrefix(c.projection.name))
+	writes := []action{table.Put{Item: c.projection.ledgerRow(&plain, now), If: asRead(row)}}
+	if !spec.isThrough(target, n) {
+		if spec.held(target, now) {
+			return errHeld
+		}
+		update := spec.write(user, target, newDelta(), now)
+		update.Remove = []string{spec.HoldAttr}
+		writes = append(writes, update)
+	}
+	err = c.store.Transact(ctx, writes...)
+	var failed *table.ConditionError
+	if errors.As(err, &failed) || errors.Is(err, table.ErrConflict) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take %s out of a repair's hands: %w", key, err)
+	}
+	return nil
+}
+
+// asRead is the condition that a ledger row is as it was read; nil for one that was not there.
+func asRead(row entity.Item) table.Condition {
+	if row == nil {
+		return table.NotExists()
+	}
+	form := firstForm
+	if isStaged(row) {
+		form = table.Equal(attrNext, row[attrNext])
+	}
+	return table.Exists(table.Equal(attrVersion, row[attrVersion]), table.Equal(attrContribution, row[attrContribution]), form)
+}
