@@ -66,7 +66,7 @@ func newLuck(seed uint64) *luck {
 		kinds:   allKinds, slow: l.one(3), damaging: l.one(4), importing: l.one(3),
 	}
 	if l.one(16) {
-		l.crowd = pick(l, 60, 60, 110, 210)
+		l.crowd = pick(l, 60, 110, 110, 210)
 		l.damaging = l.damaging || l.one(2) // a loss of many rows
 		if l.one(30) {
 			l.crowd = town

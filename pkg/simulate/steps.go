@@ -83,6 +83,8 @@ func (h *history) goWrong() {
 		h.pest()
 	case n < 7 && h.luck.one(12):
 		h.fidget()
+	case n < 9 && h.luck.crowd > 0 && h.luck.one(2):
+		h.overhaul()
 	case n < 7 && h.luck.crowd > 0:
 		h.moveHouse()
 	case n < 8:

@@ -55,8 +55,6 @@ func ofProjections() []Mistake {
 			"n.repair <= target.Int(s.RepairsAttr)", "n.repair <= target.Int(s.RepairsAttr)+1"}}},
 		{"staged-row-never-counts", "a staged row counts once its repair has been through", []Edit{{staged,
 			"n.repair <= target.Int(s.RepairsAttr)", "n.repair < target.Int(s.RepairsAttr)"}}},
-		{"staged-row-taken-beside-its-repair", "a repair whose row is taken loses its hold", []Edit{{staged,
-			"writes = append(writes, update)", "_ = update"}}},
 		{"staged-row-for-good", "a consumer takes a staged row out of a dead repair's hands", []Edit{{staged,
 			"if err := c.Unstage(ctx, user, row); err != nil {", "if err := errHeld; err != nil {"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
