@@ -90,8 +90,8 @@ func (m *mixture) step(n int) {
 
 // takes reports whether the release before does the next piece of work of the function.
 func (m *mixture) takes(h *history, w *worker, function string) bool {
-	if m.former == nil {
-		return false
+	if m.former == nil || function == projecting && len(h.damaged) > 0 {
+		return false // it panics over some rows that were damaged from outside
 	}
 	share := 0
 	for _, p := range m.courses[function] {
