@@ -96,7 +96,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 	defer h.close()
 	h.earlier()
 	h.crowd()
-	if h.luck.crowd > 0 && h.luck.one(2) {
+	if h.luck.crowd > 0 && !h.luck.one(4) {
 		h.overhaul()
 	}
 	for h.step = 0; h.step < spec.Steps && h.violation == nil; h.step++ {
