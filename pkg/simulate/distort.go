@@ -135,10 +135,11 @@ func (h *history) strayCold(s *shelf) error {
 	return errNothing
 }
 
-// strayCall leaves a schedule that says nothing, under a name that could be one of the product's.
+// strayCall leaves a schedule that says nothing, under a name that could be one of the product's. It does not come due: a call of it could
+// only be given up.
 func (h *history) strayCall(s *shelf) error {
 	name := reminders.ScheduleName(s.user, "rem_"+h.luck.uuid(), 0)
-	one := schedule.Schedule{Name: name, At: h.now.Add(400 * 24 * time.Hour).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`)}
+	one := schedule.Schedule{Name: name, At: h.now.AddDate(100, 0, 0).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`)}
 	h.schedules.named[name] = &scheduled{Schedule: one}
 	h.strayed = true
 	return nil
