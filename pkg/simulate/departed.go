@@ -65,8 +65,8 @@ func (h *history) aDeparture(s *shelf) string {
 	if len(left) > 0 && h.luck.one(2) {
 		return left[h.luck.IntN(len(left))]
 	}
-	if h.damaged[s.user] || h.toMend[s.user] {
-		return "" // what is said to leave may be none that is to
+	if len(h.damaged) > 0 || len(h.toMend) > 0 || h.strayed {
+		return "" // what is said to leave may be none that is to, and a repair would come too late
 	}
 	return h.conclude(s)
 }
