@@ -43,11 +43,11 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 		return Survived, err
 	}
 	if _, err := h.run(ctx, "go", "build", "-overlay", overlay, "./pkg/"+pkg); err != nil {
-		return NoMutant, ctx.Err()
+		return NoMutant, failure(ctx, err)
 	}
 	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", h.Patience.String()}, h.Tests...)
 	if _, err := h.run(ctx, "go", args...); err != nil {
-		return ByTests, ctx.Err()
+		return ByTests, failure(ctx, err)
 	}
 	if h.Seeds == 0 {
 		return Survived, nil
@@ -57,10 +57,25 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 		return Survived, fmt.Errorf("build the simulation: %w: %s", err, text)
 	}
 	text, err = h.run(ctx, program, "simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds))
-	if err != nil && isBroken(text) {
-		return BySimulation, ctx.Err()
+	return played(ctx, text, err)
+}
+
+// played is the fate of a mutant that no test killed, by the answer of a simulation.
+func played(ctx context.Context, answer []byte, err error) (Fate, error) {
+	if err != nil && failure(ctx, err) == nil && isBroken(answer) {
+		return BySimulation, nil
 	}
 	return Survived, errors.Join(err, ctx.Err())
+}
+
+// failure is nil for the error of a program that ran and failed, or that did not come to an end within the time. It returns
+// every other error: a program that could not be started says nothing about a mutant, and neither does a hunt that was stopped.
+func failure(ctx context.Context, err error) error {
+	var exit *exec.ExitError
+	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, context.DeadlineExceeded)) {
+		return nil
+	}
+	return errors.Join(err, ctx.Err())
 }
 
 // isBroken says of the answer of a simulation that failed that a history broke an invariant, or that there is no answer since it

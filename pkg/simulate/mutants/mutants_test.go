@@ -2,6 +2,7 @@ package mutants_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -107,6 +108,55 @@ func TestWhatTheTestsLetPassIsPlayedAgainstTheSimulation(t *testing.T) {
 	fate, err = h.Fate(t.Context(), "p", mutant("CONDITIONALS_BOUNDARY"))
 	require.NoError(t, err)
 	require.Equal(t, mutants.Survived, fate)
+}
+
+// A program that cannot be started has judged nothing: its mutant is not killed.
+func TestAProgramThatCannotBeStartedKillsNoMutant(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
+	root := tree(t)
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
+	require.NoError(t, err)
+	fate, err := together.Fate(t.Context(), 0, mutant, false)
+	require.NoError(t, err)
+	require.Equal(t, mutants.BySimulation, fate)
+	for _, program := range []string{"together-nexus", "together-0.test"} { // the tests are asked first
+		require.NoError(t, os.Remove(filepath.Join(h.Folder, program)))
+		fate, err = together.Fate(t.Context(), 0, mutant, false)
+		require.ErrorIs(t, err, os.ErrNotExist, "%s: %v", program, fate)
+	}
+}
+
+// The command go is not there, so that each of its calls fails before a test runs.
+func TestACommandThatIsNotThereKillsNoMutant(t *testing.T) {
+	root := tree(t)
+	t.Setenv("PATH", t.TempDir())
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: time.Minute}
+	_, err := h.Fate(t.Context(), "p", mutants.Mutant{File: "p.go", Type: "CONDITIONALS_NEGATION", Line: 4, Column: 31})
+	require.ErrorIs(t, err, exec.ErrNotFound)
+}
+
+// A program that does not come to an end within the time is one that a mutant has stopped.
+func TestAProgramThatDoesNotComeToAnEndKillsItsMutant(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	root := tree(t)
+	endless := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {\n\tfor F(0) {\n\t}\n}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(endless), 0o600))
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
+	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
+	require.NoError(t, err)
+	together.SetPatience(time.Second)
+	fate, err := together.Fate(t.Context(), 0, mutant, false)
+	require.NoError(t, err)
+	require.Equal(t, mutants.ByTests, fate)
 }
 
 func TestTheTallyLeavesEquivalentMutantsOut(t *testing.T) {

@@ -135,7 +135,7 @@ func (t *Together) Fate(ctx context.Context, at int, m Mutant, isListed bool) (F
 			continue
 		}
 		if _, err := t.run(ctx, p, "NEXUS_MUTANT="+number); err != nil {
-			return ByTests, ctx.Err()
+			return ByTests, failure(ctx, err)
 		}
 	}
 	if isListed || t.hunter.Seeds == 0 {
@@ -146,10 +146,7 @@ func (t *Together) Fate(ctx context.Context, at int, m Mutant, isListed bool) (F
 		return Survived, err
 	}
 	text, err := t.run(ctx, judge, "NEXUS_MUTANT="+number)
-	if err != nil && isBroken(text) {
-		return BySimulation, ctx.Err()
-	}
-	return Survived, ctx.Err()
+	return played(ctx, text, err)
 }
 
 // run runs a program within the time, with a variable in its environment.
