@@ -21,8 +21,10 @@ const (
 	holdFor = 30 * time.Second
 	// renewBefore is how long before its end a hold is renewed.
 	renewBefore = 20 * time.Second
-	// holdBatch is how many ledger rows one transaction of a repair puts right.
+	// holdBatch is how many ledger rows one transaction of a repair stages or puts right.
 	holdBatch = 90
+	// holdBytes is what their contributions take together, one row more or less: a transaction takes 4 MB.
+	holdBytes = 3 << 20
 )
 
 // Errors of a repair of sums. They are matched with errors.Is.
@@ -49,14 +51,18 @@ type Hold struct {
 	until       time.Time
 	tally       *Tally
 	fixes       []fix
+	size        int  // of all fixes
 	staged      bool // some rows are
 }
 
-// fix is a ledger row that is to be put right; without a move it is to go.
+// fix is a ledger row that is to be put right. A move to version 0 and no contribution takes it away.
 type fix struct {
 	row  entity.Item // as read, nil if there was none
 	move *move
 }
+
+// size is what the contributions take that a row holds while it is staged, in bytes.
+func (f fix) size() int { return len(f.move.from) + len(f.move.to) }
 
 // Hold takes the user's sum. The owner is unique to this repair.
 func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) {
@@ -113,28 +119,26 @@ func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 
 // Drop removes a ledger row that can be no item's, and does not count it.
 func (h *Hold) Drop(ctx context.Context, row entity.Item) error {
-	return h.fix(ctx, fix{row: row})
+	_, from := h.spec.counted(h.row, row)
+	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
 }
 
-// fix notes what is to be put right. Once it is more than the last write can take, rows of items are staged, and rows that can be no
-// item's go: no record will ever ask for them.
+// fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
 func (h *Hold) fix(ctx context.Context, f fix) error {
 	h.fixes = append(h.fixes, f)
-	if len(h.fixes) < h.batch {
+	h.size += f.size()
+	if len(h.fixes) < h.batch && h.size < holdBytes {
 		return h.renewInTime(ctx)
 	}
 	repair := h.row.Int(h.spec.RepairsAttr) + 1
 	var stages []action
 	var rest []fix
 	for _, f := range h.fixes {
-		switch {
-		case f.move == nil:
-			stages = append(stages, h.c.projection.put(f, h.c.now()))
-		case len(f.move.from)+len(f.move.to) > maxStaged:
+		if f.size() > maxStaged {
 			rest = append(rest, f)
-		default:
-			stages = append(stages, table.Put{Item: h.c.projection.stage(f.move, repair), If: asRead(f.row)})
+			continue
 		}
+		stages = append(stages, table.Put{Item: h.c.projection.stage(f.move, repair), If: asRead(f.row)})
 	}
 	if len(stages) == 0 {
 		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user, table.ErrInvalid, len(rest))
@@ -142,13 +146,16 @@ func (h *Hold) fix(ctx context.Context, f fix) error {
 	if err := h.write(ctx, h.holding(), stages); err != nil {
 		return err
 	}
-	h.fixes, h.staged = rest, true
+	h.fixes, h.size, h.staged = rest, 0, true
+	for _, f := range rest {
+		h.size += f.size()
+	}
 	return nil
 }
 
 // put is the write that puts a row right.
 func (p *Projection) put(f fix, now time.Time) action {
-	if f.move == nil {
+	if f.move.version == 0 && f.move.to == "" {
 		return table.Delete{Key: f.row.Key(), If: asRead(f.row)}
 	}
 	return table.Put{Item: p.ledgerRow(f.move, now), If: asRead(f.row)}
@@ -237,7 +244,7 @@ func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
 func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 	f, ok := failed.At(0)
 	if !ok {
-		return ErrHoldLost // a ledger row changed, which nobody does under a hold
+		return ErrHoldLost // a ledger row changed: it was staged, or its time was over
 	}
 	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !entity.Equal(f.Old[name], want) {

@@ -3,6 +3,7 @@ package projection_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,4 +224,90 @@ func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
 			require.Empty(t, tally.Check("ann", h.row(entity.MetaKey("ann")), h.now))
 		})
 	}
+}
+
+func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
+	t.Parallel()
+	for _, dies := range []bool{true, false} {
+		t.Run(fmt.Sprintf("dies %v", dies), func(t *testing.T) {
+			t.Parallel()
+			h := newHeld(t, 3)
+			require.NoError(t, h.repair("one"))
+			strays := make([]entity.Item, 95)
+			for i := range strays {
+				strays[i] = entity.LedgerKey("ann", stats.Name, fmt.Sprintf("none_%d", i)).Item()
+				strays[i]["v"], strays[i]["c"] = entity.Int(1), h.ledger(h.notes[0])["c"]
+				require.NoError(t, h.store.Put(t.Context(), table.Put{Item: strays[i]}))
+			}
+			meta := h.row(entity.MetaKey("ann")).Clone()
+			counted := meta.Map(entity.AttrStats).Clone()
+			counted[entity.StatTotalNotes] = entity.Int(98)
+			meta[entity.AttrStats] = entity.Map(counted)
+			require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
+
+			hold, err := h.consumer.Hold(t.Context(), "ann", "two")
+			require.NoError(t, err)
+			for _, it := range h.notes {
+				require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+					User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it, Ledger: h.ledger(it),
+				}))
+			}
+			for _, row := range strays {
+				require.NoError(t, hold.Drop(t.Context(), row))
+			}
+			left := 95
+			if !dies {
+				require.NoError(t, hold.Finish(t.Context()))
+				left = 0
+			}
+			tally := stats.Projection().TallyUnder("ann", h.row(entity.MetaKey("ann")))
+			for _, it := range h.notes {
+				tally.Add(h.ledger(it))
+			}
+			h.now = h.now.Add(31 * time.Second)
+			for _, was := range strays {
+				if row := h.row(was.Key()); row != nil {
+					tally.Add(row)
+					require.NoError(t, h.consumer.Unstage(t.Context(), "ann", row))
+				}
+			}
+			for _, fault := range tally.Check("ann", h.row(entity.MetaKey("ann")), h.now) {
+				require.Contains(t, fault.Is, "a repair began", "the sum is that of the rows")
+			}
+			there := 0
+			for _, was := range strays {
+				if row := h.row(was.Key()); row != nil {
+					require.Equal(t, was, row)
+					there++
+				}
+			}
+			require.Equal(t, left, there)
+			require.EqualValues(t, 3+left, h.total())
+		})
+	}
+}
+
+// Rows that fit into no transaction together are staged in several.
+func TestARepairOfLongContributionsStagesThem(t *testing.T) {
+	t.Parallel()
+	store := memory.New(func() time.Time { return morning }, memory.Options{})
+	long := projection.NewOwnSum("long", "l1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+		add := map[string]int64{}
+		for i := range 2000 {
+			add[fmt.Sprintf("%d %s", i, strings.Repeat("x", 90))] = 1
+		}
+		return projection.Amounts{Add: add}
+	})
+	consumer := projection.NewConsumer(long, store, func() time.Time { return morning })
+	hold, err := consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	for i := range 25 {
+		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
+		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
+	}
+	require.NoError(t, hold.Finish(t.Context()))
+	require.True(t, hold.Staged())
+	row, err := store.Get(t.Context(), entity.SumKey("ann", "long"))
+	require.NoError(t, err)
+	require.EqualValues(t, 25, row.Map("sum").Int("0 "+strings.Repeat("x", 90)))
 }

@@ -21,9 +21,9 @@ const stagedForm = 2
 // attrNext is the text of a staged row that says what it is to hold: see [next].
 const attrNext = "next"
 
-// maxStaged bounds what a staged row holds twice, so that a batch of them fits into a transaction. What is longer waits for
-// the last write.
-const maxStaged = 16 << 10
+// maxStaged bounds what a staged row holds, the old contribution and the new one together, in bytes: it fits into a row.
+// What is longer waits for the last write.
+const maxStaged = 380 << 10
 
 var errStaged = errors.New("a repair has staged the row")
 
@@ -58,7 +58,7 @@ func isStaged(row entity.Item) bool {
 // item contributes: what is counted when it is read is counted by the items, not by the sum.
 func (p *Projection) stage(m *move, repair int64) entity.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
-	row[attrVersion], row[attrContribution] = entity.Int(m.row.Int(attrVersion)), entity.String(m.row.Str(attrContribution))
+	row[attrVersion], row[attrContribution] = entity.Int(m.row.Int(attrVersion)), entity.String(m.from)
 	row[entity.AttrForm] = entity.Int(stagedForm)
 	row[attrNext] = next{repair, m.version, m.to}.value()
 	p.index(row, m.user, m.to)
@@ -90,7 +90,7 @@ func (c *Consumer) readable(ctx context.Context, user string, row entity.Item) e
 	if !isStaged(row) || !c.projection.Summed() {
 		return entity.CheckForm(row, entity.AttrForm)
 	}
-	if err := c.Unstage(ctx, user, row); err != nil {
+	if err := c.unstage(ctx, user, row); err != nil {
 		return err
 	}
 	return errStaged
@@ -111,12 +111,22 @@ func (m *move) leave(err error) {
 	}
 }
 
-// Unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it keeps
-// the row, and the error is errHeld. A row that is not staged is left as it is, and so is one that was written since it was read.
+// Unstage puts a row right that a repair has staged which has been through. It leaves any other row as it is, and one
+// that was written since it was read.
+func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
+	err := c.unstage(ctx, user, row)
+	if errors.Is(err, errHeld) {
+		return nil // another repair has staged it again
+	}
+	return err
+}
+
+// unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it keeps
+// the row, and the error is errHeld. A row that was written since it was read is left as it is.
 //
 // A repair that has not been through loses its hold with the same transaction: it could not know that the row is no longer
 // staged.
-func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
+func (c *Consumer) unstage(ctx context.Context, user string, row entity.Item) error {
 	n, isStaged := nextOf(row)
 	if !isStaged || !c.projection.Summed() {
 		return nil
@@ -130,10 +140,9 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) er
 		return err
 	}
 	key, now := row.Key(), c.now()
-	version, contribution := spec.counted(target, row)
-	plain := move{user: user, version: version, to: contribution}
-	plain.ref.ID = strings.TrimPrefix(key.SK, entity.LedgerPrefix(c.projection.name))
-	writes := []action{table.Put{Item: c.projection.ledgerRow(&plain, now), If: asRead(row)}}
+	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
+	m.version, m.to = spec.counted(target, row)
+	writes := []action{c.projection.put(fix{row, &m}, now)}
 	if !spec.isThrough(target, n) {
 		if spec.held(target, now) {
 			return errHeld
@@ -151,6 +160,11 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) er
 		return fmt.Errorf("take %s out of a repair's hands: %w", key, err)
 	}
 	return nil
+}
+
+// itemOf is the id of the item that a ledger row is of.
+func (p *Projection) itemOf(key entity.Key) string {
+	return strings.TrimPrefix(key.SK, entity.LedgerPrefix(p.name))
 }
 
 // asRead is the condition that a ledger row is as it was read; nil for one that was not there.

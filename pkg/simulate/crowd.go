@@ -99,17 +99,17 @@ func (h *history) moveHouse() {
 // town is more items than a walk passes in one call.
 const town = 2_050
 
-// overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until it holds a
-// sum. Some calls later it is held for longer than its hold lasts, or dies.
+// overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until it has
+// staged rows of a sum. Some calls later it is held for longer than its hold lasts, or dies.
 func (h *history) overhaul() {
 	h.settling = true
 	defer func() { h.settling = false }()
 	w := h.repair(h.users[0])
-	for slices.Contains(h.workers, w) && !h.known.shelves[h.users[0]].isHeld() {
+	for slices.Contains(h.workers, w) && !h.known.shelves[h.users[0]].isStaged() {
 		h.run(w, 1)
 	}
 	if slices.Contains(h.workers, w) {
-		h.run(w, h.luck.IntN(40))
+		h.run(w, h.luck.IntN(12))
 	}
 	if h.luck.one(2) && slices.Contains(h.workers, w) {
 		h.kill(w)

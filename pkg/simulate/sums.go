@@ -90,6 +90,18 @@ func (h *history) addUp(rows map[string]entity.Item, last entity.Item, repairs i
 	return sum
 }
 
+// isStaged says that a repair has staged a row of the user's sums.
+func (s *shelf) isStaged() bool {
+	for _, name := range []string{stats.Name, ownName} {
+		for _, row := range s.ledgers[name] {
+			if row.Has(ledgerNext) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // counts is what counts of a ledger row beside a sum that has seen so many repairs.
 func (h *history) counts(row entity.Item, repairs int64) (version int64, contribution string) {
 	if !row.Has(ledgerNext) {

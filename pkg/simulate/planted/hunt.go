@@ -87,7 +87,7 @@ func (h Hunter) simulate(ctx context.Context, program string) (Catch, error) {
 	cmd := exec.CommandContext(limited, program, "simulate", "--json", "--no-shrink", "--workers", strconv.Itoa(cores),
 		"--seeds", strconv.Itoa(endless), "--from", strconv.FormatUint(h.From, 10))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = h.Limit
+	cmd.WaitDelay = 2 * h.Limit
 	text, err := cmd.Output()
 	var took time.Duration
 	if cmd.ProcessState != nil {
@@ -98,13 +98,23 @@ func (h Hunter) simulate(ctx context.Context, program string) (Catch, error) {
 	case ctx.Err() != nil:
 		return Catch{}, ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay), errors.As(err, &ended) && len(text) == 0:
-		return Catch{Caught: true, Invariant: "I10", Detail: "does not come to an end", Took: took}, nil
+		if took < h.Limit/2 { // one core of the two, at work without end
+			return Catch{}, tooBusy(took)
+		}
+		return Catch{Caught: true, Invariant: "I10", Detail: "does not come to an end", Took: h.Limit}, nil
 	case err == nil:
 		return Catch{}, errors.New("it came to the end of its seeds")
 	}
 	c, err := readAnswer(text)
-	c.Took = took
+	if c.Took = took; err == nil && !c.Caught && took < h.Limit {
+		return c, tooBusy(took)
+	}
 	return c, err
+}
+
+// tooBusy says that nothing is known of a mistake: the simulation had less processor time than its limit.
+func tooBusy(took time.Duration) error {
+	return fmt.Errorf("the machine was too busy: no more than %.1f s on two cores", took.Seconds())
 }
 
 func readAnswer(text []byte) (Catch, error) {

@@ -56,7 +56,7 @@ func ofProjections() []Mistake {
 		{"staged-row-never-counts", "a staged row counts once its repair has been through", []Edit{{staged,
 			"n.repair <= target.Int(s.RepairsAttr)", "n.repair < target.Int(s.RepairsAttr)"}}},
 		{"staged-row-for-good", "a consumer takes a staged row out of a dead repair's hands", []Edit{{staged,
-			"if err := c.Unstage(ctx, user, row); err != nil {", "if err := errHeld; err != nil {"}}},
+			"if err := c.unstage(ctx, user, row); err != nil {\n\t\treturn err\n\t}\n\treturn errStaged", "return errHeld"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
 			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
 	}
