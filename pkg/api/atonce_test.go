@@ -87,6 +87,32 @@ func TestEverythingWrongIsNamedAtOnceAndNothingThatFollows(t *testing.T) {
 		"a flag that is none, of a task": {
 			"/v1/tasks", `{"title":"a","isAllDay":"yes","dueDate":"2026-03-04"}`, []string{"/isAllDay"},
 		},
+		"whole days from a day that is none": {
+			"/v1/events", `{"title":"a","isAllDay":true,"startDate":"2026-11-31","endDate":"2026-11-29"}`,
+			[]string{"/startDate"},
+		},
+		"whole days from what is no date": {
+			"/v1/events", `{"title":"a","isAllDay":true,"startDate":"9999","endDate":"2026-11-29"}`,
+			[]string{"/startDate"},
+		},
+		"whole days to a day that is none": {
+			"/v1/events", `{"title":"a","isAllDay":true,"startDate":"2026-12-05","endDate":"2026-11-31"}`,
+			[]string{"/endDate"},
+		},
+		"a series of whole days from a day that is none": {
+			"/v1/series",
+			`{"title":"a","isAllDay":true,"startDate":"2026-11-31","endDate":"2026-11-29","rrule":"FREQ=NEVER"}`,
+			[]string{"/rrule", "/startDate"},
+		},
+		"a start beyond all years": {
+			"/v1/events", `{"title":"a","startUtc":"9000-01-01T00:00:00Z","endUtc":"2026-03-04T07:00:00Z",` + zone + `}`,
+			[]string{"/startUtc"},
+		},
+		"a task's start beyond all years": {
+			"/v1/tasks",
+			`{"title":"a","startUtc":"9000-01-01T00:00:00Z","dueUtc":"2026-03-04T07:00:00Z","dueTzid":"UTC"}`,
+			[]string{"/startUtc"},
+		},
 		"a due time that is none": {
 			"/v1/tasks", `{"title":"a","dueUtc":"soon","dueTzid":"UTC","status":7}`, []string{"/dueUtc", "/status"},
 		},

@@ -100,7 +100,7 @@ func schemas(r *entity.Registry, table []*operation) object {
 			{"properties", object{
 				{entity.LinkTargetType, object{{"type", "string"}, {"enum", typeNames(r)}}},
 				{entity.LinkTargetID, object{{"type", "string"}, {"pattern", "^[a-z]+" + suffixPattern}}},
-				{entity.LinkRelation, object{{"type", "string"}, {"maxLength", 64}, {"description", "The user's own word."}}},
+				{entity.LinkRelation, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 64}, {"description", "The user's own word."}}},
 			}},
 			{"required", []string{entity.LinkTargetType, entity.LinkTargetID}}, {"additionalProperties", false},
 		}},

@@ -135,17 +135,17 @@ func checkEventTimes(it Item) []FieldError {
 	if it.Bool(AttrIsAllDay) {
 		errs.require(it, AttrStartDate, "an all-day event needs it")
 		errs.refuse(it, "an all-day event has none", AttrStartUtc, AttrEndUtc, AttrStartTzid, AttrEndTzid)
-		if end := it.Str(AttrEndDate); end != "" && end <= it.Str(AttrStartDate) {
+		if start, end := it.Str(AttrStartDate), it.Str(AttrEndDate); start != "" && end != "" && end <= start {
 			errs.add(AttrEndDate, "must be after startDate: it is the day after the last")
 		}
 		return errs
 	}
 	errs.require(it, AttrStartUtc, "a timed event needs it")
 	errs.refuse(it, "only an all-day event has it", AttrStartDate, AttrEndDate)
-	if end := it.Str(AttrEndUtc); end != "" && end < it.Str(AttrStartUtc) {
+	if start, end := it.Str(AttrStartUtc), it.Str(AttrEndUtc); start != "" && end != "" && end < start {
 		errs.add(AttrEndUtc, "must not be before startUtc")
 	}
-	if it.Has(AttrEndTzid) && !it.Has(AttrStartTzid) {
+	if it.says(AttrEndTzid) && !it.Has(AttrStartTzid) {
 		errs.add(AttrEndTzid, "a floating event has none")
 	}
 	return errs

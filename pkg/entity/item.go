@@ -24,6 +24,9 @@ func (it Item) Key() Key { return Key{it.Str(AttrPK), it.Str(AttrSK)} }
 // Has reports whether the attribute is there, whatever its type.
 func (it Item) Has(name string) bool { return it[name] != nil }
 
+// says reports whether the attribute has a value that [Type.Parse] did not refuse.
+func (it Item) says(name string) bool { return it.Has(name) && it[name] != (refusedValue{}) }
+
 // Str returns a string attribute, or "" if it is absent or of another type.
 func (it Item) Str(name string) string {
 	s, _ := it[name].(String)

@@ -46,7 +46,8 @@ func Master() *Type {
 
 func checkMaster(it Item) []FieldError {
 	errs := fieldErrors(checkOccurrence(it))
-	if start, _ := eventSpan(it); len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) {
+	start, _ := eventSpan(it)
+	if len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) || !it.says(AttrRRule) {
 		return append(errs, checkRule(it)...)
 	}
 	series, err := CompileMaster(it)

@@ -15,11 +15,13 @@ const (
 
 // Near returns which of the known names the client may have meant by the name, as the end of a message: "; did you mean
 // dueUtc?". It is empty where none is near.
-func Near(name string, known []string) string {
+func Near(name string, known []string) string { return proposal(nearest(name, known)) }
+
+// nearest returns which of the known names may be meant by the name, at most maxNear.
+func nearest(name string, known []string) (found []string) {
 	if len(name) > maxNameLength {
-		return ""
+		return nil
 	}
-	var found []string
 	for _, near := range []func(plain, candidate string) bool{
 		func(plain, candidate string) bool { return plain == candidate },
 		isInstantOf,
@@ -40,6 +42,11 @@ func Near(name string, known []string) string {
 			break
 		}
 	}
+	return found
+}
+
+// proposal is the end of a message that proposes the names, as [Near] returns it.
+func proposal(found []string) string {
 	if len(found) == 0 {
 		return ""
 	}

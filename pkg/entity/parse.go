@@ -47,7 +47,7 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 		}
 	}
 	if known < len(doc) {
-		refuseUnknown(errs, parent, fields, doc)
+		refuseUnknown(errs, parent, fields, doc, patch)
 	}
 	return patch
 }
@@ -55,7 +55,9 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 // maxNameLength bounds the name of a field that is repeated to whoever sent it, in bytes; no type has one as long.
 const maxNameLength = 64
 
-func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any) {
+// refuseUnknown refuses the names that no field has. A field that is proposed for one of them counts in the patch as
+// sent and refused, so that it is not reported as missing.
+func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any, patch Item) {
 	names := map[string]bool{}
 	var takes []string
 	for _, f := range fields {
@@ -74,7 +76,13 @@ func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[str
 			errs.at(pointerTo(parent, name), "is not a known field")
 		default:
 			guesses++
-			errs.at(pointerTo(parent, name), "is not a known field%s", Near(name, takes))
+			near := nearest(name, takes)
+			errs.at(pointerTo(parent, name), "is not a known field%s", proposal(near))
+			for _, meant := range near {
+				if !patch.Has(meant) {
+					patch[meant] = refusedValue{}
+				}
+			}
 		}
 	}
 }
@@ -239,7 +247,7 @@ func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
 	}
 	fields := []Field{
 		{Name: LinkTargetType, Kind: Text, Required: true}, {Name: LinkTargetID, Kind: Text, Required: true},
-		{Name: LinkRelation, Kind: Text},
+		{Name: LinkRelation, Kind: Text, Min: 1},
 	}
 	links := List{}
 	for i, e := range list {
@@ -247,13 +255,11 @@ func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
 		doc, ok := e.(map[string]any)
 		if !ok {
 			errs.at(at, "must be an object")
+			links = append(links, refusedValue{}) // those behind it keep their places
 			continue
 		}
 		link := parseObject(errs, at, fields, doc)
 		checkFields(errs, at, fields, link)
-		if link.Str(LinkRelation) == "" {
-			delete(link, LinkRelation)
-		}
 		links = append(links, Map(link))
 	}
 	return links

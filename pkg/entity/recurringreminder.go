@@ -13,7 +13,7 @@ func checkReminder(it Item) []FieldError {
 		errs.refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
 		return errs
 	}
-	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) {
+	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) || !it.says(AttrRRule) {
 		return checkRule(it)
 	}
 	series, err := CompileReminder(it)

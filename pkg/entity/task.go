@@ -74,7 +74,7 @@ func checkTaskTimes(it Item) []FieldError {
 	if start != "" && due != "" && due < start {
 		errs.add(AttrDueUtc, "must not be before startUtc")
 	}
-	if it.Has(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
+	if it.says(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
 		errs.add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
 	}
 	return errs

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func (e *fieldErrors) require(it Item, attr, reason string) {
 
 func (e *fieldErrors) refuse(it Item, reason string, attrs ...string) {
 	for _, attr := range attrs {
-		if it.Has(attr) {
+		if it.says(attr) {
 			e.add(attr, "is not allowed: %s", reason)
 		}
 	}
@@ -53,6 +54,10 @@ func pointerTo(parent, token string) string {
 func (t *Type) Validate(it Item) []FieldError {
 	var errs fieldErrors
 	checkFields(&errs, "", t.Fields, it)
+	checked := it
+	if len(errs) > 0 {
+		checked = t.withoutWrongTimes(it)
+	}
 	if t.HasCollection() {
 		if err := CheckID(t.IDPrefix, it.Str(t.IDAttr)); err != nil {
 			errs.add(t.IDAttr, "%v", err)
@@ -60,9 +65,26 @@ func (t *Type) Validate(it Item) []FieldError {
 	}
 	checkSelfLink(&errs, t.Ref(it), it)
 	if t.Check != nil {
-		errs = append(errs, t.Check(it)...)
+		errs = append(errs, t.Check(checked)...)
 	}
 	return errs
+}
+
+// withoutWrongTimes returns a copy of the item in which each time that is wrong by itself counts as refused: no rule
+// compares it with another.
+func (t *Type) withoutWrongTimes(it Item) Item {
+	checked := maps.Clone(it)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if !it.says(f.Name) || f.Kind != Instant && f.Kind != Date && f.Kind != Zone {
+			continue
+		}
+		var wrong fieldErrors
+		if f.check(&wrong, "", it[f.Name]); len(wrong) > 0 {
+			checked[f.Name] = refusedValue{}
+		}
+	}
+	return checked
 }
 
 func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
@@ -246,6 +268,9 @@ func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
 	seen := map[Ref]bool{}
 	for i, e := range list {
 		at := pointerTo(pointer, strconv.Itoa(i))
+		if e == (refusedValue{}) {
+			continue // it was reported
+		}
 		m, ok := e.(Map)
 		if !ok {
 			errs.at(at, "must be an object")
@@ -253,7 +278,7 @@ func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
 		}
 		link := Item(m)
 		target := Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}
-		if seen[target] {
+		if seen[target] && link.says(LinkTargetType) && link.says(LinkTargetID) {
 			errs.at(at, "is the second link to %s", target.ID)
 		}
 		seen[target] = true
@@ -275,16 +300,29 @@ func checkSelfLink(errs *fieldErrors, self Ref, it Item) {
 // that type.
 func (r *Registry) CheckLinks(it Item) []FieldError {
 	var errs fieldErrors
-	for i, link := range it.Links() {
-		at := pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i))
-		t := r.Named(link.Target.Type)
-		if t == nil || !t.HasCollection() {
-			errs.at(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
-			continue
-		}
-		if err := CheckID(t.IDPrefix, link.Target.ID); err != nil {
-			errs.at(pointerTo(at, LinkTargetID), "%v", err)
+	list, _ := it[AttrLinks].(List)
+	for i, e := range list {
+		if m, ok := e.(Map); ok {
+			r.checkTarget(&errs, pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), Item(m))
 		}
 	}
 	return errs
+}
+
+// checkTarget checks the target of one link. What [Type.Parse] refused of it was reported.
+func (r *Registry) checkTarget(errs *fieldErrors, at string, link Item) {
+	if link[LinkTargetType] == (refusedValue{}) {
+		return
+	}
+	t := r.Named(link.Str(LinkTargetType))
+	if t == nil || !t.HasCollection() {
+		errs.at(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
+		return
+	}
+	if link[LinkTargetID] == (refusedValue{}) {
+		return
+	}
+	if err := CheckID(t.IDPrefix, link.Str(LinkTargetID)); err != nil {
+		errs.at(pointerTo(at, LinkTargetID), "%v", err)
+	}
 }
