@@ -134,7 +134,8 @@ func linkOperations(t *entity.Type) []*operation {
 	return []*operation{
 		{
 			id: "add" + operationNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
-			summary: "Link " + article(word) + " to another entity", detail: "One link for each target: a second time it only changes the relation. The target must exist and be the user's own.",
+			summary: "Link " + article(word) + " to another entity", detail: "One link for each target: a second time it only changes the relation, " +
+				"also where the target was deleted since. The target of a new link must exist and be the user's own.",
 			body:    &body{form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"}},
 			answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {

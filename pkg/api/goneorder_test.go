@@ -1,0 +1,55 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+// Docs/contracts.md, "Gone", says in which order a write of an entity that left is refused.
+func TestAWriteOfWhatIsGoneIsRefusedInTheOrderOfTheContract(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	note := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
+	reminder := "/v1/reminders/" +
+		b.want(201, post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
+	b.want(204, del(note, 1))
+	b.want(204, del(reminder, 1))
+	for name, c := range map[string]struct {
+		want    int
+		request request
+	}{
+		"an If-Match that is none":             {400, patch(note, `{"title":"x"}`, 1).with("If-Match", "one")},
+		"a body that is no JSON":               {400, patch(note, `{"title":`, 1)},
+		"a body of another type":               {415, patch(note, `{"title":"x"}`, 1).with("Content-Type", "text/plain")},
+		"a body that is no JSON, and no tag":   {400, request{method: http.MethodPatch, path: note, body: `{`}},
+		"a change without a tag":               {428, request{method: http.MethodPatch, path: note, body: `{"title":"x"}`}},
+		"a wrong change without a tag":         {428, request{method: http.MethodPatch, path: note, body: `{"title":7}`}},
+		"a deletion without a tag":             {428, request{method: http.MethodDelete, path: note}},
+		"an action with a wrong field":         {422, post(reminder+"/snooze", `{"minutes":0}`)},
+		"a link with a wrong field":            {422, request{method: http.MethodPut, path: note + "/links/TASK/task_x", body: `{"relation":""}`}},
+		"a wrong change":                       {410, patch(note, `{"title":7}`, 1)},
+		"a change of a version that never was": {410, patch(note, `{"title":"x"}`, 9)},
+		"a deletion of such a version":         {410, del(note, 9)},
+		"an action":                            {410, post(reminder+"/snooze", `{"minutes":5}`)},
+	} {
+		b.Equal(c.want, b.do(c.request).Code, name)
+	}
+}
+
+// A link keeps what it is where its target is deleted: only a new link needs the target.
+func TestTheRelationOfALinkChangesAlsoWhereItsTargetIsDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	task := b.want(201, post("/v1/tasks", `{"title":"t"}`)).text("taskId")
+	note := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
+	link := note + "/links/TASK/" + task
+	b.want(200, request{method: http.MethodPut, path: link, body: `{"relation":"one"}`})
+	b.want(204, del("/v1/tasks/"+task, 1))
+	changed := b.want(200, request{method: http.MethodPut, path: link, body: `{"relation":"two"}`})
+	b.Equal([]any{map[string]any{"targetType": "TASK", "targetId": task, "relation": "two"}}, changed.doc["links"])
+	links := `{"links":[{"targetType":"TASK","targetId":"` + task + `","relation":"three"}]}`
+	b.want(200, patch(note, links, 3))
+	b.want(200, request{method: http.MethodDelete, path: link})
+	b.want(404, request{method: http.MethodPut, path: link, body: `{"relation":"two"}`})
+	b.want(404, patch(note, links, 5))
+}
