@@ -1,5 +1,7 @@
 package recurrence
 
+import "errors"
+
 // check refuses what the parts say together.
 func (r *Rule) check() *Refusal {
 	switch {
@@ -41,6 +43,10 @@ func (l Level) Check(rule string) error {
 
 func (l Level) parse(text string) (Rule, error) {
 	rule, err := Parse(text)
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return rule, refused.at(l)
+	}
 	if err != nil || l != Calendar {
 		return rule, err
 	}

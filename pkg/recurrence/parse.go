@@ -134,7 +134,10 @@ func (r *Rule) setFreq(value string) *Refusal {
 	case "YEARLY":
 		r.freq = Yearly
 	default:
-		return refuse("FREQ", "%q is not one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY", clip(value))
+		const inCalendar = "DAILY, WEEKLY, MONTHLY, YEARLY"
+		unknown := refuse("FREQ", "%q is not one of SECONDLY, MINUTELY, HOURLY, "+inCalendar, clip(value))
+		unknown.inCalendar = refuse("FREQ", "%q is not one of "+inCalendar, clip(value)).Reason
+		return unknown
 	}
 	return nil
 }

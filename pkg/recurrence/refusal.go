@@ -13,6 +13,16 @@ type Refusal struct {
 	// Part is the rule part (BYMONTH), or DTSTART, EXDATE, RDATE; RRULE for the rule as a whole.
 	Part   string
 	Reason string
+	// inCalendar is the reason at level [Calendar], where that is another.
+	inCalendar string
+}
+
+// at is the refusal with the reason that it has at the level.
+func (r *Refusal) at(l Level) *Refusal {
+	if l == Calendar && r.inCalendar != "" {
+		return &Refusal{Part: r.Part, Reason: r.inCalendar}
+	}
+	return r
 }
 
 func (r *Refusal) Error() string { return r.Part + ": " + r.Reason }

@@ -97,6 +97,17 @@ func TestWhatIsRefusedNamesThePart(t *testing.T) {
 	}
 }
 
+func TestAFrequencyThatIsUnknownNamesThoseThatAreTaken(t *testing.T) {
+	t.Parallel()
+	const taken = "DAILY, WEEKLY, MONTHLY, YEARLY"
+	for _, rule := range []string{"FREQ=WEEKLYY", "freq=weeklyy;BYHOUR=7"} {
+		require.EqualError(t, recurrence.Calendar.Check(rule), `FREQ: "WEEKLYY" is not one of `+taken)
+		_, err := recurrence.Compile(recurrence.Spec{Rule: rule, Start: local(t, "20250106T090000")})
+		require.EqualError(t, err, `FREQ: "WEEKLYY" is not one of `+taken)
+		require.EqualError(t, recurrence.General.Check(rule), `FREQ: "WEEKLYY" is not one of SECONDLY, MINUTELY, HOURLY, `+taken)
+	}
+}
+
 func TestARuleThatNeverOccursIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
