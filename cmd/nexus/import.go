@@ -75,10 +75,10 @@ func (r *importReport) write(out outputs, asJSON bool) error {
 		fmt.Fprintf(out.messages, "%s:%d: %s refused: %s\n", remark.File, remark.Line, remark.Component, remark.Reason)
 	}
 	for _, remark := range r.LeftOut {
-		fmt.Fprintf(out.messages, "%s:%d: %s: left out: %s\n", remark.File, remark.Line, remark.Component, remark.Reason)
+		fmt.Fprintf(out.messages, "%s:%d: %s: not taken as it stands: %s\n", remark.File, remark.Line, remark.Component, remark.Reason)
 	}
 	if more := r.LeftOutTotal - len(r.LeftOut); more > 0 {
-		fmt.Fprintf(out.messages, "%d more parts were left out\n", more)
+		fmt.Fprintf(out.messages, "%d more parts were not taken as they stand\n", more)
 	}
 	_, err := fmt.Fprintf(out.results, "%d created, %d updated, %d unchanged, %d refused\n", r.Created, r.Updated, r.Unchanged, len(r.Refused))
 	if err != nil {

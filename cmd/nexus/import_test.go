@@ -96,6 +96,16 @@ func TestImportAndExportFromTheShell(t *testing.T) {
 	require.JSONEq(t, `{"created":0,"updated":0,"unchanged":1,"refused":[],"leftOut":[],"leftOutTotal":0}`, results)
 }
 
+func TestWhatIsReadInAnotherWayIsNotCalledLeftOut(t *testing.T) {
+	t.Parallel()
+	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART;TZID=europe/berlin:20260310T090000", "SUMMARY:Lunch", "END:VEVENT")
+	code, results, messages := nexus(t, "import", "--url", served(t, 0), "--user", "ann", name)
+	require.Equal(t, exitDone, code, messages)
+	require.Equal(t, "1 created, 0 updated, 0 unchanged, 0 refused\n", results)
+	require.Contains(t, messages, `not taken as it stands: the zone "europe/berlin" is read as Europe/Berlin`)
+	require.NotContains(t, messages, "left out")
+}
+
 func TestALargeFileIsCutIntoRequestsAndItsLinesStayItsOwn(t *testing.T) {
 	t.Parallel()
 	url := served(t, 2)

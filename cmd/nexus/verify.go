@@ -48,7 +48,9 @@ type verifyCommand struct {
 
 // Help says what the command does not look at.
 func (*verifyCommand) Help() string {
-	return examples("Recounts statistics, ledger, links, timers, ends and cold copies from the items and names every difference. "+
+	return examples("Recounts what is derived from the items, and names every difference: statistics, ledger, links, timers, ends and cold copies. "+
+		"It also names exceptions without their series, kept rows that no item names, items beside a GONE row of theirs, "+
+		"rows of snapshots that were never committed, walks that stand still, and rows that belong to no item. "+
 		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and the contents of "+
 		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain.",
 		"nexus verify --dev http://127.0.0.1:8080",
