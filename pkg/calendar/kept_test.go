@@ -216,6 +216,30 @@ func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
 	b.Contains(r.LeftOut[1].Reason, "not UTF-8")
 }
 
+func TestAnOverrideWithoutAClassIsAsPrivateAsItsSeries(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.imports(ann, text(
+		override("20251212", "SUMMARY:Secret"),
+		vevent("s", starts, daily, "SUMMARY:Secret", "CLASS:CONFIDENTIAL"),
+		override("20251213", "SUMMARY:Known", "CLASS:PUBLIC"),
+	))
+	b.Empty(r.Refused)
+	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
+	b.NoError(err)
+	out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+	b.NoError(err)
+	b.NotContains(string(out.Text), "Secret")
+	b.Contains(string(out.Text), "SUMMARY:Known")
+	again := b.imports(ann, b.export(ann).Text)
+	b.Equal(0, again.Created+again.Updated)
+	alone := b.imports(ann, text(override("20251214", "SUMMARY:Secret")))
+	b.Empty(alone.Refused)
+	out, err = b.calendar.ExportFeed(t.Context(), address, 0)
+	b.NoError(err)
+	b.NotContains(string(out.Text), "Secret", "an override that comes without its series")
+}
+
 func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -209,6 +209,7 @@ func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
 			names = append(names, entity.String(f.Name))
 			fields.Set(f.Name, told[f.Name])
 		case f.Origin != entity.FromClient:
+		case f.Name == entity.AttrVisibility && !told.Has(f.Name): // without CLASS it is as private as its series
 		case f.Name == entity.AttrLinks:
 			if slices.Contains(row.Strings(entity.AttrModifiedFields), f.Name) {
 				names = append(names, entity.String(f.Name))

@@ -157,6 +157,9 @@ func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft
 	d.UID, d.Date, d.Kept = master.UID, o.Date, master.Kept
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
+	if master.Fields.Has(entity.AttrVisibility) && !d.Fields.Has(entity.AttrVisibility) {
+		d.Fields[entity.AttrVisibility] = entity.String(entity.VisibilityPublic) // without CLASS it is read as its series'
+	}
 	d.Sequence = entity.Revision(o.Exception)
 	if d.ModifiedAt.Before(master.ModifiedAt) {
 		d.ModifiedAt = master.ModifiedAt

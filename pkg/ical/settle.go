@@ -90,6 +90,9 @@ func (m *mapper) attach(d, series *Draft) {
 		m.leaveOut(d, "its RECURRENCE-ID has another time than every occurrence: it counts for that day's")
 	}
 	d.Original = series.occurrence(d.Date)
+	if visibility := series.Fields[entity.AttrVisibility]; visibility != nil && !d.Fields.Has(entity.AttrVisibility) {
+		d.Fields[entity.AttrVisibility] = visibility // an override without CLASS is as private as its series
+	}
 }
 
 // admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence is
