@@ -43,17 +43,25 @@ func (l Level) Check(rule string) error {
 
 func (l Level) parse(text string) (Rule, error) {
 	rule, err := Parse(text)
-	var refused *Refusal
-	if errors.As(err, &refused) {
-		return rule, refused.at(l)
+	if err != nil {
+		return rule, atLevel(l, err)
 	}
-	if err != nil || l != Calendar {
-		return rule, err
+	if l != Calendar {
+		return rule, nil
 	}
 	if problem := rule.checkCalendar(); problem != nil {
 		return rule, problem
 	}
 	return rule, nil
+}
+
+// atLevel is the error with the reason that it has at the level.
+func atLevel(l Level, err error) error {
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return refused.at(l)
+	}
+	return err
 }
 
 // checkCalendar refuses what could give two occurrences on one local day: in a calendar a date names one occurrence.
