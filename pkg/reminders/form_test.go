@@ -94,3 +94,23 @@ func TestAFenceThatALaterReleaseWritesDuringACallIsLeftAlone(t *testing.T) {
 	}
 	require.Positive(t, met)
 }
+
+// Fences that stand behind the page that a look reads are found by their keys, and are a later release's all the same.
+func TestAFenceOfALaterReleaseBehindThePageIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))
+	w.advance(25 * 24 * time.Hour)
+	fences := w.rows(entity.FiredPrefix("mst_1"))
+	require.Greater(t, len(fences), 240)
+	behind := fences[:40]
+	for _, fence := range behind {
+		w.mark(fence, entity.Int(2))
+	}
+	outcome := w.consumer.Apply(t.Context(), w.history[:1])[0]
+	require.Equal(t, change.Retry, outcome.Verdict)
+	require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
+	for _, fence := range w.rows(entity.FiredPrefix("mst_1"))[:40] {
+		require.EqualValues(t, 2, fence.Int(entity.AttrForm))
+	}
+}

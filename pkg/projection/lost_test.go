@@ -1,0 +1,225 @@
+package projection_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+)
+
+// sumLost answers each write that updates the sum's row alone as if another had written the row before: it stands there as given.
+func (r *refusing) sumLost(stands func() entity.Item) {
+	r.fault = func(c memory.Call) error {
+		if c.Op == "Update" && c.Stage == memory.Before && c.Keys[0] == entity.SumKey("ann", openings) {
+			return &table.ConditionError{Failures: []table.Failure{{Old: stands()}}}
+		}
+		return nil
+	}
+}
+
+func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]bool{"the sum never rests": false, "a repair holds the sum": true} {
+		for _, aged := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, aged %v", name, aged), func(t *testing.T) {
+				t.Parallel()
+				r := newRefusing(t)
+				var late []change.Change
+				for _, id := range []string{"note_1", "note_2"} {
+					first := titled("ann", id, "a")
+					told := retitled(first, "b")
+					told.New[entity.AttrBody] = entity.String("z" + id)
+					last := retitled(retitled(told, "c"), "d")
+					require.NoError(t, r.store.Load(t.Context(), []entity.Item{last.New}))
+					require.Equal(t, []change.Verdict{isDone}, r.apply(last))
+					late = append(late, told)
+				}
+				if aged {
+					r.now = r.now.Add(2 * time.Hour)
+				}
+				row := r.sumRow("ann")
+				r.sumLost(func() entity.Item {
+					out := row.Clone()
+					if held {
+						hold := entity.Item{"owner": entity.String("one")}
+						hold.SetTime("until", r.now.Add(2*time.Hour))
+						out["sumHold"] = entity.Map(hold)
+					}
+					return out
+				})
+				require.Equal(t, []change.Verdict{change.Retry, change.Retry}, r.apply(late...))
+				r.fault = nil
+				require.Empty(t, r.sumRow("ann").Map("sum").Str("body"))
+				require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(late...))
+				require.Equal(t, "znote_2", r.sumRow("ann").Map("sum").Str("body"))
+			})
+		}
+	}
+}
+
+func TestAMendingThatLosesEachRoundSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(*broken) func(memory.Call) error{
+		"each write loses":                 func(b *broken) func(memory.Call) error { return b.losing("") },
+		"the ledger row cannot be read":    func(b *broken) func(memory.Call) error { return b.losing("Get") },
+		"the rows of links cannot be read": func(b *broken) func(memory.Call) error { return b.losing("Query") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, b := newScene(links.Projection()), &broken{}
+			s.store = memory.New(s.clock, memory.Options{Fault: func(c memory.Call) error {
+				if b.fault == nil {
+					return nil
+				}
+				return b.fault(c)
+			}})
+			records := life("note_1", "one a")
+			s.happened(records[0])
+			s.applied(records[0])
+			s.remove(entity.LedgerKey("ann", links.Name, "note_1"))
+			before := s.every()
+			b.fault = fault(b)
+			require.Error(t, s.mend(t.Context(), s.store, "note_1"))
+			require.Positive(t, b.lost)
+			b.fault = nil
+			require.Equal(t, before, s.every())
+			require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
+			require.NoError(t, s.recount())
+		})
+	}
+}
+
+// broken is a store whose writes conflict with others, and whose reads behind the first of them fail.
+type broken struct {
+	fault func(memory.Call) error
+	lost  int
+}
+
+func (b *broken) losing(read string) func(memory.Call) error {
+	return func(c memory.Call) error {
+		switch {
+		case c.Stage != memory.Before:
+		case c.Op == "Transact":
+			b.lost++
+			return table.ErrConflict
+		case c.Op == read && b.lost > 0:
+			return table.ErrUnavailable
+		}
+		return nil
+	}
+}
+
+func TestAHoldThatLosesEachRoundSaysSo(t *testing.T) {
+	t.Parallel()
+	h, b := newHeld(t, 3), &broken{}
+	h.fault = b.losing("")
+	require.Error(t, h.repair("one"))
+	require.Greater(t, b.lost, 1)
+	h.fault = nil
+	require.NoError(t, h.repair("one"))
+	require.EqualValues(t, 3, h.total())
+}
+
+func TestARowThatIsNoItemsGoesWithThoseThatAreStaged(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 2)
+	none := entity.LedgerKey("ann", stats.Name, "none").Item()
+	none["v"], none["c"] = entity.Int(1), entity.String("")
+	require.NoError(t, h.store.Load(t.Context(), []entity.Item{none}))
+	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	hold.SetBatch(2)
+	require.NoError(t, hold.Drop(t.Context(), none))
+	for _, it := range h.notes {
+		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
+	}
+	require.Nil(t, h.row(none.Key()))
+	require.True(t, hold.Staged())
+	require.NoError(t, hold.Finish(t.Context()))
+	require.EqualValues(t, 2, h.total())
+}
+
+func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 1)
+	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	hold.SetBatch(1)
+	it := h.notes[0]
+	ref := entity.Note().Ref(it)
+	row := entity.LedgerKey("ann", stats.Name, ref.ID).Item()
+	row["v"], row["c"] = entity.Int(1), entity.String("")
+	require.NoError(t, h.store.Load(t.Context(), []entity.Item{row}))
+	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it})
+	require.ErrorIs(t, err, projection.ErrHoldLost)
+	require.Equal(t, row, h.ledger(it))
+}
+
+func TestAContributionTooLargeToBeStagedWaitsForTheLastWrite(t *testing.T) {
+	t.Parallel()
+	r := newRefusing(t)
+	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", crowded), r.store, func() time.Time { return r.now })
+	hold, err := r.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	hold.SetBatch(2)
+	mend := func(id, title string) error {
+		c := titled("ann", id, title)
+		return hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: c.Ref, Item: c.New})
+	}
+	name := strings.Repeat("y", 20<<10)
+	require.NoError(t, mend("note_1", name))
+	require.NoError(t, mend("note_2", "small"))
+	require.Nil(t, r.ledger("ann", "note_1"))
+	require.NotNil(t, r.ledger("ann", "note_2"))
+	require.NoError(t, hold.Finish(t.Context()))
+	require.EqualValues(t, 1, r.sumRow("ann").Map("sum").Int(name))
+
+	hold, err = r.consumer.Hold(t.Context(), "ann", "two")
+	require.NoError(t, err)
+	hold.SetBatch(2)
+	require.NoError(t, mend("note_3", name))
+	require.ErrorIs(t, mend("note_4", name), table.ErrInvalid, "nothing of it can be staged")
+}
+
+func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 1)
+	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	hold.SetBatch(1)
+	it := h.notes[0]
+	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
+	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: entity.Item{entity.AttrStatsForm: entity.Int(9)}})
+	require.NoError(t, err)
+	before := h.ledger(it)
+	require.ErrorIs(t, h.consumer.Unstage(t.Context(), "ann", before), entity.ErrNewerForm)
+	require.Equal(t, before, h.ledger(it))
+}
+
+func TestAMovingSumThatIsBehindItsRowsIsAFault(t *testing.T) {
+	t.Parallel()
+	p := titles()
+	tally := p.NewTally()
+	row := entity.LedgerKey("ann", "titles", "note_1").Item()
+	row["v"], row["c"] = entity.Int(1), entity.String(`t1 {"add":{"b":1},"max":{"latest":"b"}}`)
+	tally.Add(row)
+	sum := func(version int64) entity.Item {
+		out := p.Target("ann").Item()
+		out["sumVersion"], out["sum"] = entity.Int(version), entity.Map(entity.Item{"b": entity.Int(1), "latest": entity.String("a")})
+		return out
+	}
+	faults := tally.CheckMoving("ann", sum(1), sum(2))
+	require.Len(t, faults, 1)
+	require.Equal(t, "latest a", faults[0].Is)
+	require.Equal(t, "latest b", faults[0].Want)
+}
