@@ -36,8 +36,7 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 				r := newRefusing(t)
 				var late []change.Change
 				for _, id := range []string{"note_1", "note_2"} {
-					first := titled("ann", id, "a")
-					told := retitled(first, "b")
+					told := titled("ann", id, "b")
 					told.New[entity.AttrBody] = entity.String("z" + id)
 					last := retitled(retitled(told, "c"), "d")
 					require.NoError(t, r.store.Load(t.Context(), []entity.Item{last.New}))
@@ -222,4 +221,14 @@ func TestAMovingSumThatIsBehindItsRowsIsAFault(t *testing.T) {
 	require.Len(t, faults, 1)
 	require.Equal(t, "latest a", faults[0].Is)
 	require.Equal(t, "latest b", faults[0].Want)
+
+	after := sum(2)
+	after["sum"] = entity.Map(entity.Item{"b": entity.Int(1_000_000), "latest": entity.String("b")})
+	before := sum(1)
+	before["sum"] = after["sum"]
+	numbers := tally.CheckMoving("ann", before, after)
+	require.Len(t, numbers, 1, "farther off than one write can have moved it")
+	require.Equal(t, "b about 1", numbers[0].Want)
+	require.True(t, numbers[0].IsAlike(numbers[0]))
+	require.False(t, numbers[0].IsAlike(faults[0]))
 }
