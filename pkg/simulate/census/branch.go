@@ -32,14 +32,15 @@ type reader struct {
 	blocks   []Block
 	claimed  []bool // by block: it belongs to a branch that is in the list
 	out      []Branch
+	passed   []Place // what stands behind branches and was executed: it is no branch then
 }
 
 // branchesOf returns the branches of one file, those that were executed and those that were not.
-func branchesOf(file string, source []byte, blocks []Block) ([]Branch, error) {
+func branchesOf(file string, source []byte, blocks []Block) ([]Branch, []Place, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
 	if err != nil {
-		return nil, fmt.Errorf("read the source of the profile: %w", err)
+		return nil, nil, fmt.Errorf("read the source of the profile: %w", err)
 	}
 	r := reader{file: file, source: source, set: set, blocks: blocks, claimed: make([]bool, len(blocks))}
 	for _, decl := range tree.Decls {
@@ -51,7 +52,7 @@ func branchesOf(file string, source []byte, blocks []Block) ([]Branch, error) {
 		}
 		r.inside(decl)
 	}
-	return r.out, nil
+	return r.out, r.passed, nil
 }
 
 func (r *reader) at(pos token.Pos) Position {
@@ -91,28 +92,37 @@ func (r *reader) enter(in region) {
 func (r *reader) rest(in region, of []int) {
 	for _, stmt := range in.body {
 		from := r.at(stmt.Pos())
+		behind := region{header: "behind", body: []ast.Stmt{stmt}}
+		r.passed = append(r.passed, Place{r.file, r.function, r.name(behind)})
 		for _, i := range of {
 			b := r.blocks[i]
 			if r.claimed[i] || b.Count > 0 || from.before(b.From) || !from.before(b.To) {
 				continue
 			}
 			r.claimed[i] = true
-			r.add(region{header: "behind", body: []ast.Stmt{stmt}}, false)
+			r.add(behind, false)
 		}
 	}
 }
 
 func (r *reader) add(in region, executed bool) {
+	whole := in.header
+	if len(in.body) > 0 {
+		whole += " " + r.text(in.body[0].Pos(), in.body[len(in.body)-1].End())
+	}
+	r.out = append(r.out, Branch{r.file, r.function, r.name(in), conflict.MatchString(whole), executed})
+}
+
+// name is the text of a region.
+func (r *reader) name(in region) string {
 	text := in.header
-	whole := text
 	if len(in.body) > 0 {
 		text += " { " + r.text(in.body[0].Pos(), in.body[0].End())
-		whole += " " + r.text(in.body[0].Pos(), in.body[len(in.body)-1].End())
 	}
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
-	r.out = append(r.out, Branch{r.file, r.function, text, conflict.MatchString(whole), executed})
+	return text
 }
 
 func (r *reader) blocksIn(from, to Position) []int {

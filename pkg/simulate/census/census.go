@@ -49,6 +49,7 @@ type Place struct{ File, Function, Text string }
 type Result struct {
 	Shares   []Share
 	Branches []Branch
+	passed   map[Place]bool // statements behind branches, whether executed or not
 }
 
 // Judge holds the result against the goal and the list of what is never reached, with the reasons. It returns what is wrong:
@@ -67,7 +68,7 @@ func (r Result) Judge(listed map[Place]string) (problems []string) {
 		}
 	}
 	for place := range listed {
-		if !known[place] {
+		if !known[place] && !r.passed[place] {
 			problems = append(problems, fmt.Sprintf("listed, and not in the code: %s %s: %s", place.File, place.Function, place.Text))
 		}
 	}
@@ -104,7 +105,7 @@ func (r Result) Conflicts() (all, executed int) {
 
 // New makes the result of a profile and of the files it is about, by their names in the profile without the module's.
 func New(profile []Block, sources map[string][]byte) (Result, error) {
-	var r Result
+	r := Result{passed: map[Place]bool{}}
 	byFile := map[string][]Block{}
 	for _, b := range profile {
 		byFile[b.File] = append(byFile[b.File], b)
@@ -121,11 +122,14 @@ func New(profile []Block, sources map[string][]byte) (Result, error) {
 				shares[name].Executed += b.Statements
 			}
 		}
-		branches, err := branchesOf(file, sources[file], byFile[file])
+		branches, passed, err := branchesOf(file, sources[file], byFile[file])
 		if err != nil {
 			return Result{}, err
 		}
 		r.Branches = append(r.Branches, branches...)
+		for _, place := range passed {
+			r.passed[place] = true
+		}
 	}
 	for _, name := range keysOf(shares) {
 		r.Shares = append(r.Shares, *shares[name])
