@@ -2,7 +2,6 @@ package projection_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -132,25 +131,6 @@ func TestAHoldThatLosesEachRoundSaysSo(t *testing.T) {
 	require.EqualValues(t, 3, h.total())
 }
 
-func TestARowThatIsNoItemsGoesWithThoseThatAreStaged(t *testing.T) {
-	t.Parallel()
-	h := newHeld(t, 2)
-	none := entity.LedgerKey("ann", stats.Name, "none").Item()
-	none["v"], none["c"] = entity.Int(1), entity.String("")
-	require.NoError(t, h.store.Load(t.Context(), []entity.Item{none}))
-	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
-	require.NoError(t, err)
-	hold.SetBatch(2)
-	require.NoError(t, hold.Drop(t.Context(), none))
-	for _, it := range h.notes {
-		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
-	}
-	require.Nil(t, h.row(none.Key()))
-	require.True(t, hold.Staged())
-	require.NoError(t, hold.Finish(t.Context()))
-	require.EqualValues(t, 2, h.total())
-}
-
 func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
@@ -165,32 +145,6 @@ func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it})
 	require.ErrorIs(t, err, projection.ErrHoldLost)
 	require.Equal(t, row, h.ledger(it))
-}
-
-func TestAContributionTooLargeToBeStagedWaitsForTheLastWrite(t *testing.T) {
-	t.Parallel()
-	r := newRefusing(t)
-	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", crowded), r.store, func() time.Time { return r.now })
-	hold, err := r.consumer.Hold(t.Context(), "ann", "one")
-	require.NoError(t, err)
-	hold.SetBatch(2)
-	mend := func(id, title string) error {
-		c := titled("ann", id, title)
-		return hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: c.Ref, Item: c.New})
-	}
-	name := strings.Repeat("y", 20<<10)
-	require.NoError(t, mend("note_1", name))
-	require.NoError(t, mend("note_2", "small"))
-	require.Nil(t, r.ledger("ann", "note_1"))
-	require.NotNil(t, r.ledger("ann", "note_2"))
-	require.NoError(t, hold.Finish(t.Context()))
-	require.EqualValues(t, 1, r.sumRow("ann").Map("sum").Int(name))
-
-	hold, err = r.consumer.Hold(t.Context(), "ann", "two")
-	require.NoError(t, err)
-	hold.SetBatch(2)
-	require.NoError(t, mend("note_3", name))
-	require.ErrorIs(t, mend("note_4", name), table.ErrInvalid, "nothing of it can be staged")
 }
 
 func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
