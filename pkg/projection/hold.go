@@ -246,6 +246,9 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 	if !ok {
 		return ErrHoldLost // a ledger row changed: it was staged, or its time was over
 	}
+	if h.spec.checkForm(f.Old) != nil {
+		return ErrHoldLost // a later release has written it, at the version that this write would have left
+	}
 	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !entity.Equal(f.Old[name], want) {
 			return ErrHoldLost

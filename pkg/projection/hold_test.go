@@ -311,3 +311,83 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 25, row.Map("sum").Int("0 "+strings.Repeat("x", 90)))
 }
+
+// A write whose answer was lost is known by the version that it leaves. So is no write of a later release.
+func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 3)
+	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	meta := h.row(entity.MetaKey("ann")).Clone()
+	meta[entity.AttrStatsVersion] = entity.Int(meta.Int(entity.AttrStatsVersion) + 1)
+	meta[entity.AttrStatsForm] = entity.Int(7)
+	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
+	hold.SetBatch(1)
+	note := h.notes[0]
+	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(note), Item: note})
+	require.ErrorIs(t, err, projection.ErrHoldLost)
+	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
+}
+
+func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 200)
+	require.NoError(t, h.repair("one"))
+	another, err := h.consumer.Hold(t.Context(), "ann", "another")
+	require.NoError(t, err)
+	for _, it := range h.notes {
+		require.NoError(t, another.Mend(t.Context(), projection.Evidence{
+			User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it, Ledger: h.ledger(it),
+		}))
+	}
+	was := h.ledger(h.notes[0])
+	require.NoError(t, h.consumer.Unstage(t.Context(), "ann", was))
+	require.Equal(t, was, h.ledger(h.notes[0]))
+	require.NoError(t, another.Finish(t.Context()))
+	require.EqualValues(t, 200, h.total())
+}
+
+// repairOf repairs a sum of so many notes, none of which is in the ledger: those with a long body contribute 392 KB each.
+func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
+	t.Helper()
+	sum := projection.NewOwnSum("bytes", "b1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+		add := map[string]int64{"notes": 1}
+		for i := range len(it.Str(entity.AttrBody)) / 100 {
+			add[fmt.Sprintf("%06d %s", i, strings.Repeat("x", 88))] = 1
+		}
+		return projection.Amounts{Add: add}
+	})
+	store := memory.New(clock, memory.Options{})
+	hold, err := projection.NewConsumer(sum, store, clock).Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	for i := range long + short {
+		body := "b"
+		if i < long {
+			body = strings.Repeat("b", 392_000)
+		}
+		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), entity.Item{entity.AttrBody: entity.String(body)}).New
+		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}
+		if err := hold.Mend(t.Context(), e); err != nil {
+			return store, err
+		}
+	}
+	return store, hold.Finish(t.Context())
+}
+
+func TestARowThatIsTooLongToBeStagedWaitsForTheLastWrite(t *testing.T) {
+	t.Parallel()
+	store, err := repairOf(t, 2, 95)
+	require.NoError(t, err)
+	for id, isStaged := range map[string]bool{"note_0": false, "note_1": false, "note_5": true, "note_96": false} {
+		row, err := store.Get(t.Context(), entity.LedgerKey("ann", "bytes", id))
+		require.NoError(t, err)
+		require.Equal(t, isStaged, row.Has("next"), id)
+	}
+}
+
+func TestARepairOfTooManyRowsThatCannotBeStagedSaysSo(t *testing.T) {
+	t.Parallel()
+	_, err := repairOf(t, 12, 0)
+	require.ErrorIs(t, err, table.ErrInvalid)
+	require.ErrorContains(t, err, "ledger rows cannot be staged")
+}
