@@ -65,7 +65,7 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 		}
 	}
 	// The item is past this version, and its own record will look after it. A copy that was made of this version may be left,
-	// and nobody else knows its name.
+	// and no other program knows its name.
 	return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
 }
 

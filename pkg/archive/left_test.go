@@ -79,7 +79,7 @@ func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
 	require.Len(t, w.published(archive.TaskArchived), 2)
 }
 
-// TestARestoreIsRefusedByTheActionThatWentWithIt: whoever sent the action learns which one failed, and nothing comes back.
+// TestARestoreIsRefusedByTheActionThatWentWithIt: the sender of the action learns which one failed, and nothing comes back.
 func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"swept": 7 * 24 * time.Hour, "past its ttl": 0} {

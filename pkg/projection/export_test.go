@@ -1,4 +1,18 @@
 package projection
 
+import (
+	"context"
+
+	"nexus/pkg/entity"
+)
+
+// Unstage takes a row out of the hands of the repair that has staged it, as a consumer does that meets it.
+func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
+	if !isStaged(row) {
+		return nil
+	}
+	return c.unstage(ctx, user, row)
+}
+
 // SetBatch has a repair stage rows as soon as there are so many.
 func (h *Hold) SetBatch(rows int) { h.batch = rows }

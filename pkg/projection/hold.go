@@ -51,7 +51,6 @@ type Hold struct {
 	until       time.Time
 	tally       *Tally
 	fixes       []fix
-	size        int  // of all fixes
 	staged      bool // some rows are
 }
 
@@ -126,8 +125,11 @@ func (h *Hold) Drop(ctx context.Context, row entity.Item) error {
 // fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
 func (h *Hold) fix(ctx context.Context, f fix) error {
 	h.fixes = append(h.fixes, f)
-	h.size += f.size()
-	if len(h.fixes) < h.batch && h.size < holdBytes {
+	size := 0
+	for _, f := range h.fixes {
+		size += f.size()
+	}
+	if len(h.fixes) < h.batch && size < holdBytes {
 		return h.renewInTime(ctx)
 	}
 	repair := h.row.Int(h.spec.RepairsAttr) + 1
@@ -146,10 +148,7 @@ func (h *Hold) fix(ctx context.Context, f fix) error {
 	if err := h.write(ctx, h.holding(), stages); err != nil {
 		return err
 	}
-	h.fixes, h.size, h.staged = rest, 0, true
-	for _, f := range rest {
-		h.size += f.size()
-	}
+	h.fixes, h.staged = rest, true
 	return nil
 }
 
@@ -161,8 +160,17 @@ func (p *Projection) put(f fix, now time.Time) action {
 	return table.Put{Item: p.ledgerRow(f.move, now), If: asRead(f.row)}
 }
 
-// Staged says that rows were staged: each is to be put right with [Consumer.Unstage] when the repair has been through.
+// Staged says that rows were staged: each is to be put right with [Hold.Unstage] when the repair has been through.
 func (h *Hold) Staged() bool { return h.staged }
+
+// Unstage puts a row right that was staged, once its repair has been through. It leaves any other row as it is, and one
+// that was written since it was read.
+func (h *Hold) Unstage(ctx context.Context, row entity.Item) error {
+	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
+		return nil
+	}
+	return h.c.rewrite(ctx, h.user, h.row, row)
+}
 
 // Check returns what is wrong with the sum, once every row was counted.
 func (h *Hold) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }

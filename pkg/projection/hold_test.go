@@ -25,6 +25,7 @@ type held struct {
 	fault    func(memory.Call) error
 	notes    []entity.Item
 	consumer *projection.Consumer
+	hold     *projection.Hold // of the last repair
 }
 
 func newHeld(t *testing.T, notes int) *held {
@@ -60,6 +61,7 @@ func (h *held) repair(owner string) error {
 	if err != nil {
 		return err
 	}
+	h.hold = hold
 	for _, it := range h.notes {
 		ref := entity.Note().Ref(it)
 		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it}
@@ -189,13 +191,13 @@ func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
 		},
 		"they are put right": func(h *held, _ []change.Change) {
 			for _, it := range h.notes {
-				require.NoError(t, h.consumer.Unstage(t.Context(), "ann", h.ledger(it)))
+				require.NoError(t, h.hold.Unstage(t.Context(), h.ledger(it)))
 			}
 		},
 		"a repair comes again": func(h *held, _ []change.Change) {
 			require.NoError(t, h.repair("another"))
 			for _, it := range h.notes {
-				require.NoError(t, h.consumer.Unstage(t.Context(), "ann", h.ledger(it)))
+				require.NoError(t, h.hold.Unstage(t.Context(), h.ledger(it)))
 			}
 		},
 	} {
@@ -341,7 +343,7 @@ func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
 		}))
 	}
 	was := h.ledger(h.notes[0])
-	require.NoError(t, h.consumer.Unstage(t.Context(), "ann", was))
+	require.NoError(t, h.hold.Unstage(t.Context(), was))
 	require.Equal(t, was, h.ledger(h.notes[0]))
 	require.NoError(t, another.Finish(t.Context()))
 	require.EqualValues(t, 200, h.total())

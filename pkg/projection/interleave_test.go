@@ -158,8 +158,7 @@ func (s *scene) rebuilds(name string) interleave.Worker {
 }
 
 func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) error {
-	consumer := s.consumer(store)
-	hold, err := consumer.Hold(ctx, "ann", owner)
+	hold, err := s.consumer(store).Hold(ctx, "ann", owner)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 		if err != nil {
 			return err
 		}
-		if err := consumer.Unstage(ctx, "ann", row); err != nil {
+		if err := hold.Unstage(ctx, row); err != nil {
 			return err
 		}
 	}
@@ -313,7 +312,7 @@ func TestARepairThatStagesRowsIsExactInEveryOrderOfCalls(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
 	for beside, others := range map[string]func(s *scene) []interleave.Worker{
-		"nobody": func(*scene) []interleave.Worker { return nil },
+		"no other": func(*scene) []interleave.Worker { return nil },
 		"the next record": func(s *scene) []interleave.Worker {
 			return []interleave.Worker{s.applies("consumer", first[1:2])}
 		},

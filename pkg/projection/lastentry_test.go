@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// A worker died between a sum and the ledger row of its last entry. The next batch keeps that entry, whoever else is in it: the
+// A worker died between a sum and the ledger row of its last entry. The next batch keeps that entry, whatever users are in it: the
 // record that comes again counts once.
 func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 	t.Parallel()

@@ -111,26 +111,12 @@ func (m *move) leave(err error) {
 	}
 }
 
-// Unstage puts a row right that a repair has staged which has been through. It leaves any other row as it is, and one
-// that was written since it was read.
-func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
-	err := c.unstage(ctx, user, row)
-	if errors.Is(err, errHeld) {
-		return nil // another repair has staged it again
-	}
-	return err
-}
-
 // unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it keeps
 // the row, and the error is errHeld. A row that was written since it was read is left as it is.
 //
 // A repair that has not been through loses its hold with the same transaction: it could not know that the row is no longer
 // staged.
 func (c *Consumer) unstage(ctx context.Context, user string, row entity.Item) error {
-	n, isStaged := nextOf(row)
-	if !isStaged || !c.projection.Summed() {
-		return nil
-	}
 	spec := c.projection.shape.target()
 	target, err := c.get(ctx, spec.Target(user))
 	if err != nil {
@@ -139,19 +125,26 @@ func (c *Consumer) unstage(ctx context.Context, user string, row entity.Item) er
 	if err := spec.checkForm(target); err != nil {
 		return err
 	}
-	key, now := row.Key(), c.now()
-	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
-	m.version, m.to = spec.counted(target, row)
-	writes := []action{c.projection.put(fix{row, &m}, now)}
-	if !spec.isThrough(target, n) {
-		if spec.held(target, now) {
-			return errHeld
-		}
-		update := spec.write(user, target, newDelta(), now)
-		update.Remove = []string{spec.HoldAttr}
-		writes = append(writes, update)
+	n, _ := nextOf(row)
+	if spec.isThrough(target, n) {
+		return c.rewrite(ctx, user, target, row)
 	}
-	err = c.store.Transact(ctx, writes...)
+	now := c.now()
+	if spec.held(target, now) {
+		return errHeld
+	}
+	update := spec.write(user, target, newDelta(), now)
+	update.Remove = []string{spec.HoldAttr}
+	return c.rewrite(ctx, user, target, row, update)
+}
+
+// rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written. What
+// was written since it was read is left as it is.
+func (c *Consumer) rewrite(ctx context.Context, user string, target, row entity.Item, more ...action) error {
+	key := row.Key()
+	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
+	m.version, m.to = c.projection.shape.target().counted(target, row)
+	err := c.store.Transact(ctx, append([]action{c.projection.put(fix{row, &m}, c.now())}, more...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) || errors.Is(err, table.ErrConflict) {
 		return nil

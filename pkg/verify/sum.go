@@ -174,7 +174,7 @@ func (r *run) underHold(ctx context.Context, user string, which int, h *projecti
 		err = h.Finish(ctx)
 	}
 	if err == nil && h.Staged() {
-		return wrong, r.unstage(ctx, user, which)
+		return wrong, r.unstage(ctx, user, which, h)
 	}
 	if err != nil && !errors.Is(err, projection.ErrHoldLost) {
 		if failed := h.Release(context.WithoutCancel(ctx)); failed != nil {
@@ -185,10 +185,10 @@ func (r *run) underHold(ctx context.Context, user string, which int, h *projecti
 }
 
 // unstage puts the rows right that a repair has staged which has been through. Consumers that meet one do the same.
-func (r *run) unstage(ctx context.Context, user string, which int) error {
+func (r *run) unstage(ctx context.Context, user string, which int, h *projection.Hold) error {
 	prefix := entity.LedgerPrefix(r.Projections[which].Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
-		return r.consumers[which].Unstage(ctx, user, row)
+		return h.Unstage(ctx, row)
 	})
 }
 
