@@ -11,19 +11,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/simulate/beside"
 )
 
-// Commits of which the engine is run beside the present one.
-const (
-	// theReleaseBefore is the last commit of the release before this one.
-	theReleaseBefore = "066b039ef888fef6261f62803a0b97690c0c4f59"
-	// beforeSingleWrites did not know the last entry, and is not to be mixed with what came after it.
-	beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
-)
+// beforeSingleWrites is a commit that did not know the last entry. It is not to be mixed with what came after it.
+const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
 
 func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
 	t.Parallel()
-	out, err := runBeside(t, theReleaseBefore)
+	out, err := runBeside(t, beside.Before)
 	require.NoError(t, err, out)
 	require.Regexp(t, `\d{3,} plays of \d{2,} worlds`, out)
 	t.Log(out)

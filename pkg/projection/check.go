@@ -121,13 +121,10 @@ func (p *Projection) checkRows(e Evidence, want string) []Fault {
 
 func compareKeys(a, b entity.Key) int { return strings.Compare(a.String(), b.String()) }
 
-// wantedRows are the rows of a contribution by their keys.
+// wantedRows are the rows of a contribution by their keys, in a projection of rows.
 func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[entity.Key]entity.Item {
 	out := map[entity.Key]entity.Item{}
-	r, ok := p.shape.(rows)
-	if !ok {
-		return out
-	}
+	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
 		row := r.spec.Row(user, source, edge)
 		out[row.Key()] = row

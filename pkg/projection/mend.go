@@ -95,10 +95,7 @@ func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []ac
 // namedRows are the keys of the rows that a ledger row names.
 func (p *Projection) namedRows(user string, source entity.Ref, c string) map[entity.Key]bool {
 	out := map[entity.Key]bool{}
-	r, ok := p.shape.(rows)
-	if !ok {
-		return out
-	}
+	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
 		if key, ok := r.keyOf(user, source, edge); ok {
 			out[key] = true
