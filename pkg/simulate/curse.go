@@ -95,7 +95,7 @@ func (h *history) refuse(w *worker, op string, writes []table.Action) error {
 		}
 		h.happened["refusal for good"]++
 		if c.picky {
-			h.spread(c)
+			h.spread(c, w.consumer)
 		}
 		return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
 	}
@@ -116,8 +116,12 @@ func (w *worker) curses() []*curse {
 	return append([]*curse{w.cursed}, w.caught...)
 }
 
-// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another.
-func (h *history) spread(c *curse) {
+// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another. What it refuses
+// to a repair it refuses to each consumer, since a repair writes the rows of all of them.
+func (h *history) spread(c *curse, consumer string) {
+	if consumer == "" {
+		c.consumer = ""
+	}
 	for _, other := range h.workers {
 		h.catch(other, c)
 	}
