@@ -26,6 +26,9 @@ func (p *Projection) refuses(user, item, c string) error {
 	if len(c)+len(item)+len(p.name) < maxFact-ledgerOverhead {
 		return nil // whatever it says, and in every key
 	}
+	if len(c) > table.MaxItemBytes {
+		return tooMuch(c)
+	}
 	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: item}, to: c}, time.Time{})
 	if err := table.CheckKeys(entity.Schema(), row); err != nil {
 		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
@@ -36,7 +39,7 @@ func (p *Projection) refuses(user, item, c string) error {
 		size += len(name) + len(text)
 	}
 	if size > table.MaxItemBytes {
-		return fmt.Errorf("contribution of %d bytes: %w: more than a row holds", len(c), table.ErrInvalid)
+		return tooMuch(c)
 	}
 	for name, text := range p.shape.facts(c) {
 		if len(text) > maxFact {
@@ -45,6 +48,10 @@ func (p *Projection) refuses(user, item, c string) error {
 		}
 	}
 	return nil
+}
+
+func tooMuch(c string) error {
+	return fmt.Errorf("contribution of %d bytes: %w: more than a row holds", len(c), table.ErrInvalid)
 }
 
 // keepOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store refuses that

@@ -24,7 +24,7 @@ const (
 	// tooLong is longer than a key, or a text of which the greatest counts, may be.
 	tooLong = 2000
 	// manyTimes a title are more than a row may hold.
-	manyTimes = 300_000
+	manyTimes = 140_000
 )
 
 // ownRevision is that of [ownAmounts].
