@@ -113,7 +113,7 @@ func (h *history) relabel(u table.Update) {
 // checkLater: a row whose form is not known stays as it is, and so does a sum whose form is not known in its row (I1).
 func (h *history) checkLater(s *shelf, r *record) {
 	name, isLater := h.later[r.Key]
-	if !isLater || h.relabelling || !r.Old.Has(name) || r.Expired {
+	if !isLater || h.relabelling || r.Old.Int(name) != laterForm || r.Expired {
 		return
 	}
 	if r.by == outside || r.New == nil && r.by == commanding {
