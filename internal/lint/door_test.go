@@ -1,0 +1,88 @@
+package lint_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// atRoot reads a file by its path from the root of the repository.
+func atRoot(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(content)
+}
+
+// apacheLicense is the SHA-256 of the text that the Apache Software Foundation publishes, with its appendix.
+const apacheLicense = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+
+func TestLicense_isTheUnmodifiedApacheLicense(t *testing.T) {
+	t.Parallel()
+	sum := sha256.Sum256([]byte(atRoot(t, "LICENSE")))
+	require.Equal(t, apacheLicense, hex.EncodeToString(sum[:]))
+}
+
+var (
+	runStep = regexp.MustCompile(`(?m)^ +(?:- )?run: *(.*)$`)
+	useStep = regexp.MustCompile(`(?m)^ +(?:- )?uses: *(.*)$`)
+	pinned  = regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	job     = regexp.MustCompile(`(?m)^  [a-z-]+:$`)
+)
+
+func TestWorkflow_callsTheScriptAlone(t *testing.T) {
+	t.Parallel()
+	text := atRoot(t, ".github/workflows/ci.yml")
+	_, jobs, found := strings.Cut(text, "\njobs:\n")
+	require.True(t, found)
+	require.Len(t, job.FindAllString(jobs, -1), 1, "one job")
+	steps := runStep.FindAllStringSubmatch(jobs, -1)
+	require.Len(t, steps, 1, "what has to hold stands in .ci/run, where a laptop can run it")
+	require.Equal(t, ".ci/run", steps[0][1])
+	for _, action := range useStep.FindAllStringSubmatch(jobs, -1) {
+		require.Regexp(t, pinned, action[1], "a tag can be moved to other code, a commit cannot")
+	}
+}
+
+// manifests returns the folders of the files with that name, as dependabot spells them: "/" is the root.
+func manifests(t *testing.T, name string) []string {
+	t.Helper()
+	var folders []string
+	root := os.DirFS(filepath.Join("..", ".."))
+	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", ".nexus", "node_modules", "bin", "dist", "cdk.out"}, entry.Name()):
+			return fs.SkipDir
+		case entry.Name() == name:
+			folders = append(folders, path.Join("/", path.Dir(file)))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return folders
+}
+
+var update = regexp.MustCompile(`(?m)^  - package-ecosystem: ([a-z-]+)\n    directory: (\S+)$`)
+
+func TestDependabot_watchesEveryManifest(t *testing.T) {
+	t.Parallel()
+	watched := map[string][]string{}
+	for _, entry := range update.FindAllStringSubmatch(atRoot(t, ".github/dependabot.yml"), -1) {
+		watched[entry[1]] = append(watched[entry[1]], entry[2])
+	}
+	require.ElementsMatch(t, manifests(t, "go.mod"), watched["gomod"])
+	require.ElementsMatch(t, manifests(t, "package.json"), watched["npm"])
+	require.Equal(t, []string{"/"}, watched["github-actions"])
+	require.Len(t, watched, 3)
+}
