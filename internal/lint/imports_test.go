@@ -106,18 +106,18 @@ func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
 	t.Parallel()
 	var found []string
 	for _, p := range modulePackages(t) {
-		if len(p.GoFiles) == 0 {
+		if len(p.files) == 0 {
 			continue
 		}
-		r, ok := ruleFor(p.path())
+		r, ok := ruleFor(p.path)
 		if !ok {
-			found = append(found, p.path()+" stands in no rule: add it to the table here and to docs/architecture.md")
+			found = append(found, p.path+" stands in no rule: add it to the table here and to docs/architecture.md")
 			continue
 		}
-		for _, imported := range p.Imports {
+		for _, imported := range p.imports() {
 			target, ours := strings.CutPrefix(imported, module+"/")
-			if ours && !(r.allows(p.path(), target) && isOpen(p.path(), target)) {
-				found = append(found, p.path()+" must not import "+target)
+			if ours && !(r.allows(p.path, target) && isOpen(p.path, target)) {
+				found = append(found, p.path+" must not import "+target)
 			}
 		}
 	}
@@ -155,14 +155,14 @@ func topFolder(path string) string {
 func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		for _, imported := range p.Imports {
+		for _, imported := range p.imports() {
 			switch {
 			case underAny(imported, "github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"):
-				require.True(t, underAny(p.path(), sdkAdapters...), "%s imports %s", p.path(), imported)
+				require.True(t, underAny(p.path, sdkAdapters...), "%s imports %s", p.path, imported)
 			case under(imported, "github.com/aws/aws-lambda-go"):
 				// The program that prints how fast records are read compares it with the stock event type.
-				compared := p.path() == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
-				require.True(t, compared || underAny(p.path(), "functions"), "%s imports %s: handlers do not know Lambda", p.path(), imported)
+				compared := p.path == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
+				require.True(t, compared || underAny(p.path, "functions"), "%s imports %s: handlers do not know Lambda", p.path, imported)
 			}
 		}
 	}
@@ -171,15 +171,15 @@ func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
 func TestEntityRecurrenceAndWallclockNeedTheStandardLibraryAlone(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		if !underAny(p.path(), "pkg/entity", "pkg/recurrence", "pkg/wallclock") {
+		if !underAny(p.path, "pkg/entity", "pkg/recurrence", "pkg/wallclock") {
 			continue
 		}
-		for _, imported := range p.Imports {
+		for _, imported := range p.imports() {
 			first, _, _ := strings.Cut(imported, "/")
 			external := strings.Contains(first, ".")
 			// The program that prints how fast the compiled form is compares it with the library.
-			compared := p.path() == "pkg/recurrence/speed" && under(imported, "github.com/teambition/rrule-go")
-			require.True(t, !external || compared, "%s imports %s", p.path(), imported)
+			compared := p.path == "pkg/recurrence/speed" && under(imported, "github.com/teambition/rrule-go")
+			require.True(t, !external || compared, "%s imports %s", p.path, imported)
 		}
 	}
 }

@@ -3,9 +3,7 @@ package lint_test
 import (
 	"bytes"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,7 +23,7 @@ var vague = []string{
 func TestEveryPackageIsNamedAfterAResponsibility(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		require.False(t, slices.Contains(vague, p.Name), "package %s in %s", p.Name, p.path())
+		require.False(t, slices.Contains(vague, p.name()), "package %s in %s", p.name(), p.path)
 	}
 }
 
@@ -33,16 +31,12 @@ var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 func TestNoFileIsTooLongToRead(t *testing.T) {
 	t.Parallel()
-	for _, p := range modulePackages(t) {
-		for _, file := range p.files(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
-			content, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if generated.Match(content) {
-				continue
-			}
-			lines := bytes.Count(content, []byte{'\n'})
-			require.LessOrEqual(t, lines, maxLines, "%s has %d lines: split it by concept", file, lines)
+	for _, f := range loaded(t).source {
+		if generated.Match(f.text) {
+			continue
 		}
+		lines := bytes.Count(f.text, []byte{'\n'})
+		require.LessOrEqual(t, lines, maxLines, "%s has %d lines: split it by concept", f.path, lines)
 	}
 }
 
@@ -56,14 +50,11 @@ func TestKeysAreSpeltInEntityAlone(t *testing.T) {
 	var found []string
 	for _, p := range modulePackages(t) {
 		// A suite that checks the keys of others has to spell them by itself.
-		if underAny(p.path(), "pkg/entity", "internal") || strings.HasSuffix(p.Name, "test") {
+		if underAny(p.path, "pkg/entity", "internal") || strings.HasSuffix(p.name(), "test") {
 			continue
 		}
-		for _, file := range p.files(p.GoFiles) {
-			set := token.NewFileSet()
-			tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			ast.Inspect(tree, func(node ast.Node) bool {
+		for _, f := range p.files {
+			ast.Inspect(f.tree, func(node ast.Node) bool {
 				literal, ok := node.(*ast.BasicLit)
 				if !ok || literal.Kind != token.STRING {
 					return true
@@ -71,7 +62,7 @@ func TestKeysAreSpeltInEntityAlone(t *testing.T) {
 				text, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
 				if keyPrefix.MatchString(text) {
-					found = append(found, set.Position(literal.Pos()).String()+": "+literal.Value)
+					found = append(found, loaded(t).set.Position(literal.Pos()).String()+": "+literal.Value)
 				}
 				return true
 			})
@@ -86,11 +77,9 @@ var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 func TestTestsSleepInVirtualTimeOnly(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		for _, file := range p.files(p.TestGoFiles, p.XTestGoFiles) {
-			content, err := os.ReadFile(file)
-			require.NoError(t, err)
-			virtual := bytes.Contains(content, []byte(`"testing/synctest"`)) || under(p.path(), "internal/lint")
-			require.True(t, virtual || !sleeps.Match(content), "%s sleeps: wait for a signal, or use testing/synctest", file)
+		for _, f := range p.tests {
+			virtual := bytes.Contains(f.text, []byte(`"testing/synctest"`)) || under(p.path, "internal/lint")
+			require.True(t, virtual || !sleeps.Match(f.text), "%s sleeps: wait for a signal, or use testing/synctest", f.path)
 		}
 	}
 }
