@@ -133,8 +133,8 @@ libical: ## build the other reader of time zones of the tests as bin/libical-zon
 zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against two other readers
 	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestOtherProgramsReadTheZones ./pkg/ical
 
-build: ## build the command line as bin/nexus
-	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --always --dirty 2>/dev/null)" -o bin/nexus ./cmd/nexus
+build: ## build the command line as bin/nexus, with its version from git
+	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus
 
 package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
 	$(GO) run ./functions/internal/bundle/run dist/functions

@@ -10,14 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheVersionIsOneLine(t *testing.T) {
-	t.Parallel()
-	code, results, messages := nexus(t, "--version")
-	require.Equal(t, exitDone, code)
-	require.Regexp(t, `^nexus \S+.* \(go1\.\S+, \w+/\w+\)\n$`, results)
-	require.Empty(t, messages)
-}
-
 func TestEveryCommandHasExamplesThatItTakes(t *testing.T) {
 	t.Parallel()
 	_, top, _ := nexus(t, "--help")

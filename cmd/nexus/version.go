@@ -5,22 +5,35 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
-// release is the commit that the program was built from, set by "make build".
-var release string
+// Set by "make build" from git, which also knows worktrees. Go's own stamp does not (docs/decisions.md).
+var (
+	release string // git describe: the latest tag, the commits since then, and whether files were changed
+	commit  string
+)
 
-// version says what program this is, in one line.
+// commitDigits is how many digits of a commit are shown: as many as Go writes into a version.
+const commitDigits = 12
+
+// version describes this program in one line.
 func version() string {
-	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info, release, commit)
+}
+
+// versionOf describes a build. What the build did not set is taken from Go's stamp; "go run" writes none.
+func versionOf(info *debug.BuildInfo, release, commit string) string {
+	if info != nil {
+		release = cmp.Or(release, strings.Trim(info.Main.Version, "()"))
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				revision = s.Value
+				commit = cmp.Or(commit, s.Value)
 			}
 		}
-		revision = cmp.Or(revision, info.Main.Version)
 	}
-	return fmt.Sprintf("nexus %s (%s, %s/%s)", cmp.Or(release, revision, "of an unknown commit"),
+	commit = cmp.Or(commit, "unknown")
+	return fmt.Sprintf("nexus %s (commit %s, %s, %s/%s)", cmp.Or(release, "devel"), commit[:min(commitDigits, len(commit))],
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -86,3 +86,20 @@ func TestDependabot_watchesEveryManifest(t *testing.T) {
 	require.Equal(t, []string{"/"}, watched["github-actions"])
 	require.Len(t, watched, 3)
 }
+
+var release = regexp.MustCompile(`^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$`)
+
+func TestChangelog_datesEachRelease(t *testing.T) {
+	t.Parallel()
+	var headings []string
+	for line := range strings.Lines(atRoot(t, "CHANGELOG.md")) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			headings = append(headings, strings.TrimSpace(heading))
+		}
+	}
+	require.Greater(t, len(headings), 1)
+	require.Equal(t, "[Unreleased]", headings[0])
+	for _, heading := range headings[1:] {
+		require.Regexp(t, release, heading)
+	}
+}
