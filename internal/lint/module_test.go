@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"bytes"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -89,7 +88,8 @@ var loadTree = sync.OnceValues(func() (*tree, error) {
 			return err
 		}
 		if entry.IsDir() {
-			if hidden := strings.HasPrefix(entry.Name(), "."); hidden && name != root || slices.Contains(notOurs, entry.Name()) {
+			hidden := strings.HasPrefix(entry.Name(), ".") && name != root
+			if hidden || slices.Contains(notOurs, entry.Name()) {
 				return fs.SkipDir
 			}
 			return nil
@@ -128,10 +128,7 @@ func (f *file) load(set *token.FileSet) (err error) {
 	if f.tree, err = parser.ParseFile(set, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 		return err
 	}
-	f.built = true
-	if constrained := strings.Contains(path.Base(f.path), "_") || bytes.Contains(f.text, []byte("//go:build")); constrained {
-		f.built, err = build.Default.MatchFile(filepath.Split(name))
-	}
+	f.built, err = build.Default.MatchFile(filepath.Split(name))
 	return err
 }
 
