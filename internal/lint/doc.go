@@ -13,5 +13,5 @@
 // With -v a measure lists everything that it counts. When it fails, it lists what the branch main does not have.
 //
 // The package promises to look at every package of the tree, including one that no rule names yet. It must never need a
-// change for a new file. A new package needs one line in the table of imports.
+// change for a new file. A new package needs one row in the tables of docs/architecture.md, "Who may import whom".
 package lint

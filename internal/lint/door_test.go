@@ -18,7 +18,7 @@ import (
 // atRoot reads a file by its path from the root of the repository.
 func atRoot(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	require.NoError(t, err)
 	return string(content)
 }

@@ -1,6 +1,8 @@
 package lint_test
 
 import (
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -8,70 +10,51 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rule says what the packages of a folder may import of this module, besides their own folder and its parents' ports.
+// importTables is the document whose tables say who may import whom.
+const importTables = "docs/architecture.md"
+
+// rule is one row: what the packages of a folder may import of this module, or to whom a closed folder is open.
 type rule struct {
 	folder string
-	may    []string
+	of     []string // a "=" before a folder means that very package: a port without its adapters
 }
 
-// rules is docs/architecture.md, "Who may import whom". The longest folder that fits decides.
-var rules = []rule{
-	{"cmd", []string{"pkg"}},
-	{"functions", []string{"pkg"}},
-	{"internal", nil},
-	{"events", []string{"pkg/entity", "pkg/change"}},
-	{"docs", []string{"pkg"}}, // worked examples
+var (
+	importRow  = regexp.MustCompile("^\\| `([^`]+)` \\| ([^|]+) \\|")
+	importCell = regexp.MustCompile("`([^`]+)`( alone)?")
+)
 
-	{"pkg/wallclock", nil},
-	{"pkg/text", nil},
-	{"pkg/entity", []string{"pkg/recurrence", "pkg/wallclock"}},
-	{"pkg/recurrence", []string{"pkg/wallclock"}},
-	{"pkg/series", []string{"pkg/entity", "pkg/recurrence"}},
-	{"pkg/series/seriestest", nil},
-	{"pkg/change", []string{"pkg/entity"}},
-	{"pkg/table", []string{"pkg/entity"}},
-	{"pkg/table/memory", []string{"pkg/entity", "pkg/change"}},
-	{"pkg/schedule", []string{"pkg/entity"}},
-	{"pkg/bus", []string{"pkg/entity"}},
-	{"pkg/blob", []string{"pkg/entity"}},
-
-	{"pkg/command", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
-	{"pkg/query", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
-	{"pkg/revision", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table"}},
-	{"pkg/ical", []string{"pkg/entity", "pkg/recurrence", "pkg/series", "pkg/wallclock", "pkg/table"}},
-	{"pkg/calendar", []string{"pkg/command", "pkg/entity", "pkg/ical", "pkg/series", "pkg/table"}},
-	{"pkg/api", []string{
-		"pkg/calendar", "pkg/command", "pkg/query", "pkg/revision", "pkg/ical", "pkg/archive", "pkg/reminders", "pkg/series", "pkg/entity",
-		"=pkg/table", "=pkg/blob", // the errors of the ports, which it answers with 503
-	}},
-
-	{"pkg/projection", []string{"pkg/change", "pkg/entity", "pkg/table"}},
-	{"pkg/stats", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
-	{"pkg/links", []string{"pkg/projection", "pkg/change", "pkg/entity"}},
-	{"pkg/reminders", []string{
-		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/series", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
-	}},
-	{"pkg/archive", []string{
-		"pkg/change", "pkg/entity", "pkg/recurrence", "pkg/table", "=pkg/schedule", "=pkg/blob", "=pkg/bus",
-	}},
-	{"pkg/consume", []string{"pkg/change", "pkg/entity", "=pkg/blob"}},
-	{"pkg/eventsource", []string{"pkg/change", "pkg/entity"}},
-
-	{"pkg/verify", []string{"pkg"}},
-	{"pkg/cost", []string{"pkg", "functions/alarm", "functions/env", "functions/metric", "functions/size"}}, // what is paid for
-	{"pkg/replay", []string{"pkg"}},
-	{"pkg/simulate", []string{"pkg"}},
-	{"pkg/local", []string{"pkg"}},
+// importRules reads the two tables of the document: what each folder may import, and which folders are closed.
+func importRules(t *testing.T) (may, closed []rule) {
+	t.Helper()
+	_, section, found := strings.Cut(atRoot(t, importTables), "\n## Who may import whom\n")
+	require.True(t, found, importTables)
+	section, _, _ = strings.Cut(section, "\n## ")
+	open, shut, found := strings.Cut(section, "| closed folder |")
+	require.True(t, found, importTables)
+	may, closed = rows(open), rows(shut)
+	require.NotEmpty(t, may)
+	require.NotEmpty(t, closed)
+	return may, closed
 }
 
-// closed are folders below pkg that a right to "pkg" as a whole does not include, and who has them nevertheless.
-var closed = []struct {
-	folder string
-	to     []string
-}{
-	{"pkg/local", []string{"pkg/local", "cmd"}},
-	{"pkg/simulate", []string{"pkg/simulate", "cmd"}},
-	{"pkg/table/memory", []string{"pkg/table/memory", "pkg/local", "pkg/replay", "pkg/simulate", "pkg/cost", "cmd"}},
+func rows(table string) []rule {
+	var out []rule
+	for text := range strings.Lines(table) {
+		row := importRow.FindStringSubmatch(text)
+		if row == nil {
+			continue
+		}
+		r := rule{folder: row[1]}
+		for _, cell := range importCell.FindAllStringSubmatch(row[2], -1) {
+			if cell[2] != "" {
+				cell[1] = "=" + cell[1]
+			}
+			r.of = append(r.of, cell[1])
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // sdkAdapters are the only folders in which types of the SDK may appear.
@@ -80,7 +63,7 @@ var sdkAdapters = []string{
 	"pkg/local", "functions", "cmd",
 }
 
-func ruleFor(path string) (rule, bool) {
+func ruleFor(rules []rule, path string) (rule, bool) {
 	best := rule{}
 	for _, r := range rules {
 		if under(path, r.folder) && len(r.folder) > len(best.folder) {
@@ -90,69 +73,56 @@ func ruleFor(path string) (rule, bool) {
 	return best, best.folder != ""
 }
 
-// allows reports whether a package of the rule's folder may import the target. A "=" permits the very package only: a
-// port without its adapters.
+// allows reports whether a package of the rule's folder may import the target.
 func (r rule) allows(importer, target string) bool {
 	if under(target, r.folder) || strings.HasPrefix(importer, target+"/") {
 		return true // its own folder, and the port above an adapter
 	}
-	return slices.ContainsFunc(r.may, func(allowed string) bool {
+	return slices.ContainsFunc(r.of, func(allowed string) bool {
 		exact, isExact := strings.CutPrefix(allowed, "=")
 		return isExact && target == exact || !isExact && under(target, allowed)
 	})
 }
 
-func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {
+// isOpen reports whether every closed folder that contains the target is open to the importer.
+func isOpen(closed []rule, importer, target string) bool {
+	return !slices.ContainsFunc(closed, func(c rule) bool {
+		return under(target, c.folder) && !under(importer, c.folder) && !underAny(importer, c.of...)
+	})
+}
+
+func TestImports_areWhatTheDocumentAllows(t *testing.T) {
 	t.Parallel()
-	var found []string
+	rules, closed := importRules(t)
 	for _, p := range modulePackages(t) {
 		if len(p.files) == 0 {
 			continue
 		}
-		r, ok := ruleFor(p.path)
+		r, ok := ruleFor(rules, p.path)
 		if !ok {
-			found = append(found, p.path+" stands in no rule: add it to the table here and to docs/architecture.md")
+			t.Errorf("%s is in no row: add it to the table of %s", p.path, importTables)
 			continue
 		}
 		for _, imported := range p.imports() {
 			target, ours := strings.CutPrefix(imported, module+"/")
-			if ours && !(r.allows(p.path, target) && isOpen(p.path, target)) {
-				found = append(found, p.path+" must not import "+target)
+			if ours && !(r.allows(p.path, target) && isOpen(closed, p.path, target)) {
+				t.Errorf("%s must not import %s", p.path, target)
 			}
 		}
 	}
-	require.Empty(t, found)
 }
 
-// sharedWiring is what all functions have in common; functions do not import each other.
-var sharedWiring = []string{"functions/internal", "functions/env", "functions/metric"}
-
-// written are what of the functions is data: which there are, how large, what they count, and what somebody is woken for. A
-// bill needs it.
-var written = []string{"functions/alarm", "functions/env", "functions/metric", "functions/size"}
-
-// isOpen reports whether the target is open to whoever has a right to its folder, or the importer is among those to whom
-// it is open. Wiring is nobody's but its own.
-func isOpen(importer, target string) bool {
-	ownWiring := under(importer, topFolder(target)) || under(importer, "functions") && underAny(target, sharedWiring...) ||
-		under(importer, "pkg/cost") && underAny(target, written...)
-	if underAny(target, "cmd", "functions") && !ownWiring {
-		return false
-	}
-	for _, c := range closed {
-		if under(target, c.folder) && !underAny(importer, c.to...) {
-			return false
+func TestImports_namesFoldersThatExist(t *testing.T) {
+	t.Parallel()
+	rules, closed := importRules(t)
+	for _, r := range slices.Concat(rules, closed) {
+		for _, folder := range append(r.of, r.folder) {
+			require.DirExists(t, filepath.Join(root, strings.TrimPrefix(folder, "=")), "row of %s in %s", r.folder, importTables)
 		}
 	}
-	return true
 }
 
-func topFolder(path string) string {
-	parts := strings.SplitN(path, "/", 3)
-	return strings.Join(parts[:min(2, len(parts))], "/")
-}
-
-func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
+func TestImports_keepTypesOfTheSDKInsideAdapters(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
 		for _, imported := range p.imports() {
@@ -168,7 +138,7 @@ func TestTypesOfTheSDKStayInsideAdapters(t *testing.T) {
 	}
 }
 
-func TestEntityRecurrenceAndWallclockNeedTheStandardLibraryAlone(t *testing.T) {
+func TestImports_ofEntityAreTheStandardLibraryAlone(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
 		if !underAny(p.path, "pkg/entity", "pkg/recurrence", "pkg/wallclock") {
