@@ -16,6 +16,8 @@ import (
 type demoCommand struct {
 	Store string `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
 	JSON  bool   `help:"Print the checks as JSON instead of the story."`
+
+	machine func() time.Time // the machine's clock; nil: this one's
 }
 
 var errWrong = errors.New("the system did not do what it should")
@@ -25,7 +27,8 @@ func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	began := time.Now()
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), Ephemeral: c.Store == string(local.DynamoDB), Addr: "127.0.0.1:0",
-		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Machine: c.machine,
+		Log:     slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package lint_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -85,6 +86,86 @@ func TestDependabot_watchesEveryManifest(t *testing.T) {
 	require.ElementsMatch(t, manifests(t, "package.json"), watched["npm"])
 	require.Equal(t, []string{"/"}, watched["github-actions"])
 	require.Len(t, watched, 3)
+}
+
+// section returns what README.md has below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(atRoot(t, "README.md"), "\n## "+heading+"\n")
+	require.True(t, found, "README.md has no section %q", heading)
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
+func TestReadme_showsTheExampleAsItIs(t *testing.T) {
+	t.Parallel()
+	_, code, found := strings.Cut(section(t, "A projection"), "\n```go\n")
+	require.True(t, found)
+	code, _, found = strings.Cut(code, "```\n")
+	require.True(t, found)
+	require.LessOrEqual(t, strings.Count(code, "\n"), 14, "a dozen lines")
+	_, source, found := strings.Cut(atRoot(t, "docs/examples/tagcounts/tagcounts.go"), "\n)\n")
+	require.True(t, found)
+	require.True(t, strings.HasSuffix(source, "\n"+code), "the end of docs/examples/tagcounts/tagcounts.go:\n%s", source)
+}
+
+// figures are the numbers that README.md repeats, each with the expression that finds it in its document.
+var figures = []struct {
+	shown, document string
+	source          *regexp.Regexp
+}{
+	{`\*\*(\S+) USD\*\*`, "docs/cost.md", regexp.MustCompile(`(?m)^all together +(\S+) `)},
+	{`\*\*(\S+) to \S+ ms\*\*`, "docs/performance.md", regexp.MustCompile(`(?m)^\| projections \| (\S+) ms \|`)},
+	{`\*\*\S+ to (\S+) ms\*\*`, "docs/performance.md", regexp.MustCompile(`(?m)^\| command \| (\S+) ms \|`)},
+	{`function takes (\S+) ms`, "docs/performance.md", regexp.MustCompile(`(?m)^\| empty \| (\S+) ms \|`)},
+}
+
+func TestReadme_repeatsTheFiguresOfTheDocuments(t *testing.T) {
+	t.Parallel()
+	shown := section(t, "Three figures")
+	for _, figure := range figures {
+		want := figure.source.FindStringSubmatch(atRoot(t, figure.document))
+		require.NotNil(t, want, "%s in %s", figure.source, figure.document)
+		got := regexp.MustCompile(figure.shown).FindStringSubmatch(shown)
+		require.NotNil(t, got, figure.shown)
+		require.Equal(t, want[1], got[1], "%s says otherwise", figure.document)
+	}
+	rows := planted.FindAllStringSubmatch(atRoot(t, "docs/planted.md"), -1)
+	caught := 0
+	for _, row := range rows {
+		if invariant.MatchString(row[1]) {
+			caught++
+		}
+	}
+	require.Contains(t, shown, fmt.Sprintf("**%d of %d**", caught, len(rows)), "docs/planted.md says otherwise")
+}
+
+var (
+	// planted finds what caught the mistake of each row.
+	planted   = regexp.MustCompile(`(?m)^\| [a-z]+-.*\| (.*) \| .* \| .* \| .* \|$`)
+	invariant = regexp.MustCompile(`^I\d+$`)
+)
+
+func TestReadme_listsEachPackage(t *testing.T) {
+	t.Parallel()
+	tree := strings.Fields(section(t, "The tree"))
+	folders, err := os.ReadDir(filepath.Join("..", "..", "pkg"))
+	require.NoError(t, err)
+	for _, folder := range folders {
+		require.Contains(t, tree, folder.Name(), "the tree of README.md")
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^):#]+)(?:#[^)]*)?\)`)
+
+func TestReadme_linksToFilesThatAreThere(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} {
+		for _, found := range link.FindAllStringSubmatch(atRoot(t, name), -1) {
+			_, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(found[1])))
+			require.NoError(t, err, name)
+		}
+	}
 }
 
 var release = regexp.MustCompile(`^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$`)
