@@ -116,7 +116,7 @@ func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
 		fmt.Fprintf(out.messages, "nexus: not looked at: %s\n", what)
 	}
 	if sum.Unsettled > 0 {
-		fmt.Fprintf(out.messages, "nexus: %d items or sums kept changing: verify again\n", sum.Unsettled)
+		fmt.Fprintf(out.messages, "nexus: %d items or sums kept changing, or their repair failed: verify again in ten minutes\n", sum.Unsettled)
 	}
 	_, err := fmt.Fprintf(out.results, "%d users, %d items: %d differences found, %d remain\n", sum.Users, sum.Items, sum.Found, sum.Remaining)
 	return err

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
 )
 
@@ -54,4 +56,34 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 			require.Empty(t, found)
 		})
 	}
+}
+
+func TestARepairThatBeganADeliveryAndCouldNotEndItSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reminder := w.create(ann, entity.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-03T09:00:00Z", "tzid": "UTC"})
+	require.True(t, w.drain())
+	w.unschedule(reminder.Str("reminderId"), 0)
+	w.now = time.Date(2026, time.March, 3, 9, 1, 0, 0, time.UTC)
+	writes := 0
+	w.fault = func(c memory.Call) error {
+		if c.Op != "Transact" || c.Stage != memory.Before {
+			return nil
+		}
+		if writes++; writes == 2 { // the first begins the delivery
+			return table.ErrConflict
+		}
+		return nil
+	}
+	_, sum := w.verify(verify.Options{Repair: true})
+	w.fault = nil
+	require.EqualValues(t, 1, sum.Unsettled)
+	fences := w.rows(ann, entity.ItemPrefix(entity.RowFired))
+	require.Len(t, fences, 1)
+	require.Equal(t, "pending", fences[0].Str("state"))
+
+	w.now = w.now.Add(11 * time.Minute)
+	_, sum = w.verify(verify.Options{Repair: true})
+	require.Zero(t, sum.Unsettled+sum.Remaining)
+	require.Equal(t, "sent", w.rows(ann, entity.ItemPrefix(entity.RowFired))[0].Str("state"))
 }

@@ -164,12 +164,13 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 	return r.forgive(ctx, g.user, g.id, errors.Join(errs...))
 }
 
-// forgive logs what failed for one thing, so that the run goes on: it shows in the look after the repair. It returns what
-// must end the run.
+// forgive logs and counts a repair that failed, so that the run goes on. The look after the repair need not show it: a
+// delivery that the repair began is taken for one under way. It returns what must end the run.
 func (r *run) forgive(ctx context.Context, user, what string, err error) error {
 	if err == nil || isOutage(err) {
 		return err
 	}
+	r.failed++
 	r.Log.ErrorContext(ctx, "repair failed", "user", user, "of", what, "error", err)
 	return nil
 }

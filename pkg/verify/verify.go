@@ -65,7 +65,8 @@ type Summary struct {
 	Found int64 `json:"found"`
 	// Remaining are differences that are still there.
 	Remaining int64 `json:"remaining"`
-	// Unsettled are items and sums that kept changing while they were looked at: nothing is said about them.
+	// Unsettled are items and sums that kept changing while they were looked at, and repairs that failed: nothing is said
+	// about them.
 	Unsettled int64 `json:"unsettled"`
 	// Unchecked names what could not be looked at for want of access.
 	Unchecked []string `json:"unchecked,omitempty"`
@@ -124,6 +125,7 @@ func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) e
 		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
 	}
 	err := r.all(ctx)
+	r.sum.Unsettled += r.failed
 	return r.sum, err
 }
 
@@ -135,7 +137,8 @@ type run struct {
 	owner  string
 	sum    Summary
 
-	mending  bool // this pass repairs what it finds
+	failed   int64 // repairs
+	mending  bool  // this pass repairs what it finds
 	suspects []suspect
 	// By projection, of the user at hand: the sum is to be repaired; and it was recounted while nobody could write it.
 	rebuild, recounted map[int]bool
