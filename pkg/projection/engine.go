@@ -225,20 +225,24 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]e
 	return targets, nil
 }
 
-// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later.
+// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these sums out
+// of the targets: nothing of them is to be written.
 func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*move {
-	spec := c.projection.shape.target()
-	if spec == nil {
-		return moves
+	closed := map[string]error{}
+	for user, target := range targets {
+		err := c.projection.shape.target().checkForm(target)
+		if err == nil && c.projection.shape.target().held(target, c.now()) {
+			err = errHeld
+		}
+		if err != nil {
+			closed[user] = err
+			delete(targets, user)
+		}
 	}
 	var free []*move
 	for _, m := range moves {
-		if err := spec.checkForm(targets[m.user]); err != nil {
+		if err := closed[m.user]; err != nil {
 			m.state, m.err = retry, err
-			continue
-		}
-		if spec.held(targets[m.user], c.now()) {
-			m.state, m.err = retry, errHeld
 			continue
 		}
 		free = append(free, m)

@@ -97,3 +97,21 @@ func TestALastEntryWhoseRowALaterReleaseWroteHoldsUpItsUserAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(s.p.Check(e)), "a later release wrote the row: form of USER#ann/LEDGER#titles#note_1 is 2")
 }
+
+func TestTheLastEntryOfASumThatALaterReleaseWroteIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := newScene(titles())
+	first := life("note_1", "one", "two")
+	s.happened(first...)
+	s.applied(first[0])
+	s.remove(entity.LedgerKey("ann", "titles", "note_1")) // its worker died before it wrote the row
+	s.change(entity.SumKey("ann", "titles"), entity.AttrForm, entity.Int(2))
+	before := s.every()
+	outcomes := s.consumer(s.store).Apply(t.Context(), []change.Change{first[1], titled("ben", "note_3", "one")})
+	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
+	require.NoError(t, outcomes[1].Err)
+	after := s.every()
+	for _, key := range []entity.Key{entity.SumKey("ann", "titles"), entity.LedgerKey("ann", "titles", "note_1")} {
+		require.Equal(t, before[key], after[key])
+	}
+}

@@ -48,7 +48,7 @@ func ofProjections() []Mistake {
 		{"hold-keeps-version", "taking and renewing a hold add to statsVersion", []Edit{{"pkg/projection/hold.go",
 			"u.Set[h.spec.VersionAttr] = entity.Int(was + 1)", "u.Set[h.spec.VersionAttr] = entity.Int(was)"}}},
 		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
-			"if spec.held(targets[m.user], c.now()) {\n\t\t\tm.state", "if spec.held(targets[m.user], c.now()) && m.state == done {\n\t\t\tm.state"}}},
+			"			err = errHeld\n\t\t}\n\t\tif err != nil {", "			err = nil\n\t\t}\n\t\tif err != nil {"}}},
 		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
 			"version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))", "version := e.Item.Int(entity.AttrVersion)"}}},
 		{"staged-row-counts-at-once", "a staged row counts once its repair has been through", []Edit{{staged,
