@@ -83,7 +83,8 @@ func (h hit) isOnMain() bool {
 // changedSinceMain has the text on main of each file that the branch changed, "" for a new one.
 var changedSinceMain = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for name := range strings.Lines(git("diff", "--name-only", "main") + git("ls-files", "--others", "--exclude-standard")) {
+	changed := git("diff", "--name-only", "main") + git("ls-files", "--others", "--exclude-standard")
+	for name := range strings.Lines(changed) {
 		name = strings.TrimSpace(name)
 		out[name] = git("show", "main:"+name)
 	}

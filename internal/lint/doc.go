@@ -9,6 +9,9 @@
 //	go test ./internal/lint -run TestDirections -v      imports that run the wrong way
 //	go test ./internal/lint -run TestProse -v           long lines, banned phrases, "// Name is what"
 //	go test ./internal/lint -run TestWalk -v            returns of a walk through an engine of pkg/projection
+//	go test ./internal/lint -run TestNames -v           tests whose names do not begin with their subject
+//	go test ./internal/lint -run TestVocabulary -v      names that have a better word (testdata/vocabulary.txt)
+//	go test ./internal/lint -run TestFirstWords -v      functions that begin with a vague word
 //	go test ./internal/lint -write-ceilings             lowers every ceiling to today's figure
 //
 // With -v a measure lists everything that it counts. When it fails, it lists what the branch main does not have.

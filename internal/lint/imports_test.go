@@ -132,7 +132,8 @@ func TestImports_keepTypesOfTheSDKInsideAdapters(t *testing.T) {
 			case under(imported, "github.com/aws/aws-lambda-go"):
 				// The program that prints how fast records are read compares it with the stock event type.
 				compared := p.path == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
-				require.True(t, compared || underAny(p.path, "functions"), "%s imports %s: handlers do not know Lambda", p.path, imported)
+				require.True(t, compared || under(p.path, "functions"),
+					"%s imports %s: handlers do not know Lambda", p.path, imported)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ var vague = []string{
 	"util", "utils", "common", "helper", "helpers", "model", "models", "types", "misc", "shared", "base", "core", "lib",
 }
 
-func TestEveryPackageIsNamedAfterAResponsibility(t *testing.T) {
+func TestPackages_areNamedAfterAResponsibility(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
 		require.False(t, slices.Contains(vague, p.name()), "package %s in %s", p.name(), p.path)
@@ -29,7 +29,7 @@ func TestEveryPackageIsNamedAfterAResponsibility(t *testing.T) {
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-func TestNoFileIsTooLongToRead(t *testing.T) {
+func TestFiles_areShortEnoughToRead(t *testing.T) {
 	t.Parallel()
 	for _, f := range loaded(t).source {
 		if generated.Match(f.text) {
@@ -45,7 +45,7 @@ var keyPrefix = regexp.MustCompile(`^(USER|U|EVENT|MASTER|INSTANCE|TASK|REMINDER
 	`LINK|LINKED|LEDGER|TIMER|FIRED|COLD|GONE|RECEIPT|SUM|ZONE|FEED|OPEN|` +
 	`HEAD|REV|DRAFT|NODE|EDGE|TODO|BLOCK|PLAN|VALUES)#`)
 
-func TestKeysAreSpeltInEntityAlone(t *testing.T) {
+func TestKeys_areSpelledInEntityAlone(t *testing.T) {
 	t.Parallel()
 	var found []string
 	for _, p := range modulePackages(t) {
@@ -74,7 +74,7 @@ func TestKeysAreSpeltInEntityAlone(t *testing.T) {
 // sleeps matches a wait in real time, unless the file's tests run in a bubble whose time is virtual.
 var sleeps = regexp.MustCompile(`\btime\.Sleep\(`)
 
-func TestTestsSleepInVirtualTimeOnly(t *testing.T) {
+func TestTests_sleepInVirtualTimeOnly(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
 		for _, f := range p.tests {
