@@ -22,7 +22,7 @@ const ceilingsFile = "testdata/ceilings.txt"
 // ceilingLine is "measure value". A measure has one number, or one line for each thing that it still allows.
 var ceilingLine = regexp.MustCompile(`^([a-z-]+) +(.+)$`)
 
-// lowered is what the tests of this run found below the ceilings. A nil set is a number.
+// lowered has the figures and lists of this run that are below their ceilings.
 var lowered = struct {
 	sync.Mutex
 	numbers map[string]int

@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 	holdCount(t, "test-names", others)
 }
 
-// subjectsByFolder returns the subjects that the tests of each folder may have. All tests may have those of "documents".
+// subjectsByFolder returns the subjects that the tests of each folder may have. Those of "documents" are for all tests.
 func subjectsByFolder(all *tree) map[string]map[string]bool {
 	out := map[string]map[string]bool{"documents": {}}
 	for _, f := range all.documents {

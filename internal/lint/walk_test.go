@@ -20,12 +20,12 @@ import (
 // walked is the package whose engines TestWalk walks through.
 const walked = "pkg/projection"
 
-// TestWalk holds the number of returns on a walk through each engine of pkg/projection, the worst of them. An engine is
-// a type that implements change.Consumer; if types whose names end in Engine have a method apply, those are the engines.
+// TestWalk holds the number of returns of a walk from the method apply of an engine of pkg/projection, the worst of
+// them. An engine is a type whose name ends in Engine; while there is none, it is any type with an exported Apply.
 //
 // A walk visits the body of each function of the package once, depth first, in the order of the source. A call through
-// an interface visits every implementation in the package. A return is a step into a file that an earlier step has left:
-// it makes a reader turn back a page.
+// an interface visits every implementation in the package. A return is a step into a file that an earlier step has
+// left: it makes a reader turn back a page.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	index := slices.IndexFunc(modulePackages(t), func(p pkg) bool { return p.path == walked })
