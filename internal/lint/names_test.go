@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/stretchr/testify/require"
 )
 
 // testName is a test's name: its subject and, if it goes on, a statement about it that begins in lower case.
@@ -96,4 +98,20 @@ func subjectOf(name string) string {
 		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return out.String()
+}
+
+func TestNames_haveASubjectAndAStatement(t *testing.T) {
+	t.Parallel()
+	for name, subject := range map[string]string{
+		"TestNotifier_publishesOncePerDelivery": "Notifier", "TestClip": "Clip", "TestItem2_isSmall": "Item2",
+		"TestNotifier_PublishesOnce": "", "Testnotifier_publishes": "", "Test_publishes": "", "TestNotifier_": "",
+	} {
+		found := ""
+		if name := testName.FindStringSubmatch(name); name != nil {
+			found = name[1]
+		}
+		require.Equal(t, subject, found, name)
+	}
+	require.Equal(t, "LifeOfAWrite", subjectOf("life-of-a-write"))
+	require.Equal(t, "Decide", subjectOf("decide"))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 )
 
 const (
@@ -114,4 +116,26 @@ func bannedIn(path string, lines []line) []hit {
 		out = append(out, hit{path, lines[of].number, joined.String()[at[0]:at[1]]})
 	}
 	return out
+}
+
+func TestProse_findsPhrasesAcrossLinesAndLeavesQuotationsAlone(t *testing.T) {
+	t.Parallel()
+	lines := []line{
+		{1, "The row is told", false},
+		{2, "  from its key, and Whoever reads `anew` waits behind the last", false},
+		{3, "record, or behind it. Behind that write", false},
+		{4, "nothing is behind when it writes.", false},
+	}
+	require.Equal(t, []hit{
+		{"x.md", 1, "told from"},
+		{"x.md", 2, "Whoever"},
+		{"x.md", 2, "behind the last record"},
+		{"x.md", 3, "Behind that write"},
+	}, bannedIn("x.md", lines))
+}
+
+func TestProse_measuresOutsideCodeBlocks(t *testing.T) {
+	t.Parallel()
+	document := file{text: []byte("one\n```go\ntwo\n```\n| three |\n")}
+	require.Equal(t, []line{{1, "one", false}, {5, "| three |", true}, {6, "", false}}, document.prose())
 }

@@ -94,3 +94,13 @@ func firstWord(name string) string {
 	}
 	return strings.ToLower(name)
 }
+
+func TestFirstWords_endWhereTheNextBegins(t *testing.T) {
+	t.Parallel()
+	for name, word := range map[string]string{
+		"settle": "settle", "SettleAll": "settle", "settlePast2": "settle", "settled": "settled", "offset": "offset",
+		"ofDay": "of", "look_up": "look",
+	} {
+		require.Equal(t, word, firstWord(name), name)
+	}
+}
