@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"go/doc"
 	"io/fs"
 	"os"
 	"path"
@@ -166,6 +167,23 @@ func TestReadme_linksToFilesThatAreThere(t *testing.T) {
 			require.NoError(t, err, name)
 		}
 	}
+}
+
+// minExamples is the least number of doors into packages that have an example.
+const minExamples = 12
+
+func TestExamples_areRunAndThereAreEnough(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, p := range modulePackages(t) {
+		for _, f := range p.tests {
+			for _, example := range doc.Examples(f.tree) {
+				found++
+				require.NotEmpty(t, example.Output, "%s: Example%s has no output, so go test does not run it", f.path, example.Name)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, found, minExamples)
 }
 
 var release = regexp.MustCompile(`^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$`)

@@ -1,0 +1,48 @@
+package entity_test
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// book is an entity type of another product: all that the commands, the queries and the API need to know of it.
+func book() *entity.Type {
+	return &entity.Type{
+		Name: "BOOK", IDAttr: "bookId", IDPrefix: "book", Plural: "books",
+		Fields: entity.Common("bookId",
+			entity.Field{Name: entity.AttrTitle, Kind: entity.Text, Required: true, Min: 1, Max: 20, Doc: "As on the cover."},
+		),
+	}
+}
+
+// A registry takes types as data and refuses two that claim the same name. A type checks a document by its fields.
+func ExampleNewRegistry() {
+	registry, err := entity.NewRegistry(book(), entity.Note(), entity.UserMeta())
+	fmt.Println(registry.Named("BOOK").Plural, err)
+
+	typ := registry.Named("BOOK")
+	_, wrong := typ.Parse(map[string]any{"title": 7, "pages": true})
+	for _, field := range wrong {
+		fmt.Println(field.Pointer, field.Detail)
+	}
+	_, err = entity.NewRegistry(book(), book())
+	fmt.Println(err)
+	// Output:
+	// books <nil>
+	// /title must be a text
+	// /pages is not a known field
+	// entity type BOOK: name, id prefix "book" or path "books" is taken
+}
+
+// What DynamoDB bills for a note: the names of its attributes and their values.
+func ExampleSize() {
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	note := entity.Note().First("ann", "note_1", entity.Item{entity.AttrTitle: entity.String("Ferns")}, at, nil)
+	fmt.Println(entity.Size(entity.Item{"ab": entity.String("cde")}))
+	fmt.Println(entity.Size(note))
+	// Output:
+	// 5
+	// 218
+}

@@ -1,0 +1,40 @@
+package series_test
+
+import (
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/series"
+)
+
+// A weekly series at nine in New York. Its second occurrence has a title of its own and is moved to Thursday.
+func ExampleNew() {
+	at := time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
+	master := entity.Master().First("ann", "mst_1", entity.Item{
+		entity.AttrTitle: entity.String("Standup"), entity.AttrRRule: entity.String("FREQ=WEEKLY;COUNT=3"),
+		entity.AttrStartUtc: entity.String("2027-03-01T14:00:00Z"), entity.AttrEndUtc: entity.String("2027-03-01T14:30:00Z"),
+		entity.AttrStartTzid: entity.String("America/New_York"),
+	}, at, nil)
+	moved := entity.Instance().First("ann", entity.InstanceID("mst_1", "20270308"), entity.Item{
+		entity.AttrTitle:    entity.String("Standup, on Thursday"),
+		entity.AttrStartUtc: entity.String("2027-03-11T20:00:00Z"), entity.AttrEndUtc: entity.String("2027-03-11T20:30:00Z"),
+		entity.AttrStartTzid: entity.String("America/New_York"),
+		entity.AttrModifiedFields: entity.List{
+			entity.String(entity.AttrTitle), entity.String(entity.AttrStartUtc), entity.String(entity.AttrEndUtc),
+		},
+	}, at, nil)
+	standup, err := series.New(master, time.UTC, moved)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	march := time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)
+	for _, o := range standup.Overlapping(march, march.AddDate(0, 1, 0)) {
+		fmt.Println(o.Date, standup.Item(o).Str(entity.AttrTitle), "at", o.Start.Format(time.RFC3339))
+	}
+	// Output:
+	// 20270301 Standup at 2027-03-01T14:00:00Z
+	// 20270308 Standup, on Thursday at 2027-03-11T20:00:00Z
+	// 20270315 Standup at 2027-03-15T13:00:00Z
+}
