@@ -202,3 +202,14 @@ func TestChangelog_datesEachRelease(t *testing.T) {
 		require.Regexp(t, release, heading)
 	}
 }
+
+func TestDecisions_sayWhenToLookAtThemAgain(t *testing.T) {
+	t.Parallel()
+	entries := strings.Split(atRoot(t, "docs/decisions.md"), "\n- ")[1:]
+	require.NotEmpty(t, entries)
+	for _, entry := range entries {
+		entry, _, _ = strings.Cut(entry, "\n\n")
+		words := strings.Join(strings.Fields(entry), " ")
+		require.Contains(t, words, "Revisit when: ", "a decision without the fact that would change it")
+	}
+}
