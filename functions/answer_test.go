@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/internal/wiretest"
+	"nexus/pkg/deploy/env"
 )
 
 // betweenTable puts a network between the functions and the table that fails as it is told to.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/bundle"
+	"nexus/pkg/deploy/env"
 )
 
 // bin is the folder of the programs, built for this machine before the first test runs.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 )
 
 // filesOf returns the names of the files in events/ that fit the pattern.
@@ -80,7 +80,7 @@ func TestEveryStreamPayloadPassesTheFilterOfTheFunctionsItIsDescribedFor(t *test
 		batch, err := change.Decode(payload, registry)
 		require.NoError(t, err)
 		var passed []env.Function
-		for _, reader := range eventsource.Deployment(registry) {
+		for _, reader := range readers.Table(registry) {
 			if !slices.ContainsFunc(batch, func(rec change.Decoded) bool { return rec.Err == nil && !reader.Filter.Match(recordOf(rec)) }) {
 				passed = append(passed, env.Function(reader.Name))
 			}
@@ -99,7 +99,7 @@ func recordOf(rec change.Decoded) change.Record {
 
 func TestEveryReaderOfTheDeploymentTableIsAFunction(t *testing.T) {
 	t.Parallel()
-	for _, reader := range eventsource.Deployment(entity.Product()) {
+	for _, reader := range readers.Table(entity.Product()) {
 		require.Contains(t, env.Functions(), env.Function(reader.Name))
 	}
 }

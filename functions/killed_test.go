@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
@@ -174,7 +175,7 @@ func TestFunctionsKilledInTheMiddleOfBatchesLeaveWhatARecountGives(t *testing.T)
 	require.Greater(t, len(before), orders, "nothing has followed from the work yet")
 
 	var functions []*mortal
-	for _, reader := range eventsource.Deployment(w.registry) {
+	for _, reader := range readers.Table(w.registry) {
 		functions = append(functions, newMortal(w, reader, map[string]int{"projections": 4, "effects": 15}[reader.Name]))
 	}
 	stream := w.tail()

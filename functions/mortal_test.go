@@ -16,8 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
 )
 
@@ -113,7 +114,7 @@ type mortal struct {
 	pending, finished  []change.Record
 }
 
-func newMortal(w *world, reader eventsource.Reader, requests int) *mortal {
+func newMortal(w *world, reader readers.Reader, requests int) *mortal {
 	m := &mortal{
 		world: w, function: env.Function(reader.Name), filter: reader.Filter, requests: requests, doom: &doom{},
 		chance: rand.New(rand.NewPCG(1, uint64(requests))),

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
-	"nexus/functions/metric"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )

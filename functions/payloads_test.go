@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
 )
 
 func TestEveryPayloadIsAnsweredRightByEachFunctionItIsFor(t *testing.T) {

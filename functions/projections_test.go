@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
-	"nexus/functions/metric"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 )
 

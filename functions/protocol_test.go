@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 // Programs are built without HTTP/2, which a service may offer.

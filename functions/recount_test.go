@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	archiving "nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/links"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/projection"

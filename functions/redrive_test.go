@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/eventsource"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 // patience bounds every wait for a program; timeLimit is an invocation's.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 )

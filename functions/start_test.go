@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 // refused runs a program that must not start, and returns what it told Lambda.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/access"
-	"nexus/functions/env"
 	"nexus/internal/wiretest"
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"

@@ -10,16 +10,16 @@ import (
 
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/reminding"
 	"nexus/functions/internal/stream"
-	"nexus/functions/metric"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 )

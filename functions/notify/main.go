@@ -10,11 +10,11 @@ import (
 	"time"
 	_ "time/tzdata" // zones come from the binary, not from the machine
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/reminding"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 )

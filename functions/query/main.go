@@ -10,15 +10,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/httpapi"
 	"nexus/functions/internal/surface"
-	"nexus/functions/metric"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"

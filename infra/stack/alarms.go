@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 )
 
 // addAlarms makes every alarm that there is.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 )
 
 const alarmType = "AWS::CloudWatch::Alarm"

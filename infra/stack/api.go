@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/env"
 	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
 )
 
 const (

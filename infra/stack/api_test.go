@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
-	"nexus/functions/size"
 	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/size"
 	"nexus/pkg/entity"
 )
 

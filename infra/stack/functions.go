@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
-	"nexus/functions/size"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/size"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
-	"nexus/functions/size"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/size"
 )
 
 func TestAFunctionHasTheVariablesThatItReadsAndNoOthers(t *testing.T) {

@@ -3,9 +3,9 @@ package stack
 import (
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 )
 
 // Statistics of the dashboard, besides those of alarms.

@@ -4,8 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 )
 
 // addOutputs tells the names that the manual uses.

@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
 )
 
@@ -20,11 +21,11 @@ const failures = "aws/lambda/"
 const endless = -1
 
 // readers is the deployment table: which consumers share a reader of the stream.
-func (d *deployment) readers() []eventsource.Reader { return eventsource.Deployment(d.registry) }
+func (d *deployment) readers() []readers.Reader { return readers.Table(d.registry) }
 
 // reads says that the function has a line in the deployment table.
 func (d *deployment) reads(f env.Function) bool {
-	return slices.ContainsFunc(d.readers(), func(r eventsource.Reader) bool { return r.Name == string(f) })
+	return slices.ContainsFunc(d.readers(), func(r readers.Reader) bool { return r.Name == string(f) })
 }
 
 // addReaders makes an event source mapping of each line of the deployment table.

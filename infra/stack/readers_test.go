@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 )
 
 const mappingType = "AWS::Lambda::EventSourceMapping"
 
 // mapping returns the event source mapping of a line of the deployment table.
-func (t *template) mapping(r eventsource.Reader) resource {
+func (t *template) mapping(r readers.Reader) resource {
 	t.Helper()
 	return t.named(title(env.Function(r.Name))+"Reader", mappingType)
 }
@@ -43,7 +43,7 @@ func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceTha
 
 func TestTheReadersAreTheLinesOfTheDeploymentTable(t *testing.T) {
 	t.Parallel()
-	readers := eventsource.Deployment(entity.Product())
+	readers := readers.Table(entity.Product())
 	require.LessOrEqual(t, len(readers), 2, "a stream is made for two readers of a shard")
 	var consumers []string
 	each(t, func(t *template) {
@@ -84,7 +84,7 @@ func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
 	meta, timer := entity.ItemPrefix(entity.TypeUserMeta), entity.ItemPrefix(entity.RowTimer)
 	withoutMeta := slices.DeleteFunc(slices.Clone(items), func(prefix string) bool { return prefix == meta })
 	each(t, func(t *template) {
-		for _, r := range eventsource.Deployment(entity.Product()) {
+		for _, r := range readers.Table(entity.Product()) {
 			passed := map[string][]filter{}
 			list, _ := t.mapping(r).at("FilterCriteria", "Filters").([]any)
 			require.Len(t, list, len(r.Filter))

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/access"
-	"nexus/functions/env"
 	"nexus/pkg/bus"
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

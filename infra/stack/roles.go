@@ -9,10 +9,10 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
-	"nexus/functions/access"
-	"nexus/functions/alarm"
-	"nexus/functions/env"
 	"nexus/pkg/bus"
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

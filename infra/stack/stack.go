@@ -17,7 +17,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 
@@ -37,7 +37,7 @@ type deployment struct {
 	parking   awss3.Bucket
 	bus       awsevents.EventBus
 	group     awsscheduler.CfnScheduleGroup
-	queues    map[string]awssqs.Queue // by their names in functions/alarm
+	queues    map[string]awssqs.Queue // by their names in pkg/deploy/alarm
 	caller    awsiam.Role             // that of the scheduler
 	functions map[env.Function]awslambda.Function
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/infra/stack"
+	"nexus/pkg/deploy/env"
 )
 
 // The stages of cdk.json.

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"nexus/functions/alarm"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/metric"
 )
 
 // request is what a client sends.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/schedule"
 )

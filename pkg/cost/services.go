@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"nexus/functions/env"
-	"nexus/functions/size"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/size"
 )
 
 // services are what was used besides the table, of the users that were replayed.

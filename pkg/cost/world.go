@@ -11,15 +11,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"nexus/functions/metric"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
@@ -60,7 +60,7 @@ type world struct {
 
 // reader is a function that reads the stream.
 type reader struct {
-	eventsource.Reader
+	readers.Reader
 	loop *consume.Loop
 }
 
@@ -160,7 +160,7 @@ func (w *world) reminding(who, function string) reminders.Config {
 
 // openReaders makes the functions of the deployment table.
 func (w *world) openReaders() error {
-	for _, deployed := range eventsource.Deployment(w.registry) {
+	for _, deployed := range readers.Table(w.registry) {
 		var consumers []change.Consumer
 		for _, name := range deployed.Consumers {
 			c, err := w.consumer(name, deployed.Name)
@@ -206,7 +206,7 @@ func (w *world) observe(consumer string, n consume.Counts) {
 	}, w.meters[consumer].Take())
 }
 
-// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load (functions/metric).
+// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load (pkg/deploy/metric).
 func (w *world) count(dimension, value string, values metric.Values, used table.Uses) {
 	sum := used.Sum()
 	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {

@@ -11,7 +11,7 @@ const (
 	DefaultBatchSize = 100
 	maxBatchSize     = 10_000
 	maxWindow        = 300 * time.Second
-	maxRetryAttempts = 10_000
+	MaxRetryAttempts = 10_000
 	minAge, maxAge   = time.Minute, 7 * 24 * time.Hour
 	// maxPatterns is the number of filters a mapping may have unless the account's quota was raised.
 	maxPatterns = 5
@@ -55,7 +55,8 @@ func (c Config) Validate() error {
 	refuse(c.Name == "", "name is empty")
 	refuse(c.BatchSize < 0 || c.BatchSize > maxBatchSize, "batch size %d is not in 1..%d", c.BatchSize, maxBatchSize)
 	refuse(c.Window < 0 || c.Window > maxWindow || c.Window%time.Second != 0, "window %s is not 0 to %s in whole seconds", c.Window, maxWindow)
-	refuse(c.RetryAttempts < 0 || c.RetryAttempts > maxRetryAttempts, "retry attempts %d are not in 0..%d", c.RetryAttempts, maxRetryAttempts)
+	refuse(c.RetryAttempts < 0 || c.RetryAttempts > MaxRetryAttempts,
+		"retry attempts %d are not in 0..%d", c.RetryAttempts, MaxRetryAttempts)
 	refuse(c.MaxAge != 0 && (c.MaxAge < minAge || c.MaxAge > maxAge || c.MaxAge%time.Second != 0),
 		"maximum age %s is not %s to %s in whole seconds", c.MaxAge, minAge, maxAge)
 	refuse(c.Timeout < 0, "timeout %s is negative", c.Timeout)

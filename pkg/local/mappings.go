@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 )
@@ -46,9 +47,9 @@ type readersConfig struct {
 
 // newReaders returns the readers of the deployment table.
 func newReaders(cfg readersConfig) ([]*reader, error) {
-	var readers []*reader
+	var all []*reader
 	placed := map[string]bool{}
-	for _, row := range eventsource.Deployment(cfg.registry, cfg.projections...) {
+	for _, row := range readers.Table(cfg.registry, cfg.projections...) {
 		row.Window = 0 // an invocation costs nothing here
 		r, err := newReader(cfg, row)
 		if err != nil {
@@ -57,17 +58,17 @@ func newReaders(cfg readersConfig) ([]*reader, error) {
 		for _, c := range r.consumers {
 			placed[c.Name()] = true
 		}
-		readers = append(readers, r)
+		all = append(all, r)
 	}
 	for _, c := range cfg.consumers {
 		if !placed[c.Name()] {
 			return nil, fmt.Errorf("consumer %s has no reader in the deployment table", c.Name())
 		}
 	}
-	return readers, nil
+	return all, nil
 }
 
-func newReader(cfg readersConfig, row eventsource.Reader) (*reader, error) {
+func newReader(cfg readersConfig, row readers.Reader) (*reader, error) {
 	r := &reader{source: newWatchedSource(cfg.backend.newSource(), cfg.watch), tally: newTally(row.Consumers)}
 	for _, name := range row.Consumers {
 		i := slices.IndexFunc(cfg.consumers, func(c change.Consumer) bool { return c.Name() == name })

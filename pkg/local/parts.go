@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/bus"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
@@ -199,7 +200,7 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 			return nil, err
 		}
 	}
-	for _, reader := range eventsource.Deployment(p.registry) {
+	for _, reader := range readers.Table(p.registry) {
 		if err := kept.judge(reader.Name, heads); err != nil {
 			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Name, err)
 		}

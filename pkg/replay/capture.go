@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 )
@@ -120,7 +121,7 @@ func (c Capture) read(ctx context.Context, p *progress, emit func(change.Record)
 
 // reaches says whether any mapping of the product passes the record.
 func reaches(registry *entity.Registry, r change.Record) bool {
-	for _, row := range eventsource.Deployment(registry) {
+	for _, row := range readers.Table(registry) {
 		if row.Filter.Match(r) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 )
@@ -154,7 +155,7 @@ func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.R
 
 // filterOf is the filter of the mapping that serves the consumer; of one that is in no mapping, none.
 func (f Feeder) filterOf(consumer string) eventsource.Filter {
-	for _, row := range eventsource.Deployment(f.Registry, f.Projections...) {
+	for _, row := range readers.Table(f.Registry, f.Projections...) {
 		if slices.Contains(row.Consumers, consumer) {
 			return row.Filter
 		}

@@ -12,15 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 )
 
 // fullVariable asks for the long form of the tests of this file.
 const fullVariable = "NEXUS_FULL"
 
 func passes(r change.Record) bool {
-	return slices.ContainsFunc(eventsource.Deployment(entity.Product()), func(row eventsource.Reader) bool { return row.Filter.Match(r) })
+	matches := func(row readers.Reader) bool { return row.Filter.Match(r) }
+	return slices.ContainsFunc(readers.Table(entity.Product()), matches)
 }
 
 // size is that of a history and of what of it is parked.
@@ -205,7 +206,7 @@ func TestWritingItemsHandsNoConsumerWhatConsumersWriteAndGoesQuiet(t *testing.T)
 				all++
 				sk, err := entity.ParseSortKey(r.Key.SK)
 				require.NoError(t, err)
-				for _, row := range eventsource.Deployment(entity.Product()) {
+				for _, row := range readers.Table(entity.Product()) {
 					if !row.Filter.Match(r) {
 						continue
 					}

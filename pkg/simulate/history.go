@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
@@ -161,7 +161,7 @@ func (h *history) openReaders(consumers []change.Consumer) {
 		byName[c.Name()] = watched{c, h}
 		h.alone[c.Name()] = h.newLoop(byName[c.Name()])
 	}
-	for _, row := range eventsource.Deployment(h.registry, ownName) {
+	for _, row := range readers.Table(h.registry, ownName) {
 		groups := [][]string{row.Consumers}
 		if h.luck.apart {
 			groups = nil

@@ -14,8 +14,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"nexus/functions/env"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/table"
 )
 

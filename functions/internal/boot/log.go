@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 // NewLogger returns the function's logger: JSON under the names by which Lambda filters and shows lines ("timestamp",

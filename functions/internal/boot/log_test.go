@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
+	"nexus/pkg/deploy/env"
 )
 
 // invoke handles an invocation and returns what was logged.

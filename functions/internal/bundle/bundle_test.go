@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/bundle"
+	"nexus/pkg/deploy/env"
 )
 
 // root is the module's.

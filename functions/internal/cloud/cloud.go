@@ -12,7 +12,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )

@@ -18,8 +18,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/bundle"
+	"nexus/pkg/deploy/env"
 )
 
 // empty is the program that the others are measured against.

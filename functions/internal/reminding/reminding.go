@@ -9,10 +9,10 @@ import (
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/cloud"
-	"nexus/functions/metric"
 	"nexus/pkg/bus/eventbridge"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 	scheduler "nexus/pkg/schedule/eventbridge"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nexus/functions/internal/boot"
-	"nexus/functions/metric"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/metric"
 )
 
 const (

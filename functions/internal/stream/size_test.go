@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/stream"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 )
 
 func TestTheTableIsMeasuredEverySixHoursAndCostsNoBatch(t *testing.T) {

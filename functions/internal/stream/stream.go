@@ -11,13 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
-	"nexus/functions/metric"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 	"nexus/pkg/table"
 )
 
@@ -60,7 +60,7 @@ func (c Config) checkDeployment() error {
 	for _, consumer := range c.Consumers {
 		names = append(names, consumer.Name())
 	}
-	for _, reader := range eventsource.Deployment(c.Registry) {
+	for _, reader := range readers.Table(c.Registry) {
 		if reader.Name != string(c.Function) {
 			continue
 		}

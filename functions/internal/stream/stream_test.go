@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/stream"
-	"nexus/functions/metric"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/httpapi"
-	"nexus/functions/metric"
 	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 )
 
 // Authenticate returns the user that the API's authorizer verified.

@@ -15,8 +15,8 @@ import (
 	"runtime"
 	"text/tabwriter"
 
-	"nexus/functions/env"
 	"nexus/functions/internal/bundle"
+	"nexus/pkg/deploy/env"
 )
 
 func main() {

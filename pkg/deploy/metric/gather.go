@@ -18,7 +18,7 @@ type gathered struct {
 	used    table.Uses
 }
 
-// urgent are the metrics that alarms are set on (functions/alarm).
+// urgent are the metrics that alarms are set on (pkg/deploy/alarm).
 func urgent(name string) bool {
 	switch name {
 	case RecordsParked, RecordsUnfinished, ServerErrors, RemindersMissed, RemindersLate, TableBytes:

@@ -7,9 +7,9 @@
 package access
 
 import (
-	"nexus/functions/env"
 	"nexus/pkg/archive"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

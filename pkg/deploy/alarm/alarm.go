@@ -1,7 +1,7 @@
 // Package alarm is what somebody is woken for: which metric, how much of it, for how long. What each means and what to do
 // is in docs/operations.md, under the alarm's name.
 //
-// It promises that every alarm on a metric of our own is on one that a function emits (functions/metric). The
+// It promises that every alarm on a metric of our own is on one that a function emits (pkg/deploy/metric). The
 // infrastructure makes the alarms from this list and from nowhere else; what it has to fill in is the names that its
 // resources get.
 package alarm
@@ -9,10 +9,10 @@ package alarm
 import (
 	"time"
 
-	"nexus/functions/env"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 )
 
 // Namespaces of the services' own metrics.
@@ -98,7 +98,7 @@ const (
 
 // All returns every alarm, in the order in which they are documented: first what loses something unless somebody acts.
 func All() []Alarm {
-	readers := eventsource.Deployment(entity.Product())
+	readers := readers.Table(entity.Product())
 	var out []Alarm
 	for _, r := range readers {
 		for _, c := range r.Consumers {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
-	"nexus/functions/size"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/size"
 )
 
 func TestEverySizeIsOneThatLambdaTakes(t *testing.T) {

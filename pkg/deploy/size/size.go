@@ -8,7 +8,7 @@ package size
 import (
 	"time"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 // Size is what Lambda gives a function.

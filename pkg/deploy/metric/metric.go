@@ -1,5 +1,5 @@
 // Package metric is what the functions count, as lines that CloudWatch turns into metrics (CloudWatch User Guide, "Embedded
-// metric format"). Alarms are set on the names given here (functions/alarm).
+// metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
 //
 // It promises one line a call, written whole, and never a user's id or anything else that has many values in a dimension:
 // each combination of dimensions is a metric of its own, and paid for. What is finer than that stands in the line beside

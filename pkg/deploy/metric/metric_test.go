@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/table"
 )
 

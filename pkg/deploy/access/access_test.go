@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/access"
-	"nexus/functions/env"
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 )
 

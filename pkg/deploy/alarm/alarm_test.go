@@ -12,18 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/access"
-	"nexus/functions/alarm"
-	"nexus/functions/env"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/eventsource"
 )
 
 // consumers are all of the deployment table.
 func consumers() []string {
 	var out []string
-	for _, r := range eventsource.Deployment(entity.Product()) {
+	for _, r := range readers.Table(entity.Product()) {
 		out = append(out, r.Consumers...)
 	}
 	return out
@@ -136,14 +136,14 @@ func TestTheOperatorsDocumentExplainsEveryMetric(t *testing.T) {
 
 // expand returns the names that a pattern such as nexus-<consumer>-parked stands for.
 func expand(pattern string) []string {
-	var readers, functions []string
-	for _, r := range eventsource.Deployment(entity.Product()) {
-		readers = append(readers, r.Name)
+	var mappings, functions []string
+	for _, r := range readers.Table(entity.Product()) {
+		mappings = append(mappings, r.Name)
 	}
 	for _, f := range env.Functions() {
 		functions = append(functions, string(f))
 	}
-	for mark, values := range map[string][]string{"<consumer>": consumers(), "<reader>": readers, "<function>": functions} {
+	for mark, values := range map[string][]string{"<consumer>": consumers(), "<reader>": mappings, "<function>": functions} {
 		if !strings.Contains(pattern, mark) {
 			continue
 		}

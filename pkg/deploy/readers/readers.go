@@ -1,10 +1,16 @@
-package eventsource
+// Package readers is the deployment table: which stream readers there are, and which consumers each of them feeds. The local
+// platform runs it, the functions are built by it, and the infrastructure deploys it.
+//
+// It promises that a function, the local platform and the infrastructure read the same lines. It must never import a function
+// or a consumer: consumers are named as they name themselves.
+package readers
 
 import (
 	"time"
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
 )
 
 // giveUpAge is the age at which a record that still fails is handed to the on-failure destination: an hour before the
@@ -12,11 +18,11 @@ import (
 const giveUpAge = 23 * time.Hour
 
 // giveUpAttempts is the most that Lambda takes, one every eight seconds until [giveUpAge]: an outage is waited out.
-const giveUpAttempts = maxRetryAttempts
+const giveUpAttempts = eventsource.MaxRetryAttempts
 
 // Reader is one line of the deployment table: an event source mapping and the consumers behind it.
 type Reader struct {
-	Config
+	eventsource.Config
 	// Consumers are named as they name themselves; they share the reader, and each gets every record on its own.
 	Consumers []string
 	// Parallel is how many batches of one shard Lambda works on at a time (its ParallelizationFactor); records of one item
@@ -37,32 +43,31 @@ const (
 // hours. Users wait for what projections keep, so these gather nothing.
 const effectsWindow = 10 * time.Second
 
-// Deployment is the table of stream readers that the local platform runs, the functions are built by and the
-// infrastructure deploys. A stream is made for two readers of a shard; more are throttled without a metric. To regroup,
-// move a name here and its constructor in the function's main. Further projections, of another product, join the reader of
-// the projections.
-func Deployment(registry *entity.Registry, projections ...string) []Reader {
+// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of it. To
+// regroup, move a name here and its constructor in the function's main. Further projections, of another product, join the
+// reader of the projections.
+func Table(registry *entity.Registry, projections ...string) []Reader {
 	var items []string
 	for _, t := range registry.Types() {
 		if t.HasCollection() {
 			items = append(items, entity.ItemPrefix(t.Name))
 		}
 	}
-	changed := Pattern{SKPrefixes: items}
-	settings := Pattern{
+	changed := eventsource.Pattern{SKPrefixes: items}
+	settings := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)},
-		Without:    Attribute{entity.AttrStatsWritten, "BOOL"}, // by a consumer, with every item that is counted
+		Without:    eventsource.Attribute{Name: entity.AttrStatsWritten, Type: "BOOL"}, // by a consumer, with every item that is counted
 	}
-	timers := Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
+	timers := eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
 	return []Reader{
 		{
-			Config:    Config{Name: "projections", Filter: Filter{changed}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
+			Config:    eventsource.Config{Name: "projections", Filter: eventsource.Filter{changed}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
 			Consumers: append([]string{"stats", "links"}, projections...),
 			Parallel:  projectionsParallel,
 		},
 		{
-			Config: Config{
-				Name: "effects", Filter: Filter{changed, settings, timers}, Window: effectsWindow,
+			Config: eventsource.Config{
+				Name: "effects", Filter: eventsource.Filter{changed, settings, timers}, Window: effectsWindow,
 				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
 			},
 			Consumers: []string{"reminders", "archive"},

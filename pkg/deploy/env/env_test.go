@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/env"
+	"nexus/pkg/deploy/env"
 )
 
 func values() map[string]string {

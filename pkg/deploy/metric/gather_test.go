@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/functions/alarm"
-	"nexus/functions/metric"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/table"
 )
 
