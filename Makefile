@@ -19,7 +19,7 @@ COUNT ?= 1
 SEEDS ?= 10000
 FROM  ?= 0
 STEPS ?= 100
-# Which commit is the release before; by default the one of pkg/simulate/beside.
+# Which commit is the release before; by default the one of internal/simulate/beside.
 BEFORE ?=
 # What the load is told besides its defaults.
 LOADFLAGS ?=
@@ -86,26 +86,26 @@ sim: ## play random histories of the whole system under every fault (SEEDS, FROM
 	$(GO) run ./cmd/nexus simulate --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
 
 beside: ## play random histories in which the release before does part of the work (BEFORE, SEEDS, FROM, STEPS)
-	$(GO) run ./pkg/simulate/beside/run $(if $(BEFORE),-before $(BEFORE)) -- --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
+	$(GO) run ./internal/tools/beside $(if $(BEFORE),-before $(BEFORE)) -- --seeds $(SEEDS) --from $(FROM) --steps $(STEPS)
 
 planted: ## plant mistakes one by one and let the simulation find each (PLANTEDFLAGS; -help lists them)
-	$(GO) run ./pkg/simulate/planted/run -into docs/planted.md $(PLANTEDFLAGS)
+	$(GO) run ./internal/tools/planted -into docs/planted.md $(PLANTEDFLAGS)
 
 census: ## tell what of the code under judgement the simulation executes (SEEDS, CENSUSFLAGS; -help lists them)
-	$(GO) run ./pkg/simulate/census/run -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
+	$(GO) run ./internal/tools/census -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
 
 mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
 	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 woven: ## as mutants, but all mutants of the package are built into one program: none costs a build (WORKERS)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --dry-run --silent --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./pkg/simulate/mutants/run -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

@@ -15,9 +15,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"nexus/internal/simulate"
 	"nexus/pkg/cost"
 	"nexus/pkg/local"
-	"nexus/pkg/simulate"
 )
 
 // Exit codes.

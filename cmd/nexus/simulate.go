@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"nexus/pkg/simulate"
+	"nexus/internal/simulate"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/beside"
+	"nexus/internal/simulate/beside"
 )
 
 // beforeSingleWrites is a commit that did not know the last entry. It is not to be mixed with what came after it.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/planted"
+	"nexus/internal/simulate/planted"
 )
 
 // least is how many mistakes the simulation has to be held to (docs/correctness.md, "How it is proven").

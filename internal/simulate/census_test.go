@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate"
+	"nexus/internal/simulate"
 )
 
 // A simulation in which nothing happens finds nothing.

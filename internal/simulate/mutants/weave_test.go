@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/mutants"
+	"nexus/internal/simulate/mutants"
 )
 
 // loomed is a file with every operator that has mutants; its program prints what each function answers.

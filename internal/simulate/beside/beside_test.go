@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/beside"
+	"nexus/internal/simulate/beside"
 )
 
 // beforeSingleWrites did not know the last entry, and is not to be mixed with what came after it (docs/operations.md).

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate"
+	"nexus/internal/simulate"
 )
 
 // few histories are played whenever the tests run; `make sim` plays many.

@@ -1,7 +1,7 @@
 // Package beside builds nexus with the release before it inside, so that the simulation can let both work on the same rows.
 //
 // The code of the other commit is shown to the compiler by an overlay (go help build, -overlay), as packages below
-// nexus/predecessor. The build tag "predecessor" takes in the part of pkg/simulate that calls them. It promises that nothing
+// nexus/predecessor. The build tag "predecessor" takes in the part of internal/simulate that calls them. It promises that nothing
 // in the tree is ever touched. It must never be imported by anything but its own program and tests.
 package beside
 
@@ -27,7 +27,7 @@ import (
 // Before is the last commit of the release before this one.
 const Before = "066b039ef888fef6261f62803a0b97690c0c4f59"
 
-// Tag is the build tag under which pkg/simulate calls the release before.
+// Tag is the build tag under which internal/simulate calls the release before.
 const Tag = "predecessor"
 
 // Import paths of the tree's packages, and of those of the other commit.
@@ -36,7 +36,7 @@ const (
 	predecessor = "nexus/predecessor/"
 )
 
-// Roots are the packages of the other commit that pkg/simulate calls; what they import comes with them.
+// Roots are the packages of the other commit that internal/simulate calls; what they import comes with them.
 var Roots = []string{"archive", "command", "consume", "links", "projection", "reminders", "stats"}
 
 var (

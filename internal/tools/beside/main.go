@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"nexus/pkg/simulate/beside"
+	"nexus/internal/simulate/beside"
 )
 
 func main() {

@@ -3,7 +3,7 @@ package simulate_test
 import (
 	"testing"
 
-	"nexus/pkg/simulate"
+	"nexus/internal/simulate"
 )
 
 // BenchmarkHistory measures histories on one core: operations are calls of the store and the scheduler, and records

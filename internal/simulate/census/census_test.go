@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/census"
+	"nexus/internal/simulate/census"
 )
 
 const source = `package p
@@ -143,7 +143,7 @@ func TestTheDocumentsListCanBeRead(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, listed)
 	for place := range listed {
-		source, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(place.File)))
+		source, err := os.ReadFile(filepath.Join("..", "..", "..", "pkg", filepath.FromSlash(place.File)))
 		require.NoError(t, err)
 		require.Contains(t, string(source), place.Function+"(", place)
 	}

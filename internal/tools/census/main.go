@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/simulate/census"
+	"nexus/internal/simulate/census"
 )
 
 // document holds the list of branches that are never reached.

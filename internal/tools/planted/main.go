@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/simulate/planted"
+	"nexus/internal/simulate/planted"
 )
 
 // options are what the command line asks for.

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nexus/pkg/simulate/mutants"
+	"nexus/internal/simulate/mutants"
 )
 
 // document holds the list of equivalent mutants.

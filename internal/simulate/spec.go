@@ -42,7 +42,7 @@ func (s Spec) String() string {
 func (s Spec) Command() string {
 	program := "nexus simulate"
 	if newFormer != nil {
-		program = "go run ./pkg/simulate/beside/run --"
+		program = "go run ./internal/tools/beside --"
 	}
 	out := fmt.Sprintf("%s --from %d --seeds 1 --steps %d", program, s.Seed, s.Steps)
 	if len(s.Skip) > 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/simulate/mutants"
+	"nexus/internal/simulate/mutants"
 )
 
 func TestAReportIsReadWithoutWhatDoesNotCompile(t *testing.T) {
