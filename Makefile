@@ -109,14 +109,14 @@ woven: ## as mutants, but all mutants of the package are built into one program:
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
-	$(GO) run ./pkg/recurrence/speed
-	$(GO) run ./pkg/local/load agenda
-	$(GO) run ./pkg/local/load stream
-	$(GO) run ./pkg/local/load scale $(SCALEFLAGS)
-	$(GO) run ./functions/internal/coldstart
+	$(GO) run ./internal/bench/recurrence
+	$(GO) run ./internal/bench/load agenda
+	$(GO) run ./internal/bench/load stream
+	$(GO) run ./internal/bench/load scale $(SCALEFLAGS)
+	$(GO) run ./internal/bench/coldstart
 
 load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
-	$(GO) run ./pkg/local/load http $(LOADFLAGS)
+	$(GO) run ./internal/bench/load http $(LOADFLAGS)
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
@@ -137,7 +137,7 @@ build: ## build the command line as bin/nexus, with its version from git
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus
 
 package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
-	$(GO) run ./functions/internal/bundle/run dist/functions
+	$(GO) run ./internal/tools/bundle/run dist/functions
 
 synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account
 	bin/cdk synth --quiet $(CDKFLAGS)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"nexus/pkg/cost"
+	"nexus/internal/cost"
 )
 
 // costCommand is nexus cost.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"nexus/internal/cost"
 	"nexus/internal/simulate"
-	"nexus/pkg/cost"
 	"nexus/pkg/local"
 )
 

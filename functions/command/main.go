@@ -15,7 +15,7 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
-	"nexus/functions/internal/surface"
+	"nexus/functions/internal/endpoint"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
@@ -49,8 +49,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Authenticate: surface.Authenticate, Observe: surface.Observe(s.Function, metrics),
+		Authenticate: endpoint.Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return boot.Metered(surface.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil
+	return boot.Metered(endpoint.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

@@ -60,7 +60,7 @@ func rows(table string) []rule {
 // sdkAdapters are the only folders in which types of the SDK may appear.
 var sdkAdapters = []string{
 	"pkg/table/dynamo", "pkg/schedule/eventbridge", "pkg/bus/eventbridge", "pkg/blob/s3", "pkg/eventsource/streams",
-	"pkg/local", "functions", "cmd",
+	"pkg/local", "functions", "cmd", "internal/bench",
 }
 
 func ruleFor(rules []rule, path string) (rule, bool) {
@@ -130,10 +130,15 @@ func TestImports_keepTypesOfTheSDKInsideAdapters(t *testing.T) {
 			case underAny(imported, "github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"):
 				require.True(t, underAny(p.path, sdkAdapters...), "%s imports %s", p.path, imported)
 			case under(imported, "github.com/aws/aws-lambda-go"):
+<<<<<<< HEAD
 				// The program that prints how fast records are read compares it with the stock event type.
 				compared := p.path == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
 				require.True(t, compared || under(p.path, "functions"),
 					"%s imports %s: handlers do not know Lambda", p.path, imported)
+=======
+				// Programs that measure compare with the stock event type and with an empty function.
+				require.True(t, underAny(p.path, "functions", "internal/bench"), "%s imports %s: handlers do not know Lambda", p.path, imported)
+>>>>>>> 6d3ff53 (internal: cost, bench and tools prove and measure; functions holds the Lambdas, internal and e2e)
 			}
 		}
 	}
@@ -149,7 +154,7 @@ func TestImports_ofEntityAreTheStandardLibraryAlone(t *testing.T) {
 			first, _, _ := strings.Cut(imported, "/")
 			external := strings.Contains(first, ".")
 			// The program that prints how fast the compiled form is compares it with the library.
-			compared := p.path == "pkg/recurrence/speed" && under(imported, "github.com/teambition/rrule-go")
+			compared := p.path == "internal/bench/recurrence" && under(imported, "github.com/teambition/rrule-go")
 			require.True(t, !external || compared, "%s imports %s", p.path, imported)
 		}
 	}

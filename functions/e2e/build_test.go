@@ -1,0 +1,70 @@
+// Package e2e_test runs the functions as Lambda does: the built program, the runtime API, the payloads of events/,
+// and the services at the other end of the wire.
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/internal/tools/bundle"
+	"nexus/pkg/deploy/env"
+)
+
+// bin is the folder of the programs, built for this machine before the first test runs.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "nexus-functions-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	bin = dir
+	code := 1
+	if err := build(bundle.Here(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// maxBuild bounds a build with a cold cache.
+const maxBuild = 5 * time.Minute
+
+// build builds all functions as the deployment does, for the machine.
+func build(machine bundle.Machine, dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), maxBuild)
+	defer cancel()
+	var packages []string
+	for _, f := range env.Functions() {
+		packages = append(packages, "nexus/functions/"+string(f))
+	}
+	return bundle.Build(ctx, "", machine, dir, packages...)
+}
+
+// maxProgram is what a deployed program may have, in bytes: it is fetched and unpacked before a cold start.
+const maxProgram = 12_000_000
+
+func TestEveryFunctionBuildsForTheDeploymentAndIsSmall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, build(bundle.Lambda(), dir))
+	for _, f := range env.Functions() {
+		program, err := os.Stat(filepath.Join(dir, string(f)))
+		require.NoError(t, err)
+		require.Less(t, program.Size(), int64(maxProgram), "%s", f)
+	}
+}

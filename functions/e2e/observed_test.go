@@ -1,0 +1,281 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// counted is one line of metrics, read as CloudWatch reads it.
+type counted struct {
+	dimension, value string
+	metrics          map[string]float64
+	operations       table.Uses
+}
+
+// counted ends the program and returns what it counted. A line that CloudWatch would not take fails the test.
+func (f *function) counted() []counted {
+	f.Helper()
+	f.kill()
+	var out []counted
+	for text := range strings.Lines(f.out.String()) {
+		var line struct {
+			AWS struct {
+				Timestamp         int64
+				CloudWatchMetrics []struct {
+					Namespace  string
+					Dimensions [][]string
+					Metrics    []struct{ Name, Unit string }
+				}
+			} `json:"_aws"`
+			Operations table.Uses `json:"operations"`
+		}
+		require.NoError(f, json.Unmarshal([]byte(text), &line), "%s", text)
+		require.WithinDuration(f, time.Now(), time.UnixMilli(line.AWS.Timestamp), time.Minute)
+		require.Len(f, line.AWS.CloudWatchMetrics, 1, "%s", text)
+		directive, members := line.AWS.CloudWatchMetrics[0], object(f.T, text)
+		require.Equal(f, metric.Namespace, directive.Namespace)
+		require.Len(f, directive.Dimensions, 1)
+		require.Len(f, directive.Dimensions[0], 1)
+		c := counted{dimension: directive.Dimensions[0][0], metrics: map[string]float64{}, operations: line.Operations}
+		c.value = members[c.dimension].(string)
+		for _, m := range directive.Metrics {
+			require.Contains(f, metric.Names(c.dimension), m.Name)
+			require.Contains(f, []string{"Count", "Seconds"}, m.Unit)
+			c.metrics[m.Name] = members[m.Name].(float64)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// sum adds up what was counted for a consumer or function.
+func sum(lines []counted, value string) map[string]float64 {
+	out := map[string]float64{}
+	for _, c := range lines {
+		if c.value == value {
+			for name, n := range c.metrics {
+				out[name] += n
+			}
+		}
+	}
+	return out
+}
+
+// callsOf adds up the calls to the table that a consumer or function made.
+func callsOf(lines []counted, value string) int {
+	calls := 0
+	for _, c := range lines {
+		if c.value == value {
+			calls += c.operations.Sum().Calls
+		}
+	}
+	return calls
+}
+
+// logged ends the program and returns the lines of the log with a message. Each line, whatever its message, is an object that Lambda's filter reads
+// and is under its invocation.
+func (f *function) logged(message string) []map[string]any {
+	f.Helper()
+	f.kill()
+	var out []map[string]any
+	for text := range strings.Lines(f.log.String()) {
+		line := object(f.T, text)
+		for _, name := range []string{"timestamp", "level", "message", "function", "invocationId"} {
+			require.Contains(f, line, name, "%s", text)
+		}
+		if line["message"] == message {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// recordOfRow is the stream record of a row that was just created.
+func (w *world) recordOfRow(key entity.Key) []byte {
+	w.Helper()
+	return change.AppendEvent(nil, []change.Record{{
+		EventID: "1", Name: change.Insert, Sequence: "140540000000000219990000001", Created: time.Now().Add(-time.Second), Key: key, New: w.row(key),
+		SourceARN: "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000",
+	}})
+}
+
+func TestOneTraceIDLeadsFromARequestToItsEffects(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	commands, projections, effects := w.start(env.Command), w.start(env.Projections), w.start(env.Effects)
+	created := commands.request(w.payload("command-create-task"))
+	require.Equal(t, http.StatusCreated, created.StatusCode, "%s", created.Body)
+	trace := created.Headers["x-trace-id"]
+	require.Equal(t, entity.TraceID(user, createdID, 1), trace)
+
+	record := w.recordOfRow(entity.ItemKey(user, entity.Ref{Type: entity.TypeTask, ID: createdID}))
+	projections.handled(record)
+	effects.handled(record)
+	require.Equal(t, []any{trace}, commands.logged("request")[0]["traceIds"])
+	for _, f := range []*function{projections, effects} {
+		batches := f.logged("batch")
+		require.Len(t, batches, 1)
+		require.Equal(t, []any{trace}, batches[0]["traceIds"])
+	}
+	for _, f := range []*function{commands, projections, effects} {
+		all := f.log.String() + f.out.String()
+		require.NotContains(t, all, "Töpfe", "nobody reads titles")
+		require.NotContains(t, all, user, "nobody learns ids")
+	}
+}
+
+func TestOneTraceIDLeadsToTheDelivery(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	payload, _ := w.becomeDue()
+	version := w.item(entity.TypeReminder, fixedID).Int(entity.AttrVersion)
+	f := w.start(env.Notify)
+	f.succeed(payload)
+	lines := f.logged("reminder delivered")
+	require.Len(t, lines, 1)
+	require.Equal(t, entity.TraceID(user, fixedID, version), lines[0]["traceId"])
+	require.Equal(t, w.requireEvent("ReminderDue")["deliveryId"], lines[0]["deliveryId"])
+	require.NotContains(t, f.log.String(), "dentist")
+	require.NotContains(t, f.log.String(), user)
+}
+
+func TestEachConsumerCountsItsRecordsAndWhatItUsesOfTheTable(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	payload := w.happen("stream-task-created") // a note, and a task with a link to it
+	var lines []counted
+	for range 2 {
+		f := w.start(env.Projections)
+		f.handled(payload)
+		lines = append(lines, f.counted()...)
+	}
+	require.Len(t, lines, 4, "one for each consumer and process, whose first is written at once")
+	for consumer, counts := range map[string]struct {
+		already float64
+		calls   int
+	}{"stats": {2, 3}, "links": {1, 1}} {
+		total := sum(lines, consumer)
+		require.Equal(t, 4.0, total[metric.RecordsDone], consumer)
+		require.Equal(t, counts.already, total[metric.RecordsAlreadyDone], consumer)
+		require.GreaterOrEqual(t, callsOf(lines, consumer), counts.calls, consumer)
+		require.Positive(t, total[metric.WriteUnits], consumer)
+		require.Positive(t, total[metric.RecordAge], consumer)
+		require.NotContains(t, total, metric.RecordsParked)
+	}
+	first := lines[slices.IndexFunc(lines, func(c counted) bool { return c.value == "stats" })]
+	require.Equal(t, first.metrics[metric.WriteUnits], first.operations["Transact"].WriteUnits)
+	require.Equal(t, 3, first.operations["Transact"].Rows, "two ledger rows and the sum")
+	require.Equal(t, first.metrics[metric.ReadUnits], first.operations["BatchGet"].ReadUnits)
+}
+
+func TestTheOtherFunctionsCountWhatTheyUseOfTheTable(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	due, _ := w.becomeDue()
+	for name, use := range map[env.Function]struct {
+		payload []byte
+		metric  string
+	}{
+		env.Command: {w.payload("command-create-task"), metric.WriteUnits},
+		env.Query:   {w.payload("query-agenda"), metric.ReadUnits},
+		env.Notify:  {due, metric.WriteUnits},
+	} {
+		f := w.start(name)
+		f.succeed(use.payload)
+		lines := f.counted()
+		total := sum(lines, string(name))
+		require.Positive(t, total[use.metric], name)
+		require.Positive(t, callsOf(lines, string(name)), name)
+		for _, c := range lines {
+			require.Equal(t, metric.ByFunction, c.dimension)
+		}
+	}
+}
+
+func TestWhatWakesSomebodyIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	emitted := map[string]bool{}
+	note := func(f *function) {
+		for _, c := range f.counted() {
+			for name := range c.metrics {
+				emitted[fmt.Sprint(name, c.dimension, c.value)] = true
+			}
+		}
+	}
+	for _, reader := range []env.Function{env.Projections, env.Effects} {
+		f := w.start(reader)
+		f.handled(w.happen("stream-undecodable"))
+		w.services.breakDown("objects", true)
+		require.Contains(t, string(f.succeed(w.now("stream-undecodable"))), "itemIdentifier")
+		w.services.breakDown("objects", false)
+		require.Len(t, f.logged("batch not finished"), 2)
+		parked := f.logged("record parked")
+		require.Len(t, parked, 2)
+		for _, line := range parked {
+			require.True(t, strings.HasPrefix(line["object"].(string), "parked/"+line["consumer"].(string)+"/"), "%v", line)
+		}
+		note(f)
+	}
+	for _, a := range alarm.All() {
+		if a.Metric != metric.RecordsParked && a.Metric != metric.RecordsUnfinished {
+			continue
+		}
+		for _, s := range a.Of {
+			require.True(t, emitted[fmt.Sprint(a.Metric, s.Dimension, s.Value)], a.Name)
+		}
+	}
+}
+
+func TestARemindersFateIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	due := present.Add(2 * time.Hour)
+	w.late = time.Now().Truncate(time.Second).Add(-30 * time.Hour).Sub(due)
+	payload := w.happen("stream-reminder-created")
+	f := w.start(env.Effects)
+	f.handled(payload)
+	lines := f.logged("reminder missed")
+	require.NotEmpty(t, lines)
+	require.Equal(t, "WARN", lines[0]["level"])
+	require.Positive(t, sum(f.counted(), string(env.Effects))[metric.RemindersMissed])
+
+	w.late = time.Now().Truncate(time.Second).Add(-time.Hour).Sub(due)
+	w.happen("stream-reminder-created")
+	late := w.start(env.Notify)
+	late.succeed(w.now("notify-reminder-due"))
+	require.InDelta(t, 1, sum(late.counted(), string(env.Notify))[metric.RemindersLate], 0)
+}
+
+func TestAFailedInvocationIsLoggedOnceAndARefusalIsNoError(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	payload, _ := w.becomeDue()
+	w.services.breakDown("bus", true)
+	f := w.start(env.Notify)
+	require.NotNil(t, f.invoke(payload).failure)
+	lines := f.logged("invocation failed")
+	require.Len(t, lines, 1)
+	require.Equal(t, "ERROR", lines[0]["level"])
+	require.Contains(t, lines[0]["error"], "publish ReminderDue")
+
+	commands := w.start(env.Command)
+	require.NotNil(t, commands.invoke([]byte(`{}`)).failure)
+	lines = commands.logged("invocation failed")
+	require.Len(t, lines, 1)
+	require.Equal(t, "INFO", lines[0]["level"])
+}

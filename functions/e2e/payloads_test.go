@@ -1,0 +1,126 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/consume"
+	"nexus/pkg/deploy/env"
+)
+
+func TestEveryPayloadIsAnsweredRightByEachFunctionItIsFor(t *testing.T) {
+	t.Parallel()
+	for name, functions := range described(t) {
+		for _, function := range functions {
+			t.Run(name+" to "+string(function), func(t *testing.T) {
+				t.Parallel()
+				drive := drives()[name]
+				if strings.HasPrefix(name, "stream-") {
+					drive = (*world).driveStream
+				}
+				require.NotNil(t, drive, "nobody knows the right answer")
+				w := setup(t)
+				drive(w, function, name)
+			})
+		}
+	}
+}
+
+// drives returns what sends each payload, except those of the stream, and knows the right answer.
+func drives() map[string]func(*world, env.Function, string) {
+	return map[string]func(*world, env.Function, string){
+		"command-create-task": func(w *world, f env.Function, name string) {
+			created := w.requireStatus(w.start(f), name, http.StatusCreated)
+			require.Equal(w, createdID, created["taskId"])
+		},
+		"command-update-task": func(w *world, f env.Function, name string) {
+			fn := w.start(f)
+			w.requireStatus(fn, name, http.StatusNotFound)
+			w.requireStatus(fn, "command-create-task", http.StatusCreated)
+			require.EqualValues(w, 2, w.requireStatus(fn, name, http.StatusOK)["version"])
+			w.requireStatus(fn, name, http.StatusPreconditionFailed)
+		},
+		"command-direct": func(w *world, f env.Function, name string) {
+			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusNotFound)
+		},
+		"command-direct-series": func(w *world, f env.Function, name string) {
+			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusOK, http.StatusCreated, http.StatusPreconditionFailed)
+		},
+		"command-import-calendar": func(w *world, f env.Function, name string) {
+			require.EqualValues(w, 2, w.requireStatus(w.start(f), name, http.StatusOK)["created"])
+		},
+		"query-task": func(w *world, f env.Function, name string) {
+			fn := w.start(f)
+			w.requireStatus(fn, name, http.StatusNotFound)
+			w.requireStatus(w.start(env.Command), "command-create-task", http.StatusCreated)
+			require.Equal(w, createdID, w.requireStatus(fn, name, http.StatusOK)["taskId"])
+		},
+		"query-agenda": func(w *world, f env.Function, name string) {
+			fn := w.start(f)
+			require.Empty(w, w.requireStatus(fn, name, http.StatusOK)["items"])
+			w.requireStatus(w.start(env.Command), "command-create-task", http.StatusCreated)
+			require.Len(w, w.requireStatus(fn, name, http.StatusOK)["items"], 1)
+		},
+		"query-health": func(w *world, f env.Function, name string) { w.requireStatus(w.start(f), name, http.StatusOK) },
+		"notify-reminder-due": func(w *world, f env.Function, name string) {
+			payload, _ := w.becomeDue()
+			fn := w.start(f)
+			w.services.breakDown("bus", true)
+			require.NotNil(w, fn.invoke(payload).failure)
+			w.services.breakDown("bus", false)
+			require.JSONEq(w, `{}`, string(fn.succeed(payload)))
+			w.requireEvent("ReminderDue")
+		},
+	}
+}
+
+// requireStatus sends a payload of the HTTP API and returns the answer's body.
+func (w *world) requireStatus(f *function, name string, status int) map[string]any {
+	w.Helper()
+	a := f.request(w.payload(name))
+	require.Equal(w, status, a.StatusCode, "%s: %s", name, a.Body)
+	return object(w.T, a.Body)
+}
+
+// requireResults sends a direct invocation and compares what became of each command.
+func (w *world) requireResults(f env.Function, name string, statuses ...int) {
+	w.Helper()
+	var answer struct{ Results []struct{ Status int } }
+	require.NoError(w, json.Unmarshal(w.start(f).succeed(w.payload(name)), &answer))
+	var have []int
+	for _, r := range answer.Results {
+		have = append(have, r.Status)
+	}
+	require.Equal(w, statuses, have)
+}
+
+// driveStream delivers the records of a payload with one behind them that can neither be decoded nor, at first, be parked:
+// the answer names that one and no other. Then nothing stands in its way any more, and all of it is finished, as often as it comes.
+func (w *world) driveStream(function env.Function, name string) {
+	w.Helper()
+	records, err := consume.Records(w.happen(name))
+	require.NoError(w, err)
+	undecodable, err := consume.Records(w.now("stream-undecodable"))
+	require.NoError(w, err)
+	bad := object(w.T, string(undecodable[1]))
+	const sequence = "999999999999999999999"
+	bad["dynamodb"].(map[string]any)["SequenceNumber"] = sequence
+	text, err := json.Marshal(bad)
+	require.NoError(w, err)
+	if name == "stream-undecodable" { // its own one is not to stand before it
+		records = append(records[:1], records[2:]...)
+	}
+	batch := consume.Event(append(records, text))
+
+	f := w.start(function)
+	w.services.breakDown("parking", true)
+	require.JSONEq(w, `{"batchItemFailures":[{"itemIdentifier":"`+sequence+`"}]}`, string(f.succeed(batch)), "%s", f.log)
+	w.services.breakDown("parking", false)
+	f.handled(batch)
+	f.handled(batch)
+	f.handled(w.now(name))
+}

@@ -1,0 +1,180 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nexus/internal/wiretest"
+)
+
+// services is everything the functions call besides the table, at one address: EventBridge Scheduler, EventBridge and S3,
+// as far as the adapters use them. What is asked of them is kept.
+type services struct {
+	mu        sync.Mutex
+	schedules map[string]scheduled
+	published []published
+	objects   map[string]string // by bucket/name
+	down      map[string]bool   // what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking
+}
+
+// scheduled is a schedule: what it calls, when, with what.
+type scheduled struct {
+	GroupName                  string
+	ScheduleExpression         string
+	ScheduleExpressionTimezone string
+	ActionAfterCompletion      string
+	Target                     struct {
+		Arn, RoleArn, Input string
+		DeadLetterConfig    struct{ Arn string }
+	}
+}
+
+// published is an event as the bus got it.
+type published struct {
+	EventBusName, Source, DetailType, Detail string
+}
+
+func newServices(t *testing.T) (*services, string) {
+	t.Helper()
+	s := &services{schedules: map[string]scheduled{}, objects: map[string]string{}, down: map[string]bool{}}
+	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3())
+}
+
+func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, isSchedule := strings.CutPrefix(r.URL.Path, "/schedules/")
+	switch {
+	case isSchedule && s.down["scheduler"], r.Header.Get("X-Amz-Target") != "" && s.down["bus"]:
+		w.Header().Set("X-Amzn-ErrorType", "AccessDeniedException")
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"__type":"AccessDeniedException","message":"not now"}`)
+	case isSchedule:
+		s.schedule(w, r, name, body)
+	case r.Header.Get("X-Amz-Target") == "AWSEvents.PutEvents":
+		s.publish(w, body)
+	case s.down["objects"], s.down["parking"] && strings.HasPrefix(r.URL.Path, "/"+parking+"/"):
+		refuseObject(w, http.StatusForbidden, "AccessDenied")
+	default:
+		s.object(w, r, strings.TrimPrefix(r.URL.Path, "/"), string(body))
+	}
+}
+
+func (s *services) schedule(w http.ResponseWriter, r *http.Request, name string, body []byte) {
+	_, exists := s.schedules[name]
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.Method == http.MethodPost && exists:
+		w.Header().Set("X-Amzn-ErrorType", "ConflictException")
+		w.WriteHeader(http.StatusConflict)
+	case r.Method != http.MethodPost && !exists:
+		w.Header().Set("X-Amzn-ErrorType", "ResourceNotFoundException")
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method == http.MethodDelete:
+		delete(s.schedules, name)
+	default:
+		var in scheduled
+		if err := json.Unmarshal(body, &in); err != nil {
+			w.Header().Set("X-Amzn-ErrorType", "ValidationException")
+			w.WriteHeader(http.StatusBadRequest)
+			break
+		}
+		s.schedules[name] = in
+	}
+	fmt.Fprint(w, `{}`)
+}
+
+func (s *services) publish(w http.ResponseWriter, body []byte) {
+	var in struct{ Entries []published }
+	if err := json.Unmarshal(body, &in); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	s.published = append(s.published, in.Entries...)
+	results := make([]map[string]string, len(in.Entries))
+	for i := range results {
+		results[i] = map[string]string{"EventId": fmt.Sprintf("event-%d", len(s.published)+i)}
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	_ = json.NewEncoder(w).Encode(map[string]any{"FailedEntryCount": 0, "Entries": results})
+}
+
+func (s *services) object(w http.ResponseWriter, r *http.Request, name, body string) {
+	switch r.Method {
+	case http.MethodPut:
+		s.objects[name] = body
+	case http.MethodDelete:
+		delete(s.objects, name)
+		w.WriteHeader(http.StatusNoContent)
+	case http.MethodGet:
+		content, ok := s.objects[name]
+		if !ok {
+			refuseObject(w, http.StatusNotFound, "NoSuchKey")
+			return
+		}
+		fmt.Fprint(w, content)
+	default:
+		refuseObject(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
+	}
+}
+
+func refuseObject(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	_ = xml.NewEncoder(w).Encode(struct {
+		XMLName xml.Name `xml:"Error"`
+		Code    string
+	}{Code: code})
+}
+
+// breakDown lets a service refuse everybody, or work again.
+func (s *services) breakDown(service string, down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down[service] = down
+}
+
+// events returns what was published of a type, in order.
+func (s *services) events(detailType string) []published {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []published
+	for _, e := range s.published {
+		if e.DetailType == detailType {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// stored returns the names of the objects, bucket first, in order.
+func (s *services) stored() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.objects))
+}
+
+func (s *services) content(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[name]
+}
+
+// waiting returns the schedules by name.
+func (s *services) waiting() map[string]scheduled {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.schedules)
+}

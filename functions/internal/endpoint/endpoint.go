@@ -1,0 +1,60 @@
+// Package endpoint is the HTTP surface as the functions serve it: who the user is, what is counted, and how a direct
+// invocation is told from a request.
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"nexus/functions/internal/boot"
+	"nexus/functions/internal/httpapi"
+	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
+)
+
+// Authenticate returns the user that the API's authorizer verified.
+func Authenticate(r *http.Request) (userID string, ok bool) {
+	return api.UserOfSubject(httpapi.Subject(r))
+}
+
+// Observe counts what was refused and what failed; the API itself counts requests and their time.
+func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
+	return func(o api.Observation) {
+		switch {
+		case o.Status >= http.StatusInternalServerError:
+			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ServerErrors: 1}, nil)
+		case o.Status >= http.StatusBadRequest:
+			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ClientErrors: 1}, nil)
+		}
+	}
+}
+
+// Commands answers requests of the HTTP API, and everything else as a direct invocation {"userId": …, "commands": […]}.
+func Commands(a *api.API) boot.Handler {
+	requests := httpapi.New(a)
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		if httpapi.IsEvent(payload) {
+			return requests.Handle(ctx, payload)
+		}
+		out, err := a.Run(ctx, payload)
+		return out, readable(err)
+	}
+}
+
+// readable makes a refusal an error whose message is the whole problem document: of an error, an invoker gets the message
+// alone.
+func readable(err error) error {
+	var problem *api.Problem
+	if !errors.As(err, &problem) {
+		return err
+	}
+	text, failure := json.Marshal(problem)
+	if failure != nil {
+		return fmt.Errorf("%w (and its document: %w)", err, failure)
+	}
+	return &boot.Refusal{Message: string(text)}
+}

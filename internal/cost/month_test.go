@@ -1,0 +1,137 @@
+package cost_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/internal/cost"
+)
+
+// replayed is a month of a few users of the document's load, or so many days of it.
+func replayed(t *testing.T, users, days int, seed uint64) *cost.Month {
+	t.Helper()
+	load := cost.DocumentLoad()
+	load.Days = days
+	month, err := cost.Replay(t.Context(), cost.Options{Load: load, Model: cost.DefaultModel(), Scale: float64(users) / float64(load.Users), Seed: seed})
+	require.NoError(t, err)
+	require.Equal(t, users, month.Users)
+	return month
+}
+
+// What one of everything costs at the table, in units read and written: pinned, because it is the bill.
+func TestOneOfEverythingCostsWhatItDid(t *testing.T) {
+	t.Parallel()
+	type one struct {
+		times         int // of a user, in a month
+		reads, writes float64
+	}
+	// Statistics read two rows for each change, and the row of the change before, which there is from the second on.
+	want := map[string]one{
+		"create an event":         {240, 3.50, 5},
+		"create a series":         {30, 3, 7},
+		"change an occurrence":    {30, 2, 9},
+		"create a task":           {150, 3, 5.6},
+		"create a reminder":       {90, 7, 4},
+		"create a note":           {30, 3, 5},
+		"create a note, linked":   {30, 4, 13},
+		"retitle an event":        {15, 5, 2},
+		"move an event":           {15, 4, 7},
+		"start a task":            {15, 1, 3},
+		"edit a note":             {15, 1, 4},
+		"complete a task":         {30, 5, 6},
+		"archive a task":          {30, 2, 8},
+		"let a task expire":       {30, 3, 2},
+		"remind of an event":      {30, 6, 5},
+		"remind of a reminder":    {90, 11, 9},
+		"complete a reminder":     {30, 7, 6},
+		"let a reminder expire":   {30, 3, 2},
+		"cancel an event":         {3, 5, 10},
+		"delete an event":         {3, 3, 8},
+		"look at a day's agenda":  {90, 10.5, 0},
+		"look at a week's agenda": {60, 25.8, 0},
+		"look at a task":          {120, 1, 0},
+		"look at a column":        {40, 0.5, 0},
+		"look at the board":       {20, 4.9, 0},
+		"look at notes":           {30, 3, 0},
+		"look at oneself":         {20, 1, 0},
+		"look at statistics":      {10, 6.2, 0},
+		"look at backlinks":       {10, 2, 0},
+	}
+	const users = 1
+	month := replayed(t, users, 30, 1)
+	seen := map[string]bool{}
+	for _, taken := range month.Taken {
+		w, ok := want[taken.Name]
+		require.True(t, ok, taken.Name)
+		seen[taken.Name] = true
+		u, n := taken.Units(), float64(taken.Times)
+		near := 0.0
+		if taken.Group == cost.Reads || taken.Name == "create a note" || taken.Name == "create a note, linked" {
+			near = 6 // there may be no task yet to look at or to link to
+		}
+		require.InDelta(t, w.times*users, taken.Times, near, taken.Name)
+		require.InDelta(t, w.reads, u.ReadUnits/n, 0.2+0.05*w.reads, "reads of %q", taken.Name)
+		require.InDelta(t, w.writes, u.WriteUnits()/n, 0.001, "writes of %q", taken.Name)
+	}
+	require.Len(t, seen, len(want))
+}
+
+func TestTheBillIsBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
+	t.Parallel()
+	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices())
+	_, table := bill.Table.Cost()
+	require.Less(t, table, bill.Table.Claimed, "like for like, before anything that is free")
+	paid, whole := bill.Cost()
+	require.Less(t, paid, 80.0)
+	require.Greater(t, whole, paid)
+}
+
+func TestAllLinesGrowWithTheUsers(t *testing.T) {
+	t.Parallel()
+	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices()), cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices())
+	for _, pair := range [][2]cost.Part{{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Rest, many.Rest}} {
+		require.Len(t, pair[1].Lines, len(pair[0].Lines))
+		for i, a := range pair[0].Lines {
+			b := pair[1].Lines[i]
+			require.Equal(t, a.What, b.What)
+			require.InEpsilon(t, a.Quantity, b.Quantity, 0.1, a.What)
+		}
+	}
+}
+
+func TestTheSameSeedGivesTheSameMonth(t *testing.T) {
+	t.Parallel()
+	text := func(seed uint64) string {
+		out, err := json.Marshal(replayed(t, 1, 3, seed))
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Equal(t, text(5), text(5))
+	require.NotEqual(t, text(5), text(6))
+}
+
+func TestAReplayEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	days := 0
+	_, err := cost.Replay(ctx, cost.Options{
+		Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: 0.0001, Seed: 1, Progress: func(done, _ int) {
+			if days = done; done == 3 {
+				cancel()
+			}
+		},
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 3, days)
+}
+
+func TestAScaleThatMakesNoSenseIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, scale := range []float64{0, -1, 1.5} {
+		_, err := cost.Replay(t.Context(), cost.Options{Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: scale})
+		require.ErrorIs(t, err, cost.ErrOptions)
+	}
+}
