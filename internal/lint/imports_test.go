@@ -130,15 +130,9 @@ func TestImports_keepTypesOfTheSDKInsideAdapters(t *testing.T) {
 			case underAny(imported, "github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"):
 				require.True(t, underAny(p.path, sdkAdapters...), "%s imports %s", p.path, imported)
 			case under(imported, "github.com/aws/aws-lambda-go"):
-<<<<<<< HEAD
-				// The program that prints how fast records are read compares it with the stock event type.
-				compared := p.path == "pkg/local/load" && imported == "github.com/aws/aws-lambda-go/events"
-				require.True(t, compared || under(p.path, "functions"),
-					"%s imports %s: handlers do not know Lambda", p.path, imported)
-=======
 				// Programs that measure compare with the stock event type and with an empty function.
-				require.True(t, underAny(p.path, "functions", "internal/bench"), "%s imports %s: handlers do not know Lambda", p.path, imported)
->>>>>>> 6d3ff53 (internal: cost, bench and tools prove and measure; functions holds the Lambdas, internal and e2e)
+				require.True(t, underAny(p.path, "functions", "internal/bench"),
+					"%s imports %s: handlers do not know Lambda", p.path, imported)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
-// Package readers is the deployment table: which stream readers there are, and which consumers each of them feeds. The local
-// platform runs it, the functions are built by it, and the infrastructure deploys it.
+// Package readers is the deployment table: which stream readers there are, and which consumers each of them feeds. The
+// local platform runs it, the functions are built by it, and the infrastructure deploys it.
 //
-// It promises that a function, the local platform and the infrastructure read the same lines. It must never import a function
-// or a consumer: consumers are named as they name themselves.
+// It promises that all three read the same lines. It must never import a function or a consumer: it knows consumers by
+// their names.
 package readers
 
 import (
@@ -30,22 +30,21 @@ type Reader struct {
 	Parallel int
 }
 
-// How many batches of a shard are worked on at a time. Projections finish a batch in a few calls, and two batches with the
-// same user's records would only be in each other's way at the user's statistics. Effects spend most of their time waiting
-// for other services, record by record.
+// How many batches of a shard a reader works on at a time. Projections finish a batch in a few calls, and two batches
+// with records of one user would compete for that user's statistics. Effects wait for other services most of the time.
 const (
 	projectionsParallel = 1
 	effectsParallel     = 4
 )
 
-// effectsWindow is how long records are gathered for effects: an invocation for each would cost more than what it does. Nobody
-// waits for them: a schedule is never set for sooner than in a minute, what is late is late already, and archive counts in
-// hours. Users wait for what projections keep, so these gather nothing.
+// effectsWindow is how long Lambda gathers records for effects: an invocation for each record would cost more than its
+// work. No user waits for effects: a schedule is set a minute ahead at least, and archive counts in hours. Users wait for
+// projections, so their reader gathers nothing.
 const effectsWindow = 10 * time.Second
 
-// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of it. To
-// regroup, move a name here and its constructor in the function's main. Further projections, of another product, join the
-// reader of the projections.
+// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of it.
+// To regroup, move a name here and its constructor in the function's main. Further projections, of another product, join
+// the reader of the projections.
 func Table(registry *entity.Registry, projections ...string) []Reader {
 	var items []string
 	for _, t := range registry.Types() {
@@ -56,12 +55,18 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 	changed := eventsource.Pattern{SKPrefixes: items}
 	settings := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)},
-		Without:    eventsource.Attribute{Name: entity.AttrStatsWritten, Type: "BOOL"}, // by a consumer, with every item that is counted
+		// A consumer sets the flag with every item that it counts.
+		Without: eventsource.Attribute{Name: entity.AttrStatsWritten, Type: "BOOL"},
 	}
-	timers := eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true}
+	timers := eventsource.Pattern{
+		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true,
+	}
 	return []Reader{
 		{
-			Config:    eventsource.Config{Name: "projections", Filter: eventsource.Filter{changed}, MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true},
+			Config: eventsource.Config{
+				Name: "projections", Filter: eventsource.Filter{changed},
+				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
+			},
 			Consumers: append([]string{"stats", "links"}, projections...),
 			Parallel:  projectionsParallel,
 		},
