@@ -31,6 +31,8 @@ CENSUSFLAGS  ?=
 PKG         ?= consume
 MUTANTTESTS ?=
 MUTANTSEEDS ?= 1000
+# Which mutants alone, by file:line:column and type, such as '^hold\.go:'.
+MUTANTONLY  ?=
 MUTANTS      = bin/mutants-$(subst /,-,$(PKG)).json
 # How many mutants make woven tests at a time.
 WORKERS ?= 2
@@ -94,18 +96,18 @@ planted: ## plant mistakes one by one and let the simulation find each (PLANTEDF
 census: ## tell what of the code under judgement the simulation executes (SEEDS, CENSUSFLAGS; -help lists them)
 	$(GO) run ./internal/tools/census -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
 
-mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS)
+mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS, MUTANTONLY)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
 	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
 
 woven: ## as mutants, but all mutants of the package are built into one program: none costs a build (WORKERS)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --dry-run --silent --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS)
+	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
 
 bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...

@@ -23,8 +23,35 @@ type Hunter struct {
 	Folder string // where it builds; what lies there is overwritten
 	Seeds  int    // histories that the simulation plays against each
 	Tests  []string
-	// Patience bounds a run of the tests, and one of the simulation: what does not come to an end in it is killed.
+	// Patience bounds each run of a program. A mutant is killed if its run does not come to an end in it.
 	Patience time.Duration
+	// Least bounds the time of tests with a mutant from below. Above it they have ten times their time without one.
+	Least time.Duration
+	took  time.Duration // by the tests without a mutant; 0 before Measure
+}
+
+// slower is how many times what a program takes without a mutant it may take with one.
+const slower = 10
+
+// Measure notes how long the tests take without a mutant. It fails if a test fails. Before Measure, Patience alone bounds
+// the tests of a mutant.
+func (h *Hunter) Measure(ctx context.Context) error {
+	for _, flags := range [][]string{{"test", "-run", "^$"}, {"test", "-count", "1", "-failfast"}} { // the first builds
+		begin := time.Now()
+		if text, err := h.run(ctx, "go", append(flags, h.Tests...)...); err != nil {
+			return fmt.Errorf("the tests without a mutant: %w: %s", err, text)
+		}
+		h.took = time.Since(begin)
+	}
+	return nil
+}
+
+// patience is how long a program may take with a mutant, if it took so long without one.
+func (h Hunter) patience(took time.Duration) time.Duration {
+	if took == 0 {
+		return h.Patience
+	}
+	return min(h.Patience, max(h.Least, slower*took))
 }
 
 // Fate tests a mutant of a package, and if no test fails lets the simulation look for it.
@@ -45,7 +72,7 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 	if _, err := h.run(ctx, "go", "build", "-overlay", overlay, "./pkg/"+pkg); err != nil {
 		return NoMutant, failure(ctx, err)
 	}
-	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", h.Patience.String()}, h.Tests...)
+	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", h.patience(h.took).String()}, h.Tests...)
 	if _, err := h.run(ctx, "go", args...); err != nil {
 		return ByTests, failure(ctx, err)
 	}

@@ -17,6 +17,8 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"regexp"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 )
@@ -69,6 +71,19 @@ func Read(report []byte) ([]Mutant, error) {
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w: it has no mutants", ErrReport)
+	}
+	return out, nil
+}
+
+// Matching returns the mutants that a pattern matches, such as ^hold\.go:(12|40): of those in two lines of a file.
+func Matching(all []Mutant, pattern string) ([]Mutant, error) {
+	only, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("the pattern of mutants: %w", err)
+	}
+	out := slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return !only.MatchString(m.String()) })
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: none of %d mutants matches %q", ErrReport, len(all), pattern)
 	}
 	return out, nil
 }

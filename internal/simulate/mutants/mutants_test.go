@@ -118,7 +118,9 @@ func TestAProgramThatCannotBeStartedKillsNoMutant(t *testing.T) {
 	}
 	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
 	root := tree(t)
-	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	h := mutants.Hunter{
+		Root: root, Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute, Least: time.Minute,
+	}
 	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
 	require.NoError(t, err)
 	fate, err := together.Fate(t.Context(), 0, mutant, false)
@@ -149,14 +151,92 @@ func TestAProgramThatDoesNotComeToAnEndKillsItsMutant(t *testing.T) {
 	root := tree(t)
 	endless := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {\n\tfor F(0) {\n\t}\n}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(endless), 0o600))
-	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute, Least: time.Second}
 	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
 	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
 	require.NoError(t, err)
-	together.SetPatience(time.Second)
-	fate, err := together.Fate(t.Context(), 0, mutant, false)
+	require.NoError(t, h.Measure(t.Context()))
+	for name, fate := range map[string]func() (mutants.Fate, error){
+		"woven": func() (mutants.Fate, error) { return together.Fate(t.Context(), 0, mutant, false) },
+		"alone": func() (mutants.Fate, error) { return h.Fate(t.Context(), "p", mutant) },
+	} {
+		begin := time.Now()
+		fate, err := fate()
+		require.NoError(t, err, name)
+		require.Equal(t, mutants.ByTests, fate, name)
+		require.Less(t, time.Since(begin), time.Minute, "%s: the time does not go by what the tests take", name)
+	}
+}
+
+func TestMeasure_refusesTestsThatFailWithoutAMutant(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	root := tree(t)
+	failing := "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Fatal(F(1)) }\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(failing), 0o600))
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	require.ErrorContains(t, h.Measure(t.Context()), "without a mutant")
+}
+
+// A mutant is looked for by every test once, whether the test is slow or quick.
+func TestTogether_runsSlowTestsOneByOne(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	root := tree(t)
+	log := filepath.Join(t.TempDir(), "log")
+	one := func(name string, more string) string {
+		return "func Test" + name + "(t *testing.T) {\n\tnote(\"" + name + "\")\n\t" + more + "\n\tF(1)\n}\n\n"
+	}
+	tests := "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\n" +
+		"func note(name string) {\n\tf, _ := os.OpenFile(`" + log + "`, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)\n" +
+		"\tf.WriteString(name + \" \")\n\tf.Close()\n}\n\n" +
+		one("Slowest", "<-time.After(1200 * time.Millisecond)") + one("Slow", "<-time.After(600 * time.Millisecond)") +
+		one("Slowly", "if !F(1) {\n\t\tt.Fatal()\n\t}") + one("Last", "")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(tests), 0o600))
+	h := mutants.Hunter{
+		Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute, Least: time.Minute,
+	}
+	all := []mutants.Mutant{
+		{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31},
+		{File: "p.go", Type: "CONDITIONALS_NEGATION", Line: 4, Column: 31},
+	}
+	together, err := h.Together(t.Context(), "p", all)
 	require.NoError(t, err)
-	require.Equal(t, mutants.ByTests, fate)
+	for i, want := range []string{"Slowly Last Slow Slowest ", "Slowly "} {
+		require.NoError(t, os.Remove(log))
+		_, err := together.Fate(t.Context(), i, all[i], false)
+		require.NoError(t, err)
+		ran, err := os.ReadFile(log)
+		require.NoError(t, err)
+		require.Equal(t, want, string(ran))
+	}
+}
+
+func TestMatching_picksMutantsByAPattern(t *testing.T) {
+	t.Parallel()
+	all := []mutants.Mutant{
+		{File: "a.go", Type: "INVERT_LOGICAL", Line: 3, Column: 9},
+		{File: "a.go", Type: "INVERT_LOGICAL", Line: 31, Column: 9},
+		{File: "b.go", Type: "INVERT_LOOPCTRL", Line: 3, Column: 2},
+	}
+	for pattern, want := range map[string][]mutants.Mutant{
+		"":               all,
+		`^a\.go:(3|7):`:  all[:1],
+		"^a|LOOPCTRL$":   all,
+		"^b|CONDITIONAL": all[2:],
+	} {
+		got, err := mutants.Matching(all, pattern)
+		require.NoError(t, err)
+		require.Equal(t, want, got, pattern)
+	}
+	_, err := mutants.Matching(all, "^c")
+	require.ErrorContains(t, err, `none of 3 mutants matches "^c"`)
+	_, err = mutants.Matching(all, "(")
+	require.ErrorContains(t, err, "the pattern of mutants")
 }
 
 func TestTheTallyLeavesEquivalentMutantsOut(t *testing.T) {

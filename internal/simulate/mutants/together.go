@@ -1,14 +1,18 @@
 package mutants
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -19,7 +23,7 @@ type Together struct {
 	hunter Hunter
 	pkg    string
 	woven  Woven
-	tests  []program                              // each with the tests of a package
+	tests  []program                              // the quick tests of each package, then the slow ones one by one
 	judge  func(context.Context) (program, error) // plays histories; built when it is asked for
 	alone  sync.Mutex                             // one at a time is built by itself
 }
@@ -27,9 +31,13 @@ type Together struct {
 // program is what was built of a woven package.
 type program struct {
 	path, folder string
+	log          string // the file that gets what is met
 	args         []string
 	reaches      map[string]bool // the numbers of mutants
+	patience     time.Duration   // how long a run may take
 }
+
+func (p program) String() string { return strings.Join(append([]string{p.path}, p.args...), " ") }
 
 // Together builds all mutants of a package into the tests and the simulation. It fails if a test fails with every mutant off.
 func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Together, error) {
@@ -58,10 +66,15 @@ func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Togeth
 	if err := t.build(ctx, overlay); err != nil {
 		return nil, err
 	}
+	if t.tests, err = t.apart(ctx); err != nil {
+		return nil, err
+	}
 	for i := range t.tests {
-		if err := t.meet(ctx, &t.tests[i]); err != nil {
+		took, err := t.meet(ctx, &t.tests[i])
+		if err != nil {
 			return nil, err
 		}
+		t.hunter.took += took
 	}
 	var once sync.Once
 	var judge program
@@ -84,7 +97,8 @@ func (t *Together) build(ctx context.Context, overlay string) error {
 		if strings.HasPrefix(test, "-") {
 			continue
 		}
-		p := program{path: filepath.Join(h.Folder, fmt.Sprintf("together-%d.test", i)), folder: filepath.Join(h.Root, test), args: flags}
+		path := filepath.Join(h.Folder, fmt.Sprintf("together-%d.test", i))
+		p := program{path: path, folder: filepath.Join(h.Root, test), log: path + ".reached", args: flags, patience: h.Patience}
 		if text, err := h.run(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", p.path, test); err != nil {
 			return fmt.Errorf("build the tests of %s: %w: %s", test, err, text)
 		}
@@ -93,32 +107,77 @@ func (t *Together) build(ctx context.Context, overlay string) error {
 	return nil
 }
 
+// testTook is a line of the output of a test program: a test of the first level and the seconds that it took.
+var testTook = regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\d+\.\d+)s\)$`)
+
+// quickTest bounds the seconds that a test takes which is run together with others.
+const quickTest = 0.5
+
+// apart takes the slow tests of each program apart: most mutants are killed by a quick test, and cost no run of a slow one.
+func (t *Together) apart(ctx context.Context) ([]program, error) {
+	type slowTest struct {
+		program
+		seconds float64
+	}
+	var quick []program
+	var slow []slowTest
+	for _, p := range t.tests {
+		one := func(flag string) program { q := p; q.args = append(slices.Clone(p.args), flag); return q }
+		text, err := t.run(ctx, one("-test.v"), "NEXUS_MUTANT=")
+		if err != nil {
+			return nil, fmt.Errorf("%s fails without a mutant: %w: %s", p, err, text)
+		}
+		var names []string
+		for _, line := range testTook.FindAllStringSubmatch(string(text), -1) {
+			if seconds, err := strconv.ParseFloat(line[2], 64); err == nil && seconds > quickTest {
+				names = append(names, line[1])
+				slow = append(slow, slowTest{one("-test.run=^" + line[1] + "$"), seconds})
+			}
+		}
+		if len(names) > 0 {
+			p = one("-test.skip=^(" + strings.Join(names, "|") + ")$")
+		}
+		quick = append(quick, p)
+	}
+	slices.SortFunc(slow, func(a, b slowTest) int { return cmp.Compare(a.seconds, b.seconds) })
+	for i, p := range slow {
+		p.log = fmt.Sprintf("%s.slow-%d", p.path, i)
+		quick = append(quick, p.program)
+	}
+	return quick, nil
+}
+
 // buildJudge builds the simulation and notes which mutants its histories meet.
 func (t *Together) buildJudge(ctx context.Context, overlay string) (program, error) {
 	h := t.hunter
-	p := program{path: filepath.Join(h.Folder, "together-nexus"), folder: h.Root}
+	path := filepath.Join(h.Folder, "together-nexus")
+	p := program{path: path, folder: h.Root, log: path + ".reached", patience: h.Patience}
 	p.args = []string{"simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds)}
 	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", p.path, "./cmd/nexus"); err != nil {
 		return program{}, fmt.Errorf("build the simulation: %w: %s", err, text)
 	}
-	return p, t.meet(ctx, &p)
+	_, err := t.meet(ctx, &p)
+	return p, err
 }
 
-// meet runs a program with the mutants off and notes which it meets.
-func (t *Together) meet(ctx context.Context, p *program) error {
-	log := p.path + ".reached"
-	if text, err := t.run(ctx, *p, "NEXUS_REACHED="+log); err != nil {
-		return fmt.Errorf("%s fails without a mutant: %w: %s", strings.Join(append([]string{p.path}, p.args...), " "), err, text)
+// meet runs a program with the mutants off and notes which it meets, and how long it may take with one on. It returns how
+// long it took.
+func (t *Together) meet(ctx context.Context, p *program) (time.Duration, error) {
+	begin := time.Now()
+	if text, err := t.run(ctx, *p, "NEXUS_REACHED="+p.log); err != nil {
+		return 0, fmt.Errorf("%s fails without a mutant: %w: %s", p, err, text)
 	}
-	text, err := os.ReadFile(log)
+	took := time.Since(begin)
+	p.patience = t.hunter.patience(took)
+	text, err := os.ReadFile(p.log)
 	if err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("what the tests meet: %w", err)
+		return 0, fmt.Errorf("what the tests meet: %w", err)
 	}
 	p.reaches = map[string]bool{}
 	for number := range strings.FieldsSeq(string(text)) {
 		p.reaches[number] = true
 	}
-	return nil
+	return took, nil
 }
 
 // Fate tests the mutant at the position in the list, and plays histories against it if no test fails. What is listed as
@@ -149,9 +208,9 @@ func (t *Together) Fate(ctx context.Context, at int, m Mutant, isListed bool) (F
 	return played(ctx, text, err)
 }
 
-// run runs a program within the time, with a variable in its environment.
+// run runs a program within its time, with a variable in its environment.
 func (t *Together) run(ctx context.Context, p program, variable string) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, t.hunter.Patience)
+	limited, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	cmd := exec.CommandContext(limited, p.path, p.args...)
 	cmd.Dir = p.folder

@@ -42,7 +42,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
 	together := flags.Bool("together", false, "build all mutants into one program, and take up those, too, that gremlins saw killed")
 	workers := flags.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
-	flags.DurationVar(&h.Patience, "patience", 5*time.Minute, "how long tests or histories may take; what takes longer is killed")
+	only := flags.String("only", "", "a `pattern`: take up those mutants alone whose file:line:column and type match it")
+	flags.DurationVar(&h.Patience, "patience", 5*time.Minute, "how long a program may take at most; a mutant that takes longer is killed")
+	flags.DurationVar(&h.Least, "least", 30*time.Second, "how long tests with a mutant may take at least, if ten times their usual time is less")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -53,6 +55,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	all, err := mutants.Read(text)
 	if err != nil {
+		return err
+	}
+	if all, err = mutants.Matching(all, *only); err != nil {
 		return err
 	}
 	if h.Root, err = os.Getwd(); err != nil {
@@ -72,6 +77,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		run.fate = func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error) {
 			return t.Fate(ctx, at, m, isListed)
 		}
+	} else if err := h.Measure(ctx); err != nil {
+		return errors.Join(err, os.RemoveAll(h.Folder))
 	}
 	return errors.Join(run.hunt(all), os.RemoveAll(h.Folder))
 }
