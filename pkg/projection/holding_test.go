@@ -1,0 +1,46 @@
+package projection_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/projection"
+)
+
+// The row was staged when it was read, and a record has taken it over since.
+func TestHold_leavesAStagedRowThatWasWrittenSinceItWasRead(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 100)
+	require.NoError(t, h.repair("one"))
+	was := h.ledger(h.notes[0])
+	require.True(t, was.Has("next"))
+	outcomes := h.consumer.Apply(t.Context(), []change.Change{h.records()[0]})
+	require.Equal(t, change.Done, outcomes[0].Verdict)
+	since := h.ledger(h.notes[0])
+	require.False(t, since.Has("next"))
+	require.NoError(t, h.hold.Unstage(t.Context(), was))
+	require.Equal(t, since, h.ledger(h.notes[0]))
+	require.EqualValues(t, 100, h.total())
+}
+
+func TestHold_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 3)
+	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	note := h.notes[0]
+	e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(note), Item: note}
+	for range 6 {
+		h.now = h.now.Add(12 * time.Second)
+		_, err := h.consumer.Hold(t.Context(), "ann", "another")
+		require.ErrorIs(t, err, projection.ErrHeld)
+		require.NoError(t, hold.Mend(t.Context(), e))
+	}
+	h.now = h.now.Add(31 * time.Second)
+	_, err = h.consumer.Hold(t.Context(), "ann", "another")
+	require.NoError(t, err, "it lapses")
+}
