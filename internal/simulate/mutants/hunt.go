@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -36,9 +37,9 @@ const slower = 10
 // Measure notes how long the tests take without a mutant. It fails if a test fails. Before Measure, Patience alone bounds
 // the tests of a mutant.
 func (h *Hunter) Measure(ctx context.Context) error {
-	for _, flags := range [][]string{{"test", "-run", "^$"}, {"test", "-count", "1", "-failfast"}} { // the first builds
+	for _, flags := range [][]string{{"-run", "^$"}, {"-count", "1", "-failfast"}} { // the first builds
 		begin := time.Now()
-		if text, err := h.run(ctx, "go", append(flags, h.Tests...)...); err != nil {
+		if text, err := h.test(ctx, flags...); err != nil {
 			return fmt.Errorf("the tests without a mutant: %w: %s", err, text)
 		}
 		h.took = time.Since(begin)
@@ -72,8 +73,7 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 	if _, err := h.run(ctx, "go", "build", "-overlay", overlay, "./pkg/"+pkg); err != nil {
 		return NoMutant, failure(ctx, err)
 	}
-	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", h.patience(h.took).String()}, h.Tests...)
-	if _, err := h.run(ctx, "go", args...); err != nil {
+	if _, err := h.test(ctx, "-overlay", overlay, "-failfast", "-timeout", h.patience(h.took).String()); err != nil {
 		return ByTests, failure(ctx, err)
 	}
 	if h.Seeds == 0 {
@@ -121,6 +121,20 @@ func (h Hunter) overlay(file string, text []byte) (string, error) {
 		return "", fmt.Errorf("mutate: %w", err)
 	}
 	return path, errors.Join(os.WriteFile(mutated, text, 0o600), os.WriteFile(path, out, 0o600))
+}
+
+// test runs the tests. The flags among them go first: what follows a flag behind a package is an argument of the tests.
+func (h Hunter) test(ctx context.Context, flags ...string) ([]byte, error) {
+	args := append([]string{"test"}, flags...)
+	var packages []string
+	for _, test := range h.Tests {
+		if strings.HasPrefix(test, "-") {
+			args = append(args, test)
+		} else {
+			packages = append(packages, test)
+		}
+	}
+	return h.run(ctx, "go", append(args, packages...)...)
 }
 
 // run returns what a program printed, and an error if it did not succeed within the time.

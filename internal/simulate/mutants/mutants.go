@@ -190,8 +190,12 @@ func (t *Tally) Killed() float64 {
 	return 100 * float64(t.Tests+t.Simulation) / float64(max(1, t.Mutants-t.Equivalents))
 }
 
-// Line is the package's line in the document's table.
+// Line is the package's line in the document's table. A package without mutants has no share.
 func (t *Tally) Line() string {
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %.1f %% |",
-		t.Package, t.Mutants, t.Tests, t.Simulation, t.Equivalents, len(t.Survivors), t.Killed())
+	share := "-"
+	if t.Mutants > 0 {
+		share = fmt.Sprintf("%.1f %%", t.Killed())
+	}
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %s |",
+		t.Package, t.Mutants, t.Tests, t.Simulation, t.Equivalents, len(t.Survivors), share)
 }

@@ -110,6 +110,23 @@ func TestWhatTheTestsLetPassIsPlayedAgainstTheSimulation(t *testing.T) {
 	require.Equal(t, mutants.Survived, fate)
 }
 
+// The command go takes what follows a flag behind a package for an argument of the tests.
+func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	root := tree(t)
+	require.NoError(t, os.Mkdir(filepath.Join(root, "pkg", "q"), 0o700))
+	test := "package q\n\nimport (\n\t\"testing\"\n\n\t\"nexus/pkg/p\"\n)\n\n" +
+		"func TestF(t *testing.T) {\n\tif p.F(0) {\n\t\tt.Fatal()\n\t}\n}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "q", "q_test.go"), []byte(test), 0o600))
+	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p", "-short", "./pkg/q"}, Patience: 2 * time.Minute}
+	fate, err := h.Fate(t.Context(), "p", mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31})
+	require.NoError(t, err)
+	require.Equal(t, mutants.ByTests, fate)
+}
+
 // A program that cannot be started has judged nothing: its mutant is not killed.
 func TestAProgramThatCannotBeStartedKillsNoMutant(t *testing.T) {
 	t.Parallel()
@@ -260,6 +277,10 @@ func TestTheTallyLeavesEquivalentMutantsOut(t *testing.T) {
 	tally.Count(m, mutants.Survived, false)
 	tally.Count(m, mutants.NoMutant, false)
 	require.Equal(t, "| p | 4 | 1 | 1 | 1 | 1 | 66.7 % |", tally.Line())
+
+	nothing := mutants.Tally{Package: "p"}
+	nothing.Count(m, mutants.NoMutant, false)
+	require.Equal(t, "| p | 0 | 0 | 0 | 0 | 0 | - |", nothing.Line(), "no share of nothing")
 }
 
 func TestTheDocumentsListOfEquivalentMutantsCanBeRead(t *testing.T) {
