@@ -183,6 +183,9 @@ func (t *Together) meet(ctx context.Context, p *program) (time.Duration, error) 
 // Fate tests the mutant at the position in the list, and plays histories against it if no test fails. What is listed as
 // equivalent is tested alone.
 func (t *Together) Fate(ctx context.Context, at int, m Mutant, isListed bool) (Fate, error) {
+	if t.woven.Texts[at] {
+		return NoMutant, nil
+	}
 	if !t.woven.In[at] {
 		t.alone.Lock()
 		defer t.alone.Unlock()

@@ -22,6 +22,8 @@ type Woven struct {
 	// In says of each mutant, by its position in the list, whether it is in the package. A mutant of a constant, or of a
 	// text, is not.
 	In []bool
+	// Texts says which mutants are of a + between texts: there is no - for texts, so they do not compile.
+	Texts []bool
 }
 
 // switches is the file that a woven package has besides. A mutant is a number, its position in the list plus one. The file
@@ -77,7 +79,8 @@ var helpers = map[token.Token]string{
 
 // Weave puts all mutants of the package in a folder into it. It changes no file.
 func Weave(folder string, all []Mutant) (Woven, error) {
-	w := weaver{set: token.NewFileSet(), numbers: map[string]int{}, out: Woven{Files: map[string]string{}, In: make([]bool, len(all))}}
+	out := Woven{Files: map[string]string{}, In: make([]bool, len(all)), Texts: make([]bool, len(all))}
+	w := weaver{set: token.NewFileSet(), numbers: map[string]int{}, out: out}
 	for i, m := range all {
 		w.numbers[fmt.Sprintf("%s:%d:%d %s", m.File, m.Line, m.Column, m.Type)] = i + 1
 	}
@@ -144,10 +147,15 @@ func (w *weaver) check(folder string, files []*ast.File) error {
 	return nil
 }
 
+// lookup returns the number of a mutant; 0 for none.
+func (w *weaver) lookup(at token.Pos, kind string) int {
+	place := w.set.Position(at)
+	return w.numbers[fmt.Sprintf("%s:%d:%d %s", filepath.Base(place.Filename), place.Line, place.Column, kind)]
+}
+
 // number is that of a mutant, which is in the package from now on; 0 for none.
 func (w *weaver) number(at token.Pos, kind string) int {
-	place := w.set.Position(at)
-	n := w.numbers[fmt.Sprintf("%s:%d:%d %s", filepath.Base(place.Filename), place.Line, place.Column, kind)]
+	n := w.lookup(at, kind)
 	if n > 0 {
 		w.out.In[n-1] = true
 	}
@@ -199,6 +207,11 @@ func (w *weaver) woven(n ast.Node) (string, bool) {
 
 func (w *weaver) binary(n *ast.BinaryExpr) (string, bool) {
 	whole := w.info.Types[n]
+	basic, _ := whole.Type.Underlying().(*types.Basic)
+	isText := basic != nil && basic.Info()&types.IsString != 0
+	if number := w.lookup(n.OpPos, "ARITHMETIC_BASE"); number > 0 && isText {
+		w.out.Texts[number-1] = true
+	}
 	if whole.Value != nil {
 		return "", false // nothing is computed here when the program runs
 	}
@@ -219,7 +232,7 @@ func (w *weaver) binary(n *ast.BinaryExpr) (string, bool) {
 			return fmt.Sprintf("%s(%d, %d, %s, %s)", helpers[n.Op], negation, boundary, w.render(n.X), w.render(n.Y)), true
 		}
 	case token.ADD, token.SUB, token.MUL, token.QUO:
-		if basic, ok := whole.Type.Underlying().(*types.Basic); !ok || basic.Info()&types.IsNumeric == 0 {
+		if basic == nil || basic.Info()&types.IsNumeric == 0 {
 			return "", false
 		}
 		number, negative := w.number(n.OpPos, "ARITHMETIC_BASE"), w.number(n.OpPos, "INVERT_NEGATIVES")

@@ -152,14 +152,22 @@ func TestAWovenMutantDoesWhatItDoesAlone(t *testing.T) {
 	}
 	plain := built(t, map[string]string{"p.go": loomed})
 	var all []mutants.Mutant
+	texts := 0
 	for _, m := range every(t, "p.go", loomed) {
 		if m.Line != 22 { // a text: the mutant does not compile
 			all = append(all, m)
+			continue
 		}
+		woven, err := mutants.Weave(plain, []mutants.Mutant{m})
+		require.NoError(t, err)
+		require.Equal(t, []bool{true}, woven.Texts)
+		texts++
 	}
+	require.Equal(t, 1, texts)
 	require.Greater(t, len(all), 30)
 	woven, err := mutants.Weave(plain, all)
 	require.NoError(t, err)
+	require.NotContains(t, woven.Texts, true)
 	root := built(t, woven.Files)
 	want, err := answer(t, plain)
 	require.NoError(t, err)
