@@ -2,7 +2,9 @@ package command_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -230,11 +232,16 @@ func TestAStoreThatFailsIsNoLease(t *testing.T) {
 func TestAnAnswerThatIsRememberedIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	const most = 350 << 10 // of an answer that is compressed
+	longest := most - (len(compressed(t, noise(most))) - most)
+	require.Len(t, compressed(t, noise(longest)), most)
 	for _, c := range []struct {
 		key    string
 		answer []byte
 		fits   bool
 	}{
+		{"longest", noise(longest), true},
+		{"too long", noise(longest + 1), false},
 		{"short", []byte(strings.Repeat("a", 4<<20)), true},
 		{"long", []byte(strings.Repeat("a", 4<<20+1)), false},
 		{"mixed", noise(300 << 10), true},
@@ -268,6 +275,15 @@ func TestAnAnswerThatCannotBeReadIsNone(t *testing.T) {
 		_, err = b.begins("k", "x")
 		require.ErrorContains(t, err, "receipt")
 	}
+}
+
+func compressed(t *testing.T, answer []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(answer)
+	require.NoError(t, errors.Join(err, w.Close()))
+	return out.Bytes()
 }
 
 // noise is bytes that no compression makes shorter.
