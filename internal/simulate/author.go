@@ -206,7 +206,7 @@ func isArchiveRefusal(err error) bool {
 
 // link adds or removes a link.
 func (a author) link(typ *entity.Type, id string, it entity.Item) (command.Command, *int64, string) {
-	if links := it.Links(); len(links) > 0 && a.luck.one(2) {
+	if links := entity.LinksOf(it); len(links) > 0 && a.luck.one(2) {
 		target := links[a.luck.IntN(len(links))].Target
 		return command.RemoveLink{Type: typ, ID: id, Target: target}, nil, "unlink " + id + " " + target.ID
 	}

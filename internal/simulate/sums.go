@@ -169,7 +169,7 @@ func (h *history) checkTotals(s *shelf) {
 		case entity.TypeNote:
 			count[entity.StatTotalNotes]++
 		}
-		for _, link := range it.Links() {
+		for _, link := range entity.LinksOf(it) {
 			key := entity.LinkKey(s.user, entity.Ref{Type: typeName, ID: id}, link.Target).SK
 			edges[key] = true
 			if s.links[key] == nil {

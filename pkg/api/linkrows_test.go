@@ -17,7 +17,7 @@ func (b *bundle) linkRows() {
 			return nil
 		}
 		user, err := entity.ParseUserPK(it.Str(entity.AttrPK))
-		for _, l := range it.Links() {
+		for _, l := range entity.LinksOf(it) {
 			edge := entity.LinkKey(user, t.Ref(it), l.Target).Item()
 			edge[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(user, l.Target))
 			edge[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(t.Ref(it)))

@@ -230,7 +230,7 @@ func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:y", "SEQUENCE:2")))
 	it := b.item(entity.Event(), "a", 0)
 	b.Equal("y", it.Str(entity.AttrTitle))
-	b.Len(it.Links(), 1)
+	b.Len(entity.LinksOf(it), 1)
 }
 
 // crowd is a file that takes several transactions.

@@ -82,11 +82,11 @@ type newLink struct {
 // newLinks returns the links of after whose targets before has no link to.
 func newLinks(before, after entity.Item) []newLink {
 	known := map[entity.Ref]bool{}
-	for _, l := range before.Links() {
+	for _, l := range entity.LinksOf(before) {
 		known[l.Target] = true
 	}
 	var added []newLink
-	for i, l := range after.Links() {
+	for i, l := range entity.LinksOf(after) {
 		if !known[l.Target] {
 			added = append(added, newLink{i, l.Target})
 		}

@@ -157,7 +157,7 @@ func (n creation) absent(ref entity.Ref, key entity.Key, reason string) step {
 
 // read gets what the entity depends on, and the receipt with it because that costs no further round trip.
 func (n creation) read(ctx context.Context, c call) (map[entity.Key]entity.Item, error) {
-	keys := c.targetKeys(n.fields.Links())
+	keys := c.targetKeys(entity.LinksOf(n.fields))
 	if n.wantsMeta {
 		keys = append(keys, entity.MetaKey(c.user))
 	}

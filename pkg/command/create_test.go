@@ -118,7 +118,7 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 		b.took("BatchGet", name)
 	}
 	second := b.create(entity.Note(), `{"title":"n"}`)
-	require.Len(t, b.must(linking(second)).Item.Links(), 2)
+	require.Len(t, entity.LinksOf(b.must(linking(second)).Item), 2)
 	b.took("BatchGet Transact")
 
 	b.once("Transact", memory.Before, func() error {

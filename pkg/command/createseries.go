@@ -64,7 +64,7 @@ type promotion struct {
 
 func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldError) (Result, error) {
 	key := entity.ItemKey(c.user, p.ref)
-	keys := append([]entity.Key{key}, c.targetKeys(p.patch.Links())...)
+	keys := append([]entity.Key{key}, c.targetKeys(entity.LinksOf(p.patch))...)
 	if c.receipt != nil {
 		keys = append(keys, c.receipt.key)
 	}

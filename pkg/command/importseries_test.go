@@ -198,7 +198,7 @@ func TestANewerRevisionUndoesWhatItDoesNotName(t *testing.T) {
 	for _, i := range []int{0, 2} {
 		row := b.instance(id, day(i))
 		require.Equal(t, []string{"links"}, row.Strings("modifiedFields"), "the user's own links stay")
-		require.Len(t, row.Links(), 1)
+		require.Len(t, entity.LinksOf(row), 1)
 	}
 	for _, i := range []int{1, 4} {
 		require.False(t, b.instance(id, day(i)).Has("modifiedFields"))

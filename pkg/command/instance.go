@@ -31,7 +31,7 @@ func (cmd PutInstance) run(ctx context.Context, c call) (Result, error) {
 	}
 	fields, broken := t.Parse(cmd.Fields)
 	return c.except(ctx, exceptionEdit{
-		masterID: cmd.MasterID, date: cmd.Date, links: fields.Links(),
+		masterID: cmd.MasterID, date: cmd.Date, links: entity.LinksOf(fields),
 		apply: func(plain entity.Item, _ series.Occurrence) (entity.Item, []entity.FieldError) {
 			own, wrong := ownFields(t, plain, fields, cmd.Date)
 			return own, append(slices.Clip(broken), wrong...)

@@ -38,7 +38,7 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 		typ: cmd.Type, ref: ref,
 		links: []entity.Link{link}, pointer: func(int) string { return pointerToTargetID },
 		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
-			links := before.Links()
+			links := entity.LinksOf(before)
 			if i := indexOf(links, cmd.Target); i >= 0 {
 				links[i] = link
 			} else {
@@ -71,7 +71,7 @@ func (cmd RemoveLink) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
-			links := before.Links()
+			links := entity.LinksOf(before)
 			i := indexOf(links, cmd.Target)
 			if i < 0 {
 				return before, nil, nil
@@ -92,6 +92,6 @@ func withLinks(t *entity.Type, before entity.Item, links []entity.Link) (entity.
 		wrong = append(wrong, entity.FieldError{Pointer: "/" + entity.AttrLinks, Detail: "this type of entity has no links"})
 	}
 	after := before.Clone()
-	after.SetLinks(links)
+	entity.SetLinks(after, links)
 	return after, wrong, nil
 }

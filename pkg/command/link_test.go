@@ -34,7 +34,7 @@ func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
 		res := b.must(step.cmd)
 		b.took(step.trips)
 		require.Equal(t, step.version, res.Item.Int("version"))
-		require.Equal(t, step.links, res.Item.Links())
+		require.Equal(t, step.links, entity.LinksOf(res.Item))
 	}
 	require.False(t, b.stored(entity.Task(), id).Has("links"), "empty links are absent")
 }
@@ -93,5 +93,5 @@ func TestTwoLinksAddedAtOnceAreBothThere(t *testing.T) {
 	})
 	res := b.must(mine)
 	require.Equal(t, int64(3), res.Item.Int("version"))
-	require.Equal(t, []entity.Link{{Target: theirs.Target}, {Target: mine.Target}}, res.Item.Links())
+	require.Equal(t, []entity.Link{{Target: theirs.Target}, {Target: mine.Target}}, entity.LinksOf(res.Item))
 }

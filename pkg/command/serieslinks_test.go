@@ -15,9 +15,9 @@ func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
 	toSeries := `"links":[{"targetType":"MASTER","targetId":"` + id + `"}]`
 	own := b.except(id, "20251208", `{`+toSeries+`}`)
-	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, own.Links()[0].Target)
+	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, entity.LinksOf(own)[0].Target)
 	res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{` + toSeries + `}`)}, at(1))
-	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, res.Item.Links()[0].Target, "the following series leads back")
+	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, entity.LinksOf(res.Item)[0].Target, "the following series leads back")
 }
 
 func TestASeriesHasNoLinkToTheEventThatItWas(t *testing.T) {

@@ -93,7 +93,7 @@ func (w *splitting) newKey() entity.Key {
 }
 
 func (w *splitting) attempt(ctx context.Context) (Result, error) {
-	e := edit{typ: w.masterType(), ref: w.ref, links: w.patch.Links()}
+	e := edit{typ: w.masterType(), ref: w.ref, links: entity.LinksOf(w.patch)}
 	rows, err := w.read(ctx, append(w.keysOf(e), w.newKey()))
 	if err != nil {
 		return Result{}, err

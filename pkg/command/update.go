@@ -29,7 +29,7 @@ func (cmd Update) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref, versioned: true,
 		wantsMeta: cmd.Type.NeedsPreferences != nil && cmd.Type.NeedsPreferences(fields),
-		links:     fields.Links(), pointer: pointerToTarget,
+		links:     entity.LinksOf(fields), pointer: pointerToTarget,
 		apply: patch(cmd.Type, fields, broken),
 	})
 }

@@ -31,7 +31,7 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 	fields, broken := t.Parse(cmd.Patch)
 	merge := patch(t, fields, broken)
 	return c.reshape(ctx, edit{
-		typ: t, ref: ref, versioned: true, links: fields.Links(), pointer: pointerToTarget,
+		typ: t, ref: ref, versioned: true, links: entity.LinksOf(fields), pointer: pointerToTarget,
 		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
 			after, wrong, err := merge(before, meta)
 			if err == nil {

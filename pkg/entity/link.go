@@ -15,8 +15,8 @@ type Link struct {
 	Relation string // optional, the user's own word
 }
 
-// Links returns the item's links in their order; members of another form are left out.
-func (it Item) Links() []Link {
+// LinksOf returns the item's links in their order. It leaves out members of another form.
+func LinksOf(it Item) []Link {
 	list, _ := it[AttrLinks].(List)
 	var links []Link
 	for _, e := range list {
@@ -30,8 +30,8 @@ func (it Item) Links() []Link {
 	return links
 }
 
-// SetLinks stores the links, or removes the attribute if there are none.
-func (it Item) SetLinks(links []Link) {
+// SetLinks stores the links in the item, or removes the attribute if there are none.
+func SetLinks(it Item, links []Link) {
 	var list List
 	for _, l := range links {
 		m := Map{LinkTargetType: String(l.Target.Type), LinkTargetID: String(l.Target.ID)}

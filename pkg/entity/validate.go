@@ -289,7 +289,7 @@ func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
 }
 
 func checkSelfLink(errs *fieldErrors, self Ref, it Item) {
-	for i, link := range it.Links() {
+	for i, link := range LinksOf(it) {
 		if link.Target == self {
 			errs.at(pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), "an entity cannot link to itself")
 		}

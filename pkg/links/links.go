@@ -26,7 +26,7 @@ func Projection() *projection.Projection {
 
 // edges returns TYPE/id of each target.
 func edges(_ *entity.Type, it entity.Item) []string {
-	links := it.Links()
+	links := entity.LinksOf(it)
 	out := make([]string, len(links))
 	for i, l := range links {
 		out[i] = l.Target.Type + "/" + l.Target.ID

@@ -26,7 +26,7 @@ func note(version int64, targets ...string) entity.Item {
 	for _, id := range targets {
 		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
 	}
-	it.SetLinks(out)
+	entity.SetLinks(it, out)
 	return it
 }
 

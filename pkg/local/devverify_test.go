@@ -57,7 +57,7 @@ func noteRows(user string, n int) []entity.Item {
 	for range n {
 		it := entity.Item{"title": entity.String("n"), "body": entity.String("b"), "isPinned": entity.Bool(false), "status": entity.String("ACTIVE")}
 		if last != "" {
-			it.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: last}}})
+			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: last}}})
 		}
 		last = "note_" + uuid.NewString()
 		rows = append(rows, t.First(user, last, it, now, nil))
@@ -161,7 +161,7 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
 	}
 	edgeOf := func(i int) entity.Key {
-		return entity.LinkKey(s.user, entity.Note().Ref(rows[i]), rows[i].Links()[0].Target)
+		return entity.LinkKey(s.user, entity.Note().Ref(rows[i]), entity.LinksOf(rows[i])[0].Target)
 	}
 	for i := 1; i <= damaged; i++ {
 		spoil(entity.LedgerKey(s.user, []string{"stats", "links"}[i%2], rows[i].Str("noteId")))

@@ -228,13 +228,13 @@ func withLinks(n int) entity.Item {
 	for i := range n {
 		edges = append(edges, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)}})
 	}
-	fields.SetLinks(edges)
+	entity.SetLinks(fields, edges)
 	return fields
 }
 
 func noteWithLink() entity.Item {
 	fields := entity.Item{entity.AttrTitle: entity.String("n")}
-	fields.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})
+	entity.SetLinks(fields, []entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})
 	return fields
 }
 

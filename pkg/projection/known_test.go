@@ -49,7 +49,7 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 	consumer := projection.NewConsumer(links.Projection(), h.store, func() time.Time { return h.now })
 	first := created("ann", entity.Note(), "note_1", noteWithLink())
 	next := edited(first)
-	next.New.SetLinks(nil)
+	entity.SetLinks(next.New, nil)
 	require.NoError(t, h.store.Load(t.Context(), []entity.Item{first.New}))
 	consumer.Apply(t.Context(), []change.Change{first})
 	ledger := entity.LedgerKey("ann", links.Name, "note_1")

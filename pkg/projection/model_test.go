@@ -107,7 +107,7 @@ func (w *world) decorate(typ *entity.Type, it entity.Item) {
 		it.Set(entity.AttrModifiedFields, entity.List{entity.String(entity.AttrStartUtc), entity.String(entity.AttrLinks)})
 		if w.random.IntN(3) == 0 { // undone
 			it.Set(entity.AttrModifiedFields, nil)
-			it.SetLinks(nil)
+			entity.SetLinks(it, nil)
 			return
 		}
 	case entity.TypeEvent:
@@ -124,7 +124,7 @@ func (w *world) decorate(typ *entity.Type, it entity.Item) {
 	for i := range w.random.IntN(4) {
 		targets = append(targets, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)}})
 	}
-	it.SetLinks(targets)
+	entity.SetLinks(it, targets)
 }
 
 // deleteExceptions follows the delete of an item, if it is a series.
@@ -246,7 +246,7 @@ func (w *world) checkRecount() {
 		if !counts && key.Prefix != entity.TypeInstance {
 			return
 		}
-		for _, l := range row.Links() {
+		for _, l := range entity.LinksOf(row) {
 			edges[entity.LinkKey(user, key.Ref(), l.Target)] = true
 		}
 	})

@@ -61,7 +61,7 @@ func life(id string, states ...string) []change.Change {
 		switch {
 		case i == 0:
 			c := titled("ann", id, words[0])
-			c.New.SetLinks(linksTo(words[1:]))
+			entity.SetLinks(c.New, linksTo(words[1:]))
 			out = append(out, c)
 		case len(words) == 0:
 			c := out[i-1]
@@ -70,7 +70,7 @@ func life(id string, states ...string) []change.Change {
 			out = append(out, c)
 		default:
 			c := retitled(out[i-1], words[0])
-			c.New.SetLinks(linksTo(words[1:]))
+			entity.SetLinks(c.New, linksTo(words[1:]))
 			out = append(out, c)
 		}
 	}
@@ -233,7 +233,7 @@ func (s *scene) recount() error {
 			sum[it.Str(entity.AttrTitle)]++
 		}
 		var targets []string
-		for _, l := range it.Links() {
+		for _, l := range entity.LinksOf(it) {
 			targets = append(targets, l.Target.Type+"/"+l.Target.ID)
 			edges = append(edges, entity.LinkKey("ann", entity.Ref{Type: entity.TypeNote, ID: id}, l.Target).SK)
 		}

@@ -146,7 +146,7 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 	var items []Found
 	for _, row := range rows {
 		t := s.registry.Named(row.Str(entity.AttrType))
-		if t == nil || !slices.ContainsFunc(row.Links(), func(l entity.Link) bool { return l.Target == b.target }) {
+		if t == nil || !slices.ContainsFunc(entity.LinksOf(row), func(l entity.Link) bool { return l.Target == b.target }) {
 			continue
 		}
 		seen, ok := t.Seen(row, now)

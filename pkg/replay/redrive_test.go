@@ -115,7 +115,7 @@ func (h *history) requireRecount() {
 			totals[user] = map[string]int{}
 		}
 		totals[user][sk.Prefix]++
-		for _, l := range row.Links() {
+		for _, l := range entity.LinksOf(row) {
 			links = append(links, fmt.Sprintf("link %s %s %s %s %s", user, sk.Prefix, sk.Components[0], l.Target.Type, l.Target.ID))
 		}
 		cancelled := row.Str(entity.AttrStatus) == "CANCELLED"

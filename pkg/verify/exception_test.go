@@ -77,7 +77,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.True(t, w.drain())
 	left := w.staged(master)
 	require.Len(t, left, 1)
-	require.NotEmpty(t, left[0].Links())
+	require.NotEmpty(t, entity.LinksOf(left[0]))
 
 	w.now = w.now.Add(11 * time.Minute)
 	w.waiting = func() { w.drain() }
@@ -88,7 +88,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.Zero(t, sum.Remaining, "%v", found)
 	require.True(t, w.drain())
 	row := w.get(left[0].Key())
-	require.Empty(t, row.Links())
+	require.Empty(t, entity.LinksOf(row))
 	require.False(t, row.Has(entity.AttrModifiedFields) || row.Has(entity.AttrGSI1PK))
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found)
@@ -97,7 +97,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.NoError(t, err)
 	require.True(t, w.drain())
 	again := w.get(left[0].Key())
-	require.NotEmpty(t, again.Links(), "the new series has the exception")
+	require.NotEmpty(t, entity.LinksOf(again), "the new series has the exception")
 	require.Greater(t, again.Int("version"), row.Int("version"), "its ledger counts on")
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found, "and its links")

@@ -49,7 +49,7 @@ func (w *world) equalsARecount(user string) {
 	w.t.Helper()
 	notes, edges := w.rows(user, entity.ItemPrefix(entity.TypeNote)), map[entity.Key]bool{}
 	for _, note := range notes {
-		for _, l := range note.Links() {
+		for _, l := range entity.LinksOf(note) {
 			edges[entity.LinkKey(user, registry.Named(entity.TypeNote).Ref(note), l.Target)] = true
 		}
 	}

@@ -163,7 +163,7 @@ func (w *world) countsWhatIsThere(user string) {
 			if name := names[typ.Name]; name != "" {
 				counts[name]++
 			}
-			links += len(it.Links())
+			links += len(entity.LinksOf(it))
 		}
 	}
 	stats := w.get(entity.MetaKey(user)).Map(entity.AttrStats)

@@ -103,7 +103,7 @@ func (c *crowd) item(owner string, i, n int) (entity.Item, error) {
 		target.ID = fmt.Sprintf("note_%08d-%s", i/10*10-7, owner)
 	}
 	if i < fans || i%10 < 2 {
-		it.SetLinks([]entity.Link{{Target: target}})
+		entity.SetLinks(it, []entity.Link{{Target: target}})
 	}
 	return it, nil
 }

@@ -203,7 +203,7 @@ func eventImages(registry *entity.Registry, i int) (before, after entity.Item, e
 		return nil, nil, err
 	}
 	before[attrDescription] = wordy(i, 1000)
-	before.SetLinks([]entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
+	entity.SetLinks(before, []entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
 	after = before.Clone()
 	after.SetTime(entity.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
 	after.SetTime(entity.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))

@@ -22,11 +22,11 @@ func set(name, value string) func(entity.Item) {
 
 func link(targets ...string) func(entity.Item) {
 	return func(it entity.Item) {
-		links := it.Links()
+		links := entity.LinksOf(it)
 		for _, id := range targets {
 			links = append(links, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: id}})
 		}
-		it.SetLinks(links)
+		entity.SetLinks(it, links)
 	}
 }
 
