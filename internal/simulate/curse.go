@@ -147,18 +147,18 @@ func (w *worker) refusesEvent(events []bus.Event) bool {
 
 // concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item that stands in the
 // sum's row already is refused, too, when it is to be kept.
-func (h *history) concern(writes []table.Action, item string) bool {
+func (h *history) concern(writes []table.Action, it string) bool {
 	for _, action := range writes {
 		if _, isCheck := action.(table.Check); isCheck {
 			continue // it writes nothing
 		}
 		key := action.Target()
 		if update, ok := action.(table.Update); ok {
-			if last, is := update.Set[entity.AttrStatsLast].(entity.Map); is && entity.Item(last).Str(ledgerItem) == item {
+			if last, is := update.Set[entity.AttrStatsLast].(entity.Map); is && entity.Item(last).Str(ledgerItem) == it {
 				return true
 			}
 		}
-		if ownerOf(key) != item {
+		if ownerOf(key) != it {
 			continue
 		}
 		return true

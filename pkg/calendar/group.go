@@ -94,7 +94,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 		kept, ofInstances := s.keptOf(ctx, user, entity.TypeMaster), s.keptOf(ctx, user, entity.TypeInstance)
 		defer kept.stop()
 		defer ofInstances.stop()
-		beside := func(item entity.Key) string { return kept.beside(item) + ofInstances.beside(item) }
+		beside := func(it entity.Key) string { return kept.beside(it) + ofInstances.beside(it) }
 		row, err, more := next()
 		for master, failed := range s.items(ctx, user, entity.TypeMaster) {
 			if failed != nil {

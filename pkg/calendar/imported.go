@@ -76,7 +76,7 @@ func (b bundle) isToldBy(stored entity.Item, kept map[entity.Key]string, instanc
 	if b.isOrphans() {
 		return false
 	}
-	drafts, err := draftsOf(stored, func(item entity.Key) string { return kept[item] }, instances)
+	drafts, err := draftsOf(stored, func(it entity.Key) string { return kept[it] }, instances)
 	if err != nil {
 		return false
 	}

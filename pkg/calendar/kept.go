@@ -53,7 +53,7 @@ func (k *keptRows) upTo(it entity.Item) (err error) {
 
 func (k *keptRows) forget() { clear(k.text) }
 
-func (k *keptRows) beside(item entity.Key) string { return k.text[item] }
+func (k *keptRows) beside(it entity.Key) string { return k.text[it] }
 
 func (k *keptRows) stop() {
 	if k.end != nil {

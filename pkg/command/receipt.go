@@ -66,7 +66,7 @@ func (c call) look(row entity.Item) error {
 }
 
 // replay answers as the receipt says, with the entity as it is now. Item is the entity's row if it was read already.
-func (c call) replay(ctx context.Context, receipt, item entity.Item) (Result, error) {
+func (c call) replay(ctx context.Context, receipt, it entity.Item) (Result, error) {
 	t := c.registry.Named(receipt.Str(attrItemType))
 	if t == nil {
 		return Result{}, fmt.Errorf("receipt %s: unknown entity type %q", receipt.Key(), receipt.Str(attrItemType))
@@ -81,9 +81,9 @@ func (c call) replay(ctx context.Context, receipt, item entity.Item) (Result, er
 		return c.replayInstance(ctx, res)
 	}
 	// A batch read is no snapshot: the item may have been read before the receipt's transaction.
-	if item == nil || item.Int(entity.AttrVersion) < receipt.Int(attrItemVersion) {
+	if it == nil || it.Int(entity.AttrVersion) < receipt.Int(attrItemVersion) {
 		var err error
-		item, err = c.store.Get(ctx, entity.ItemKey(c.user, res.Ref))
+		it, err = c.store.Get(ctx, entity.ItemKey(c.user, res.Ref))
 		if errors.Is(err, table.ErrNotFound) {
 			return c.unwritten(res, done), nil
 		}
@@ -91,7 +91,7 @@ func (c call) replay(ctx context.Context, receipt, item entity.Item) (Result, er
 			return Result{}, fmt.Errorf("read the entity of receipt %s: %w", receipt.Key(), err)
 		}
 	}
-	seen, ok := t.Seen(item, c.now)
+	seen, ok := t.Seen(it, c.now)
 	if !ok {
 		res.Deleted = true
 		return res, nil

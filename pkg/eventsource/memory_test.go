@@ -27,9 +27,9 @@ func TestTheMemoryStoresFeedIsFollowedThroughSplits(t *testing.T) {
 		ref := func(i int) entity.Ref { return entity.Ref{Type: entity.TypeTask, ID: "task_" + strconv.Itoa(i)} }
 		for version := range int64(6) {
 			for i := range 20 {
-				item := entity.ItemKey("u1", ref(i)).Item()
-				item[entity.AttrVersion] = entity.Int(version + 1)
-				require.NoError(t, store.Put(t.Context(), table.Put{Item: item}))
+				it := entity.ItemKey("u1", ref(i)).Item()
+				it[entity.AttrVersion] = entity.Int(version + 1)
+				require.NoError(t, store.Put(t.Context(), table.Put{Item: it}))
 			}
 			if version%2 == 1 {
 				shards, err := feed.Shards(t.Context())

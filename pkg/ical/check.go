@@ -22,8 +22,8 @@ func (m *mapper) check(d *Draft) error {
 	// Whose it will be, its id and the time have no part in whether the fields are right.
 	const anyone = "x"
 	merged[entity.AttrICalUID] = entity.String(d.UID)
-	item := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), entity.Item{})
-	err := entity.Invalid(t.Validate(item))
+	it := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), entity.Item{})
+	err := entity.Invalid(t.Validate(it))
 	var invalid *entity.ValidationError
 	if errors.As(err, &invalid) {
 		return invalid

@@ -10,7 +10,7 @@ import (
 )
 
 // Beside finds the text that is kept beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
-type Beside func(item entity.Key) string
+type Beside func(it entity.Key) string
 
 func (b Beside) of(it entity.Item) *Component {
 	if b == nil || !it.Has(entity.AttrKept) {

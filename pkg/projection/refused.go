@@ -22,14 +22,14 @@ const (
 
 // refuses returns why no ledger row can hold an item's contribution, and nil if one can. It is asked before anything is
 // written: an entry that is counted first and refused then would stand in the way of all that follow it.
-func (p *Projection) refuses(user, item, c string) error {
-	if len(c)+len(item)+len(p.name) < maxFact-ledgerOverhead {
+func (p *Projection) refuses(user, it, c string) error {
+	if len(c)+len(it)+len(p.name) < maxFact-ledgerOverhead {
 		return nil // whatever it says, and in every key
 	}
 	if len(c) > table.MaxItemBytes {
 		return tooMuch(c)
 	}
-	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: item}, to: c}, time.Time{})
+	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: it}, to: c}, time.Time{})
 	if err := table.CheckKeys(entity.Schema(), row); err != nil {
 		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
 	}

@@ -125,18 +125,18 @@ func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
 
 // setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is seen
 // through late must not open a newer one again. Of two that are done at one instant the later occurrence rang last.
-func (r *run) setFired(item entity.Item, f fence) {
+func (r *run) setFired(it entity.Item, f fence) {
 	done := f.at
 	if f.occurrence.After(done) {
 		done = f.occurrence
 	}
-	last, _ := item.Time(entity.AttrLastFiredUtc)
-	rang, _ := item.Time(entity.AttrFiredOccurrenceUtc)
+	last, _ := it.Time(entity.AttrLastFiredUtc)
+	rang, _ := it.Time(entity.AttrFiredOccurrenceUtc)
 	if done.Before(last) || done.Equal(last) && f.occurrence.Before(rang) {
 		return
 	}
-	item.SetTime(entity.AttrLastFiredUtc, done)
+	it.SetTime(entity.AttrLastFiredUtc, done)
 	if r.keeps(entity.AttrFiredOccurrenceUtc) {
-		item.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
+		it.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
 	}
 }

@@ -56,10 +56,10 @@ func itemDues(dues []entity.Due, r rows) []due {
 
 // askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was last
 // updated, so that nothing past is announced by mistake.
-func askedFor(item entity.Item) time.Time {
-	asked, ok := item.Time(entity.AttrDueSetAt)
+func askedFor(it entity.Item) time.Time {
+	asked, ok := it.Time(entity.AttrDueSetAt)
 	if !ok {
-		asked, _ = item.Time(entity.AttrUpdatedAt)
+		asked, _ = it.Time(entity.AttrUpdatedAt)
 	}
 	return asked
 }
@@ -85,9 +85,9 @@ const (
 
 // judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows say
 // about the instant and when it was asked for, and whether its fence exists.
-func judge(d due, item entity.Item, fenced bool, now time.Time) verdict {
+func judge(d due, it entity.Item, fenced bool, now time.Time) verdict {
 	switch {
-	case fenced, !d.snooze && wasFired(item, d):
+	case fenced, !d.snooze && wasFired(it, d):
 		return closed
 	case d.at.After(now):
 		return toCome
@@ -103,10 +103,10 @@ func judge(d due, item entity.Item, fenced bool, now time.Time) verdict {
 
 // wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed and
 // delivered by the snooze does not fire its trigger as well.
-func wasFired(item entity.Item, d due) bool {
-	if entity.TriggerDone(item) {
+func wasFired(it entity.Item, d due) bool {
+	if entity.TriggerDone(it) {
 		return true // wherever its user is: a floating one may be to come there
 	}
-	last, ok := item.Time(entity.AttrLastFiredUtc)
+	last, ok := it.Time(entity.AttrLastFiredUtc)
 	return ok && !d.at.After(last)
 }

@@ -49,9 +49,9 @@ func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	return out, nil
 }
 
-func live(item entity.Item, now time.Time) entity.Item {
-	if entity.Lapsed(item, now) {
+func live(it entity.Item, now time.Time) entity.Item {
+	if entity.Lapsed(it, now) {
 		return nil
 	}
-	return item
+	return it
 }

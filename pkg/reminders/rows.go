@@ -110,23 +110,23 @@ func (r rows) asked(by time.Time, floating bool) time.Time {
 
 // findLive returns the row, or nil if there is none or it is past its ttl.
 func (e engine) findLive(ctx context.Context, key entity.Key) (entity.Item, error) {
-	item, err := e.find(ctx, key)
-	if err != nil || entity.Lapsed(item, e.Now()) {
+	it, err := e.find(ctx, key)
+	if err != nil || entity.Lapsed(it, e.Now()) {
 		return nil, err
 	}
-	return item, nil
+	return it, nil
 }
 
 // find returns the row, or nil if there is none.
 func (e engine) find(ctx context.Context, key entity.Key) (entity.Item, error) {
-	item, err := e.Store.Get(ctx, key)
+	it, err := e.Store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
 	}
-	return item, nil
+	return it, nil
 }
 
 // metaOf returns the user's USER_META, or its defaults and absent.

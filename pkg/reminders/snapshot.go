@@ -117,8 +117,8 @@ func (s snapshot) reckon(offsets scope, now time.Time, fenced func(due) bool) ([
 }
 
 // isRecurring says that the item is a reminder whose trigger moves on.
-func isRecurring(t *entity.Type, item entity.Item) bool {
-	return t.Name == entity.TypeReminder && item.Has(entity.AttrRRule)
+func isRecurring(t *entity.Type, it entity.Item) bool {
+	return t.Name == entity.TypeReminder && it.Has(entity.AttrRRule)
 }
 
 func (s snapshot) fenced(d due) bool { return s.fences[d.fenceKey(s.target)] != nil }

@@ -22,13 +22,13 @@ type triggers struct {
 	zone     *time.Location
 }
 
-func triggersOf(item entity.Item, zone *time.Location) (triggers, error) {
-	all, err := entity.CompileReminder(item)
+func triggersOf(it entity.Item, zone *time.Location) (triggers, error) {
+	all, err := entity.CompileReminder(it)
 	if err != nil {
-		return triggers{}, fmt.Errorf("%w: %s: %w", errDamaged, item.Key(), err)
+		return triggers{}, fmt.Errorf("%w: %s: %w", errDamaged, it.Key(), err)
 	}
-	from, _ := item.Time(entity.AttrTriggerUtc)
-	return triggers{all.In(zone), from, !item.Has(entity.AttrTzid), entity.TriggerDone(item), zone}, nil
+	from, _ := it.Time(entity.AttrTriggerUtc)
+	return triggers{all.In(zone), from, !it.Has(entity.AttrTzid), entity.TriggerDone(it), zone}, nil
 }
 
 // stored is the occurrence as a trigger is stored.

@@ -29,7 +29,7 @@ type walk struct {
 	key   entity.Key // of its cursor: derived from the record, so that the repetition goes on
 	parts []part
 	// scopeOf returns the offsets of an item that are to be looked at.
-	scopeOf func(t *entity.Type, item entity.Item) scope
+	scopeOf func(t *entity.Type, it entity.Item) scope
 }
 
 // part is a range of the user's items.
@@ -92,12 +92,12 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 		return cursor{}, fmt.Errorf("walk items of user %s: %w", w.user, err)
 	}
 	cur.open = map[string]scope{}
-	for _, item := range page.Items {
-		id := item.Str(at.typ.IDAttr)
+	for _, it := range page.Items {
+		id := it.Str(at.typ.IDAttr)
 		if c.Registry.OfID(id) != at.typ {
-			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, item.Key(), id)
+			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, it.Key(), id)
 		}
-		if s := w.scopeOf(at.typ, item); len(s) > 0 {
+		if s := w.scopeOf(at.typ, it); len(s) > 0 {
 			cur.open[id] = s
 		}
 	}

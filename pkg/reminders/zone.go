@@ -32,32 +32,32 @@ func (c *Consumer) moveZone(user string, version int64) walk {
 			w.parts = append(w.parts, part{t, entity.ItemPrefix(t.Name)})
 		}
 	}
-	w.scopeOf = func(t *entity.Type, item entity.Item) scope { return floatingScope(t, item, c.Now()) }
+	w.scopeOf = func(t *entity.Type, it entity.Item) scope { return floatingScope(t, it, c.Now()) }
 	return w
 }
 
 // floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so long
 // that it is not even late.
-func floatingScope(t *entity.Type, item entity.Item, now time.Time) scope {
-	if entity.Lapsed(item, now) {
+func floatingScope(t *entity.Type, it entity.Item, now time.Time) scope {
+	if entity.Lapsed(it, now) {
 		return nil
 	}
 	isPast := func(reading time.Time) bool { return now.Sub(reading) > zoneSpread+lateLimit }
 	s := scope{}
-	for _, d := range t.Dues(item) {
+	for _, d := range t.Dues(it) {
 		switch reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute); {
 		case t.Name == entity.TypeMaster:
-			last, ends := item.Time(entity.AttrLastStartUtc)
-			isOver := ends && isPast(last) && !item.Bool(entity.AttrHasExceptions) // what was moved may be still to come
-			if isOver || !floatsAtSomeTime(item) {
+			last, ends := it.Time(entity.AttrLastStartUtc)
+			isOver := ends && isPast(last) && !it.Bool(entity.AttrHasExceptions) // what was moved may be still to come
+			if isOver || !floatsAtSomeTime(it) {
 				continue
 			}
 		case t.Name == entity.TypeInstance:
 			// Also one whose own times do not float: a date that the new zone skips may be no occurrence of its series any more.
-			if series.HasOwnTimes(item) && isPast(reading) {
+			if series.HasOwnTimes(it) && isPast(reading) {
 				continue // where it has none, those of its row may be older than its series'
 			}
-		case isRecurring(t, item):
+		case isRecurring(t, it):
 			if !d.Floating {
 				continue
 			}
@@ -94,9 +94,9 @@ func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
 	return walk{
 		user: user, key: entity.SeriesKey(user, masterID, version),
 		parts: []part{{c.Registry.Named(entity.TypeInstance), entity.InstancePrefix(masterID)}},
-		scopeOf: func(t *entity.Type, item entity.Item) scope {
+		scopeOf: func(t *entity.Type, it entity.Item) scope {
 			s := scope{}
-			s.add(t, item)
+			s.add(t, it)
 			return s
 		},
 	}

@@ -12,7 +12,7 @@ import (
 func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	event := item(t, entity.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
+	event := someItem(t, entity.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
 	b.apply(entity.Event(), event, nil)
 	require.Equal(t, entity.FormatInstant(noon), b.totals().Str("lastEventCreated"))
 	require.Zero(t, b.totals().Int("totalEvents"))
@@ -29,7 +29,7 @@ func TestAnEventIsOpenUntilItStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.apply(entity.Event(), nil, item(t, entity.Event(), "evt_1", `{"title":"x",`+c.fields+`}`))
+			b.apply(entity.Event(), nil, someItem(t, entity.Event(), "evt_1", `{"title":"x",`+c.fields+`}`))
 			require.Equal(t, c.open, b.open("evt_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
 			require.Equal(t, entity.FormatInstant(noon), b.totals().Str("lastEventCreated"))
@@ -48,7 +48,7 @@ func TestATaskIsOpenUntilItIsDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.apply(entity.Task(), nil, item(t, entity.Task(), "task_1", `{"title":"x",`+c.fields+`}`))
+			b.apply(entity.Task(), nil, someItem(t, entity.Task(), "task_1", `{"title":"x",`+c.fields+`}`))
 			require.Equal(t, c.open, b.open("task_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalTasks"))
 			require.Equal(t, c.done, b.totals().Str("lastTaskCompleted"))

@@ -34,7 +34,7 @@ func setup(t *testing.T) *bench {
 	return b
 }
 
-func item(t *testing.T, typ *entity.Type, id, fields string) entity.Item {
+func someItem(t *testing.T, typ *entity.Type, id, fields string) entity.Item {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(fields))
 	d.UseNumber()
@@ -95,7 +95,7 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			it := item(t, entity.Master(), "mst_1", `{"title":"x",`+c.fields+`}`)
+			it := someItem(t, entity.Master(), "mst_1", `{"title":"x",`+c.fields+`}`)
 			b.apply(entity.Master(), nil, it)
 			require.Equal(t, c.open, b.open("mst_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
@@ -107,7 +107,7 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 func TestWhatBecomesOfOneOccurrenceIsNoEventOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	master := item(t, entity.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	master := someItem(t, entity.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	b.apply(entity.Master(), nil, master)
 	fields := entity.Item{"masterId": entity.String("mst_1"), "recurrenceId": entity.String("2025-12-02T14:00:00Z"), "isAllDay": entity.Bool(false),
 		"startUtc": entity.String("2025-12-02T16:00:00Z"), "startTzid": entity.String("UTC"), "modifiedFields": entity.List{entity.String("startUtc")}}

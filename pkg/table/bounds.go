@@ -15,24 +15,24 @@ const (
 
 // CheckKeys returns an [ErrInvalid] for an item with a key attribute that is no string of a permitted length. The key
 // attributes of an index may be absent, those of the table may not.
-func CheckKeys(schema entity.TableSchema, item entity.Item) error {
-	if err := checkKeyPair(entity.IndexSchema{PK: schema.PK, SK: schema.SK}, item, false); err != nil {
+func CheckKeys(schema entity.TableSchema, it entity.Item) error {
+	if err := checkKeyPair(entity.IndexSchema{PK: schema.PK, SK: schema.SK}, it, false); err != nil {
 		return err
 	}
 	for _, index := range schema.Indexes {
-		if err := checkKeyPair(index, item, true); err != nil {
+		if err := checkKeyPair(index, it, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkKeyPair(keys entity.IndexSchema, item entity.Item, mayBeAbsent bool) error {
+func checkKeyPair(keys entity.IndexSchema, it entity.Item, mayBeAbsent bool) error {
 	for _, part := range [...]struct {
 		name  string
 		limit int
 	}{{keys.PK, MaxPKBytes}, {keys.SK, MaxSKBytes}} {
-		v := item[part.name]
+		v := it[part.name]
 		if v == nil && mayBeAbsent {
 			continue
 		}

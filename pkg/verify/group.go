@@ -119,8 +119,8 @@ func (r *run) visit(ctx context.Context, g group, visit func(group) error) error
 }
 
 // misnamed reports an item under a key that can be none of its type's: nothing can be derived of it.
-func (r *run) misnamed(user string, t *entity.Type, item entity.Item) error {
-	return r.found(Difference{Kind: Stray, User: user, Key: item.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…"})
+func (r *run) misnamed(user string, t *entity.Type, it entity.Item) error {
+	return r.found(Difference{Kind: Stray, User: user, Key: it.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…"})
 }
 
 // merge brings together what has the same id.
@@ -211,22 +211,22 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 		var open []group
 		var keys []entity.Key
 		for len(open) < underivedItems {
-			item, _, err := items.peek(ctx)
+			it, _, err := items.peek(ctx)
 			if err != nil {
 				return err
 			}
-			if item == nil {
+			if it == nil {
 				break
 			}
 			items.at++
-			id, ok := idIn(item)
+			id, ok := idIn(it)
 			if !ok {
-				if err := r.misnamed(user, t, item); err != nil {
+				if err := r.misnamed(user, t, it); err != nil {
 					return err
 				}
 				continue
 			}
-			g := group{user: user, typ: t, id: id, item: item, rows: make([][]entity.Item, len(cursors))}
+			g := group{user: user, typ: t, id: id, item: it, rows: make([][]entity.Item, len(cursors))}
 			open = append(open, g)
 			for _, c := range cursors {
 				if c.family.single {
@@ -257,8 +257,8 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 }
 
 // idIn is the id that an exception's sort key stands for.
-func idIn(item entity.Item) (id string, ok bool) {
-	key, err := entity.ParseSortKey(item.Str(entity.AttrSK))
+func idIn(it entity.Item) (id string, ok bool) {
+	key, err := entity.ParseSortKey(it.Str(entity.AttrSK))
 	if err != nil {
 		return "", false
 	}

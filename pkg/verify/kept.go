@@ -124,11 +124,11 @@ func (r *run) unnamedRows(ctx context.Context, user string, rows []keptRow) (out
 		return nil, err
 	}
 	for i, row := range rows {
-		item, cold, gone := keys[3*i], keys[3*i+1], keys[3*i+2]
-		if there[item] != nil {
-			if !there[item].Has(entity.AttrKept) {
+		it, cold, gone := keys[3*i], keys[3*i+1], keys[3*i+2]
+		if there[it] != nil {
+			if !there[it].Has(entity.AttrKept) {
 				out = append(out, unnamedRow{row, "kept of an item that does not name it", []table.Action{
-					table.Check{Key: item, If: table.Exists(table.Missing(entity.AttrKept))},
+					table.Check{Key: it, If: table.Exists(table.Missing(entity.AttrKept))},
 				}})
 			}
 			continue
@@ -141,7 +141,7 @@ func (r *run) unnamedRows(ctx context.Context, user string, rows []keptRow) (out
 			continue // the item can be restored, and names it again
 		}
 		out = append(out, unnamedRow{row, "kept of an item that is not there", []table.Action{
-			table.Check{Key: item, If: table.NotExists()}, still,
+			table.Check{Key: it, If: table.NotExists()}, still,
 		}})
 	}
 	return out, nil

@@ -15,12 +15,12 @@ import (
 )
 
 // keep lays lines beside an item, or beside a key that has none. The item names them if it is to.
-func (w *world) keep(item entity.Key, named bool) entity.Key {
+func (w *world) keep(it entity.Key, named bool) entity.Key {
 	w.t.Helper()
-	key := entity.KeptKey(item)
+	key := entity.KeptKey(it)
 	w.put(key, entity.Item{command.AttrKeptText: entity.String("CONTACT:Reception")})
 	if named {
-		w.set(item, entity.AttrKept, entity.String("digest"))
+		w.set(it, entity.AttrKept, entity.String("digest"))
 	}
 	return key
 }
@@ -126,9 +126,9 @@ func TestAnItemThatComesOrNamesItsRowMeanwhileKeepsIt(t *testing.T) {
 			w.lose()
 			come := func() {
 				w.fault, w.waiting = nil, nil
-				item := of["event"].Clone()
-				item[entity.AttrSK], item["eventId"] = entity.String(eventKey("evt_new").SK), entity.String("evt_new")
-				w.put(eventKey("evt_new"), item)
+				it := of["event"].Clone()
+				it[entity.AttrSK], it["eventId"] = entity.String(eventKey("evt_new").SK), entity.String("evt_new")
+				w.put(eventKey("evt_new"), it)
 				w.set(eventKey("evt_new"), entity.AttrKept, entity.String("digest"))
 				w.set(of["task"].Key(), entity.AttrKept, entity.String("digest"))
 				w.put(entity.ColdKey(ann, "evt_cold"), entity.Item{"object": entity.String("x")})

@@ -69,7 +69,7 @@ func (c *crowd) settleIn(ctx context.Context, owner string, n int) error {
 	if err := c.store.Load(ctx, rows); err != nil {
 		return err
 	}
-	target, err := created(entity.Note(), owner, hub(owner), item(3, base).Body, base)
+	target, err := created(entity.Note(), owner, hub(owner), itemBody(3, base).Body, base)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *crowd) settleIn(ctx context.Context, owner string, n int) error {
 // item is the i-th of n of a user: the first ones link to the hub, the others to each other.
 func (c *crowd) item(owner string, i, n int) (entity.Item, error) {
 	at := base.Add(-spread + time.Duration(i*1_000_003%n)*(2*spread/time.Duration(n))).Truncate(15 * time.Minute)
-	d := item(i, at)
+	d := itemBody(i, at)
 	t := c.registry.Named(d.Type)
 	it, err := created(t, owner, fmt.Sprintf("%s_%08d-%s", t.IDPrefix, i, owner), d.Body, at)
 	if err != nil {

@@ -198,7 +198,7 @@ func wordy(i, bytes int) entity.String {
 
 func eventImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
 	t, owner := registry.Named(entity.TypeEvent), fmt.Sprintf("user_%d", i/5)
-	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i), item(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
+	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i), itemBody(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
 	if err != nil {
 		return nil, nil, err
 	}

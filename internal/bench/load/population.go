@@ -52,7 +52,7 @@ func populate(monday time.Time, items, series int) population {
 	for i := range items {
 		// The factor is a prime above any number of items: neighbours in time are not neighbours in the order of creation.
 		at := monday.Add(-spread + time.Duration(i*1_000_003%items)*(2*spread/time.Duration(items))).Truncate(15 * time.Minute)
-		d := item(i, at)
+		d := itemBody(i, at)
 		d.At = at
 		p.Items = append(p.Items, d)
 	}
@@ -66,7 +66,7 @@ func populate(monday time.Time, items, series int) population {
 	return p
 }
 
-func item(i int, at time.Time) document {
+func itemBody(i int, at time.Time) document {
 	stamp := func(t time.Time) string { return t.Format(time.RFC3339) }
 	const text = "What there is to say about it takes a sentence or two, as people write them. Bring the figures of last week."
 	switch i % 10 {

@@ -23,10 +23,10 @@ type probe struct {
 }
 
 var probes = []probe{
-	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil }, func(i int) document { return item(0, soon(i)) }, func(entity.Item) {}},
-	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil }, func(i int) document { return item(3, soon(i)) }, link("note_1", "note_2")},
-	{"reminders", newReminders, func(i int) document { return item(5, soon(i)) }, func(entity.Item) {}},
-	{"archive", newArchive, func(i int) document { return item(2, soon(i)) }, func(it entity.Item) {
+	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil }, func(i int) document { return itemBody(0, soon(i)) }, func(entity.Item) {}},
+	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil }, func(i int) document { return itemBody(3, soon(i)) }, link("note_1", "note_2")},
+	{"reminders", newReminders, func(i int) document { return itemBody(5, soon(i)) }, func(entity.Item) {}},
+	{"archive", newArchive, func(i int) document { return itemBody(2, soon(i)) }, func(it entity.Item) {
 		it[entity.AttrStatus] = entity.String(entity.StatusCompleted)
 	}},
 }

@@ -33,10 +33,10 @@ func link(targets ...string) func(entity.Item) {
 // story is what one user does in a day: 20 changes of seven items, a series with two exceptions among them. About half of the
 // changes count for the statistics, a third for the links.
 var story = []step{
-	{item: "task_1", body: item(0, base).Body, act: link("note_1", "note_2")},
+	{item: "task_1", body: itemBody(0, base).Body, act: link("note_1", "note_2")},
 	{item: "task_1", act: set(entity.AttrTitle, "another title")},
-	{item: "evt_1", body: item(5, base).Body, act: link("note_1")},
-	{item: "note_1", body: item(3, base).Body, act: link("note_2", "note_3", "note_4")},
+	{item: "evt_1", body: itemBody(5, base).Body, act: link("note_1")},
+	{item: "note_1", body: itemBody(3, base).Body, act: link("note_2", "note_3", "note_4")},
 	{item: "note_1", act: link("note_5")},
 	{item: "mst_1", body: weekly(), act: link("note_1")},
 	{item: "inst_20260609_1", act: link("note_1", "note_2")},
@@ -51,13 +51,13 @@ var story = []step{
 		it.SetTime(entity.AttrStartUtc, base.Add(2*time.Hour))
 		it.SetTime(entity.AttrEndUtc, base.Add(3*time.Hour))
 	}},
-	{item: "rem_1", body: item(2, base).Body},
+	{item: "rem_1", body: itemBody(2, base).Body},
 	{item: "rem_1", act: set(entity.AttrTitle, "another title")},
 	{item: "note_1", act: set(entity.AttrTitle, "another title")},
 	{item: "evt_1"},
 	{item: "mst_1", act: set(entity.AttrRRule, "FREQ=WEEKLY;COUNT=30")},
-	{item: "note_2", body: item(3, base).Body},
-	{item: "task_2", body: item(1, base.AddDate(0, 0, 3)).Body},
+	{item: "note_2", body: itemBody(3, base).Body},
+	{item: "task_2", body: itemBody(1, base.AddDate(0, 0, 3)).Body},
 	{item: "note_2"},
 }
 

@@ -106,9 +106,9 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 	require.Len(t, rest.Records, 1)
 	require.False(t, rest.End)
 	row := func(version int64) entity.Item {
-		item := key(1).Item()
-		item[entity.AttrVersion], item["raw"] = entity.Int(version), entity.Binary{0, 255}
-		return item
+		it := key(1).Item()
+		it[entity.AttrVersion], it["raw"] = entity.Int(version), entity.Binary{0, 255}
+		return it
 	}
 	want := []change.Record{
 		{Name: change.Insert, New: row(1)}, {Name: change.Modify, Old: row(1), New: row(2)}, {Name: change.Remove, Old: row(2)},

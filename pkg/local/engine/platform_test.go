@@ -33,13 +33,13 @@ func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	_, err := first.db.CreateTable(t.Context(), dynamo.CreateInput(schemaNamed(name)))
 	require.NoError(t, err)
 	for _, id := range []string{"task_expired", "task_deleted", "task_living"} {
-		item := key(id).Item()
-		item[entity.AttrVersion] = entity.Int(4)
-		item[entity.AttrTTL] = entity.Int(at.Unix())
+		it := key(id).Item()
+		it[entity.AttrVersion] = entity.Int(4)
+		it[entity.AttrTTL] = entity.Int(at.Unix())
 		if id == "task_living" {
-			item[entity.AttrTTL] = entity.Int(at.Unix() + 1)
+			it[entity.AttrTTL] = entity.Int(at.Unix() + 1)
 		}
-		require.NoError(t, first.store.Put(t.Context(), table.Put{Item: item}))
+		require.NoError(t, first.store.Put(t.Context(), table.Put{Item: it}))
 	}
 	require.NoError(t, first.store.Transact(t.Context(),
 		table.Delete{Key: key("task_deleted"), If: table.AtVersion(4)},

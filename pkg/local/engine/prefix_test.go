@@ -36,8 +36,8 @@ func TestAPrefixTellsUpperFromLowerCase(t *testing.T) {
 		})
 		require.NoError(t, err, prefix)
 		var got []string
-		for _, item := range out.Items {
-			got = append(got, item[entity.AttrSK].(*types.AttributeValueMemberS).Value)
+		for _, it := range out.Items {
+			got = append(got, it[entity.AttrSK].(*types.AttributeValueMemberS).Value)
 		}
 		require.Equal(t, want, got, prefix)
 	}

@@ -67,13 +67,13 @@ func (s *sweep) faultOnDelete(hook func(memory.Call) error) { s.onDelete.Store(&
 
 func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
 	s.t.Helper()
-	item := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
-	item[entity.AttrVersion] = entity.Int(version)
+	it := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
+	it[entity.AttrVersion] = entity.Int(version)
 	if !ttl.IsZero() {
-		item[entity.AttrTTL] = entity.Int(ttl.Unix())
+		it[entity.AttrTTL] = entity.Int(ttl.Unix())
 	}
-	require.NoError(s.t, s.store.Put(s.t.Context(), table.Put{Item: item}))
-	return engine.Removal{Key: item.Key(), TTL: entity.Int(ttl.Unix()), Version: entity.Int(version)}
+	require.NoError(s.t, s.store.Put(s.t.Context(), table.Put{Item: it}))
+	return engine.Removal{Key: it.Key(), TTL: entity.Int(ttl.Unix()), Version: entity.Int(version)}
 }
 
 // userDeletes is what a command's delete does.

@@ -42,11 +42,11 @@ func loadRequests(rows []entity.Item) ([]types.WriteRequest, error) {
 			return nil, fmt.Errorf("%s: %w: row given twice", key, table.ErrInvalid)
 		}
 		seen[key] = true
-		item, err := toAttributes(row)
+		it, err := toAttributes(row)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		requests[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: item}}
+		requests[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}
 	}
 	return requests, nil
 }

@@ -78,11 +78,11 @@ func (s *Store) writeItems(actions []table.Action) ([]types.TransactWriteItem, e
 	items := make([]types.TransactWriteItem, len(actions))
 	first := make(map[entity.Key]int, len(actions))
 	for i, action := range actions {
-		item, err := s.writeItem(action)
+		it, err := s.writeItem(action)
 		if err != nil {
 			return nil, fmt.Errorf("action %d: %w", i, err)
 		}
-		items[i] = item
+		items[i] = it
 		key := action.Target()
 		if j, ok := first[key]; ok {
 			return nil, fmt.Errorf("%w: actions %d and %d on %s", table.ErrInvalid, j, i, key)

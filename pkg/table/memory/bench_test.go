@@ -20,20 +20,20 @@ func benchUser(i int) string { return fmt.Sprint("user", i%benchUsers) }
 
 // benchRow is about as large as an event, and stands in two indexes.
 func benchRow(user string, i int) entity.Item {
-	item := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
+	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
 	for _, name := range []string{
 		entity.AttrTitle, entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid, entity.AttrStatus,
 		entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrType, "description", "location", "color",
 	} {
-		item[name] = entity.String("some text of usual length")
+		it[name] = entity.String("some text of usual length")
 	}
-	item[entity.AttrVersion] = entity.Int(1)
-	item[entity.AttrTags] = entity.Strings("home", "work")
-	item[entity.AttrGSI1PK] = entity.String(entity.AgendaPK(user, 2030))
-	item[entity.AttrGSI1SK] = entity.String(fmt.Sprintf("2030-%06d", i))
-	item[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
-	item[entity.AttrGSI3SK] = entity.String(fmt.Sprintf("%06d", i))
-	return item
+	it[entity.AttrVersion] = entity.Int(1)
+	it[entity.AttrTags] = entity.Strings("home", "work")
+	it[entity.AttrGSI1PK] = entity.String(entity.AgendaPK(user, 2030))
+	it[entity.AttrGSI1SK] = entity.String(fmt.Sprintf("2030-%06d", i))
+	it[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
+	it[entity.AttrGSI3SK] = entity.String(fmt.Sprintf("%06d", i))
+	return it
 }
 
 func benchStore(b *testing.B) *memory.Store {

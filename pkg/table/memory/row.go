@@ -29,15 +29,15 @@ func (r *row) image() entity.Item {
 }
 
 // newRow makes a row of an admitted item, which it keeps.
-func (s *Store) newRow(item entity.Item) (*row, error) {
-	r := &row{item: item, size: entity.Size(item)}
+func (s *Store) newRow(it entity.Item) (*row, error) {
+	r := &row{item: it, size: entity.Size(it)}
 	if s.witnessed {
-		r.witness = item.Clone()
+		r.witness = it.Clone()
 	}
 	if r.size > table.MaxItemBytes {
 		return nil, fmt.Errorf("%w: row of %d bytes, at most %d", table.ErrInvalid, r.size, table.MaxItemBytes)
 	}
-	return r, table.CheckKeys(s.schema, item)
+	return r, table.CheckKeys(s.schema, it)
 }
 
 // checkKey refuses keys that no row can have.
@@ -52,7 +52,7 @@ func checkKey(key entity.Key) error {
 }
 
 // admit returns a copy of the item as the table stores it: numbers in canonical form, nothing shared with the caller.
-func admit(item entity.Item) (entity.Item, error) { return admitMap(item, 0) }
+func admit(it entity.Item) (entity.Item, error) { return admitMap(it, 0) }
 
 func admitMap(in entity.Item, depth int) (entity.Item, error) {
 	out := make(entity.Item, len(in))

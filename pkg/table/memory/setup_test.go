@@ -42,17 +42,17 @@ func noteKey(name string) entity.Key {
 
 // note is a row of user u.
 func note(name string, attributes entity.Item) entity.Item {
-	item := noteKey(name).Item()
+	it := noteKey(name).Item()
 	for attribute, v := range attributes {
-		item[attribute] = v
+		it[attribute] = v
 	}
-	return item
+	return it
 }
 
 func (b *bundle) put(name string, attributes entity.Item) entity.Item {
-	item := note(name, attributes)
-	b.NoError(b.store.Put(b.ctx, table.Put{Item: item}))
-	return item
+	it := note(name, attributes)
+	b.NoError(b.store.Put(b.ctx, table.Put{Item: it}))
+	return it
 }
 
 func (b *bundle) remove(name string) {

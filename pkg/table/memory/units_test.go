@@ -26,14 +26,14 @@ func kilobytes(n int) entity.Item {
 }
 
 // year puts the row into GSI1, which holds whole rows; links into GSI4, which holds keys.
-func year(item entity.Item, sk string) entity.Item {
-	item[entity.AttrGSI1PK], item[entity.AttrGSI1SK] = entity.String(entity.AgendaPK("u", 2030)), entity.String(sk)
-	return item
+func year(it entity.Item, sk string) entity.Item {
+	it[entity.AttrGSI1PK], it[entity.AttrGSI1SK] = entity.String(entity.AgendaPK("u", 2030)), entity.String(sk)
+	return it
 }
 
-func linked(item entity.Item, sk string) entity.Item {
-	item[entity.AttrGSI4PK], item[entity.AttrGSI4SK] = entity.String("x"), entity.String(sk)
-	return item
+func linked(it entity.Item, sk string) entity.Item {
+	it[entity.AttrGSI4PK], it[entity.AttrGSI4SK] = entity.String("x"), entity.String(sk)
+	return it
 }
 
 // 250 numbers of which each ends with zeros: with the zeros they would be more than a kilobyte.

@@ -91,9 +91,9 @@ func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
 	const op = "Load"
 	actions := make([]action, len(rows))
 	seen := make(map[entity.Key]bool, len(rows))
-	for i, item := range rows {
+	for i, it := range rows {
 		var err error
-		if actions[i], err = s.check(table.Put{Item: item}); err != nil {
+		if actions[i], err = s.check(table.Put{Item: it}); err != nil {
 			return wrap(op, fmt.Sprintf("row %d", i), err)
 		}
 		if seen[actions[i].key] {

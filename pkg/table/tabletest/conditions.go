@@ -181,11 +181,11 @@ func tryShape(f *fixture, c shape) {
 }
 
 func withKey(key entity.Key, attributes entity.Item) entity.Item {
-	item := key.Item()
+	it := key.Item()
 	for name, v := range attributes {
-		item[name] = v
+		it[name] = v
 	}
-	return item
+	return it
 }
 
 func refuseConditions(f *fixture) {

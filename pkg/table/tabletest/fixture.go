@@ -47,19 +47,19 @@ func (f *fixture) key(name string) entity.Key {
 
 // row is the user's row with this name and these attributes.
 func (f *fixture) row(name string, attributes entity.Item) entity.Item {
-	item := f.key(name).Item()
+	it := f.key(name).Item()
 	for attribute, v := range attributes {
-		item[attribute] = v
+		it[attribute] = v
 	}
-	return item
+	return it
 }
 
 // put writes the row and returns it.
 func (f *fixture) put(name string, attributes entity.Item) entity.Item {
 	f.t.Helper()
-	item := f.row(name, attributes)
-	f.NoError(f.store.Put(f.ctx, table.Put{Item: item}))
-	return item
+	it := f.row(name, attributes)
+	f.NoError(f.store.Put(f.ctx, table.Put{Item: it}))
+	return it
 }
 
 // load writes n rows named 000, 001, ... each with its number as count, and returns them in that order.
@@ -80,9 +80,9 @@ func (f *fixture) load(n int, attributes func(i int) entity.Item) []entity.Item 
 
 func (f *fixture) get(key entity.Key) entity.Item {
 	f.t.Helper()
-	item, err := f.store.Get(f.ctx, key)
+	it, err := f.store.Get(f.ctx, key)
 	f.NoError(err)
-	return item
+	return it
 }
 
 func (f *fixture) absent(key entity.Key) {

@@ -70,10 +70,10 @@ func writeCases() []testCase {
 }
 
 // spoil changes everything in an item that can be changed in place.
-func spoil(item entity.Item) {
-	item[attrText] = entity.String("spoiled")
-	item["nested"].(entity.Map)["list"].(entity.List)[0] = entity.String("spoiled")
-	item["set"].(entity.StringSet)[0] = "spoiled"
+func spoil(it entity.Item) {
+	it[attrText] = entity.String("spoiled")
+	it["nested"].(entity.Map)["list"].(entity.List)[0] = entity.String("spoiled")
+	it["set"].(entity.StringSet)[0] = "spoiled"
 }
 
 func updateCases() []testCase {
