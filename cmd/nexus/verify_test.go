@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -43,10 +44,10 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 	defer done()
 	store := dynamo.New(client)
 	wrong := entity.EmptyStats()
-	wrong[entity.StatTotalTasks] = entity.Int(77)
+	wrong[entity.StatTotalTasks] = item.Int(77)
 	meta := entity.MetaKey("user0")
 	damage := func() {
-		_, err := store.Update(t.Context(), table.Update{Key: meta, Set: entity.Item{entity.AttrStats: wrong}})
+		_, err := store.Update(t.Context(), table.Update{Key: meta, Set: item.Item{entity.AttrStats: wrong}})
 		require.NoError(t, err)
 	}
 	damage()

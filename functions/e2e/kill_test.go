@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // gate passes requests on to the engine, but keeps the answer of the first transaction: what it did is done, and nobody
@@ -65,7 +66,7 @@ func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.
 		task := template[1].Change.New.Clone()
 		id := fmt.Sprintf("task_%08d-0000-4000-8000-000000000000", i)
 		key := entity.ItemKey(user, entity.Ref{Type: entity.TypeTask, ID: id})
-		task["taskId"], task[entity.AttrSK] = entity.String(id), entity.String(key.SK)
+		task["taskId"], task[item.AttrSK] = item.String(id), item.String(key.SK)
 		records = append(records, change.Record{
 			EventID: id, Name: change.Insert, Sequence: fmt.Sprintf("14054000000000021%09d", i), Created: template[1].Change.Created,
 			Key: key, New: task, SourceARN: "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000",
@@ -109,5 +110,5 @@ func (w *world) derived(records []change.Record) (counted, linked int) {
 			linked++
 		}
 	}
-	return int(entity.Item(w.stats()).Int(entity.StatTotalTasks)), linked
+	return int(item.Item(w.stats()).Int(entity.StatTotalTasks)), linked
 }

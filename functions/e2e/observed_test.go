@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -105,7 +106,7 @@ func (f *function) logged(message string) []map[string]any {
 }
 
 // recordOfRow is the stream record of a row that was just created.
-func (w *world) recordOfRow(key entity.Key) []byte {
+func (w *world) recordOfRow(key item.Key) []byte {
 	w.Helper()
 	return change.AppendEvent(nil, []change.Record{{
 		EventID: "1", Name: change.Insert, Sequence: "140540000000000219990000001", Created: time.Now().Add(-time.Second), Key: key, New: w.row(key),

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
@@ -25,7 +26,7 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 
 	f.handled(w.happen("stream-task-completed"))
 	completed := w.item(entity.TypeTask, taskID).Str(entity.AttrCompletedAt)
-	require.Equal(t, completed, entity.Item(w.stats()).Str(entity.StatLastTaskCompleted))
+	require.Equal(t, completed, item.Item(w.stats()).Str(entity.StatLastTaskCompleted))
 
 	f.handled(w.happen("stream-task-archived"))
 	f.handled(w.happen("stream-item-expired")) // of a reminder that was never counted here
@@ -34,7 +35,7 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	f.handled(w.happen("stream-task-deleted"))
 	w.requireTotals(0, 1, 0)
 	require.Nil(t, w.row(edge))
-	require.Equal(t, completed, entity.Item(w.stats()).Str(entity.StatLastTaskCompleted), "the latest ever")
+	require.Equal(t, completed, item.Item(w.stats()).Str(entity.StatLastTaskCompleted), "the latest ever")
 
 	before := w.row(entity.MetaKey(user))
 	for _, name := range []string{"stream-task-created", "stream-task-completed", "stream-task-archived", "stream-item-expired", "stream-task-deleted"} {

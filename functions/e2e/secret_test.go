@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // secret stands for what users write; nobody else is to read it.
@@ -61,7 +62,7 @@ func TestNoLineTellsWhatAUserWroteWhateverIsWrongWithARecord(t *testing.T) {
 			for _, record := range whole {
 				image := object(t, string(record))["dynamodb"].(map[string]any)["NewImage"].(map[string]any)
 				for _, attribute := range slices.Sorted(maps.Keys(image)) {
-					if attribute == entity.AttrType || attribute == entity.AttrPK || attribute == entity.AttrSK || attribute == entity.AttrVersion {
+					if attribute == entity.AttrType || attribute == item.AttrPK || attribute == item.AttrSK || attribute == entity.AttrVersion {
 						continue // errors name rows and versions
 					}
 					for _, value := range wrongValues() {

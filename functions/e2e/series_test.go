@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -33,13 +34,13 @@ func TestProjectionsCountASeriesOnceAndKeepTheLinksOfItsOccurrences(t *testing.T
 		series, changed bool
 	}{{1, true, false}, {1, true, true}, {1, true, true}, {0, false, false}} {
 		f.handled(w.happen(seriesStory[i]))
-		require.Equal(t, want.events, entity.Item(w.stats()).Int(entity.StatTotalEvents), seriesStory[i])
+		require.Equal(t, want.events, item.Item(w.stats()).Int(entity.StatTotalEvents), seriesStory[i])
 		require.Equal(t, want.series, w.row(series) != nil, seriesStory[i])
 		require.Equal(t, want.changed, w.row(changed) != nil, seriesStory[i])
 	}
 	for _, name := range seriesStory { // delivered again, after everything has happened
 		f.handled(w.now(name))
-		require.Zero(t, entity.Item(w.stats()).Int(entity.StatTotalEvents), name)
+		require.Zero(t, item.Item(w.stats()).Int(entity.StatTotalEvents), name)
 		require.Nil(t, w.row(series), name)
 		require.Nil(t, w.row(changed), name)
 	}

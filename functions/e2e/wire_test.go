@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // guarded serves the services behind a guard: every request of a function is held against what the service documents,
@@ -111,7 +112,7 @@ func tableNeeds(c wiretest.Call, action string) []need {
 		n := need{action: action, variable: env.TableName}
 		for _, row := range []string{"Key", "Item"} {
 			if attributes, there := in[row].(map[string]any); there {
-				n.within = text(attributes[entity.AttrPK])
+				n.within = text(attributes[item.AttrPK])
 			}
 		}
 		return n
@@ -173,7 +174,7 @@ func TestARequestWithoutTheRightIsFound(t *testing.T) {
 		return wiretest.Call{Caller: string(f), Service: service, Operation: operation, Input: in}
 	}
 	row := func(pk string) map[string]any {
-		return map[string]any{"Key": map[string]any{entity.AttrPK: map[string]any{"S": pk}}}
+		return map[string]any{"Key": map[string]any{item.AttrPK: map[string]any{"S": pk}}}
 	}
 	index := map[string]any{"IndexName": string(entity.YearView), "ExpressionAttributeValues": map[string]any{":v0": map[string]any{"S": entity.AgendaPK(user, 2026)}}}
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "Query", index)))

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -153,7 +154,7 @@ func (w *world) apply(text []byte) {
 }
 
 // row returns a row of the table, nil if it is not there.
-func (w *world) row(key entity.Key) entity.Item {
+func (w *world) row(key item.Key) item.Item {
 	w.Helper()
 	it, err := w.store.Get(w.Context(), key)
 	if errors.Is(err, table.ErrNotFound) {
@@ -163,20 +164,20 @@ func (w *world) row(key entity.Key) entity.Item {
 	return it
 }
 
-func (w *world) item(typeName, id string) entity.Item {
+func (w *world) item(typeName, id string) item.Item {
 	w.Helper()
 	return w.row(entity.ItemKey(user, entity.Ref{Type: typeName, ID: id}))
 }
 
 // stats returns the user's totals by name.
-func (w *world) stats() entity.Map {
+func (w *world) stats() item.Map {
 	w.Helper()
-	return entity.Map(w.row(entity.MetaKey(user)).Map(entity.AttrStats))
+	return item.Map(w.row(entity.MetaKey(user)).Map(entity.AttrStats))
 }
 
 func (w *world) requireTotals(tasks, notes, reminders int64) {
 	w.Helper()
-	stats := entity.Item(w.stats())
+	stats := item.Item(w.stats())
 	require.Equal(w, [3]int64{tasks, notes, reminders}, [3]int64{
 		stats.Int(entity.StatTotalTasks), stats.Int(entity.StatTotalNotes), stats.Int(entity.StatTotalReminders),
 	})

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const mappingType = "AWS::Lambda::EventSourceMapping"
@@ -94,7 +95,7 @@ func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
 				var f filter
 				require.NoError(t, json.Unmarshal([]byte(pattern), &f))
 				require.Len(t, f.DynamoDB.Keys, 1)
-				for _, rule := range f.DynamoDB.Keys[entity.AttrSK]["S"] {
+				for _, rule := range f.DynamoDB.Keys[item.AttrSK]["S"] {
 					require.Len(t, rule, 1)
 					passed[rule["prefix"]] = append(passed[rule["prefix"]], f)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -81,7 +82,7 @@ func (w *world) sweep(ctx context.Context, at time.Time) error {
 }
 
 // expiryOf is what begins with the removal of the row; false for one of which no consumer is told.
-func (w *world) expiryOf(removed entity.Key) (Activity, bool) {
+func (w *world) expiryOf(removed item.Key) (Activity, bool) {
 	if _, err := entity.ParseTimer(removed.SK); err == nil {
 		return Activity{"archive a task", LifeCycle}, true
 	}

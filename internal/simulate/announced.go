@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -33,7 +34,7 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 	var at string
 	switch {
 	case r.Expired && h.registry.Named(ref.Type).Retention != nil:
-		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, entity.FormatInstant(r.Created)
+		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, item.FormatInstant(r.Created)
 	case r.New.Has(entity.AttrRestoredAt) && r.New.Str(entity.AttrRestoredAt) != r.Old.Str(entity.AttrRestoredAt):
 		what.kind, at = archive.ItemRestored, r.New.Str(entity.AttrRestoredAt)
 	case ref.Type == entity.TypeTask && r.New.Str(entity.AttrStatus) == entity.StatusArchived && r.Old.Str(entity.AttrStatus) != entity.StatusArchived:

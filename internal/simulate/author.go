@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -71,7 +72,7 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 }
 
 // waver is what a user does with an item who cannot make up his mind: what was done is undone.
-func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.Command, expected *int64, name string) {
+func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Command, expected *int64, name string) {
 	if _, left := a.expired[id]; left && it == nil {
 		return a.restore(typ, id), nil, "restore " + id
 	}
@@ -90,7 +91,7 @@ func (a author) waver(typ *entity.Type, id string, it entity.Item) (cmd command.
 }
 
 // turned is a change of status to and fro; empty for what has none.
-func (a author) turned(typeName string, it entity.Item) string {
+func (a author) turned(typeName string, it item.Item) string {
 	switch status := it.Str(entity.AttrStatus); {
 	case typeName == entity.TypeTask && status == entity.StatusCompleted, typeName == entity.TypeTask && status == entity.StatusArchived:
 		return `{"status":"BACKLOG"}`
@@ -105,7 +106,7 @@ func (a author) turned(typeName string, it entity.Item) string {
 }
 
 // about is what a user does with an item; nil is one that is not there.
-func (a author) about(typ *entity.Type, id string, it entity.Item) (cmd command.Command, expected *int64, name string) {
+func (a author) about(typ *entity.Type, id string, it item.Item) (cmd command.Command, expected *int64, name string) {
 	expected = a.version(it)
 	switch n := a.luck.IntN(20); {
 	case n == 0 && typ.Name == entity.TypeMaster:
@@ -130,7 +131,7 @@ func (a author) about(typ *entity.Type, id string, it entity.Item) (cmd command.
 }
 
 // choose returns one of the items that there are or were, more often one that is there.
-func (a author) choose(typeName string) (string, entity.Item) {
+func (a author) choose(typeName string) (string, item.Item) {
 	ids := a.ids[typeName]
 	if len(ids) == 0 {
 		return "", nil
@@ -165,7 +166,7 @@ func (a author) living(typeName string) int {
 }
 
 // version is the one that its user saw: the present one, mostly.
-func (a author) version(it entity.Item) *int64 {
+func (a author) version(it item.Item) *int64 {
 	v := it.Int(entity.AttrVersion)
 	if a.luck.one(12) {
 		v--
@@ -195,7 +196,7 @@ func (a author) settings() (command.Command, *int64, string) {
 func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
-	return command.External{Name: "restore", Type: typ, ID: id, Write: func(ctx context.Context, more ...table.Action) (entity.Item, error) {
+	return command.External{Name: "restore", Type: typ, ID: id, Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
 		return a.archive.Restore(ctx, typ, a.shelf.user, id, more...)
 	}}
 }
@@ -205,7 +206,7 @@ func isArchiveRefusal(err error) bool {
 }
 
 // link adds or removes a link.
-func (a author) link(typ *entity.Type, id string, it entity.Item) (command.Command, *int64, string) {
+func (a author) link(typ *entity.Type, id string, it item.Item) (command.Command, *int64, string) {
 	if links := entity.LinksOf(it); len(links) > 0 && a.luck.one(2) {
 		target := links[a.luck.IntN(len(links))].Target
 		return command.RemoveLink{Type: typ, ID: id, Target: target}, nil, "unlink " + id + " " + target.ID

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // attrObject names the copy in a COLD row (docs/data-model.md).
@@ -25,7 +26,7 @@ func (h *history) checkExpired(s *shelf, r *record, ref entity.Ref) {
 	}
 }
 
-func (h *history) copyProblem(s *shelf, id string, expired entity.Item) string {
+func (h *history) copyProblem(s *shelf, id string, expired item.Item) string {
 	cold := s.colds[id]
 	if cold == nil {
 		return "no row names a copy"
@@ -135,7 +136,7 @@ func (h *history) checkRetention(s *shelf) {
 		}
 		at, ok := it.Time(entity.AttrArchiveAt)
 		if ok && it.Str(entity.AttrStatus) == entity.StatusCompleted && !s.hasTimer(id) {
-			h.violate("I7", s.user, id, "is to be archived at %s, and neither is nor has a timer", entity.FormatInstant(at))
+			h.violate("I7", s.user, id, "is to be archived at %s, and neither is nor has a timer", item.FormatInstant(at))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -77,13 +78,13 @@ func (h *history) stumble() {
 }
 
 // firstFence is the key of an item's fence of the earliest occurrence.
-func firstFence(s *shelf, id string) (entity.Key, bool) {
+func firstFence(s *shelf, id string) (item.Key, bool) {
 	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
 		if row := s.fences[sk]; row.Str(fenceItem) == id {
 			return row.Key(), true
 		}
 	}
-	return entity.Key{}, false
+	return item.Key{}, false
 }
 
 // moveHouse has the first user of a crowd change zones, so that everything that floats is looked at.

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 )
@@ -154,7 +155,7 @@ func (h *history) concern(writes []table.Action, it string) bool {
 		}
 		key := action.Target()
 		if update, ok := action.(table.Update); ok {
-			if last, is := update.Set[entity.AttrStatsLast].(entity.Map); is && entity.Item(last).Str(ledgerItem) == it {
+			if last, is := update.Set[entity.AttrStatsLast].(item.Map); is && item.Item(last).Str(ledgerItem) == it {
 				return true
 			}
 		}
@@ -167,7 +168,7 @@ func (h *history) concern(writes []table.Action, it string) bool {
 }
 
 // ownerOf is the item that a row belongs to; "" for none.
-func ownerOf(key entity.Key) string {
+func ownerOf(key item.Key) string {
 	sk, err := entity.ParseSortKey(key.SK)
 	if err != nil {
 		return ""

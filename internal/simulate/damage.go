@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -53,12 +54,12 @@ func (h *history) damageSum(s *shelf) {
 		return
 	}
 	wrong := s.meta.Map(entity.AttrStats).Clone()
-	wrong[pick(h.luck, totals...)] = entity.Int(int64(h.luck.IntN(pick(h.luck, 9, 9, 1_000_000))))
+	wrong[pick(h.luck, totals...)] = item.Int(int64(h.luck.IntN(pick(h.luck, 9, 9, 1_000_000))))
 	if h.luck.one(3) { // and with it what items knew that are gone
-		wrong[pick(h.luck, entity.StatLastEventCreated, entity.StatLastTaskCompleted)] = entity.String("2000-01-01T00:00:00Z")
+		wrong[pick(h.luck, entity.StatLastEventCreated, entity.StatLastTaskCompleted)] = item.String("2000-01-01T00:00:00Z")
 		s.unsure = true
 	}
-	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: entity.Item{entity.AttrStats: entity.Map(wrong)}})
+	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: item.Item{entity.AttrStats: item.Map(wrong)}})
 	h.damageDone(s.user, err)
 }
 
@@ -114,7 +115,7 @@ func (h *history) hurt(user string) {
 	h.hurts[user]++
 }
 
-func (h *history) loseRow(rows map[string]entity.Item) error {
+func (h *history) loseRow(rows map[string]item.Item) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -125,7 +126,7 @@ func (h *history) loseRow(rows map[string]entity.Item) error {
 }
 
 // strikeAt notes the item that a damaged row belongs to.
-func (h *history) strikeAt(key entity.Key) {
+func (h *history) strikeAt(key item.Key) {
 	id := ownerOf(key)
 	if masterID, _, err := entity.ParseInstanceID(id); err == nil {
 		id = masterID

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -23,8 +24,8 @@ const (
 
 // checkFence judges a fence in the instant in which it was put, by the items as they were (I5): nothing is announced that
 // nobody wants, early, more than a day late, or that was past when it was asked for.
-func (h *history) checkFence(s *shelf, row entity.Item) {
-	sk := row.Str(entity.AttrSK)
+func (h *history) checkFence(s *shelf, row item.Item) {
+	sk := row.Str(item.AttrSK)
 	id := row.Str(fenceItem)
 	if s.raised[sk] != "" {
 		h.violate("I5", s.user, sk, "was put twice")
@@ -57,19 +58,19 @@ func (h *history) checkFence(s *shelf, row entity.Item) {
 		case h.now.Sub(w.due) > lateLimit+maxLife: // decided while it was not, by somebody who was held
 			reasons = append(reasons, "it is more than a day late")
 		case w.due.Before(w.asked):
-			reasons = append(reasons, "it was past at "+entity.FormatInstant(w.asked)+", when it was asked for")
+			reasons = append(reasons, "it was past at "+item.FormatInstant(w.asked)+", when it was asked for")
 		case w.over():
-			reasons = append(reasons, "it was done by "+entity.FormatInstant(w.last))
+			reasons = append(reasons, "it was done by "+item.FormatInstant(w.last))
 		default:
 			h.countFence(it, w)
 			return
 		}
 	}
-	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", entity.FormatInstant(h.now), strings.Join(reasons, "; "))
+	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", item.FormatInstant(h.now), strings.Join(reasons, "; "))
 }
 
 // countFence tells kinds of reminders apart.
-func (h *history) countFence(it entity.Item, w want) {
+func (h *history) countFence(it item.Item, w want) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
 		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute, "reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
@@ -130,7 +131,7 @@ func (h *history) checkDelivered(s *shelf) {
 func (h *history) requireTold(s *shelf, w want, why string) {
 	isDue := !w.due.After(h.now) && h.now.Add(maxAhead).Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
 	if isDue && s.raised[w.fence(s.user)] == "" {
-		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", entity.FormatInstant(w.due), entity.FormatInstant(w.asked), why)
+		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", item.FormatInstant(w.due), item.FormatInstant(w.asked), why)
 	}
 }
 
@@ -177,7 +178,7 @@ func (h *history) requirePassed(s *shelf, w want) {
 		trigger = resolve(trigger, s.zone())
 	}
 	if !trigger.After(w.occurrence) {
-		h.violate("I5", s.user, w.id, "was told of %s, and its trigger stays at %s", entity.FormatInstant(w.occurrence), entity.FormatInstant(trigger))
+		h.violate("I5", s.user, w.id, "was told of %s, and its trigger stays at %s", item.FormatInstant(w.occurrence), item.FormatInstant(trigger))
 	}
 }
 
@@ -199,9 +200,9 @@ func (h *history) checkSchedules() {
 		w, one := wanted[name], h.schedules.named[name]
 		switch {
 		case one == nil:
-			h.violate("I4", "", w.id, "has no schedule for %d minutes before, due %s", w.offset, entity.FormatInstant(w.due))
+			h.violate("I4", "", w.id, "has no schedule for %d minutes before, due %s", w.offset, item.FormatInstant(w.due))
 		case one.called || one.At.Before(w.due) || one.At.After(w.due.Add(leastLead)) || !namesDue(one.Payload, w):
-			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", entity.FormatInstant(w.due), entity.FormatInstant(one.At), one.called, one.Payload)
+			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", item.FormatInstant(w.due), item.FormatInstant(one.At), one.called, one.Payload)
 		}
 	}
 	for _, name := range h.schedules.names() {
@@ -210,12 +211,12 @@ func (h *history) checkSchedules() {
 			if h.isOfRung(one.Schedule) {
 				continue
 			}
-			h.violate("I4", userOfPayload(one.Payload), string(one.Payload), "is scheduled for %s (called %t), and nobody wants it", entity.FormatInstant(one.At), one.called)
+			h.violate("I4", userOfPayload(one.Payload), string(one.Payload), "is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.called)
 		}
 	}
 }
 
 func namesDue(payload []byte, w want) bool {
 	var call struct{ ItemID, DueUtc string }
-	return json.Unmarshal(payload, &call) == nil && call.ItemID == w.id && call.DueUtc == entity.FormatInstant(w.due)
+	return json.Unmarshal(payload, &call) == nil && call.ItemID == w.id && call.DueUtc == item.FormatInstant(w.due)
 }

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -103,7 +104,7 @@ func (h *history) conclude(s *shelf) string {
 }
 
 // outlive waits until the item's time is over, and maybe until TTL has been there.
-func (h *history) outlive(it entity.Item) {
+func (h *history) outlive(it item.Item) {
 	h.catchUp()
 	h.endAll()
 	h.now = maxTime(h.now, time.Unix(it.Int(entity.AttrTTL), 0).UTC().Add(time.Second))

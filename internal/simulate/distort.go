@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -28,17 +29,17 @@ func (h *history) distort(s *shelf) error {
 	}
 	switch h.luck.IntN(12) {
 	case 10, 11: // an edge that no row can stand for
-		return h.overwrite(s.ledgers[links.Name], entity.Item{ledgerContribution: entity.String("l1 nothing")})
+		return h.overwrite(s.ledgers[links.Name], item.Item{ledgerContribution: item.String("l1 nothing")})
 	case 8:
 		return h.strayRow(s)
 	case 9:
 		return h.strayWalk(s)
 	case 0:
-		return h.overwrite(s.links, entity.Item{entity.AttrGSI4SK: entity.String("wrong")})
+		return h.overwrite(s.links, item.Item{item.AttrGSI4SK: item.String("wrong")})
 	case 1:
-		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], entity.Item{ledgerContribution: entity.String("")})
+		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], item.Item{ledgerContribution: item.String("")})
 	case 2:
-		return h.overwrite(s.timers, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+		return h.overwrite(s.timers, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
 	case 3:
 		return h.strayLinks(s)
 	case 4:
@@ -53,7 +54,7 @@ func (h *history) distort(s *shelf) error {
 
 // loseLedgers removes every ledger row of the user.
 func (h *history) loseLedgers(s *shelf) error {
-	var keys []entity.Key
+	var keys []item.Key
 	for _, name := range []string{stats.Name, ownName, links.Name} {
 		for _, id := range slices.Sorted(maps.Keys(s.ledgers[name])) {
 			keys = append(keys, s.ledgers[name][id].Key())
@@ -71,12 +72,12 @@ func (h *history) loseLedgers(s *shelf) error {
 // strayEnd gives an end to an item of a kind that leaves the table some time.
 func (h *history) strayEnd(s *shelf) error {
 	leaving := maps.Clone(s.items)
-	maps.DeleteFunc(leaving, func(_ string, it entity.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
-	return h.overwrite(leaving, entity.Item{entity.AttrTTL: entity.Int(h.now.AddDate(1, 0, 0).Unix())})
+	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
+	return h.overwrite(leaving, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
 }
 
 // overwrite changes one of the rows.
-func (h *history) overwrite(rows map[string]entity.Item, set entity.Item) error {
+func (h *history) overwrite(rows map[string]item.Item, set item.Item) error {
 	if len(rows) == 0 {
 		return errNothing
 	}
@@ -112,7 +113,7 @@ func (h *history) strayLinks(s *shelf) error {
 func (h *history) strayRow(s *shelf) error {
 	if h.luck.one(2) {
 		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), pick(h.luck, "note_none", "none")).Item()
-		row[ledgerVersion], row[ledgerContribution] = entity.Int(1), entity.String("")
+		row[ledgerVersion], row[ledgerContribution] = item.Int(1), item.String("")
 		return h.store.Put(noContext, table.Put{Item: row})
 	}
 	return h.strayCold(s)
@@ -126,8 +127,8 @@ func (h *history) strayCold(s *shelf) error {
 			continue
 		}
 		row := entity.ColdKey(s.user, id).Item()
-		row[attrObject], row[entity.AttrVersion] = entity.String("archive/"+s.user+"/"+id+"/999.json"), entity.Int(999)
-		row["itemType"], row["itemId"] = it[entity.AttrType], entity.String(id)
+		row[attrObject], row[entity.AttrVersion] = item.String("archive/"+s.user+"/"+id+"/999.json"), item.Int(999)
+		row["itemType"], row["itemId"] = it[entity.AttrType], item.String(id)
 		row.SetTime(entity.AttrExpiresAt, h.now.AddDate(1, 0, 0))
 		h.struck = entity.Ref{Type: it.Str(entity.AttrType), ID: id}
 		return h.store.Put(noContext, table.Put{Item: row})
@@ -153,9 +154,9 @@ func (h *history) strayWalk(s *shelf) error {
 			row = entity.SeriesKey(s.user, id, s.items[id].Int(entity.AttrVersion)+1000).Item()
 		}
 	}
-	row[walkRevision], row["open"] = entity.Int(1), entity.Map{}
-	row["itemType"], row["after"] = entity.String(""), entity.String("")
-	row["last"], row["done"] = entity.Bool(false), entity.Bool(false)
-	row[entity.AttrTTL] = entity.Int(h.now.AddDate(0, 0, 30).Unix())
+	row[walkRevision], row["open"] = item.Int(1), item.Map{}
+	row["itemType"], row["after"] = item.String(""), item.String("")
+	row["last"], row["done"] = item.Bool(false), item.Bool(false)
+	row[entity.AttrTTL] = item.Int(h.now.AddDate(0, 0, 30).Unix())
 	return h.store.Put(noContext, table.Put{Item: row})
 }

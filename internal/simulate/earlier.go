@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -15,7 +16,7 @@ func (h *history) earlier() {
 	meta := entity.NewUserMeta(user, h.now)
 	preferences := meta.Map(entity.AttrPreferences).Clone()
 	delete(preferences, pick(h.luck, "enableBrowserNotifications", "enableSoundNotifications"))
-	meta[entity.AttrPreferences] = entity.Map(preferences)
+	meta[entity.AttrPreferences] = item.Map(preferences)
 	if err := h.store.Put(noContext, table.Put{Item: meta}); err != nil {
 		h.violate("port", user, meta.Key().SK, "%v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	oldarchive "nexus/predecessor/archive"
 	oldchange "nexus/predecessor/change"
@@ -38,15 +39,15 @@ type otherRelease struct {
 
 func newOtherRelease(h *history) *otherRelease {
 	o := &otherRelease{h: h, registry: oldentity.Product(), consumers: map[string]oldchange.Consumer{}}
-	store := oldStore{storePort{h}}
+	store := before.Store{Of: storePort{h}}
 	reminding := oldreminders.Config{
-		Store: store, Registry: o.registry, Scheduler: oldScheduler{h.schedules}, Bus: oldBus{busPort{h}}, Now: h.clock, Log: h.log(),
+		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}}, Now: h.clock, Log: h.log(),
 		Observe: func(seen oldreminders.Observation) {
 			h.observed(reminders.Observation{What: reminders.Happening(seen.What)})
 		},
 	}
 	archiving := oldarchive.Config{
-		Store: store, Registry: o.registry, Copies: oldBlobs{blobPort{h, h.copies}}, Bus: oldBus{busPort{h}}, Now: h.clock,
+		Store: store, Registry: o.registry, Copies: before.Blobs{Of: blobPort{h, h.copies}}, Bus: before.Bus{Of: busPort{h}}, Now: h.clock,
 	}
 	for _, c := range []oldchange.Consumer{
 		oldprojection.NewConsumer(oldstats.Projection(), store, h.clock),
@@ -66,7 +67,7 @@ func newOtherRelease(h *history) *otherRelease {
 // ownSum is the product's own sum: the same function of an item on the other release's engine.
 func (o *otherRelease) ownSum() *oldprojection.Projection {
 	return oldprojection.NewOwnSum(ownName, ownRevision, func(t *oldentity.Type, it oldentity.Item) oldprojection.Amounts {
-		return oldprojection.Amounts(ownAmounts(o.h.registry.Named(t.Name), fromOld(it)))
+		return oldprojection.Amounts(ownAmounts(o.h.registry.Named(t.Name), before.FromItem(it)))
 	})
 }
 
@@ -77,7 +78,7 @@ func (o *otherRelease) loop(names []string) handler {
 		consumers = append(consumers, oldWatched{o.consumers[name], o.h})
 	}
 	loop, err := oldconsume.New(oldconsume.Config{
-		Registry: o.registry, Consumers: consumers, Parking: oldBlobs{blobPort{o.h, o.h.parking}}, Log: o.h.log(),
+		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}}, Log: o.h.log(),
 		Now: o.h.clock, InTurn: true,
 		Observe: func(consumer string, c oldconsume.Counts) {
 			o.h.counted(consumer, consume.Counts{Records: c.Records, Done: c.Done, Parked: c.Parked, Unfinished: c.Unfinished, Already: c.Already})
@@ -95,7 +96,7 @@ func (o *otherRelease) loop(names []string) handler {
 
 // notify implements [former].
 func (o *otherRelease) notify(ctx context.Context, payload []byte) error {
-	return fromOldError(o.notifier.Handle(ctx, payload))
+	return before.FromError(o.notifier.Handle(ctx, payload))
 }
 
 // oldWatched is [watched] for a consumer of the other release.
@@ -114,7 +115,7 @@ func (w oldWatched) Folds() bool {
 func (w oldWatched) Apply(ctx context.Context, batch []oldchange.Change) []oldchange.Outcome {
 	seen := make([]change.Change, len(batch))
 	for i, c := range batch {
-		seen[i] = change.Change{Ref: entity.Ref(c.Ref), Key: entity.Key(c.Key), Version: c.Version, Sequence: c.Sequence}
+		seen[i] = change.Change{Ref: entity.Ref(c.Ref), Key: item.Key(c.Key), Version: c.Version, Sequence: c.Sequence}
 	}
 	outcomes := watched{oldApplier{w.Consumer, batch}, w.h}.Apply(ctx, seen)
 	out := make([]oldchange.Outcome, len(outcomes))

@@ -27,7 +27,7 @@ func (o *otherRelease) do(r command.Request) (run func(ctx context.Context) (com
 	return func(ctx context.Context) (command.Result, error) {
 		res, err := o.commands.Do(ctx, request)
 		return command.Result{
-			Ref: entity.Ref(res.Ref), Item: fromOld(res.Item), Created: res.Created, Deleted: res.Deleted, Replayed: res.Replayed,
+			Ref: entity.Ref(res.Ref), Item: before.FromItem(res.Item), Created: res.Created, Deleted: res.Deleted, Replayed: res.Replayed,
 		}, fromOldRefusal(err)
 	}, true
 }
@@ -82,5 +82,5 @@ func fromOldRefusal(err error) error {
 			return fmt.Errorf("%w: %w", refusal.this, err)
 		}
 	}
-	return fromOldError(err)
+	return before.FromError(err)
 }

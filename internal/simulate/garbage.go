@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -110,7 +111,7 @@ func (h *history) junkOf(good *record) json.RawMessage {
 }
 
 // endedTimer is the record of a timer that no task can have, and that TTL removed.
-func (h *history) endedTimer(like *record, key entity.Key) json.RawMessage {
+func (h *history) endedTimer(like *record, key item.Key) json.RawMessage {
 	h.happened["timer that is no task's"]++
 	gone := like.Record
 	gone.Name, gone.Expired, gone.Key, gone.Old, gone.New = change.Remove, true, key, key.Item(), nil

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
@@ -64,11 +65,11 @@ type history struct {
 	copiedBy    map[string]*worker // who put an object last
 	operations  int64
 	happened    map[string]int
-	strayed     bool                  // there is a schedule that says nothing, until a repair of everybody
-	junk        map[string]bool       // parked objects of records that nobody can read
-	damaged     map[string]bool       // by user, until a repair
-	hurts       map[string]int        // by user: how often something was damaged or lost
-	later       map[entity.Key]string // rows of a later release, with the attribute that says so
+	strayed     bool                // there is a schedule that says nothing, until a repair of everybody
+	junk        map[string]bool     // parked objects of records that nobody can read
+	damaged     map[string]bool     // by user, until a repair
+	hurts       map[string]int      // by user: how often something was damaged or lost
+	later       map[item.Key]string // rows of a later release, with the attribute that says so
 	relabelling bool
 	toMend      map[string]bool // by user: damaged, or left by a repair that crashed
 	violation   *Violation
@@ -119,7 +120,7 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, junk: map[string]bool{}, hurts: map[string]int{}, toMend: map[string]bool{}, later: map[entity.Key]string{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
+	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, junk: map[string]bool{}, hurts: map[string]int{}, toMend: map[string]bool{}, later: map[item.Key]string{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
 	h.store = memory.New(func() time.Time { return h.now }, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
@@ -226,7 +227,7 @@ func (h *history) close() {
 // tell notes what happens, if anybody wants to know.
 func (h *history) tell(format string, args ...any) {
 	if h.tracing {
-		h.trace = append(h.trace, fmt.Sprintf("%3d %s  ", h.step, entity.FormatInstant(h.now))+fmt.Sprintf(format, args...))
+		h.trace = append(h.trace, fmt.Sprintf("%3d %s  ", h.step, item.FormatInstant(h.now))+fmt.Sprintf(format, args...))
 	}
 }
 

@@ -6,10 +6,11 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // userOf is whose partition a key lies in; "" if it is nobody's.
-func userOf(key entity.Key) string {
+func userOf(key item.Key) string {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
 		return ""
@@ -43,23 +44,23 @@ type known struct {
 // shelf is what is known of one user.
 type shelf struct {
 	user    string
-	meta    entity.Item
-	own     entity.Item            // the row of the product's own sum
-	items   map[string]entity.Item // by id, entities of all kinds
-	ids     map[string][]string    // by type, all that there ever were, in the order of their making
-	ledgers map[string]map[string]entity.Item
-	links   map[string]entity.Item // by sort key
-	strewn  map[string]bool        // rows of links in the index as the release before has it, by sort key
-	orphans map[entity.Key]bool    // what is kept of items that the release before deleted
-	fences  map[string]entity.Item // by sort key
-	colds   map[string]entity.Item // by id
-	timers  map[string]entity.Item // by sort key
-	walks   map[string]entity.Item // cursors of walks, by sort key
+	meta    item.Item
+	own     item.Item            // the row of the product's own sum
+	items   map[string]item.Item // by id, entities of all kinds
+	ids     map[string][]string  // by type, all that there ever were, in the order of their making
+	ledgers map[string]map[string]item.Item
+	links   map[string]item.Item // by sort key
+	strewn  map[string]bool      // rows of links in the index as the release before has it, by sort key
+	orphans map[item.Key]bool    // what is kept of items that the release before deleted
+	fences  map[string]item.Item // by sort key
+	colds   map[string]item.Item // by id
+	timers  map[string]item.Item // by sort key
+	walks   map[string]item.Item // cursors of walks, by sort key
 	gone    map[string]bool
 
 	unsure  bool // a record was lost that may have been the only one that knew a fact
 	moved   bool // something of a projection was written since the sums were checked
-	expired map[string]entity.Item
+	expired map[string]item.Item
 	raised  map[string]string  // sequence number of each fence's put, by sort key
 	fenceOf map[string]string  // by delivery id
 	told    map[string]int     // events published, by sort key of the fence
@@ -68,22 +69,22 @@ type shelf struct {
 	sent    map[string]ring    // the last delivery that was closed, by reminder
 	rang    map[string]ring    // what rang last of each reminder
 
-	edits    map[entity.Key]int64 // the version that the last write of a user made, of each entity
-	eventAt  string               // the latest creation of an event
-	taskDone string               // the latest completion of a task
+	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
+	eventAt  string             // the latest creation of an event
+	taskDone string             // the latest completion of a task
 }
 
 func newKnown(users []string) *known {
 	k := &known{shelves: map[string]*shelf{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{}, deliveries: map[string]*announcement{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
 	for _, user := range users {
 		k.shelves[user] = &shelf{
-			user: user, items: map[string]entity.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]entity.Item{},
-			links: map[string]entity.Item{}, strewn: map[string]bool{}, orphans: map[entity.Key]bool{},
-			fences: map[string]entity.Item{}, colds: map[string]entity.Item{}, timers: map[string]entity.Item{},
-			walks: map[string]entity.Item{}, gone: map[string]bool{}, expired: map[string]entity.Item{},
+			user: user, items: map[string]item.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]item.Item{},
+			links: map[string]item.Item{}, strewn: map[string]bool{}, orphans: map[item.Key]bool{},
+			fences: map[string]item.Item{}, colds: map[string]item.Item{}, timers: map[string]item.Item{},
+			walks: map[string]item.Item{}, gone: map[string]bool{}, expired: map[string]item.Item{},
 			raised:  map[string]string{},
 			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
-			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[entity.Key]int64{},
+			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{},
 		}
 	}
 	return k
@@ -125,7 +126,7 @@ func (h *history) take1(r *record) {
 	case entity.RowLedger:
 		h.checkLedger(s, r)
 		if s.ledgers[sk.Components[0]] == nil {
-			s.ledgers[sk.Components[0]] = map[string]entity.Item{}
+			s.ledgers[sk.Components[0]] = map[string]item.Item{}
 		}
 		keep(s.ledgers[sk.Components[0]], sk.Components[1], r.New)
 		s.moved = true
@@ -166,12 +167,12 @@ func (h *history) take1(r *record) {
 	h.takeEntity(s, r, sk.Ref())
 }
 
-func number(it entity.Item, name string) entity.Number {
-	n, _ := it[name].(entity.Number)
+func number(it item.Item, name string) item.Number {
+	n, _ := it[name].(item.Number)
 	return n
 }
 
-func keep(rows map[string]entity.Item, name string, row entity.Item) {
+func keep(rows map[string]item.Item, name string, row item.Item) {
 	if row == nil {
 		delete(rows, name)
 	} else {
@@ -283,7 +284,7 @@ func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
 	at, ok := r.Old.Time(entity.AttrArchiveAt)
 	if !ok || r.Old.Str(entity.AttrStatus) != entity.StatusCompleted || at.After(h.now) {
 		h.violate("I7", s.user, ref.ID, "archived at %s, when it was %s and to be archived at %s",
-			entity.FormatInstant(h.now), r.Old.Str(entity.AttrStatus), r.Old.Str(entity.AttrArchiveAt))
+			item.FormatInstant(h.now), r.Old.Str(entity.AttrStatus), r.Old.Str(entity.AttrArchiveAt))
 	}
 }
 
@@ -303,7 +304,7 @@ func (h *history) checkOrdered(s *shelf, r *record, ref entity.Ref) {
 }
 
 // instantOf is when a row was written, by its own account.
-func (h *history) instantOf(it entity.Item) time.Time {
+func (h *history) instantOf(it item.Item) time.Time {
 	at, _ := it.Time(entity.AttrUpdatedAt)
 	return at
 }

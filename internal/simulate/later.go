@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -17,9 +18,9 @@ const laterForm = 1_000_000
 const walkRevision = "revision"
 
 // rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
-func (s *shelf) rowsOfForms() map[entity.Key]string {
-	out := map[entity.Key]string{}
-	for _, rows := range []map[string]entity.Item{s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
+func (s *shelf) rowsOfForms() map[item.Key]string {
+	out := map[item.Key]string{}
+	for _, rows := range []map[string]item.Item{s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
 		for _, row := range rows {
 			if row.Has(entity.AttrForm) {
 				continue // a repair of this release has staged it
@@ -36,7 +37,7 @@ func (s *shelf) rowsOfForms() map[entity.Key]string {
 	return out
 }
 
-func byText(a, b entity.Key) int { return strings.Compare(a.String(), b.String()) }
+func byText(a, b item.Key) int { return strings.Compare(a.String(), b.String()) }
 
 // rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as they are. What
 // asks for them comes again until that release is back, which is at the next rest at the latest.
@@ -69,22 +70,22 @@ func (h *history) overwriteLater(writes []table.Action) {
 }
 
 // label has a later release write a row.
-func (h *history) label(key entity.Key, name string) {
+func (h *history) label(key item.Key, name string) {
 	if h.mixture.former != nil {
 		return // one rolls back by one release at most
 	}
 	h.happened["row of a later release"]++
 	h.tell("a later release wrote %s", key.SK)
 	h.later[key] = name
-	set := entity.Item{name: entity.Int(laterForm)}
+	set := item.Item{name: item.Int(laterForm)}
 	s := h.known.shelves[userOf(key)]
 	switch { // every release adds to the version that its writes depend on
 	case key == s.meta.Key():
-		set[entity.AttrStatsVersion] = entity.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
+		set[entity.AttrStatsVersion] = item.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
 	case s.own != nil && key == s.own.Key():
-		set[ownVersion] = entity.Int(s.own.Int(ownVersion) + 1)
+		set[ownVersion] = item.Int(s.own.Int(ownVersion) + 1)
 	case s.walks[key.SK] != nil:
-		set[walkRevision] = entity.Int(s.walks[key.SK].Int(walkRevision) + 1)
+		set[walkRevision] = item.Int(s.walks[key.SK].Int(walkRevision) + 1)
 	}
 	h.relabel(table.Update{Key: key, Set: set, If: table.Exists()})
 }
@@ -95,7 +96,7 @@ func (h *history) goForward() {
 		name := h.later[key]
 		delete(h.later, key)
 		h.tell("the later release goes on with %s", key.SK)
-		h.relabel(table.Update{Key: key, Remove: []string{name}, If: table.Exists(table.Equal(name, entity.Int(laterForm)))})
+		h.relabel(table.Update{Key: key, Remove: []string{name}, If: table.Exists(table.Equal(name, item.Int(laterForm)))})
 	}
 }
 
@@ -119,7 +120,7 @@ func (h *history) checkLater(s *shelf, r *record) {
 	if r.by == outside || r.New == nil && r.by == commanding {
 		return
 	}
-	if r.by == commanding && entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) && r.New.Has(name) {
+	if r.by == commanding && item.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) && r.New.Has(name) {
 		return
 	}
 	h.violate("I1", s.user, r.Key.SK, "was written by a later release, and is changed by %s", h.writer.name)

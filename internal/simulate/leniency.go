@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/verify"
@@ -29,7 +30,7 @@ func (s *shelf) noteIndex(r *record, byFormer bool) {
 		s.strewn[r.Key.SK] = true
 		return
 	}
-	if r.New == nil || !entity.Equal(r.Old[entity.AttrGSI4PK], r.New[entity.AttrGSI4PK]) {
+	if r.New == nil || !item.Equal(r.Old[item.AttrGSI4PK], r.New[item.AttrGSI4PK]) {
 		delete(s.strewn, r.Key.SK)
 	}
 }
@@ -41,7 +42,7 @@ func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 	switch d.Kind {
 	case verify.Edge:
 		for sk := range s.strewn {
-			if d.Key == (entity.Key{PK: entity.UserPK(user), SK: sk}).String() {
+			if d.Key == (item.Key{PK: entity.UserPK(user), SK: sk}).String() {
 				return true
 			}
 		}
@@ -69,7 +70,7 @@ func (h *history) saysNotWhatRang(r *record, rang ring) bool {
 
 // rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still to come
 // (I5). These are the wants of such a reminder.
-func (h *history) rungWants(s *shelf, it entity.Item, byFormer bool) []want {
+func (h *history) rungWants(s *shelf, it item.Item, byFormer bool) []want {
 	if !byFormer || it.Str(entity.AttrType) != entity.TypeReminder || it.Has(entity.AttrRRule) || it.Has(entity.AttrTzid) || !it.Has(entity.AttrDoneTriggerUtc) {
 		return nil
 	}
@@ -79,7 +80,7 @@ func (h *history) rungWants(s *shelf, it entity.Item, byFormer bool) []want {
 }
 
 // forgetOver: that release takes from a one-time reminder that it restores that it is over (I6).
-func (h *history) forgetOver(left entity.Item) {
+func (h *history) forgetOver(left item.Item) {
 	if h.byFormer() && !left.Has(entity.AttrRRule) {
 		delete(left, entity.AttrDoneTriggerUtc)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // order is what a command was told to do, held against what it writes and leaves (I11).
@@ -17,8 +18,8 @@ type order struct {
 	date     string // of an occurrence, or of a split
 	split    bool
 	// before is the series as it was when the command changed it; bare are the exceptions that it undid since.
-	before entity.Item
-	bare   []entity.Item
+	before item.Item
+	bare   []item.Item
 }
 
 // orderOf is nil for a command whose user names no version.
@@ -99,7 +100,7 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 		return // somebody was quicker to change it again
 	}
 	shape := append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
-	if !slices.ContainsFunc(shape, func(name string) bool { return !entity.Equal(o.before[name], master[name]) }) {
+	if !slices.ContainsFunc(shape, func(name string) bool { return !item.Equal(o.before[name], master[name]) }) {
 		return // a change of something else tidies nothing that an earlier one left when it crashed
 	}
 	rule, err := entity.CompileMaster(master)
@@ -170,13 +171,13 @@ func dayOf(instanceID string) (time.Time, bool) {
 // by the instant at which it began, by its own clock, and that may be before the item's last change.
 func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 	until := r.New.Map(entity.AttrSnoozeState)
-	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || entity.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
+	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || item.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
 		return
 	}
 	at, _ := until.Time(entity.SnoozeOccurrenceUtc)
 	if was := r.Old.Map(entity.AttrSnoozeState); was != nil {
 		if before, _ := was.Time(entity.SnoozeOccurrenceUtc); !before.Equal(at) {
-			h.violate("I11", s.user, ref.ID, "snoozes %s again as %s", entity.FormatInstant(before), entity.FormatInstant(at))
+			h.violate("I11", s.user, ref.ID, "snoozes %s again as %s", item.FormatInstant(before), item.FormatInstant(at))
 		}
 		return
 	}
@@ -205,9 +206,9 @@ func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 		}
 	}
 	if !isPresent && !want.Equal(at) {
-		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", entity.FormatInstant(at), entity.FormatInstant(h.instantOf(r.New)), entity.FormatInstant(want))
+		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", item.FormatInstant(at), item.FormatInstant(h.instantOf(r.New)), item.FormatInstant(want))
 	}
 	if trigger, _ := r.New.Time(entity.AttrTriggerUtc); !trigger.After(at) && !r.New.Has(entity.AttrDoneTriggerUtc) {
-		h.violate("I11", s.user, ref.ID, "snoozes %s and keeps it for its trigger", entity.FormatInstant(at))
+		h.violate("I11", s.user, ref.ID, "snoozes %s and keeps it for its trigger", item.FormatInstant(at))
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -35,7 +36,7 @@ func ownSum() *projection.Projection { return projection.NewOwnSum(ownName, ownR
 
 // ownAmounts counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no
 // row can hold.
-func ownAmounts(t *entity.Type, it entity.Item) projection.Amounts {
+func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	if !t.HasCollection() {
 		return projection.Amounts{}
 	}
@@ -59,7 +60,7 @@ func ownAmounts(t *entity.Type, it entity.Item) projection.Amounts {
 
 // isRefused says that no row can hold what the item contributes to the product's own sum. The release before counts what no row holds,
 // so beside it there is no such item.
-func isRefused(it entity.Item) bool {
+func isRefused(it item.Item) bool {
 	return newFormer == nil && strings.HasSuffix(it.Str(entity.AttrTitle), "7")
 }
 
@@ -131,7 +132,7 @@ func (h *history) compareOwn(s *shelf, invariant string, want map[string]int64) 
 		}
 	}
 	for name, v := range kept {
-		if n, isNumber := v.(entity.Number); isNumber && want[name] == 0 {
+		if n, isNumber := v.(item.Number); isNumber && want[name] == 0 {
 			h.violate(invariant, s.user, ownName, "%s is %s, and the count comes to nothing", name, n)
 		}
 	}

@@ -6,10 +6,11 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // patch is a change of an item's fields.
-func (a author) patch(typeName string, it entity.Item) string {
+func (a author) patch(typeName string, it item.Item) string {
 	title := fmt.Sprintf(`{"title":"u%d"}`, a.step)
 	switch typeName {
 	case entity.TypeTask:
@@ -39,7 +40,7 @@ func (a author) isFloating(times string) bool {
 	return times[len(times)-2] >= '0' && times[len(times)-2] <= '9'
 }
 
-func (a author) moveDue(it entity.Item) string {
+func (a author) moveDue(it item.Item) string {
 	if a.luck.one(4) {
 		return fmt.Sprintf(`{"isAllDay":true,"dueDate":%q,"dueUtc":null,"startUtc":null,"dueTzid":null}`, a.soon().Format(time.DateOnly))
 	}
@@ -47,7 +48,7 @@ func (a author) moveDue(it entity.Item) string {
 }
 
 // move gives an event other times.
-func (a author) move(it entity.Item) string {
+func (a author) move(it item.Item) string {
 	if a.luck.one(4) {
 		return fmt.Sprintf(`{"isAllDay":true,"startDate":%q,"endDate":null,"startUtc":null,"endUtc":null,"startTzid":null,"endTzid":null}`, a.soon().Format(time.DateOnly))
 	}
@@ -55,7 +56,7 @@ func (a author) move(it entity.Item) string {
 }
 
 // shift moves an event by minutes or hours, so that a series keeps its dates, mostly.
-func (a author) shift(it entity.Item) string {
+func (a author) shift(it item.Item) string {
 	at, ok := it.Time(entity.AttrStartUtc)
 	if !ok {
 		return a.move(it)
@@ -83,7 +84,7 @@ func (a author) act(id string) (command.Command, *int64, string) {
 }
 
 // date is that of an occurrence of these days.
-func (a author) date(master entity.Item) string {
+func (a author) date(master item.Item) string {
 	rule, err := entity.CompileMaster(master)
 	if err == nil && !a.luck.one(8) {
 		var dates []string
@@ -100,7 +101,7 @@ func (a author) date(master entity.Item) string {
 }
 
 // series is a change of a series or of one of its occurrences.
-func (a author) series(id string, master entity.Item, expected *int64) (command.Command, *int64, string) {
+func (a author) series(id string, master item.Item, expected *int64) (command.Command, *int64, string) {
 	date := a.date(master)
 	ofOccurrence := expected
 	if row := a.items[entity.InstanceID(id, date)]; row.Has(entity.AttrModifiedFields) {

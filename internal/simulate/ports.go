@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -23,7 +24,7 @@ type storePort struct{ h *history }
 var _ table.Store = storePort{}
 
 // storeCall makes one call. What names the rows it touches is checked against the worker's users (I9).
-func storeCall[T any](h *history, op string, writes []table.Action, keys []entity.Key, do func() (T, error)) (T, error) {
+func storeCall[T any](h *history, op string, writes []table.Action, keys []item.Key, do func() (T, error)) (T, error) {
 	var none T
 	f := h.call(storeName, op)
 	h.trespass(op, keys)
@@ -50,7 +51,7 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []entit
 }
 
 // trespass reports a worker at rows of somebody it has no business with.
-func (h *history) trespass(op string, keys []entity.Key) {
+func (h *history) trespass(op string, keys []item.Key) {
 	w := h.current
 	if w == nil {
 		return
@@ -63,41 +64,41 @@ func (h *history) trespass(op string, keys []entity.Key) {
 	}
 }
 
-func (p storePort) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
-	return storeCall(p.h, "Get", nil, []entity.Key{key}, func() (entity.Item, error) { return p.h.store.Get(ctx, key) })
+func (p storePort) Get(ctx context.Context, key item.Key) (item.Item, error) {
+	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) { return p.h.store.Get(ctx, key) })
 }
 
-func (p storePort) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
-	return storeCall(p.h, "BatchGet", nil, keys, func() ([]entity.Item, error) { return p.h.store.BatchGet(ctx, keys) })
+func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	return storeCall(p.h, "BatchGet", nil, keys, func() ([]item.Item, error) { return p.h.store.BatchGet(ctx, keys) })
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if w := p.h.current; w != nil && q.Index != entity.Base && w.kind != commanding {
 		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
 	}
-	return storeCall(p.h, "Query", nil, []entity.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
 }
 
 func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {
-	return storeCall(p.h, "Count", nil, []entity.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
+	return storeCall(p.h, "Count", nil, []item.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
 }
 
 func (p storePort) Put(ctx context.Context, in table.Put) error {
-	_, err := storeCall(p.h, "Put", []table.Action{in}, []entity.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
+	_, err := storeCall(p.h, "Put", []table.Action{in}, []item.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
 	return err
 }
 
-func (p storePort) Update(ctx context.Context, u table.Update) (entity.Item, error) {
-	return storeCall(p.h, "Update", []table.Action{u}, []entity.Key{u.Key}, func() (entity.Item, error) { return p.h.store.Update(ctx, u) })
+func (p storePort) Update(ctx context.Context, u table.Update) (item.Item, error) {
+	return storeCall(p.h, "Update", []table.Action{u}, []item.Key{u.Key}, func() (item.Item, error) { return p.h.store.Update(ctx, u) })
 }
 
 func (p storePort) Delete(ctx context.Context, d table.Delete) error {
-	_, err := storeCall(p.h, "Delete", []table.Action{d}, []entity.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
+	_, err := storeCall(p.h, "Delete", []table.Action{d}, []item.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
 	return err
 }
 
 func (p storePort) Transact(ctx context.Context, actions ...table.Action) error {
-	keys := make([]entity.Key, len(actions))
+	keys := make([]item.Key, len(actions))
 	for i, a := range actions {
 		keys[i] = a.Target()
 	}
@@ -105,8 +106,8 @@ func (p storePort) Transact(ctx context.Context, actions ...table.Action) error 
 	return err
 }
 
-func (p storePort) Load(ctx context.Context, rows []entity.Item) error {
-	keys := make([]entity.Key, len(rows))
+func (p storePort) Load(ctx context.Context, rows []item.Item) error {
+	keys := make([]item.Key, len(rows))
 	for i, row := range rows {
 		keys[i] = row.Key()
 	}
@@ -115,9 +116,9 @@ func (p storePort) Load(ctx context.Context, rows []entity.Item) error {
 }
 
 // Walk implements [table.Walker]. The rows are those of the instant in which it begins.
-func (p storePort) Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error {
-	rows, err := storeCall(p.h, "Walk", nil, nil, func() (rows []entity.Item, err error) {
-		err = p.h.store.Walk(ctx, segment, total, func(row entity.Item) error {
+func (p storePort) Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error {
+	rows, err := storeCall(p.h, "Walk", nil, nil, func() (rows []item.Item, err error) {
+		err = p.h.store.Walk(ctx, segment, total, func(row item.Item) error {
 			rows = append(rows, row)
 			return nil
 		})

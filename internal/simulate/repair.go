@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -132,7 +133,7 @@ func (s *schedules) Each(ctx context.Context, prefix string, visit func(name str
 func (h *history) heldUntil() (until time.Time, held bool) {
 	for _, user := range h.users {
 		s := h.known.shelves[user]
-		for _, hold := range []entity.Item{s.meta.Map(entity.AttrStatsHold), s.own.Map(ownHold)} {
+		for _, hold := range []item.Item{s.meta.Map(entity.AttrStatsHold), s.own.Map(ownHold)} {
 			if at, ok := hold.Time("until"); ok && at.After(h.now) && at.After(until) {
 				until, held = at, true
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // ring is what rang last of a reminder.
@@ -49,15 +50,15 @@ func (h *history) noteRing(s *shelf, r *record, ref entity.Ref) {
 	}
 }
 
-func closesDelivery(before, after entity.Item) bool {
-	return !entity.Equal(before[entity.AttrLastFiredUtc], after[entity.AttrLastFiredUtc]) ||
-		!entity.Equal(before[entity.AttrFiredOccurrenceUtc], after[entity.AttrFiredOccurrenceUtc])
+func closesDelivery(before, after item.Item) bool {
+	return !item.Equal(before[entity.AttrLastFiredUtc], after[entity.AttrLastFiredUtc]) ||
+		!item.Equal(before[entity.AttrFiredOccurrenceUtc], after[entity.AttrFiredOccurrenceUtc])
 }
 
 // setAnew reports whether a command may have set the reminder anew, or changed what its rule has.
-func setAnew(before, after entity.Item) bool {
+func setAnew(before, after item.Item) bool {
 	for _, name := range []string{entity.AttrFirstTriggerUtc, entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrTzid} {
-		if !entity.Equal(before[name], after[name]) {
+		if !item.Equal(before[name], after[name]) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/stats"
 )
@@ -68,7 +69,7 @@ func (h *history) checkSums() {
 
 // addUp adds up what counts of ledger rows. The last entry counts in the place of its row, until that has caught up. What a repair has
 // staged counts once the repair has been through.
-func (h *history) addUp(rows map[string]entity.Item, last entity.Item, repairs int64) map[string]int64 {
+func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64) map[string]int64 {
 	sum := map[string]int64{}
 	count := func(contribution string) {
 		for name, n := range h.amountsOf(contribution).Add {
@@ -103,7 +104,7 @@ func (s *shelf) isStaged() bool {
 }
 
 // counts is what counts of a ledger row beside a sum that has seen so many repairs.
-func (h *history) counts(row entity.Item, repairs int64) (version int64, contribution string) {
+func (h *history) counts(row item.Item, repairs int64) (version int64, contribution string) {
 	if !row.Has(ledgerNext) {
 		return row.Int(ledgerVersion), row.Str(ledgerContribution)
 	}
@@ -133,7 +134,7 @@ func (h *history) checkLedger(s *shelf, r *record) {
 // checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
 func (h *history) checkHold(s *shelf, r *record) {
 	until, held := r.Old.Map(entity.AttrStatsHold).Time("until")
-	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !entity.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
+	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !item.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
 		h.violate("I1", s.user, entity.AttrStats, "are written under the hold of a repair")
 	}
 }
@@ -250,7 +251,7 @@ func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
 	}
 	source := entity.Ref{Type: sk.Components[0], ID: sk.Components[1]}
 	target := entity.Ref{Type: sk.Components[2], ID: sk.Components[3]}
-	if r.New.Str(entity.AttrGSI4PK) != entity.LinkedPK(s.user, target) || r.New.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
-		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(entity.AttrGSI4PK), r.New.Str(entity.AttrGSI4SK))
+	if r.New.Str(item.AttrGSI4PK) != entity.LinkedPK(s.user, target) || r.New.Str(item.AttrGSI4SK) != entity.LinkedSK(source) {
+		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(item.AttrGSI4PK), r.New.Str(item.AttrGSI4SK))
 	}
 }

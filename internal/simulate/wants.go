@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -31,7 +32,7 @@ const (
 )
 
 // startOf is the start of an event as it is stored, and whether it floats.
-func startOf(it entity.Item) (at time.Time, floats, ok bool) {
+func startOf(it item.Item) (at time.Time, floats, ok bool) {
 	if it.Bool(entity.AttrIsAllDay) {
 		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrStartDate))
 		return day, true, err == nil
@@ -41,7 +42,7 @@ func startOf(it entity.Item) (at time.Time, floats, ok bool) {
 }
 
 // taskDue is what a task's offsets count from.
-func taskDue(it entity.Item) (at time.Time, floats, ok bool) {
+func taskDue(it item.Item) (at time.Time, floats, ok bool) {
 	if it.Bool(entity.AttrIsAllDay) {
 		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrDueDate))
 		return day, true, err == nil
@@ -53,7 +54,7 @@ func taskDue(it entity.Item) (at time.Time, floats, ok bool) {
 }
 
 // plainDues says in a text what of an item is due and when, for telling whether a change moved it.
-func plainDues(typeName string, it entity.Item) string {
+func plainDues(typeName string, it item.Item) string {
 	if it == nil {
 		return ""
 	}
@@ -102,7 +103,7 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 
 // wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An INSTANCE has none of
 // its own here: they come with those of its series.
-func (s *shelf) wantsOf(it entity.Item, now time.Time) []want {
+func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
 	v := s.view()
 	if entity.Lapsed(it, now) {
 		return nil
@@ -138,7 +139,7 @@ func (s *shelf) wantsOf(it entity.Item, now time.Time) []want {
 
 func minutes(n int64) time.Duration { return time.Duration(n) * time.Minute }
 
-func (s *shelf) reminderWants(it entity.Item, v view, asked, now time.Time) []want {
+func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want {
 	id := it.Str("reminderId")
 	last, _ := it.Time(entity.AttrLastFiredUtc)
 	var out []want
@@ -182,7 +183,7 @@ func (s *shelf) reminderWants(it entity.Item, v view, asked, now time.Time) []wa
 
 // seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago until one
 // is to come for each offset.
-func (s *shelf) seriesWants(master entity.Item, v view, now time.Time) []want {
+func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 	if master.Str(entity.AttrStatus) == entity.StatusCancelled {
 		return nil
 	}
@@ -227,7 +228,7 @@ func (s *shelf) seriesWants(master entity.Item, v view, now time.Time) []want {
 }
 
 // occurrenceWants are those of one occurrence; row is its exception, nil for none.
-func (s *shelf) occurrenceWants(master, row entity.Item, o recurrence.Occurrence, v view) []want {
+func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, v view) []want {
 	fields := row.Strings(entity.AttrModifiedFields)
 	owns := func(name string) bool { return slices.Contains(fields, name) }
 	if owns(entity.AttrStatus) && row.Str(entity.AttrStatus) == entity.StatusCancelled {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -88,8 +89,8 @@ func agendaAnswer(a query.Agenda) answer {
 		out = append(out, '{')
 		out = e.AppendMembers(out)
 		out = append(out, `,"occurrenceStart":"`...)
-		out = append(entity.AppendInstant(out, e.OccurrenceStart), `","occurrenceEnd":"`...)
-		out = append(entity.AppendInstant(out, e.OccurrenceEnd), '"')
+		out = append(item.AppendInstant(out, e.OccurrenceStart), `","occurrenceEnd":"`...)
+		out = append(item.AppendInstant(out, e.OccurrenceEnd), '"')
 		if e.Date != "" { // digits alone
 			out = append(append(append(out, `,"occurrenceDate":"`...), e.Date...), '"')
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -107,7 +108,7 @@ func (b *body) mediaTypes() []string {
 }
 
 // readForm reads a document that is no entity by the fields it may have. Null is the same as absent.
-func readForm(form *entity.Type, doc map[string]any) (entity.Item, []entity.FieldError) {
+func readForm(form *entity.Type, doc map[string]any) (item.Item, []entity.FieldError) {
 	patch, broken := form.Parse(doc)
 	it, unsettled := form.Merge(nil, patch)
 	for _, errs := range [][]entity.FieldError{unsettled, form.Validate(it)} {

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 const (
@@ -138,13 +139,13 @@ func answerExport(out calendar.Export, err error) (answer, error) {
 
 // privateAsField is the choice that an address has.
 var privateAsField = entity.Field{
-	Name: calendar.AttrPrivateAs, Kind: entity.Enum, Required: true, Default: entity.String(calendar.PrivateAsBusy),
+	Name: calendar.AttrPrivateAs, Kind: entity.Enum, Required: true, Default: item.String(calendar.PrivateAsBusy),
 	Enum: []string{calendar.PrivateAsBusy, calendar.PrivateAsFull},
 	Doc:  "How events that are PRIVATE or CONFIDENTIAL are shown: BUSY, only when they take time, or FULL, as all others. Tasks and reminders that another calendar calls so are left out where it is BUSY.",
 }
 
 func feedBody(address string, f calendar.Feed) []byte {
-	out := appendText([]byte(`{"createdAt":`), entity.FormatInstant(f.CreatedAt))
+	out := appendText([]byte(`{"createdAt":`), item.FormatInstant(f.CreatedAt))
 	out = appendText(append(out, `,"`+calendar.AttrPrivateAs+`":`...), f.PrivateAs)
 	if address != "" {
 		out = appendText(append(out, `,"path":`...), feedPath+address+feedSuffix)

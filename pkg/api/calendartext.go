@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"nexus/pkg/calendar"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -66,7 +66,7 @@ func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	h.Add("Vary", "Accept-Encoding, Authorization")
 	h.Set(headerParts, strconv.Itoa(e.Parts))
 	if !e.Since.IsZero() {
-		h.Set(headerSince, entity.FormatDate(e.Since))
+		h.Set(headerSince, item.FormatDate(e.Since))
 	}
 	if !e.Modified.IsZero() {
 		h.Set("Last-Modified", e.Modified.Format(http.TimeFormat))

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 )
@@ -35,7 +36,7 @@ func archiveOperations() []*operation {
 				}
 				return s.do(ctx, c, command.External{
 					Name: "restore", Type: t, ID: id,
-					Write: func(ctx context.Context, more ...table.Action) (entity.Item, error) {
+					Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
 						return s.archive.Restore(ctx, t, c.user, id, more...)
 					},
 				})
@@ -66,7 +67,7 @@ func listArchive(ctx context.Context, s services, c call) (answer, error) {
 	}
 	cursor := ""
 	if len(next) > 0 {
-		key, err := entity.ParseSortKey(entity.Item(next).Str(entity.AttrSK))
+		key, err := entity.ParseSortKey(item.Item(next).Str(item.AttrSK))
 		if err != nil {
 			return answer{}, err
 		}
@@ -86,7 +87,7 @@ func appendColdCopy(out []byte, c archive.Copy) []byte {
 	if c.Title != "" {
 		out = appendText(append(out, `,"title":`...), c.Title)
 	}
-	return append(appendText(append(out, `,"expiresAt":`...), entity.FormatInstant(c.ExpiresAt)), '}')
+	return append(appendText(append(out, `,"expiresAt":`...), item.FormatInstant(c.ExpiresAt)), '}')
 }
 
 // coldList names a user's list of cold copies; its places are the items' ids.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxExampleRounds bounds how often a type is asked what an example still lacks.
@@ -119,4 +120,4 @@ func exampleInstant(f entity.Field) string {
 	return "2026-03-02T00:00:00Z"
 }
 
-func number(n int64) json.Number { return json.Number(entity.Int(n)) }
+func number(n int64) json.Number { return json.Number(item.Int(n)) }

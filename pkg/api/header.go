@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -94,7 +95,7 @@ const (
 
 // markedTag is the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a tag that was
 // the version alone would then name two representations.
-func markedTag(it entity.Item, archivedByTime bool) string {
+func markedTag(it item.Item, archivedByTime bool) string {
 	tag := strconv.FormatInt(it.Int(entity.AttrVersion), 10)
 	if archivedByTime {
 		tag += "-" + markArchived

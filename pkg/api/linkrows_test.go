@@ -4,23 +4,24 @@ import (
 	"encoding/base64"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // linkRows writes the edges that the links consumer would have written by now, for every entity of the table.
 func (b *bundle) linkRows() {
 	b.t.Helper()
-	var edges []entity.Item
-	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+	var edges []item.Item
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		t := entity.Product().Named(it.Str(entity.AttrType))
 		if t == nil {
 			return nil
 		}
-		user, err := entity.ParseUserPK(it.Str(entity.AttrPK))
+		user, err := entity.ParseUserPK(it.Str(item.AttrPK))
 		for _, l := range entity.LinksOf(it) {
 			edge := entity.LinkKey(user, t.Ref(it), l.Target).Item()
-			edge[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(user, l.Target))
-			edge[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(t.Ref(it)))
+			edge[item.AttrGSI4PK] = item.String(entity.LinkedPK(user, l.Target))
+			edge[item.AttrGSI4SK] = item.String(entity.LinkedSK(t.Ref(it)))
 			edges = append(edges, edge)
 		}
 		return err

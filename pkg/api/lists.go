@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -24,7 +25,7 @@ func textParam() entity.Field {
 	return entity.Field{Name: paramText, Kind: entity.Text, Min: 1, Max: 200, Doc: "Only what has this text in its title, in upper or lower case."}
 }
 
-func filterOf(q entity.Item) query.Filter {
+func filterOf(q item.Item) query.Filter {
 	return query.Filter{Tag: q.Str(paramTag), Text: q.Str(paramText)}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Members of the statistics that are counted when read.
@@ -57,7 +58,7 @@ func meOperations(r *entity.Registry) []*operation {
 				out = strconv.AppendInt(append(out, `,"`+memberUpcoming+`":`...), int64(now.UpcomingEvents), 10)
 				out = strconv.AppendInt(append(out, `,"`+memberOverdue+`":`...), int64(now.OverdueTasks), 10)
 				counted := slices.Clip(out) // the same counts have one tag, whenever they were taken
-				out = appendText(append(counted, `,"`+memberAsOf+`":`...), entity.FormatInstant(now.AsOf))
+				out = appendText(append(counted, `,"`+memberAsOf+`":`...), item.FormatInstant(now.AsOf))
 				return answer{status: http.StatusOK, body: append(out, '}'), tagged: counted}, nil
 			},
 		},

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 )
@@ -101,9 +102,9 @@ type services struct {
 type call struct {
 	user       string
 	path       map[string]string
-	query      entity.Item
+	query      item.Item
 	doc        map[string]any // the body; nil if there is none
-	form       entity.Item    // the body, where the operation has a form for it
+	form       item.Item      // the body, where the operation has a form for it
 	text       []byte         // the body, where it is no JSON
 	expected   *int64
 	anyVersion bool   // If-Match: *
@@ -115,7 +116,7 @@ type answer struct {
 	status int
 	// typ and item are the entity, if the answer is one.
 	typ      *entity.Type
-	item     entity.Item
+	item     item.Item
 	body     []byte // JSON, if the answer is no entity
 	tagged   []byte // what the entity tag of such an answer is a digest of; nil for the body
 	version  int64  // of the entity that such an answer is about; 0 for none

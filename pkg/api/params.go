@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -15,7 +16,7 @@ import (
 const maxQuery = 4 << 10
 
 // readQuery reads the query string by the operation's parameters: each known, and there once.
-func (o *operation) readQuery(raw string) (entity.Item, *Problem) {
+func (o *operation) readQuery(raw string) (item.Item, *Problem) {
 	if len(raw) > maxQuery {
 		return nil, refuse(malformed, "The query string is longer than %d bytes.", maxQuery)
 	}
@@ -96,7 +97,7 @@ func cursorParam() entity.Field {
 const maxLimit = query.MaxLimit
 
 // pageOf returns the limit, 0 for the default, and the cursor, "" for the beginning.
-func pageOf(q entity.Item) (limit int, cursor string, p *Problem) {
+func pageOf(q item.Item) (limit int, cursor string, p *Problem) {
 	cursor = q.Str("cursor")
 	if q.Has("cursor") && cursor == "" {
 		return 0, "", problemOf(query.ErrCursor)

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
 // Queries is the read side: [query.Service], which says what each does. It is an interface so that a program which serves
 // no queries does not carry them: the linker drops the methods of what nobody makes.
 type Queries interface {
-	Get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error)
-	Me(ctx context.Context, user string) (entity.Item, error)
+	Get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error)
+	Me(ctx context.Context, user string) (item.Item, error)
 	Stats(ctx context.Context, user string) (query.Stats, error)
 	Event(ctx context.Context, user, id string) (query.Found, error)
 	Series(ctx context.Context, user, masterID, cursor string) (query.Series, error)

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxSnoozeMinutes is four weeks.
@@ -21,7 +22,7 @@ func reminderOperations(t *entity.Type) []*operation {
 		saw,
 	)
 	end := form(entity.Field{Name: "series", Kind: entity.Flag, Doc: "End all occurrences, not only the present one."}, saw)
-	action := func(verb, summary, detail, conflict string, b *body, make func(id string, form entity.Item) command.Command) *operation {
+	action := func(verb, summary, detail, conflict string, b *body, make func(id string, form item.Item) command.Command) *operation {
 		return &operation{
 			id: verb + entityNoun(t), method: http.MethodPost, path: "/v1/" + t.Plural + "/{" + t.IDAttr + "}/" + verb, tag: t.Plural,
 			writes: true, precondition: mayHaveVersion, summary: summary, detail: detail, body: b, finds: true, conflicts: conflict,
@@ -36,7 +37,7 @@ func reminderOperations(t *entity.Type) []*operation {
 			"The trigger of a recurring reminder moves on behind it.",
 			"The reminder is completed or dismissed, or its present occurrence is not the one that the user saw.",
 			&body{form: snooze, schema: formSchema(snooze), required: true, example: map[string]any{"minutes": 10}},
-			func(id string, f entity.Item) command.Command {
+			func(id string, f item.Item) command.Command {
 				cmd := command.SnoozeReminder{ID: id, UntilUtc: f.Str(entity.SnoozeUntilUtc), OccurrenceUtc: f.Str(saw.Name)}
 				if f.Has("minutes") {
 					minutes := f.Int("minutes")
@@ -46,12 +47,12 @@ func reminderOperations(t *entity.Type) []*operation {
 			}),
 		action("complete", "Complete a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or no trigger is left to come. One that is completed already stays as it is.", "The reminder is dismissed, or its present occurrence is not the one that the user saw.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
-			func(id string, f entity.Item) command.Command {
+			func(id string, f item.Item) command.Command {
 				return command.CompleteReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}
 			}),
 		action("dismiss", "Dismiss a reminder", "Of a recurring reminder the present occurrence alone, unless series asks for all or no trigger is left to come. One that is dismissed already stays as it is.", "The reminder is completed, or its present occurrence is not the one that the user saw.",
 			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
-			func(id string, f entity.Item) command.Command {
+			func(id string, f item.Item) command.Command {
 				return command.DismissReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}
 			}),
 	}

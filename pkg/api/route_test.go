@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -250,7 +251,7 @@ func recipe() *entity.Type {
 	fields = append(fields, entity.Field{Name: "portions", Kind: entity.Integer, Required: true, Min: 1, Max: 12, Doc: "For how many."})
 	return &entity.Type{
 		Name: "RECIPE_CARD", IDAttr: "recipeId", IDPrefix: "rec", Plural: "recipes", Fields: fields,
-		Check: func(it entity.Item) []entity.FieldError {
+		Check: func(it item.Item) []entity.FieldError {
 			if !it.Has("body") {
 				return []entity.FieldError{{Pointer: "/body", Detail: "a recipe needs one"}}
 			}

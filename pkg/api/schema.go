@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // view is from where a field is looked at.
@@ -210,7 +211,7 @@ func nullable(s object) object {
 // generators make one that is required, as it always has a value.
 func defaultOf(f entity.Field) string {
 	alone := form(entity.Field{Name: f.Name, Kind: f.Kind, Fields: f.Fields})
-	text := string(alone.AppendJSON(nil, entity.Item{f.Name: f.Default}))
+	text := string(alone.AppendJSON(nil, item.Item{f.Name: f.Default}))
 	_, value, _ := strings.Cut(strings.TrimSuffix(text, "}"), ":")
 	return value
 }

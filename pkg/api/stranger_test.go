@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // secret is in every text that belongs to ann.
@@ -72,8 +73,8 @@ func (b *bundle) own() owned {
 // foreignRows is everything in the table that is not bob's, as bytes.
 func (b *bundle) foreignRows() []string {
 	var rows []string
-	err := b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
-		if it.Str(entity.AttrPK) != entity.UserPK("bob") {
+	err := b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
+		if it.Str(item.AttrPK) != entity.UserPK("bob") {
 			rows = append(rows, string(change.AppendItem(nil, it)))
 		}
 		return nil

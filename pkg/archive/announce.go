@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Detail types of the events published here.
@@ -37,7 +38,7 @@ func (c *Consumer) announce(ctx context.Context, ch change.Change) error {
 		return nil
 	}
 	detail, err := json.Marshal(Detail{
-		DeliveryID: deliveryID(eventType, ch), UserID: ch.User, OccurredAt: entity.FormatInstant(at),
+		DeliveryID: deliveryID(eventType, ch), UserID: ch.User, OccurredAt: item.FormatInstant(at),
 		ItemType: ch.Ref.Type, ItemID: ch.Ref.ID, Version: ch.Version,
 	})
 	if err != nil {

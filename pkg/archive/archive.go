@@ -25,6 +25,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -87,7 +88,7 @@ func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
 }
 
 // get returns nil for a row that is not there.
-func get(ctx context.Context, store table.Reader, key entity.Key) (entity.Item, error) {
+func get(ctx context.Context, store table.Reader, key item.Key) (item.Item, error) {
 	row, err := store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
@@ -99,7 +100,7 @@ func get(ctx context.Context, store table.Reader, key entity.Key) (entity.Item, 
 }
 
 // getCold reads the row that names an item's cold copy.
-func getCold(ctx context.Context, store table.Reader, user, itemID string) (entity.Item, error) {
+func getCold(ctx context.Context, store table.Reader, user, itemID string) (item.Item, error) {
 	cold, err := get(ctx, store, entity.ColdKey(user, itemID))
 	if err != nil {
 		return nil, err

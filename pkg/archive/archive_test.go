@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
@@ -166,7 +167,7 @@ func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
 func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	for name, key := range map[string]entity.Key{
+	for name, key := range map[string]item.Key{
 		"receipt": entity.ReceiptKey(ann, "ab"), "tombstone": entity.LedgerKey(ann, "stats", "evt_1"), "cursor": entity.ZoneKey(ann, 3),
 	} {
 		rec := change.Record{Name: change.Remove, Sequence: "1", Key: key, Old: key.Item(), Expired: true}

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -38,7 +39,7 @@ type coldCopy struct {
 
 // expiry returns when an item leaves the table, if it is one that leaves: in a final state of its type, and not restored
 // since it came into it.
-func expiry(t *entity.Type, it entity.Item) (at time.Time, leaves bool) {
+func expiry(t *entity.Type, it item.Item) (at time.Time, leaves bool) {
 	keep, final := t.Retention[it.Str(entity.AttrStatus)]
 	if !final || it.Has(entity.AttrRestoredAt) {
 		return time.Time{}, false
@@ -71,7 +72,7 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 
 // copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is false
 // if the item changed in between.
-func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it entity.Item) (settled bool, err error) {
+func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.Item) (settled bool, err error) {
 	version := it.Int(entity.AttrVersion)
 	name := object(ch.User, ch.Ref.ID, version)
 	lasting := it.Clone()
@@ -84,16 +85,16 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it entit
 		return false, fmt.Errorf("put cold copy %s: %w", name, err)
 	}
 	at, _ := expiry(ch.Type, it)
-	ttl := entity.Int(at.Unix())
+	ttl := item.Int(at.Unix())
 	cold := entity.ColdKey(ch.User, ch.Ref.ID).Item()
-	cold[attrObject] = entity.String(name)
+	cold[attrObject] = item.String(name)
 	cold[entity.AttrVersion] = it[entity.AttrVersion]
-	cold[attrItemType] = entity.String(ch.Type.Name)
-	cold[attrItemID] = entity.String(ch.Ref.ID)
+	cold[attrItemType] = item.String(ch.Type.Name)
+	cold[attrItemID] = item.String(ch.Ref.ID)
 	cold.Set(entity.AttrTitle, it[entity.AttrTitle])
 	cold.SetTime(attrExpiresAt, at)
 	err = c.Store.Transact(ctx,
-		table.Update{Key: it.Key(), Set: entity.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
+		table.Update{Key: it.Key(), Set: item.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
 		table.Put{Item: cold, If: table.OrNoRow(table.Missing(entity.AttrForm))},
 	)
 	var failed *table.ConditionError
@@ -129,7 +130,7 @@ func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
 	}
 	err := c.Store.Delete(ctx, table.Delete{
 		Key: entity.ColdKey(ch.User, ch.Ref.ID),
-		If:  table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(old)), table.Missing(entity.AttrForm)),
+		If:  table.OrNoRow(table.Equal(entity.AttrVersion, item.Int(old)), table.Missing(entity.AttrForm)),
 	})
 	var failed *table.ConditionError
 	switch {

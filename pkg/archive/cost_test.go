@@ -12,6 +12,7 @@ import (
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -23,27 +24,27 @@ func TestWhatARecordCosts(t *testing.T) {
 		t.Skip("it counts calls, and a mutant is to be noticed without that")
 	}
 	now := time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
-	status := func(s string) func(entity.Item) {
-		return func(it entity.Item) { it[entity.AttrStatus] = entity.String(s) }
+	status := func(s string) func(item.Item) {
+		return func(it item.Item) { it[entity.AttrStatus] = item.String(s) }
 	}
 	for name, c := range map[string]struct {
 		id            string
-		before, after func(entity.Item) // nil: there is none
+		before, after func(item.Item) // nil: there is none
 		first, again  int
 	}{
-		"a note is written":             {"note_1", nil, func(entity.Item) {}, 0, 0},
+		"a note is written":             {"note_1", nil, func(item.Item) {}, 0, 0},
 		"a task goes on":                {"task_1", status("BACKLOG"), status("IN_PROGRESS"), 0, 0},
 		"an occurrence is cancelled":    {"inst_20251202_1", status("CONFIRMED"), status("CANCELLED"), 0, 0},
 		"a series is cancelled":         {"mst_1", status("CONFIRMED"), status("CANCELLED"), 0, 0},
 		"a task is completed, no timer": {"task_1", status("IN_PROGRESS"), status("COMPLETED"), 0, 0},
-		"a task is completed": {"task_1", status("IN_PROGRESS"), func(it entity.Item) {
+		"a task is completed": {"task_1", status("IN_PROGRESS"), func(it item.Item) {
 			status("COMPLETED")(it)
 			it.SetTime(entity.AttrCompletedAt, now)
 			it.SetTime(entity.AttrArchiveAt, now.Add(time.Hour))
 		}, 1, 1},
 		"a task is archived":             {"task_1", status("COMPLETED"), status("ARCHIVED"), 2, 1},
 		"an event is cancelled":          {"evt_1", status("CONFIRMED"), status("CANCELLED"), 2, 1},
-		"an archived task is edited":     {"task_1", status("ARCHIVED"), func(it entity.Item) { status("ARCHIVED")(it); it[entity.AttrTitle] = entity.String("y") }, 3, 2},
+		"an archived task is edited":     {"task_1", status("ARCHIVED"), func(it item.Item) { status("ARCHIVED")(it); it[entity.AttrTitle] = item.String("y") }, 3, 2},
 		"an archived task is taken up":   {"task_1", status("ARCHIVED"), status("BACKLOG"), 1, 1},
 		"an archived task is removed":    {"task_1", status("ARCHIVED"), nil, 1, 1},
 		"a task that goes on is removed": {"task_1", status("BACKLOG"), nil, 0, 0},
@@ -59,13 +60,13 @@ func TestWhatARecordCosts(t *testing.T) {
 			consumer := archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock})
 
 			typ := registry.OfID(c.id)
-			image := func(version int64, change func(entity.Item)) entity.Item {
+			image := func(version int64, change func(item.Item)) item.Item {
 				if change == nil {
 					return nil
 				}
 				it := entity.ItemKey(ann, entity.Ref{Type: typ.Name, ID: c.id}).Item()
-				it[entity.AttrType], it[entity.AttrVersion] = entity.String(typ.Name), entity.Int(version)
-				it[entity.AttrTitle] = entity.String("x")
+				it[entity.AttrType], it[entity.AttrVersion] = item.String(typ.Name), item.Int(version)
+				it[entity.AttrTitle] = item.String("x")
 				it.SetTime(entity.AttrUpdatedAt, now)
 				change(it)
 				return it

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,12 +21,12 @@ func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 	w.settle()
 	id := task.Str("taskId")
 	cold := entity.ColdKey(ann, id)
-	mark := func(form entity.Value) {
+	mark := func(form item.Value) {
 		row := w.get(cold).Clone()
 		row.Set(entity.AttrForm, form)
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 	}
-	mark(entity.Int(2))
+	mark(item.Int(2))
 	before := w.get(cold)
 	left := w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
 	w.patch(entity.Task(), left, map[string]any{"status": "ARCHIVED"})
@@ -45,7 +46,7 @@ func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 	require.EqualValues(t, 3, w.get(cold).Int("version"))
 	w.now = w.now.Add(60 * 24 * time.Hour)
 	w.store.Sweep(w.now, 0)
-	mark(entity.Int(2))
+	mark(item.Int(2))
 	_, err := w.archive.Restore(t.Context(), entity.Task(), ann, id)
 	require.ErrorIs(t, err, entity.ErrNewerForm)
 }
@@ -71,11 +72,11 @@ func TestAColdRowThatALaterReleaseWritesDuringARepairIsLeftAlone(t *testing.T) {
 	w.settle()
 	id, key := task.Str("taskId"), entity.ColdKey(ann, task.Str("taskId"))
 	w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
-	var marked entity.Item
+	var marked item.Item
 	cfg := w.consumer.Config
 	cfg.Store = &meddling{w.store, func() {
 		marked = w.get(key).Clone()
-		marked[entity.AttrForm] = entity.Int(2)
+		marked[entity.AttrForm] = item.Int(2)
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: marked}))
 	}}
 	require.ErrorIs(t, archive.NewConsumer(cfg).Mend(t.Context(), ann, entity.Task(), id), entity.ErrNewerForm)

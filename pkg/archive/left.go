@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Departure is why an item that was there is there no more.
@@ -27,7 +28,7 @@ func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Depart
 		return NoDeparture, nil
 	}
 	gone, cold := entity.GoneKey(user, ref.ID), entity.ColdKey(user, ref.ID)
-	rows, err := a.Store.BatchGet(ctx, []entity.Key{gone, cold})
+	rows, err := a.Store.BatchGet(ctx, []item.Key{gone, cold})
 	if err != nil {
 		return NoDeparture, fmt.Errorf("read %s and %s: %w", gone, cold, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -152,9 +153,9 @@ func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), entity.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
-	tell := func(alter func(entity.Item)) int {
+	tell := func(alter func(item.Item)) int {
 		after := task.Clone()
-		after[entity.AttrVersion] = entity.Int(2)
+		after[entity.AttrVersion] = item.Int(2)
 		alter(after)
 		w.put(after)
 		outcome := w.consumer.Apply(t.Context(), []change.Change{{
@@ -164,9 +165,9 @@ func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
 		require.Equal(t, []change.Outcome{{}}, outcome)
 		return len(w.published(archive.TaskArchived))
 	}
-	archived := func(it entity.Item) { it[entity.AttrStatus] = entity.String(entity.StatusArchived) }
-	dated := func(it entity.Item) { it.SetTime(entity.AttrArchivedAt, w.now) }
+	archived := func(it item.Item) { it[entity.AttrStatus] = item.String(entity.StatusArchived) }
+	dated := func(it item.Item) { it.SetTime(entity.AttrArchivedAt, w.now) }
 	require.Zero(t, tell(archived))
 	require.Zero(t, tell(dated))
-	require.Equal(t, 1, tell(func(it entity.Item) { archived(it); dated(it) }))
+	require.Equal(t, 1, tell(func(it item.Item) { archived(it); dated(it) }))
 }

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -23,8 +24,8 @@ func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Co
 		}
 		return (*fault)(c)
 	}})
-	var rows []entity.Item
-	require.NoError(t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+	var rows []item.Item
+	require.NoError(t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		rows = append(rows, row)
 		return nil
 	}))
@@ -33,7 +34,7 @@ func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Co
 	return archive.NewConsumer(cfg), store
 }
 
-func completedTask(t *testing.T) (*world, entity.Item, entity.Key) {
+func completedTask(t *testing.T) (*world, item.Item, item.Key) {
 	t.Helper()
 	w, typ := newWorld(t, 1), entity.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -69,7 +70,7 @@ func TestARepairOfATimerThatTheStoreFailsSaysSo(t *testing.T) {
 	down := errors.New("down")
 	for _, op := range []string{"Query", "Put"} {
 		w, task, key := completedTask(t)
-		w.edit(key, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
+		w.edit(key, func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		var fault func(memory.Call) error
 		consumer, store := losing(t, w, &fault)
 		fault = func(c memory.Call) error {

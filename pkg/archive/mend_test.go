@@ -11,18 +11,19 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // store writes a row as it is given, whatever there is.
-func (w *world) put(row entity.Item) { require.NoError(w.t, w.store.Put(w.ctx, table.Put{Item: row})) }
+func (w *world) put(row item.Item) { require.NoError(w.t, w.store.Put(w.ctx, table.Put{Item: row})) }
 
-func (w *world) drop(key entity.Key) {
+func (w *world) drop(key item.Key) {
 	require.NoError(w.t, w.store.Delete(w.ctx, table.Delete{Key: key}))
 }
 
 // edit changes a row behind everybody's back.
-func (w *world) edit(key entity.Key, change func(entity.Item)) {
+func (w *world) edit(key item.Key, change func(item.Item)) {
 	row := w.get(key).Clone()
 	change(row)
 	w.put(row)
@@ -40,7 +41,7 @@ func (w *world) faults(c *archive.Consumer, t *entity.Type, id string) []archive
 // everything is each row of the table, and each object's text by its name.
 func (w *world) everything() map[string]any {
 	all := map[string]any{}
-	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		all[row.Key().String()] = row
 		return nil
 	}))
@@ -56,7 +57,7 @@ func (w *world) everything() map[string]any {
 
 // The places of a damaged task.
 type places struct {
-	item, cold, gone, timer entity.Key
+	item, cold, gone, timer item.Key
 	object                  string
 }
 
@@ -75,20 +76,20 @@ func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
 		want   func(p places) []archive.Fault
 	}{
 		"no damage": {func(*world, places) {}, func(places) []archive.Fault { return nil }},
-		"no ttl": {func(w *world, p places) { w.edit(p.item, func(it entity.Item) { delete(it, entity.AttrTTL) }) },
+		"no ttl": {func(w *world, p places) { w.edit(p.item, func(it item.Item) { delete(it, entity.AttrTTL) }) },
 			func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), "no ttl", ttl}} }},
 		"another ttl": {func(w *world, p places) {
-			w.edit(p.item, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(it.Int(entity.AttrTTL) + 1) })
+			w.edit(p.item, func(it item.Item) { it[entity.AttrTTL] = item.Int(it.Int(entity.AttrTTL) + 1) })
 		}, func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), other, ttl}} }},
 		"no cold row": {func(w *world, p places) { w.drop(p.cold) },
 			func(p places) []archive.Fault { return []archive.Fault{{p.cold.String(), "no row", p.object}} }},
 		"a cold row of another object": {func(w *world, p places) {
-			w.edit(p.cold, func(it entity.Item) { it["object"] = entity.String("archive/ann/x/1.json") })
+			w.edit(p.cold, func(it item.Item) { it["object"] = item.String("archive/ann/x/1.json") })
 		}, func(p places) []archive.Fault {
 			return []archive.Fault{{p.cold.String(), "archive/ann/x/1.json, version 1", p.object}}
 		}},
 		"a cold row of another version": {func(w *world, p places) {
-			w.edit(p.cold, func(it entity.Item) { it[entity.AttrVersion] = entity.Int(2) })
+			w.edit(p.cold, func(it item.Item) { it[entity.AttrVersion] = item.Int(2) })
 		}, func(p places) []archive.Fault {
 			return []archive.Fault{{p.cold.String(), p.object + ", version 2", p.object}}
 		}},
@@ -129,7 +130,7 @@ func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
 	w.patch(typ, task, map[string]any{"status": "BACKLOG"})
 	w.settle()
 	before := w.everything()
-	ttl := func() { w.edit(p.item, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(5) }) }
+	ttl := func() { w.edit(p.item, func(it item.Item) { it[entity.AttrTTL] = item.Int(5) }) }
 	row := func() {
 		w.put(cold)
 		require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(copied.(string))))
@@ -191,14 +192,14 @@ func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
 		"no damage": {func(*world, places) {}, "", ""},
 		"no row":    {func(w *world, p places) { w.drop(p.timer) }, "no row", "ttl at 2025-06-02T08:00:00Z"},
 		"another ttl": {func(w *world, p places) {
-			w.edit(p.timer, func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
+			w.edit(p.timer, func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		}, "ttl 7", "ttl at 2025-06-02T08:00:00Z"},
 		"of another completion": {func(w *world, p places) {
-			w.edit(p.timer, func(it entity.Item) { it[entity.AttrCompletedAt] = entity.String("2025-06-01T07:00:00Z") })
+			w.edit(p.timer, func(it item.Item) { it[entity.AttrCompletedAt] = item.String("2025-06-01T07:00:00Z") })
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 		"to another end": {func(w *world, p places) {
-			w.edit(p.timer, func(it entity.Item) {
-				it[entity.AttrArchiveAt], it[entity.AttrTTL] = entity.String("2025-06-02T09:00:00Z"), entity.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
+			w.edit(p.timer, func(it item.Item) {
+				it[entity.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"), item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
 			})
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 	} {
@@ -237,14 +238,14 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 	before := w.everything()
 	for _, versions := range [][]int64{{2}, {4}, {6}, {2, 4}, {4, 6}, {2, 4, 6}} {
 		for _, version := range versions {
-			w.edit(entity.TimerKey(ann, id, version), func(it entity.Item) { it[entity.AttrTTL] = entity.Int(7) })
+			w.edit(entity.TimerKey(ann, id, version), func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		}
 		require.Len(t, w.faults(w.consumer, typ, id), len(versions))
 		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
 		require.Equal(t, before, w.everything())
 	}
 	w.drop(entity.TimerKey(ann, id, 6))
-	w.edit(entity.TimerKey(ann, id, 2), func(it entity.Item) { delete(it, entity.AttrArchiveAt) })
+	w.edit(entity.TimerKey(ann, id, 2), func(it item.Item) { delete(it, entity.AttrArchiveAt) })
 	endless := w.get(entity.TimerKey(ann, id, 2))
 	require.Len(t, w.faults(w.consumer, typ, id), 2)
 	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "of a timer that does not say its end, nothing is known")
@@ -264,13 +265,13 @@ func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
 	require.Equal(t, "ARCHIVED", w.get(task.Key()).Str(entity.AttrStatus))
 	require.Empty(t, w.timers(id))
 	require.Empty(t, w.faults(w.consumer, typ, id), "its timer has fired")
-	w.edit(task.Key(), func(it entity.Item) { it.SetTime(entity.AttrArchiveAt, w.now) })
+	w.edit(task.Key(), func(it item.Item) { it.SetTime(entity.AttrArchiveAt, w.now) })
 	require.Empty(t, w.faults(w.consumer, typ, id), "whatever else it says")
 
 	lasting := w.patch(typ, w.create(typ, map[string]any{"title": "plan"}), map[string]any{"status": "COMPLETED"})
 	w.settle()
 	w.drop(entity.TimerKey(ann, lasting.Str("taskId"), 2))
-	w.edit(lasting.Key(), func(it entity.Item) { delete(it, entity.AttrArchiveAt) })
+	w.edit(lasting.Key(), func(it item.Item) { delete(it, entity.AttrArchiveAt) })
 	require.Empty(t, w.faults(w.consumer, typ, lasting.Str("taskId")), "its user has set no delay")
 }
 
@@ -367,7 +368,7 @@ func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
 	w.checkCopies()
 	require.EqualValues(t, 3, w.get(entity.ColdKey(ann, id)).Int(entity.AttrVersion))
 
-	w.edit(event.Key(), func(it entity.Item) { delete(it, entity.AttrTTL) })
+	w.edit(event.Key(), func(it item.Item) { delete(it, entity.AttrTTL) })
 	w.beforePut = func() { w.patch(typ, w.get(event.Key()), map[string]any{"status": "CONFIRMED"}) }
 	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
 	require.Empty(t, w.faults(w.consumer, typ, id))
@@ -389,12 +390,12 @@ func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
 	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
 	require.Equal(t, before, w.everything())
 
-	w.edit(p.item, func(it entity.Item) { delete(it, entity.AttrTTL) })
+	w.edit(p.item, func(it item.Item) { delete(it, entity.AttrTTL) })
 	require.Len(t, w.faults(bare, typ, id), 1)
 	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
 	require.False(t, w.get(p.item).Has(entity.AttrTTL))
 
-	w.edit(p.item, func(it entity.Item) { it[entity.AttrStatus] = entity.String("BACKLOG") })
+	w.edit(p.item, func(it item.Item) { it[entity.AttrStatus] = item.String("BACKLOG") })
 	require.Len(t, w.faults(bare, typ, id), 1)
 	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
 	require.Nil(t, w.get(p.cold), "a row that names the copy of what stays goes without it")
@@ -414,7 +415,7 @@ func TestAStoreThatDoesNotAnswerIsNoFault(t *testing.T) {
 		require.ErrorIs(t, err, silent)
 	}
 	r.Cold = r.Cold.Clone()
-	r.Cold[entity.AttrForm] = entity.Int(2)
+	r.Cold[entity.AttrForm] = item.Int(2)
 	faults, err := w.consumer.Check(t.Context(), r)
 	require.NoError(t, err)
 	require.Len(t, faults, 1)

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -46,7 +47,7 @@ type world struct {
 
 	beforePut func() // done once, before the next copy is written
 
-	expired map[string]entity.Item // what each item was when it was last seen with a ttl
+	expired map[string]item.Item // what each item was when it was last seen with a ttl
 
 	records []change.Change
 	open    []change.Change // not yet finished by the consumer
@@ -56,7 +57,7 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, ctx: t.Context(), random: rand.New(rand.NewPCG(seed, 0)), now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC),
-		expired: map[string]entity.Item{}}
+		expired: map[string]item.Item{}}
 	clock := func() time.Time { return w.now }
 	fault := func() error {
 		switch {
@@ -91,13 +92,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) create(t *entity.Type, fields map[string]any) entity.Item {
+func (w *world) create(t *entity.Type, fields map[string]any) item.Item {
 	result, err := w.commands.Do(w.ctx, command.Request{User: ann, Command: command.Create{Type: t, Fields: fields}})
 	require.NoError(w.t, err)
 	return result.Item
 }
 
-func (w *world) patch(t *entity.Type, it entity.Item, patch map[string]any) entity.Item {
+func (w *world) patch(t *entity.Type, it item.Item, patch map[string]any) item.Item {
 	version := it.Int(entity.AttrVersion)
 	result, err := w.commands.Do(w.ctx, command.Request{User: ann, ExpectedVersion: &version,
 		Command: command.Update{Type: t, ID: it.Str(t.IDAttr), Patch: patch}})
@@ -105,14 +106,14 @@ func (w *world) patch(t *entity.Type, it entity.Item, patch map[string]any) enti
 	return result.Item
 }
 
-func (w *world) delete(t *entity.Type, it entity.Item) {
+func (w *world) delete(t *entity.Type, it item.Item) {
 	version := it.Int(entity.AttrVersion)
 	_, err := w.commands.Do(w.ctx, command.Request{User: ann, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: it.Str(t.IDAttr)}})
 	require.NoError(w.t, err)
 }
 
 // get returns a row as it is stored, nil for none.
-func (w *world) get(key entity.Key) entity.Item {
+func (w *world) get(key item.Key) item.Item {
 	row, err := w.store.Get(w.ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil
@@ -189,7 +190,7 @@ func (w *world) checkCopies() {
 	require.NoError(w.t, err)
 	named := []string{}
 	cold := map[string]int64{}
-	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		if key, _ := entity.ParseSortKey(row.Key().SK); key.Prefix == entity.RowCold {
 			named = append(named, row.Str("object"))
 			cold[key.Components[0]] = row.Int(entity.AttrVersion)
@@ -197,7 +198,7 @@ func (w *world) checkCopies() {
 		return nil
 	}))
 	require.ElementsMatch(w.t, names, named)
-	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		key, _ := entity.ParseSortKey(row.Key().SK)
 		if t := registry.Named(key.Prefix); t != nil && t.HasCollection() {
 			require.Equal(w.t, row.Has(entity.AttrTTL), cold[key.Components[0]] == row.Int(entity.AttrVersion), "%v", row)
@@ -277,15 +278,15 @@ func (w *world) meanwhile() {
 
 // noteExpiring remembers every item that has a ttl: if TTL removes one, it must come back as it is now.
 func (w *world) noteExpiring() {
-	w.eachItem(func(t *entity.Type, it entity.Item) {
+	w.eachItem(func(t *entity.Type, it item.Item) {
 		if it.Has(entity.AttrTTL) {
 			w.expired[it.Str(t.IDAttr)] = it
 		}
 	})
 }
 
-func (w *world) eachItem(visit func(t *entity.Type, it entity.Item)) {
-	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+func (w *world) eachItem(visit func(t *entity.Type, it item.Item)) {
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		if t := registry.Named(row.Str(entity.AttrType)); t != nil && t.HasCollection() && !t.OwnCommands {
 			visit(t, row)
 		}
@@ -297,10 +298,10 @@ func (w *world) eachItem(visit func(t *entity.Type, it entity.Item)) {
 func (w *world) touchSomething() {
 	type candidate struct {
 		t  *entity.Type
-		it entity.Item
+		it item.Item
 	}
 	var alive []candidate
-	w.eachItem(func(t *entity.Type, it entity.Item) {
+	w.eachItem(func(t *entity.Type, it item.Item) {
 		if seen, ok := t.Seen(it, w.now); ok {
 			alive = append(alive, candidate{t, seen})
 		}
@@ -327,7 +328,7 @@ func (w *world) touchSomething() {
 	}
 }
 
-func (w *world) restore(id string, left entity.Item) {
+func (w *world) restore(id string, left item.Item) {
 	t := registry.OfID(id)
 	if it := w.get(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id})); it != nil && !entity.Lapsed(it, w.now) {
 		_, err := w.archive.Restore(w.ctx, t, ann, id)
@@ -342,7 +343,7 @@ func (w *world) restore(id string, left entity.Item) {
 }
 
 // requireSame: a restored item is what it was, but for what a restore is allowed to change.
-func requireSame(t *testing.T, left, back entity.Item) {
+func requireSame(t *testing.T, left, back item.Item) {
 	left, back = left.Clone(), back.Clone()
 	for _, attr := range []string{entity.AttrTTL, entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt} {
 		delete(left, attr)

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -63,7 +64,7 @@ func (a *Archive) List(ctx context.Context, user string, limit int, start table.
 // Restore brings an item back from its cold copy and returns it. More actions, such as the receipt of an idempotent
 // request, go into the same transaction; they are its last, and a failure of one comes back as a [*table.ConditionError]
 // with its position among them.
-func (a *Archive) Restore(ctx context.Context, t *entity.Type, user, id string, more ...table.Action) (entity.Item, error) {
+func (a *Archive) Restore(ctx context.Context, t *entity.Type, user, id string, more ...table.Action) (item.Item, error) {
 	key := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})
 	for range maxRounds {
 		plan, err := a.plan(ctx, t, user, id)
@@ -100,7 +101,7 @@ func failuresFrom(failed *table.ConditionError, index int) error {
 }
 
 type restoration struct {
-	restored entity.Item
+	restored item.Item
 	actions  []table.Action
 }
 
@@ -144,7 +145,7 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 		return restoration{}, ErrGone
 	}
 	expired := stored.Clone()
-	expired[entity.AttrVersion] = entity.Int(stored.Int(entity.AttrVersion) + restoredAhead - 1)
+	expired[entity.AttrVersion] = item.Int(stored.Int(entity.AttrVersion) + restoredAhead - 1)
 	restored := a.revive(t, user, expired, stored)
 	return restoration{restored, []table.Action{
 		table.Put{Item: restored, If: table.NotExists()},
@@ -154,14 +155,14 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 }
 
 // revive is the item as it comes back, one version after before.
-func (a *Archive) revive(t *entity.Type, user string, before, it entity.Item) entity.Item {
+func (a *Archive) revive(t *entity.Type, user string, before, it item.Item) item.Item {
 	restored := t.Next(entity.ByUser, user, before, it, a.Now(), nil)
 	restored.SetTime(entity.AttrRestoredAt, a.Now())
 	return restored
 }
 
 // read returns the item in a cold copy.
-func (a *Archive) read(ctx context.Context, name string) (entity.Item, error) {
+func (a *Archive) read(ctx context.Context, name string) (item.Item, error) {
 	body, err := a.Copies.Get(ctx, name)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, fmt.Errorf("cold copy %s is missing: %w", name, ErrNoCopy)

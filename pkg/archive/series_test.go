@@ -11,9 +11,10 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
-func (w *world) do(c command.Command, expected entity.Item) entity.Item {
+func (w *world) do(c command.Command, expected item.Item) item.Item {
 	req := command.Request{User: ann, Command: c}
 	if expected != nil {
 		version := expected.Int(entity.AttrVersion)
@@ -26,8 +27,8 @@ func (w *world) do(c command.Command, expected entity.Item) entity.Item {
 
 // touchSeries makes a series, or cancels, changes or deletes one, or cancels, changes or takes back one of its occurrences.
 func (w *world) touchSeries() {
-	var masters []entity.Item
-	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+	var masters []item.Item
+	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		if row.Str(entity.AttrType) == entity.TypeMaster {
 			masters = append(masters, row)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -21,7 +22,7 @@ func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
 		return nil
 	}
 	row := entity.TimerKey(ch.User, ch.Ref.ID, ch.Version).Item()
-	row[entity.AttrTTL] = entity.Int(archiveAt.Unix())
+	row[entity.AttrTTL] = item.Int(archiveAt.Unix())
 	row[entity.AttrCompletedAt] = ch.New[entity.AttrCompletedAt]
 	row[entity.AttrArchiveAt] = ch.New[entity.AttrArchiveAt]
 	if err := c.Store.Put(ctx, table.Put{Item: row}); err != nil {
@@ -31,7 +32,7 @@ func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
 }
 
 // sameCompletion reports whether a task completed in one image is completed in the other just as it was.
-func sameCompletion(a, b entity.Item) bool {
+func sameCompletion(a, b item.Item) bool {
 	return a.Str(entity.AttrStatus) == b.Str(entity.AttrStatus) &&
 		a.Str(entity.AttrCompletedAt) == b.Str(entity.AttrCompletedAt) &&
 		a.Str(entity.AttrArchiveAt) == b.Str(entity.AttrArchiveAt)
@@ -63,7 +64,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 			return nil
 		}
 		after := before.Clone()
-		after[entity.AttrStatus] = entity.String(entity.StatusArchived)
+		after[entity.AttrStatus] = item.String(entity.StatusArchived)
 		after = task.Next(entity.BySystem, ch.User, before, after, c.Now(), nil)
 		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 		var failed *table.ConditionError

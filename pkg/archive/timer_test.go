@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // timers are the versions under which a task has timers.
@@ -35,7 +36,7 @@ func TestEachCompletionHasOneTimer(t *testing.T) {
 		at, ok := task.Time(attr)
 		require.True(t, ok, attr)
 		after.SetTime(attr, at.Add(time.Minute))
-		after[entity.AttrVersion] = entity.Int(version)
+		after[entity.AttrVersion] = item.Int(version)
 		return change.Change{
 			Kind: change.Modified, Type: typ, User: ann, Ref: entity.Ref{Type: typ.Name, ID: id}, Key: task.Key(),
 			Old: task, New: after, Version: version,
@@ -58,15 +59,15 @@ func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
 	id := task.Str("taskId")
 	w.settle()
 	key := entity.TimerKey(ann, id, 2)
-	fired := func(kind change.Kind, alter func(entity.Item)) change.Change {
+	fired := func(kind change.Kind, alter func(item.Item)) change.Change {
 		row := w.get(key).Clone()
 		alter(row)
 		return change.Change{Kind: kind, User: ann, Key: key, Old: row}
 	}
-	other := func(attr string) func(entity.Item) {
-		return func(row entity.Item) { row[attr] = entity.String("2025-06-01T07:00:00Z") }
+	other := func(attr string) func(item.Item) {
+		return func(row item.Item) { row[attr] = item.String("2025-06-01T07:00:00Z") }
 	}
-	same := func(entity.Item) {}
+	same := func(item.Item) {}
 	for name, c := range map[string]change.Change{
 		"another completion": fired(change.Expired, other(entity.AttrCompletedAt)),
 		"another end":        fired(change.Expired, other(entity.AttrArchiveAt)),
@@ -86,7 +87,7 @@ func TestATimerThatNamesNoTaskIsParked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	for _, sk := range []string{"TIMER#ARCHIVE#task_1", "TIMER#ARCHIVE#task_1#x", "TIMER#OTHER#task_1#2", "TIMER#ARCHIVE#habit_1#2"} {
-		key := entity.Key{PK: entity.UserPK(ann), SK: sk}
+		key := item.Key{PK: entity.UserPK(ann), SK: sk}
 		outcome := w.consumer.Apply(t.Context(), []change.Change{{Kind: change.Expired, User: ann, Key: key, Old: key.Item()}})[0]
 		require.Equal(t, change.Poison, outcome.Verdict, sk)
 		require.ErrorContains(t, outcome.Err, "malformed timer", sk)

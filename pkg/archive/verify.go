@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -18,8 +19,8 @@ type Remains struct {
 	User             string
 	Type             *entity.Type
 	ID               string
-	Item, Cold, Gone entity.Item
-	Timers           []entity.Item
+	Item, Cold, Gone item.Item
+	Timers           []item.Item
 }
 
 // Fault is one row or object that is not as the item says.
@@ -46,7 +47,7 @@ func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 }
 
 // ofLaterRelease names a cold row of which it is not known what it says.
-func ofLaterRelease(cold entity.Item) []Fault {
+func ofLaterRelease(cold item.Item) []Fault {
 	if err := entity.CheckForm(cold, entity.AttrForm); err != nil {
 		return []Fault{{cold.Key().String(), err.Error(), "verified by that release"}}
 	}
@@ -96,7 +97,7 @@ func checkCopy(r Remains) (faults []Fault, copied string) {
 	return faults, name
 }
 
-func showCold(row entity.Item) string {
+func showCold(row item.Item) string {
 	if row == nil {
 		return "no row"
 	}
@@ -104,7 +105,7 @@ func showCold(row entity.Item) string {
 }
 
 // timed says that the task has a completion that a timer is to end.
-func timed(it entity.Item) bool {
+func timed(it item.Item) bool {
 	return it.Str(entity.AttrStatus) == entity.StatusCompleted && it.Has(entity.AttrArchiveAt)
 }
 
@@ -135,8 +136,8 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 	}
 	r.Timers = page.Items
 	for _, part := range []struct {
-		row *entity.Item
-		key entity.Key
+		row *item.Item
+		key item.Key
 	}{
 		{&r.Cold, entity.ColdKey(user, id)}, {&r.Gone, entity.GoneKey(user, id)},
 		{&r.Item, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})},
@@ -177,7 +178,7 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 			continue
 		}
 		row = row.Clone()
-		row[entity.AttrTTL] = entity.Int(at.Unix())
+		row[entity.AttrTTL] = item.Int(at.Unix())
 		// A timer that fired meanwhile is not to fire again.
 		err := c.Store.Put(ctx, table.Put{Item: row, If: table.Exists()})
 		var failed *table.ConditionError

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -48,7 +49,7 @@ type shown struct {
 func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []shown {
 	b.t.Helper()
 	var out []shown
-	add := func(it entity.Item, start, end time.Time) {
+	add := func(it item.Item, start, end time.Time) {
 		if start.Before(to) && (!start.Before(from) || end.After(from)) {
 			status := it.Str(entity.AttrStatus)
 			if status == entity.StatusArchived && it.Has(entity.AttrCompletedAt) {
@@ -57,9 +58,9 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 			out = append(out, shown{it.Str(entity.AttrType), it.Str(entity.AttrTitle), status, start, end})
 		}
 	}
-	var rows []entity.Item
-	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
-		if it.Str(entity.AttrPK) == entity.UserPK(user) {
+	var rows []item.Item
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
+		if it.Str(item.AttrPK) == entity.UserPK(user) {
 			rows = append(rows, it)
 		}
 		return nil
@@ -76,7 +77,7 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 			t := entity.Product().Named(it.Str(entity.AttrType))
 			for _, span := range t.ShownIn(it) {
 				if span.Floating {
-					span.Start, span.End = entity.Resolve(span.Start, zone), entity.Resolve(span.End, zone)
+					span.Start, span.End = item.Resolve(span.Start, zone), item.Resolve(span.End, zone)
 				}
 				add(it, span.Start, span.End)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 const (
@@ -192,7 +193,7 @@ func (e *exporter) part(number int, now time.Time) (Export, error) {
 		if len(cut(chosen)) > 1 {
 			return out, ErrTooLarge
 		}
-		e.calendar.Description = "What ended before " + entity.FormatDate(out.Since) + " is left out, because the whole calendar is too large to be sent at once."
+		e.calendar.Description = "What ended before " + item.FormatDate(out.Since) + " is left out, because the whole calendar is too large to be sent at once."
 	}
 	pieces := make([]ical.Piece, len(chosen))
 	for i, p := range chosen {

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
@@ -21,9 +22,9 @@ func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
 	b.create(ann, entity.Reminder(), map[string]any{"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC"})
 	b.create(ann, entity.Note(), map[string]any{"title": "Note"})
 	b.create(bob, entity.Event(), event("title", "Somebody else's"))
-	master := b.master(ann, "1", entity.Item{"rrule": entity.String("FREQ=DAILY;COUNT=3")})
+	master := b.master(ann, "1", item.Item{"rrule": item.String("FREQ=DAILY;COUNT=3")})
 	b.put(master)
-	b.put(instance(master, "20251211", entity.Item{"title": entity.String("Other")}))
+	b.put(instance(master, "20251211", item.Item{"title": item.String("Other")}))
 
 	first := b.export(ann)
 	b.Equal(1, first.Parts)
@@ -76,10 +77,10 @@ func TestWhatHasLeftIsNotThere(t *testing.T) {
 	id := b.create(ann, entity.Event(), event("title", "Left"))
 	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
 	b.NoError(err)
-	row[entity.AttrTTL] = entity.Int(noon.Unix())
+	row[entity.AttrTTL] = item.Int(noon.Unix())
 	b.put(row)
 	b.NotContains(string(b.export(ann).Text), "Left")
-	orphan := instance(b.master(ann, "9", entity.Item{"rrule": entity.String("FREQ=DAILY")}), "20251211", entity.Item{"title": entity.String("Orphan")})
+	orphan := instance(b.master(ann, "9", item.Item{"rrule": item.String("FREQ=DAILY")}), "20251211", item.Item{"title": item.String("Orphan")})
 	b.put(orphan)
 	b.NotContains(string(b.export(ann).Text), "Orphan")
 }
@@ -97,7 +98,7 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	}
 	recent := b.export(ann)
 	b.Equal(2, recent.Parts)
-	b.Equal("2024-12-01", entity.FormatDate(recent.Since))
+	b.Equal("2024-12-01", item.FormatDate(recent.Since))
 	b.Contains(string(recent.Text), "What ended before 2024-12-01 is left out")
 	b.Equal(300, strings.Count(string(recent.Text), "BEGIN:VEVENT"))
 	b.NotContains(string(recent.Text), "SUMMARY:Old")
@@ -127,11 +128,11 @@ func TestAHugeSeriesIsParted(t *testing.T) {
 		t.Skip("makes megabytes")
 	}
 	b := setupFaulty(t)
-	master := b.master(ann, "1", entity.Item{"rrule": entity.String("FREQ=DAILY")})
+	master := b.master(ann, "1", item.Item{"rrule": item.String("FREQ=DAILY")})
 	b.put(master)
 	for i := range 500 {
 		date := time.Date(2025, 12, 10+i, 0, 0, 0, 0, time.UTC).Format("20060102")
-		b.put(instance(master, date, entity.Item{"description": entity.String(strings.Repeat("\"", 10_000))}))
+		b.put(instance(master, date, item.Item{"description": item.String(strings.Repeat("\"", 10_000))}))
 	}
 	n := 0
 	for part, parts := 1, 1; part <= parts; part++ {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -39,7 +40,7 @@ type Feed struct {
 	PrivateAs string
 }
 
-func feedOf(row entity.Item) Feed {
+func feedOf(row item.Item) Feed {
 	f := Feed{PrivateAs: row.Str(AttrPrivateAs)}
 	f.CreatedAt, _ = row.Time(entity.AttrCreatedAt)
 	if f.PrivateAs == "" {
@@ -64,9 +65,9 @@ func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address
 	secret := base64.RawURLEncoding.EncodeToString(raw)
 	key := entity.FeedKey(user)
 	row := key.Item()
-	row[attrSecretHash] = entity.String(hashOf(secret))
+	row[attrSecretHash] = item.String(hashOf(secret))
 	if privateAs != "" {
-		row[AttrPrivateAs] = entity.String(privateAs)
+		row[AttrPrivateAs] = item.String(privateAs)
 	}
 	row.SetTime(entity.AttrCreatedAt, s.Now().UTC().Truncate(time.Second))
 	if err := s.Store.Put(ctx, table.Put{Item: row}); err != nil {
@@ -90,7 +91,7 @@ func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed,
 		return Feed{}, fmt.Errorf("user: %w", err)
 	}
 	key := entity.FeedKey(user)
-	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: entity.Item{AttrPrivateAs: entity.String(privateAs)}, If: table.Exists()})
+	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: item.Item{AttrPrivateAs: item.String(privateAs)}, If: table.Exists()})
 	var failed *table.ConditionError
 	switch {
 	case errors.As(err, &failed):
@@ -101,7 +102,7 @@ func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed,
 	return feedOf(row), nil
 }
 
-func (s *Service) feedRow(ctx context.Context, user string) (entity.Item, error) {
+func (s *Service) feedRow(ctx context.Context, user string) (item.Item, error) {
 	key := entity.FeedKey(user)
 	row, err := s.Store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {

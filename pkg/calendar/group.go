@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // forever is the end of what has none, or is still open.
@@ -20,7 +21,7 @@ type group struct {
 	modified time.Time
 }
 
-func modifiedAt(it entity.Item) time.Time {
+func modifiedAt(it item.Item) time.Time {
 	updated, _ := it.Time(entity.AttrUpdatedAt)
 	if restored, ok := it.Time(entity.AttrRestoredAt); ok && restored.After(updated) {
 		return restored
@@ -29,7 +30,7 @@ func modifiedAt(it entity.Item) time.Time {
 }
 
 // single reads items of one type, each a group.
-func (s *Service) single(ctx context.Context, user, typeName string, until func(entity.Item) (time.Time, bool)) iter.Seq2[group, error] {
+func (s *Service) single(ctx context.Context, user, typeName string, until func(item.Item) (time.Time, bool)) iter.Seq2[group, error] {
 	return func(yield func(group, error) bool) {
 		kept := s.keptOf(ctx, user, typeName)
 		defer kept.stop()
@@ -54,12 +55,12 @@ func (s *Service) single(ctx context.Context, user, typeName string, until func(
 }
 
 func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeEvent, func(it entity.Item) (time.Time, bool) { return entity.EventSpan(it).End, true })
+	return s.single(ctx, user, entity.TypeEvent, func(it item.Item) (time.Time, bool) { return entity.EventSpan(it).End, true })
 }
 
 // tasks are all of them. One without a date that is done ended when it was last changed.
 func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeTask, func(it entity.Item) (time.Time, bool) {
+	return s.single(ctx, user, entity.TypeTask, func(it item.Item) (time.Time, bool) {
 		at, _, dated := entity.TaskDue(it)
 		if !dated {
 			at, dated = it.Time(entity.AttrStartUtc)
@@ -76,7 +77,7 @@ func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error
 }
 
 func (s *Service) reminders(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeReminder, func(it entity.Item) (time.Time, bool) {
+	return s.single(ctx, user, entity.TypeReminder, func(it item.Item) (time.Time, bool) {
 		switch it.Str(entity.AttrStatus) {
 		case entity.StatusPending, entity.StatusSnoozed:
 			return forever, true
@@ -94,7 +95,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 		kept, ofInstances := s.keptOf(ctx, user, entity.TypeMaster), s.keptOf(ctx, user, entity.TypeInstance)
 		defer kept.stop()
 		defer ofInstances.stop()
-		beside := func(it entity.Key) string { return kept.beside(it) + ofInstances.beside(it) }
+		beside := func(it item.Key) string { return kept.beside(it) + ofInstances.beside(it) }
 		row, err, more := next()
 		for master, failed := range s.items(ctx, user, entity.TypeMaster) {
 			if failed != nil {
@@ -102,7 +103,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 				return
 			}
 			id := master.Str(entity.AttrMasterID)
-			var instances []entity.Item
+			var instances []item.Item
 			err = errors.Join(err, kept.upTo(master))
 			for ; more && err == nil && row.Str(entity.AttrMasterID) <= id; row, err, more = next() {
 				if row.Str(entity.AttrMasterID) == id { // the others' master is gone, or not there yet
@@ -125,7 +126,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 	}
 }
 
-func seriesGroup(master entity.Item, beside ical.Beside, instances []entity.Item) (group, error) {
+func seriesGroup(master item.Item, beside ical.Beside, instances []item.Item) (group, error) {
 	drafts, err := ical.FromSeries(master, beside, instances...)
 	g := group{drafts, forever, modifiedAt(master)}
 	if last, ok := master.Time(entity.AttrLastStartUtc); ok {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Each of these is one harmless line, of one meaning.
@@ -55,13 +56,13 @@ func TestOneHarmlessLineCostsNoEvent(t *testing.T) {
 }
 
 // shownFields are what a user has said, of all items.
-func (b *bench) shownFields(user string) (all []entity.Item) {
-	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+func (b *bench) shownFields(user string) (all []item.Item) {
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		kind := entity.Product().Named(it.Str(entity.AttrType))
-		if it.Str(entity.AttrPK) != entity.UserPK(user) || kind == nil {
+		if it.Str(item.AttrPK) != entity.UserPK(user) || kind == nil {
 			return nil
 		}
-		fields := entity.Item{}
+		fields := item.Item{}
 		for _, f := range kind.Fields {
 			if f.Origin == entity.FromClient {
 				fields.Set(f.Name, it[f.Name])

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // question is a calendar for the other reader.
@@ -95,9 +96,9 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 		ask(b, from, to)
 	}
 	// Ends of whole series, which only the product knows.
-	for _, fields := range []entity.Item{
-		{"rrule": entity.String("FREQ=DAILY"), "rruleUntil": entity.String("2026-03-29T07:00:00Z")},
-		{"rrule": entity.String("FREQ=WEEKLY;COUNT=500"), "rruleUntil": entity.String("2027-03-29T07:00:00Z"), "rdate": entity.List{entity.String("20260101"), entity.String("20290101")}},
+	for _, fields := range []item.Item{
+		{"rrule": item.String("FREQ=DAILY"), "rruleUntil": item.String("2026-03-29T07:00:00Z")},
+		{"rrule": item.String("FREQ=WEEKLY;COUNT=500"), "rruleUntil": item.String("2027-03-29T07:00:00Z"), "rdate": item.List{item.String("20260101"), item.String("20290101")}},
 	} {
 		b := setup(t)
 		b.put(b.master(ann, "1", fields))

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -23,9 +24,9 @@ func component(name, uid string, lines ...string) string {
 }
 
 // item is what ann has under the UID as the type, or nil.
-func (b *bench) item(t *entity.Type, uid string, k int) entity.Item {
+func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
 	b.t.Helper()
-	rows, err := b.store.BatchGet(b.t.Context(), []entity.Key{entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: ical.ID(t.IDPrefix, ann, uid, k)})})
+	rows, err := b.store.BatchGet(b.t.Context(), []item.Key{entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: ical.ID(t.IDPrefix, ann, uid, k)})})
 	b.NoError(err)
 	if len(rows) == 0 {
 		return nil
@@ -34,9 +35,9 @@ func (b *bench) item(t *entity.Type, uid string, k int) entity.Item {
 }
 
 // instances are the exceptions in force of a series, by date.
-func (b *bench) instances(master entity.Item) map[string]entity.Item {
-	found := map[string]entity.Item{}
-	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+func (b *bench) instances(master item.Item) map[string]item.Item {
+	found := map[string]item.Item{}
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		if it.Str(entity.AttrType) == entity.TypeInstance && it.Has(entity.AttrModifiedFields) {
 			masterID, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID))
 			b.NoError(err)
@@ -401,7 +402,7 @@ func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
 }
 
 // promote makes a weekly series of an event that ann has.
-func (b *bench) promote(id string) entity.Item {
+func (b *bench) promote(id string) item.Item {
 	b.t.Helper()
 	row, err := b.store.Get(b.t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
 	b.NoError(err)
@@ -449,7 +450,7 @@ func TestNoTwoThingsLeaveUnderOneUID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.imports(ann, text(vevent("x", starts, "SUMMARY:a"), vtodo("x", "DUE:20251211T090000Z", "SUMMARY:b")))
-	twin := b.master(ann, "00000000-0000-4000-8000-00000000beef", entity.Item{"rrule": entity.String("FREQ=WEEKLY;COUNT=4"), "icalUid": entity.String("x")})
+	twin := b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{"rrule": item.String("FREQ=WEEKLY;COUNT=4"), "icalUid": item.String("x")})
 	b.put(twin)
 	exported := b.export(ann).Text
 	uids := map[string]int{}

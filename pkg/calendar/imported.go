@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 func digest(text []byte) string {
@@ -47,36 +48,36 @@ func exception(d ical.Draft) command.Exception {
 
 // fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has
 // no word for them.
-func fieldsOf(t *entity.Type, d ical.Draft) entity.Item {
+func fieldsOf(t *entity.Type, d ical.Draft) item.Item {
 	fields := d.Fields.Clone()
 	fields.Set(entity.AttrExDate, dates(d.ExDates))
 	fields.Set(entity.AttrRDate, dates(d.RDates))
 	if d.RRule != "" {
-		fields[entity.AttrRRule] = entity.String(d.RRule)
+		fields[entity.AttrRRule] = item.String(d.RRule)
 	}
 	for _, f := range t.Fields {
 		if f.Origin == entity.FromClient && f.Name != entity.AttrLinks && !fields.Has(f.Name) {
-			fields[f.Name] = entity.Null{}
+			fields[f.Name] = item.Null{}
 		}
 	}
 	return fields
 }
 
-func dates(list []string) entity.List {
-	var out entity.List
+func dates(list []string) item.List {
+	var out item.List
 	for _, date := range list {
-		out = append(out, entity.String(date))
+		out = append(out, item.String(date))
 	}
 	return out
 }
 
 // isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and comes
 // back has not changed, whatever the format makes of it on the way.
-func (b bundle) isToldBy(stored entity.Item, kept map[entity.Key]string, instances []entity.Item) bool {
+func (b bundle) isToldBy(stored item.Item, kept map[item.Key]string, instances []item.Item) bool {
 	if b.isOrphans() {
 		return false
 	}
-	drafts, err := draftsOf(stored, func(it entity.Key) string { return kept[it] }, instances)
+	drafts, err := draftsOf(stored, func(it item.Key) string { return kept[it] }, instances)
 	if err != nil {
 		return false
 	}
@@ -92,7 +93,7 @@ func (b bundle) isToldBy(stored entity.Item, kept map[entity.Key]string, instanc
 	return len(told.Refused) == 0 && slices.EqualFunc(told.Drafts, b.drafts, saysTheSame)
 }
 
-func draftsOf(stored entity.Item, beside ical.Beside, instances []entity.Item) ([]ical.Draft, error) {
+func draftsOf(stored item.Item, beside ical.Beside, instances []item.Item) ([]ical.Draft, error) {
 	if stored.Str(entity.AttrType) == entity.TypeMaster {
 		return ical.FromSeries(stored, beside, instances...)
 	}

@@ -6,27 +6,28 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // keptRows reads what is kept beside the items of one type while these are read: both lie in the same order. Nothing is
 // read as long as no item says that something lies beside it.
 type keptRows struct {
-	open func() iter.Seq2[entity.Item, error]
-	next func() (entity.Item, error, bool)
+	open func() iter.Seq2[item.Item, error]
+	next func() (item.Item, error, bool)
 	end  func()
-	row  entity.Item
+	row  item.Item
 	more bool
-	text map[entity.Key]string // by the item's key
+	text map[item.Key]string // by the item's key
 }
 
 func (s *Service) keptOf(ctx context.Context, user, typeName string) *keptRows {
-	return &keptRows{text: map[entity.Key]string{}, open: func() iter.Seq2[entity.Item, error] {
+	return &keptRows{text: map[item.Key]string{}, open: func() iter.Seq2[item.Item, error] {
 		return s.rows(ctx, user, entity.KeptPrefix()+entity.ItemPrefix(typeName))
 	}}
 }
 
 // upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is skipped.
-func (k *keptRows) upTo(it entity.Item) (err error) {
+func (k *keptRows) upTo(it item.Item) (err error) {
 	if !it.Has(entity.AttrKept) {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (k *keptRows) upTo(it entity.Item) (err error) {
 
 func (k *keptRows) forget() { clear(k.text) }
 
-func (k *keptRows) beside(it entity.Key) string { return k.text[it] }
+func (k *keptRows) beside(it item.Key) string { return k.text[it] }
 
 func (k *keptRows) stop() {
 	if k.end != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // A start that its rule does not give is one occurrence wherever its calendar goes.
@@ -79,7 +80,7 @@ func triggersOf(b *bench) (readings []string) {
 	series, err := entity.CompileReminder(b.item(entity.Reminder(), "a", 0))
 	b.NoError(err)
 	for o, ok := series.First(); ok && len(readings) < 10; o, ok = series.Next(o.Start) {
-		readings = append(readings, entity.FormatInstant(o.Start))
+		readings = append(readings, item.FormatInstant(o.Start))
 	}
 	return readings
 }

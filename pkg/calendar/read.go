@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // rows reads the rows of a user's partition with the prefix, page by page, in the order of their keys. The error comes last.
-func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[entity.Item, error] {
-	return func(yield func(entity.Item, error) bool) {
+func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[item.Item, error] {
+	return func(yield func(item.Item, error) bool) {
 		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
 		for it, err := range table.Rows(ctx, s.Store, q, 0) {
 			if err != nil {
@@ -26,9 +27,9 @@ func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[entit
 }
 
 // items reads the entities of a type as their user sees them; those past their ttl are not there.
-func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[entity.Item, error] {
+func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[item.Item, error] {
 	t, now := s.Registry.Named(typeName), s.Now()
-	return func(yield func(entity.Item, error) bool) {
+	return func(yield func(item.Item, error) bool) {
 		for it, err := range s.rows(ctx, user, entity.ItemPrefix(typeName)) {
 			if err != nil {
 				yield(nil, err)

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
@@ -38,8 +39,8 @@ func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
 func TestAnExcludedDateThatIsNoneOfTheSeriesIsNotExported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.put(b.master(ann, "00000000-0000-4000-8000-00000000beef", entity.Item{
-		"rrule": entity.String("FREQ=WEEKLY;COUNT=4"), "exdate": entity.List{entity.String("20251211"), entity.String("20251217"), entity.String("20270101")},
+	b.put(b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{
+		"rrule": item.String("FREQ=WEEKLY;COUNT=4"), "exdate": item.List{item.String("20251211"), item.String("20251217"), item.String("20270101")},
 	}))
 	b.requireLines(b.export(ann).Text, "EXDATE;TZID=Europe/Berlin:20251217T090000")
 }

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -150,7 +151,7 @@ func (b *bench) remove(user string, t *entity.Type, id string) {
 }
 
 // put stores an item as it is.
-func (b *bench) put(it entity.Item) {
+func (b *bench) put(it item.Item) {
 	b.t.Helper()
 	b.NoError(b.store.Put(context.Background(), table.Put{Item: it}))
 }
@@ -177,11 +178,11 @@ func event(fields ...any) map[string]any {
 }
 
 // master is a stored series of nine o'clock in Berlin.
-func (b *bench) master(user, n string, fields entity.Item) entity.Item {
+func (b *bench) master(user, n string, fields item.Item) item.Item {
 	b.t.Helper()
-	all := entity.Item{
-		"title": entity.String("Series"), "startUtc": entity.String("2025-12-10T08:00:00Z"), "endUtc": entity.String("2025-12-10T09:00:00Z"),
-		"startTzid": entity.String("Europe/Berlin"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
+	all := item.Item{
+		"title": item.String("Series"), "startUtc": item.String("2025-12-10T08:00:00Z"), "endUtc": item.String("2025-12-10T09:00:00Z"),
+		"startTzid": item.String("Europe/Berlin"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
 	}
 	for name, v := range fields {
 		all[name] = v
@@ -192,21 +193,21 @@ func (b *bench) master(user, n string, fields entity.Item) entity.Item {
 }
 
 // instance is a stored exception with these fields of its own.
-func instance(master entity.Item, date string, own entity.Item) entity.Item {
-	day, _ := entity.ParseCompactDate(date)
-	fields := entity.Item{
-		entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: entity.Bool(false), "startTzid": master["startTzid"],
-		"startUtc": entity.String(entity.FormatInstant(day.Add(8 * time.Hour))), "endUtc": entity.String(entity.FormatInstant(day.Add(9 * time.Hour))),
-		entity.AttrRecurrenceID: entity.String(entity.FormatInstant(day.Add(8 * time.Hour))),
+func instance(master item.Item, date string, own item.Item) item.Item {
+	day, _ := item.ParseCompactDate(date)
+	fields := item.Item{
+		entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: item.Bool(false), "startTzid": master["startTzid"],
+		"startUtc": item.String(item.FormatInstant(day.Add(8 * time.Hour))), "endUtc": item.String(item.FormatInstant(day.Add(9 * time.Hour))),
+		entity.AttrRecurrenceID: item.String(item.FormatInstant(day.Add(8 * time.Hour))),
 	}
-	names := entity.List{}
+	names := item.List{}
 	for name, v := range own {
 		fields[name] = v
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields.Set(entity.AttrModifiedFields, names)
 	created, _ := master.Time(entity.AttrCreatedAt)
-	user, _ := entity.ParseUserPK(master.Str(entity.AttrPK))
+	user, _ := entity.ParseUserPK(master.Str(item.AttrPK))
 	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, created, nil)
 }
 
@@ -229,7 +230,7 @@ func (b *bench) imports(user string, text []byte) report {
 func (b *bench) rows() map[string]string {
 	b.t.Helper()
 	rows := map[string]string{}
-	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it entity.Item) error {
+	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		rows[it.Key().String()] = string(change.AppendItem(nil, it))
 		return nil
 	}))

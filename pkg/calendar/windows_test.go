@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	titles "nexus/pkg/text"
 )
@@ -111,7 +112,7 @@ func (b *bench) window(r recorded) []string {
 		var err error
 		zone, err = entity.LoadZone(*r.Window[0][2])
 		b.NoError(err)
-		from, to = entity.Resolve(from, zone), entity.Resolve(to, zone)
+		from, to = item.Resolve(from, zone), item.Resolve(to, zone)
 	}
 	if !from.Before(to) {
 		to = from.Add(time.Second)
@@ -128,7 +129,7 @@ func (b *bench) window(r recorded) []string {
 				b.NoError(err)
 			}
 			// What a clock at the start shows, also at the end: as the recording does.
-			shownStart, shownEnd := entity.Wall(start, local), entity.Wall(end, local)
+			shownStart, shownEnd := item.Wall(start, local), item.Wall(end, local)
 			if !isZoned {
 				start, end = shownStart, shownEnd
 			}

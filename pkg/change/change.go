@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Kind is what happened to the item.
@@ -31,9 +32,9 @@ type Change struct {
 	Type *entity.Type
 	User string
 	Ref  entity.Ref // the entity; empty for a row
-	Key  entity.Key
+	Key  item.Key
 	// Old and New are the images; nil where there is none.
-	Old, New entity.Item
+	Old, New item.Item
 	// Version is that of the new image; for a removal the old image's plus 1, because a removal counts as a version of
 	// its own. 0 for a row.
 	Version int64

@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestARecordIsWrittenAsLambdaReceivesIt(t *testing.T) {
 	t.Parallel()
-	key := entity.Key{PK: "USER#u1", SK: "NOTE#note_1"}
+	key := item.Key{PK: "USER#u1", SK: "NOTE#note_1"}
 	rec := change.Record{
 		EventID: "7de3041d", Name: change.Remove, Sequence: "4421584500000000017450439092",
 		Created: time.Unix(1479499740, 999).UTC(), Key: key, Old: key.Item(), Expired: true, SourceARN: streamARN,
 	}
-	rec.Old["title"] = entity.String("a \"quoted\"\n<line>")
+	rec.Old["title"] = item.String("a \"quoted\"\n<line>")
 	require.Equal(t, `{"eventID":"7de3041d","eventName":"REMOVE","eventVersion":"1.1","eventSource":"aws:dynamodb",`+
 		`"awsRegion":"eu-central-1","dynamodb":{"ApproximateCreationDateTime":1479499740,`+
 		`"Keys":{"PK":{"S":"USER#u1"},"SK":{"S":"NOTE#note_1"}},`+
@@ -35,19 +35,19 @@ func TestSizeBytesAgreesWithTheServicesOwnExamples(t *testing.T) {
 	t.Parallel()
 	// The guide's three records of item Id 101, with its key attributes in place of ours.
 	const ours = len("PKUSER#uSKNOTE#n")
-	key := entity.Key{PK: "USER#u", SK: "NOTE#n"}
-	image := func(message string) entity.Item {
+	key := item.Key{PK: "USER#u", SK: "NOTE#n"}
+	image := func(message string) item.Item {
 		it := key.Item()
-		it["Id"], it["Message"] = entity.Number("101"), entity.String(message)
+		it["Id"], it["Message"] = item.Number("101"), item.String(message)
 		return it
 	}
 	for want, rec := range map[int]change.Record{
 		26 - 5 + 2*ours:    {Name: change.Insert, New: image("New item!")},
 		59 - 5 + 3*ours:    {Name: change.Modify, Old: image("New item!"), New: image("This item has changed")},
 		38 - 5 + 2*ours:    {Name: change.Remove, Old: image("This item has changed")},
-		ours*2 + 1 + 1 + 2: {Name: change.Insert, New: with(key.Item(), "a", entity.Number("-70"))},
+		ours*2 + 1 + 1 + 2: {Name: change.Insert, New: with(key.Item(), "a", item.Number("-70"))},
 		ours*2 + 1 + (3 + 1) + 1 + (3 + 2) + 1 + 1: {Name: change.Insert, New: with(key.Item(), "a",
-			entity.Map{"b": entity.List{entity.Bool(true), entity.Null{}}})},
+			item.Map{"b": item.List{item.Bool(true), item.Null{}}})},
 	} {
 		rec.Key = key
 		var stock events.DynamoDBEventRecord
@@ -56,22 +56,22 @@ func TestSizeBytesAgreesWithTheServicesOwnExamples(t *testing.T) {
 	}
 }
 
-func with(it entity.Item, name string, v entity.Value) entity.Item {
+func with(it item.Item, name string, v item.Value) item.Item {
 	it = it.Clone()
 	it[name] = v
 	return it
 }
 
 // everyType has each type of value, empty and nested ones, and text that needs escapes.
-func everyType() entity.Item {
+func everyType() item.Item {
 	it := task("task_1", 3)
-	for name, v := range map[string]entity.Value{
-		"s": entity.String("ä \" \\ \n \u2028 <&> 🪴"), "empty": entity.String(""), "n": entity.Number("-12.50E+3"),
-		"yes": entity.Bool(true), "no": entity.Bool(false), "null": entity.Null{},
-		"ss": entity.Strings("b", "a\\"), "ns": entity.Ints(3, -1), "noss": entity.StringSet{},
-		"b": entity.Binary{0, 1, 255}, "nob": entity.Binary{}, "bs": entity.BinarySet{{1}, {2, 3}},
-		"l": entity.List{entity.String("x"), entity.List{}, entity.Map{"k\"": entity.List{entity.Number("1")}}},
-		"m": entity.Map{"": entity.String("no name"), "m": entity.Map{}},
+	for name, v := range map[string]item.Value{
+		"s": item.String("ä \" \\ \n \u2028 <&> 🪴"), "empty": item.String(""), "n": item.Number("-12.50E+3"),
+		"yes": item.Bool(true), "no": item.Bool(false), "null": item.Null{},
+		"ss": item.Strings("b", "a\\"), "ns": item.Ints(3, -1), "noss": item.StringSet{},
+		"b": item.Binary{0, 1, 255}, "nob": item.Binary{}, "bs": item.BinarySet{{1}, {2, 3}},
+		"l": item.List{item.String("x"), item.List{}, item.Map{"k\"": item.List{item.Number("1")}}},
+		"m": item.Map{"": item.String("no name"), "m": item.Map{}},
 	} {
 		it[name] = v
 	}
@@ -81,9 +81,9 @@ func everyType() entity.Item {
 func TestParseIsTheInverseOfAppendRecord(t *testing.T) {
 	t.Parallel()
 	full := modified("task_1", 3)
-	full.Old, full.New = with(everyType(), "s", entity.String("before")), everyType()
-	bare := change.Record{Name: "SOMETHING", Key: entity.Key{PK: "a", SK: "b"}}
-	expired := change.Record{Name: change.Remove, Old: entity.Item{}, Expired: true, Key: entity.Key{PK: "a"}}
+	full.Old, full.New = with(everyType(), "s", item.String("before")), everyType()
+	bare := change.Record{Name: "SOMETHING", Key: item.Key{PK: "a", SK: "b"}}
+	expired := change.Record{Name: change.Remove, Old: item.Item{}, Expired: true, Key: item.Key{PK: "a"}}
 	for _, rec := range append(batch(3), full, bare, expired) {
 		got, err := change.Parse(change.AppendRecord(nil, rec))
 		require.NoError(t, err)
@@ -141,8 +141,8 @@ func TestImagesShareNoMemoryThatCanBeWritten(t *testing.T) {
 	got, err := change.Parse(payload)
 	require.NoError(t, err)
 	clear(payload)
-	got.New.Map("m")["m"] = entity.String("changed")
-	got.New["ss"].(entity.StringSet)[0] = "changed"
+	got.New.Map("m")["m"] = item.String("changed")
+	got.New["ss"].(item.StringSet)[0] = "changed"
 	require.Equal(t, rec.Old, got.Old)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var (
@@ -24,7 +25,7 @@ type Decoded struct {
 	Raw []byte
 	// Sequence and Key are what could be read of them, and may be empty if there is an Err.
 	Sequence string
-	Key      entity.Key
+	Key      item.Key
 	// Err wraps [ErrUndecodable].
 	Err error
 }

@@ -9,15 +9,16 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestEachKindOfRecordBecomesItsChange(t *testing.T) {
 	t.Parallel()
 	types := entity.Product()
 	meta := entity.MetaKey("user_1").Item()
-	meta[entity.AttrType], meta[entity.AttrVersion] = entity.String(entity.TypeUserMeta), entity.Number("0")
+	meta[entity.AttrType], meta[entity.AttrVersion] = item.String(entity.TypeUserMeta), item.Number("0")
 	timer := entity.TimerKey("user_1", "task_1", 4).Item()
-	timer["ttl"] = entity.Int(1)
+	timer["ttl"] = item.Int(1)
 	for name, c := range map[string]struct {
 		rec  change.Record
 		kind change.Kind

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // What Lambda writes into every record of a table's stream (Amazon DynamoDB Developer Guide, DynamoDB Streams record).
@@ -63,7 +63,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	dst = append(dst, `,"SequenceNumber":`...)
 	dst = appendString(dst, r.Sequence)
 	dst = append(dst, `,"SizeBytes":`...)
-	dst = strconv.AppendInt(dst, int64(entity.Size(r.Key.Item())+entity.Size(r.New)+entity.Size(r.Old)), 10)
+	dst = strconv.AppendInt(dst, int64(item.Size(r.Key.Item())+item.Size(r.New)+item.Size(r.Old)), 10)
 	dst = append(dst, `,"StreamViewType":"`+streamViewType+`"}`...)
 	if r.Expired {
 		dst = append(dst, `,"userIdentity":{"type":"`+identityService+`","principalId":"`+identityPrincipal+`"}`...)
@@ -88,7 +88,7 @@ func appendString(dst []byte, s string) []byte {
 	return dst
 }
 
-func appendItem(dst []byte, it entity.Item) []byte {
+func appendItem(dst []byte, it item.Item) []byte {
 	dst = append(dst, '{')
 	separate := false
 	for _, name := range slices.Sorted(maps.Keys(it)) {
@@ -107,30 +107,30 @@ func appendItem(dst []byte, it entity.Item) []byte {
 }
 
 // appendValue writes one attribute value with its type (Amazon DynamoDB API Reference, AttributeValue).
-func appendValue(dst []byte, v entity.Value) []byte {
+func appendValue(dst []byte, v item.Value) []byte {
 	switch v := v.(type) {
-	case entity.String:
+	case item.String:
 		dst = append(dst, `{"S":`...)
 		dst = appendString(dst, string(v))
-	case entity.Number:
+	case item.Number:
 		dst = append(dst, `{"N":`...)
 		dst = appendString(dst, string(v))
-	case entity.Bool:
+	case item.Bool:
 		dst = append(dst, `{"BOOL":`...)
 		dst = strconv.AppendBool(dst, bool(v))
-	case entity.Null, nil:
+	case item.Null, nil:
 		dst = append(dst, `{"NULL":true`...)
-	case entity.StringSet:
+	case item.StringSet:
 		dst = appendList(append(dst, `{"SS":`...), v, appendString)
-	case entity.NumberSet:
+	case item.NumberSet:
 		dst = appendList(append(dst, `{"NS":`...), v, appendString)
-	case entity.List:
+	case item.List:
 		dst = appendList(append(dst, `{"L":`...), v, appendValue)
-	case entity.Map:
-		dst = appendItem(append(dst, `{"M":`...), entity.Item(v))
-	case entity.Binary:
+	case item.Map:
+		dst = appendItem(append(dst, `{"M":`...), item.Item(v))
+	case item.Binary:
 		dst = appendBinary(append(dst, `{"B":`...), v)
-	case entity.BinarySet:
+	case item.BinarySet:
 		dst = appendList(append(dst, `{"BS":`...), v, appendBinary)
 	}
 	return append(dst, '}')

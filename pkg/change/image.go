@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxNesting is how deep DynamoDB nests lists and maps (Amazon DynamoDB Developer Guide, Quotas).
@@ -20,8 +20,8 @@ var (
 )
 
 // image reads the attributes of a row.
-func (r *reader) image() (entity.Item, error) {
-	it := make(entity.Item, r.last.size())
+func (r *reader) image() (item.Item, error) {
+	it := make(item.Item, r.last.size())
 	r.last.rewind()
 	err := r.eachMember(func() error {
 		quoted, err := r.value()
@@ -48,7 +48,7 @@ func (r *reader) image() (entity.Item, error) {
 }
 
 // attributesInto reads named attribute values.
-func (r *reader) attributesInto(it entity.Item, nesting int) error {
+func (r *reader) attributesInto(it item.Item, nesting int) error {
 	return r.eachMember(func() error {
 		name, err := r.name()
 		if err != nil {
@@ -72,7 +72,7 @@ func (r *reader) eachMember(read func() error) error {
 	return r.end()
 }
 
-func (r *reader) attributeInto(it entity.Item, name string, before entity.Value, nesting int) (entity.Value, error) {
+func (r *reader) attributeInto(it item.Item, name string, before item.Value, nesting int) (item.Value, error) {
 	v, err := r.attribute(before, nesting)
 	if err != nil {
 		return nil, fmt.Errorf("attribute %.80q: %w", name, err)
@@ -85,7 +85,7 @@ func (r *reader) attributeInto(it entity.Item, name string, before entity.Value,
 }
 
 // attribute reads a value with its type, an object of exactly one member; before is the value it may be equal to.
-func (r *reader) attribute(before entity.Value, nesting int) (entity.Value, error) {
+func (r *reader) attribute(before item.Value, nesting int) (item.Value, error) {
 	if nesting > maxNesting {
 		return nil, fmt.Errorf("nested more than %d deep", maxNesting)
 	}
@@ -94,22 +94,22 @@ func (r *reader) attribute(before entity.Value, nesting int) (entity.Value, erro
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := before.(entity.String); ok && sameText(text, string(s)) {
+		if s, ok := before.(item.String); ok && sameText(text, string(s)) {
 			return before, nil
 		}
 		s, err := unquote(text)
-		return entity.String(s), err
+		return item.String(s), err
 	}
 	if r.nextIs(numberPrefix) {
 		text, err := r.plain(numberPrefix)
 		if err != nil {
 			return nil, err
 		}
-		if n, ok := before.(entity.Number); ok && sameText(text, string(n)) {
+		if n, ok := before.(item.Number); ok && sameText(text, string(n)) {
 			return before, nil
 		}
 		s, err := unquote(text)
-		return entity.Number(s), err
+		return item.Number(s), err
 	}
 	if err := r.begin(jsontext.KindBeginObject); err != nil {
 		return nil, err
@@ -173,39 +173,39 @@ func endOfString(v []byte, from int) int {
 	}
 }
 
-func (r *reader) typed(kind string, nesting int) (entity.Value, error) {
+func (r *reader) typed(kind string, nesting int) (item.Value, error) {
 	switch kind {
 	case "S":
 		s, err := r.text()
-		return entity.String(s), err
+		return item.String(s), err
 	case "N":
 		s, err := r.text()
-		return entity.Number(s), err
+		return item.Number(s), err
 	case "BOOL":
 		b, err := r.flag()
-		return entity.Bool(b), err
+		return item.Bool(b), err
 	case "NULL":
 		_, err := r.flag()
-		return entity.Null{}, err
+		return item.Null{}, err
 	case "SS":
 		set, err := list(r, r.text)
-		return entity.StringSet(set), err
+		return item.StringSet(set), err
 	case "NS":
 		set, err := list(r, r.text)
-		return entity.NumberSet(set), err
+		return item.NumberSet(set), err
 	case "L":
-		members, err := list(r, func() (entity.Value, error) { return r.attribute(nil, nesting+1) })
-		return entity.List(members), err
+		members, err := list(r, func() (item.Value, error) { return r.attribute(nil, nesting+1) })
+		return item.List(members), err
 	case "M":
-		it := entity.Item{}
+		it := item.Item{}
 		err := r.attributesInto(it, nesting+1)
-		return entity.Map(it), err
+		return item.Map(it), err
 	case "B":
 		b, err := r.binary()
-		return entity.Binary(b), err
+		return item.Binary(b), err
 	case "BS":
 		set, err := list(r, r.binary)
-		return entity.BinarySet(set), err
+		return item.BinarySet(set), err
 	}
 	return nil, fmt.Errorf("unknown type %.20q", kind)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxSequenceDigits is the longest sequence number there is (Amazon DynamoDB Streams API Reference, StreamRecord).
@@ -43,7 +44,7 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	for _, image := range []entity.Item{rec.Old, rec.New} {
+	for _, image := range []item.Item{rec.Old, rec.New} {
 		if image != nil && image.Key() != rec.Key {
 			return Change{}, fmt.Errorf("image of %q in a record of %q", image.Key(), rec.Key)
 		}
@@ -87,11 +88,11 @@ func kindOf(rec Record) (Kind, error) {
 
 // identify finds the entity's type and id in the key and holds the images against them.
 func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
-	for _, image := range []entity.Item{c.Old, c.New} {
+	for _, image := range []item.Item{c.Old, c.New} {
 		if image == nil {
 			continue
 		}
-		name, ok := image[entity.AttrType].(entity.String)
+		name, ok := image[entity.AttrType].(item.String)
 		if !ok {
 			return fmt.Errorf("%s is not a string", entity.AttrType)
 		}
@@ -118,7 +119,7 @@ func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
 
 // number sets the change's version from the images'.
 func (c *Change) number() error {
-	for _, image := range []entity.Item{c.Old, c.New} {
+	for _, image := range []item.Item{c.Old, c.New} {
 		if image == nil {
 			continue
 		}
@@ -137,8 +138,8 @@ func (c *Change) number() error {
 	return nil
 }
 
-func versionOf(image entity.Item, typeName string) (int64, error) {
-	text, ok := image[entity.AttrVersion].(entity.Number)
+func versionOf(image item.Item, typeName string) (int64, error) {
+	text, ok := image[entity.AttrVersion].(item.Number)
 	if !ok {
 		return 0, fmt.Errorf("%s is not a number", entity.AttrVersion)
 	}

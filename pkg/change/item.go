@@ -3,15 +3,15 @@ package change
 import (
 	"fmt"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // AppendItem appends the item in DynamoDB's JSON, each value with its type, as it stands in a record's images: the one
 // form in which an item leaves the table and comes back the same.
-func AppendItem(dst []byte, it entity.Item) []byte { return appendItem(dst, it) }
+func AppendItem(dst []byte, it item.Item) []byte { return appendItem(dst, it) }
 
 // ParseItem is the inverse of [AppendItem]. An error wraps [ErrUndecodable].
-func ParseItem(raw []byte) (entity.Item, error) {
+func ParseItem(raw []byte) (item.Item, error) {
 	r := newReader(raw)
 	it, err := r.image()
 	if err = r.alone(err); err != nil {

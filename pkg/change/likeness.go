@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // lookAhead is how many attributes an image may lack of the one before without losing the place.
@@ -21,7 +21,7 @@ type likeness struct {
 // attribute is one attribute of an image.
 type attribute struct {
 	name  string
-	value entity.Value
+	value item.Value
 }
 
 // rewind makes the image read last the one to compare with.
@@ -33,7 +33,7 @@ func (l *likeness) rewind() {
 func (l *likeness) size() int { return len(l.now) }
 
 // find returns the name that is quoted, and the value that the attribute had before.
-func (l *likeness) find(quoted jsontext.Value) (name string, before entity.Value, ok bool) {
+func (l *likeness) find(quoted jsontext.Value) (name string, before item.Value, ok bool) {
 	for i := l.place; i < len(l.before) && i < l.place+lookAhead; i++ {
 		if a := &l.before[i]; sameText(quoted, a.name) {
 			l.place = i + 1
@@ -43,7 +43,7 @@ func (l *likeness) find(quoted jsontext.Value) (name string, before entity.Value
 	return "", nil, false
 }
 
-func (l *likeness) add(name string, v entity.Value) { l.now = append(l.now, attribute{name, v}) }
+func (l *likeness) add(name string, v item.Value) { l.now = append(l.now, attribute{name, v}) }
 
 // sameText reports whether the quoted text says s without an escape; one with an escape that says it may be missed.
 func sameText(quoted jsontext.Value, s string) bool {

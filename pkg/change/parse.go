@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Parse reads one record in the form in which Lambda receives it: the inverse of [AppendRecord]. Members it does not
@@ -61,20 +61,20 @@ func (r *reader) identityInto(expired *bool) error {
 }
 
 // keyInto reads the member Keys: PK and SK, both strings.
-func (r *reader) keyInto(key *entity.Key) error {
-	it := make(entity.Item, 2)
+func (r *reader) keyInto(key *item.Key) error {
+	it := make(item.Item, 2)
 	if err := r.attributesInto(it, 0); err != nil {
 		return err
 	}
 	*key = it.Key()
-	if len(it) != 2 || it[entity.AttrPK] != entity.String(key.PK) || it[entity.AttrSK] != entity.String(key.SK) {
-		return fmt.Errorf("want the strings %s and %s", entity.AttrPK, entity.AttrSK)
+	if len(it) != 2 || it[item.AttrPK] != item.String(key.PK) || it[item.AttrSK] != item.String(key.SK) {
+		return fmt.Errorf("want the strings %s and %s", item.AttrPK, item.AttrSK)
 	}
 	return nil
 }
 
 // imageInto reads an image; null is none.
-func (r *reader) imageInto(dst *entity.Item) error {
+func (r *reader) imageInto(dst *item.Item) error {
 	if r.json.PeekKind() == jsontext.KindNull {
 		return r.skip()
 	}

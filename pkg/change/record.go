@@ -3,7 +3,7 @@ package change
 import (
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Record is one stream record in neutral form: what a source of records hands on, before anything about entities is
@@ -13,8 +13,8 @@ type Record struct {
 	Name     EventName
 	Sequence string // 21 to 40 digits in AWS; shorter from a local engine; compare with [CompareSequence]
 	Created  time.Time
-	Key      entity.Key
-	Old, New entity.Item // nil where there is none
+	Key      item.Key
+	Old, New item.Item // nil where there is none
 	// Expired says that the TTL service removed the row (userIdentity).
 	Expired bool
 	// SourceARN is the stream's ARN.

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // TestATextKeepsItsBackslashes: the quoted form of one text may read like another text, also in the image beside it.
@@ -19,7 +20,7 @@ func TestATextKeepsItsBackslashes(t *testing.T) {
 	for _, present := range texts {
 		for _, before := range texts {
 			rec := modified("task_1", 3)
-			rec.New["title"], rec.Old["title"] = entity.String(present), entity.String(before)
+			rec.New["title"], rec.Old["title"] = item.String(present), item.String(before)
 			got, err := change.Parse(change.AppendRecord(nil, rec))
 			require.NoError(t, err, "%q, before %q", present, before)
 			require.Equal(t, rec, got)
@@ -40,19 +41,19 @@ func TestARecordThatBreaksOffIsRefusedWhereverItDoes(t *testing.T) {
 
 func TestImagesAreNestedAsDeepAsATableAllows(t *testing.T) {
 	t.Parallel()
-	for name, nest := range map[string]func(entity.Value) entity.Value{
-		"lists": func(v entity.Value) entity.Value { return entity.List{v} },
-		"maps":  func(v entity.Value) entity.Value { return entity.Map{"m": v} },
+	for name, nest := range map[string]func(item.Value) item.Value{
+		"lists": func(v item.Value) item.Value { return item.List{v} },
+		"maps":  func(v item.Value) item.Value { return item.Map{"m": v} },
 	} {
-		var v entity.Value = entity.String("innermost")
+		var v item.Value = item.String("innermost")
 		for range 32 {
 			v = nest(v)
 		}
-		it := entity.Item{"a": v}
+		it := item.Item{"a": v}
 		got, err := change.ParseItem(change.AppendItem(nil, it))
 		require.NoError(t, err, name)
 		require.Equal(t, it, got, name)
-		_, err = change.ParseItem(change.AppendItem(nil, entity.Item{"a": nest(v)}))
+		_, err = change.ParseItem(change.AppendItem(nil, item.Item{"a": nest(v)}))
 		require.ErrorContains(t, err, "nested more than 32 deep", name)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden outcomes anew")
@@ -66,8 +67,8 @@ func outcome(d change.Decoded) string {
 	}
 	c := d.Change
 	if c.Type == nil {
-		return fmt.Sprintf("%s %s at %s", c.Kind, c.Key.SK, entity.FormatInstant(c.Created))
+		return fmt.Sprintf("%s %s at %s", c.Kind, c.Key.SK, item.FormatInstant(c.Created))
 	}
 	return fmt.Sprintf("%s %s version %d at %s, %d and %d attributes",
-		c.Kind, c.Ref, c.Version, entity.FormatInstant(c.Created), len(c.Old), len(c.New))
+		c.Kind, c.Ref, c.Version, item.FormatInstant(c.Created), len(c.Old), len(c.New))
 }

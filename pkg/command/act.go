@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Act is how another product adds a command of its own on one of its entities: what the command is called, and what
@@ -19,7 +20,7 @@ type Act struct {
 	Arguments []any
 	// Apply returns what becomes of the entity, as its user sees it now, without changing what it is given; the same means
 	// that there is nothing to do. It may run several times. A [StateError] (409) or *entity.ValidationError (422) refuses.
-	Apply func(before entity.Item, now time.Time) (after entity.Item, err error)
+	Apply func(before item.Item, now time.Time) (after item.Item, err error)
 }
 
 func (cmd Act) content() []any {
@@ -37,7 +38,7 @@ func (cmd Act) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		wantsMeta: cmd.Type.NeedsPreferences != nil, // what Apply will ask for, nobody knows before
-		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			after, err := cmd.Apply(before, c.now)
 			return after, nil, err
 		},

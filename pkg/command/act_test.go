@@ -8,18 +8,19 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(entity.Task(), `{"title":"t"}`)
-	act := func(apply func(before entity.Item, now time.Time) (entity.Item, error)) command.Act {
+	act := func(apply func(before item.Item, now time.Time) (item.Item, error)) command.Act {
 		return command.Act{Name: "raise", Type: entity.Task(), ID: id, Apply: apply}
 	}
-	raise := act(func(before entity.Item, _ time.Time) (entity.Item, error) {
+	raise := act(func(before item.Item, _ time.Time) (item.Item, error) {
 		after := before.Clone()
-		after["priority"] = entity.Int(before.Int("priority") - 1)
+		after["priority"] = item.Int(before.Int("priority") - 1)
 		return after, nil
 	})
 	res := b.must(raise, key("k1"))
@@ -31,14 +32,14 @@ func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 	_, err := b.do(raise)
 	require.Equal(t, []string{"/priority"}, pointers(t, err), "no priority above the first")
 
-	_, err = b.do(act(func(entity.Item, time.Time) (entity.Item, error) {
+	_, err = b.do(act(func(item.Item, time.Time) (item.Item, error) {
 		return nil, &command.StateError{Reason: "is resting"}
 	}))
 	requireState(t, err, "is resting")
-	_, err = b.do(act(func(entity.Item, time.Time) (entity.Item, error) { return nil, nil }))
+	_, err = b.do(act(func(item.Item, time.Time) (item.Item, error) { return nil, nil }))
 	require.ErrorContains(t, err, "left no entity")
 	b.trips()
-	b.must(act(func(before entity.Item, _ time.Time) (entity.Item, error) { return before, nil }))
+	b.must(act(func(before item.Item, _ time.Time) (item.Item, error) { return before, nil }))
 	b.took("BatchGet")
 }
 
@@ -46,9 +47,9 @@ func TestACommandOfAnotherProductIsHeldAgainstTheUsersPreferences(t *testing.T) 
 	t.Parallel()
 	b := setup(t)
 	id := b.create(entity.Task(), `{"title":"t"}`)
-	done := b.must(command.Act{Name: "finish", Type: entity.Task(), ID: id, Apply: func(before entity.Item, _ time.Time) (entity.Item, error) {
+	done := b.must(command.Act{Name: "finish", Type: entity.Task(), ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
 		after := before.Clone()
-		after["status"] = entity.String("COMPLETED")
+		after["status"] = item.String("COMPLETED")
 		return after, nil
 	}})
 	b.took("BatchGet Update")

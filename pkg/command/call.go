@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -84,7 +85,7 @@ func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 
 // expects returns a [StaleError] if the entity, as its user sees it, was changed by a user since the version expected, or has
 // not come to it. What the system wrote since is no conflict (docs/contracts.md, "Concurrency").
-func (c call) expects(t *entity.Type, ref entity.Ref, seen entity.Item) error {
+func (c call) expects(t *entity.Type, ref entity.Ref, seen item.Item) error {
 	if c.expected == nil || entity.HoldsAt(seen, *c.expected) {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (c call) expects(t *entity.Type, ref entity.Ref, seen entity.Item) error {
 
 // overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for its
 // user; the version expected is past; or, and that is errMoved, another attempt is to decide.
-func (c call) overtaken(t *entity.Type, ref entity.Ref, row entity.Item) error {
+func (c call) overtaken(t *entity.Type, ref entity.Ref, row item.Item) error {
 	if row == nil {
 		return &NotFoundError{Ref: ref}
 	}
@@ -108,12 +109,12 @@ func (c call) overtaken(t *entity.Type, ref entity.Ref, row entity.Item) error {
 }
 
 // read returns the rows of the keys that exist, in one round trip.
-func (c call) read(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
+func (c call) read(ctx context.Context, keys []item.Key) (map[item.Key]item.Item, error) {
 	rows, err := c.store.BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read %s with %d more: %w", keys[0], len(keys)-1, err)
 	}
-	found := make(map[entity.Key]entity.Item, len(rows))
+	found := make(map[item.Key]item.Item, len(rows))
 	for _, row := range rows {
 		found[row.Key()] = row
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -13,7 +14,7 @@ import (
 // there; nil if there was none.
 type step struct {
 	action table.Action
-	failed func(old entity.Item) error
+	failed func(old item.Item) error
 }
 
 // effect is what a command did, for the receipt.
@@ -25,7 +26,7 @@ type effect struct {
 
 // commit writes the steps and the receipt, all or none. The row that an update left comes back where the store tells it;
 // otherwise nil.
-func (c call) commit(ctx context.Context, steps []step, e effect) (entity.Item, error) {
+func (c call) commit(ctx context.Context, steps []step, e effect) (item.Item, error) {
 	row, err := c.write(ctx, steps, e)
 	var failed *table.ConditionError
 	if !errors.As(err, &failed) {
@@ -45,7 +46,7 @@ func (c call) commit(ctx context.Context, steps []step, e effect) (entity.Item, 
 	return nil, errMoved
 }
 
-func (c call) write(ctx context.Context, steps []step, e effect) (entity.Item, error) {
+func (c call) write(ctx context.Context, steps []step, e effect) (item.Item, error) {
 	actions := make([]table.Action, 0, len(steps)+1)
 	for _, s := range steps {
 		actions = append(actions, s.action)
@@ -80,7 +81,7 @@ type newLink struct {
 }
 
 // newLinks returns the links of after whose targets before has no link to.
-func newLinks(before, after entity.Item) []newLink {
+func newLinks(before, after item.Item) []newLink {
 	known := map[entity.Ref]bool{}
 	for _, l := range entity.LinksOf(before) {
 		known[l.Target] = true
@@ -98,8 +99,8 @@ func newLinks(before, after entity.Item) []newLink {
 const maxTargets = 50
 
 // targetKeys are the keys of the links' targets, without those that no entity can have.
-func (c call) targetKeys(links []entity.Link) []entity.Key {
-	var keys []entity.Key
+func (c call) targetKeys(links []entity.Link) []item.Key {
+	var keys []item.Key
 	for _, l := range links {
 		if _, err := c.check(c.registry.Named(l.Target.Type), l.Target.ID); err == nil && len(keys) < maxTargets {
 			keys = append(keys, entity.ItemKey(c.user, l.Target))
@@ -110,7 +111,7 @@ func (c call) targetKeys(links []entity.Link) []entity.Key {
 
 // checkTargets sees to it that every new link leads to an entity that lives, by the rows read, and returns the steps that
 // hold it to that when the link is written.
-func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, pointer func(index int) string) ([]step, error) {
+func (c call) checkTargets(links []newLink, rows map[item.Key]item.Item, pointer func(index int) string) ([]step, error) {
 	var steps []step
 	for _, l := range links {
 		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
@@ -120,7 +121,7 @@ func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, poi
 		}
 		steps = append(steps, step{
 			action: table.Check{Key: key, If: table.Exists()},
-			failed: func(entity.Item) error { return missing },
+			failed: func(item.Item) error { return missing },
 		})
 	}
 	return steps, nil
@@ -129,7 +130,7 @@ func (c call) checkTargets(links []newLink, rows map[entity.Key]entity.Item, poi
 // besides adds the checks of links' targets to the steps that write. A transaction names each row once, so a row that the
 // steps write themselves, under a condition that it is there, is not checked again.
 func besides(steps, targets []step) []step {
-	written := map[entity.Key]bool{}
+	written := map[item.Key]bool{}
 	for _, s := range steps {
 		written[s.action.Target()] = true
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -34,9 +35,9 @@ type creation struct {
 	typ       *entity.Type
 	id        string
 	chosen    bool // by the client
-	fields    entity.Item
+	fields    item.Item
 	wantsMeta bool
-	bare      entity.Item // the entity as it is without regard to preferences
+	bare      item.Item // the entity as it is without regard to preferences
 }
 
 func (cmd Create) run(ctx context.Context, c call) (Result, error) {
@@ -95,7 +96,7 @@ func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.F
 }
 
 // item is the entity as it will be stored.
-func (n creation) item(c call, preferences entity.Item) entity.Item {
+func (n creation) item(c call, preferences item.Item) item.Item {
 	it := n.typ.First(c.user, n.id, n.fields, c.now, preferences)
 	if n.typ.Dues != nil && len(n.typ.Dues(it)) > 0 {
 		it.SetTime(entity.AttrDueSetAt, c.now)
@@ -105,7 +106,7 @@ func (n creation) item(c call, preferences entity.Item) entity.Item {
 
 func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	links := newLinks(nil, n.fields)
-	rows := map[entity.Key]entity.Item{}
+	rows := map[item.Key]item.Item{}
 	if n.wantsMeta || len(links) > 0 {
 		var err error
 		if rows, err = n.read(ctx, c); err != nil {
@@ -129,10 +130,10 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	return Result{Type: n.typ, Ref: ref, Item: it, Created: true}, nil
 }
 
-func (n creation) put(ref entity.Ref, it entity.Item) step {
+func (n creation) put(ref entity.Ref, it item.Item) step {
 	return step{
 		action: table.Put{Item: it, If: table.NotExists()},
-		failed: func(entity.Item) error { return &StateError{ref, "exists already"} },
+		failed: func(item.Item) error { return &StateError{ref, "exists already"} },
 	}
 }
 
@@ -148,15 +149,15 @@ func (n creation) unused(c call) []step {
 	}
 }
 
-func (n creation) absent(ref entity.Ref, key entity.Key, reason string) step {
+func (n creation) absent(ref entity.Ref, key item.Key, reason string) step {
 	return step{
 		action: table.Check{Key: key, If: table.NotExists()},
-		failed: func(entity.Item) error { return &StateError{ref, reason} },
+		failed: func(item.Item) error { return &StateError{ref, reason} },
 	}
 }
 
 // read gets what the entity depends on, and the receipt with it because that costs no further round trip.
-func (n creation) read(ctx context.Context, c call) (map[entity.Key]entity.Item, error) {
+func (n creation) read(ctx context.Context, c call) (map[item.Key]item.Item, error) {
 	keys := c.targetKeys(entity.LinksOf(n.fields))
 	if n.wantsMeta {
 		keys = append(keys, entity.MetaKey(c.user))

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -107,7 +108,7 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 	note := b.create(entity.Note(), `{"title":"n"}`)
 	foreign := b.create(entity.Note(), `{"title":"n"}`, as(bob))
 	lapsed := b.create(entity.Note(), `{"title":"n"}`)
-	b.set(entity.ItemKey(ann, entity.Ref{Type: "NOTE", ID: lapsed}), entity.Item{"ttl": entity.Int(noon.Unix())})
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "NOTE", ID: lapsed}), item.Item{"ttl": item.Int(noon.Unix())})
 	linking := func(target string) command.Create {
 		return command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
 			`"},{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
@@ -136,7 +137,7 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 	b.trips()
 	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","status":"COMPLETED"}`)})
 	b.took("BatchGet Put")
-	require.Equal(t, entity.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
+	require.Equal(t, item.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
 }
 
 func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
@@ -144,12 +145,12 @@ func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
 	b := setup(t)
 	require.False(t, b.stored(entity.Task(), b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
 	id := b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
-	require.Equal(t, entity.FormatInstant(noon), b.stored(entity.Task(), id).Str("dueSetAt"))
+	require.Equal(t, item.FormatInstant(noon), b.stored(entity.Task(), id).Str("dueSetAt"))
 	step := func(patch string, version int64, want time.Time) {
 		t.Helper()
 		b.now = b.now.Add(time.Minute)
 		res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(patch)}, at(version))
-		require.Equal(t, entity.FormatInstant(want), res.Item.Str("dueSetAt"))
+		require.Equal(t, item.FormatInstant(want), res.Item.Str("dueSetAt"))
 	}
 	step(`{"title":"u"}`, 1, noon)
 	step(`{"dueUtc":"2025-12-24T13:00:00"}`, 2, noon.Add(2*time.Minute))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // CreateSeries makes a series, at version 1: as [Create] does, or out of an event. An event that becomes a series is
@@ -57,14 +58,14 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 type promotion struct {
 	event  *entity.Type
 	ref    entity.Ref
-	patch  entity.Item
+	patch  item.Item
 	id     string // of the series
 	chosen bool   // by the client
 }
 
 func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldError) (Result, error) {
 	key := entity.ItemKey(c.user, p.ref)
-	keys := append([]entity.Key{key}, c.targetKeys(entity.LinksOf(p.patch))...)
+	keys := append([]item.Key{key}, c.targetKeys(entity.LinksOf(p.patch))...)
 	if c.receipt != nil {
 		keys = append(keys, c.receipt.key)
 	}
@@ -112,9 +113,9 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 }
 
 // creation is the series that the event becomes.
-func (p promotion) creation(c call, event entity.Item) (creation, []entity.FieldError) {
+func (p promotion) creation(c call, event item.Item) (creation, []entity.FieldError) {
 	t := c.masterType()
-	fields := entity.Item{}
+	fields := item.Item{}
 	for _, f := range p.event.Fields {
 		if _, shared := t.Field(f.Name); shared && f.Origin == entity.FromClient {
 			copyFields(fields, event, []string{f.Name})
@@ -123,7 +124,7 @@ func (p promotion) creation(c call, event entity.Item) (creation, []entity.Field
 	merged, unsettled := t.Merge(fields, p.patch)
 	merged[entity.AttrICalUID] = event[entity.AttrICalUID]
 	merged.Set(entity.AttrKept, event[entity.AttrKept])
-	merged[entity.AttrSequence] = entity.Int(event.Int(entity.AttrSequence) + 1)
+	merged[entity.AttrSequence] = item.Int(event.Int(entity.AttrSequence) + 1)
 	n := creation{typ: t, id: p.id, chosen: p.chosen, fields: merged}
 	n.bare = n.item(c, nil)
 	return n, unsettled

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -59,13 +60,13 @@ type removal struct {
 	ref     entity.Ref
 	version int64
 	// Of the row as it was last seen; nil for none.
-	ttl, beside entity.Value
+	ttl, beside item.Value
 	// became is the id of what the entity goes on as; "" for nothing.
 	became string
 }
 
 func (r *removal) item(c call) step {
-	still := func(attr string, v entity.Value) table.Test {
+	still := func(attr string, v item.Value) table.Test {
 		if v == nil {
 			return table.Missing(attr)
 		}
@@ -75,10 +76,10 @@ func (r *removal) item(c call) step {
 		action: table.Delete{
 			Key: entity.ItemKey(c.user, r.ref),
 			If: table.Exists(
-				table.Equal(entity.AttrVersion, entity.Int(r.version)), still(entity.AttrTTL, r.ttl), still(entity.AttrKept, r.beside),
+				table.Equal(entity.AttrVersion, item.Int(r.version)), still(entity.AttrTTL, r.ttl), still(entity.AttrKept, r.beside),
 			),
 		},
-		failed: func(old entity.Item) error {
+		failed: func(old item.Item) error {
 			err := c.overtaken(r.typ, r.ref, old)
 			if err == errMoved {
 				r.version = old.Int(entity.AttrVersion)
@@ -96,25 +97,25 @@ func (r *removal) kept(c call) []step {
 	}
 	return []step{{
 		action: table.Delete{Key: entity.KeptKey(entity.ItemKey(c.user, r.ref))},
-		failed: func(entity.Item) error { return errMoved },
+		failed: func(item.Item) error { return errMoved },
 	}}
 }
 
 // goneRow is what stays of an entity that is deleted at a version: its removal counts as the next.
-func goneRow(user, id string, version int64, now time.Time) entity.Item {
+func goneRow(user, id string, version int64, now time.Time) item.Item {
 	row := entity.GoneKey(user, id).Item()
 	row.SetTime(attrDeletedAt, now)
-	row[entity.AttrVersion] = entity.Int(version + 1)
+	row[entity.AttrVersion] = item.Int(version + 1)
 	return row
 }
 
 func (r *removal) gone(c call) step {
 	row := goneRow(c.user, r.ref.ID, r.version, c.now)
 	if r.became != "" {
-		row[attrBecameID] = entity.String(r.became)
+		row[attrBecameID] = item.String(r.became)
 	}
 	return step{
 		action: table.Put{Item: row},
-		failed: func(entity.Item) error { return errMoved },
+		failed: func(item.Item) error { return errMoved },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -22,20 +23,20 @@ type edit struct {
 	// pointer names a link's target in the request.
 	pointer func(index int) string
 	// absent is what the entity is while it has no row; nil if there must be one.
-	absent entity.Item
+	absent item.Item
 	// untouched attributes are never written, whatever becomes of the entity.
 	untouched []string
 	// takenOff attributes are removed with every write, whether or not the row had them when it was read.
 	takenOff []string
 	// guard, if there is one, runs before each attempt's write with the row and what is to become of it. It returns tests
 	// that the row must pass besides that of its version.
-	guard func(ctx context.Context, stored, after entity.Item) ([]table.Test, error)
+	guard func(ctx context.Context, stored, after item.Item) ([]table.Test, error)
 	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request; no
 	// entity if it cannot tell.
 	apply applied
 }
 
-type applied func(before, meta entity.Item) (after entity.Item, wrong []entity.FieldError, err error)
+type applied func(before, meta item.Item) (after item.Item, wrong []entity.FieldError, err error)
 
 func (c call) edit(ctx context.Context, e edit) (Result, error) {
 	if e.versioned && c.expected == nil {
@@ -65,7 +66,7 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	meta := entity.Item(nil)
+	meta := item.Item(nil)
 	if e.wantsMeta {
 		meta = c.userMeta(rows)
 	}
@@ -109,8 +110,8 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	return res, nil
 }
 
-func (c call) keysOf(e edit) []entity.Key {
-	keys := append([]entity.Key{entity.ItemKey(c.user, e.ref)}, c.targetKeys(e.links)...)
+func (c call) keysOf(e edit) []item.Key {
+	keys := append([]item.Key{entity.ItemKey(c.user, e.ref)}, c.targetKeys(e.links)...)
 	if e.wantsMeta {
 		keys = append(keys, entity.MetaKey(c.user))
 	}
@@ -121,7 +122,7 @@ func (c call) keysOf(e edit) []entity.Key {
 }
 
 // answerTwin answers from the receipt with the row that was read together with it.
-func (c call) answerTwin(ctx context.Context, err error, stored entity.Item) (Result, error) {
+func (c call) answerTwin(ctx context.Context, err error, stored item.Item) (Result, error) {
 	if twin, ok := err.(*twinError); ok {
 		return c.replay(ctx, twin.receipt, stored)
 	}
@@ -129,7 +130,7 @@ func (c call) answerTwin(ctx context.Context, err error, stored entity.Item) (Re
 }
 
 // seen returns the entity as its user sees it, if it is there and has the version expected.
-func (c call) seen(e edit, stored entity.Item) (entity.Item, error) {
+func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 	if stored == nil {
 		stored = e.absent
 	}
@@ -144,7 +145,7 @@ func (c call) seen(e edit, stored entity.Item) (entity.Item, error) {
 }
 
 // next is the entity to store, checked as a whole.
-func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.FieldError) (entity.Item, error) {
+func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldError) (item.Item, error) {
 	after := e.typ.Next(entity.ByUser, c.user, before, merged, c.now, meta.Map(entity.AttrPreferences))
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
 		return nil, err
@@ -156,12 +157,12 @@ func (c call) next(e edit, before, merged, meta entity.Item, wrong []entity.Fiel
 }
 
 // change is the step from what is stored (which time may have moved on from for its reader) to after.
-func (c call) change(e edit, stored, after entity.Item, tests ...table.Test) step {
+func (c call) change(e edit, stored, after item.Item, tests ...table.Test) step {
 	condition := table.AtVersion(stored.Int(entity.AttrVersion))
 	condition.Tests = append(condition.Tests, tests...)
 	if stored == nil {
 		// A consumer may put the row there first, at version 0.
-		condition = table.OrNoRow(table.Equal(entity.AttrVersion, entity.Int(0)))
+		condition = table.OrNoRow(table.Equal(entity.AttrVersion, item.Int(0)))
 	}
 	update := table.Change(stored, after, condition)
 	for _, name := range e.untouched {
@@ -171,7 +172,7 @@ func (c call) change(e edit, stored, after entity.Item, tests ...table.Test) ste
 	update.Remove = append(update.Remove, e.takenOff...)
 	return step{
 		action: update,
-		failed: func(old entity.Item) error { return c.overtaken(e.typ, e.ref, old) },
+		failed: func(old item.Item) error { return c.overtaken(e.typ, e.ref, old) },
 	}
 }
 
@@ -185,7 +186,7 @@ func (c call) remember(ctx context.Context, e effect) error {
 }
 
 // userMeta is USER_META by the rows read, or its defaults if there is none yet.
-func (c call) userMeta(rows map[entity.Key]entity.Item) entity.Item {
+func (c call) userMeta(rows map[item.Key]item.Item) item.Item {
 	if meta := rows[entity.MetaKey(c.user)]; meta != nil {
 		return meta
 	}
@@ -193,8 +194,8 @@ func (c call) userMeta(rows map[entity.Key]entity.Item) entity.Item {
 }
 
 // patch makes the apply of a merge patch (RFC 7396) whose document was read.
-func patch(t *entity.Type, fields entity.Item, broken []entity.FieldError) applied {
-	return func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+func patch(t *entity.Type, fields item.Item, broken []entity.FieldError) applied {
+	return func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
 		after, unsettled := t.Merge(before, fields)
 		return after, append(slices.Clip(broken), unsettled...), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var (
@@ -44,7 +45,7 @@ type StaleError struct {
 	// Type and Item are the entity as a reader sees it now. They cost no read: the row came with the one that found the
 	// version, or with the condition that failed.
 	Type *entity.Type
-	Item entity.Item
+	Item item.Item
 }
 
 func (e *StaleError) Error() string {

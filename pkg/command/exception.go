@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -17,7 +18,7 @@ type exceptionEdit struct {
 	links          []entity.Link
 	// apply returns the fields that the occurrence's row is to have, modifiedFields with them; none to undo the exception.
 	// Plain is the occurrence as the series has it, and o as it is.
-	apply func(plain entity.Item, o series.Occurrence) (entity.Item, []entity.FieldError)
+	apply func(plain item.Item, o series.Occurrence) (item.Item, []entity.FieldError)
 }
 
 func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
@@ -40,18 +41,18 @@ func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
 // occurrence is one occurrence of a series with the rows that make it.
 type occurrence struct {
 	ref         entity.Ref
-	master, row entity.Item
+	master, row item.Item
 	series      *series.Series
 	series.Occurrence
 }
 
-func (e exceptionEdit) keys(c call) (master, instance entity.Key) {
+func (e exceptionEdit) keys(c call) (master, instance item.Key) {
 	id := entity.InstanceID(e.masterID, e.date)
 	return entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: e.masterID}), entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id})
 }
 
 // find returns the occurrence by the rows read.
-func (e exceptionEdit) find(c call, rows map[entity.Key]entity.Item) (occurrence, error) {
+func (e exceptionEdit) find(c call, rows map[item.Key]item.Item) (occurrence, error) {
 	masterKey, key := e.keys(c)
 	o := occurrence{
 		ref:    entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(e.masterID, e.date)},
@@ -76,7 +77,7 @@ func (e exceptionEdit) find(c call, rows map[entity.Key]entity.Item) (occurrence
 
 func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, error) {
 	masterKey, key := e.keys(c)
-	keys := append([]entity.Key{masterKey, key}, c.targetKeys(e.links)...)
+	keys := append([]item.Key{masterKey, key}, c.targetKeys(e.links)...)
 	if c.receipt != nil {
 		keys = append(keys, c.receipt.key)
 	}
@@ -108,7 +109,7 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 }
 
 // nextException is the row that an occurrence is to have, checked as a whole; nil if it needs none.
-func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entity.FieldError, error) {
+func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.FieldError, error) {
 	t := c.instanceType()
 	base, err := open(o.master)
 	if err != nil {
@@ -139,7 +140,7 @@ func (c call) nextException(e exceptionEdit, o occurrence) (entity.Item, []entit
 
 // writeException writes the row together with the series' count of such writes, so that whoever splits or reshapes the
 // series sees it or is seen by it.
-func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence, before, after entity.Item, rows map[entity.Key]entity.Item) (Result, error) {
+func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence, before, after item.Item, rows map[item.Key]item.Item) (Result, error) {
 	t := c.instanceType()
 	now := o
 	if after != nil {
@@ -178,12 +179,12 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 }
 
 // sameOccurrence reports whether nothing was changed that anybody sees.
-func sameOccurrence(t *entity.Type, before, after entity.Item) bool {
+func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 	for _, f := range t.Fields {
 		switch f.Name {
 		case entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrDueSetAt:
 		default:
-			if !entity.Equal(before[f.Name], after[f.Name]) {
+			if !item.Equal(before[f.Name], after[f.Name]) {
 				return false
 			}
 		}
@@ -193,9 +194,9 @@ func sameOccurrence(t *entity.Type, before, after entity.Item) bool {
 
 // duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it the
 // occurrence's own rather than the series'.
-func duesMoved(o series.Occurrence, before entity.Item, now series.Occurrence, after entity.Item) bool {
+func duesMoved(o series.Occurrence, before item.Item, now series.Occurrence, after item.Item) bool {
 	for _, name := range append(entity.SpanFields(), entity.AttrReminderMinutes) {
-		if !entity.Equal(before[name], after[name]) {
+		if !item.Equal(before[name], after[name]) {
 			return true
 		}
 	}
@@ -203,8 +204,8 @@ func duesMoved(o series.Occurrence, before entity.Item, now series.Occurrence, a
 }
 
 // putRow is the step that writes an instance over what is stored of it, if anything.
-func putRow(stored, after entity.Item) step {
-	moved := func(entity.Item) error { return errMoved }
+func putRow(stored, after item.Item) step {
+	moved := func(item.Item) error { return errMoved }
 	if stored == nil {
 		return step{action: table.Put{Item: after, If: table.NotExists()}, failed: moved}
 	}
@@ -213,16 +214,16 @@ func putRow(stored, after entity.Item) step {
 
 // countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither version
 // nor updatedAt change.
-func countException(master entity.Item) step {
+func countException(master item.Item) step {
 	return step{
 		action: table.Update{
 			Key: master.Key(), If: unchanged(master),
-			Set: entity.Item{
-				entity.AttrHasExceptions:     entity.Bool(true),
-				entity.AttrExceptionsVersion: entity.Int(master.Int(entity.AttrExceptionsVersion) + 1),
+			Set: item.Item{
+				entity.AttrHasExceptions:     item.Bool(true),
+				entity.AttrExceptionsVersion: item.Int(master.Int(entity.AttrExceptionsVersion) + 1),
 			},
 		},
-		failed: func(entity.Item) error { return errMoved },
+		failed: func(item.Item) error { return errMoved },
 	}
 }
 
@@ -268,7 +269,7 @@ func (c call) replayInstance(ctx context.Context, res Result) (Result, error) {
 	}
 	e := exceptionEdit{masterID: masterID, date: date}
 	masterKey, key := e.keys(c)
-	rows, err := c.read(ctx, []entity.Key{masterKey, key})
+	rows, err := c.read(ctx, []item.Key{masterKey, key})
 	if err != nil {
 		return Result{}, err
 	}

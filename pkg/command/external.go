@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -18,7 +19,7 @@ type External struct {
 	ID   string
 	// Write carries the command out in one transaction and returns the entity as it left it. More are actions that must be
 	// the last of that transaction; if one of them fails, the [*table.ConditionError] counts from the first of them.
-	Write func(ctx context.Context, more ...table.Action) (entity.Item, error)
+	Write func(ctx context.Context, more ...table.Action) (item.Item, error)
 }
 
 func (cmd External) content() []any { return []any{"external", cmd.Name, typeName(cmd.Type), cmd.ID} }

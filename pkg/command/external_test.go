@@ -9,17 +9,18 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
 // rename is a command of another package: it gives a task another title, in a transaction of its own.
 func (b *bench) rename(id, title string) command.External {
-	write := func(ctx context.Context, more ...table.Action) (entity.Item, error) {
+	write := func(ctx context.Context, more ...table.Action) (item.Item, error) {
 		row := b.stored(entity.Task(), id)
 		after := row.Clone()
-		after[entity.AttrTitle] = entity.String(title)
-		after[entity.AttrVersion] = entity.Int(row.Int(entity.AttrVersion) + 1)
+		after[entity.AttrTitle] = item.String(title)
+		after[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
 		own := table.Change(row, after, table.AtVersion(row.Int(entity.AttrVersion)))
 		err := b.store.Transact(ctx, append([]table.Action{own}, more...)...)
 		var failed *table.ConditionError
@@ -106,12 +107,12 @@ func TestAWriteOfAnotherPackageThatFailedIsHeldAgainstTheReceipt(t *testing.T) {
 	id := b.create(entity.Task(), `{"title":"t"}`)
 	refused := errors.New("refused")
 	cmd := b.rename(id, "u")
-	cmd.Write = func(context.Context, ...table.Action) (entity.Item, error) { return nil, refused }
+	cmd.Write = func(context.Context, ...table.Action) (item.Item, error) { return nil, refused }
 	for _, options := range [][]option{{key("k")}, nil} {
 		_, err := b.do(cmd, options...)
 		require.ErrorIs(t, err, refused)
 	}
-	cmd.Write = func(context.Context, ...table.Action) (entity.Item, error) {
+	cmd.Write = func(context.Context, ...table.Action) (item.Item, error) {
 		b.must(b.rename(id, "twin"), key("k"))
 		return nil, refused
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Imported is one thing that another calendar knows: an event, a series with its exceptions, a task, a reminder.
@@ -22,8 +23,8 @@ type Imported struct {
 	// ID is the id that a thing of that UID gets for the k-th time, by the prefix of its type.
 	ID func(prefix string, k int) string
 	// Fields are all that the other calendar says, in the form of [entity.Type.Parse]; what it can say and does not is
-	// [entity.Null]. Fields that it cannot say are not there, and stay as they are.
-	Fields entity.Item
+	// [item.Null]. Fields that it cannot say are not there, and stay as they are.
+	Fields item.Item
 	// Kept is what it says besides and no field holds; it is stored beside the entity. "" for nothing.
 	Kept string
 	// CreatedAt and CompletedAt are taken over if they lie in the past; zero for unknown.
@@ -33,7 +34,7 @@ type Imported struct {
 	OnlyExceptions bool
 	// Says reports whether what is stored, told to the other calendar, is just what this says. Kept is what lies beside
 	// the items, by their keys.
-	Says func(stored entity.Item, kept map[entity.Key]string, instances []entity.Item) bool
+	Says func(stored item.Item, kept map[item.Key]string, instances []item.Item) bool
 }
 
 // Exception is an occurrence of a series as the other calendar shows it.
@@ -45,7 +46,7 @@ type Exception struct {
 	// Stamp is when that was written, as of an [Imported].
 	Stamp time.Time
 	// Fields are those of the occurrence as a whole: what it has of its own is told by comparing it with its series.
-	Fields entity.Item
+	Fields item.Item
 	// Kept is what is said of the occurrence and no field holds, as of an [Imported].
 	Kept string
 }

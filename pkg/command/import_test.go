@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -144,7 +145,7 @@ func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	x := thing(entity.Event(), "a", `{`+standup+`}`)
-	var rows []entity.Item
+	var rows []item.Item
 	for k := range 199 {
 		rows = append(rows, entity.GoneKey(ann, x.ID("evt", k)).Item())
 	}

@@ -8,11 +8,12 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // told are the fields that another calendar says: what it can say and does not is null. It can say a reminder's status,
 // which clients of ours cannot.
-func told(t *entity.Type, text string) entity.Item {
+func told(t *entity.Type, text string) item.Item {
 	says := doc(text)
 	status, _ := says[entity.AttrStatus].(string)
 	if t.Name == entity.TypeReminder {
@@ -23,11 +24,11 @@ func told(t *entity.Type, text string) entity.Item {
 		panic(fmt.Sprint(wrong))
 	}
 	if status != "" {
-		fields[entity.AttrStatus] = entity.String(status)
+		fields[entity.AttrStatus] = item.String(status)
 	}
 	for _, f := range t.Fields {
 		if f.Origin == entity.FromClient && f.Name != entity.AttrLinks && !fields.Has(f.Name) {
-			fields[f.Name] = entity.Null{}
+			fields[f.Name] = item.Null{}
 		}
 	}
 	return fields
@@ -44,7 +45,7 @@ func importedID(uid string) func(prefix string, k int) string {
 func thing(t *entity.Type, uid, text string) command.Imported {
 	return command.Imported{
 		Type: t, UID: uid, ID: importedID(uid), Fields: told(t, text), Stamp: noon,
-		Says: func(entity.Item, map[entity.Key]string, []entity.Item) bool { return false },
+		Says: func(item.Item, map[item.Key]string, []item.Item) bool { return false },
 	}
 }
 
@@ -79,7 +80,7 @@ func (b *bench) imports(things ...command.Imported) []command.ImportResult {
 }
 
 // takes imports one thing that is not refused, and returns its id and what is stored of it.
-func (b *bench) takes(want command.Outcome, x command.Imported) (string, entity.Item) {
+func (b *bench) takes(want command.Outcome, x command.Imported) (string, item.Item) {
 	b.t.Helper()
 	res := b.imports(x)[0]
 	require.NoError(b.t, res.Err)

@@ -2,12 +2,13 @@ package command
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its instants
 // now, if it moves, adds or removes one: as a command about that occurrence does.
-func (e *exceptions) asks(stored, row entity.Item) {
+func (e *exceptions) asks(stored, row item.Item) {
 	_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
 	if err != nil {
 		return
@@ -24,7 +25,7 @@ func (e *exceptions) asks(stored, row entity.Item) {
 }
 
 // undo makes an occurrence what the series has it for.
-func (e *exceptions) undo(row entity.Item) {
+func (e *exceptions) undo(row item.Item) {
 	bare := e.undone(row)
 	e.asks(row, bare)
 	e.steps = append(e.steps, []step{{action: table.Change(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))}})

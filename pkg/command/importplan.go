@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -50,7 +51,7 @@ func (r *importing) plan(thing Imported, p place) work {
 
 // planNew creates a thing, in the place of what it was before if that is there as another type.
 func (r *importing) planNew(thing Imported, p place) work {
-	var links entity.Value
+	var links item.Value
 	var steps []step
 	gone := ""
 	if p.other != nil {
@@ -84,7 +85,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 	}
 	w := work{result: result, gone: gone}
 	if thing.Type.Name == entity.TypeMaster {
-		w = r.withExceptions(w, thing, it, nil, func(master entity.Item) []step {
+		w = r.withExceptions(w, thing, it, nil, func(master item.Item) []step {
 			return []step{{action: table.Put{Item: master, If: table.NotExists()}}}
 		})
 	} else {
@@ -96,7 +97,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 }
 
 // first is the entity to create.
-func (r *importing) first(thing Imported, id string, links entity.Value) (entity.Item, error) {
+func (r *importing) first(thing Imported, id string, links item.Value) (item.Item, error) {
 	t := thing.Type
 	merged, unsettled := t.Merge(nil, thing.Fields)
 	merged.Set(entity.AttrLinks, links)
@@ -106,7 +107,7 @@ func (r *importing) first(thing Imported, id string, links entity.Value) (entity
 		told.SetTime(entity.AttrCreatedAt, thing.CreatedAt)
 	}
 	if _, ok := t.Field(entity.AttrICalUID); ok {
-		told[entity.AttrICalUID] = entity.String(thing.UID)
+		told[entity.AttrICalUID] = item.String(thing.UID)
 	}
 	setKept(told, thing.Kept)
 	it = r.tell(thing, it, told)
@@ -117,7 +118,7 @@ func (r *importing) first(thing Imported, id string, links entity.Value) (entity
 }
 
 // changed is the entity as the import leaves it; nil if it stays as it is.
-func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, error) {
+func (r *importing) changed(thing Imported, before item.Item) (item.Item, error) {
 	t := thing.Type
 	fields := thing.Fields
 	if isAlive(before) && fields.Str(entity.AttrStatus) == entity.StatusPending {
@@ -129,7 +130,7 @@ func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, er
 	}
 	merged, unsettled := t.Merge(before, fields)
 	if thing.Sequence > entity.Revision(before) {
-		merged[entity.AttrSequence] = entity.Int(thing.Sequence)
+		merged[entity.AttrSequence] = item.Int(thing.Sequence)
 	}
 	setKept(merged, thing.Kept)
 	if merged.Equal(before) {
@@ -144,25 +145,25 @@ func (r *importing) changed(thing Imported, before entity.Item) (entity.Item, er
 }
 
 // isAlive says that a reminder is still to come.
-func isAlive(it entity.Item) bool {
+func isAlive(it item.Item) bool {
 	status := it.Str(entity.AttrStatus)
 	return status == entity.StatusPending || status == entity.StatusSnoozed
 }
 
 // countsFrom says that a recurring reminder has the rule and the first trigger that the import names.
-func (r *importing) countsFrom(fields, stored entity.Item) bool {
-	bare := entity.Item{}
+func (r *importing) countsFrom(fields, stored item.Item) bool {
+	bare := item.Item{}
 	for _, name := range []string{entity.AttrTriggerUtc, entity.AttrTzid} {
 		bare[name] = fields[name]
 	}
 	told, _ := entity.Reminder().Merge(nil, bare)
-	return stored.Has(entity.AttrRRule) && !stored.Has(entity.AttrRRuleUntil) && entity.Equal(fields[entity.AttrRRule], stored[entity.AttrRRule]) &&
-		entity.Equal(told[entity.AttrTriggerUtc], stored[entity.AttrFirstTriggerUtc]) && entity.Equal(told[entity.AttrTzid], stored[entity.AttrTzid])
+	return stored.Has(entity.AttrRRule) && !stored.Has(entity.AttrRRuleUntil) && item.Equal(fields[entity.AttrRRule], stored[entity.AttrRRule]) &&
+		item.Equal(told[entity.AttrTriggerUtc], stored[entity.AttrFirstTriggerUtc]) && item.Equal(told[entity.AttrTzid], stored[entity.AttrTzid])
 }
 
 // tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same version.
-func (r *importing) tell(thing Imported, it, told entity.Item) entity.Item {
-	told[entity.AttrSequence] = entity.Int(thing.Sequence)
+func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
+	told[entity.AttrSequence] = item.Int(thing.Sequence)
 	entity.SetStamp(told, thing.Stamp)
 	if told.Has(entity.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
 		told.SetTime(entity.AttrCompletedAt, thing.CompletedAt)
@@ -176,7 +177,7 @@ func (r *importing) tell(thing Imported, it, told entity.Item) entity.Item {
 }
 
 // moveOn takes a recurring reminder past what was due before the import.
-func (r *importing) moveOn(it entity.Item) {
+func (r *importing) moveOn(it item.Item) {
 	if !it.Has(entity.AttrRRule) {
 		return
 	}
@@ -204,7 +205,7 @@ func (r *importing) moveOn(it entity.Item) {
 	}
 }
 
-func (r *importing) preferences() entity.Item { return r.meta.Map(entity.AttrPreferences) }
+func (r *importing) preferences() item.Item { return r.meta.Map(entity.AttrPreferences) }
 
 // isPast: files hold times of creation in the future and in the year 1, which say nothing.
 func (r *importing) isPast(at time.Time) bool { return at.Year() >= 1900 && !at.After(r.now) }

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // pills is a reminder that recurs each day from November on.
@@ -65,9 +66,9 @@ func TestAReminderStaysWhereItIsInItsSeries(t *testing.T) {
 		b := setup(t)
 		id, _ := b.takes(command.Created, thing(entity.Reminder(), "a", `{`+pills+`}`))
 		key := entity.ItemKey(ann, entity.Ref{Type: "REMINDER", ID: id})
-		b.set(key, entity.Item{"triggerUtc": entity.String("2025-12-04T09:00:00Z")})
+		b.set(key, item.Item{"triggerUtc": item.String("2025-12-04T09:00:00Z")})
 		if c.until != "" {
-			b.set(key, entity.Item{"rruleUntil": entity.String(c.until)})
+			b.set(key, item.Item{"rruleUntil": item.String(c.until)})
 		}
 		x := thing(entity.Reminder(), "a", c.text)
 		x.Sequence = 3

@@ -10,19 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // importing is one import on its way.
 type importing struct {
 	call
-	meta entity.Item
+	meta item.Item
 	// alive runs before each transaction.
 	alive func(ctx context.Context) error
 }
 
 func (c call) newImport(ctx context.Context) (*importing, error) {
-	rows, err := c.read(ctx, []entity.Key{entity.MetaKey(c.user)})
+	rows, err := c.read(ctx, []item.Key{entity.MetaKey(c.user)})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ type work struct {
 	result ImportResult
 	// before are instances to undo first, steps the write that commits, more the transactions behind it; then the idle
 	// instances of the series after are undone, and those of the series gone deleted.
-	before, idle []entity.Item
+	before, idle []item.Item
 	steps        []step
 	more         [][]step
 	gone         string
@@ -90,13 +91,13 @@ func (r *importing) carryOut(ctx context.Context, w work) (done bool, err error)
 // place is where a thing is, or will be.
 type place struct {
 	ref    entity.Ref
-	stored entity.Item // nil if it is not there
-	dead   bool        // it had too many lives
+	stored item.Item // nil if it is not there
+	dead   bool      // it had too many lives
 	// other is what the same UID was as another type, such as an event that has become a series since.
-	other     entity.Item
+	other     item.Item
 	otherType *entity.Type
-	instances []entity.Item // of the series that is there, as either
-	kept      map[entity.Key]string
+	instances []item.Item // of the series that is there, as either
+	kept      map[item.Key]string
 }
 
 // counterparts are the types as which a UID may stand here, apart from its own.
@@ -169,7 +170,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var items []entity.Item
+	var items []item.Item
 	for _, p := range places {
 		items = append(append(items, p.stored), p.instances...)
 	}
@@ -182,7 +183,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 
 // follow finds the series that events of the UIDs have become: a series that is there, or one in the place of an event.
 func (r *importing) follow(ctx context.Context, places []place, searches, others []search, of []int) error {
-	became := map[int]entity.Key{} // by the place
+	became := map[int]item.Key{} // by the place
 	for i, s := range searches {
 		if s.became != "" && s.stored == nil {
 			became[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeMaster, ID: s.became})
@@ -220,7 +221,7 @@ type search struct {
 	typ    *entity.Type
 	k      int // how often it lived before; or one of the constants below
 	id     string
-	stored entity.Item
+	stored item.Item
 	found  bool
 	became string // the id of the series that an event of the UID has become; "" for none
 }
@@ -255,7 +256,7 @@ func (s *search) next() bool {
 // find settles all searches, a round trip for each life.
 func (r *importing) find(ctx context.Context, searches []search) error {
 	for {
-		var keys []entity.Key
+		var keys []item.Key
 		for i := range searches {
 			if s := &searches[i]; !s.found && s.next() {
 				keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}), entity.GoneKey(r.user, s.id), entity.ColdKey(r.user, s.id))
@@ -276,7 +277,7 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 	}
 }
 
-func (s *search) look(r *importing, rows map[entity.Key]entity.Item) {
+func (s *search) look(r *importing, rows map[item.Key]item.Item) {
 	row := rows[entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id})]
 	if row != nil && !entity.Lapsed(row, r.now) {
 		s.stored, s.found = row, true

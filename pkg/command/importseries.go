@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
 
 // planSeries changes a series; after is nil if only its exceptions may change.
-func (r *importing) planSeries(thing Imported, p place, after entity.Item, isNewer bool) work {
+func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer bool) work {
 	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
 	master := p.stored
 	if after != nil {
@@ -25,7 +26,7 @@ func (r *importing) planSeries(thing Imported, p place, after entity.Item, isNew
 		}
 	}
 	keep := after == nil || !isNewer
-	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next entity.Item) []step {
+	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next item.Item) []step {
 		steps := []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
 		if after == nil {
 			return steps
@@ -35,10 +36,10 @@ func (r *importing) planSeries(thing Imported, p place, after entity.Item, isNew
 }
 
 // asUndone are the rows with those among them that will be undone first as they will be then.
-func (r *importing) asUndone(rows, undone []entity.Item) []entity.Item {
+func (r *importing) asUndone(rows, undone []item.Item) []item.Item {
 	out := slices.Clone(rows)
 	for i, row := range out {
-		if slices.ContainsFunc(undone, func(it entity.Item) bool { return it.Key() == row.Key() }) {
+		if slices.ContainsFunc(undone, func(it item.Item) bool { return it.Key() == row.Key() }) {
 			out[i] = r.undone(row)
 		}
 	}
@@ -47,20 +48,20 @@ func (r *importing) asUndone(rows, undone []entity.Item) []entity.Item {
 
 func (r *importing) planExceptions(thing Imported, p place) work {
 	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
-	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next entity.Item) []step {
+	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next item.Item) []step {
 		return []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
 	})
 }
 
 // stock is the instances of a series by date.
 type stock struct {
-	rows map[string]entity.Item
+	rows map[string]item.Item
 	// keep those that the import does not name.
 	keep bool
 }
 
 func (r *importing) instancesByDate(p place, keep bool) *stock {
-	s := &stock{map[string]entity.Item{}, keep}
+	s := &stock{map[string]item.Item{}, keep}
 	for _, row := range p.instances {
 		if _, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID)); err == nil {
 			s.rows[date] = row
@@ -71,9 +72,9 @@ func (r *importing) instancesByDate(p place, keep bool) *stock {
 
 // withExceptions adds the exceptions to the work about a series. Commit makes the steps that write the series as it is
 // handed in.
-func (r *importing) withExceptions(w work, thing Imported, master entity.Item, known *stock, commit func(entity.Item) []step) work {
+func (r *importing) withExceptions(w work, thing Imported, master item.Item, known *stock, commit func(item.Item) []step) work {
 	if known == nil {
-		known = &stock{rows: map[string]entity.Item{}, keep: true}
+		known = &stock{rows: map[string]item.Item{}, keep: true}
 	}
 	bare, err := open(master)
 	if err != nil {
@@ -100,8 +101,8 @@ func (r *importing) withExceptions(w work, thing Imported, master entity.Item, k
 	}
 	for i, chunk := range chunks(e.steps, maxTidied-2) {
 		next := master.Clone()
-		next[entity.AttrHasExceptions] = entity.Bool(true)
-		next[entity.AttrExceptionsVersion] = entity.Int(master.Int(entity.AttrExceptionsVersion) + 1)
+		next[entity.AttrHasExceptions] = item.Bool(true)
+		next[entity.AttrExceptionsVersion] = item.Int(master.Int(entity.AttrExceptionsVersion) + 1)
 		if i == 0 {
 			w.steps = append(commit(next), chunk...)
 		} else {
@@ -160,7 +161,7 @@ func (e *exceptions) add(x Exception) ImportResult {
 	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}
 	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
 	if isOwn {
-		fields[entity.AttrSequence] = entity.Int(x.Sequence)
+		fields[entity.AttrSequence] = item.Int(x.Sequence)
 		entity.SetStamp(fields, x.Stamp)
 	}
 	if wasOwn && x.Sequence <= entity.Revision(row) {
@@ -189,9 +190,9 @@ func (e *exceptions) add(x Exception) ImportResult {
 }
 
 // saysTheSame reports whether an instance holds these fields, revision aside.
-func saysTheSame(row, fields entity.Item) bool {
+func saysTheSame(row, fields item.Item) bool {
 	for _, f := range entity.Instance().Fields {
-		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrKept) && !entity.Equal(row[f.Name], fields[f.Name]) {
+		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrKept) && !item.Equal(row[f.Name], fields[f.Name]) {
 			return false
 		}
 	}
@@ -199,24 +200,24 @@ func saysTheSame(row, fields entity.Item) bool {
 }
 
 // own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
-func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
-	fields := entity.Item{entity.AttrMasterID: usual[entity.AttrMasterID], entity.AttrRecurrenceID: usual[entity.AttrRecurrenceID]}
-	var names entity.List
+func (e *exceptions) own(told, usual, row item.Item) item.Item {
+	fields := item.Item{entity.AttrMasterID: usual[entity.AttrMasterID], entity.AttrRecurrenceID: usual[entity.AttrRecurrenceID]}
+	var names item.List
 	span := usual
 	for _, f := range e.instanceType().Fields {
 		switch {
-		case f.Name == entity.AttrKept && !entity.Equal(told[f.Name], e.series.Master()[f.Name]):
-			names = append(names, entity.String(f.Name))
+		case f.Name == entity.AttrKept && !item.Equal(told[f.Name], e.series.Master()[f.Name]):
+			names = append(names, item.String(f.Name))
 			fields.Set(f.Name, told[f.Name])
 		case f.Origin != entity.FromClient:
 		case f.Name == entity.AttrVisibility && !told.Has(f.Name): // without CLASS it is as private as its series
 		case f.Name == entity.AttrLinks:
 			if slices.Contains(row.Strings(entity.AttrModifiedFields), f.Name) {
-				names = append(names, entity.String(f.Name))
+				names = append(names, item.String(f.Name))
 				fields.Set(f.Name, row[f.Name])
 			}
-		case !entity.Equal(told[f.Name], usual[f.Name]):
-			names = append(names, entity.String(f.Name))
+		case !item.Equal(told[f.Name], usual[f.Name]):
+			names = append(names, item.String(f.Name))
 			if slices.Contains(entity.SpanFields(), f.Name) {
 				span = told
 			} else {
@@ -232,9 +233,9 @@ func (e *exceptions) own(told, usual, row entity.Item) entity.Item {
 }
 
 // write creates or changes the instance, with what is kept beside it.
-func (e *exceptions) write(result ImportResult, row, fields entity.Item, kept string) ImportResult {
+func (e *exceptions) write(result ImportResult, row, fields item.Item, kept string) ImportResult {
 	t := e.instanceType()
-	var it entity.Item
+	var it item.Item
 	var action table.Action
 	if row == nil {
 		result.Outcome = Created

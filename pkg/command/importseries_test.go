@@ -9,12 +9,13 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
 // day is a date of the standup, counted from 1 December 2025.
-func day(i int) string { return entity.CompactDate(noon.AddDate(0, 0, i)) }
+func day(i int) string { return item.CompactDate(noon.AddDate(0, 0, i)) }
 
 func TestAnImportedExceptionHasWhatDiffers(t *testing.T) {
 	t.Parallel()
@@ -87,12 +88,12 @@ func TestAnImportHoldsTheBoundOfExceptions(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id, _ := b.takes(command.Created, daily("a", "", differing(day(0), `{"title":"x"}`), differing(day(499), `{"title":"undone"}`)))
-	var rows []entity.Item
+	var rows []item.Item
 	for i := range 498 {
 		row := b.instance(id, day(0)).Clone()
 		instance := entity.InstanceID(id, day(i+1))
 		key := entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: instance})
-		row["PK"], row["SK"], row["eventId"] = entity.String(key.PK), entity.String(key.SK), entity.String(instance)
+		row["PK"], row["SK"], row["eventId"] = item.String(key.PK), item.String(key.SK), item.String(instance)
 		rows = append(rows, row)
 	}
 	require.NoError(t, b.store.Load(t.Context(), rows))
@@ -192,7 +193,7 @@ func TestANewerRevisionUndoesWhatItDoesNotName(t *testing.T) {
 	named := differing(day(3), `{"title":"named"}`)
 	named.Sequence = 7
 	x := daily("a", `,"location":"room 1"`, named)
-	x.Exceptions[0].Fields["location"] = entity.String("room 1")
+	x.Exceptions[0].Fields["location"] = item.String("room 1")
 	x.Sequence = 7
 	b.takes(command.Updated, x)
 	for _, i := range []int{0, 2} {
@@ -313,7 +314,7 @@ func TestASeriesThatAnEventBecameIsFoundAsLongAsItIsThere(t *testing.T) {
 		{"there", func(*bench, string) {}, command.Updated},
 		{"deleted", func(b *bench, id string) { b.must(command.DeleteSeries{ID: id}, at(1)) }, command.Created},
 		{"expired", func(b *bench, id string) {
-			b.set(entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: id}), entity.Item{"ttl": entity.Int(noon.Unix() - 1)})
+			b.set(entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: id}), item.Item{"ttl": item.Int(noon.Unix() - 1)})
 		}, command.Created},
 	} {
 		b := setupSeries(t)

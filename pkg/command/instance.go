@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -32,7 +33,7 @@ func (cmd PutInstance) run(ctx context.Context, c call) (Result, error) {
 	fields, broken := t.Parse(cmd.Fields)
 	return c.except(ctx, exceptionEdit{
 		masterID: cmd.MasterID, date: cmd.Date, links: entity.LinksOf(fields),
-		apply: func(plain entity.Item, _ series.Occurrence) (entity.Item, []entity.FieldError) {
+		apply: func(plain item.Item, _ series.Occurrence) (item.Item, []entity.FieldError) {
 			own, wrong := ownFields(t, plain, fields, cmd.Date)
 			return own, append(slices.Clip(broken), wrong...)
 		},
@@ -49,8 +50,8 @@ func (cmd CancelInstance) run(ctx context.Context, c call) (Result, error) {
 	t := c.instanceType()
 	return c.except(ctx, exceptionEdit{
 		masterID: cmd.MasterID, date: cmd.Date,
-		apply: func(plain entity.Item, o series.Occurrence) (entity.Item, []entity.FieldError) {
-			own, names := entity.Item{}, o.Exception.Strings(entity.AttrModifiedFields)
+		apply: func(plain item.Item, o series.Occurrence) (item.Item, []entity.FieldError) {
+			own, names := item.Item{}, o.Exception.Strings(entity.AttrModifiedFields)
 			from := plain
 			if series.HasOwnTimes(o.Exception) {
 				from = o.Exception
@@ -59,14 +60,14 @@ func (cmd CancelInstance) run(ctx context.Context, c call) (Result, error) {
 			for _, name := range names {
 				copyFields(own, o.Exception, []string{name})
 			}
-			own[entity.AttrStatus] = entity.String(entity.StatusCancelled)
+			own[entity.AttrStatus] = item.String(entity.StatusCancelled)
 			own[entity.AttrModifiedFields] = inOrder(t, append(names, entity.AttrStatus))
 			return own, nil
 		},
 	})
 }
 
-func copyFields(to, from entity.Item, names []string) {
+func copyFields(to, from item.Item, names []string) {
 	for _, name := range names {
 		delete(to, name)
 		if v, ok := from[name]; ok {
@@ -76,33 +77,33 @@ func copyFields(to, from entity.Item, names []string) {
 }
 
 // inOrder lists field names once each, in the type's order.
-func inOrder(t *entity.Type, names []string) entity.List {
-	var list entity.List
+func inOrder(t *entity.Type, names []string) item.List {
+	var list item.List
 	for _, f := range t.Fields {
 		if slices.Contains(names, f.Name) {
-			list = append(list, entity.String(f.Name))
+			list = append(list, item.String(f.Name))
 		}
 	}
 	return list
 }
 
 // ownFields is what an occurrence stores when the patch is what it has of its own; nil if that is nothing.
-func ownFields(t *entity.Type, plain, patch entity.Item, date string) (entity.Item, []entity.FieldError) {
+func ownFields(t *entity.Type, plain, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	if len(patch) == 0 {
 		return nil, nil
 	}
-	base, times := entity.Item{}, entity.SpanFields()
+	base, times := item.Item{}, entity.SpanFields()
 	copyFields(base, plain, times)
 	own, wrong := mergeSpan(t, base, patch, date)
 	var names []string
 	for _, f := range t.Fields {
-		moved := touchesSpan(patch) && slices.Contains(times, f.Name) && !entity.Equal(own[f.Name], plain[f.Name])
+		moved := touchesSpan(patch) && slices.Contains(times, f.Name) && !item.Equal(own[f.Name], plain[f.Name])
 		if patch[f.Name] != nil || moved {
 			names = append(names, f.Name)
 		}
 	}
 	for _, name := range []string{entity.AttrTitle, entity.AttrStatus, entity.AttrIsAllDay} {
-		if _, empty := patch[name].(entity.Null); empty {
+		if _, empty := patch[name].(item.Null); empty {
 			wrong = append(wrong, entity.FieldError{Pointer: "/" + name, Detail: "must not be empty; left out, it is the series'"})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table/memory"
 )
 
@@ -77,7 +78,7 @@ func TestAPutReplacesWhatAnOccurrenceHad(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY","reminderMinutes":[5]`)
-	put := func(text string) entity.Item { return b.except(id, "20251208", text) }
+	put := func(text string) item.Item { return b.except(id, "20251208", text) }
 	put(`{"title":"x","startUtc":"2025-12-09T15:00:00Z"}`)
 	require.Equal(t, "2025-12-01T12:00:00Z", b.instance(id, "20251208").Str("dueSetAt"))
 	b.now = b.now.Add(time.Hour)
@@ -200,7 +201,7 @@ func TestASeriesHasNoMoreThanFiveHundredExceptions(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
-	day := func(i int) string { return entity.CompactDate(noon.AddDate(0, 0, i)) }
+	day := func(i int) string { return item.CompactDate(noon.AddDate(0, 0, i)) }
 	for i := range 500 {
 		b.must(command.PutInstance{MasterID: id, Date: day(i), Fields: doc(fmt.Sprintf(`{"title":"%d"}`, i))}, at(1))
 	}

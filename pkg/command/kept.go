@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -15,31 +16,31 @@ import (
 const AttrKeptText = "text"
 
 // setKept says in the item what is to lie beside it.
-func setKept(it entity.Item, text string) {
+func setKept(it item.Item, text string) {
 	if text == "" {
 		delete(it, entity.AttrKept)
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
-	it[entity.AttrKept] = entity.String(hex.EncodeToString(sum[:16]))
+	it[entity.AttrKept] = item.String(hex.EncodeToString(sum[:16]))
 }
 
 // keepStep is the step that writes the text beside the item; none if what is stored says it already.
-func keepStep(stored, it entity.Item, text string) []step {
+func keepStep(stored, it item.Item, text string) []step {
 	key := entity.KeptKey(it.Key())
 	switch {
-	case entity.Equal(stored[entity.AttrKept], it[entity.AttrKept]):
+	case item.Equal(stored[entity.AttrKept], it[entity.AttrKept]):
 		return nil
 	case text == "":
 		return []step{{action: table.Delete{Key: key}}}
 	}
 	row := key.Item()
-	row[AttrKeptText] = entity.String(text)
+	row[AttrKeptText] = item.String(text)
 	return []step{{action: table.Put{Item: row}}}
 }
 
 // dropKept is the step that deletes what lies beside an item that goes; none if nothing does.
-func dropKept(it entity.Item) []step {
+func dropKept(it item.Item) []step {
 	if !it.Has(entity.AttrKept) {
 		return nil
 	}
@@ -47,18 +48,18 @@ func dropKept(it entity.Item) []step {
 }
 
 // moveKept is the step that lays a text beside another item, which takes it over; none for none.
-func (c call) moveKept(text string, to entity.Item) []step {
+func (c call) moveKept(text string, to item.Item) []step {
 	steps := keepStep(nil, to, text)
 	for i := range steps {
-		steps[i].failed = func(entity.Item) error { return errMoved }
+		steps[i].failed = func(item.Item) error { return errMoved }
 	}
 	return steps
 }
 
 // readKept returns what lies beside the items, by their keys. The rows are those of one reading: an item that changes
 // meanwhile fails the condition on its version.
-func (c call) readKept(ctx context.Context, items ...entity.Item) (map[entity.Key]string, error) {
-	var keys, of []entity.Key
+func (c call) readKept(ctx context.Context, items ...item.Item) (map[item.Key]string, error) {
+	var keys, of []item.Key
 	for _, it := range items {
 		if it.Has(entity.AttrKept) {
 			keys, of = append(keys, entity.KeptKey(it.Key())), append(of, it.Key())
@@ -71,7 +72,7 @@ func (c call) readKept(ctx context.Context, items ...entity.Item) (map[entity.Ke
 	if err != nil {
 		return nil, err
 	}
-	texts := map[entity.Key]string{}
+	texts := map[item.Key]string{}
 	for i, key := range keys {
 		texts[of[i]] = rows[key].Str(AttrKeptText)
 	}

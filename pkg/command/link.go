@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // AddLink adds a link to an entity, or gives the link that it has to the target another relation. The target must exist.
@@ -37,7 +38,7 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		links: []entity.Link{link}, pointer: func(int) string { return pointerToTargetID },
-		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			links := entity.LinksOf(before)
 			if i := indexOf(links, cmd.Target); i >= 0 {
 				links[i] = link
@@ -70,7 +71,7 @@ func (cmd RemoveLink) run(ctx context.Context, c call) (Result, error) {
 	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
-		apply: func(before, _ entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			links := entity.LinksOf(before)
 			i := indexOf(links, cmd.Target)
 			if i < 0 {
@@ -86,7 +87,7 @@ func indexOf(links []entity.Link, target entity.Ref) int {
 }
 
 // withLinks is the entity with these links, if its type has any.
-func withLinks(t *entity.Type, before entity.Item, links []entity.Link) (entity.Item, []entity.FieldError, error) {
+func withLinks(t *entity.Type, before item.Item, links []entity.Link) (item.Item, []entity.FieldError, error) {
 	var wrong []entity.FieldError
 	if _, ok := t.Field(entity.AttrLinks); !ok {
 		wrong = append(wrong, entity.FieldError{Pointer: "/" + entity.AttrLinks, Detail: "this type of entity has no links"})

@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -63,7 +64,7 @@ func TestALaterAttemptHasItsOwnTime(t *testing.T) {
 	b.busy = func() error { b.now = b.now.Add(3 * time.Second); return nil }
 	res, err := b.service.Do(t.Context(), command.Request{User: ann, Command: link(note, task)})
 	require.NoError(t, err)
-	require.Equal(t, entity.FormatInstant(noon.Add(3*time.Second)), res.Item.Str(entity.AttrUpdatedAt))
+	require.Equal(t, item.FormatInstant(noon.Add(3*time.Second)), res.Item.Str(entity.AttrUpdatedAt))
 }
 
 func TestAPauseEndsWithItsContext(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -30,12 +31,12 @@ const (
 
 // receipt is how a request is to be remembered.
 type receipt struct {
-	key         entity.Key
+	key         item.Key
 	fingerprint string
 }
 
 // twinError ends an attempt that found its own request carried out already.
-type twinError struct{ receipt entity.Item }
+type twinError struct{ receipt item.Item }
 
 func (e *twinError) Error() string { return "the request was carried out before" }
 
@@ -43,19 +44,19 @@ func (e *twinError) Error() string { return "the request was carried out before"
 // its ttl counts as none.
 func (r *receipt) put(done string, ref entity.Ref, version int64, now time.Time) table.Put {
 	row := r.key.Item()
-	row[attrFingerprint] = entity.String(r.fingerprint)
-	row[entity.AttrStatus] = entity.String(done)
-	row[attrItemType] = entity.String(ref.Type)
-	row[attrItemID] = entity.String(ref.ID)
-	row[attrItemVersion] = entity.Int(version)
-	row[entity.AttrTTL] = entity.Int(now.Add(receiptRetention).Unix())
+	row[attrFingerprint] = item.String(r.fingerprint)
+	row[entity.AttrStatus] = item.String(done)
+	row[attrItemType] = item.String(ref.Type)
+	row[attrItemID] = item.String(ref.ID)
+	row[attrItemVersion] = item.Int(version)
+	row[entity.AttrTTL] = item.Int(now.Add(receiptRetention).Unix())
 	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.
-	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, entity.Int(now.Unix()+1)))}
+	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
 }
 
 // look judges a row read under the receipt's key: a twinError if it is this request's, [ErrKeyReused] if it is
 // another's, nil if there is none in force.
-func (c call) look(row entity.Item) error {
+func (c call) look(row item.Item) error {
 	switch {
 	case row == nil || entity.Lapsed(row, c.now):
 		return nil
@@ -66,7 +67,7 @@ func (c call) look(row entity.Item) error {
 }
 
 // replay answers as the receipt says, with the entity as it is now. Item is the entity's row if it was read already.
-func (c call) replay(ctx context.Context, receipt, it entity.Item) (Result, error) {
+func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error) {
 	t := c.registry.Named(receipt.Str(attrItemType))
 	if t == nil {
 		return Result{}, fmt.Errorf("receipt %s: unknown entity type %q", receipt.Key(), receipt.Str(attrItemType))

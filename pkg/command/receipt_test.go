@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -146,9 +147,9 @@ func TestTheItemMayBeReadBeforeATwinAndTheReceiptAfter(t *testing.T) {
 	// A batch read is no snapshot: put the row back to what a read before the twin would have seen.
 	k := first.Item.Key()
 	b.once("BatchGet", memory.Before, func() error {
-		b.set(k, entity.Item{"version": entity.Int(1)})
+		b.set(k, item.Item{"version": item.Int(1)})
 		b.once("BatchGet", memory.After, func() error {
-			b.set(k, entity.Item{"version": entity.Int(2)})
+			b.set(k, item.Item{"version": item.Int(2)})
 			return nil
 		})
 		return nil
@@ -162,7 +163,7 @@ func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
 	c := commands(b)["update"]
 	first := b.must(c.cmd, append(c.at, key("k1"))...)
 	// The other way round: the receipt was read before the twin, and the item after.
-	var receipt entity.Item
+	var receipt item.Item
 	b.once("BatchGet", memory.Before, func() error {
 		rows, err := b.store.Query(t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 )
 
 // state is what actions move: status, trigger, and the snoozed occurrence with its end and count.
-func state(it entity.Item) string {
+func state(it item.Item) string {
 	text := it.Str("status") + " " + it.Str("triggerUtc")[5:16]
 	if entity.TriggerDone(it) {
 		text += " done"

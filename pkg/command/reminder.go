@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Bounds of a snooze.
@@ -35,7 +36,7 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	until, wrong := cmd.until(c.now)
 	saw, wrongOccurrence := parseSeen(cmd.OccurrenceUtc)
 	wrong = append(wrong, wrongOccurrence...)
-	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
 		if !canBePutOff(before) {
 			return nil, nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
 		}
@@ -50,11 +51,11 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 		if _, err := present.pass(after); err != nil {
 			return nil, nil, err
 		}
-		after[entity.AttrStatus] = entity.String(entity.StatusSnoozed)
-		snooze := entity.Item{entity.SnoozeCount: entity.Int(present.count + 1)}
+		after[entity.AttrStatus] = item.String(entity.StatusSnoozed)
+		snooze := item.Item{entity.SnoozeCount: item.Int(present.count + 1)}
 		snooze.SetTime(entity.SnoozeUntilUtc, until)
 		snooze.SetTime(entity.SnoozeOccurrenceUtc, present.at)
-		after[entity.AttrSnoozeState] = entity.Map(snooze)
+		after[entity.AttrSnoozeState] = item.Map(snooze)
 		return after, nil, nil
 	})
 }
@@ -131,7 +132,7 @@ type ending struct {
 
 func (c call) end(ctx context.Context, e ending) (Result, error) {
 	saw, wrong := parseSeen(e.saw)
-	return c.act(ctx, e.id, func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+	return c.act(ctx, e.id, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
 		if len(wrong) > 0 {
 			return nil, wrong, nil
 		}
@@ -159,18 +160,18 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 				after.SetTime(entity.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to note
 			}
 			if !isLast {
-				after[entity.AttrStatus] = entity.String(entity.StatusPending)
+				after[entity.AttrStatus] = item.String(entity.StatusPending)
 				after.Set(entity.AttrSnoozeState, nil)
 				return after, nil, nil
 			}
 		}
-		after[entity.AttrStatus] = entity.String(e.status)
+		after[entity.AttrStatus] = item.String(e.status)
 		return after, nil, nil
 	})
 }
 
 // act is an edit of a reminder that depends on its state rather than on its version.
-func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, before, meta entity.Item) (entity.Item, []entity.FieldError, error)) (Result, error) {
+func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error)) (Result, error) {
 	t := c.registry.Named(entity.TypeReminder)
 	ref, err := c.check(t, id)
 	if err != nil {
@@ -178,7 +179,7 @@ func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, bef
 	}
 	return c.edit(ctx, edit{
 		typ: t, ref: ref, wantsMeta: true, // which occurrence is the present one depends on the user's zone
-		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
 			return apply(ref, before, meta)
 		},
 	})
@@ -207,21 +208,21 @@ func parseSeen(occurrence string) (time.Time, []entity.FieldError) {
 }
 
 // present returns the present occurrence, or a [StateError] if the user saw another one.
-func (c call) present(ref entity.Ref, before, meta entity.Item, saw time.Time) (presentTrigger, error) {
+func (c call) present(ref entity.Ref, before, meta item.Item, saw time.Time) (presentTrigger, error) {
 	o, err := findPresent(before, meta, c.now)
 	if err == nil && !saw.IsZero() && !saw.Equal(o.at) {
-		err = &StateError{ref, "has the occurrence of " + entity.FormatInstant(o.at) + " for its present one"}
+		err = &StateError{ref, "has the occurrence of " + item.FormatInstant(o.at) + " for its present one"}
 	}
 	return o, err
 }
 
 // snoozeEnded reports whether a snooze in force has come to its end: it rings, and its delivery is not closed yet.
-func snoozeEnded(reminder entity.Item, now time.Time) bool {
+func snoozeEnded(reminder item.Item, now time.Time) bool {
 	until, ok := reminder.Map(entity.AttrSnoozeState).Time(entity.SnoozeUntilUtc)
 	return ok && !until.After(now)
 }
 
-func canBePutOff(reminder entity.Item) bool {
+func canBePutOff(reminder item.Item) bool {
 	status := reminder.Str(entity.AttrStatus)
 	return status == entity.StatusPending || status == entity.StatusSnoozed
 }

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table/memory"
 )
 
@@ -31,15 +32,15 @@ func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
 			res := b.must(command.SnoozeReminder{ID: id, Minutes: minutes(15)})
 			b.took("BatchGet Update")
 			require.Equal(t, "SNOOZED", res.Item.Str("status"))
-			require.Equal(t, entity.Item{"untilUtc": entity.String("2025-12-01T12:15:00Z"), "count": entity.Int(1),
-				"occurrenceUtc": entity.String(c.occurrence)}, res.Item.Map("snoozeState"))
+			require.Equal(t, item.Item{"untilUtc": item.String("2025-12-01T12:15:00Z"), "count": item.Int(1),
+				"occurrenceUtc": item.String(c.occurrence)}, res.Item.Map("snoozeState"))
 			require.Equal(t, "2025-12-01T12:15:00Z", res.Item.Str("GSI1SK"))
-			require.Equal(t, entity.FormatInstant(noon), res.Item.Str("dueSetAt"))
+			require.Equal(t, item.FormatInstant(noon), res.Item.Str("dueSetAt"))
 
 			b.now = noon.Add(time.Hour)
 			res = b.must(command.SnoozeReminder{ID: id, UntilUtc: "2025-12-02T09:00:00.7+01:00"})
-			require.Equal(t, entity.Item{"untilUtc": entity.String("2025-12-02T08:00:00Z"), "count": entity.Int(2),
-				"occurrenceUtc": entity.String(c.occurrence)}, res.Item.Map("snoozeState"))
+			require.Equal(t, item.Item{"untilUtc": item.String("2025-12-02T08:00:00Z"), "count": item.Int(2),
+				"occurrenceUtc": item.String(c.occurrence)}, res.Item.Map("snoozeState"))
 			require.Equal(t, int64(3), res.Item.Int("version"))
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -39,7 +40,7 @@ func (c call) checkSeries(masterID string) (entity.Ref, error) {
 }
 
 // instances returns the rows of a series' instances as they are, also those that count for nobody.
-func (c call) instances(ctx context.Context, masterID string) ([]entity.Item, error) {
+func (c call) instances(ctx context.Context, masterID string) ([]item.Item, error) {
 	q := table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
 	rows, err := table.All(ctx, c.store, q, maxInstancePages)
 	if err != nil {
@@ -49,13 +50,13 @@ func (c call) instances(ctx context.Context, masterID string) ([]entity.Item, er
 }
 
 // open returns a series for questions about dates, for which no zone of a viewer matters.
-func open(master entity.Item, instances ...entity.Item) (*series.Series, error) {
+func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 	return series.New(master, time.UTC, instances...)
 }
 
 // exceptionsAt tests that no instance of the series was written since its master was read: each write of one that counts
 // adds to exceptionsVersion in the same transaction.
-func exceptionsAt(master entity.Item) table.Test {
+func exceptionsAt(master item.Item) table.Test {
 	if v := master[entity.AttrExceptionsVersion]; v != nil {
 		return table.Equal(entity.AttrExceptionsVersion, v)
 	}
@@ -63,31 +64,31 @@ func exceptionsAt(master entity.Item) table.Test {
 }
 
 // unchanged is the condition that neither the series nor an instance of it was written since the master was read.
-func unchanged(master entity.Item) table.Condition {
-	return table.Exists(table.Equal(entity.AttrVersion, entity.Int(master.Int(entity.AttrVersion))), exceptionsAt(master))
+func unchanged(master item.Item) table.Condition {
+	return table.Exists(table.Equal(entity.AttrVersion, item.Int(master.Int(entity.AttrVersion))), exceptionsAt(master))
 }
 
 // isUndone reports whether a row is that of an occurrence which is its series' again.
-func isUndone(row entity.Item) bool {
+func isUndone(row item.Item) bool {
 	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(entity.AttrModifiedFields)
 }
 
 // undone is what stays of an instance that counts for nobody.
-func (c call) undone(row entity.Item) entity.Item { return entity.Undone(c.user, row, c.now) }
+func (c call) undone(row item.Item) item.Item { return entity.Undone(c.user, row, c.now) }
 
 // firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series' version,
 // so its own begins behind that: of two who change it under the version of the series only the first succeeds.
-func (c call) firstInstance(master entity.Item, id string, fields entity.Item) entity.Item {
+func (c call) firstInstance(master item.Item, id string, fields item.Item) item.Item {
 	it := c.instanceType().First(c.user, id, fields, c.now, nil)
-	it[entity.AttrVersion] = entity.Int(master.Int(entity.AttrVersion) + 1)
+	it[entity.AttrVersion] = item.Int(master.Int(entity.AttrVersion) + 1)
 	return it
 }
 
 // nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
-func (c call) nextInstance(master, row, after entity.Item) entity.Item {
+func (c call) nextInstance(master, row, after item.Item) item.Item {
 	it := c.instanceType().Next(entity.ByUser, c.user, row, after, c.now, nil)
 	if !row.Has(entity.AttrModifiedFields) {
-		it[entity.AttrVersion] = entity.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
+		it[entity.AttrVersion] = item.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
 	}
 	return it
 }
@@ -95,8 +96,8 @@ func (c call) nextInstance(master, row, after entity.Item) entity.Item {
 // strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written under
 // the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back strips
 // first what speaks of them.
-func (c call) strip(ctx context.Context, rows []entity.Item) error {
-	return c.inChunks(ctx, rows, func(row entity.Item) table.Action {
+func (c call) strip(ctx context.Context, rows []item.Item) error {
+	return c.inChunks(ctx, rows, func(row item.Item) table.Action {
 		return table.Change(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
 	})
 }
@@ -108,17 +109,17 @@ func (c call) drop(ctx context.Context, masterID string) error {
 	if err != nil {
 		return err
 	}
-	var all []entity.Item
+	var all []item.Item
 	for _, row := range rows {
 		if row.Has(entity.AttrKept) {
 			all = append(all, entity.KeptKey(row.Key()).Item())
 		}
 		all = append(all, row)
 	}
-	return c.inChunks(ctx, all, func(row entity.Item) table.Action { return table.Delete{Key: row.Key()} })
+	return c.inChunks(ctx, all, func(row item.Item) table.Action { return table.Delete{Key: row.Key()} })
 }
 
-func (c call) inChunks(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
+func (c call) inChunks(ctx context.Context, rows []item.Item, action func(item.Item) table.Action) error {
 	for chunk := range slices.Chunk(rows, maxTidied) {
 		if err := c.tidyChunk(ctx, chunk, action); err != nil {
 			return err
@@ -128,7 +129,7 @@ func (c call) inChunks(ctx context.Context, rows []entity.Item, action func(enti
 }
 
 // tidyChunk writes what it can: rows whose condition fails are left to whoever changed them.
-func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(entity.Item) table.Action) error {
+func (c call) tidyChunk(ctx context.Context, rows []item.Item, action func(item.Item) table.Action) error {
 	var err error
 	for n := range maxAttempts {
 		if errors.Is(err, table.ErrConflict) && c.pause(ctx, n-1) != nil {
@@ -144,7 +145,7 @@ func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(ent
 		case err == nil:
 			return nil
 		case errors.As(err, &failed):
-			var left []entity.Item
+			var left []item.Item
 			for i, row := range rows {
 				if _, changed := failed.At(i); !changed {
 					left = append(left, row)
@@ -165,7 +166,7 @@ func (c call) tidyChunk(ctx context.Context, rows []entity.Item, action func(ent
 func (c call) tidy(ctx context.Context, masterID string) error {
 	masterKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 	goneKey := entity.GoneKey(c.user, masterID)
-	found, err := c.read(ctx, []entity.Key{masterKey, goneKey})
+	found, err := c.read(ctx, []item.Key{masterKey, goneKey})
 	if err != nil {
 		return err
 	}

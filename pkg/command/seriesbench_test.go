@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
@@ -30,12 +31,12 @@ func (b *bench) newSeries(more string, options ...option) string {
 	return id
 }
 
-func (b *bench) master(id string) entity.Item {
+func (b *bench) master(id string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: id}))
 }
 
-func (b *bench) instance(masterID, date string) entity.Item {
+func (b *bench) instance(masterID, date string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(masterID, date)}))
 }
@@ -51,20 +52,20 @@ func (b *bench) version(masterID, date string) option {
 }
 
 // except makes an exception.
-func (b *bench) except(masterID, date, text string) entity.Item {
+func (b *bench) except(masterID, date, text string) item.Item {
 	b.t.Helper()
 	res := b.must(command.PutInstance{MasterID: masterID, Date: date, Fields: doc(text)}, b.version(masterID, date))
 	b.trips()
 	return res.Item
 }
 
-func (b *bench) cancel(masterID, date string) entity.Item {
+func (b *bench) cancel(masterID, date string) item.Item {
 	b.t.Helper()
 	return b.must(command.CancelInstance{MasterID: masterID, Date: date}, b.version(masterID, date)).Item
 }
 
 // rowsOf are the rows of a series' instances.
-func (b *bench) rowsOf(masterID string) []entity.Item {
+func (b *bench) rowsOf(masterID string) []item.Item {
 	b.t.Helper()
 	rows, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}})
 	require.NoError(b.t, err)
@@ -72,8 +73,8 @@ func (b *bench) rowsOf(masterID string) []entity.Item {
 	return rows
 }
 
-func allRows(store table.Reader, q table.Query) ([]entity.Item, error) {
-	var rows []entity.Item
+func allRows(store table.Reader, q table.Query) ([]item.Item, error) {
+	var rows []item.Item
 	for {
 		page, err := store.Query(context.Background(), q)
 		if err != nil {
@@ -113,14 +114,14 @@ func (b *bench) shown() []string {
 		s, err := series.New(m, time.UTC, b.rowsOf(id)...)
 		require.NoError(b.t, err)
 		for _, o := range s.Overlapping(noon.AddDate(0, -1, 0), noon.AddDate(0, 14, 0)) {
-			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, entity.FormatInstant(o.Start), entity.FormatInstant(o.End), visible(instanceType, s.Item(o))))
+			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, item.FormatInstant(o.Start), item.FormatInstant(o.End), visible(instanceType, s.Item(o))))
 		}
 	}
 	return out
 }
 
 // visible is an item as its user sees it, without what a mere repetition may change: when, and how often it was written.
-func visible(t *entity.Type, it entity.Item) string {
+func visible(t *entity.Type, it item.Item) string {
 	seen := it.Clone()
 	for _, name := range []string{"version", "createdAt", "updatedAt", "sequence", "hasExceptions"} {
 		delete(seen, name)
@@ -134,7 +135,7 @@ func (b *bench) idle() []string {
 	rows, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeInstance)}})
 	require.NoError(b.t, err)
 	var out []string
-	masters := map[string]entity.Item{}
+	masters := map[string]item.Item{}
 	for _, row := range rows {
 		id := row.Str("masterId")
 		master, known := masters[id]

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -155,14 +156,14 @@ func TestTidyingUpLeavesWhatAnotherHasChanged(t *testing.T) {
 		b.except(id, day(i), `{"title":"x"}`)
 	}
 	b.once("Transact", memory.Before, func() error {
-		b.set(b.instance(id, day(2)).Key(), entity.Item{"version": entity.Int(7)})
+		b.set(b.instance(id, day(2)).Key(), item.Item{"version": item.Int(7)})
 		return nil
 	})
 	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203","20251204"]}`)}, at(1))
 	require.Equal(t, []string{"idle " + entity.InstanceID(id, day(2))}, b.idle())
 
 	b.once("Transact", memory.Before, func() error {
-		b.set(b.instance(id, day(2)).Key(), entity.Item{"version": entity.Int(8)})
+		b.set(b.instance(id, day(2)).Key(), item.Item{"version": item.Int(8)})
 		return nil
 	})
 	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203"]}`)}, at(2))
@@ -241,7 +242,7 @@ func TestASplitTakesAlongWhatNoFieldHolds(t *testing.T) {
 	x.Kept = "X:series\n"
 	id, row := b.takes(command.Created, x)
 	next := b.must(command.SplitSeries{ID: id, Date: day(1)}, at(row.Int("version"))).Ref.ID
-	text := func(it entity.Item) string { return b.row(entity.KeptKey(it.Key())).Str("text") }
+	text := func(it item.Item) string { return b.row(entity.KeptKey(it.Key())).Str("text") }
 	require.Equal(t, "X:series\n", text(b.master(next)))
 	for i, want := range []string{"", "", "X:2\n", "", "X:4\n"} {
 		if i > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -24,7 +24,7 @@ type crashCase struct {
 }
 
 func crashCases() []crashCase {
-	middle := entity.CompactDate(noon.AddDate(0, 0, manyExceptions/2))
+	middle := item.CompactDate(noon.AddDate(0, 0, manyExceptions/2))
 	return []crashCase{
 		{"split", func(id string) command.Command {
 			return command.SplitSeries{ID: id, Date: middle, Changes: doc(`{"title":"second"}`)}
@@ -45,13 +45,13 @@ func crashCases() []crashCase {
 
 // prepared are the rows of a daily series with many exceptions, each kind of them, some of which an earlier change took out
 // of sight without getting to undo them.
-func prepared(t *testing.T) (id string, rows []entity.Item) {
+func prepared(t *testing.T) (id string, rows []item.Item) {
 	t.Helper()
 	b := setupSeries(t)
 	id = b.newSeries(`"rrule":"FREQ=DAILY","reminderMinutes":[5]`)
-	hidden := map[string]entity.Item{}
+	hidden := map[string]item.Item{}
 	for i := range manyExceptions {
-		date := entity.CompactDate(noon.AddDate(0, 0, i))
+		date := item.CompactDate(noon.AddDate(0, 0, i))
 		switch i % 4 {
 		case 0:
 			b.must(command.CancelInstance{MasterID: id, Date: date}, at(1))
@@ -76,7 +76,7 @@ func prepared(t *testing.T) (id string, rows []entity.Item) {
 	for _, row := range hidden {
 		require.NoError(t, b.store.Put(t.Context(), table.Put{Item: row}))
 	}
-	require.NoError(t, b.store.Walk(t.Context(), 0, 1, func(it entity.Item) error {
+	require.NoError(t, b.store.Walk(t.Context(), 0, 1, func(it item.Item) error {
 		rows = append(rows, it)
 		return nil
 	}))
@@ -84,7 +84,7 @@ func prepared(t *testing.T) (id string, rows []entity.Item) {
 }
 
 // on is a bench of its own with the rows.
-func on(t *testing.T, rows []entity.Item) *bench {
+func on(t *testing.T, rows []item.Item) *bench {
 	t.Helper()
 	b := setupSeries(t)
 	require.NoError(t, b.store.Load(t.Context(), rows))
@@ -225,7 +225,7 @@ func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
 				defer wg.Done()
 				<-start
 				for i := worker; i < len(acknowledged); i += 4 {
-					cmd := command.PutInstance{MasterID: id, Date: entity.CompactDate(noon.AddDate(0, 0, i)), Fields: doc(fmt.Sprintf(`{"title":"number %d"}`, i))}
+					cmd := command.PutInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, i)), Fields: doc(fmt.Sprintf(`{"title":"number %d"}`, i))}
 					for range 100 {
 						_, err := b.do(cmd, at(1))
 						if acknowledged[i] = err == nil; !errors.Is(err, table.ErrConflict) {
@@ -240,7 +240,7 @@ func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
 			defer wg.Done()
 			<-start
 			for range 200 {
-				res, err := b.do(command.SplitSeries{ID: id, Date: entity.CompactDate(split)}, at(1))
+				res, err := b.do(command.SplitSeries{ID: id, Date: item.CompactDate(split)}, at(1))
 				if err == nil {
 					next = res.Ref.ID
 				}
@@ -254,7 +254,7 @@ func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
 		require.NotEmpty(t, next, "round %d", round)
 		require.Empty(t, b.idle())
 		for i, ok := range acknowledged {
-			date, owner := entity.CompactDate(noon.AddDate(0, 0, i)), id
+			date, owner := item.CompactDate(noon.AddDate(0, 0, i)), id
 			if !noon.AddDate(0, 0, i).Before(split) {
 				owner = next
 			}
@@ -278,7 +278,7 @@ func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				for range 100 {
-					_, err := b.do(command.CancelInstance{MasterID: id, Date: entity.CompactDate(noon.AddDate(0, 0, i))}, at(1))
+					_, err := b.do(command.CancelInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, i))}, at(1))
 					if acknowledged[i] = err == nil; !errors.Is(err, table.ErrConflict) {
 						return
 					}
@@ -298,7 +298,7 @@ func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
 		require.Equal(t, "2025-12-10T20:00:00Z", b.master(id).Str("rruleUntil"))
 		require.Empty(t, b.idle())
 		for i := range 10 {
-			date := entity.CompactDate(noon.AddDate(0, 0, i))
+			date := item.CompactDate(noon.AddDate(0, 0, i))
 			require.Equal(t, acknowledged[i], b.instance(id, date).Has("modifiedFields"), date)
 		}
 	}
@@ -314,7 +314,7 @@ func TestNoExceptionOutlivesASeriesThatIsDeletedAtTheSameTime(t *testing.T) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				_, _ = b.do(command.CancelInstance{MasterID: id, Date: entity.CompactDate(noon.AddDate(0, 0, i))}, at(1))
+				_, _ = b.do(command.CancelInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, i))}, at(1))
 			}()
 		}
 		wg.Add(1)

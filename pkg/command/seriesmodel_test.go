@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -59,7 +60,7 @@ func (m *modelSeries) settle() {
 	maps.DeleteFunc(m.own, func(day int, _ modelOwn) bool { return !slices.Contains(days, day) })
 }
 
-func modelDate(day int) string { return entity.CompactDate(noon.AddDate(0, 0, day)) }
+func modelDate(day int) string { return item.CompactDate(noon.AddDate(0, 0, day)) }
 
 // newYork is the instant of an hour of the model's day there; noon's date and the months after it have winter time.
 func newYork(day, hour int) time.Time {
@@ -77,7 +78,7 @@ func (m *modelSeries) shown() []string {
 			hour = own.hour
 		}
 		if !own.cancelled {
-			out = append(out, fmt.Sprintf("%s %s %s", modelDate(day), entity.FormatInstant(newYork(day, hour)), title))
+			out = append(out, fmt.Sprintf("%s %s %s", modelDate(day), item.FormatInstant(newYork(day, hour)), title))
 		}
 	}
 	return out
@@ -117,7 +118,7 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 	title := fmt.Sprintf("title %d", w.r.IntN(1000))
 	hour := 8 + w.r.IntN(8)
 	master := at(w.master(m.id).Int("version"))
-	start := func(day, hour int) string { return entity.FormatInstant(newYork(day, hour)) }
+	start := func(day, hour int) string { return item.FormatInstant(newYork(day, hour)) }
 	switch w.r.IntN(9) {
 	case 0, 1:
 		after.own[day] = modelOwn{title: title}
@@ -237,7 +238,7 @@ func (w *modelWorld) found() []string {
 		require.NoError(w.t, err)
 		for _, o := range s.Overlapping(noon.AddDate(0, 0, -2), noon.AddDate(0, 0, modelDays+2)) {
 			if o.Date <= modelDate(modelDays) {
-				out = append(out, fmt.Sprintf("%s %s %s", o.Date, entity.FormatInstant(o.Start), s.Item(o).Str("title")))
+				out = append(out, fmt.Sprintf("%s %s %s", o.Date, item.FormatInstant(o.Start), s.Item(o).Str("title")))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestASeriesHasRowsOnNoMoreThanFiveThousandDates(t *testing.T) {
@@ -17,16 +18,16 @@ func TestASeriesHasRowsOnNoMoreThanFiveThousandDates(t *testing.T) {
 	b.except(id, "20251202", `{"title":"x"}`)
 	b.except(id, "20251202", `{}`)
 	undone := b.instance(id, "20251202")
-	var rows []entity.Item
+	var rows []item.Item
 	for i := range 4999 {
-		date := entity.CompactDate(noon.AddDate(0, 0, i+2))
+		date := item.CompactDate(noon.AddDate(0, 0, i+2))
 		row := undone.Clone()
 		key := entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)})
-		row["PK"], row["SK"], row["eventId"] = entity.String(key.PK), entity.String(key.SK), entity.String(entity.InstanceID(id, date))
+		row["PK"], row["SK"], row["eventId"] = item.String(key.PK), item.String(key.SK), item.String(entity.InstanceID(id, date))
 		rows = append(rows, row)
 	}
 	require.NoError(t, b.store.Load(t.Context(), rows))
-	_, err := b.do(command.CancelInstance{MasterID: id, Date: entity.CompactDate(noon.AddDate(0, 0, 6000))}, at(1))
+	_, err := b.do(command.CancelInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, 6000))}, at(1))
 	requireState(t, err, "5000")
 	b.must(command.CancelInstance{MasterID: id, Date: "20251203"}, at(1))
 }

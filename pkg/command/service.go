@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -77,9 +78,9 @@ type Result struct {
 	Type *entity.Type
 	Ref  entity.Ref
 	// Item is the entity as a reader sees it now; nil if Deleted.
-	Item entity.Item
+	Item item.Item
 	// Ended is the series that was split, as it is now, beside the one that goes on in Item; nil if it has gone since.
-	Ended entity.Item
+	Ended item.Item
 	// Created says that the command made the entity (201).
 	Created bool
 	// Deleted says that the entity is not there any more (204): the command removed it, or the request is a replay and the

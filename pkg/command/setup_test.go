@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -150,9 +151,9 @@ func (b *bench) create(t *entity.Type, text string, options ...option) string {
 }
 
 // row returns what is stored under the key, or nil.
-func (b *bench) row(k entity.Key) entity.Item {
+func (b *bench) row(k item.Key) item.Item {
 	b.t.Helper()
-	rows, err := b.store.BatchGet(context.Background(), []entity.Key{k})
+	rows, err := b.store.BatchGet(context.Background(), []item.Key{k})
 	require.NoError(b.t, err)
 	b.trips()
 	if len(rows) == 0 {
@@ -161,13 +162,13 @@ func (b *bench) row(k entity.Key) entity.Item {
 	return rows[0]
 }
 
-func (b *bench) stored(t *entity.Type, id string) entity.Item {
+func (b *bench) stored(t *entity.Type, id string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id}))
 }
 
 // set changes attributes of a row as a consumer does, around every command.
-func (b *bench) set(k entity.Key, attributes entity.Item) {
+func (b *bench) set(k item.Key, attributes item.Item) {
 	b.t.Helper()
 	_, err := b.store.Update(context.Background(), table.Update{Key: k, Set: attributes})
 	require.NoError(b.t, err)

@@ -4,21 +4,22 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it begins,
 // so that its length stays unless the patch has an end. One that turns from times to a day, or back, leaves the fields of
 // its former kind; without a date it stays on its own.
-func mergeSpan(t *entity.Type, before, patch entity.Item, date string) (entity.Item, []entity.FieldError) {
+func mergeSpan(t *entity.Type, before, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	base := before.Clone()
-	allDay, says := patch[entity.AttrIsAllDay].(entity.Bool)
+	allDay, says := patch[entity.AttrIsAllDay].(item.Bool)
 	turns := says && bool(allDay) != before.Bool(entity.AttrIsAllDay)
 	timed := []string{entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid}
 	switch {
 	case turns && bool(allDay):
 		remove(base, timed...)
-		if day, err := entity.ParseCompactDate(date); err == nil {
-			base[entity.AttrStartDate] = entity.String(entity.FormatDate(day))
+		if day, err := item.ParseCompactDate(date); err == nil {
+			base[entity.AttrStartDate] = item.String(item.FormatDate(day))
 		}
 	case turns:
 		remove(base, entity.AttrStartDate, entity.AttrEndDate)
@@ -34,14 +35,14 @@ func mergeSpan(t *entity.Type, before, patch entity.Item, date string) (entity.I
 	return after, wrong
 }
 
-func remove(it entity.Item, names ...string) {
+func remove(it item.Item, names ...string) {
 	for _, name := range names {
 		delete(it, name)
 	}
 }
 
 // keepLength gives an occurrence that was moved the end that it had.
-func keepLength(before, after, patch entity.Item) {
+func keepLength(before, after, patch item.Item) {
 	was, is := entity.EventSpan(before), entity.EventSpan(after)
 	end := is.Start.Add(was.End.Sub(was.Start))
 	moved := func(start, end string) bool {
@@ -51,11 +52,11 @@ func keepLength(before, after, patch entity.Item) {
 	case moved(entity.AttrStartUtc, entity.AttrEndUtc):
 		after.SetTime(entity.AttrEndUtc, end)
 	case moved(entity.AttrStartDate, entity.AttrEndDate):
-		after[entity.AttrEndDate] = entity.String(entity.FormatDate(end))
+		after[entity.AttrEndDate] = item.String(item.FormatDate(end))
 	}
 }
 
 // touchesSpan reports whether a patch says anything about when an occurrence is.
-func touchesSpan(patch entity.Item) bool {
+func touchesSpan(patch item.Item) bool {
 	return slices.ContainsFunc(entity.SpanFields(), patch.Has)
 }

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -168,7 +169,7 @@ func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
 	require.True(t, res.Ended.Equal(again.Ended))
 }
 
-func datesOf(rows []entity.Item) []string {
+func datesOf(rows []item.Item) []string {
 	var out []string
 	for _, row := range rows {
 		if row.Has("modifiedFields") {

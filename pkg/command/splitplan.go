@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
 // splitPlan is what becomes of a series that is split.
 type splitPlan struct {
-	ended, following entity.Item
-	taken            []entity.Item         // the following series' instances
-	left             []entity.Item         // the ended series' instances that it has no date for any more
-	kept             map[entity.Key]string // what lies beside the series and its instances, by their keys
+	ended, following item.Item
+	taken            []item.Item         // the following series' instances
+	left             []item.Item         // the ended series' instances that it has no date for any more
+	kept             map[item.Key]string // what lies beside the series and its instances, by their keys
 }
 
 func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, error) {
@@ -33,7 +34,7 @@ func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, erro
 		return splitPlan{}, err
 	}
 	if len(p.taken) > 0 {
-		following[entity.AttrHasExceptions] = entity.Bool(true)
+		following[entity.AttrHasExceptions] = item.Bool(true)
 	}
 	p.following = following
 	p.kept, err = w.readKept(ctx, append(exceptionRows(s), s.Master())...)
@@ -63,7 +64,7 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 }
 
 // ended is the series up to the split.
-func (w *splitting) ended(s *series.Series, at series.Occurrence) entity.Item {
+func (w *splitting) ended(s *series.Series, at series.Occurrence) item.Item {
 	before := s.Master()
 	after := before.Clone()
 	after.SetTime(entity.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))
@@ -77,27 +78,27 @@ func (w *splitting) ended(s *series.Series, at series.Occurrence) entity.Item {
 	return ended
 }
 
-func setDates(it entity.Item, name string, dates []string, keep func(string) bool) {
-	var list entity.List
+func setDates(it item.Item, name string, dates []string, keep func(string) bool) {
+	var list item.List
 	for _, date := range dates {
 		if keep(date) {
-			list = append(list, entity.String(date))
+			list = append(list, item.String(date))
 		}
 	}
 	it.Set(name, list)
 }
 
 // following is the series from the split on, with the changes.
-func (w *splitting) following(s *series.Series, at series.Occurrence) (entity.Item, error) {
+func (w *splitting) following(s *series.Series, at series.Occurrence) (item.Item, error) {
 	t := w.masterType()
-	fields, plain := entity.Item{}, s.Item(at)
+	fields, plain := item.Item{}, s.Item(at)
 	for _, f := range t.Fields {
 		if f.Origin == entity.FromClient {
 			copyFields(fields, s.Master(), []string{f.Name})
 		}
 	}
 	copyFields(fields, plain, entity.SpanFields())
-	fields[entity.AttrRRule] = entity.String(s.RestOfRule(at))
+	fields[entity.AttrRRule] = item.String(s.RestOfRule(at))
 	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
 		setDates(fields, name, fields.Strings(name), func(date string) bool { return date >= w.date })
 	}
@@ -130,7 +131,7 @@ func underChanges(err error) error {
 }
 
 // divide returns the instances that the following series gets, and those that the ended one loses.
-func (w *splitting) divide(s *series.Series, following entity.Item) (taken, left []entity.Item, err error) {
+func (w *splitting) divide(s *series.Series, following item.Item) (taken, left []item.Item, err error) {
 	next, err := open(following)
 	if err != nil {
 		return nil, nil, err
@@ -151,7 +152,7 @@ func (w *splitting) divide(s *series.Series, following entity.Item) (taken, left
 
 // take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is left
 // of its own. At the split itself what the changes name is what its user has just said.
-func (w *splitting) take(o series.Occurrence, following, plain entity.Item) entity.Item {
+func (w *splitting) take(o series.Occurrence, following, plain item.Item) item.Item {
 	t := w.instanceType()
 	names := o.Exception.Strings(entity.AttrModifiedFields)
 	ownSpan := series.HasOwnTimes(o.Exception)
@@ -164,7 +165,7 @@ func (w *splitting) take(o series.Occurrence, following, plain entity.Item) enti
 	if len(names) == 0 {
 		return nil
 	}
-	own := entity.Item{}
+	own := item.Item{}
 	copyFields(own, o.Exception, names)
 	from := plain
 	if ownSpan {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -81,14 +82,14 @@ type splitting struct {
 	ref     entity.Ref
 	date    string
 	changes map[string]any
-	patch   entity.Item // the changes, parsed
+	patch   item.Item // the changes, parsed
 	broken  []entity.FieldError
 	id      string // of the new series
 	// wasTaken says that the new series was met before the split.
 	wasTaken bool
 }
 
-func (w *splitting) newKey() entity.Key {
+func (w *splitting) newKey() item.Key {
 	return entity.ItemKey(w.user, entity.Ref{Type: entity.TypeMaster, ID: w.id})
 }
 
@@ -150,10 +151,10 @@ func (w *splitting) taken() error {
 }
 
 // moved is what a failed condition of a split means: the series, or one of its instances, was written meanwhile.
-func (w *splitting) moved(entity.Item) error { return errMoved }
+func (w *splitting) moved(item.Item) error { return errMoved }
 
 // exceptions returns the series with its exceptions. Those that are idle as it stands are undone on the way.
-func (w *splitting) exceptions(ctx context.Context, master entity.Item) (*series.Series, error) {
+func (w *splitting) exceptions(ctx context.Context, master item.Item) (*series.Series, error) {
 	if !master.Bool(entity.AttrHasExceptions) {
 		return open(master)
 	}
@@ -169,16 +170,16 @@ func (w *splitting) exceptions(ctx context.Context, master entity.Item) (*series
 }
 
 // old is the series that was split, as it is now; nil if it has gone.
-func (w *splitting) old(ctx context.Context) (entity.Item, error) {
+func (w *splitting) old(ctx context.Context) (item.Item, error) {
 	key := entity.ItemKey(w.user, w.ref)
-	rows, err := w.read(ctx, []entity.Key{key})
+	rows, err := w.read(ctx, []item.Key{key})
 	return rows[key], err
 }
 
 // stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the new
 // one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before has
 // left is written over, under its version, or undone.
-func (w *splitting) stage(ctx context.Context, before entity.Item, p splitPlan) error {
+func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) error {
 	if !before.Bool(entity.AttrHasExceptions) {
 		return nil
 	}
@@ -189,11 +190,11 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, p splitPlan) 
 	var steps []step
 	taken := p.taken
 	for _, row := range left {
-		i := slices.IndexFunc(taken, func(t entity.Item) bool { return t.Key() == row.Key() })
+		i := slices.IndexFunc(taken, func(t item.Item) bool { return t.Key() == row.Key() })
 		switch {
 		case i >= 0:
 			again := taken[i].Clone()
-			again[entity.AttrVersion] = entity.Int(row.Int(entity.AttrVersion) + 1)
+			again[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
 			steps = append(steps, putRow(row, again))
 			taken = slices.Delete(slices.Clone(taken), i, i+1)
 		case row.Has(entity.AttrModifiedFields):
@@ -226,14 +227,14 @@ func (w *splitting) stage(ctx context.Context, before entity.Item, p splitPlan) 
 }
 
 // keptOf is the row of what lies beside an instance of the new series, taken over from the old one's; nil for none.
-func (w *splitting) keptOf(p splitPlan, key entity.Key) entity.Item {
-	i := slices.IndexFunc(p.taken, func(it entity.Item) bool { return it.Key() == key && it.Has(entity.AttrKept) })
+func (w *splitting) keptOf(p splitPlan, key item.Key) item.Item {
+	i := slices.IndexFunc(p.taken, func(it item.Item) bool { return it.Key() == key && it.Has(entity.AttrKept) })
 	if i < 0 {
 		return nil
 	}
 	_, date, _ := entity.ParseInstanceID(p.taken[i].Str(entity.AttrEventID))
 	row := entity.KeptKey(key).Item()
-	row[AttrKeptText] = entity.String(p.kept[entity.ItemKey(w.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date)})])
+	row[AttrKeptText] = item.String(p.kept[entity.ItemKey(w.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date)})])
 	return row
 }
 
@@ -249,7 +250,7 @@ func (w *splitting) abandon(ctx context.Context, refusal error) error {
 	if !overtaken {
 		return nil
 	}
-	rows, err := w.read(ctx, []entity.Key{w.newKey()})
+	rows, err := w.read(ctx, []item.Key{w.newKey()})
 	if err != nil || len(rows) > 0 {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -86,7 +87,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 func (s *Steps) lease() table.Put {
 	s.call.now = s.call.second()
 	put := s.call.receipt.put(runningSteps, entity.Ref{}, 0, s.call.now)
-	put.Item[attrLeaseUntil] = entity.Int(s.call.now.Add(stepsLease).Unix())
+	put.Item[attrLeaseUntil] = item.Int(s.call.now.Add(stepsLease).Unix())
 	return put
 }
 
@@ -132,7 +133,7 @@ func (s *Steps) Alive(ctx context.Context) error {
 		return nil
 	}
 	put := s.lease()
-	put.If = table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until)))
+	put.If = table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until)))
 	err := s.call.store.Put(ctx, put)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
@@ -155,8 +156,8 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 		return err
 	}
 	put := s.call.receipt.put(doneSteps, entity.Ref{}, 0, s.call.now)
-	put.Item[attrAnswer] = entity.Binary(zipped)
-	put.If = table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until)))
+	put.Item[attrAnswer] = item.Binary(zipped)
+	put.If = table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until)))
 	return s.settle("put", s.call.store.Put(ctx, put))
 }
 
@@ -166,7 +167,7 @@ func (s *Steps) Abandon(ctx context.Context) error {
 		return nil
 	}
 	return s.settle("delete", s.call.store.Delete(ctx, table.Delete{
-		Key: s.call.receipt.key, If: table.Exists(table.Equal(attrLeaseUntil, entity.Int(s.until))),
+		Key: s.call.receipt.key, If: table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until))),
 	}))
 }
 
@@ -196,8 +197,8 @@ func (s *Service) zip(answer []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func unzip(row entity.Item) ([]byte, error) {
-	zipped, _ := row[attrAnswer].(entity.Binary)
+func unzip(row item.Item) ([]byte, error) {
+	zipped, _ := row[attrAnswer].(item.Binary)
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err != nil {
 		return nil, fmt.Errorf("receipt %s: %w", row.Key(), err)

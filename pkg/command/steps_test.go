@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -33,7 +34,7 @@ func (b *bench) inTime() {
 	}
 }
 
-func (b *bench) receipts() []entity.Item {
+func (b *bench) receipts() []item.Item {
 	b.t.Helper()
 	page, err := b.store.Query(b.t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
 	require.NoError(b.t, err)
@@ -268,10 +269,10 @@ func TestAnAnswerThatCannotBeReadIsNone(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, steps.End(t.Context(), noise(1000)))
 	row := b.receipts()[0]
-	whole, ok := row["answer"].(entity.Binary)
+	whole, ok := row["answer"].(item.Binary)
 	require.True(t, ok)
-	for _, broken := range []entity.Binary{entity.Binary("no gzip"), whole[:20]} {
-		b.set(row.Key(), entity.Item{"answer": broken})
+	for _, broken := range []item.Binary{item.Binary("no gzip"), whole[:20]} {
+		b.set(row.Key(), item.Item{"answer": broken})
 		_, err = b.begins("k", "x")
 		require.ErrorContains(t, err, "receipt")
 	}

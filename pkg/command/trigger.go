@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // presentTrigger is the occurrence of a reminder on which an action acts.
@@ -25,7 +26,7 @@ type presentTrigger struct {
 //   - else the one of the trigger.
 //
 // It is never the first of all because the rule counts from there.
-func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
+func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	trigger, ok := it.Time(entity.AttrTriggerUtc)
 	if !ok {
 		return presentTrigger{}, fmt.Errorf("%s: reminder without trigger", it.Key())
@@ -63,7 +64,7 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 	case hasRung:
 		return presentTrigger{at: rang, stored: left}, nil
 	case floating:
-		return presentTrigger{at: entity.Resolve(trigger, zone), stored: trigger}, nil
+		return presentTrigger{at: item.Resolve(trigger, zone), stored: trigger}, nil
 	}
 	return presentTrigger{at: trigger, stored: trigger}, nil
 }
@@ -72,10 +73,10 @@ func findPresent(it, meta entity.Item, now time.Time) (presentTrigger, error) {
 //
 //   - sets a new trigger and leaves firedOccurrenceUtc at what rang of the one that is no more: nothing has rung yet;
 //   - closes a delivery without firedOccurrenceUtc: it is lastFiredUtc, if that is an occurrence.
-func rangLast(it entity.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
+func rangLast(it item.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
 	trigger, _ := it.Time(entity.AttrTriggerUtc)
 	if !it.Has(entity.AttrTzid) {
-		trigger = entity.Resolve(trigger, zone)
+		trigger = item.Resolve(trigger, zone)
 	}
 	isLeft := func(at time.Time) bool {
 		return it.Has(entity.AttrRRule) && trigger.After(at) || entity.TriggerDone(it)
@@ -99,7 +100,7 @@ func rangLast(it entity.Item, zone *time.Location, now time.Time) (rang time.Tim
 }
 
 // lastDue returns the last occurrence of a recurring reminder that was due, or false before its first.
-func lastDue(it entity.Item, zone *time.Location, now time.Time) (o presentTrigger, ok bool, err error) {
+func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger, ok bool, err error) {
 	if !it.Has(entity.AttrRRule) {
 		return presentTrigger{}, false, nil
 	}
@@ -119,7 +120,7 @@ func lastDue(it entity.Item, zone *time.Location, now time.Time) (o presentTrigg
 
 // pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says that
 // none is left.
-func (o presentTrigger) pass(it entity.Item) (isLast bool, err error) {
+func (o presentTrigger) pass(it item.Item) (isLast bool, err error) {
 	if !it.Has(entity.AttrRRule) || o.stored.IsZero() {
 		return false, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -32,7 +33,7 @@ func TestAnUpdateIsRefused(t *testing.T) {
 	b := setup(t)
 	id := b.create(entity.Task(), `{"title":"t"}`)
 	lapsed := b.create(entity.Task(), `{"title":"t"}`)
-	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: lapsed}), entity.Item{"ttl": entity.Int(noon.Unix())})
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: lapsed}), item.Item{"ttl": item.Int(noon.Unix())})
 	patch := doc(`{"title":"u"}`)
 
 	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch})
@@ -99,7 +100,7 @@ func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
 	b := setup(t)
 	id := b.create(entity.Task(), `{"title":"t","status":"ARCHIVED"}`)
 	k := entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id})
-	expiry := entity.Item{"ttl": entity.Int(noon.Add(time.Hour).Unix())}
+	expiry := item.Item{"ttl": item.Int(noon.Add(time.Hour).Unix())}
 	b.once("Update", memory.Before, func() error {
 		b.set(k, expiry)
 		return nil
@@ -169,7 +170,7 @@ func TestAnItemThatIsToExpireCanBeDeletedUntilItHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(entity.Task(), `{"title":"t"}`)
-	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id}), entity.Item{"ttl": entity.Int(noon.Add(time.Hour).Unix())})
+	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id}), item.Item{"ttl": item.Int(noon.Add(time.Hour).Unix())})
 	b.now = noon.Add(time.Hour)
 	_, err := b.do(command.Delete{Type: entity.Task(), ID: id}, at(1))
 	requireNotFound(t, err, "")

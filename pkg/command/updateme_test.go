@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table/memory"
 )
 
@@ -15,8 +16,8 @@ func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 	t.Parallel()
 	// What the statistics write when they are first: a complete row at version 0.
 	counted := entity.NewUserMeta(ann, noon)
-	counted["stats"] = entity.Map{"totalTasks": entity.Int(7)}
-	counted["statsVersion"] = entity.Int(3)
+	counted["stats"] = item.Map{"totalTasks": item.Int(7)}
+	counted["statsVersion"] = item.Int(3)
 	delete(counted, "PK")
 	delete(counted, "SK")
 	for name, arrange := range map[string]func(b *bench){
@@ -43,7 +44,7 @@ func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 			stored := b.row(entity.MetaKey(ann))
 			require.Equal(t, res.Item.Map("preferences"), stored.Map("preferences"))
 			require.Equal(t, "Asia/Tokyo", stored.Str("defaultTzid"))
-			require.Equal(t, entity.FormatInstant(b.now), stored.Str("zoneSetAt"))
+			require.Equal(t, item.FormatInstant(b.now), stored.Str("zoneSetAt"))
 			require.Equal(t, int64(0), stored.Map("preferences").Int("weekStart"))
 			require.Equal(t, "dark", stored.Map("preferences").Str("theme"))
 			require.Equal(t, "USER_META", stored.Str("entityType"))
@@ -51,7 +52,7 @@ func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 				require.Empty(t, entity.UserMeta().Validate(stored))
 			}
 			if name != "without a row" {
-				require.Equal(t, entity.Map{"totalTasks": entity.Int(7)}, stored["stats"])
+				require.Equal(t, item.Map{"totalTasks": item.Int(7)}, stored["stats"])
 				require.Equal(t, int64(3), stored.Int("statsVersion"))
 			}
 		})
@@ -63,7 +64,7 @@ func TestStatisticsThatMoveMeanwhileDoNotDisturbAChange(t *testing.T) {
 	b := setup(t)
 	b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Asia/Tokyo"}`)}, at(0))
 	b.once("Update", memory.Before, func() error {
-		b.set(entity.MetaKey(ann), entity.Item{"stats": entity.Map{"totalTasks": entity.Int(7)}, "statsVersion": entity.Int(3)})
+		b.set(entity.MetaKey(ann), item.Item{"stats": item.Map{"totalTasks": item.Int(7)}, "statsVersion": item.Int(3)})
 		return nil
 	})
 	res := b.must(command.UpdateMe{Patch: doc(`{"preferences":{"theme":"light"}}`)}, at(1))

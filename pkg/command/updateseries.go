@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -32,7 +33,7 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 	merge := patch(t, fields, broken)
 	return c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, links: entity.LinksOf(fields), pointer: pointerToTarget,
-		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
 			after, wrong, err := merge(before, meta)
 			if err == nil {
 				followStart(before, after, cmd.Patch)
@@ -43,10 +44,10 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 }
 
 // followStart lets a series follow its start in what the patch does not say.
-func followStart(before, after entity.Item, patch map[string]any) {
+func followStart(before, after item.Item, patch map[string]any) {
 	rule, end := series.Follow(before, after, slices.Collect(maps.Keys(patch))...)
 	if _, says := patch[entity.AttrRRule]; !says {
-		after[entity.AttrRRule] = entity.String(rule)
+		after[entity.AttrRRule] = item.String(rule)
 	}
 	after.SetTime(entity.AttrRRuleUntil, end)
 }
@@ -74,7 +75,7 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 	merge := patch(t, fields, broken)
 	res, err := c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, pointer: pointerToTarget,
-		apply: func(before, meta entity.Item) (entity.Item, []entity.FieldError, error) {
+		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
 			after, wrong, err := merge(before, meta)
 			if err != nil || len(wrong) > 0 {
 				return after, wrong, err
@@ -89,7 +90,7 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 }
 
 // refuseEmpty refuses an end that comes before the first occurrence.
-func refuseEmpty(master entity.Item) error {
+func refuseEmpty(master item.Item) error {
 	s, err := open(master)
 	if err != nil {
 		return err
@@ -124,10 +125,10 @@ func recurrenceFields() []string {
 // it takes exceptions out of sight, and afterwards they are undone. What an earlier change took out of sight is undone
 // before the commit, or the new shape of the series might bring it back.
 func (c call) reshape(ctx context.Context, e edit) (Result, error) {
-	var lost []entity.Item
-	e.guard = func(ctx context.Context, stored, after entity.Item) ([]table.Test, error) {
+	var lost []item.Item
+	e.guard = func(ctx context.Context, stored, after item.Item) ([]table.Test, error) {
 		lost = nil
-		if !slices.ContainsFunc(recurrenceFields(), func(name string) bool { return !entity.Equal(stored[name], after[name]) }) {
+		if !slices.ContainsFunc(recurrenceFields(), func(name string) bool { return !item.Equal(stored[name], after[name]) }) {
 			return nil, nil
 		}
 		var err error
@@ -146,7 +147,7 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 }
 
 // lost undoes the exceptions that are idle as the series stands, and returns those that will be once it has changed.
-func (c call) lost(ctx context.Context, before, after entity.Item) ([]entity.Item, error) {
+func (c call) lost(ctx context.Context, before, after item.Item) ([]item.Item, error) {
 	rows, err := c.instances(ctx, before.Str(entity.AttrMasterID))
 	if err != nil {
 		return nil, err
@@ -166,8 +167,8 @@ func (c call) lost(ctx context.Context, before, after entity.Item) ([]entity.Ite
 }
 
 // exceptionRows are the rows of a series that count.
-func exceptionRows(s *series.Series) []entity.Item {
-	var rows []entity.Item
+func exceptionRows(s *series.Series) []item.Item {
+	var rows []item.Item
 	for _, o := range s.Exceptions() {
 		rows = append(rows, o.Exception)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxDoublings bounds the wait between two attempts to a multiple of the first.
@@ -70,8 +71,8 @@ func (d *delivery) run(ctx, working context.Context) {
 // item has to be finished first.
 func (d *delivery) wave() []int {
 	var out []int
-	blocked := map[entity.Key]bool{} // an earlier record of the item must be finished first
-	taken := map[entity.Key]bool{}   // an earlier record of the item is in this wave
+	blocked := map[item.Key]bool{} // an earlier record of the item must be finished first
+	taken := map[item.Key]bool{}   // an earlier record of the item is in this wave
 	for i, rec := range d.batch {
 		p := &d.records[i]
 		if p.finished || blocked[rec.Key] {
@@ -83,7 +84,7 @@ func (d *delivery) wave() []int {
 			continue
 		}
 		out = append(out, i)
-		taken[rec.Key] = rec.Key != entity.Key{}
+		taken[rec.Key] = rec.Key != item.Key{}
 		if single {
 			d.block(blocked, rec.Key)
 		}
@@ -92,8 +93,8 @@ func (d *delivery) wave() []int {
 }
 
 // block holds up the item's later records. Records whose key could not be read are no item's.
-func (d *delivery) block(blocked map[entity.Key]bool, key entity.Key) {
-	blocked[key] = key != entity.Key{}
+func (d *delivery) block(blocked map[item.Key]bool, key item.Key) {
+	blocked[key] = key != item.Key{}
 }
 
 // pause is the wait before the wave: none unless something in it has failed before.
@@ -132,7 +133,7 @@ func (d *delivery) attempt(ctx, working context.Context, wave []int) {
 			d.settle(ctx, together, outcomes, err)
 		}
 	}
-	unfinished := map[entity.Key]bool{}
+	unfinished := map[item.Key]bool{}
 	for _, i := range alone {
 		if working.Err() != nil {
 			return
@@ -150,7 +151,7 @@ func (d *delivery) attempt(ctx, working context.Context, wave []int) {
 
 // settle acts on the outcomes of one call; err stands for all of them.
 func (d *delivery) settle(ctx context.Context, wave []int, outcomes []change.Outcome, err error) {
-	unfinished := map[entity.Key]bool{}
+	unfinished := map[item.Key]bool{}
 	for k, i := range wave {
 		key := d.batch[i].Key
 		if unfinished[key] {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // ParkedPrefix begins the names of all parked objects; the consumer's name and a slash follow.
@@ -37,7 +37,7 @@ func (p Parked) Body() []byte {
 	// Written by hand: encoding/json would write the record anew.
 	out := appendText([]byte(`{"consumer":`), p.Consumer)
 	out = appendText(append(out, `,"reason":`...), p.Reason)
-	out = appendText(append(out, `,"parkedAt":`...), entity.FormatInstant(p.ParkedAt))
+	out = appendText(append(out, `,"parkedAt":`...), item.FormatInstant(p.ParkedAt))
 	out = append(append(out, `,"record":`...), p.Record...)
 	return append(out, '}')
 }
@@ -85,7 +85,7 @@ func parkedName(consumer string, rec change.Decoded) string {
 	if c := rec.Change; rec.Err == nil && c.Type != nil {
 		return prefix + c.User + "/" + c.Ref.ID + "/" + strconv.FormatInt(c.Version, 10) + "-" + c.Sequence + ".json"
 	}
-	if (rec.Key != entity.Key{}) && change.IsSequence(rec.Sequence) {
+	if (rec.Key != item.Key{}) && change.IsSequence(rec.Sequence) {
 		return prefix + digest([]byte(rec.Key.PK+"\x00"+rec.Key.SK)) + "/" + rec.Sequence + ".json"
 	}
 	return prefix + "unreadable/" + digest(rec.Raw) + ".json"

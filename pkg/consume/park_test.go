@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestPoisonIsParkedWholeAndTheItemGoesOn(t *testing.T) {
@@ -68,11 +69,11 @@ func TestNoTwoRecordsShareAParkedObject(t *testing.T) {
 	t.Parallel()
 	// Bookkeeping changes an item under the same version; rows have no version at all; an id may be long.
 	timer := entity.TimerKey("user_1", "task_a", 4)
-	long := entity.Key{PK: entity.UserPK(strings.Repeat("U", 64)), SK: "TASK#task_" + strings.Repeat("X", 50)}
+	long := item.Key{PK: entity.UserPK(strings.Repeat("U", 64)), SK: "TASK#task_" + strings.Repeat("X", 50)}
 	var batch []change.Record
-	for i, key := range []entity.Key{timer, timer, long, long, {PK: long.PK, SK: "TASK#task_Y"}, {PK: "USER#V", SK: long.SK}} {
+	for i, key := range []item.Key{timer, timer, long, long, {PK: long.PK, SK: "TASK#task_Y"}, {PK: "USER#V", SK: long.SK}} {
 		it := key.Item()
-		it[entity.AttrType], it[entity.AttrVersion] = entity.String(entity.TypeTask), entity.Int(9)
+		it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeTask), item.Int(9)
 		batch = append(batch, change.Record{Name: change.Insert, Sequence: fmt.Sprint(200 + i), Key: key, New: it})
 	}
 	s := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var (
@@ -204,9 +205,9 @@ func records(labels ...string) []json.RawMessage {
 		}
 		key := entity.ItemKey("user_1", entity.Ref{Type: entity.TypeTask, ID: "task_" + l[:1]})
 		it := key.Item()
-		it[entity.AttrType], it[entity.AttrVersion] = entity.String(entity.TypeTask), entity.Number(l[1:])
+		it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeTask), item.Number(l[1:])
 		if broken {
-			it[entity.AttrVersion] = entity.String("nine")
+			it[entity.AttrVersion] = item.String("nine")
 		}
 		out = append(out, change.AppendRecord(nil, change.Record{
 			EventID: l, Name: change.Insert, Sequence: fmt.Sprint(100 + i), Key: key, New: it,

@@ -1,8 +1,7 @@
 // Package entity holds the words that every other package shares: the entities of the product as data, their keys and
-// index keys, the attributes with their bounds, validation, and the neutral form in which an item travels between the
-// code and a store.
+// index keys, the attributes with their bounds, and validation.
 //
 // It promises that a key is built and parsed nowhere else, that an item which passed [Type.Validate] obeys the
 // conventions in docs/data-model.md, and that validation names every broken field at once. It knows no store, no
-// network and no clock, and imports pkg/recurrence and pkg/wallclock alone beside the standard library.
+// network and no clock, and imports pkg/item, pkg/recurrence and pkg/wallclock alone beside the standard library.
 package entity

@@ -1,5 +1,9 @@
 package entity
 
+import (
+	"nexus/pkg/item"
+)
+
 // Writer says on whose behalf an entity is written.
 type Writer int
 
@@ -11,25 +15,25 @@ const (
 
 // EditVersion returns the version that the last write of a user made. A release that does not know the attribute leaves it
 // behind when it writes; then the present version is an edit.
-func EditVersion(it Item) int64 {
-	if it.Has(AttrEditVersion) && Equal(it[AttrSystemVersion], it[AttrVersion]) {
+func EditVersion(it item.Item) int64 {
+	if it.Has(AttrEditVersion) && item.Equal(it[AttrSystemVersion], it[AttrVersion]) {
 		return it.Int(AttrEditVersion)
 	}
 	return it.Int(AttrVersion)
 }
 
 // HoldsAt reports whether what a user saw at the version still stands: all that was written since is the system's own.
-func HoldsAt(it Item, version int64) bool {
+func HoldsAt(it item.Item, version int64) bool {
 	return EditVersion(it) <= version && version <= it.Int(AttrVersion)
 }
 
 // setEdit notes on the item to store which version the last write of a user made.
-func setEdit(by Writer, before, after Item) {
+func setEdit(by Writer, before, after item.Item) {
 	if by == ByUser {
 		delete(after, AttrEditVersion)
 		delete(after, AttrSystemVersion)
 		return
 	}
-	after[AttrEditVersion] = Int(EditVersion(before))
-	after[AttrSystemVersion] = Int(before.Int(AttrVersion) + 1)
+	after[AttrEditVersion] = item.Int(EditVersion(before))
+	after[AttrSystemVersion] = item.Int(before.Int(AttrVersion) + 1)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // A command of the release before leaves the attributes that it does not know as they are.
@@ -14,8 +15,8 @@ func TestAnEditOfTheReleaseBeforeIsAnEdit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, time.December, 1, 12, 0, 0, 0, time.UTC)
 	task := entity.Task()
-	first := task.First("ann", "task_1", entity.Item{
-		entity.AttrTitle: entity.String("t"), entity.AttrStatus: entity.String(entity.StatusBacklog),
+	first := task.First("ann", "task_1", item.Item{
+		entity.AttrTitle: item.String("t"), entity.AttrStatus: item.String(entity.StatusBacklog),
 	}, now, nil)
 	second := task.Next(entity.BySystem, "ann", first, first, now, nil)
 	require.True(t, entity.HoldsAt(second, 1), "the system wrote since")
@@ -23,7 +24,7 @@ func TestAnEditOfTheReleaseBeforeIsAnEdit(t *testing.T) {
 	require.True(t, entity.HoldsAt(third, 1), "and once more")
 
 	edited := third.Clone()
-	edited[entity.AttrTitle], edited[entity.AttrVersion] = entity.String("other"), entity.Int(4)
+	edited[entity.AttrTitle], edited[entity.AttrVersion] = item.String("other"), item.Int(4)
 	for _, seen := range []int64{1, 2, 3} {
 		require.False(t, entity.HoldsAt(edited, seen), "version %d is from before the edit", seen)
 	}

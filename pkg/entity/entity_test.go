@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -25,7 +26,7 @@ func decode(t *testing.T, text string) map[string]any {
 }
 
 // create runs a document through the steps of a creation and returns the item, or what was wrong.
-func create(t *testing.T, typ *entity.Type, text string) (entity.Item, []entity.FieldError) {
+func create(t *testing.T, typ *entity.Type, text string) (item.Item, []entity.FieldError) {
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(nil, patch)
@@ -38,7 +39,7 @@ func create(t *testing.T, typ *entity.Type, text string) (entity.Item, []entity.
 }
 
 // change runs a document through the steps of a change.
-func change(t *testing.T, typ *entity.Type, before entity.Item, text string) (entity.Item, []entity.FieldError) {
+func change(t *testing.T, typ *entity.Type, before item.Item, text string) (item.Item, []entity.FieldError) {
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(before, patch)
@@ -53,15 +54,15 @@ func change(t *testing.T, typ *entity.Type, before entity.Item, text string) (en
 func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
 	it, errs := create(t, entity.Task(), `{"title":"Write","dueUtc":"2025-12-31T23:00:00.9-05:00","dueTzid":"America/New_York","tags":["b","a","b"],"color":"amber"}`)
 	require.Empty(t, errs)
-	require.Equal(t, entity.Item{
-		"PK": entity.String("USER#ann"), "SK": entity.String("TASK#task_1"),
-		"GSI1PK": entity.String("USER#ann#2026"), "GSI1SK": entity.String("2026-01-01T04:00:00Z"),
-		"GSI3PK": entity.String("USER#ann"), "GSI3SK": entity.String("TASK#BACKLOG#P3#2025-12-01T12:00:00Z"),
-		"entityType": entity.String("TASK"), "taskId": entity.String("task_1"), "version": entity.Int(1),
-		"createdAt": entity.String("2025-12-01T12:00:00Z"), "updatedAt": entity.String("2025-12-01T12:00:00Z"),
-		"title": entity.String("Write"), "status": entity.String("BACKLOG"), "priority": entity.Int(3), "isAllDay": entity.Bool(false),
-		"dueUtc": entity.String("2026-01-01T04:00:00Z"), "dueTzid": entity.String("America/New_York"),
-		"tags": entity.StringSet{"a", "b"}, "color": entity.String("#f59e0b"),
+	require.Equal(t, item.Item{
+		"PK": item.String("USER#ann"), "SK": item.String("TASK#task_1"),
+		"GSI1PK": item.String("USER#ann#2026"), "GSI1SK": item.String("2026-01-01T04:00:00Z"),
+		"GSI3PK": item.String("USER#ann"), "GSI3SK": item.String("TASK#BACKLOG#P3#2025-12-01T12:00:00Z"),
+		"entityType": item.String("TASK"), "taskId": item.String("task_1"), "version": item.Int(1),
+		"createdAt": item.String("2025-12-01T12:00:00Z"), "updatedAt": item.String("2025-12-01T12:00:00Z"),
+		"title": item.String("Write"), "status": item.String("BACKLOG"), "priority": item.Int(3), "isAllDay": item.Bool(false),
+		"dueUtc": item.String("2026-01-01T04:00:00Z"), "dueTzid": item.String("America/New_York"),
+		"tags": item.StringSet{"a", "b"}, "color": item.String("#f59e0b"),
 	}, it)
 	require.JSONEq(t, `{"entityType":"TASK","taskId":"task_1","title":"Write","status":"BACKLOG","priority":3,"isAllDay":false,
 		"dueUtc":"2026-01-01T04:00:00Z","dueTzid":"America/New_York","tags":["a","b"],"color":"#f59e0b","version":1,
@@ -124,7 +125,7 @@ func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
 	prefs := entity.NewUserMeta("ann", noon).Map(entity.AttrPreferences)
 	open, _ := create(t, typ, `{"title":"t","dueUtc":"2025-12-02T00:00:00"}`)
 	done := open.Clone()
-	done["status"] = entity.String("COMPLETED")
+	done["status"] = item.String("COMPLETED")
 	done = typ.Next(entity.ByUser, "ann", open, done, noon, prefs)
 	require.Equal(t, "2025-12-02T12:00:00Z", done.Str("archiveAt"))
 	require.Equal(t, int64(2), done.Int("version"))
@@ -134,13 +135,13 @@ func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
 	require.Equal(t, "ARCHIVED", seen.Str("status"))
 
 	again := done.Clone()
-	again["status"] = entity.String("BACKLOG")
+	again["status"] = item.String("BACKLOG")
 	again = typ.Next(entity.ByUser, "ann", done, again, noon, prefs)
 	require.False(t, again.Has("archiveAt") || again.Has("completedAt"))
 	require.Equal(t, "USER#ann#2025", again.Str("GSI1PK"))
 
 	archived := done.Clone()
-	archived["status"] = entity.String("ARCHIVED")
+	archived["status"] = item.String("ARCHIVED")
 	archived = typ.Next(entity.ByUser, "ann", done, archived, noon, prefs)
 	require.False(t, archived.Has("GSI1PK"))
 	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", archived.Str("GSI3SK"))
@@ -230,13 +231,13 @@ func TestANewTriggerEndsARestoredRemindersRest(t *testing.T) {
 	typ := entity.Reminder()
 	it, errs := create(t, typ, `{"title":"r","triggerUtc":"2025-12-02T00:00:00"}`)
 	require.Empty(t, errs)
-	it["status"], it["restoredAt"] = entity.String("COMPLETED"), entity.String("2025-12-01T12:00:00Z")
+	it["status"], it["restoredAt"] = item.String("COMPLETED"), item.String("2025-12-01T12:00:00Z")
 	renamed := it.Clone()
-	renamed["title"] = entity.String("s")
+	renamed["title"] = item.String("s")
 	require.True(t, typ.Next(entity.ByUser, "ann", it, renamed, noon, nil).Has("restoredAt"))
 
 	moved := it.Clone()
-	moved["triggerUtc"] = entity.String("2025-12-03T00:00:00Z")
+	moved["triggerUtc"] = item.String("2025-12-03T00:00:00Z")
 	moved = typ.Next(entity.ByUser, "ann", it, moved, noon, nil)
 	require.Equal(t, "PENDING", moved.Str("status"))
 	require.False(t, moved.Has("restoredAt"), "its status has changed")

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // States of an EVENT.
@@ -65,7 +67,7 @@ func eventFields() []Field {
 // spanFields say when an event is.
 func spanFields() []Field {
 	return []Field{
-		{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Dates instead of times; floating."},
+		{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Dates instead of times; floating."},
 		{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
 		{Name: AttrEndDate, Kind: Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
 		{Name: AttrStartUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
@@ -82,7 +84,7 @@ var (
 )
 
 // Revision is which revision of an entity iCalendar sees. One that has no count of its own counts its versions.
-func Revision(it Item) int64 {
+func Revision(it item.Item) int64 {
 	if it.Has(AttrSequence) {
 		return it.Int(AttrSequence)
 	}
@@ -91,11 +93,11 @@ func Revision(it Item) int64 {
 
 // deriveSequence counts the revisions of a task, reminder or exception that another calendar knows.
 func deriveSequence(w Write) {
-	if w.Before == nil || !w.Before.Has(AttrSequence) || !Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
+	if w.Before == nil || !w.Before.Has(AttrSequence) || !item.Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return
 	}
 	if w.isByClient() || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
-		w.After[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+		w.After[AttrSequence] = item.Int(w.Before.Int(AttrSequence) + 1)
 		delete(w.After, AttrStamp)
 	}
 }
@@ -103,7 +105,7 @@ func deriveSequence(w Write) {
 // IsOlder reports whether what another calendar wrote at the instant is older than what is stored in the same revision: of
 // two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). Zero is unknown, and then it is older than what a
 // client has written here.
-func IsOlder(stamp time.Time, stored Item) bool {
+func IsOlder(stamp time.Time, stored item.Item) bool {
 	if known, ok := stored.Time(AttrStamp); ok {
 		return !stamp.IsZero() && stamp.Before(known)
 	}
@@ -112,7 +114,7 @@ func IsOlder(stamp time.Time, stored Item) bool {
 }
 
 // SetStamp says in the item when another calendar wrote what it says; zero for unknown.
-func SetStamp(it Item, stamp time.Time) {
+func SetStamp(it item.Item, stamp time.Time) {
 	if stamp.IsZero() || stamp.Year() < minYear || stamp.Year() > maxYear {
 		stamp = time.Unix(0, 0)
 	}
@@ -127,9 +129,9 @@ func revisionFields() []Field {
 	}
 }
 
-func checkEventTimes(it Item) []FieldError {
+func checkEventTimes(it item.Item) []FieldError {
 	var errs fieldErrors
-	if it[AttrIsAllDay] == (refusedValue{}) {
+	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
 	if it.Bool(AttrIsAllDay) {
@@ -145,7 +147,7 @@ func checkEventTimes(it Item) []FieldError {
 	if start, end := it.Str(AttrStartUtc), it.Str(AttrEndUtc); start != "" && end != "" && end < start {
 		errs.add(AttrEndUtc, "must not be before startUtc")
 	}
-	if it.says(AttrEndTzid) && !it.Has(AttrStartTzid) {
+	if it.Says(AttrEndTzid) && !it.Has(AttrStartTzid) {
 		errs.add(AttrEndTzid, "a floating event has none")
 	}
 	return errs
@@ -157,9 +159,9 @@ func deriveEvent(w Write) {
 }
 
 // deriveEndDate gives an all-day event its end: it lasts a day if nobody says more.
-func deriveEndDate(it Item) {
-	if start, err := ParseDate(it.Str(AttrStartDate)); err == nil && it.Bool(AttrIsAllDay) && !it.Has(AttrEndDate) {
-		it[AttrEndDate] = String(FormatDate(start.AddDate(0, 0, 1)))
+func deriveEndDate(it item.Item) {
+	if start, err := item.ParseDate(it.Str(AttrStartDate)); err == nil && it.Bool(AttrIsAllDay) && !it.Has(AttrEndDate) {
+		it[AttrEndDate] = item.String(item.FormatDate(start.AddDate(0, 0, 1)))
 	}
 }
 
@@ -170,13 +172,13 @@ func deriveRevision(w Write) {
 	switch {
 	case w.Before == nil:
 		if !it.Has(AttrSequence) {
-			it[AttrSequence] = Int(0)
+			it[AttrSequence] = item.Int(0)
 		}
 		if !it.Has(AttrICalUID) {
-			it[AttrICalUID] = String(ICalUID(it.Str(AttrEventID)))
+			it[AttrICalUID] = item.String(ICalUID(it.Str(AttrEventID)))
 		}
-	case w.isByClient() && Equal(w.Before[AttrSequence], it[AttrSequence]):
-		it[AttrSequence] = Int(w.Before.Int(AttrSequence) + 1)
+	case w.isByClient() && item.Equal(w.Before[AttrSequence], it[AttrSequence]):
+		it[AttrSequence] = item.Int(w.Before.Int(AttrSequence) + 1)
 		delete(it, AttrStamp)
 	}
 }
@@ -191,7 +193,7 @@ func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid
 func (w Write) isByClient() bool {
 	for i := range w.Type.Fields {
 		f := &w.Type.Fields[i]
-		if f.Origin == FromClient && !Equal(w.Before[f.Name], w.After[f.Name]) {
+		if f.Origin == FromClient && !item.Equal(w.Before[f.Name], w.After[f.Name]) {
 			return true
 		}
 	}
@@ -199,10 +201,10 @@ func (w Write) isByClient() bool {
 }
 
 // eventSpan returns start and end as they are compared in index keys: dates as their midnight, labelled UTC.
-func eventSpan(it Item) (start, end time.Time) {
+func eventSpan(it item.Item) (start, end time.Time) {
 	if it.Bool(AttrIsAllDay) {
-		start, _ = ParseDate(it.Str(AttrStartDate))
-		end, _ = ParseDate(it.Str(AttrEndDate))
+		start, _ = item.ParseDate(it.Str(AttrStartDate))
+		end, _ = item.ParseDate(it.Str(AttrEndDate))
 		return start, end
 	}
 	start, _ = it.Time(AttrStartUtc)
@@ -213,16 +215,16 @@ func eventSpan(it Item) (start, end time.Time) {
 	return start, end
 }
 
-func indexEvent(user string, it Item) IndexKeys {
+func indexEvent(user string, it item.Item) IndexKeys {
 	start, end := eventSpan(it)
 	keys := yearKeys(user, start)
 	if end.Sub(start) > longEvent {
-		keys.StatePK, keys.StateSK = UserPK(user), LongPrefix()+FormatInstant(end)
+		keys.StatePK, keys.StateSK = UserPK(user), LongPrefix()+item.FormatInstant(end)
 	}
 	return keys
 }
 
-func eventDues(it Item) []Due {
+func eventDues(it item.Item) []Due {
 	if it.Str(AttrStatus) == StatusCancelled {
 		return nil
 	}
@@ -231,7 +233,7 @@ func eventDues(it Item) []Due {
 }
 
 // offsetDues gives one due for each of the item's reminderMinutes.
-func offsetDues(it Item, at time.Time, floating bool) []Due {
+func offsetDues(it item.Item, at time.Time, floating bool) []Due {
 	var dues []Due
 	for _, minutes := range it.Ints(AttrReminderMinutes) {
 		dues = append(dues, Due{OffsetMinutes: minutes, Occurrence: at, At: at, Floating: floating})
@@ -241,5 +243,5 @@ func offsetDues(it Item, at time.Time, floating bool) []Due {
 
 // yearKeys puts an item into the agenda of the year in which at lies.
 func yearKeys(user string, at time.Time) IndexKeys {
-	return IndexKeys{YearPK: AgendaPK(user, at.Year()), YearSK: FormatInstant(at)}
+	return IndexKeys{YearPK: AgendaPK(user, at.Year()), YearSK: item.FormatInstant(at)}
 }

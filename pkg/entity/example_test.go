@@ -2,7 +2,6 @@ package entity_test
 
 import (
 	"fmt"
-	"time"
 
 	"nexus/pkg/entity"
 )
@@ -34,15 +33,4 @@ func ExampleNewRegistry() {
 	// /title must be a text
 	// /pages is not a known field
 	// entity type BOOK: name, id prefix "book" or path "books" is taken
-}
-
-// What DynamoDB bills for a note: the names of its attributes and their values.
-func ExampleSize() {
-	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	note := entity.Note().First("ann", "note_1", entity.Item{entity.AttrTitle: entity.String("Ferns")}, at, nil)
-	fmt.Println(entity.Size(entity.Item{"ab": entity.String("cde")}))
-	fmt.Println(entity.Size(note))
-	// Output:
-	// 5
-	// 218
 }

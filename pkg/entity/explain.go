@@ -1,6 +1,10 @@
 package entity
 
-import "strings"
+import (
+	"strings"
+
+	"nexus/pkg/item"
+)
 
 // timeWanted is the form of a time.
 const timeWanted = "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)"
@@ -19,8 +23,8 @@ func whyNoTime(s string) string {
 	if !hasShape(s, "0000-00-00") {
 		return ""
 	}
-	date, rest := s[:len(dateLayout)], s[len(dateLayout):]
-	if _, ok := readDate(date, false); !ok {
+	date, rest := s[:len(item.DateLayout)], s[len(item.DateLayout):]
+	if _, ok := item.ReadDate(date, false); !ok {
 		return noSuchDate(date)
 	}
 	switch {
@@ -43,7 +47,7 @@ func whyNoClock(s string) string {
 	if !hasShape(s, clock) {
 		return ""
 	}
-	if readDigits(s, 2) > 23 || readDigits(s[3:], 2) > 59 || readDigits(s[6:], 2) > 59 {
+	if item.ReadDigits(s, 2) > 23 || item.ReadDigits(s[3:], 2) > 59 || item.ReadDigits(s[6:], 2) > 59 {
 		return s[:len(clock)] + " is no time of day"
 	}
 	offset := s[len(clock):]
@@ -54,7 +58,7 @@ func whyNoClock(s string) string {
 	case strings.HasPrefix(offset, " "):
 		return "there is a space in the place of the offset's sign: a + in a query is written %2B"
 	case len(offset) == len("+00:00") && strings.ContainsAny(offset[:1], "+-") && hasShape(offset[1:], "00:00"):
-		if readDigits(offset[1:], 2) > 23 || readDigits(offset[4:], 2) > 59 {
+		if item.ReadDigits(offset[1:], 2) > 23 || item.ReadDigits(offset[4:], 2) > 59 {
 			return offset + " is no offset"
 		}
 		return "" // it leads out of the years that have four digits
@@ -70,7 +74,7 @@ func ExplainOccurrenceDate(s string) string {
 	switch {
 	case IsCompactDate(compact):
 		return wanted + ": here " + compact
-	case len(compact) == len(compactDate) && hasShape(compact, "00000000"):
+	case len(compact) == len(item.CompactLayout) && hasShape(compact, "00000000"):
 		return wanted + ": " + noSuchDate(s)
 	}
 	return wanted

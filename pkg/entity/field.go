@@ -1,6 +1,10 @@
 package entity
 
-import "slices"
+import (
+	"slices"
+
+	"nexus/pkg/item"
+)
 
 // Field describes one attribute of an entity type, or of an object within one.
 type Field struct {
@@ -9,7 +13,7 @@ type Field struct {
 	Origin Origin
 	// Required fields are on every stored item. A client may leave one out on create if it has a Default.
 	Required bool
-	Default  Value
+	Default  item.Value
 	// Min and Max bound characters of a Text, bytes of a Markdown, the value of an Integer, the number of members of a set
 	// or list. Max 0 means no upper bound of its own.
 	Min, Max int64

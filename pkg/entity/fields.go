@@ -1,5 +1,11 @@
 package entity
 
+import (
+	"time"
+
+	"nexus/pkg/item"
+)
+
 // The bounds of docs/data-model.md that several types share.
 const (
 	maxTitle       = 500
@@ -47,5 +53,8 @@ var (
 )
 
 func enumField(name, fallback string, values ...string) Field {
-	return Field{Name: name, Kind: Enum, Required: true, Default: String(fallback), Enum: values, Doc: "The entity's state."}
+	return Field{Name: name, Kind: Enum, Required: true, Default: item.String(fallback), Enum: values, Doc: "The entity's state."}
 }
+
+// LastInstant returns the last whole second that an item may name.
+func LastInstant() time.Time { return time.Date(maxYear, time.December, 31, 23, 59, 59, 0, time.UTC) }

@@ -3,6 +3,8 @@ package entity
 import (
 	"errors"
 	"fmt"
+
+	"nexus/pkg/item"
 )
 
 // AttrForm is the form of a row of bookkeeping: ledger rows, fences, cursors, rows that name cold copies, and the rows that hold
@@ -16,7 +18,7 @@ var ErrNewerForm = errors.New("a later release wrote the row")
 
 // CheckForm returns an [ErrNewerForm] for a row whose form, in the attribute named, is none that this release reads. A row
 // that is not there has no form.
-func CheckForm(row Item, attr string) error {
+func CheckForm(row item.Item, attr string) error {
 	if row.Has(attr) {
 		return fmt.Errorf("%w: %s of %s is %v", ErrNewerForm, attr, row.Key(), row[attr])
 	}

@@ -3,6 +3,8 @@ package entity
 import (
 	"slices"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its own
@@ -43,14 +45,14 @@ func SpanFields() []string {
 }
 
 // isUndone says that the exception counts for nobody.
-func isUndone(it Item) bool { return !it.Has(AttrModifiedFields) }
+func isUndone(it item.Item) bool { return !it.Has(AttrModifiedFields) }
 
 // Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps counting
 // its versions, its times, and the name of what lies beside it, which goes with the row.
-func Undone(user string, row Item, now time.Time) Item {
-	bare := Item{}
+func Undone(user string, row item.Item, now time.Time) item.Item {
+	bare := item.Item{}
 	for _, name := range append(SpanFields(),
-		AttrPK, AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt, AttrKept) {
+		item.AttrPK, item.AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt, AttrKept) {
 		if v, ok := row[name]; ok {
 			bare[name] = v
 		}
@@ -58,7 +60,7 @@ func Undone(user string, row Item, now time.Time) Item {
 	return Instance().Next(ByUser, user, row, bare, now, nil)
 }
 
-func indexInstance(user string, it Item) IndexKeys {
+func indexInstance(user string, it item.Item) IndexKeys {
 	if isUndone(it) {
 		return IndexKeys{}
 	}
@@ -69,14 +71,14 @@ func indexInstance(user string, it Item) IndexKeys {
 }
 
 // instanceDues: only reminders of its own; those of the series are the series'.
-func instanceDues(it Item) []Due {
+func instanceDues(it item.Item) []Due {
 	if !slices.Contains(it.Strings(AttrModifiedFields), AttrReminderMinutes) {
 		return nil
 	}
 	return eventDues(it)
 }
 
-func instanceSpans(it Item) []Span {
+func instanceSpans(it item.Item) []Span {
 	if isUndone(it) || it.Str(AttrStatus) == StatusCancelled {
 		return nil
 	}

@@ -3,13 +3,13 @@ package entity
 import (
 	"fmt"
 	"strings"
+
+	"nexus/pkg/item"
 )
 
 const (
 	masterPrefix   = "mst"
 	instancePrefix = "inst"
-	// compactDate is the form of a date in an instance's key, and in exdate and rdate (RFC 5545 §3.3.4).
-	compactDate = "20060102"
 )
 
 // InstanceID is the id of the exception of a series on a date YYYYMMDD: inst_<date>_<suffix of the master's id>. It is
@@ -43,6 +43,6 @@ func splitInstanceID(id string) (masterID, date string) {
 
 // IsCompactDate reports whether s is a date YYYYMMDD of the calendar.
 func IsCompactDate(s string) bool {
-	_, ok := readDate(s, true)
+	_, ok := item.ReadDate(s, true)
 	return ok
 }

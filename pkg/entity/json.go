@@ -5,27 +5,29 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"nexus/pkg/item"
 )
 
 // AppendJSON appends the item as clients see it: the type's fields in their order, without keys and bookkeeping;
 // floating times without offset.
-func (t *Type) AppendJSON(dst []byte, it Item) []byte {
+func (t *Type) AppendJSON(dst []byte, it item.Item) []byte {
 	dst = append(dst, '{')
 	dst = t.AppendMembers(dst, it)
 	return append(dst, '}')
 }
 
 // AppendMembers is [Type.AppendJSON] without the braces, for answers that add members of their own.
-func (t *Type) AppendMembers(dst []byte, it Item) []byte {
+func (t *Type) AppendMembers(dst []byte, it item.Item) []byte {
 	return appendMembers(dst, t.Fields, it, nil)
 }
 
 // AppendInherited is [Type.AppendMembers] of an item which has from another what clients set and it lacks.
-func (t *Type) AppendInherited(dst []byte, it, from Item) []byte {
+func (t *Type) AppendInherited(dst []byte, it, from item.Item) []byte {
 	return appendMembers(dst, t.Fields, it, from)
 }
 
-func appendMembers(dst []byte, fields []Field, it, from Item) []byte {
+func appendMembers(dst []byte, fields []Field, it, from item.Item) []byte {
 	first := true
 	for i := range fields {
 		f := &fields[i]
@@ -44,12 +46,12 @@ func appendMembers(dst []byte, fields []Field, it, from Item) []byte {
 		dst = append(dst, ':')
 		switch {
 		case f.Kind == Object:
-			inner, _ := v.(Map)
+			inner, _ := v.(item.Map)
 			dst = append(dst, '{')
-			dst = appendMembers(dst, f.Fields, Item(inner), nil)
+			dst = appendMembers(dst, f.Fields, item.Item(inner), nil)
 			dst = append(dst, '}')
 		case f.Kind == Instant && f.Zone != "" && !it.Has(f.Zone) && !from.Has(f.Zone):
-			reading, _ := v.(String)
+			reading, _ := v.(item.String)
 			dst = appendString(dst, strings.TrimSuffix(string(reading), "Z"))
 		default:
 			dst = appendValue(dst, v)
@@ -58,27 +60,27 @@ func appendMembers(dst []byte, fields []Field, it, from Item) []byte {
 	return dst
 }
 
-func appendValue(dst []byte, v Value) []byte {
+func appendValue(dst []byte, v item.Value) []byte {
 	switch v := v.(type) {
-	case String:
+	case item.String:
 		return appendString(dst, string(v))
-	case Number:
+	case item.Number:
 		return append(dst, v...)
-	case Bool:
+	case item.Bool:
 		return strconv.AppendBool(dst, bool(v))
-	case StringSet:
+	case item.StringSet:
 		members := []string(v)
 		if !slices.IsSorted(members) {
 			members = slices.Sorted(slices.Values(members))
 		}
 		return appendList(dst, members, appendString)
-	case NumberSet:
+	case item.NumberSet:
 		numbers := slices.Clone(v)
 		slices.SortFunc(numbers, compareWhole)
 		return appendList(dst, numbers, func(dst []byte, s string) []byte { return append(dst, s...) })
-	case List:
+	case item.List:
 		return appendList(dst, v, appendValue)
-	case Map:
+	case item.Map:
 		dst = append(dst, '{')
 		for i, name := range sortedNames(v) {
 			if i > 0 {

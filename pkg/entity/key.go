@@ -5,20 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// Names of the key attributes, of the table and of its indexes.
-const (
-	AttrPK     = "PK"
-	AttrSK     = "SK"
-	AttrGSI1PK = "GSI1PK"
-	AttrGSI1SK = "GSI1SK"
-	AttrGSI2PK = "GSI2PK"
-	AttrGSI2SK = "GSI2SK"
-	AttrGSI3PK = "GSI3PK"
-	AttrGSI3SK = "GSI3SK"
-	AttrGSI4PK = "GSI4PK"
-	AttrGSI4SK = "GSI4SK"
+	"nexus/pkg/item"
 )
 
 // Prefixes of the sort keys of rows that are no entities: consumers and commands keep them for themselves. The prefix
@@ -78,12 +66,12 @@ type Ref struct{ Type, ID string }
 func (r Ref) String() string { return r.Type + separator + r.ID }
 
 // ItemKey is the key of an entity. USER_META, of which a user has one, has the user's id for its own.
-func ItemKey(user string, ref Ref) Key {
+func ItemKey(user string, ref Ref) item.Key {
 	if ref.Type == TypeInstance {
 		masterID, date := splitInstanceID(ref.ID)
-		return Key{UserPK(user), join(TypeInstance, masterID, date)}
+		return item.Key{PK: UserPK(user), SK: join(TypeInstance, masterID, date)}
 	}
-	return Key{UserPK(user), join(ref.Type, ref.ID)}
+	return item.Key{PK: UserPK(user), SK: join(ref.Type, ref.ID)}
 }
 
 // ItemPrefix begins the sort keys of all entities of one type.
@@ -93,27 +81,27 @@ func ItemPrefix(typeName string) string { return join(typeName) + separator }
 func InstancePrefix(masterID string) string { return join(TypeInstance, masterID) + separator }
 
 // MetaKey is the key of a user's USER_META.
-func MetaKey(user string) Key { return ItemKey(user, Ref{TypeUserMeta, user}) }
+func MetaKey(user string) item.Key { return ItemKey(user, Ref{TypeUserMeta, user}) }
 
 // LinkKey is the key of the edge from one entity to another.
-func LinkKey(user string, source, target Ref) Key {
-	return Key{UserPK(user), join(RowLink, source.Type, source.ID, target.Type, target.ID)}
+func LinkKey(user string, source, target Ref) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowLink, source.Type, source.ID, target.Type, target.ID)}
 }
 
 // LinkPrefix begins the sort keys of all edges that leave the source.
 func LinkPrefix(source Ref) string { return join(RowLink, source.Type, source.ID) + separator }
 
 // LedgerKey is the key of what a projection last applied of an item.
-func LedgerKey(user, projection, itemID string) Key {
-	return Key{UserPK(user), join(RowLedger, projection, itemID)}
+func LedgerKey(user, projection, itemID string) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowLedger, projection, itemID)}
 }
 
 // LedgerPrefix begins the sort keys of all ledger rows of a projection.
 func LedgerPrefix(projection string) string { return join(RowLedger, projection) + separator }
 
 // TimerKey is the key of the row whose removal by TTL archives a task that was completed at this version.
-func TimerKey(user, taskID string, version int64) Key {
-	return Key{UserPK(user), join(RowTimer, timerArchive, taskID, strconv.FormatInt(version, 10))}
+func TimerKey(user, taskID string, version int64) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowTimer, timerArchive, taskID, strconv.FormatInt(version, 10))}
 }
 
 // TimerPrefix begins the sort keys of all timers; behind it stands the task's id.
@@ -127,16 +115,18 @@ func Under(prefix, itemID string) string { return prefix + join(itemID) + separa
 
 // FiredKey is the key of the fence that one delivery of a reminder passes: the item, its offset in minutes, the
 // occurrence it announces, and the instant it was due.
-func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) Key {
+func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) item.Key {
 	offset := strconv.FormatInt(offsetMinutes, 10)
-	return Key{UserPK(user), join(RowFired, itemID, offset, FormatInstant(occurrence), FormatInstant(due))}
+	return item.Key{PK: UserPK(user), SK: join(RowFired, itemID, offset, item.FormatInstant(occurrence), item.FormatInstant(due))}
 }
 
 // FiredPrefix begins the sort keys of all fences of an item.
 func FiredPrefix(itemID string) string { return join(RowFired, itemID) + separator }
 
 // ColdKey is the key of the row that names an item's cold copy.
-func ColdKey(user, itemID string) Key { return Key{UserPK(user), join(RowCold, itemID)} }
+func ColdKey(user, itemID string) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowCold, itemID)}
+}
 
 // ColdPrefix begins the sort keys of all rows that name cold copies.
 func ColdPrefix() string { return RowCold + separator }
@@ -145,30 +135,36 @@ func ColdPrefix() string { return RowCold + separator }
 func GonePrefix() string { return RowGone + separator }
 
 // GoneKey is the key of the row that keeps a deleted item's id from coming back.
-func GoneKey(user, itemID string) Key { return Key{UserPK(user), join(RowGone, itemID)} }
+func GoneKey(user, itemID string) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowGone, itemID)}
+}
 
 // ReceiptKey is the key of the row that remembers an idempotent request by a hash of its key.
-func ReceiptKey(user, hash string) Key { return Key{UserPK(user), join(RowReceipt, hash)} }
+func ReceiptKey(user, hash string) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowReceipt, hash)}
+}
 
 // SumKey is the key of the target row of a summing projection that has no better place.
-func SumKey(user, projection string) Key { return Key{UserPK(user), join(RowSum, projection)} }
+func SumKey(user, projection string) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowSum, projection)}
+}
 
 // ZoneKey is the key of the cursor with which a change of time zone walks the user's items; version is USER_META's.
-func ZoneKey(user string, version int64) Key {
-	return Key{UserPK(user), join(RowZone, strconv.FormatInt(version, 10))}
+func ZoneKey(user string, version int64) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowZone, strconv.FormatInt(version, 10))}
 }
 
 // SeriesKey is the key of the cursor with which a change of a series walks its exceptions; version is the MASTER's.
-func SeriesKey(user, masterID string, version int64) Key {
-	return Key{UserPK(user), join(RowSeries, masterID, strconv.FormatInt(version, 10))}
+func SeriesKey(user, masterID string, version int64) item.Key {
+	return item.Key{PK: UserPK(user), SK: join(RowSeries, masterID, strconv.FormatInt(version, 10))}
 }
 
 // FeedKey is the key of the row that knows a user's secret calendar address.
-func FeedKey(user string) Key { return Key{UserPK(user), join(RowFeed, user)} }
+func FeedKey(user string) item.Key { return item.Key{PK: UserPK(user), SK: join(RowFeed, user)} }
 
 // KeptKey is the key of the row that has what another calendar says of an item and no field of it holds. It stands in no
 // index: those that carry whole items would hold it three times more. It is written and deleted with its item.
-func KeptKey(item Key) Key { return Key{item.PK, KeptPrefix() + item.SK} }
+func KeptKey(of item.Key) item.Key { return item.Key{PK: of.PK, SK: KeptPrefix() + of.SK} }
 
 // ParseKept is the inverse of [KeptKey], by sort keys: it returns the item.
 func ParseKept(sk string) (Ref, error) {
@@ -223,7 +219,7 @@ func OpenPrefix(typeName string, floating bool) string {
 
 // OpenSK is the state-view sort key of such a row: the start of an event, the due time of a task.
 func OpenSK(typeName string, floating bool, at time.Time) string {
-	return OpenPrefix(typeName, floating) + FormatInstant(at)
+	return OpenPrefix(typeName, floating) + item.FormatInstant(at)
 }
 
 // sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // refusedInLine are the characters by their numbers, written down apart from the code.
@@ -54,7 +55,7 @@ func TestWhatIsInTheTableAlreadyDoesNotKeepAnItemFromBeingEdited(t *testing.T) {
 	task := entity.Product().Named(entity.TypeTask)
 	fields, errs := task.Parse(map[string]any{"status": "COMPLETED"})
 	require.Empty(t, errs)
-	before := entity.Item{"title": entity.String("two\nlines")}
+	before := item.Item{"title": item.String("two\nlines")}
 	merged, errs := task.Merge(before, fields)
 	require.Empty(t, errs)
 	for _, wrong := range task.Validate(merged) {

@@ -1,5 +1,9 @@
 package entity
 
+import (
+	"nexus/pkg/item"
+)
+
 // Attributes of one member of the links list.
 const (
 	LinkTargetType = "targetType"
@@ -16,27 +20,27 @@ type Link struct {
 }
 
 // LinksOf returns the item's links in their order. It leaves out members of another form.
-func LinksOf(it Item) []Link {
-	list, _ := it[AttrLinks].(List)
+func LinksOf(it item.Item) []Link {
+	list, _ := it[AttrLinks].(item.List)
 	var links []Link
 	for _, e := range list {
-		m, ok := e.(Map)
+		m, ok := e.(item.Map)
 		if !ok {
 			continue
 		}
-		link := Item(m)
+		link := item.Item(m)
 		links = append(links, Link{Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}, link.Str(LinkRelation)})
 	}
 	return links
 }
 
 // SetLinks stores the links in the item, or removes the attribute if there are none.
-func SetLinks(it Item, links []Link) {
-	var list List
+func SetLinks(it item.Item, links []Link) {
+	var list item.List
 	for _, l := range links {
-		m := Map{LinkTargetType: String(l.Target.Type), LinkTargetID: String(l.Target.ID)}
+		m := item.Map{LinkTargetType: item.String(l.Target.Type), LinkTargetID: item.String(l.Target.ID)}
 		if l.Relation != "" {
-			m[LinkRelation] = String(l.Relation)
+			m[LinkRelation] = item.String(l.Relation)
 		}
 		list = append(list, m)
 	}
@@ -44,4 +48,4 @@ func SetLinks(it Item, links []Link) {
 }
 
 // Ref returns the entity that the item is.
-func (t *Type) Ref(it Item) Ref { return Ref{t.Name, it.Str(t.IDAttr)} }
+func (t *Type) Ref(it item.Item) Ref { return Ref{t.Name, it.Str(t.IDAttr)} }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -34,7 +35,7 @@ func Master() *Type {
 				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
 			},
 			revisionFields(), []Field{dueSetAtField, keptField, stampField})...),
-		Settle:    func(_, patch, after Item) { settleRule(patch, after, AttrStartTzid) },
+		Settle:    func(_, patch, after item.Item) { settleRule(patch, after, AttrStartTzid) },
 		Check:     checkMaster,
 		Derive:    deriveMaster,
 		Index:     indexMaster,
@@ -44,10 +45,10 @@ func Master() *Type {
 	}
 }
 
-func checkMaster(it Item) []FieldError {
+func checkMaster(it item.Item) []FieldError {
 	errs := fieldErrors(checkOccurrence(it))
 	start, _ := eventSpan(it)
-	if len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) || !it.says(AttrRRule) {
+	if len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) || !it.Says(AttrRRule) {
 		return append(errs, checkRule(it)...)
 	}
 	series, err := CompileMaster(it)
@@ -66,7 +67,7 @@ func checkMaster(it Item) []FieldError {
 }
 
 // checkOccurrence checks the times of an occurrence: the first of a series, or one of its own.
-func checkOccurrence(it Item) []FieldError {
+func checkOccurrence(it item.Item) []FieldError {
 	errs := fieldErrors(checkEventTimes(it))
 	if span := EventSpan(it); !span.Start.IsZero() && span.End.Sub(span.Start) > maxOccurrence {
 		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
@@ -75,7 +76,7 @@ func checkOccurrence(it Item) []FieldError {
 }
 
 // attrOfPart names the attribute that holds what package recurrence calls by its name in iCalendar.
-func attrOfPart(it Item, part string) string {
+func attrOfPart(it item.Item, part string) string {
 	switch part {
 	case "DTSTART":
 		if it.Bool(AttrIsAllDay) {
@@ -90,9 +91,9 @@ func attrOfPart(it Item, part string) string {
 	return AttrRRule
 }
 
-func isCancelled(it Item) bool { return it.Str(AttrStatus) == StatusCancelled }
+func isCancelled(it item.Item) bool { return it.Str(AttrStatus) == StatusCancelled }
 
-func endOf(it Item) string {
+func endOf(it item.Item) string {
 	if it.Bool(AttrIsAllDay) {
 		return AttrEndDate
 	}
@@ -114,7 +115,7 @@ func deriveMaster(w Write) {
 }
 
 // lastOccurrence is the last of a series that ends; none for one that does not, or that is not valid.
-func lastOccurrence(it Item) (recurrence.Occurrence, bool) {
+func lastOccurrence(it item.Item) (recurrence.Occurrence, bool) {
 	if start, _ := eventSpan(it); start.IsZero() {
 		return recurrence.Occurrence{}, false
 	}
@@ -125,18 +126,18 @@ func lastOccurrence(it Item) (recurrence.Occurrence, bool) {
 	return series.Last()
 }
 
-func indexMaster(user string, it Item) IndexKeys {
+func indexMaster(user string, it item.Item) IndexKeys {
 	span := EventSpan(it)
 	keys := yearKeys(user, span.Start)
 	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, it.Str(AttrMasterID)), TypeMaster
-	end := Forever
+	end := item.Forever
 	if last, ok := it.Time(AttrLastStartUtc); ok {
-		end = FormatInstant(last.Add(span.End.Sub(span.Start)))
+		end = item.FormatInstant(last.Add(span.End.Sub(span.Start)))
 	}
 	keys.StatePK, keys.StateSK = UserPK(user), ActiveMastersPrefix()+end
 	return keys
 }
 
 // ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence, or
-// [Forever].
+// [item.Forever].
 func ActiveMastersPrefix() string { return join(TypeMaster, "ACTIVE") + separator }

@@ -8,23 +8,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
 	it, errs := create(t, entity.Master(), `{"title":"Standup","startUtc":"2025-01-06T14:00:00Z","endUtc":"2025-01-06T14:15:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO;COUNT=10","exdate":["20250310","20250113","20250310"]}`)
 	require.Empty(t, errs)
-	require.Equal(t, entity.Item{
-		"PK": entity.String("USER#ann"), "SK": entity.String("MASTER#mst_1"),
-		"GSI1PK": entity.String("USER#ann#2025"), "GSI1SK": entity.String("2025-01-06T14:00:00Z"),
-		"GSI2PK": entity.String("MASTER#mst_1"), "GSI2SK": entity.String("MASTER"),
-		"GSI3PK": entity.String("USER#ann"), "GSI3SK": entity.String("MASTER#ACTIVE#2025-03-03T14:15:00Z"),
-		"entityType": entity.String("MASTER"), "masterId": entity.String("mst_1"), "eventId": entity.String("mst_1"), "version": entity.Int(1),
-		"createdAt": entity.String("2025-12-01T12:00:00Z"), "updatedAt": entity.String("2025-12-01T12:00:00Z"),
-		"title": entity.String("Standup"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
-		"startUtc": entity.String("2025-01-06T14:00:00Z"), "endUtc": entity.String("2025-01-06T14:15:00Z"), "startTzid": entity.String("America/New_York"),
-		"rrule": entity.String("FREQ=WEEKLY;COUNT=10;BYDAY=MO"), "exdate": entity.List{entity.String("20250113"), entity.String("20250310")},
-		"lastStartUtc": entity.String("2025-03-03T14:00:00Z"), "icalUid": entity.String("mst_1@nexus.app"), "sequence": entity.Int(0),
+	require.Equal(t, item.Item{
+		"PK": item.String("USER#ann"), "SK": item.String("MASTER#mst_1"),
+		"GSI1PK": item.String("USER#ann#2025"), "GSI1SK": item.String("2025-01-06T14:00:00Z"),
+		"GSI2PK": item.String("MASTER#mst_1"), "GSI2SK": item.String("MASTER"),
+		"GSI3PK": item.String("USER#ann"), "GSI3SK": item.String("MASTER#ACTIVE#2025-03-03T14:15:00Z"),
+		"entityType": item.String("MASTER"), "masterId": item.String("mst_1"), "eventId": item.String("mst_1"), "version": item.Int(1),
+		"createdAt": item.String("2025-12-01T12:00:00Z"), "updatedAt": item.String("2025-12-01T12:00:00Z"),
+		"title": item.String("Standup"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
+		"startUtc": item.String("2025-01-06T14:00:00Z"), "endUtc": item.String("2025-01-06T14:15:00Z"), "startTzid": item.String("America/New_York"),
+		"rrule": item.String("FREQ=WEEKLY;COUNT=10;BYDAY=MO"), "exdate": item.List{item.String("20250113"), item.String("20250310")},
+		"lastStartUtc": item.String("2025-03-03T14:00:00Z"), "icalUid": item.String("mst_1@nexus.app"), "sequence": item.Int(0),
 	}, it, "the last date is excluded, so the one before is the last")
 }
 
@@ -93,16 +94,16 @@ func TestTheDatesOfASeriesAreBounded(t *testing.T) {
 }
 
 func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
-	fields := entity.Item{"isAllDay": entity.Bool(false), "startUtc": entity.String("2025-12-24T16:00:00Z"), "startTzid": entity.String("UTC")}
-	fields["masterId"], fields["recurrenceId"] = entity.String("mst_1"), entity.String("2025-12-24T15:00:00Z")
+	fields := item.Item{"isAllDay": item.Bool(false), "startUtc": item.String("2025-12-24T16:00:00Z"), "startTzid": item.String("UTC")}
+	fields["masterId"], fields["recurrenceId"] = item.String("mst_1"), item.String("2025-12-24T15:00:00Z")
 	undone := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
-	require.Equal(t, entity.Key{PK: "USER#ann", SK: "INSTANCE#mst_1#20251224"}, undone.Key())
+	require.Equal(t, item.Key{PK: "USER#ann", SK: "INSTANCE#mst_1#20251224"}, undone.Key())
 	for _, name := range []string{"GSI1PK", "GSI2PK", "GSI3PK"} {
 		require.False(t, undone.Has(name), name)
 	}
 	require.Empty(t, entity.Instance().ShownIn(undone))
 
-	fields["modifiedFields"], fields["endUtc"] = entity.List{entity.String("startUtc")}, entity.String("2025-12-26T16:00:00Z")
+	fields["modifiedFields"], fields["endUtc"] = item.List{item.String("startUtc")}, item.String("2025-12-26T16:00:00Z")
 	moved := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
 	require.Empty(t, entity.Instance().Validate(moved))
 	require.Equal(t, map[string]string{

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestASeriesWithoutRemindersSaysWhenItsTimesChangedForThoseOfItsExceptions(t *testing.T) {
@@ -14,14 +15,14 @@ func TestASeriesWithoutRemindersSaysWhenItsTimesChangedForThoseOfItsExceptions(t
 	master, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	require.Empty(t, errs)
 	for name, differ := range map[string]bool{"startUtc": true, "startTzid": true, "rrule": true, "exdate": true, "title": false, "status": false} {
-		after := with(master, entity.Item{name: text("other")})
+		after := with(master, item.Item{name: text("other")})
 		require.Equal(t, differ, entity.Master().DuesDiffer(master, after), name)
 	}
 	later := noon.Add(time.Hour)
-	tentative := entity.Master().Next(entity.ByUser, "ann", master, with(master, entity.Item{"status": text("TENTATIVE")}), later, nil)
+	tentative := entity.Master().Next(entity.ByUser, "ann", master, with(master, item.Item{"status": text("TENTATIVE")}), later, nil)
 	require.False(t, tentative.Has("dueSetAt"))
-	cancelled := entity.Master().Next(entity.ByUser, "ann", master, with(master, entity.Item{"status": text("CANCELLED")}), later, nil)
-	require.Equal(t, entity.FormatInstant(later), cancelled.Str("dueSetAt"))
-	revived := entity.Master().Next(entity.ByUser, "ann", cancelled, with(cancelled, entity.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
-	require.Equal(t, entity.FormatInstant(later.Add(time.Hour)), revived.Str("dueSetAt"))
+	cancelled := entity.Master().Next(entity.ByUser, "ann", master, with(master, item.Item{"status": text("CANCELLED")}), later, nil)
+	require.Equal(t, item.FormatInstant(later), cancelled.Str("dueSetAt"))
+	revived := entity.Master().Next(entity.ByUser, "ann", cancelled, with(cancelled, item.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
+	require.Equal(t, item.FormatInstant(later.Add(time.Hour)), revived.Str("dueSetAt"))
 }

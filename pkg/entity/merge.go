@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"nexus/pkg/item"
 )
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -11,10 +13,10 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 // Merge applies a patch from [Type.Parse] as JSON Merge Patch does (RFC 7396): null removes, objects merge, everything
 // else replaces. A required field with a default falls back to it. Before is nil on create. The errors are about the
 // patch against the zones only; validate the result, which is a new item, as a whole.
-func (t *Type) Merge(before, patch Item) (after Item, errs []FieldError) {
+func (t *Type) Merge(before, patch item.Item) (after item.Item, errs []FieldError) {
 	after = before.Clone()
 	if after == nil {
-		after = Item{}
+		after = item.Item{}
 	}
 	mergeObject(after, patch)
 	fillDefaults(t.Fields, after)
@@ -24,35 +26,35 @@ func (t *Type) Merge(before, patch Item) (after Item, errs []FieldError) {
 		t.Settle(before, patch, after)
 	}
 	for name, v := range after {
-		if isEmpty(v) {
+		if item.IsEmpty(v) {
 			delete(after, name)
 		}
 	}
 	return after, broken
 }
 
-func mergeObject(target, patch Item) {
+func mergeObject(target, patch item.Item) {
 	for name, v := range patch {
 		switch v := v.(type) {
-		case Null:
+		case item.Null:
 			delete(target, name)
-		case Map:
+		case item.Map:
 			inner := target.Map(name)
 			if inner == nil {
-				inner = Item{}
+				inner = item.Item{}
 			}
-			mergeObject(inner, Item(v))
-			target[name] = Map(inner)
+			mergeObject(inner, item.Item(v))
+			target[name] = item.Map(inner)
 		default:
-			target[name] = CloneValue(v)
+			target[name] = item.CloneValue(v)
 		}
 	}
 }
 
-func fillDefaults(fields []Field, it Item) {
+func fillDefaults(fields []Field, it item.Item) {
 	for _, f := range fields {
 		if !it.Has(f.Name) && f.Required && f.Default != nil {
-			it[f.Name] = CloneValue(f.Default)
+			it[f.Name] = item.CloneValue(f.Default)
 		}
 		if inner := it.Map(f.Name); inner != nil {
 			fillDefaults(f.Fields, inner)
@@ -63,13 +65,13 @@ func fillDefaults(fields []Field, it Item) {
 // settleInstants gives every instant of the patch its stored form: a floating one came without offset, any other with
 // one. An instant that the patch leaves alone cannot stay when its zone comes or goes: the same digits would mean
 // another time. Those that no client can send are derived anew.
-func settleInstants(errs *fieldErrors, fields []Field, before, patch, after Item) {
+func settleInstants(errs *fieldErrors, fields []Field, before, patch, after item.Item) {
 	for _, f := range fields {
 		if f.Kind != Instant {
 			continue
 		}
 		floating := f.Zone != "" && !after.Has(f.Zone)
-		text, patched := patch[f.Name].(String)
+		text, patched := patch[f.Name].(item.String)
 		if !patched {
 			if f.Zone != "" && !f.Follows && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
 				errs.add(f.Name, "must be sent again when %s comes or goes", f.Zone)

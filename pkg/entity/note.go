@@ -1,5 +1,9 @@
 package entity
 
+import (
+	"nexus/pkg/item"
+)
+
 // StatusActive is the state of a NOTE that is not ARCHIVED.
 const StatusActive = "ACTIVE"
 
@@ -10,7 +14,7 @@ func Note() *Type {
 		Fields: Common("noteId",
 			titleField,
 			Field{Name: AttrBody, Kind: Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
-			Field{Name: AttrIsPinned, Kind: Flag, Required: true, Default: Bool(false), Doc: "Pinned notes come first."},
+			Field{Name: AttrIsPinned, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Pinned notes come first."},
 			enumField(AttrStatus, StatusActive, StatusActive, StatusArchived),
 			tagsField, colorField, linksField,
 		),
@@ -18,7 +22,7 @@ func Note() *Type {
 	}
 }
 
-func indexNote(user string, it Item) IndexKeys {
+func indexNote(user string, it item.Item) IndexKeys {
 	keys := IndexKeys{StatePK: UserPK(user), StateSK: NoteGrid(noteState(it)) + it.Str(AttrUpdatedAt)}
 	if it.Str(AttrStatus) != StatusArchived {
 		created, _ := it.Time(AttrCreatedAt)
@@ -37,7 +41,7 @@ const (
 	NoteArchived NoteState = StatusArchived
 )
 
-func noteState(it Item) NoteState {
+func noteState(it item.Item) NoteState {
 	switch {
 	case it.Str(AttrStatus) == StatusArchived:
 		return NoteArchived

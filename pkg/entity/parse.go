@@ -6,23 +6,25 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
-// attributes in neutral form, [Null] where the document says null. Names that clients may not send, and values of
+// attributes in neutral form, [item.Null] where the document says null. Names that clients may not send, and values of
 // another JSON type than the field's, come back as errors; bounds are checked later, on the whole item. A value that is
 // refused stands in the patch as one that says nothing.
 //
 // An instant that came without an offset is left without its Z: [Type.Merge] decides with the zone at hand whether that
 // is right.
-func (t *Type) Parse(doc map[string]any) (patch Item, errs []FieldError) {
+func (t *Type) Parse(doc map[string]any) (patch item.Item, errs []FieldError) {
 	var broken fieldErrors
 	patch = parseObject(&broken, "", t.Fields, doc)
 	return patch, broken
 }
 
-func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[string]any) Item {
-	patch := Item{}
+func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[string]any) item.Item {
+	patch := item.Item{}
 	known := 0
 	for i := range fields {
 		f := &fields[i]
@@ -38,9 +40,9 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 		case f.Origin == FromServer:
 			errs.at(pointer, "is set by the server")
 		case raw == nil:
-			patch[f.Name] = Null{}
+			patch[f.Name] = item.Null{}
 		default:
-			patch[f.Name] = refusedValue{}
+			patch[f.Name] = item.Refused{}
 			if v := f.parse(errs, pointer, raw); v != nil {
 				patch[f.Name] = v
 			}
@@ -57,7 +59,7 @@ const maxNameLength = 64
 
 // refuseUnknown refuses the names that no field has. A field that is proposed for one of them counts in the patch as
 // sent and refused, so that it is not reported as missing.
-func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any, patch Item) {
+func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any, patch item.Item) {
 	names := map[string]bool{}
 	var takes []string
 	for _, f := range fields {
@@ -80,7 +82,7 @@ func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[str
 			errs.at(pointerTo(parent, name), "is not a known field%s", proposal(near))
 			for _, meant := range near {
 				if !patch.Has(meant) {
-					patch[meant] = refusedValue{}
+					patch[meant] = item.Refused{}
 				}
 			}
 		}
@@ -88,11 +90,11 @@ func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[str
 }
 
 // parse converts one JSON value; nil after an error.
-func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
+func (f *Field) parse(errs *fieldErrors, pointer string, raw any) item.Value {
 	switch f.Kind {
 	case Flag:
 		if b, ok := raw.(bool); ok {
-			return Bool(b)
+			return item.Bool(b)
 		}
 		errs.at(pointer, "must be true or false")
 	case Integer:
@@ -107,7 +109,7 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 		errs.at(pointer, "must be a list of whole numbers")
 	case Integers:
 		if numbers, ok := parseList(raw, parseWhole); ok {
-			list := List{}
+			list := item.List{}
 			for _, n := range numbers {
 				list = append(list, n)
 			}
@@ -122,7 +124,7 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 					return nil
 				}
 			}
-			return Strings(tags...)
+			return item.Strings(tags...)
 		}
 		errs.at(pointer, "must be a list of texts")
 	case Dates:
@@ -138,7 +140,7 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 			errs.at(pointer, "must be an object")
 			return nil
 		}
-		return Map(parseObject(errs, pointer, f.Fields, doc))
+		return item.Map(parseObject(errs, pointer, f.Fields, doc))
 	default:
 		s, ok := raw.(string)
 		if !ok {
@@ -152,7 +154,7 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) Value {
 
 // parseText also refuses characters that do not belong into such a text. It looks at what is sent and not at the whole
 // item, so that an item with an older text can still be edited elsewhere.
-func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
+func (f *Field) parseText(errs *fieldErrors, pointer, s string) item.Value {
 	wrong := ""
 	switch f.Kind {
 	case Text:
@@ -165,20 +167,20 @@ func (f *Field) parseText(errs *fieldErrors, pointer, s string) Value {
 			errs.at(pointer, "%s", ExplainTime(s))
 			return nil
 		}
-		return String(text)
+		return item.String(text)
 	case Color:
 		hex, ok := parseColor(s)
 		if !ok {
 			errs.at(pointer, "must be a palette name or #rrggbb")
 			return nil
 		}
-		return String(hex)
+		return item.String(hex)
 	}
 	if wrong != "" {
 		errs.at(pointer, "%s", wrong)
 		return nil
 	}
-	return String(s)
+	return item.String(s)
 }
 
 // parseRFC3339 returns the stored form of an RFC 3339 date-time with offset, and the stored form without its Z for one
@@ -188,31 +190,31 @@ func parseRFC3339(s string) (string, bool) {
 		if y := t.UTC().Year(); y < 0 || y > 9999 {
 			return "", false
 		}
-		return FormatInstant(t), true
+		return item.FormatInstant(t), true
 	}
 	if t, err := time.Parse("2006-01-02T15:04:05", s); err == nil {
-		return strings.TrimSuffix(FormatInstant(t), "Z"), true
+		return strings.TrimSuffix(item.FormatInstant(t), "Z"), true
 	}
 	return "", false
 }
 
-func parseWhole(raw any) (Number, bool) {
+func parseWhole(raw any) (item.Number, bool) {
 	n, ok := raw.(json.Number)
 	if !ok {
 		return "", false
 	}
 	i, err := strconv.ParseInt(string(n), 10, 64)
-	return Int(i), err == nil
+	return item.Int(i), err == nil
 }
 
 func parseText(raw any) (string, bool) { s, ok := raw.(string); return s, ok }
 
 // dateList is a set of dates in the form of a list: sorted, each once.
-func dateList(dates []string) List {
+func dateList(dates []string) item.List {
 	slices.Sort(dates)
-	list := List{}
+	list := item.List{}
 	for _, date := range slices.Compact(dates) {
-		list = append(list, String(date))
+		list = append(list, item.String(date))
 	}
 	return list
 }
@@ -231,15 +233,15 @@ func parseList[T any](raw any, parse func(any) (T, bool)) ([]T, bool) {
 	return out, true
 }
 
-func minutesSet(numbers []Number) NumberSet {
+func minutesSet(numbers []item.Number) item.NumberSet {
 	members := make([]int64, len(numbers))
 	for i, n := range numbers {
 		members[i], _ = strconv.ParseInt(string(n), 10, 64)
 	}
-	return Ints(members...)
+	return item.Ints(members...)
 }
 
-func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
+func parseLinks(errs *fieldErrors, pointer string, raw any) item.Value {
 	list, ok := raw.([]any)
 	if !ok {
 		errs.at(pointer, "must be a list of links")
@@ -249,18 +251,18 @@ func parseLinks(errs *fieldErrors, pointer string, raw any) Value {
 		{Name: LinkTargetType, Kind: Text, Required: true}, {Name: LinkTargetID, Kind: Text, Required: true},
 		{Name: LinkRelation, Kind: Text, Min: 1},
 	}
-	links := List{}
+	links := item.List{}
 	for i, e := range list {
 		at := pointerTo(pointer, strconv.Itoa(i))
 		doc, ok := e.(map[string]any)
 		if !ok {
 			errs.at(at, "must be an object")
-			links = append(links, refusedValue{}) // those behind it keep their places
+			links = append(links, item.Refused{}) // those behind it keep their places
 			continue
 		}
 		link := parseObject(errs, at, fields, doc)
 		checkFields(errs, at, fields, link)
-		links = append(links, Map(link))
+		links = append(links, item.Map(link))
 	}
 	return links
 }

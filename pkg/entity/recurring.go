@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
 // CompileMaster returns the occurrences of a MASTER without regard to its exceptions. The start counts as one whether it
 // fits the rule or not (RFC 5545 §3.8.5.3). A series that floats, or of whole days, gives readings labelled UTC: see
 // [recurrence.Series.In]. The error is a [*recurrence.Refusal], or about a zone that does not exist.
-func CompileMaster(it Item) (*recurrence.Series, error) {
+func CompileMaster(it item.Item) (*recurrence.Series, error) {
 	start, _ := eventSpan(it)
 	spec := recurrence.Spec{
 		Rule: it.Str(AttrRRule), Start: start, AllDay: it.Bool(AttrIsAllDay),
@@ -20,19 +21,19 @@ func CompileMaster(it Item) (*recurrence.Series, error) {
 }
 
 // CompileReminder returns the triggers of a recurring REMINDER, as [CompileMaster] does.
-func CompileReminder(it Item) (*recurrence.Series, error) {
+func CompileReminder(it item.Item) (*recurrence.Series, error) {
 	first, _ := it.Time(AttrFirstTriggerUtc)
 	return compile(it, recurrence.Spec{Rule: it.Str(AttrRRule), Start: first}, AttrTzid)
 }
 
 // compile adds what series and reminders have in common. The start comes as it is stored.
-func compile(it Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series, error) {
+func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series, error) {
 	if name := it.Str(zoneAttr); name != "" {
 		zone, err := LoadZone(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", zoneAttr, err)
 		}
-		spec.Zone, spec.Start = zone, Wall(spec.Start, zone)
+		spec.Zone, spec.Start = zone, item.Wall(spec.Start, zone)
 	}
 	spec.Until, _ = it.Time(AttrRRuleUntil)
 	spec.WithStart, spec.Level = true, recurrence.Calendar
@@ -42,7 +43,7 @@ func compile(it Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series
 // settleRule gives a rule that was sent its one form: the text of package recurrence, with an UNTIL of the kind that
 // the start has. So two items with equal rules have equal texts. A rule that is not valid, or too long, stays as it was
 // sent.
-func settleRule(patch, after Item, zoneAttr string) {
+func settleRule(patch, after item.Item, zoneAttr string) {
 	if text := after.Str(AttrRRule); !patch.Has(AttrRRule) || text == "" || len(text) > maxRule {
 		return
 	}
@@ -52,7 +53,7 @@ func settleRule(patch, after Item, zoneAttr string) {
 }
 
 // followZone takes the UNTIL of a rule along where the zone comes or goes, by the clock.
-func followZone(before, patch, after Item, zoneAttr string) {
+func followZone(before, patch, after item.Item, zoneAttr string) {
 	if patch.Has(AttrRRule) || !before.Has(AttrRRule) || before.Has(zoneAttr) == after.Has(zoneAttr) {
 		return
 	}
@@ -69,14 +70,14 @@ func followZone(before, patch, after Item, zoneAttr string) {
 	})
 }
 
-func rewriteRule(it Item, rewrite func(recurrence.Rule) recurrence.Rule) {
+func rewriteRule(it item.Item, rewrite func(recurrence.Rule) recurrence.Rule) {
 	if rule, err := recurrence.Parse(it.Str(AttrRRule)); err == nil {
-		it[AttrRRule] = String(rewrite(rule).String())
+		it[AttrRRule] = item.String(rewrite(rule).String())
 	}
 }
 
 // zoneOf is the zone that an attribute names: nil where there is none, false for a name that is no zone's.
-func zoneOf(it Item, zoneAttr string) (*time.Location, bool) {
+func zoneOf(it item.Item, zoneAttr string) (*time.Location, bool) {
 	name := it.Str(zoneAttr)
 	if name == "" {
 		return nil, true
@@ -86,35 +87,17 @@ func zoneOf(it Item, zoneAttr string) (*time.Location, bool) {
 }
 
 // hasKnownZone reports whether the rule can be laid out on a clock: there is no zone, or the zone is known.
-func hasKnownZone(it Item, zoneAttr string) bool {
+func hasKnownZone(it item.Item, zoneAttr string) bool {
 	_, known := zoneOf(it, zoneAttr)
-	return known && it[zoneAttr] != (refusedValue{})
+	return known && it[zoneAttr] != (item.Refused{})
 }
 
 // checkRule checks the rule by itself, where what it counts from is wrong.
-func checkRule(it Item) (errs fieldErrors) {
+func checkRule(it item.Item) (errs fieldErrors) {
 	if text := it.Str(AttrRRule); text != "" {
 		if err := recurrence.Calendar.Check(text); err != nil {
 			errs.add(AttrRRule, "%s", err.Error())
 		}
 	}
 	return errs
-}
-
-// CompactDate returns the date of a reading as keys, exdate and rdate have it: YYYYMMDD.
-func CompactDate(reading time.Time) string {
-	if !hasFourDigits(reading.Year()) {
-		return reading.Format(compactDate)
-	}
-	var room [len(compactDate)]byte
-	return string(appendDate(room[:0], reading, ""))
-}
-
-// ParseCompactDate is the inverse of [CompactDate].
-func ParseCompactDate(s string) (time.Time, error) {
-	t, ok := readDate(s, true)
-	if !ok {
-		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, compactDate)
-	}
-	return t, nil
 }

@@ -4,16 +4,17 @@ import (
 	"errors"
 	"time"
 
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
-func checkReminder(it Item) []FieldError {
+func checkReminder(it item.Item) []FieldError {
 	var errs fieldErrors
 	if !it.Has(AttrRRule) {
 		errs.refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
 		return errs
 	}
-	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) || !it.says(AttrRRule) {
+	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) || !it.Says(AttrRRule) {
 		return checkRule(it)
 	}
 	series, err := CompileReminder(it)
@@ -36,19 +37,19 @@ func checkReminder(it Item) []FieldError {
 // setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is
 // left is its next trigger, unless that is over. Moving on along its own occurrences is none: that is what a recurring
 // reminder does when one of them was delivered or put off.
-func setsTrigger(before, after Item) bool {
+func setsTrigger(before, after item.Item) bool {
 	if before.Has(AttrRRule) && !after.Has(AttrRRule) && !TriggerDone(before) {
 		return true
 	}
-	if Equal(before[AttrTriggerUtc], after[AttrTriggerUtc]) && Equal(before[AttrTzid], after[AttrTzid]) {
+	if item.Equal(before[AttrTriggerUtc], after[AttrTriggerUtc]) && item.Equal(before[AttrTzid], after[AttrTzid]) {
 		return false
 	}
 	return !movesOn(before, after)
 }
 
-func movesOn(before, after Item) bool {
+func movesOn(before, after item.Item) bool {
 	for _, name := range []string{AttrRRule, AttrRRuleUntil, AttrTzid} {
-		if !Equal(before[name], after[name]) {
+		if !item.Equal(before[name], after[name]) {
 			return false
 		}
 	}
@@ -81,20 +82,20 @@ func deriveTrigger(w Write, isNew bool) {
 		delete(it, AttrFirstTriggerUtc)
 	case isNew:
 		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
-	case !Equal(w.Before[AttrRRule], it[AttrRRule]):
+	case !item.Equal(w.Before[AttrRRule], it[AttrRRule]):
 		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
 		if !w.Before.Has(AttrRRule) && it.Str(AttrStatus) == StatusSnoozed {
 			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // it is the trigger that was put off
 		}
 		fitTrigger(it)
-	case !Equal(w.Before[AttrRRuleUntil], it[AttrRRuleUntil]):
+	case !item.Equal(w.Before[AttrRRuleUntil], it[AttrRRuleUntil]):
 		fitTrigger(it)
 	}
 }
 
 // fitTrigger takes the trigger of a series whose end has moved to what is left of it: on, if it was over and others follow
 // now; back to the last, which is over, if the series ends before it.
-func fitTrigger(it Item) {
+func fitTrigger(it item.Item) {
 	triggers, err := CompileReminder(it)
 	if err != nil {
 		return // which is refused
@@ -114,14 +115,14 @@ func fitTrigger(it Item) {
 
 // TriggerDone reports whether the trigger of a reminder is over: it is the last, so that it cannot move on, and it was
 // delivered or put off. That of a one-time reminder is over once it, or a snooze of it, was delivered.
-func TriggerDone(it Item) bool {
-	return it.Has(AttrDoneTriggerUtc) && Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
+func TriggerDone(it item.Item) bool {
+	return it.Has(AttrDoneTriggerUtc) && item.Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
 }
 
 // PassTrigger moves a recurring reminder on behind one of its occurrences, which is given as a trigger is stored: an
 // instant, or the reading of one that floats. A trigger that is past it already stays. isLast says that none is left:
 // then the occurrence is the trigger, and it is done. The error is that of [CompileReminder].
-func PassTrigger(it Item, occurrence time.Time) (isLast bool, err error) {
+func PassTrigger(it item.Item, occurrence time.Time) (isLast bool, err error) {
 	if trigger, _ := it.Time(AttrTriggerUtc); occurrence.Before(trigger) {
 		return false, nil
 	}
@@ -141,14 +142,14 @@ func PassTrigger(it Item, occurrence time.Time) (isLast bool, err error) {
 
 // lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its last
 // trigger, or the end of a snooze that reaches beyond it.
-func lastShown(it Item, dues []Due) string {
+func lastShown(it item.Item, dues []Due) string {
 	triggers, err := CompileReminder(it)
 	if err != nil {
-		return Forever
+		return item.Forever
 	}
 	last, ok := triggers.Last()
 	if !ok {
-		return Forever
+		return item.Forever
 	}
 	at := last.Start
 	for _, due := range dues {
@@ -156,9 +157,9 @@ func lastShown(it Item, dues []Due) string {
 			at = due.At
 		}
 	}
-	return FormatInstant(at)
+	return item.FormatInstant(at)
 }
 
 // RecurringRemindersPrefix begins the state-view sort keys of recurring reminders that are alive; behind it stands the
-// last trigger or the end of a later snooze, or [Forever].
+// last trigger or the end of a later snooze, or [item.Forever].
 func RecurringRemindersPrefix() string { return join(TypeReminder, "RECURRING") + separator }

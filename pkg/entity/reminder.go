@@ -1,6 +1,10 @@
 package entity
 
-import "time"
+import (
+	"time"
+
+	"nexus/pkg/item"
+)
 
 // States of a REMINDER; COMPLETED is shared with tasks.
 const (
@@ -33,7 +37,7 @@ func Reminder() *Type {
 			Field{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrTzid, Doc: "No occurrence triggers after it, whatever the rule says."},
 			Field{Name: AttrFirstTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that the rule counts from."},
 			Field{Name: AttrDoneTriggerUtc, Kind: Instant, Origin: FromServer, Zone: AttrTzid, Doc: "The trigger that is over although none follows it: it rang or was put off. While it is triggerUtc, nothing rings but a snooze in force."},
-			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: String(StatusPending),
+			Field{Name: AttrStatus, Kind: Enum, Required: true, Origin: FromServer, Default: item.String(StatusPending),
 				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
 			Field{Name: AttrSnoozeState, Kind: Object, Origin: FromServer, Doc: "The snooze in force.", Fields: []Field{
 				{Name: SnoozeUntilUtc, Kind: Instant, Required: true, Doc: "When the snooze ends."},
@@ -45,7 +49,7 @@ func Reminder() *Type {
 			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the reminder was completed or dismissed."},
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
-		Settle: func(before, patch, after Item) {
+		Settle: func(before, patch, after item.Item) {
 			settleRule(patch, after, AttrTzid)
 			followZone(before, patch, after, AttrTzid)
 		},
@@ -69,7 +73,7 @@ func deriveReminder(w Write) {
 	isNew := w.Before == nil || setsTrigger(w.Before, it)
 	deriveTrigger(w, isNew)
 	if w.Before != nil && isNew {
-		it[AttrStatus] = String(StatusPending)
+		it[AttrStatus] = item.String(StatusPending)
 		delete(it, AttrFiredOccurrenceUtc) // of the trigger that is no more
 		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
 		// not stand in the way of a new trigger.
@@ -91,7 +95,7 @@ func deriveReminder(w Write) {
 	}
 }
 
-func indexReminder(user string, it Item) IndexKeys {
+func indexReminder(user string, it item.Item) IndexKeys {
 	dues := reminderDues(it)
 	if len(dues) == 0 {
 		return IndexKeys{}
@@ -105,7 +109,7 @@ func indexReminder(user string, it Item) IndexKeys {
 
 // reminderDues are the trigger and the snooze of a reminder. Of a recurring one the trigger stands for all occurrences from
 // it on, and beside a snooze of another occurrence.
-func reminderDues(it Item) []Due {
+func reminderDues(it item.Item) []Due {
 	trigger, _ := it.Time(AttrTriggerUtc)
 	next := Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}
 	switch it.Str(AttrStatus) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Words in the keys of versioned repositories (docs/repositories.md).
@@ -39,7 +41,7 @@ func (r Repository) Check() error {
 	if r.Date == "" {
 		return nil
 	}
-	if day, err := ParseDate(r.Date); err != nil || day.Year() < minYear || day.Year() > maxYear {
+	if day, err := item.ParseDate(r.Date); err != nil || day.Year() < minYear || day.Year() > maxYear {
 		return fmt.Errorf("%w: a plan's date is YYYY-MM-DD in the years %d to %d", ErrID, minYear, maxYear)
 	}
 	return nil
@@ -57,11 +59,11 @@ func (r Repository) LogPK() string {
 }
 
 // HeadKey is the key of the pointer at the present revision.
-func (r Repository) HeadKey() Key {
+func (r Repository) HeadKey() item.Key {
 	if r.Date == "" {
-		return Key{r.LogPK(), join(headWord, valuesWord)}
+		return item.Key{PK: r.LogPK(), SK: join(headWord, valuesWord)}
 	}
-	return Key{r.LogPK(), headWord}
+	return item.Key{PK: r.LogPK(), SK: headWord}
 }
 
 // LogPrefix begins the sort keys of all entries of the commit log.
@@ -74,18 +76,18 @@ func (r Repository) LogPrefix() string {
 
 // LogKey is the key of a revision's entry in the commit log. The id tells the time that the key needs; it must have
 // passed [CheckRevisionID].
-func (r Repository) LogKey(revID string) Key {
+func (r Repository) LogKey(revID string) item.Key {
 	at, err := RevisionTime(revID)
 	if err != nil {
 		panic("entity: " + err.Error())
 	}
-	return Key{r.LogPK(), r.LogPrefix() + join(FormatInstant(at), revID)}
+	return item.Key{PK: r.LogPK(), SK: r.LogPrefix() + join(item.FormatInstant(at), revID)}
 }
 
 // LogUntil bounds the sort keys of the log's entries of an instant and all before it, both ends inclusive.
 func (r Repository) LogUntil(at time.Time) (from, to string) {
 	// What follows the instant is the separator, so the next character ends the instant's entries.
-	return r.LogPrefix(), r.LogPrefix() + FormatInstant(at) + string(separator[0]+1)
+	return r.LogPrefix(), r.LogPrefix() + item.FormatInstant(at) + string(separator[0]+1)
 }
 
 // SnapshotPK is the partition of a revision's rows.
@@ -97,11 +99,11 @@ func (r Repository) SnapshotPK(revID string) string {
 }
 
 // DraftKey is the key of the row that announces a snapshot whose rows are written before its revision is.
-func (r Repository) DraftKey(revID string) Key {
+func (r Repository) DraftKey(revID string) item.Key {
 	if r.Date == "" {
-		return Key{RepositoryPK(r.User), join(draftWord, valuesWord, revID)}
+		return item.Key{PK: RepositoryPK(r.User), SK: join(draftWord, valuesWord, revID)}
 	}
-	return Key{RepositoryPK(r.User), join(draftWord, planWord, r.Date, revID)}
+	return item.Key{PK: RepositoryPK(r.User), SK: join(draftWord, planWord, r.Date, revID)}
 }
 
 // DraftPrefix begins the sort keys of the drafts of all of a user's repositories.
@@ -126,7 +128,7 @@ const (
 )
 
 // ParseRepositoryRow reads the key of any row of a repository.
-func ParseRepositoryRow(key Key) (RepositoryRow, error) {
+func ParseRepositoryRow(key item.Key) (RepositoryRow, error) {
 	row, ok := parseRepositoryRow(key)
 	if !ok || row.Repository.Check() != nil || row.RevisionID != "" && CheckRevisionID(row.RevisionID) != nil {
 		return RepositoryRow{}, fmt.Errorf("key %q: not of a repository's row", key)
@@ -134,7 +136,7 @@ func ParseRepositoryRow(key Key) (RepositoryRow, error) {
 	return row, nil
 }
 
-func parseRepositoryRow(key Key) (row RepositoryRow, ok bool) {
+func parseRepositoryRow(key item.Key) (row RepositoryRow, ok bool) {
 	pk, sk := strings.Split(key.PK, separator), strings.Split(key.SK, separator)
 	if len(pk) < 2 || pk[0] != repositoryPrefix || pk[1] == "" {
 		return row, false
@@ -180,5 +182,5 @@ func parseLogRow(row RepositoryRow, sk string) (RepositoryRow, bool) {
 	}
 	at, err := RevisionTime(revID)
 	row.Kind, row.RevisionID = LogRow, revID
-	return row, err == nil && FormatInstant(at) == instant
+	return row, err == nil && item.FormatInstant(at) == instant
 }

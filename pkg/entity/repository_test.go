@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const someUUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -17,7 +18,7 @@ func TestRepositoryKeysAreAsDocumented(t *testing.T) {
 	revID := entity.NewRevisionID(noon, someUUID)
 	require.Equal(t, "rev_20251201T120000Z_0f8fad5bd9cb469fa16570867728950e", revID)
 	require.NoError(t, entity.CheckID(entity.RevisionPrefix, revID))
-	for want, key := range map[string]entity.Key{
+	for want, key := range map[string]item.Key{
 		"U#ann/HEAD#VALUES": values.HeadKey(),
 		"U#ann/REV#VALUES#2025-12-01T12:00:00Z#" + revID:                       values.LogKey(revID),
 		"U#ann/DRAFT#VALUES#" + revID:                                          values.DraftKey(revID),
@@ -41,7 +42,7 @@ func TestParsingARepositorysKeyIsTheInverseOfBuildingIt(t *testing.T) {
 	t.Parallel()
 	revID := entity.NewRevisionID(noon, someUUID)
 	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
-		for key, want := range map[entity.Key]entity.RepositoryRow{
+		for key, want := range map[item.Key]entity.RepositoryRow{
 			at.HeadKey():                      {Repository: at, Kind: entity.HeadRow},
 			at.LogKey(revID):                  {Repository: at, Kind: entity.LogRow, RevisionID: revID},
 			at.DraftKey(revID):                {Repository: at, Kind: entity.DraftRow, RevisionID: revID},
@@ -81,7 +82,7 @@ func snapshotSK(key entity.SnapshotKey, revID string) string {
 func TestWhatIsNoRepositorysKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	revID := entity.NewRevisionID(noon, someUUID)
-	for _, key := range []entity.Key{
+	for _, key := range []item.Key{
 		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"}, {PK: "U#ann", SK: "REV#VALUES#" + revID},
 		{PK: "U#ann", SK: "REV#VALUES#2025-12-01T12:00:01Z#" + revID}, {PK: "U#ann#PLAN#2026-02-30", SK: "HEAD"}, {PK: "U#ann#PLAN#", SK: "HEAD"},
 		{PK: "U#ann#VALUES#", SK: "NODE#act_1"}, {PK: "U#ann#VALUES#rev_1", SK: "NODE#act_1"}, {PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
@@ -110,13 +111,13 @@ func TestOrdersSortAsTheyCount(t *testing.T) {
 func FuzzARepositorysKeyIsReadOrRefused(f *testing.F) {
 	revID := entity.NewRevisionID(noon, someUUID)
 	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
-		for _, key := range []entity.Key{at.HeadKey(), at.LogKey(revID), at.DraftKey(revID), at.NodeKey(revID, "act_1")} {
+		for _, key := range []item.Key{at.HeadKey(), at.LogKey(revID), at.DraftKey(revID), at.NodeKey(revID, "act_1")} {
 			f.Add(key.PK, key.SK)
 		}
 	}
 	f.Fuzz(func(t *testing.T, pk, sk string) {
 		_, _ = entity.ParseSnapshotKey(sk)
-		key := entity.Key{PK: pk, SK: sk}
+		key := item.Key{PK: pk, SK: sk}
 		row, err := entity.ParseRepositoryRow(key)
 		if err != nil {
 			return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Prefixes of the sort keys of a snapshot's rows.
@@ -25,38 +27,38 @@ func formatOrder(order int) string {
 	if order < 1 || order > MaxOrder {
 		panic(fmt.Sprintf("entity: order %d in a key, want 1 to %d", order, MaxOrder))
 	}
-	return string(appendDigits(nil, order, orderDigits))
+	return string(item.AppendDigits(nil, order, orderDigits))
 }
 
 func parseOrder(s string) (int, bool) {
 	if len(s) != orderDigits {
 		return 0, false
 	}
-	order := readDigits(s, orderDigits)
+	order := item.ReadDigits(s, orderDigits)
 	return order, order >= 1 && formatOrder(order) == s
 }
 
 // NodeKey is the key of a node in a snapshot of the values tree.
-func (r Repository) NodeKey(revID, nodeID string) Key {
-	return Key{r.SnapshotPK(revID), join(nodeWord, nodeID)}
+func (r Repository) NodeKey(revID, nodeID string) item.Key {
+	return item.Key{PK: r.SnapshotPK(revID), SK: join(nodeWord, nodeID)}
 }
 
 // EdgeKey is the key of the edge from a parent to its child at that place among its children, counted from 1.
-func (r Repository) EdgeKey(revID, parentID string, order int, childID string) Key {
-	return Key{r.SnapshotPK(revID), join(edgeWord, parentID, formatOrder(order), childID)}
+func (r Repository) EdgeKey(revID, parentID string, order int, childID string) item.Key {
+	return item.Key{PK: r.SnapshotPK(revID), SK: join(edgeWord, parentID, formatOrder(order), childID)}
 }
 
 // EdgesPrefix begins the sort keys of the edges that leave a node, in the order of its children.
 func EdgesPrefix(parentID string) string { return join(edgeWord, parentID) + separator }
 
 // TodoKey is the key of an action's to-do at that place of the day's list, counted from 1.
-func (r Repository) TodoKey(revID string, order int, actionID string) Key {
-	return Key{r.SnapshotPK(revID), join(todoWord, formatOrder(order), actionWord, actionID)}
+func (r Repository) TodoKey(revID string, order int, actionID string) item.Key {
+	return item.Key{PK: r.SnapshotPK(revID), SK: join(todoWord, formatOrder(order), actionWord, actionID)}
 }
 
 // BlockKey is the key of a block of time that begins at the instant.
-func (r Repository) BlockKey(revID string, start time.Time, blockID string) Key {
-	return Key{r.SnapshotPK(revID), join(blockWord, FormatInstant(start), blockID)}
+func (r Repository) BlockKey(revID string, start time.Time, blockID string) item.Key {
+	return item.Key{PK: r.SnapshotPK(revID), SK: join(blockWord, item.FormatInstant(start), blockID)}
 }
 
 // SnapshotKey is what the sort key of a snapshot's row says: one of [NodeRow], [EdgeRow], [TodoRow], [BlockRow].
@@ -108,7 +110,7 @@ func ParseSnapshotKey(sk string) (SnapshotKey, error) {
 			return TodoRow{order, parts[3]}, nil
 		}
 	case parts[0] == blockWord && len(parts) == 3:
-		if start, err := ParseInstant(parts[1]); err == nil {
+		if start, err := item.ParseInstant(parts[1]); err == nil {
 			return BlockRow{start, parts[2]}, nil
 		}
 	}

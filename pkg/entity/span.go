@@ -1,6 +1,10 @@
 package entity
 
-import "time"
+import (
+	"time"
+
+	"nexus/pkg/item"
+)
 
 // Span is one showing of an item in an agenda. Start and End are readings labelled UTC if floating.
 type Span struct {
@@ -10,11 +14,11 @@ type Span struct {
 }
 
 // ShownIn returns the item's showings; none for an item that is not indexed by time.
-func (t *Type) ShownIn(it Item) []Span {
+func (t *Type) ShownIn(it item.Item) []Span {
 	if t.Spans != nil {
 		return t.Spans(it)
 	}
-	at, ok := it.Time(AttrGSI1SK)
+	at, ok := it.Time(item.AttrGSI1SK)
 	if !ok {
 		return nil
 	}
@@ -26,15 +30,15 @@ func (t *Type) ShownIn(it Item) []Span {
 func LongPrefix() string { return join(TypeEvent, "LONG") + separator }
 
 // EventSpan returns when an event is: a single one, an exception with times of its own, or the first occurrence of a series.
-func EventSpan(it Item) Span {
+func EventSpan(it item.Item) Span {
 	start, end := eventSpan(it)
 	return Span{start, end, !it.Has(AttrStartTzid)}
 }
 
-func eventSpans(it Item) []Span { return []Span{EventSpan(it)} }
+func eventSpans(it item.Item) []Span { return []Span{EventSpan(it)} }
 
 // taskSpans: an open task with start and due is shown at both; one that is done at the earlier only.
-func taskSpans(it Item) []Span {
+func taskSpans(it item.Item) []Span {
 	at, ok := taskAgendaTime(it)
 	if !ok {
 		return nil
@@ -53,7 +57,7 @@ func taskSpans(it Item) []Span {
 	return spans
 }
 
-func reminderSpans(it Item) []Span {
+func reminderSpans(it item.Item) []Span {
 	var spans []Span
 	for _, due := range reminderDues(it) {
 		spans = append(spans, Span{due.At, due.At, due.Floating})

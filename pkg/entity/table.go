@@ -1,5 +1,9 @@
 package entity
 
+import (
+	"nexus/pkg/item"
+)
+
 // Index names a secondary index of the table; the empty one is the table itself.
 type Index string
 
@@ -31,12 +35,12 @@ type TableSchema struct {
 // Schema is the one table of the product. Every key attribute is a string.
 func Schema() TableSchema {
 	return TableSchema{
-		Name: "ProductivityData", PK: AttrPK, SK: AttrSK, TTL: AttrTTL, StreamView: "NEW_AND_OLD_IMAGES",
+		Name: "ProductivityData", PK: item.AttrPK, SK: item.AttrSK, TTL: AttrTTL, StreamView: "NEW_AND_OLD_IMAGES",
 		Indexes: []IndexSchema{
-			{Name: YearView, PK: AttrGSI1PK, SK: AttrGSI1SK},
-			{Name: Recurrence, PK: AttrGSI2PK, SK: AttrGSI2SK},
-			{Name: StateView, PK: AttrGSI3PK, SK: AttrGSI3SK},
-			{Name: CrossLinks, PK: AttrGSI4PK, SK: AttrGSI4SK, KeysOnly: true},
+			{Name: YearView, PK: item.AttrGSI1PK, SK: item.AttrGSI1SK},
+			{Name: Recurrence, PK: item.AttrGSI2PK, SK: item.AttrGSI2SK},
+			{Name: StateView, PK: item.AttrGSI3PK, SK: item.AttrGSI3SK},
+			{Name: CrossLinks, PK: item.AttrGSI4PK, SK: item.AttrGSI4SK, KeysOnly: true},
 		},
 	}
 }

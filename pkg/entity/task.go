@@ -3,6 +3,8 @@ package entity
 import (
 	"strconv"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // States of a TASK.
@@ -34,8 +36,8 @@ func Task() *Type {
 		Fields: Common("taskId",
 			titleField, descriptionField,
 			enumField(AttrStatus, StatusBacklog, TaskStatuses()...),
-			Field{Name: AttrPriority, Kind: Integer, Required: true, Default: Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
-			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: Bool(false), Doc: "Due on a day rather than at a time; floating."},
+			Field{Name: AttrPriority, Kind: Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
+			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Due on a day rather than at a time; floating."},
 			Field{Name: AttrDueDate, Kind: Date, Doc: "Day on which an all-day task is due."},
 			Field{Name: AttrStartUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats."},
 			Field{Name: AttrDueUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats."},
@@ -53,15 +55,15 @@ func Task() *Type {
 		Spans:     taskSpans,
 		View:      viewTask,
 		Retention: map[string]time.Duration{StatusArchived: archivedRetention},
-		NeedsPreferences: func(patch Item) bool {
+		NeedsPreferences: func(patch item.Item) bool {
 			return patch.Str(AttrStatus) == StatusCompleted
 		},
 	}
 }
 
-func checkTaskTimes(it Item) []FieldError {
+func checkTaskTimes(it item.Item) []FieldError {
 	var errs fieldErrors
-	if it[AttrIsAllDay] == (refusedValue{}) {
+	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
 	if it.Bool(AttrIsAllDay) {
@@ -74,7 +76,7 @@ func checkTaskTimes(it Item) []FieldError {
 	if start != "" && due != "" && due < start {
 		errs.add(AttrDueUtc, "must not be before startUtc")
 	}
-	if it.says(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
+	if it.Says(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
 		errs.add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
 	}
 	return errs
@@ -106,13 +108,13 @@ func deriveTask(w Write) {
 }
 
 // viewTask shows a completed task whose timer is late as what it is: archived. TTL removes the timer only days later.
-func viewTask(it Item, now time.Time) Item {
+func viewTask(it item.Item, now time.Time) item.Item {
 	archiveAt, ok := it.Time(AttrArchiveAt)
 	if !ok || it.Str(AttrStatus) != StatusCompleted || now.Before(archiveAt) {
 		return it
 	}
 	shown := it.Clone()
-	shown[AttrStatus] = String(StatusArchived)
+	shown[AttrStatus] = item.String(StatusArchived)
 	shown[AttrArchivedAt] = it[AttrArchiveAt]
 	delete(shown, AttrArchiveAt)
 	return shown
@@ -120,16 +122,16 @@ func viewTask(it Item, now time.Time) Item {
 
 // TaskDue returns the reading (labelled UTC) at which a task is due, and whether it floats. An all-day task is due at
 // the end of its day, so its reading is midnight of the day after. ok is false for a task without a due time.
-func TaskDue(it Item) (at time.Time, floating, ok bool) {
+func TaskDue(it item.Item) (at time.Time, floating, ok bool) {
 	if it.Bool(AttrIsAllDay) {
-		day, err := ParseDate(it.Str(AttrDueDate))
+		day, err := item.ParseDate(it.Str(AttrDueDate))
 		return day.AddDate(0, 0, 1), true, err == nil
 	}
 	at, ok = it.Time(AttrDueUtc)
 	return at, !it.Has(AttrDueTzid), ok
 }
 
-func indexTask(user string, it Item) IndexKeys {
+func indexTask(user string, it item.Item) IndexKeys {
 	keys := IndexKeys{}
 	if at, ok := taskAgendaTime(it); ok && it.Str(AttrStatus) != StatusArchived {
 		keys = yearKeys(user, at)
@@ -139,9 +141,9 @@ func indexTask(user string, it Item) IndexKeys {
 }
 
 // taskAgendaTime is the earlier of start and due.
-func taskAgendaTime(it Item) (time.Time, bool) {
+func taskAgendaTime(it item.Item) (time.Time, bool) {
 	if it.Bool(AttrIsAllDay) {
-		day, err := ParseDate(it.Str(AttrDueDate))
+		day, err := item.ParseDate(it.Str(AttrDueDate))
 		return day, err == nil
 	}
 	if start, ok := it.Time(AttrStartUtc); ok {
@@ -158,13 +160,13 @@ func TaskColumn(status string, priority int64) string {
 	return join(TypeTask, status, "P"+strconv.FormatInt(priority, 10)) + separator
 }
 
-func taskDues(it Item) []Due {
+func taskDues(it item.Item) []Due {
 	switch it.Str(AttrStatus) {
 	case StatusCompleted, StatusArchived:
 		return nil
 	}
 	if it.Bool(AttrIsAllDay) {
-		day, _ := ParseDate(it.Str(AttrDueDate))
+		day, _ := item.ParseDate(it.Str(AttrDueDate))
 		return offsetDues(it, day, true)
 	}
 	at, ok := it.Time(AttrDueUtc)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // threeDays are three triggers from Monday on, at nine in New York.
@@ -17,42 +18,42 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fields string // of the reminder, without the closing brace
-		before entity.Item
-		patch  entity.Item
+		before item.Item
+		patch  item.Item
 
 		trigger, first, done, status string
 	}{
-		{name: "moved on along its occurrences", patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+		{name: "moved on along its occurrences", patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
-		{name: "moved on while it is snoozed", before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
+		{name: "moved on while it is snoozed", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
 			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "SNOOZED"},
-		{name: "moved beyond its last occurrence", patch: entity.Item{"triggerUtc": text("2025-12-04T14:00:00Z")},
+		{name: "moved beyond its last occurrence", patch: item.Item{"triggerUtc": text("2025-12-04T14:00:00Z")},
 			trigger: "2025-12-04T14:00:00Z", first: "2025-12-04T14:00:00Z", status: "PENDING"},
-		{name: "moved between its occurrences", before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:01Z")},
+		{name: "moved between its occurrences", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"triggerUtc": text("2025-12-02T14:00:01Z")},
 			trigger: "2025-12-02T14:00:01Z", first: "2025-12-02T14:00:01Z", status: "PENDING"},
-		{name: "moved back to one of its occurrences", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+		{name: "moved back to one of its occurrences", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "moved on after it was completed", before: entity.Item{"status": text("COMPLETED")}, patch: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+		{name: "moved on after it was completed", before: item.Item{"status": text("COMPLETED")}, patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "another zone", patch: entity.Item{"tzid": text("Europe/London")},
+		{name: "another zone", patch: item.Item{"tzid": text("Europe/London")},
 			trigger: "2025-12-01T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
-		{name: "another rule", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rrule": text("FREQ=WEEKLY")},
+		{name: "another rule", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rrule": text("FREQ=WEEKLY")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "no rule any more", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "status": text("SNOOZED"), "snoozeState": snoozedAt("2025-12-01T14:00:00Z")["snoozeState"]}, patch: entity.Item{"rrule": nil},
+		{name: "no rule any more", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "status": text("SNOOZED"), "snoozeState": snoozedAt("2025-12-01T14:00:00Z")["snoozeState"]}, patch: item.Item{"rrule": nil},
 			trigger: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "an end before the trigger", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+		{name: "an end before the trigger", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "an end behind the trigger", before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+		{name: "an end behind the trigger", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
 		{name: "more to come after its last", fields: threeDays + `,"rruleUntil":"2025-12-02T14:00:00Z"`,
-			before: entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "doneTriggerUtc": text("2025-12-02T14:00:00Z")}, patch: entity.Item{"rruleUntil": nil},
+			before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "doneTriggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rruleUntil": nil},
 			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "the same trigger anew, after it was over", before: entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, patch: entity.Item{"triggerUtc": text("2025-12-03T15:00:00Z")},
+		{name: "the same trigger anew, after it was over", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"triggerUtc": text("2025-12-03T15:00:00Z")},
 			trigger: "2025-12-03T15:00:00Z", first: "2025-12-03T15:00:00Z", status: "PENDING"},
 		{name: "a rule for one that is snoozed", fields: `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`,
-			before: snoozedAt("2025-12-01T14:00:00Z"), patch: entity.Item{"rrule": text("FREQ=DAILY")},
+			before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"rrule": text("FREQ=DAILY")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-01T14:00:00Z", status: "SNOOZED"},
-		{name: "floating, on to an occurrence", fields: `{"title":"x","triggerUtc":"2025-12-01T09:00:00","rrule":"FREQ=DAILY"`, patch: entity.Item{"triggerUtc": text("2025-12-07T09:00:00Z")},
+		{name: "floating, on to an occurrence", fields: `{"title":"x","triggerUtc":"2025-12-01T09:00:00","rrule":"FREQ=DAILY"`, patch: item.Item{"triggerUtc": text("2025-12-07T09:00:00Z")},
 			trigger: "2025-12-07T09:00:00Z", first: "2025-12-01T09:00:00Z", status: "PENDING"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
 		{"2025-12-03T14:00:00Z", "2025-12-03T14:00:00Z", true},
 		{"2025-12-02T14:00:00Z", "2025-12-03T14:00:00Z", false},
 	} {
-		occurrence, err := entity.ParseInstant(c.occurrence)
+		occurrence, err := item.ParseInstant(c.occurrence)
 		require.NoError(t, err)
 		last, err := entity.PassTrigger(it, occurrence)
 		require.NoError(t, err)
@@ -111,13 +112,13 @@ func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 	once := `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`
 	for name, c := range map[string]struct {
 		fields string
-		before entity.Item
+		before item.Item
 		want   []entity.Due
 	}{
 		"one-time":              {once, nil, []entity.Due{snoozed}},
-		"the next comes later":  {threeDays, entity.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, []entity.Due{snoozed, trigger("2025-12-02T14:00:00Z")}},
+		"the next comes later":  {threeDays, item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, []entity.Due{snoozed, trigger("2025-12-02T14:00:00Z")}},
 		"the next comes before": {`{"title":"x","triggerUtc":"2025-12-01T17:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`, nil, []entity.Due{trigger("2025-12-01T17:00:00Z"), snoozed}},
-		"the last of all":       {threeDays, entity.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
+		"the last of all":       {threeDays, item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
 	} {
 		it, errs := create(t, entity.Reminder(), c.fields+"}")
 		require.Empty(t, errs)
@@ -149,23 +150,23 @@ func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
 	}
 }
 
-func text(s string) entity.Value { return entity.String(s) }
+func text(s string) item.Value { return item.String(s) }
 
 func instant(t *testing.T, s string) time.Time {
 	t.Helper()
-	at, err := entity.ParseInstant(s)
+	at, err := item.ParseInstant(s)
 	require.NoError(t, err)
 	return at
 }
 
-func snoozedAt(occurrence string) entity.Item {
-	return entity.Item{"status": text("SNOOZED"), "snoozeState": entity.Map{
-		"untilUtc": text("2025-12-01T18:00:00Z"), "count": entity.Int(1), "occurrenceUtc": text(occurrence),
+func snoozedAt(occurrence string) item.Item {
+	return item.Item{"status": text("SNOOZED"), "snoozeState": item.Map{
+		"untilUtc": text("2025-12-01T18:00:00Z"), "count": item.Int(1), "occurrenceUtc": text(occurrence),
 	}}
 }
 
 // with returns a copy of the item with these attributes set, or removed.
-func with(it, changes entity.Item) entity.Item {
+func with(it, changes item.Item) item.Item {
 	out := it.Clone()
 	for name, v := range changes {
 		out.Set(name, v)

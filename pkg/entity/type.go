@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Type describes one kind of entity, as data. A product's own types are values like these; adding one touches no code
@@ -18,30 +20,30 @@ type Type struct {
 
 	// Settle gives fields that a patch has changed their one form, where that depends on other fields; nil for a type without
 	// such. What is not valid it leaves for Check.
-	Settle func(before, patch, after Item)
+	Settle func(before, patch, after item.Item)
 	// Check returns what is wrong across fields; the fields themselves are checked before.
-	Check func(it Item) []FieldError
+	Check func(it item.Item) []FieldError
 	// Derive sets the attributes that follow from a write.
 	Derive func(w Write)
 	// Index returns the index keys the item has now.
-	Index func(user string, it Item) IndexKeys
+	Index func(user string, it item.Item) IndexKeys
 	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
 	// cancelled or archived. Of a series they are those of its first occurrence, of a recurring reminder that of its next
 	// trigger: they say which offsets there are, and whether a change moves anything. Nil for a type without reminders.
-	Dues func(it Item) []Due
+	Dues func(it item.Item) []Due
 	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown at
 	// its index key, without length.
-	Spans func(it Item) []Span
+	Spans func(it item.Item) []Span
 	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on which
 	// time has no effect.
-	View func(it Item, now time.Time) Item
+	View func(it item.Item, now time.Time) item.Item
 	// DueFields are attributes that decide on due instants beyond those that Dues returns, as a recurrence rule does.
 	DueFields []string
 	// OwnCommands says that entities of the type are created, changed and deleted by commands of their own, because other
 	// rows depend on them.
 	OwnCommands bool
 	// NeedsPreferences says whether Derive looks at the user's preferences for this patch; nil for never.
-	NeedsPreferences func(patch Item) bool
+	NeedsPreferences func(patch item.Item) bool
 	// Retention gives for each final status how long after its last update an item stays before it is kept as a cold copy
 	// only.
 	Retention map[string]time.Duration
@@ -52,21 +54,21 @@ type Type struct {
 func (t *Type) HasCollection() bool { return t.IDPrefix != "" }
 
 // DuesDiffer reports whether a change moves, adds or removes an instant at which somebody is to be reminded.
-func (t *Type) DuesDiffer(before, after Item) bool {
+func (t *Type) DuesDiffer(before, after item.Item) bool {
 	if t.Dues == nil {
 		return false
 	}
 	return !slices.Equal(t.Dues(before), t.Dues(after)) ||
-		slices.ContainsFunc(t.DueFields, func(name string) bool { return !Equal(before[name], after[name]) })
+		slices.ContainsFunc(t.DueFields, func(name string) bool { return !item.Equal(before[name], after[name]) })
 }
 
 // Write is one change of an entity on its way to the table.
 type Write struct {
 	Type        *Type
-	Before      Item // nil when the entity is created
-	After       Item // what will be stored; Derive changes it
+	Before      item.Item // nil when the entity is created
+	After       item.Item // what will be stored; Derive changes it
 	Now         time.Time
-	Preferences Item // the user's preferences, where the type's rules need them; see [Type.NeedsPreferences]
+	Preferences item.Item // the user's preferences, where the type's rules need them; see [Type.NeedsPreferences]
 }
 
 // IndexKeys are the keys an item has in the secondary indexes; an empty pair keeps it out of that index.

@@ -3,6 +3,8 @@ package entity
 import (
 	"maps"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // DefaultTzid is the zone of a user who has not chosen one.
@@ -15,8 +17,8 @@ func UserMeta() *Type {
 		Fields: []Field{
 			{Name: AttrType, Kind: Text, Origin: FromServer, Required: true, Doc: "The entity's type."},
 			{Name: AttrUserID, Kind: Text, Origin: FromServer, Required: true, Doc: "The user's id."},
-			{Name: AttrDefaultTzid, Kind: Zone, Required: true, Default: String(DefaultTzid), Doc: "The zone in which floating times are read."},
-			{Name: AttrPreferences, Kind: Object, Required: true, Default: Map{}, Fields: preferenceFields(), Doc: "Settings."},
+			{Name: AttrDefaultTzid, Kind: Zone, Required: true, Default: item.String(DefaultTzid), Doc: "The zone in which floating times are read."},
+			{Name: AttrPreferences, Kind: Object, Required: true, Default: item.Map{}, Fields: preferenceFields(), Doc: "Settings."},
 			{Name: AttrStats, Kind: Object, Origin: FromServer, Fields: statFields(), Doc: "Statistics, kept by a consumer of the stream."},
 			{Name: AttrStatsVersion, Kind: Integer, Origin: Hidden, Doc: "Optimistic lock of the statistics, apart from version."},
 			{Name: AttrStatsHold, Kind: Object, Origin: Hidden, Doc: "A repair's hold on the statistics."},
@@ -30,7 +32,7 @@ func UserMeta() *Type {
 			{Name: AttrUpdatedAt, Kind: Instant, Origin: FromServer, Required: true, Doc: "When the user last changed it."},
 		},
 		Derive: func(w Write) {
-			if w.Before != nil && !Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
+			if w.Before != nil && !item.Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
 				w.After.SetTime(AttrZoneSetAt, w.Now)
 			}
 		},
@@ -39,19 +41,19 @@ func UserMeta() *Type {
 
 func preferenceFields() []Field {
 	choice := func(name string, fallback int64, doc string, allowed ...int64) Field {
-		return Field{Name: name, Kind: Integer, Required: true, Default: Int(fallback), Allowed: allowed, Doc: doc}
+		return Field{Name: name, Kind: Integer, Required: true, Default: item.Int(fallback), Allowed: allowed, Doc: doc}
 	}
 	flag := func(name, doc string) Field {
-		return Field{Name: name, Kind: Flag, Required: true, Default: Bool(true), Doc: doc}
+		return Field{Name: name, Kind: Flag, Required: true, Default: item.Bool(true), Doc: doc}
 	}
 	return []Field{
 		choice("weekStart", 1, "0 is Sunday, 1 is Monday.", 0, 1),
 		choice("defaultEventDuration", 30, "Minutes.", 15, 30, 45, 60),
 		choice("defaultCalendarIncrement", 15, "Minutes.", 10, 15, 30, 60),
-		{Name: "defaultReminderMinutes", Kind: Integers, Required: true, Default: List{Int(15)}, Max: maxOffsets, MemberMax: maxOffset, Doc: "What a client proposes for a new event."},
-		{Name: "theme", Kind: Enum, Required: true, Default: String("dark"), Enum: []string{"light", "dark", "auto"}, Doc: "How clients look."},
+		{Name: "defaultReminderMinutes", Kind: Integers, Required: true, Default: item.List{item.Int(15)}, Max: maxOffsets, MemberMax: maxOffset, Doc: "What a client proposes for a new event."},
+		{Name: "theme", Kind: Enum, Required: true, Default: item.String("dark"), Enum: []string{"light", "dark", "auto"}, Doc: "How clients look."},
 		flag("autoArchiveCompletedTasks", "Move completed tasks to ARCHIVED after autoArchiveDelayHours."),
-		{Name: "autoArchiveDelayHours", Kind: Integer, Required: true, Default: Int(24), Min: 1, Max: 8760, Doc: "Hours."},
+		{Name: "autoArchiveDelayHours", Kind: Integer, Required: true, Default: item.Int(24), Min: 1, Max: 8760, Doc: "Hours."},
 		flag("enableBrowserNotifications", "Deliver reminders to the browser."),
 		flag("enableSoundNotifications", "Deliver reminders with a sound."),
 	}
@@ -69,7 +71,7 @@ const (
 
 func statFields() []Field {
 	total := func(name string) Field {
-		return Field{Name: name, Kind: Integer, Required: true, Default: Int(0), Doc: "Entities that exist."}
+		return Field{Name: name, Kind: Integer, Required: true, Default: item.Int(0), Doc: "Entities that exist."}
 	}
 	return []Field{
 		total(StatTotalEvents), total(StatTotalTasks), total(StatTotalReminders), total(StatTotalNotes),
@@ -79,27 +81,27 @@ func statFields() []Field {
 }
 
 // EmptyStats is what the statistics are before anything was counted.
-func EmptyStats() Map {
-	stats := Item{}
+func EmptyStats() item.Map {
+	stats := item.Item{}
 	fillDefaults(statFields(), stats)
-	return Map(stats)
+	return item.Map(stats)
 }
 
 // WithAllStats is the user's row as it is shown: with every statistic, those that nothing was counted of yet at zero.
-func WithAllStats(meta Item) Item {
+func WithAllStats(meta item.Item) item.Item {
 	shown := meta.Clone()
-	stats := Item(EmptyStats())
+	stats := item.Item(EmptyStats())
 	maps.Copy(stats, meta.Map(AttrStats))
-	shown[AttrStats] = Map(stats)
+	shown[AttrStats] = item.Map(stats)
 	return shown
 }
 
 // NewUserMeta is what USER_META is until somebody writes it: the defaults, at version 0.
-func NewUserMeta(user string, now time.Time) Item {
+func NewUserMeta(user string, now time.Time) item.Item {
 	it := MetaKey(user).Item()
-	it[AttrType] = String(TypeUserMeta)
-	it[AttrUserID] = String(user)
-	it[AttrVersion] = Int(0)
+	it[AttrType] = item.String(TypeUserMeta)
+	it[AttrUserID] = item.String(user)
+	it[AttrVersion] = item.Int(0)
 	it.SetTime(AttrCreatedAt, now)
 	it.SetTime(AttrUpdatedAt, now)
 	fillDefaults(UserMeta().Fields, it)

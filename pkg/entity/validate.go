@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"nexus/pkg/item"
 )
 
 // maxFindings bounds what is reported of one document, which may be made of unknown fields alone: more than an entity has
@@ -28,15 +30,15 @@ func (e *fieldErrors) at(pointer, format string, args ...any) {
 	*e = append(*e, FieldError{pointer, fmt.Sprintf(format, args...)})
 }
 
-func (e *fieldErrors) require(it Item, attr, reason string) {
+func (e *fieldErrors) require(it item.Item, attr, reason string) {
 	if !it.Has(attr) {
 		e.add(attr, "is required: %s", reason)
 	}
 }
 
-func (e *fieldErrors) refuse(it Item, reason string, attrs ...string) {
+func (e *fieldErrors) refuse(it item.Item, reason string, attrs ...string) {
 	for _, attr := range attrs {
-		if it.says(attr) {
+		if it.Says(attr) {
 			e.add(attr, "is not allowed: %s", reason)
 		}
 	}
@@ -51,7 +53,7 @@ func pointerTo(parent, token string) string {
 }
 
 // Validate returns every broken rule of a whole item.
-func (t *Type) Validate(it Item) []FieldError {
+func (t *Type) Validate(it item.Item) []FieldError {
 	var errs fieldErrors
 	checkFields(&errs, "", t.Fields, it)
 	checked := it
@@ -72,22 +74,22 @@ func (t *Type) Validate(it Item) []FieldError {
 
 // withoutWrongTimes returns a copy of the item in which each time that is wrong by itself counts as refused: no rule
 // compares it with another.
-func (t *Type) withoutWrongTimes(it Item) Item {
+func (t *Type) withoutWrongTimes(it item.Item) item.Item {
 	checked := maps.Clone(it)
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		if !it.says(f.Name) || f.Kind != Instant && f.Kind != Date && f.Kind != Zone {
+		if !it.Says(f.Name) || f.Kind != Instant && f.Kind != Date && f.Kind != Zone {
 			continue
 		}
 		var wrong fieldErrors
 		if f.check(&wrong, "", it[f.Name]); len(wrong) > 0 {
-			checked[f.Name] = refusedValue{}
+			checked[f.Name] = item.Refused{}
 		}
 	}
 	return checked
 }
 
-func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
+func checkFields(errs *fieldErrors, parent string, fields []Field, it item.Item) {
 	for i := range fields {
 		f := &fields[i]
 		pointer := pointerTo(parent, f.Name)
@@ -98,7 +100,7 @@ func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
 			}
 			continue
 		}
-		if v == (refusedValue{}) {
+		if v == (item.Refused{}) {
 			continue // it was reported
 		}
 		f.check(errs, pointer, v)
@@ -106,45 +108,45 @@ func checkFields(errs *fieldErrors, parent string, fields []Field, it Item) {
 }
 
 // check tests one value against the field's kind and bounds.
-func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
+func (f *Field) check(errs *fieldErrors, pointer string, v item.Value) {
 	switch f.Kind {
 	case Text:
 		f.checkLength(errs, pointer, v, "characters", utf8.RuneCountInString)
 	case Markdown:
 		f.checkLength(errs, pointer, v, "bytes", func(s string) int { return len(s) })
 	case Enum:
-		if s, ok := v.(String); !ok || !slices.Contains(f.Enum, string(s)) {
+		if s, ok := v.(item.String); !ok || !slices.Contains(f.Enum, string(s)) {
 			errs.at(pointer, "must be one of %s", strings.Join(f.Enum, ", "))
 		}
 	case Flag:
-		if _, ok := v.(Bool); !ok {
+		if _, ok := v.(item.Bool); !ok {
 			errs.at(pointer, "must be true or false")
 		}
 	case Integer:
 		f.checkInteger(errs, pointer, v)
 	case Instant:
-		s, _ := v.(String)
-		t, err := ParseInstant(string(s))
+		s, _ := v.(item.String)
+		t, err := item.ParseInstant(string(s))
 		checkDay(errs, pointer, "an instant", t, err)
 	case Date:
-		s, _ := v.(String)
-		t, err := ParseDate(string(s))
-		if err != nil && len(s) == len(dateLayout) && hasShape(string(s), "0000-00-00") {
+		s, _ := v.(item.String)
+		t, err := item.ParseDate(string(s))
+		if err != nil && len(s) == len(item.DateLayout) && hasShape(string(s), "0000-00-00") {
 			errs.at(pointer, "%s", noSuchDate(string(s)))
 			return
 		}
 		checkDay(errs, pointer, "a date YYYY-MM-DD", t, err)
 	case Zone:
-		s, _ := v.(String)
+		s, _ := v.(item.String)
 		if _, err := LoadZone(string(s)); err != nil {
 			errs.at(pointer, "%v", err)
 		}
 	case Color:
-		if s, _ := v.(String); !isHexColor(string(s)) {
+		if s, _ := v.(item.String); !isHexColor(string(s)) {
 			errs.at(pointer, "must be a palette name or #rrggbb")
 		}
 	case Tags:
-		set, ok := v.(StringSet)
+		set, ok := v.(item.StringSet)
 		f.checkMembers(errs, pointer, len(set), ok, "a list of texts")
 		for _, tag := range set {
 			if n := int64(utf8.RuneCountInString(tag)); n < f.MemberMin || n > f.MemberMax {
@@ -157,37 +159,37 @@ func (f *Field) check(errs *fieldErrors, pointer string, v Value) {
 			}
 		}
 	case Minutes:
-		set, ok := v.(NumberSet)
+		set, ok := v.(item.NumberSet)
 		f.checkMembers(errs, pointer, len(set), ok, "a list of numbers")
 		f.checkNumbers(errs, pointer, set)
 	case Integers:
-		list, ok := v.(List)
+		list, ok := v.(item.List)
 		f.checkMembers(errs, pointer, len(list), ok, "a list of numbers")
 		numbers := make([]string, len(list))
 		for i, e := range list {
-			n, _ := e.(Number)
+			n, _ := e.(item.Number)
 			numbers[i] = string(n)
 		}
 		f.checkNumbers(errs, pointer, numbers)
 	case Dates:
 		f.checkDates(errs, pointer, v)
 	case Names:
-		list, ok := v.(List)
+		list, ok := v.(item.List)
 		f.checkMembers(errs, pointer, len(list), ok, "a list of names")
 	case Links:
 		f.checkLinks(errs, pointer, v)
 	case Object:
-		m, ok := v.(Map)
+		m, ok := v.(item.Map)
 		if !ok {
 			errs.at(pointer, "must be an object")
 			return
 		}
-		checkFields(errs, pointer, f.Fields, Item(m))
+		checkFields(errs, pointer, f.Fields, item.Item(m))
 	}
 }
 
-func (f *Field) checkLength(errs *fieldErrors, pointer string, v Value, unit string, length func(string) int) {
-	s, ok := v.(String)
+func (f *Field) checkLength(errs *fieldErrors, pointer string, v item.Value, unit string, length func(string) int) {
+	s, ok := v.(item.String)
 	if !ok {
 		errs.at(pointer, "must be a text")
 		return
@@ -208,8 +210,8 @@ func (f *Field) checkLength(errs *fieldErrors, pointer string, v Value, unit str
 	}
 }
 
-func (f *Field) checkInteger(errs *fieldErrors, pointer string, v Value) {
-	s, _ := v.(Number)
+func (f *Field) checkInteger(errs *fieldErrors, pointer string, v item.Value) {
+	s, _ := v.(item.Number)
 	n, err := strconv.ParseInt(string(s), 10, 64)
 	switch {
 	case err != nil:
@@ -249,36 +251,36 @@ func (f *Field) checkNumbers(errs *fieldErrors, pointer string, numbers []string
 	}
 }
 
-func (f *Field) checkDates(errs *fieldErrors, pointer string, v Value) {
-	list, ok := v.(List)
+func (f *Field) checkDates(errs *fieldErrors, pointer string, v item.Value) {
+	list, ok := v.(item.List)
 	f.checkMembers(errs, pointer, len(list), ok, "a list of dates YYYYMMDD")
 	for _, e := range list {
-		s, _ := e.(String)
-		day, err := time.Parse(compactDate, string(s))
-		if len(s) != len(compactDate) || err != nil || day.Year() < minYear || day.Year() > maxYear {
+		s, _ := e.(item.String)
+		day, err := time.Parse(item.CompactLayout, string(s))
+		if len(s) != len(item.CompactLayout) || err != nil || day.Year() < minYear || day.Year() > maxYear {
 			errs.at(pointer, "each must be a date YYYYMMDD in the years %d to %d", minYear, maxYear)
 			return
 		}
 	}
 }
 
-func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
-	list, ok := v.(List)
+func (f *Field) checkLinks(errs *fieldErrors, pointer string, v item.Value) {
+	list, ok := v.(item.List)
 	f.checkMembers(errs, pointer, len(list), ok, "a list of links")
 	seen := map[Ref]bool{}
 	for i, e := range list {
 		at := pointerTo(pointer, strconv.Itoa(i))
-		if e == (refusedValue{}) {
+		if e == (item.Refused{}) {
 			continue // it was reported
 		}
-		m, ok := e.(Map)
+		m, ok := e.(item.Map)
 		if !ok {
 			errs.at(at, "must be an object")
 			continue
 		}
-		link := Item(m)
+		link := item.Item(m)
 		target := Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}
-		if seen[target] && link.says(LinkTargetType) && link.says(LinkTargetID) {
+		if seen[target] && link.Says(LinkTargetType) && link.Says(LinkTargetID) {
 			errs.at(at, "is the second link to %s", target.ID)
 		}
 		seen[target] = true
@@ -288,7 +290,7 @@ func (f *Field) checkLinks(errs *fieldErrors, pointer string, v Value) {
 	}
 }
 
-func checkSelfLink(errs *fieldErrors, self Ref, it Item) {
+func checkSelfLink(errs *fieldErrors, self Ref, it item.Item) {
 	for i, link := range LinksOf(it) {
 		if link.Target == self {
 			errs.at(pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), "an entity cannot link to itself")
@@ -298,20 +300,20 @@ func checkSelfLink(errs *fieldErrors, self Ref, it Item) {
 
 // CheckLinks returns what is wrong with the targets: each must name a type of the registry that has ids, and an id of
 // that type.
-func (r *Registry) CheckLinks(it Item) []FieldError {
+func (r *Registry) CheckLinks(it item.Item) []FieldError {
 	var errs fieldErrors
-	list, _ := it[AttrLinks].(List)
+	list, _ := it[AttrLinks].(item.List)
 	for i, e := range list {
-		if m, ok := e.(Map); ok {
-			r.checkTarget(&errs, pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), Item(m))
+		if m, ok := e.(item.Map); ok {
+			r.checkTarget(&errs, pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), item.Item(m))
 		}
 	}
 	return errs
 }
 
 // checkTarget checks the target of one link. What [Type.Parse] refused of it was reported.
-func (r *Registry) checkTarget(errs *fieldErrors, at string, link Item) {
-	if link[LinkTargetType] == (refusedValue{}) {
+func (r *Registry) checkTarget(errs *fieldErrors, at string, link item.Item) {
+	if link[LinkTargetType] == (item.Refused{}) {
 		return
 	}
 	t := r.Named(link.Str(LinkTargetType))
@@ -319,7 +321,7 @@ func (r *Registry) checkTarget(errs *fieldErrors, at string, link Item) {
 		errs.at(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
 		return
 	}
-	if link[LinkTargetID] == (refusedValue{}) {
+	if link[LinkTargetID] == (item.Refused{}) {
 		return
 	}
 	if err := CheckID(t.IDPrefix, link.Str(LinkTargetID)); err != nil {

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 )
 
 // poison fails every batch with the sequence number in it, as a handler does that reports nothing.
@@ -247,7 +248,7 @@ func TestAnEventNeverExceedsAnInvocationsPayload(t *testing.T) {
 		var records []change.Record
 		for i := range 40 {
 			r := record(strconv.Itoa(100+i), entity.ItemKey("u1", entity.Ref{Type: entity.TypeNote, ID: "note_" + strconv.Itoa(i)}))
-			r.New[entity.AttrBody] = entity.String(strings.Repeat("x", 380<<10))
+			r.New[entity.AttrBody] = item.String(strings.Repeat("x", 380<<10))
 			records = append(records, r)
 		}
 		s.source.put("a", records...)

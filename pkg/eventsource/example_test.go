@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -37,7 +38,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	note := entity.Note().First("ann", "note_1", entity.Item{entity.AttrTitle: entity.String("Ferns")}, at, nil)
+	note := entity.Note().First("ann", "note_1", item.Item{entity.AttrTitle: item.String("Ferns")}, at, nil)
 	fmt.Println(store.Put(ctx, table.Put{Item: note, If: table.NotExists()}))
 	fmt.Println(mapping.Run(ctx))
 	// Output:

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxPatternBytes is the length that Lambda allows a filter pattern.
@@ -73,7 +73,7 @@ func (p Pattern) JSON() string {
 		for _, prefix := range p.SKPrefixes {
 			prefixes = append(prefixes, prefixRule{prefix})
 		}
-		rule.DynamoDB.Keys = map[string]stringRule{entity.AttrSK: {prefixes}}
+		rule.DynamoDB.Keys = map[string]stringRule{item.AttrSK: {prefixes}}
 	}
 	if p.Without.Name != "" {
 		rule.DynamoDB.NewImage = map[string]map[string][]existsRule{p.Without.Name: {p.Without.Type: {{Exists: false}}}}

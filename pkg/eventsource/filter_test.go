@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 )
 
 // The two filters a deployment needs: entities for everybody, and the user's settings and expired timers for one.
@@ -33,7 +34,7 @@ func TestAFilterPassesWhatOneOfItsPatternsPasses(t *testing.T) {
 	wide := eventsource.Filter{entities(), {SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)}}, expiredTimers()}
 	for _, c := range []struct {
 		name    string
-		key     entity.Key
+		key     item.Key
 		event   change.EventName
 		expired bool
 		passes  [3]bool // nothing stated, narrow, wide
@@ -72,9 +73,9 @@ func TestAnAttributeOfTheNewImageKeepsARecordAway(t *testing.T) {
 	p := eventsource.Pattern{Without: eventsource.Attribute{Name: entity.AttrTTL, Type: "N"}}
 	r := record("1", entity.MetaKey("u1"))
 	require.True(t, p.Match(r), "there is none")
-	r.Old = entity.Item{entity.AttrTTL: entity.Int(1)}
+	r.Old = item.Item{entity.AttrTTL: item.Int(1)}
 	require.True(t, p.Match(r), "it is gone")
-	r.New = entity.Item{entity.AttrTTL: entity.Int(1)}
+	r.New = item.Item{entity.AttrTTL: item.Int(1)}
 	require.False(t, p.Match(r))
 }
 

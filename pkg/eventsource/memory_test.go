@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -28,7 +29,7 @@ func TestTheMemoryStoresFeedIsFollowedThroughSplits(t *testing.T) {
 		for version := range int64(6) {
 			for i := range 20 {
 				it := entity.ItemKey("u1", ref(i)).Item()
-				it[entity.AttrVersion] = entity.Int(version + 1)
+				it[entity.AttrVersion] = item.Int(version + 1)
 				require.NoError(t, store.Put(t.Context(), table.Put{Item: it}))
 			}
 			if version%2 == 1 {
@@ -49,7 +50,7 @@ func TestTheMemoryStoresFeedIsFollowedThroughSplits(t *testing.T) {
 		require.NoError(t, s.mapping.CaughtUp(t.Context(), head))
 		require.Zero(t, time.Since(began), "the feed's signal is enough")
 
-		versions := map[entity.Key][]int64{}
+		versions := map[item.Key][]int64{}
 		for _, d := range s.deliveries() {
 			for _, r := range d.Records {
 				versions[r.Key] = append(versions[r.Key], r.New.Int(entity.AttrVersion))

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -123,9 +124,9 @@ func (s *script) Changed() <-chan struct{} {
 }
 
 // record is one insert, made now by the clock of the test.
-func record(sequence string, key entity.Key) change.Record {
+func record(sequence string, key item.Key) change.Record {
 	image := key.Item()
-	image[entity.AttrVersion] = entity.Int(1)
+	image[entity.AttrVersion] = item.Int(1)
 	return change.Record{
 		EventID: "event-" + sequence, Name: change.Insert, Sequence: sequence, Created: time.Now(), Key: key, New: image,
 		SourceARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/T/stream/2026-01-01T00:00:00.000",

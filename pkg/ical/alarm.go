@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -85,7 +86,7 @@ func (m *mapper) alarmOffset(c, alarm *Component, anchor, end Moment) (before ti
 // setMinutes writes reminder offsets into the fields; none is an absent set.
 func (d *Draft) setMinutes(minutes []int64) {
 	if len(minutes) > 0 {
-		d.Fields[entity.AttrReminderMinutes] = entity.Ints(minutes...)
+		d.Fields[entity.AttrReminderMinutes] = item.Ints(minutes...)
 	}
 }
 

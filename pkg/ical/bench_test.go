@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // BenchmarkFromSeries drafts a weekly series of which twelve occurrences are excluded and to which twelve are added.
@@ -15,13 +16,13 @@ func BenchmarkFromSeries(b *testing.B) {
 	fields := texts("title", "t", "status", "CONFIRMED", "rrule", "FREQ=WEEKLY",
 		"startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin)
 	first := time.Date(2025, 2, 3, 0, 0, 0, 0, time.UTC)
-	var excluded, added entity.List
+	var excluded, added item.List
 	for week := range 12 {
 		day := first.AddDate(0, 0, 7*week)
-		excluded = append(excluded, entity.String(entity.CompactDate(day)))
-		added = append(added, entity.String(entity.CompactDate(day.AddDate(0, 0, 1))))
+		excluded = append(excluded, item.String(item.CompactDate(day)))
+		added = append(added, item.String(item.CompactDate(day.AddDate(0, 0, 1))))
 	}
-	fields[entity.AttrIsAllDay] = entity.Bool(false)
+	fields[entity.AttrIsAllDay] = item.Bool(false)
 	fields[entity.AttrExDate], fields[entity.AttrRDate] = excluded, added
 	it := entity.Master().First("user", "mst_bench", fields, stamp, nil)
 	require.Empty(b, entity.Master().Validate(it))

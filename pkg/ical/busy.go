@@ -2,6 +2,7 @@ package ical
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // busyTitle stands for the title of what is private.
@@ -52,7 +53,7 @@ func (d *Draft) keptValue(name string) string {
 
 // busy is the draft without anything but its times and whether they are taken.
 func (d Draft) busy() Draft {
-	fields := entity.Item{entity.AttrTitle: entity.String(busyTitle)}
+	fields := item.Item{entity.AttrTitle: item.String(busyTitle)}
 	for _, name := range append(entity.SpanFields(), entity.AttrStatus, entity.AttrVisibility, entity.AttrTransparency) {
 		fields.Set(name, d.Fields[name])
 	}

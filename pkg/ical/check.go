@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the write.
@@ -21,8 +22,8 @@ func (m *mapper) check(d *Draft) error {
 	}
 	// Whose it will be, its id and the time have no part in whether the fields are right.
 	const anyone = "x"
-	merged[entity.AttrICalUID] = entity.String(d.UID)
-	it := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), entity.Item{})
+	merged[entity.AttrICalUID] = item.String(d.UID)
+	it := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), item.Item{})
 	err := entity.Invalid(t.Validate(it))
 	var invalid *entity.ValidationError
 	if errors.As(err, &invalid) {

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // accounted checks that every component is a draft or a refusal with its reason.
@@ -71,7 +72,7 @@ func again(t testing.TB, drafts []ical.Draft) ical.Result {
 
 var sameDraft = cmp.Options{
 	cmpopts.IgnoreUnexported(ical.Draft{}), cmpopts.IgnoreFields(ical.Draft{}, "Line", "Original", "Stamp"),
-	cmp.Comparer(func(a, b entity.Item) bool { return a.Equal(b) }),
+	cmp.Comparer(func(a, b item.Item) bool { return a.Equal(b) }),
 }
 
 func TestWhatWasTakenFromTheCorpusSurvivesExport(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Draft is an entity on its way in or out: what a client would send to create it, and what iCalendar knows besides.
@@ -21,7 +22,7 @@ type Draft struct {
 	Stamp time.Time
 	// Fields are the entity's attributes as a client sends them, in the form of [entity.Type.Parse]: floating times without
 	// their Z.
-	Fields entity.Item
+	Fields item.Item
 
 	// RRule is the rule of a MASTER or a recurring REMINDER, as it stands.
 	RRule string

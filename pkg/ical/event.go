@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // readEvent reads a VEVENT as an EVENT, a MASTER or an INSTANCE.
@@ -105,31 +106,31 @@ func addDuration(start Moment, text string) (Moment, error) {
 // setSpan writes start and end into the fields of an event.
 func (d *Draft) setSpan() {
 	if d.start.Form == Day {
-		d.Fields[entity.AttrIsAllDay] = entity.Bool(true)
-		d.Fields[entity.AttrStartDate] = entity.String(entity.FormatDate(d.start.Reading))
-		d.Fields[entity.AttrEndDate] = entity.String(entity.FormatDate(d.end.Reading))
+		d.Fields[entity.AttrIsAllDay] = item.Bool(true)
+		d.Fields[entity.AttrStartDate] = item.String(item.FormatDate(d.start.Reading))
+		d.Fields[entity.AttrEndDate] = item.String(item.FormatDate(d.end.Reading))
 		return
 	}
-	d.Fields[entity.AttrIsAllDay] = entity.Bool(false)
+	d.Fields[entity.AttrIsAllDay] = item.Bool(false)
 	d.Fields[entity.AttrStartUtc] = clientInstant(d.start)
 	if d.hasEnd {
 		d.Fields[entity.AttrEndUtc] = clientInstant(d.end)
 	}
 	if d.start.IsInstant() {
-		d.Fields[entity.AttrStartTzid] = entity.String(d.start.ZoneName())
+		d.Fields[entity.AttrStartTzid] = item.String(d.start.ZoneName())
 		if zone := d.end.ZoneName(); zone != d.start.ZoneName() {
-			d.Fields[entity.AttrEndTzid] = entity.String(zone)
+			d.Fields[entity.AttrEndTzid] = item.String(zone)
 		}
 	}
 }
 
 // clientInstant is a time as a client sends it: a floating one without Z.
-func clientInstant(m Moment) entity.String {
-	text := entity.FormatInstant(m.At())
+func clientInstant(m Moment) item.String {
+	text := item.FormatInstant(m.At())
 	if !m.IsInstant() {
 		text = strings.TrimSuffix(text, "Z")
 	}
-	return entity.String(text)
+	return item.String(text)
 }
 
 // Attributes that only this package and the entity types speak of.
@@ -151,12 +152,12 @@ func (m *mapper) describe(c *Component, d *Draft) {
 		title = untitled
 		m.leaveOut(d, "it has no SUMMARY and is called %q", untitled)
 	}
-	d.Fields[entity.AttrTitle] = entity.String(title)
+	d.Fields[entity.AttrTitle] = item.String(title)
 	if text := strings.TrimSpace(c.Text("DESCRIPTION")); text != "" {
-		d.Fields[attrDescription] = entity.String(m.cut(d, "DESCRIPTION", text, longestDescription, utf8.UTFMax))
+		d.Fields[attrDescription] = item.String(m.cut(d, "DESCRIPTION", text, longestDescription, utf8.UTFMax))
 	}
 	if color, ok := readColor(c); ok {
-		d.Fields[attrColor] = entity.String(color)
+		d.Fields[attrColor] = item.String(color)
 	}
 	m.tags(c, d)
 }
@@ -213,7 +214,7 @@ func (m *mapper) tags(c *Component, d *Draft) {
 			}
 		}
 	}
-	set := entity.Strings(tags...)
+	set := item.Strings(tags...)
 	if len(set) > mostTags {
 		m.leaveOut(d, "it has %d categories, more than %d", len(set), mostTags)
 		set = set[:mostTags]
@@ -230,6 +231,6 @@ func (m *mapper) place(c *Component, d *Draft) {
 		location = url
 	}
 	if location != "" {
-		d.Fields[attrLocation] = entity.String(m.cut(d, "LOCATION", location, longestLocation, 1))
+		d.Fields[attrLocation] = item.String(m.cut(d, "LOCATION", location, longestLocation, 1))
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Beside finds the text that is kept beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
-type Beside func(it entity.Key) string
+type Beside func(it item.Key) string
 
-func (b Beside) of(it entity.Item) *Component {
+func (b Beside) of(it item.Item) *Component {
 	if b == nil || !it.Has(entity.AttrKept) {
 		return nil
 	}
@@ -20,7 +21,7 @@ func (b Beside) of(it entity.Item) *Component {
 }
 
 // FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. [FromSeries] does it for a series.
-func FromItem(it entity.Item, beside Beside) (d Draft, err error) {
+func FromItem(it item.Item, beside Beside) (d Draft, err error) {
 	switch name := it.Str(entity.AttrType); name {
 	case entity.TypeEvent:
 		d = newDraft(entity.Event(), it)
@@ -37,7 +38,7 @@ func FromItem(it entity.Item, beside Beside) (d Draft, err error) {
 	return d, err
 }
 
-func newDraft(t *entity.Type, it entity.Item) Draft {
+func newDraft(t *entity.Type, it item.Item) Draft {
 	d := Draft{Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: entity.Revision(it), UID: it.Str(entity.AttrICalUID)}
 	if d.UID == "" {
 		d.UID = entity.ICalUID(d.ID)
@@ -52,7 +53,7 @@ func newDraft(t *entity.Type, it entity.Item) Draft {
 }
 
 // fromReminder drafts a reminder. One that recurs counts from its first trigger, wherever the next one is.
-func fromReminder(it entity.Item) (Draft, error) {
+func fromReminder(it item.Item) (Draft, error) {
 	d := newDraft(entity.Reminder(), it)
 	d.Fields[entity.AttrStatus] = it[entity.AttrStatus] // set by the server, so it is no field that a client sends
 	if !it.Has(entity.AttrRRule) {
@@ -62,7 +63,7 @@ func fromReminder(it entity.Item) (Draft, error) {
 	if !ok {
 		return Draft{}, fmt.Errorf("draft %s: it recurs and has no first trigger", it.Key())
 	}
-	d.Fields[entity.AttrTriggerUtc] = entity.String(entity.FormatInstant(first))
+	d.Fields[entity.AttrTriggerUtc] = item.String(item.FormatInstant(first))
 	if !it.Has(entity.AttrTzid) {
 		d.Fields[entity.AttrTriggerUtc] = clientInstant(Moment{Form: Floating, Reading: first})
 	}
@@ -77,14 +78,14 @@ func fromReminder(it entity.Item) (Draft, error) {
 }
 
 // clientFields are the attributes that a client would send to create the item.
-func clientFields(t *entity.Type, it entity.Item) entity.Item {
-	fields := entity.Item{}
+func clientFields(t *entity.Type, it item.Item) item.Item {
+	fields := item.Item{}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if f.Origin != entity.FromClient || !it.Has(f.Name) {
 			continue
 		}
-		fields[f.Name] = entity.CloneValue(it[f.Name])
+		fields[f.Name] = item.CloneValue(it[f.Name])
 		if at, ok := it.Time(f.Name); ok && f.Kind == entity.Instant && f.Zone != "" && !it.Has(f.Zone) {
 			fields[f.Name] = clientInstant(Moment{Form: Floating, Reading: at})
 		}
@@ -178,7 +179,7 @@ func (d *Draft) momentOf(name, zone string) (Moment, bool, error) {
 	if tzid == "" && len(text) == len("2006-01-02T15:04:05") {
 		text += "Z"
 	}
-	at, err := entity.ParseInstant(text)
+	at, err := item.ParseInstant(text)
 	switch {
 	case err != nil:
 		return Moment{}, false, fmt.Errorf("%s: %w", name, err)
@@ -198,7 +199,7 @@ func inZone(at time.Time, tzid string) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	zoned := Moment{Form: Zoned, Reading: entity.Wall(at, location), Zone: tzid}
+	zoned := Moment{Form: Zoned, Reading: item.Wall(at, location), Zone: tzid}
 	if !zoned.At().Equal(at) {
 		return Moment{Form: UTC, Reading: at}, nil
 	}
@@ -211,7 +212,7 @@ func (d *Draft) dayOf(name string) (Moment, bool, error) {
 	if text == "" {
 		return Moment{}, false, nil
 	}
-	day, err := entity.ParseDate(text)
+	day, err := item.ParseDate(text)
 	if err != nil {
 		return Moment{}, false, fmt.Errorf("%s: %w", name, err)
 	}

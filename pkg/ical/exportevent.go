@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
@@ -81,7 +82,7 @@ func (d *Draft) readSeriesStart() error {
 		return err
 	}
 	length := d.end.At().Sub(d.start.At())
-	d.start = Moment{Form: Zoned, Reading: entity.Wall(d.start.Reading, location), Zone: tzid}
+	d.start = Moment{Form: Zoned, Reading: item.Wall(d.start.Reading, location), Zone: tzid}
 	if d.hasEnd {
 		d.end, err = inZone(d.start.At().Add(length), tzid)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -17,7 +18,7 @@ import (
 // A cancelled occurrence becomes an EXDATE, which every program understands, while many show an override with
 // STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an override.
 // The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it are left out.
-func FromSeries(master entity.Item, beside Beside, instances ...entity.Item) ([]Draft, error) {
+func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draft, error) {
 	d, err := fromMaster(master)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func FromSeries(master entity.Item, beside Beside, instances ...entity.Item) ([]
 	return drafts, nil
 }
 
-func exceptionDates(masterID string, instances []entity.Item) []string {
+func exceptionDates(masterID string, instances []item.Item) []string {
 	var dates []string
 	for _, it := range instances {
 		if of, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID)); err == nil && of == masterID {
@@ -57,7 +58,7 @@ func exceptionDates(masterID string, instances []entity.Item) []string {
 	return sortedDates(dates)
 }
 
-func fromMaster(it entity.Item) (Draft, error) {
+func fromMaster(it item.Item) (Draft, error) {
 	d := newDraft(entity.Master(), it)
 	if err := d.readSpan(); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
@@ -75,7 +76,7 @@ func fromMaster(it entity.Item) (Draft, error) {
 // readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads
 // those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some
 // programs would show twice.
-func (d *Draft) readDates(it entity.Item) error {
+func (d *Draft) readDates(it item.Item) error {
 	excluded, added := it.Strings(entity.AttrExDate), it.Strings(entity.AttrRDate)
 	if len(excluded) == 0 && len(added) == 0 {
 		return nil
@@ -102,7 +103,7 @@ func (d *Draft) readDates(it entity.Item) error {
 // datesThat returns the dates that hold. It writes into the list that it is given.
 func datesThat(dates []string, hold func(day time.Time) bool) []string {
 	return slices.DeleteFunc(dates, func(date string) bool {
-		day, err := entity.ParseCompactDate(date)
+		day, err := item.ParseCompactDate(date)
 		return err != nil || !hold(day)
 	})
 }
@@ -113,7 +114,7 @@ func has(s *recurrence.Series, day time.Time) bool {
 }
 
 // foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.
-func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurrence.Series, error)) (string, error) {
+func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence.Series, error)) (string, error) {
 	rule, err := recurrence.Parse(it.Str(entity.AttrRRule))
 	if err != nil {
 		return "", err
@@ -144,7 +145,7 @@ func foldEnd(it entity.Item, zoneAttr string, compile func(entity.Item) (*recurr
 }
 
 // endRule returns the rule ending with an occurrence at that instant, whatever ended it before.
-func endRule(rule recurrence.Rule, until time.Time, it entity.Item, zoneAttr string) recurrence.Rule {
+func endRule(rule recurrence.Rule, until time.Time, it item.Item, zoneAttr string) recurrence.Rule {
 	if it.Has(zoneAttr) {
 		return rule.WithUntilInstant(until)
 	}
@@ -158,7 +159,7 @@ func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
 	if master.Fields.Has(entity.AttrVisibility) && !d.Fields.Has(entity.AttrVisibility) {
-		d.Fields[entity.AttrVisibility] = entity.String(entity.VisibilityPublic) // without CLASS it is read as its series'
+		d.Fields[entity.AttrVisibility] = item.String(entity.VisibilityPublic) // without CLASS it is read as its series'
 	}
 	d.Sequence = entity.Revision(o.Exception)
 	if d.ModifiedAt.Before(master.ModifiedAt) {

@@ -9,16 +9,17 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // exception is a stored INSTANCE with these fields of its own.
-func exception(t *testing.T, master entity.Item, date string, own entity.Item) entity.Item {
+func exception(t *testing.T, master item.Item, date string, own item.Item) item.Item {
 	t.Helper()
-	fields := entity.Item{"isAllDay": master["isAllDay"], "startUtc": master["startUtc"]}
-	names := entity.List{}
+	fields := item.Item{"isAllDay": master["isAllDay"], "startUtc": master["startUtc"]}
+	names := item.List{}
 	for name, v := range own {
 		fields[name] = v
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields.Set(entity.AttrModifiedFields, names)
 	fields[entity.AttrMasterID], fields[entity.AttrRecurrenceID] = master[entity.AttrMasterID], master["startUtc"]
@@ -47,9 +48,9 @@ func lines(t *testing.T, drafts []ical.Draft, names ...string) string {
 	return strings.Join(out, "|")
 }
 
-func master(t *testing.T, fields entity.Item) entity.Item {
+func master(t *testing.T, fields item.Item) item.Item {
 	t.Helper()
-	fields["title"] = entity.String("t")
+	fields["title"] = item.String("t")
 	return stored(t, entity.Master(), fields)
 }
 
@@ -57,11 +58,11 @@ const berlin = "Europe/Berlin"
 
 func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 	t.Parallel()
-	timed := func(more ...string) entity.Item {
+	timed := func(more ...string) item.Item {
 		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin}, more...)...)
 	}
 	for _, c := range []struct {
-		fields entity.Item
+		fields item.Item
 		want   string
 	}{
 		{timed("rrule", "FREQ=DAILY"), "RRULE:FREQ=DAILY"},
@@ -71,13 +72,13 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250115T225959Z"},
 		{timed("rrule", "FREQ=DAILY;UNTIL=20260115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
 		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
-		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", entity.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
+		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", item.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
 	} {
 		drafts, err := ical.FromSeries(master(t, c.fields), nil)
 		require.NoError(t, err)
 		require.Equal(t, c.want, lines(t, drafts, "RRULE"))
 	}
-	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate", entity.List{entity.String("20250110"), entity.String("20250301")}))
+	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate", item.List{item.String("20250110"), item.String("20250301")}))
 	drafts, err := ical.FromSeries(it, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
@@ -85,15 +86,15 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 
 func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 	t.Parallel()
-	zoned := func(rule string) entity.Item {
+	zoned := func(rule string) item.Item {
 		return texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)
 	}
-	floating := func(rule string) entity.Item { return texts("startUtc", "2025-01-06T08:00:00", "rrule", rule) }
-	days := func(rule string) entity.Item {
-		return with(texts("startDate", "2025-01-06", "rrule", rule), "isAllDay", entity.Bool(true))
+	floating := func(rule string) item.Item { return texts("startUtc", "2025-01-06T08:00:00", "rrule", rule) }
+	days := func(rule string) item.Item {
+		return with(texts("startDate", "2025-01-06", "rrule", rule), "isAllDay", item.Bool(true))
 	}
 	for _, c := range []struct {
-		fields entity.Item
+		fields item.Item
 		want   string
 	}{
 		{zoned("rrule:freq=weekly;byday=we,mo;"), "FREQ=WEEKLY;BYDAY=MO,WE"},
@@ -113,11 +114,11 @@ func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 
 func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 	t.Parallel()
-	zoned := func(rule string, more ...string) entity.Item {
+	zoned := func(rule string, more ...string) item.Item {
 		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", rule}, more...)...)
 	}
 	for name, c := range map[string]struct {
-		fields entity.Item
+		fields item.Item
 		want   string
 	}{
 		"endless":                            {zoned("FREQ=WEEKLY;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
@@ -125,9 +126,9 @@ func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 		"which fits":                         {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=MO"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
 		"alone by COUNT":                     {zoned("FREQ=WEEKLY;COUNT=1;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
 		"alone by its end":                   {zoned("FREQ=WEEKLY;BYDAY=TU", "rruleUntil", "2025-01-07T07:59:59Z"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
-		"excluded":                           {with(zoned("FREQ=WEEKLY;BYDAY=TU"), "exdate", entity.List{entity.String("20250106")}), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU"},
+		"excluded":                           {with(zoned("FREQ=WEEKLY;BYDAY=TU"), "exdate", item.List{item.String("20250106")}), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU"},
 		"floating":                           {texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2"), "DTSTART:20250111T080000|RRULE:FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2|RDATE:20250106T080000"},
-		"whole days":                         {with(texts("startDate", "2025-01-06", "endDate", "2025-01-08", "rrule", "FREQ=WEEKLY;BYDAY=TU"), "isAllDay", entity.Bool(true)), "DTSTART;VALUE=DATE:20250107|DTEND;VALUE=DATE:20250109|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;VALUE=DATE:20250106"},
+		"whole days":                         {with(texts("startDate", "2025-01-06", "endDate", "2025-01-08", "rrule", "FREQ=WEEKLY;BYDAY=TU"), "isAllDay", item.Bool(true)), "DTSTART;VALUE=DATE:20250107|DTEND;VALUE=DATE:20250109|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;VALUE=DATE:20250106"},
 		"the first is skipped by the clocks": {texts("startUtc", "2025-03-24T01:30:00Z", "startTzid", berlin, "rrule", "FREQ=WEEKLY;COUNT=3;BYDAY=SU"), "DTSTART;TZID=Europe/Berlin:20250324T023000|RRULE:FREQ=WEEKLY;UNTIL=20250406T003000Z;BYDAY=SU|RDATE;TZID=Europe/Berlin:20250324T023000"},
 	} {
 		drafts, err := ical.FromSeries(master(t, c.fields), nil)
@@ -139,11 +140,11 @@ func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	t.Parallel()
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", "FREQ=DAILY", "location", "here"))
-	moved := exception(t, it, "20250708", with(texts("startUtc", "2025-07-08T12:00:00Z", "startTzid", berlin), "isAllDay", entity.Bool(false)))
+	moved := exception(t, it, "20250708", with(texts("startUtc", "2025-07-08T12:00:00Z", "startTzid", berlin), "isAllDay", item.Bool(false)))
 	renamed := exception(t, it, "20250709", texts("title", "other"))
 	idle := exception(t, it, "20240101", texts("title", "never"))
 	cancelled := exception(t, it, "20250710", texts("status", "CANCELLED"))
-	undone := exception(t, it, "20250711", entity.Item{})
+	undone := exception(t, it, "20250711", item.Item{})
 	drafts, err := ical.FromSeries(it, nil, moved, renamed, idle, cancelled, undone)
 	require.NoError(t, err)
 	require.Len(t, drafts, 3)
@@ -163,7 +164,7 @@ func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 	t.Parallel()
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", "UTC", "rrule", "FREQ=DAILY"))
-	var rows []entity.Item
+	var rows []item.Item
 	for i := range 501 {
 		rows = append(rows, exception(t, it, time.Date(2025, 1, 6+i, 0, 0, 0, 0, time.UTC).Format("20060102"), texts("status", "CANCELLED")))
 	}
@@ -186,7 +187,7 @@ func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
 	t.Parallel()
 	it := stored(t, entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
 	next := it.Clone()
-	next["triggerUtc"] = entity.String("2025-07-06T07:00:00Z")
+	next["triggerUtc"] = item.String("2025-07-06T07:00:00Z")
 	next = entity.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
 	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)

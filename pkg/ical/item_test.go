@@ -11,49 +11,50 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // stored makes the item that a client's fields would become.
-func stored(t *testing.T, kind *entity.Type, fields entity.Item) entity.Item {
+func stored(t *testing.T, kind *entity.Type, fields item.Item) item.Item {
 	t.Helper()
 	merged, errs := kind.Merge(nil, fields)
 	require.Empty(t, errs)
 	id := kind.IDPrefix + "_0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
-	it := kind.First("user", id, merged, stamp, entity.Item{})
+	it := kind.First("user", id, merged, stamp, item.Item{})
 	require.Empty(t, kind.Validate(it))
 	return it
 }
 
-func texts(pairs ...string) entity.Item {
-	it := entity.Item{}
+func texts(pairs ...string) item.Item {
+	it := item.Item{}
 	for i := 0; i < len(pairs); i += 2 {
-		it[pairs[i]] = entity.String(pairs[i+1])
+		it[pairs[i]] = item.String(pairs[i+1])
 	}
 	return it
 }
 
-func with(it entity.Item, name string, v entity.Value) entity.Item {
+func with(it item.Item, name string, v item.Value) item.Item {
 	it[name] = v
 	return it
 }
 
 func TestItemsSurviveExportAndImport(t *testing.T) {
 	t.Parallel()
-	minutes, tags := entity.Ints(0, 15, 1440), entity.Strings("a,b", "c;d", `e\f`)
+	minutes, tags := item.Ints(0, 15, 1440), item.Strings("a,b", "c;d", `e\f`)
 	for _, c := range []struct {
 		kind   *entity.Type
-		fields entity.Item
+		fields item.Item
 	}{
-		{entity.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", entity.Bool(true))},
+		{entity.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", item.Bool(true))},
 		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
 		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
 		{entity.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
 			"endTzid", "America/New_York", "location", "Gate 1, Hall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
 		{entity.Task(), texts("title", "t")},
 		{entity.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
-		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", entity.Int(1))},
-		{entity.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", entity.Bool(true)), "reminderMinutes", minutes)},
-		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", entity.Ints(5))},
+		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", item.Int(1))},
+		{entity.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", item.Bool(true)), "reminderMinutes", minutes)},
+		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", item.Ints(5))},
 		{entity.Task(), texts("title", "t", "status", "ARCHIVED")},
 		{entity.Reminder(), with(texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
 		{entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
@@ -76,7 +77,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 func TestPrioritiesSurvive(t *testing.T) {
 	t.Parallel()
 	for n := range int64(5) {
-		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", entity.Int(n+1))), nil)
+		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", item.Int(n+1))), nil)
 		require.NoError(t, err)
 		require.Equal(t, n+1, again(t, []ical.Draft{draft}).Drafts[0].Fields.Int("priority"))
 	}
@@ -103,10 +104,10 @@ func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
 
 func TestWhatHasNoComponentIsAnError(t *testing.T) {
 	t.Parallel()
-	_, err := ical.FromItem(entity.Item{"entityType": entity.String("NOTE")}, nil)
+	_, err := ical.FromItem(item.Item{"entityType": item.String("NOTE")}, nil)
 	require.Error(t, err)
 	for _, d := range []ical.Draft{
-		{Kind: entity.TypeNote}, {Kind: entity.TypeEvent}, {Kind: entity.TypeReminder, Fields: entity.Item{}},
+		{Kind: entity.TypeNote}, {Kind: entity.TypeEvent}, {Kind: entity.TypeReminder, Fields: item.Item{}},
 		{Kind: entity.TypeMaster, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 		{Kind: entity.TypeInstance, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 		{Kind: entity.TypeEvent, Fields: texts("startUtc", "2025-01-01T08:00:00Z", "startTzid", "No/Where")},
@@ -148,9 +149,9 @@ func TestDurationsAreReadAndWritten(t *testing.T) {
 }
 
 func ExampleCalendar_Build() {
-	draft := ical.Draft{Kind: entity.TypeEvent, UID: "lunch@example.org", Fields: entity.Item{
-		"title": entity.String("Lunch"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
-		"startUtc": entity.String("2025-03-03T12:00:00"), "reminderMinutes": entity.Ints(15),
+	draft := ical.Draft{Kind: entity.TypeEvent, UID: "lunch@example.org", Fields: item.Item{
+		"title": item.String("Lunch"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
+		"startUtc": item.String("2025-03-03T12:00:00"), "reminderMinutes": item.Ints(15),
 	}}
 	built, err := ical.Calendar{Stamp: stamp}.Build([]ical.Draft{draft})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // addKept adds what was kept to the component that the draft is written as.
@@ -49,9 +50,9 @@ func replaceGroup(c *Component, g group, lines []Property) {
 
 // says reports whether the field holds just what the lines say.
 func (d *Draft) says(g group, lines []Property) bool {
-	probe := Draft{Kind: d.Kind, Fields: entity.Item{}, CompletedAt: d.CompletedAt}
+	probe := Draft{Kind: d.Kind, Fields: item.Item{}, CompletedAt: d.CompletedAt}
 	(&mapper{}).readShown(&Component{Properties: lines}, &probe)
-	return entity.Equal(probe.Fields[g.field], d.Fields[g.field])
+	return item.Equal(probe.Fields[g.field], d.Fields[g.field])
 }
 
 // keptAlarms adds the alarms and other components that were kept. Of the alarms those that would ring at a time at which
@@ -97,7 +98,7 @@ func (d *Draft) ringsAt(c, alarm *Component) string {
 // anchors are the times that the alarms of a written component count from, as they are when it is read.
 func (d *Draft) anchors(c *Component) (anchor, end Moment, ok bool) {
 	m := &mapper{zones: newZoneMap(&Component{})}
-	probe := Draft{Kind: d.Kind, Fields: entity.Item{}}
+	probe := Draft{Kind: d.Kind, Fields: item.Item{}}
 	if c.Name == "VEVENT" {
 		err := m.eventSpan(c, &probe)
 		return probe.start, probe.end, err == nil

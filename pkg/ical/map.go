@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar of the
@@ -77,7 +78,7 @@ var decisive = map[string]bool{
 
 // take reads one component and keeps its draft or its refusal.
 func (m *mapper) take(c *Component) {
-	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: entity.Item{}}
+	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: item.Item{}}
 	err := m.problem
 	if err == nil {
 		c = m.mend(c, &d)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -128,7 +128,7 @@ func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 	}
 	if whole, err := compileAt(kept, start); err == nil {
 		dates = slices.DeleteFunc(dates, func(date string) bool {
-			day, err := entity.ParseCompactDate(date)
+			day, err := item.ParseCompactDate(date)
 			if err != nil {
 				return true
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Form is which of the forms of RFC 5545 §3.3.4 and §3.3.5 a time has.
@@ -40,7 +41,7 @@ func (m Moment) IsInstant() bool { return m.Form == Zoned || m.Form == UTC }
 func (m Moment) At() time.Time {
 	if m.Form == Zoned {
 		if zone, err := entity.LoadZone(m.Zone); err == nil { // a moment is only made with a zone that was loaded
-			return entity.Resolve(m.Reading, zone)
+			return item.Resolve(m.Reading, zone)
 		}
 	}
 	return m.Reading
@@ -67,13 +68,13 @@ func (m Moment) wallIn(zone string) time.Time {
 	if err != nil {
 		return m.Reading
 	}
-	return entity.Wall(m.At(), location)
+	return item.Wall(m.At(), location)
 }
 
 // clock is what clocks show at the moment: another reading than its own where that is skipped.
 func (m Moment) clock() time.Time {
 	if zone, err := entity.LoadZone(m.Zone); m.Form == Zoned && err == nil {
-		return entity.Wall(m.At(), zone)
+		return item.Wall(m.At(), zone)
 	}
 	return m.Reading
 }
@@ -86,7 +87,7 @@ func (m Moment) add(d Duration) Moment {
 	}
 	if m.Form == Zoned {
 		if zone, err := entity.LoadZone(m.Zone); err == nil {
-			m.Reading = entity.Wall(m.At().Add(d.Exact), zone)
+			m.Reading = item.Wall(m.At().Add(d.Exact), zone)
 		}
 		return m
 	}

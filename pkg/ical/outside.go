@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -14,7 +15,7 @@ import (
 // is an occurrence, and programs read it either way; some show it twice if it stands in RDATE, too. So DTSTART becomes the
 // first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a reminder is
 // its first trigger.
-func (d *Draft) synchronize(it entity.Item) error {
+func (d *Draft) synchronize(it item.Item) error {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
 		return fmt.Errorf("draft %s: %w", it.Key(), err)
@@ -72,8 +73,8 @@ func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	at, _ := d.startFields()
 	length := d.end.At().Sub(d.start.At())
 	if m.Form == Day {
-		d.Fields[entity.AttrStartDate] = entity.String(entity.FormatDate(m.Reading))
-		d.Fields[entity.AttrEndDate] = entity.String(entity.FormatDate(m.Reading.Add(length)))
+		d.Fields[entity.AttrStartDate] = item.String(item.FormatDate(m.Reading))
+		d.Fields[entity.AttrEndDate] = item.String(item.FormatDate(m.Reading.Add(length)))
 	} else {
 		d.Fields[at] = d.timeField(m.At())
 		if d.hasEnd {
@@ -85,15 +86,15 @@ func (d *Draft) startAt(first recurrence.Occurrence) bool {
 }
 
 // timeField is a time as the fields of a draft have it: one that floats without offset.
-func (d *Draft) timeField(at time.Time) entity.Value {
+func (d *Draft) timeField(at time.Time) item.Value {
 	if d.start.Form == Floating {
 		return clientInstant(Moment{Form: Floating, Reading: at})
 	}
-	return entity.String(entity.FormatInstant(at))
+	return item.String(item.FormatInstant(at))
 }
 
 // countNoStart puts an UNTIL in the place of a COUNT, which some programs let the start count for and others not.
-func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it entity.Item) {
+func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it item.Item) {
 	_, zone := d.startFields()
 	if last, ok := whole.Last(); ok && rule.Count() > 0 {
 		d.RRule = endRule(rule, last.Start, it, zone).String()

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // Random reminders, most of them with a first trigger that does not fit, have the same triggers when they come back.
@@ -44,7 +45,7 @@ func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
 		result := again(t, []ical.Draft{draft})
 		require.Empty(t, result.Refused, "%v", fields)
 		back := result.Drafts[0]
-		back.Fields["rrule"] = entity.String(back.RRule)
+		back.Fields["rrule"] = item.String(back.RRule)
 		delete(back.Fields, "status")
 		after := stored(t, entity.Reminder(), back.Fields)
 		require.Equal(t, firstTriggers(t, before), firstTriggers(t, after), "%v", fields)
@@ -52,7 +53,7 @@ func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
 	require.Greater(t, outside, 150)
 }
 
-func firstTriggers(t *testing.T, it entity.Item) (at []time.Time) {
+func firstTriggers(t *testing.T, it item.Item) (at []time.Time) {
 	t.Helper()
 	series, err := entity.CompileReminder(it)
 	require.NoError(t, err)

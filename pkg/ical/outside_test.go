@@ -8,19 +8,20 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // A recurring reminder whose first trigger its rule does not give leaves as a series of events does, and comes back.
 func TestATriggerThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 	t.Parallel()
 	const starts = "triggerUtc=2025-01-06T08:00:00Z tzid=Europe/Berlin"
-	zoned := func(rule string, more ...string) entity.Item {
+	zoned := func(rule string, more ...string) item.Item {
 		return texts(append([]string{
 			"title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", rule,
 		}, more...)...)
 	}
 	for name, c := range map[string]struct {
-		fields             entity.Item
+		fields             item.Item
 		want, back, itRule string
 	}{
 		"endless": {

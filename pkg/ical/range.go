@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -80,7 +81,7 @@ func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, 
 	if err != nil {
 		return next, false, err
 	}
-	day, err := entity.ParseCompactDate(x.Date)
+	day, err := item.ParseCompactDate(x.Date)
 	if err != nil {
 		return next, false, err
 	}
@@ -163,7 +164,7 @@ func (d *Draft) ruleFrom(x Draft, rule *recurrence.Series, at recurrence.Occurre
 		parsed = parsed.WithCount(max(parsed.Count()-rule.Counted(at.Wall), 1))
 	}
 	plain := *d
-	plain.Fields = entity.Item{entity.AttrRRule: entity.String(parsed.String())}
+	plain.Fields = item.Item{entity.AttrRRule: item.String(parsed.String())}
 	length := d.end.At().Sub(d.start.At())
 	plain.start.Reading = at.Wall
 	plain.end = plain.start.add(Duration{Exact: length})
@@ -188,8 +189,8 @@ func keepDates(dates []string, keep func(string) bool) []string {
 
 func shiftDates(dates []string, days int) []string {
 	for i, date := range dates {
-		if day, err := entity.ParseCompactDate(date); err == nil {
-			dates[i] = entity.CompactDate(day.AddDate(0, 0, days))
+		if day, err := item.ParseCompactDate(date); err == nil {
+			dates[i] = item.CompactDate(day.AddDate(0, 0, days))
 		}
 	}
 	return dates

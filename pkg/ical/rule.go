@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -69,7 +70,7 @@ func (d *Draft) leaveOne(m *mapper) error {
 	instance.Kind, instance.Date, instance.isDerived = entity.TypeInstance, date, true
 	instance.derived, instance.RRule, instance.ExDates, instance.RDates = nil, "", nil, nil
 	instance.Fields = d.Fields.Clone()
-	instance.Fields[entity.AttrStatus] = entity.String(entity.StatusCancelled)
+	instance.Fields[entity.AttrStatus] = item.String(entity.StatusCancelled)
 	instance.Original = d.occurrence(date)
 	length := d.end.At().Sub(d.start.At())
 	instance.start, instance.end = instance.Original, instance.Original.add(Duration{Exact: length})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var errLeftBehind = errors.New("a later revision of its series has no occurrence on its date any more")
@@ -106,7 +107,7 @@ func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 	}
 	dates := d.RDates
 	instances = slices.DeleteFunc(instances, func(x Draft) bool {
-		day, err := entity.ParseCompactDate(x.Date)
+		day, err := item.ParseCompactDate(x.Date)
 		if err != nil || x.isDerived || x.Sequence >= d.Sequence || slices.Contains(dates, x.Date) {
 			return false
 		}
@@ -117,7 +118,7 @@ func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 		return !given
 	})
 	for _, x := range instances {
-		day, err := entity.ParseCompactDate(x.Date)
+		day, err := item.ParseCompactDate(x.Date)
 		if err != nil || x.Fields.Str(entity.AttrStatus) == entity.StatusCancelled || slices.Contains(d.ExDates, x.Date) {
 			continue
 		}

@@ -2,6 +2,7 @@ package ical
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // readShown reads what a component shows besides its times: the fields of its groups.
@@ -14,7 +15,7 @@ func (m *mapper) readShown(c *Component, d *Draft) {
 		m.visibility(c, d)
 	case entity.TypeTask:
 		m.progress(c, d)
-		d.Fields[entity.AttrPriority] = entity.Int(readPriority(c))
+		d.Fields[entity.AttrPriority] = item.Int(readPriority(c))
 	case entity.TypeReminder:
 		m.reminderStatus(c, d)
 		delete(d.Fields, attrColor)
@@ -38,7 +39,7 @@ func (m *mapper) eventStatus(c *Component, d *Draft) {
 	if m.cancelled {
 		status = entity.StatusCancelled
 	}
-	d.Fields[entity.AttrStatus] = entity.String(status)
+	d.Fields[entity.AttrStatus] = item.String(status)
 }
 
 // visibility reads CLASS and TRANSP. What a program does not know of CLASS means PRIVATE (RFC 5545 §3.8.1.3).
@@ -46,14 +47,14 @@ func (m *mapper) visibility(c *Component, d *Draft) {
 	switch class := upper(c.Value("CLASS")); class {
 	case "":
 	case entity.VisibilityPublic, entity.VisibilityPrivate, entity.VisibilityConfidential:
-		d.Fields[entity.AttrVisibility] = entity.String(class)
+		d.Fields[entity.AttrVisibility] = item.String(class)
 	default:
-		d.Fields[entity.AttrVisibility] = entity.String(entity.VisibilityPrivate)
+		d.Fields[entity.AttrVisibility] = item.String(entity.VisibilityPrivate)
 	}
 	switch transparency := upper(c.Value("TRANSP")); transparency {
 	case "":
 	case entity.TransparencyOpaque, entity.TransparencyTransparent:
-		d.Fields[entity.AttrTransparency] = entity.String(transparency)
+		d.Fields[entity.AttrTransparency] = item.String(transparency)
 	default:
 		m.leaveOut(d, "TRANSP %q is none of an event", clip(transparency))
 	}
@@ -62,10 +63,10 @@ func (m *mapper) visibility(c *Component, d *Draft) {
 func (m *mapper) reminderStatus(c *Component, d *Draft) {
 	switch status := upper(c.Value("STATUS")); {
 	case status == "CANCELLED" || m.cancelled:
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusDismissed)
+		d.Fields[entity.AttrStatus] = item.String(entity.StatusDismissed)
 	case status == "COMPLETED":
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusCompleted)
+		d.Fields[entity.AttrStatus] = item.String(entity.StatusCompleted)
 	default:
-		d.Fields[entity.AttrStatus] = entity.String(entity.StatusPending)
+		d.Fields[entity.AttrStatus] = item.String(entity.StatusPending)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // markProperty names the entity that a component was written for, where the component alone does not tell.
@@ -51,10 +52,10 @@ func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, e
 		}
 		hasDue = true
 	}
-	d.Fields[entity.AttrIsAllDay] = entity.Bool(hasDue && due.Form == Day)
+	d.Fields[entity.AttrIsAllDay] = item.Bool(hasDue && due.Form == Day)
 	switch {
 	case hasDue && due.Form == Day:
-		d.Fields[entity.AttrDueDate] = entity.String(entity.FormatDate(due.Reading))
+		d.Fields[entity.AttrDueDate] = item.String(item.FormatDate(due.Reading))
 		if hasStart && start.Form != Day {
 			m.leaveOut(d, "DTSTART: a task that is due on a day has no start")
 		}
@@ -82,7 +83,7 @@ func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, e
 		anchor = &due
 	}
 	if anchor != nil && anchor.IsInstant() {
-		d.Fields[entity.AttrDueTzid] = entity.String(anchor.ZoneName())
+		d.Fields[entity.AttrDueTzid] = item.String(anchor.ZoneName())
 	}
 	if !hasDue {
 		due = start
@@ -127,7 +128,7 @@ func (m *mapper) progress(c *Component, d *Draft) {
 	if status != entity.StatusCompleted && status != entity.StatusArchived {
 		d.CompletedAt = time.Time{}
 	}
-	d.Fields[entity.AttrStatus] = entity.String(status)
+	d.Fields[entity.AttrStatus] = item.String(status)
 }
 
 // readPriority reads PRIORITY 1 to 9 as 1 to 5; 0 and none is the middle (RFC 5545 §3.8.1.9).
@@ -190,7 +191,7 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 	}
 	d.Fields[entity.AttrTriggerUtc] = clientInstant(trigger)
 	if trigger.IsInstant() {
-		d.Fields[entity.AttrTzid] = entity.String(trigger.ZoneName())
+		d.Fields[entity.AttrTzid] = item.String(trigger.ZoneName())
 	}
 	return nil
 }

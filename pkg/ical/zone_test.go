@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // zoned maps an event of the zone, and returns the zone it was given or the reason why there is none.
@@ -109,13 +110,13 @@ func TestAWrittenZoneHasTheRulesOfItsZone(t *testing.T) {
 	} {
 		for _, year := range []int{1975, 2006, 2011, 2024} {
 			start := time.Date(year, 6, 1, 9, 0, 0, 0, time.UTC)
-			d := ical.Draft{Kind: entity.TypeEvent, UID: "u", Fields: entity.Item{
-				"title": entity.String("t"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
-				"startUtc": entity.String(entity.FormatInstant(start)), "startTzid": entity.String(name),
+			d := ical.Draft{Kind: entity.TypeEvent, UID: "u", Fields: item.Item{
+				"title": item.String("t"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
+				"startUtc": item.String(item.FormatInstant(start)), "startTzid": item.String(name),
 			}}
 			later := d
 			later.UID, later.Fields = "v", d.Fields.Clone()
-			later.Fields["startUtc"] = entity.String(entity.FormatInstant(start.AddDate(11, 0, 0)))
+			later.Fields["startUtc"] = item.String(item.FormatInstant(start.AddDate(11, 0, 0)))
 			built, err := ical.Calendar{Stamp: start}.Build([]ical.Draft{d, later})
 			require.NoError(t, err)
 			written := string(ical.Encode(built))

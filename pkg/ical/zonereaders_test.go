@@ -16,6 +16,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/item"
 )
 
 // Other programs read the exported VTIMEZONEs here. What the clocks of a zone show is asked of package time.
@@ -37,9 +38,9 @@ func dailyFrom(t *testing.T, zone string, year int) []byte {
 	location, err := time.LoadLocation(zone)
 	require.NoError(t, err)
 	start := time.Date(year, 6, 1, 12, 0, 0, 0, location)
-	d := ical.Draft{Kind: entity.TypeMaster, UID: "u", RRule: "FREQ=DAILY", Fields: entity.Item{
-		"title": entity.String("t"), "status": entity.String("CONFIRMED"), "isAllDay": entity.Bool(false),
-		"startUtc": entity.String(entity.FormatInstant(start)), "startTzid": entity.String(zone),
+	d := ical.Draft{Kind: entity.TypeMaster, UID: "u", RRule: "FREQ=DAILY", Fields: item.Item{
+		"title": item.String("t"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
+		"startUtc": item.String(item.FormatInstant(start)), "startTzid": item.String(zone),
 	}}
 	built, err := ical.Calendar{Stamp: start}.Build([]ical.Draft{d})
 	require.NoError(t, err)

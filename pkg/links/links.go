@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -25,7 +26,7 @@ func Projection() *projection.Projection {
 }
 
 // edges returns TYPE/id of each target.
-func edges(_ *entity.Type, it entity.Item) []string {
+func edges(_ *entity.Type, it item.Item) []string {
 	links := entity.LinksOf(it)
 	out := make([]string, len(links))
 	for i, l := range links {
@@ -35,11 +36,11 @@ func edges(_ *entity.Type, it entity.Item) []string {
 }
 
 // Row is the edge from the source to the target TYPE/id.
-func Row(user string, source entity.Ref, edge string) entity.Item {
+func Row(user string, source entity.Ref, edge string) item.Item {
 	targetType, targetID, _ := strings.Cut(edge, "/")
 	target := entity.Ref{Type: targetType, ID: targetID}
 	row := entity.LinkKey(user, source, target).Item()
-	row[entity.AttrGSI4PK] = entity.String(entity.LinkedPK(user, target))
-	row[entity.AttrGSI4SK] = entity.String(entity.LinkedSK(source))
+	row[item.AttrGSI4PK] = item.String(entity.LinkedPK(user, target))
+	row[item.AttrGSI4SK] = item.String(entity.LinkedSK(source))
 	return row
 }

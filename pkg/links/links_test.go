@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
@@ -19,9 +20,9 @@ const user = "ann"
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
 // note is one with links to tasks.
-func note(version int64, targets ...string) entity.Item {
+func note(version int64, targets ...string) item.Item {
 	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeNote, ID: "note_a"}).Item()
-	it[entity.AttrType], it[entity.AttrVersion] = entity.String(entity.TypeNote), entity.Int(version)
+	it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeNote), item.Int(version)
 	var out []entity.Link
 	for _, id := range targets {
 		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
@@ -37,7 +38,7 @@ func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
 	store := memory.New(clock, memory.Options{})
 	consumer := projection.NewConsumer(links.Projection(), store, clock)
 	source := entity.Ref{Type: entity.TypeNote, ID: "note_a"}
-	var before entity.Item
+	var before item.Item
 	for version, targets := range [][]string{{"task_1", "task_2"}, {"task_2"}, {}} {
 		after := note(int64(version+1), targets...)
 		c := change.Change{
@@ -55,7 +56,7 @@ func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
 			target := entity.Ref{Type: entity.TypeTask, ID: id}
 			require.Equal(t, links.Row(user, source, target.Type+"/"+id), page.Items[i])
 			require.Equal(t, entity.LinkKey(user, source, target), page.Items[i].Key())
-			require.Equal(t, entity.LinkedSK(source), page.Items[i].Str(entity.AttrGSI4SK))
+			require.Equal(t, entity.LinkedSK(source), page.Items[i].Str(item.AttrGSI4SK))
 		}
 	}
 }

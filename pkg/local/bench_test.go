@@ -25,6 +25,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
@@ -52,7 +53,7 @@ type bench struct {
 	law      *tabletest.Law // the store, holding every call against the conventions
 	source   eventsource.Source
 	walk     table.Walker
-	swept    map[entity.Key]bool // removed as the TTL service does
+	swept    map[item.Key]bool // removed as the TTL service does
 	read     string
 	records  []change.Change
 	settled  int // how many of them were delivered
@@ -102,7 +103,7 @@ func (b *bench) setup() {
 	b.law = tabletest.NewLaw(b.store, registry)
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
-	b.swept = map[entity.Key]bool{}
+	b.swept = map[item.Key]bool{}
 	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
 	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: text.Fold})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
@@ -133,14 +134,14 @@ func (b *bench) setup() {
 }
 
 // do carries out a command of ann's; expected, if given, is the item whose version it is meant for.
-func (b *bench) do(c command.Command, expected ...entity.Item) entity.Item {
+func (b *bench) do(c command.Command, expected ...item.Item) item.Item {
 	b.t.Helper()
 	result, err := b.try(c, expected...)
 	require.NoError(b.t, err, "%T", c)
 	return result.Item
 }
 
-func (b *bench) try(c command.Command, expected ...entity.Item) (command.Result, error) {
+func (b *bench) try(c command.Command, expected ...item.Item) (command.Result, error) {
 	request := command.Request{User: ann, Command: c}
 	if len(expected) > 0 {
 		version := expected[0].Int(entity.AttrVersion)
@@ -198,8 +199,8 @@ func (b *bench) advance(d time.Duration) {
 	b.now = b.now.Add(d)
 	_, err := b.schedules.Fire(b.t.Context(), b.now)
 	require.NoError(b.t, err)
-	var expired []entity.Item
-	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row entity.Item) error {
+	var expired []item.Item
+	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row item.Item) error {
 		if entity.Lapsed(row, b.now) {
 			expired = append(expired, row)
 		}
@@ -213,7 +214,7 @@ func (b *bench) advance(d time.Duration) {
 }
 
 // rows returns the rows of ann's whose sort key has the prefix.
-func (b *bench) rows(prefix string) []entity.Item {
+func (b *bench) rows(prefix string) []item.Item {
 	b.t.Helper()
 	page, err := b.store.Query(b.t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: prefix}})
 	require.NoError(b.t, err)
@@ -243,9 +244,9 @@ func (b *bench) events(eventType string) []string {
 }
 
 // notes creates notes for the links to lead to.
-func (b *bench) notes(n int) []entity.Item {
+func (b *bench) notes(n int) []item.Item {
 	b.t.Helper()
-	notes := make([]entity.Item, n)
+	notes := make([]item.Item, n)
 	for i := range notes {
 		notes[i] = b.do(command.Create{Type: entity.Note(), Fields: map[string]any{"title": fmt.Sprintf("note %d", i)}})
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxRedeliveries bounds how often one request delivers the records again.
@@ -39,7 +39,7 @@ func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 	if (body.Advance == "") == (body.Set == "") {
 		return refusal(http.StatusUnprocessableEntity, "exactly one of advance and set is wanted")
 	}
-	target, err := entity.ParseInstant(body.Set)
+	target, err := item.ParseInstant(body.Set)
 	if body.Set != "" && err != nil {
 		return refusal(http.StatusUnprocessableEntity, "set: %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/local"
 	"nexus/pkg/table"
@@ -50,12 +51,12 @@ func (s *system) verified(body string) (found map[string]verify.Difference, sum 
 }
 
 // noteRows are notes of a user, each with a link to the one before, as commands would have written them.
-func noteRows(user string, n int) []entity.Item {
+func noteRows(user string, n int) []item.Item {
 	t, now := entity.Note(), time.Now().UTC()
-	var rows []entity.Item
+	var rows []item.Item
 	last := ""
 	for range n {
-		it := entity.Item{"title": entity.String("n"), "body": entity.String("b"), "isPinned": entity.Bool(false), "status": entity.String("ACTIVE")}
+		it := item.Item{"title": item.String("n"), "body": item.String("b"), "isPinned": item.Bool(false), "status": item.String("ACTIVE")}
 		if last != "" {
 			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: last}}})
 		}
@@ -156,11 +157,11 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 		clients.Go(func() error { return c.write(ctx, &writes) })
 	}
 	named := map[string]bool{}
-	spoil := func(key entity.Key) {
+	spoil := func(key item.Key) {
 		named[key.String()] = true
 		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
 	}
-	edgeOf := func(i int) entity.Key {
+	edgeOf := func(i int) item.Key {
 		return entity.LinkKey(s.user, entity.Note().Ref(rows[i]), entity.LinksOf(rows[i])[0].Target)
 	}
 	for i := 1; i <= damaged; i++ {
@@ -174,9 +175,9 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 	}
 	meta := entity.MetaKey(s.user)
 	wrong := entity.EmptyStats()
-	wrong[entity.StatTotalNotes], wrong[entity.StatTotalTasks] = entity.Int(1_000_000), entity.Int(-5)
-	_, err := store.Update(t.Context(), table.Update{Key: meta, Set: entity.Item{
-		entity.AttrStats: wrong, entity.AttrStatsVersion: entity.Int(1_000_000),
+	wrong[entity.StatTotalNotes], wrong[entity.StatTotalTasks] = item.Int(1_000_000), item.Int(-5)
+	_, err := store.Update(t.Context(), table.Update{Key: meta, Set: item.Item{
+		entity.AttrStats: wrong, entity.AttrStatsVersion: item.Int(1_000_000),
 	}})
 	require.NoError(t, err)
 
@@ -341,7 +342,7 @@ func wipe(t *testing.T, store table.Store, user string) {
 			}
 		}
 	}
-	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: entity.Item{entity.AttrStats: entity.EmptyStats()}})
+	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: item.Item{entity.AttrStats: entity.EmptyStats()}})
 	require.NoError(t, err)
 }
 

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -101,8 +102,8 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	}()
 	// The sweeper tells the transport which removals were its own, so it has to do without that transport itself.
 	plain := dynamo.New(dynamo.NewClient(serviceConfig(engine.Internal, base)))
-	var taken []entity.Item
-	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(_ context.Context, at time.Time) ([]entity.Item, error) {
+	var taken []item.Item
+	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(_ context.Context, at time.Time) ([]item.Item, error) {
 		taken = rows.take(at)
 		return taken, nil
 	})

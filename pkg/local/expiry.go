@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,30 +21,30 @@ import (
 // the record of the change is still to come and puts it right.
 type expiries struct {
 	mu    sync.Mutex
-	rows  map[entity.Key]expiring
+	rows  map[item.Key]expiring
 	all   expiryHeap // by instant; entries that rows no longer agrees with are passed over
 	steps expiryHeap // those whose expiry has consequences: timers and entities
 
-	seen    map[string]string       // by shard: the last record taken in
-	touched map[entity.Key]struct{} // rows the stream told about before the walk was done; nil afterwards
-	added   chan struct{}           // closed and replaced when an expiry comes in
+	seen    map[string]string     // by shard: the last record taken in
+	touched map[item.Key]struct{} // rows the stream told about before the walk was done; nil afterwards
+	added   chan struct{}         // closed and replaced when an expiry comes in
 }
 
 type expiring struct {
 	at           int64 // seconds since the epoch
-	ttl, version entity.Number
+	ttl, version item.Number
 }
 
 func newExpiries() *expiries {
 	return &expiries{
-		rows: map[entity.Key]expiring{}, seen: map[string]string{},
-		touched: map[entity.Key]struct{}{}, added: make(chan struct{}),
+		rows: map[item.Key]expiring{}, seen: map[string]string{},
+		touched: map[item.Key]struct{}{}, added: make(chan struct{}),
 	}
 }
 
 // walk takes in the rows that are there. What the stream has told meanwhile is newer.
 func (e *expiries) walk(ctx context.Context, walker table.Walker) error {
-	err := walker.Walk(ctx, 0, 1, func(row entity.Item) error {
+	err := walker.Walk(ctx, 0, 1, func(row item.Item) error {
 		if !row.Has(entity.AttrTTL) {
 			return nil
 		}
@@ -80,18 +81,18 @@ func (e *expiries) observe(shard string, records []change.Record) {
 }
 
 // set notes the row as it is now; nil if it is gone.
-func (e *expiries) set(key entity.Key, row entity.Item) {
-	ttl, expires := row[entity.AttrTTL].(entity.Number)
+func (e *expiries) set(key item.Key, row item.Item) {
+	ttl, expires := row[entity.AttrTTL].(item.Number)
 	at := row.Int(entity.AttrTTL)
 	if !expires || at <= 0 {
 		delete(e.rows, key)
 		return
 	}
-	version, _ := row[entity.AttrVersion].(entity.Number)
+	version, _ := row[entity.AttrVersion].(item.Number)
 	e.put(key, expiring{at, ttl, version})
 }
 
-func (e *expiries) put(key entity.Key, x expiring) {
+func (e *expiries) put(key item.Key, x expiring) {
 	before, known := e.rows[key]
 	e.rows[key] = x
 	if known && before.at == x.at {
@@ -106,16 +107,16 @@ func (e *expiries) put(key entity.Key, x expiring) {
 }
 
 // hasConsequences says whether anything follows from the row's expiry, so that time has to stop there on its way.
-func hasConsequences(key entity.Key) bool {
+func hasConsequences(key item.Key) bool {
 	sk, err := entity.ParseSortKey(key.SK)
 	return err == nil && (!sk.IsRow() || sk.Prefix == entity.RowTimer)
 }
 
 // take removes and returns the rows that have expired at the instant, reduced to what identifies them.
-func (e *expiries) take(at time.Time) []entity.Item {
+func (e *expiries) take(at time.Time) []item.Item {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var out []entity.Item
+	var out []item.Item
 	for e.current(&e.all) && e.all[0].at <= at.Unix() {
 		key := heap.Pop(&e.all).(expiryPlace).key
 		x := e.rows[key]
@@ -131,7 +132,7 @@ func (e *expiries) take(at time.Time) []entity.Item {
 }
 
 // restore brings back rows that were taken and could not be removed, except where something newer is known.
-func (e *expiries) restore(rows []entity.Item) {
+func (e *expiries) restore(rows []item.Item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, row := range rows {
@@ -177,7 +178,7 @@ func (e *expiries) current(places *expiryHeap) bool {
 // expiryPlace is where a row stands in the order of expiry.
 type expiryPlace struct {
 	at  int64
-	key entity.Key
+	key item.Key
 }
 
 type expiryHeap []expiryPlace

@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
 )
 
@@ -108,7 +109,7 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 		reading := time.Date(day.Year(), day.Month(), day.Day(), 7, 0, 0, 0, time.UTC)
 		seven, end := reading.Format(readingForm), reading.Add(time.Hour).Format(readingForm)
 		floats := map[string]bool{}
-		keep := func(it entity.Item, id string) entity.Item { floats[it.Str(id)] = true; return it }
+		keep := func(it item.Item, id string) item.Item { floats[it.Str(id)] = true; return it }
 		minutes := []any{number(15), number(90)}
 
 		keep(b.do(command.Create{Type: entity.Event(), Fields: map[string]any{"title": "single", "startUtc": seven, "reminderMinutes": minutes}}), "eventId")

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -101,7 +102,7 @@ func TestFortyNineLinksAreReplacedByFortyNineOthers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		note := entity.Note()
 		targets := b.notes(98)
-		links := func(targets []entity.Item) []any {
+		links := func(targets []item.Item) []any {
 			var list []any
 			for _, n := range targets {
 				list = append(list, map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")})
@@ -149,7 +150,7 @@ func TestUserMetaFirstWrittenByStatisticsIsStillTheUsersToCreate(t *testing.T) {
 func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		reminder := entity.Reminder()
-		at := entity.FormatInstant(b.now.Add(time.Hour))
+		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
 		b.settle()
 		b.advance(time.Hour)
@@ -175,7 +176,7 @@ func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
 func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		reminder := entity.Reminder()
-		at := entity.FormatInstant(b.now.Add(time.Hour))
+		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
 		b.settle()
 		b.failBus = func(after bool) error {

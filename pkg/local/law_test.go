@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
 )
@@ -57,7 +58,7 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 	})
 }
 
-func playNotesAndEvents(b *bench) entity.Item {
+func playNotesAndEvents(b *bench) item.Item {
 	note, event := entity.Note(), entity.Event()
 	n := b.do(command.Create{Type: note, Fields: map[string]any{"title": "plan", "isPinned": true, "tags": []any{"a"}}})
 	n = b.do(command.Update{Type: note, ID: n.Str("noteId"), Patch: map[string]any{"status": "ARCHIVED", "tags": nil}}, n)

@@ -10,12 +10,13 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const wallClock = "2006-01-02T15:04:05"
 
 // newDaily is a series with reminders that floats and began on the day before.
-func (b *bench) newDaily(more map[string]any) entity.Item {
+func (b *bench) newDaily(more map[string]any) item.Item {
 	b.t.Helper()
 	start := b.now.Truncate(24*time.Hour).AddDate(0, 0, -1).Add(20 * time.Hour)
 	fields := map[string]any{
@@ -29,12 +30,12 @@ func (b *bench) newDaily(more map[string]any) entity.Item {
 }
 
 // date is the local date of a daily series' n-th occurrence, counted from 0.
-func date(master entity.Item, n int) string {
-	return entity.CompactDate(entity.EventSpan(master).Start.AddDate(0, 0, n))
+func date(master item.Item, n int) string {
+	return item.CompactDate(entity.EventSpan(master).Start.AddDate(0, 0, n))
 }
 
 // master is the series as it is stored now.
-func (b *bench) master(it entity.Item) entity.Item {
+func (b *bench) master(it item.Item) item.Item {
 	b.t.Helper()
 	row, err := b.store.Get(b.t.Context(), it.Key())
 	require.NoError(b.t, err)
@@ -43,14 +44,14 @@ func (b *bench) master(it entity.Item) entity.Item {
 
 // playSeries makes each command about series and their occurrences, on a series that has reminders and links, and lets
 // every consumer have each record. It returns a series that is left.
-func playSeries(b *bench) entity.Item {
+func playSeries(b *bench) item.Item {
 	note := entity.Note()
 	n := b.notes(1)[0]
 	links := []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
 	m := b.newDaily(map[string]any{"tags": []any{"work"}, "links": links})
 	id := m.Str("masterId")
 	b.settle()
-	put := func(day int, fields map[string]any, expected entity.Item) entity.Item {
+	put := func(day int, fields map[string]any, expected item.Item) item.Item {
 		it := b.do(command.PutInstance{MasterID: id, Date: date(m, day), Fields: fields}, expected)
 		b.settle()
 		return it
@@ -97,7 +98,7 @@ func playSeries(b *bench) entity.Item {
 // playRecurringReminders lets a reminder recur, be put off beside its next occurrence, and end in each way.
 func playRecurringReminders(b *bench) {
 	reminder := entity.Reminder()
-	create := func(rule string) entity.Item {
+	create := func(rule string) item.Item {
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{
 			"title": "water", "triggerUtc": b.now.Add(4 * time.Hour).Format(wallClock), "rrule": rule, "tags": []any{"work"},
 		}})

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -27,7 +27,7 @@ func (s toldScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	s.done() // also after an error: the schedule may be there
 	if err == nil {
 		s.hub.tell("schedule", func() []byte {
-			return line(scheduleTold{"put", in.Name, entity.FormatInstant(in.At), in.Payload})
+			return line(scheduleTold{"put", in.Name, item.FormatInstant(in.At), in.Payload})
 		})
 	}
 	return err

@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // number is a number as a client's JSON has it.
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
 // table returns every row there is.
-func (b *bench) table() map[entity.Key]entity.Item {
+func (b *bench) table() map[item.Key]item.Item {
 	b.t.Helper()
-	rows := map[entity.Key]entity.Item{}
-	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row entity.Item) error {
+	rows := map[item.Key]item.Item{}
+	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row item.Item) error {
 		rows[row.Key()] = row
 		return nil
 	}))

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -47,12 +48,12 @@ func (b *bench) announced(id string) []string {
 // waiting returns how many schedules are still to be called.
 func (b *bench) waiting() int { return len(b.scheduled()) }
 
-func linksTo(n entity.Item) []any {
+func linksTo(n item.Item) []any {
 	return []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
 }
 
 // at is the start of a daily series' n-th occurrence that is so much later.
-func at(master entity.Item, n int, later time.Duration) time.Time {
+func at(master item.Item, n int, later time.Duration) time.Time {
 	return entity.EventSpan(master).Start.AddDate(0, 0, n).Add(later)
 }
 
@@ -96,7 +97,7 @@ func TestAnOccurrenceTakenBackIsTheSeriesAgainWhateverComesLate(t *testing.T) {
 		b.advance(24 * time.Hour)
 		b.advance(24 * time.Hour)
 		require.Empty(t, b.announced(it.Str("eventId")))
-		require.Contains(t, b.announced(id), day+" "+entity.FormatInstant(at(m, 2, 0)))
+		require.Contains(t, b.announced(id), day+" "+item.FormatInstant(at(m, 2, 0)))
 	})
 }
 
@@ -112,10 +113,10 @@ func TestAnOccurrenceIsAnnouncedWhereItMovedAndNotWhenItIsCancelled(t *testing.T
 			b.again()
 		}
 		told := b.announced(id)
-		require.Equal(t, 1, count(told, date(m, 2)+" "+entity.FormatInstant(at(m, 2, 2*time.Hour))), "%v", told)
-		require.NotContains(t, told, date(m, 2)+" "+entity.FormatInstant(at(m, 2, 0)))
-		require.NotContains(t, told, date(m, 3)+" "+entity.FormatInstant(at(m, 3, 0)))
-		require.Equal(t, 1, count(told, date(m, 4)+" "+entity.FormatInstant(at(m, 4, 0))), "%v", told)
+		require.Equal(t, 1, count(told, date(m, 2)+" "+item.FormatInstant(at(m, 2, 2*time.Hour))), "%v", told)
+		require.NotContains(t, told, date(m, 2)+" "+item.FormatInstant(at(m, 2, 0)))
+		require.NotContains(t, told, date(m, 3)+" "+item.FormatInstant(at(m, 3, 0)))
+		require.Equal(t, 1, count(told, date(m, 4)+" "+item.FormatInstant(at(m, 4, 0))), "%v", told)
 		require.Equal(t, len(told), len(unique(told)), "each once: %v", told)
 	})
 }
@@ -145,8 +146,8 @@ func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testi
 			require.Less(t, told, date(m, 2))
 		}
 		next := following.Str("masterId")
-		taken := date(m, 4) + " " + entity.FormatInstant(at(m, 4, 0))
-		require.Contains(t, b.announced(next), date(m, 2)+" "+entity.FormatInstant(at(m, 2, 0)))
+		taken := date(m, 4) + " " + item.FormatInstant(at(m, 4, 0))
+		require.Contains(t, b.announced(next), date(m, 2)+" "+item.FormatInstant(at(m, 2, 0)))
 		require.NotContains(t, b.announced(next), taken)
 		require.Equal(t, []string{taken}, b.announced(entity.InstanceID(next, date(m, 4))))
 		require.Empty(t, b.announced(entity.InstanceID(id, date(m, 4))))
@@ -157,7 +158,7 @@ func TestARecurringReminderThatIsPutOffAndHeardOfAgainFiresEachOccurrenceOnce(t 
 	onBothStores(t, func(t *testing.T, b *bench) {
 		first := b.now.Add(time.Hour)
 		r := b.do(command.Create{Type: entity.Reminder(), Fields: map[string]any{
-			"title": "water", "triggerUtc": entity.FormatInstant(first), "tzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
+			"title": "water", "triggerUtc": item.FormatInstant(first), "tzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
 		}})
 		id := r.Str("reminderId")
 		b.settle()
@@ -171,7 +172,7 @@ func TestARecurringReminderThatIsPutOffAndHeardOfAgainFiresEachOccurrenceOnce(t 
 		}
 		var want []string
 		for _, day := range []int{0, 0, 1, 2} { // the first twice: put off once
-			want = append(want, " "+entity.FormatInstant(first.AddDate(0, 0, day)))
+			want = append(want, " "+item.FormatInstant(first.AddDate(0, 0, day)))
 		}
 		require.ElementsMatch(t, want, b.announced(id))
 		require.Zero(t, b.waiting())

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
 )
 
@@ -185,7 +185,7 @@ func hers(p pair) string     { return p.hers }
 func neverWas(p pair) string { return p.never }
 
 // kept is what the system keeps: all rows, and the schedules, events and objects that speak of the owner.
-func (j *judge) kept(s *system) (rows map[entity.Key]string, others map[string]string) {
+func (j *judge) kept(s *system) (rows map[item.Key]string, others map[string]string) {
 	j.t.Helper()
 	s.settle()
 	rows, err := s.Rows(j.t.Context())

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
 	"nexus/pkg/local/engine/enginetest"
 )
@@ -27,12 +28,12 @@ func onEngine(t *testing.T, options local.Options) (*system, string) {
 }
 
 // plant writes a row past everything, as only somebody with another tool can.
-func (s *system) plant(key entity.Key, attributes map[string]types.AttributeValue) {
+func (s *system) plant(key item.Key, attributes map[string]types.AttributeValue) {
 	s.t.Helper()
 	info := s.must("GET", "/dev/info", nil)
 	client := enginetest.Client(info["endpoint"].(string))
-	attributes[entity.AttrPK] = &types.AttributeValueMemberS{Value: key.PK}
-	attributes[entity.AttrSK] = &types.AttributeValueMemberS{Value: key.SK}
+	attributes[item.AttrPK] = &types.AttributeValueMemberS{Value: key.PK}
+	attributes[item.AttrSK] = &types.AttributeValueMemberS{Value: key.SK}
 	_, err := client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(info["table"].(string)), Item: attributes})
 	require.NoError(s.t, err)
 }

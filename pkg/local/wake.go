@@ -3,7 +3,7 @@ package local
 import (
 	"context"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,7 +20,7 @@ func (s wakingStore) Put(ctx context.Context, p table.Put) error {
 	return s.Store.Put(ctx, p)
 }
 
-func (s wakingStore) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+func (s wakingStore) Update(ctx context.Context, u table.Update) (item.Item, error) {
 	defer s.wake()
 	return s.Store.Update(ctx, u)
 }
@@ -35,7 +35,7 @@ func (s wakingStore) Transact(ctx context.Context, actions ...table.Action) erro
 	return s.Store.Transact(ctx, actions...)
 }
 
-func (s wakingStore) Load(ctx context.Context, rows []entity.Item) error {
+func (s wakingStore) Load(ctx context.Context, rows []item.Item) error {
 	defer s.wake()
 	return s.Store.Load(ctx, rows)
 }

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -64,7 +65,7 @@ func TestAnItemIsInTheLedgerIfAnythingOfItCounts(t *testing.T) {
 		"a place":  {projection.Amounts{Open: "a"}, true},
 	} {
 		r := newRefusing(t)
-		sum := projection.NewOwnSum(openings, "o1", func(*entity.Type, entity.Item) projection.Amounts { return c.amounts })
+		sum := projection.NewOwnSum(openings, "o1", func(*entity.Type, item.Item) projection.Amounts { return c.amounts })
 		r.consumer = projection.NewConsumer(sum, r.store, clock)
 		note := titled("ann", "note_1", "a")
 		require.Equal(t, []change.Verdict{isDone}, r.apply(note), name)
@@ -80,7 +81,7 @@ func TestTheLongestTextOfWhichTheGreatestCountsIsTaken(t *testing.T) {
 	for bytes, want := range map[int]change.Verdict{1024: isDone, 1025: isPoison} {
 		r := newRefusing(t)
 		note := titled("ann", "note_1", "a")
-		note.New[entity.AttrBody] = entity.String(strings.Repeat("x", bytes))
+		note.New[entity.AttrBody] = item.String(strings.Repeat("x", bytes))
 		require.Equal(t, []change.Verdict{want}, r.apply(note), bytes)
 		require.Equal(t, want == isDone, r.sumRow("ann") != nil)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -16,14 +17,14 @@ type Evidence struct {
 	User   string
 	Type   *entity.Type
 	Ref    entity.Ref
-	Item   entity.Item   // nil if it is gone
-	Ledger entity.Item   // nil if there is none
-	Rows   []entity.Item // of a projection of rows: all that have the item for their source
+	Item   item.Item   // nil if it is gone
+	Ledger item.Item   // nil if there is none
+	Rows   []item.Item // of a projection of rows: all that have the item for their source
 }
 
 // Fault is one row that is not as the items say.
 type Fault struct {
-	Key      entity.Key
+	Key      item.Key
 	Is, Want string
 	name     string // of the number or text, in a row that holds a sum
 }
@@ -46,7 +47,7 @@ func (p *Projection) RowsPrefix(typeName string) string {
 }
 
 // Contributes says that an image contributes something.
-func (p *Projection) Contributes(t *entity.Type, it entity.Item) bool {
+func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
 	return p.contribution(t, it) != ""
 }
 
@@ -72,11 +73,11 @@ func (p *Projection) Check(e Evidence) []Fault {
 }
 
 // showLedger is what counts of a ledger row beside its version, which may be any: most changes leave it behind.
-func (p *Projection) showLedger(row entity.Item) string {
+func (p *Projection) showLedger(row item.Item) string {
 	if row == nil {
 		return noRow
 	}
-	return showContribution(row.Str(attrContribution), row.Has(entity.AttrTTL), row.Str(entity.AttrGSI3SK))
+	return showContribution(row.Str(attrContribution), row.Has(entity.AttrTTL), row.Str(item.AttrGSI3SK))
 }
 
 func (p *Projection) showWanted(c string) string {
@@ -119,11 +120,11 @@ func (p *Projection) checkRows(e Evidence, want string) []Fault {
 	return faults
 }
 
-func compareKeys(a, b entity.Key) int { return strings.Compare(a.String(), b.String()) }
+func compareKeys(a, b item.Key) int { return strings.Compare(a.String(), b.String()) }
 
 // wantedRows are the rows of a contribution by their keys, in a projection of rows.
-func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[entity.Key]entity.Item {
-	out := map[entity.Key]entity.Item{}
+func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {
+	out := map[item.Key]item.Item{}
 	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
 		row := r.spec.Row(user, source, edge)
@@ -132,10 +133,10 @@ func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[en
 	return out
 }
 
-func show(row entity.Item) string {
+func show(row item.Item) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(row)) {
-		if name != entity.AttrPK && name != entity.AttrSK {
+		if name != item.AttrPK && name != item.AttrSK {
 			parts = append(parts, fmt.Sprintf("%s=%v", name, row[name]))
 		}
 	}
@@ -145,12 +146,12 @@ func show(row entity.Item) string {
 // Tally adds up ledger rows.
 type Tally struct {
 	spec    *SumSpec
-	target  entity.Item // the sum's row, as it was read before the ledger's
+	target  item.Item // the sum's row, as it was read before the ledger's
 	total   *delta
 	largest int64 // what any row adds to any number, the sign aside; at least 1
 	// ahead is the last entry of the sum's row as long as its own row is not among those added.
 	ahead *entry
-	key   entity.Key // of that row
+	key   item.Key // of that row
 }
 
 // NewTally returns an empty one. It panics for a projection that is no sum.
@@ -163,7 +164,7 @@ func (p *Projection) NewTally() *Tally {
 
 // TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its last entry counts, whether
 // or not its own row is there yet.
-func (p *Projection) TallyUnder(user string, target entity.Item) *Tally {
+func (p *Projection) TallyUnder(user string, target item.Item) *Tally {
 	t := p.NewTally()
 	t.target = target
 	if e, ok := t.spec.last(user, target); ok {
@@ -173,7 +174,7 @@ func (p *Projection) TallyUnder(user string, target entity.Item) *Tally {
 }
 
 // Add counts a ledger row.
-func (t *Tally) Add(row entity.Item) {
+func (t *Tally) Add(row item.Item) {
 	if t.ahead != nil && row.Key() == t.key {
 		if !t.ahead.isIn(row) {
 			return // the entry is counted in its place
@@ -202,31 +203,31 @@ func (t *Tally) add(c string) {
 }
 
 // sum is what the row's sum is to be: the numbers as they add up, and texts that are never lowered.
-func (t *Tally) sum(row entity.Item) entity.Map {
+func (t *Tally) sum(row item.Item) item.Map {
 	t.finish()
 	out := t.spec.Empty()
 	for name, v := range row.Map(t.spec.SumAttr) {
-		if text, isText := v.(entity.String); isText {
+		if text, isText := v.(item.String); isText {
 			out[name] = text
 		}
 	}
-	return t.spec.next(entity.Item{t.spec.SumAttr: out}, t.total)
+	return t.spec.next(item.Item{t.spec.SumAttr: out}, t.total)
 }
 
 // Check returns what is wrong with the row that holds the sum; nil is a user's who has none. A text that is too great
 // cannot be told from that of an item that is gone.
-func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
+func (t *Tally) Check(user string, row item.Item, now time.Time) []Fault {
 	key := t.spec.Target(user)
 	if err := t.spec.checkForm(row); err != nil {
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
 	}
-	want, is := entity.Item(t.sum(row)), row.Map(t.spec.SumAttr)
+	want, is := item.Item(t.sum(row)), row.Map(t.spec.SumAttr)
 	if is == nil {
-		is = entity.Item(t.spec.Empty())
+		is = item.Item(t.spec.Empty())
 	}
 	var faults []Fault
 	for _, name := range namesOf(want, is) {
-		if !entity.Equal(is[name], want[name]) {
+		if !item.Equal(is[name], want[name]) {
 			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name]), name})
 		}
 	}
@@ -239,15 +240,15 @@ func (t *Tally) Check(user string, row entity.Item, now time.Time) []Fault {
 // CheckMoving is [Tally.Check] for a sum that was written while its rows were added up, given its row before and after that:
 // it returns what is wrong whatever was written. Those are numbers farther from the rows than so many writes can have moved
 // them, and texts behind those of the rows.
-func (t *Tally) CheckMoving(user string, before, after entity.Item) []Fault {
+func (t *Tally) CheckMoving(user string, before, after item.Item) []Fault {
 	writes := after.Int(t.spec.VersionAttr) - before.Int(t.spec.VersionAttr)
 	t.finish()
 	room := writes * (table.MaxActions - 1) * t.largest
-	want, was, is := entity.Item(t.sum(after)), before.Map(t.spec.SumAttr), after.Map(t.spec.SumAttr)
+	want, was, is := item.Item(t.sum(after)), before.Map(t.spec.SumAttr), after.Map(t.spec.SumAttr)
 	var faults []Fault
 	for _, name := range namesOf(want, is) {
 		switch v := want[name].(type) {
-		case entity.String:
+		case item.String:
 			if is.Str(name) != string(v) {
 				faults = append(faults, Fault{t.spec.Target(user), showSum(name, is[name]), showSum(name, v), name})
 			}
@@ -260,7 +261,7 @@ func (t *Tally) CheckMoving(user string, before, after entity.Item) []Fault {
 	return faults
 }
 
-func namesOf(items ...entity.Item) []string {
+func namesOf(items ...item.Item) []string {
 	names := map[string]bool{}
 	for _, it := range items {
 		for name := range it {
@@ -270,7 +271,7 @@ func namesOf(items ...entity.Item) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func showSum(name string, v entity.Value) string {
+func showSum(name string, v item.Value) string {
 	if v == nil {
 		return "no " + name
 	}
@@ -278,15 +279,15 @@ func showSum(name string, v entity.Value) string {
 }
 
 // Target is the key of the row that holds a user's sum. It panics for a projection that is no sum.
-func (p *Projection) Target(user string) entity.Key { return p.shape.target().Target(user) }
+func (p *Projection) Target(user string) item.Key { return p.shape.target().Target(user) }
 
 // Moved says that the sum was written between two reads of its row.
-func (p *Projection) Moved(before, after entity.Item) bool {
+func (p *Projection) Moved(before, after item.Item) bool {
 	attr := p.shape.target().VersionAttr
 	return before.Int(attr) != after.Int(attr)
 }
 
 // Held says that a repair holds the sum whose row was read.
-func (p *Projection) Held(row entity.Item, now time.Time) bool {
+func (p *Projection) Held(row item.Item, now time.Time) bool {
 	return p.shape.target().held(row, now)
 }

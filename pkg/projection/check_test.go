@@ -8,23 +8,24 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 )
 
 // byLatest counts notes, and knows the greatest of their titles.
-func byLatest(_ *entity.Type, it entity.Item) projection.Amounts {
+func byLatest(_ *entity.Type, it item.Item) projection.Amounts {
 	title := it.Str(entity.AttrTitle)
 	return projection.Amounts{Add: map[string]int64{"notes": 1}, Max: map[string]string{"latest": title}, Open: title}
 }
 
 // tallied is a user with two notes that were counted.
-func tallied(t *testing.T) (r *refusing, sum *projection.Projection, rows []entity.Item) {
+func tallied(t *testing.T) (r *refusing, sum *projection.Projection, rows []item.Item) {
 	r = newRefusing(t)
 	sum = projection.NewOwnSum(openings, "o1", byLatest)
 	r.consumer = projection.NewConsumer(sum, r.store, clock)
 	require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(titled("ann", "note_1", "a"), titled("ann", "note_2", "b")))
-	return r, sum, []entity.Item{r.ledger("ann", "note_1"), r.ledger("ann", "note_2")}
+	return r, sum, []item.Item{r.ledger("ann", "note_1"), r.ledger("ann", "note_2")}
 }
 
 // said are faults as an operator reads them.
@@ -66,13 +67,13 @@ func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
 	note := life("note_1", "one a b")[0]
 	key := func(target string) string { return linkRow(target).Key().SK }
 	wrong := linkRow("b")
-	wrong["x"] = entity.Int(7)
+	wrong["x"] = item.Int(7)
 	ledger := entity.LedgerKey("ann", links.Name, "note_1").Item()
-	ledger["v"], ledger["c"] = entity.Int(1), entity.String("l1 TASK/a\nTASK/b")
+	ledger["v"], ledger["c"] = item.Int(1), item.String("l1 TASK/a\nTASK/b")
 	e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: note.Ref, Item: note.New, Ledger: ledger}
-	e.Rows = []entity.Item{linkRow("a"), linkRow("b")}
+	e.Rows = []item.Item{linkRow("a"), linkRow("b")}
 	require.Empty(t, links.Projection().Check(e))
-	e.Rows = []entity.Item{wrong, linkRow("c")}
+	e.Rows = []item.Item{wrong, linkRow("c")}
 	found := links.Projection().Check(e)
 	require.Len(t, found, 3)
 	require.Equal(t, []string{key("b"), key("c"), key("a")}, []string{found[0].Key.SK, found[1].Key.SK, found[2].Key.SK})
@@ -87,7 +88,7 @@ func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
 func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
 	t.Parallel()
 	r, sum, rows := tallied(t)
-	check := func(spoil entity.Map) []projection.Fault {
+	check := func(spoil item.Map) []projection.Fault {
 		row := r.sumRow("ann")
 		if row = row.Clone(); spoil != nil {
 			row["sum"] = spoil
@@ -99,7 +100,7 @@ func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
 		return tally.Check("ann", row, r.now)
 	}
 	require.Empty(t, check(nil))
-	found := check(entity.Map{"latest": entity.String("a"), "other": entity.Int(1)})
+	found := check(item.Map{"latest": item.String("a"), "other": item.Int(1)})
 	require.Equal(t, []string{
 		`SUM#openings is "latest a", not "latest b"`, `SUM#openings is "no notes", not "notes 2"`, `SUM#openings is "other 1", not "no other"`,
 	}, said(found))
@@ -121,7 +122,7 @@ func TestATallyCountsALastEntryInThePlaceOfItsRow(t *testing.T) {
 		tally := sum.TallyUnder("ann", r.sumRow("ann"))
 		if c.add { // the row is a version behind the entry
 			behind := r.ledger("ann", "note_1").Clone()
-			behind["v"] = entity.Int(0)
+			behind["v"] = item.Int(0)
 			tally.Add(behind)
 		}
 		if c.other {
@@ -129,7 +130,7 @@ func TestATallyCountsALastEntryInThePlaceOfItsRow(t *testing.T) {
 			tally.Add(r.ledger("ann", "note_2"))
 		}
 		row := r.sumRow("ann").Clone()
-		row["sum"] = entity.Map{"notes": entity.Int(total), "latest": entity.String("b")}
+		row["sum"] = item.Map{"notes": item.Int(total), "latest": item.String("b")}
 		require.Empty(t, said(tally.Check("ann", row, r.now)), name)
 	}
 }
@@ -139,12 +140,12 @@ func TestASumThatMovesIsWrongBeyondWhatItsWritesCanMove(t *testing.T) {
 	t.Parallel()
 	r, sum, rows := tallied(t)
 	rows[0] = rows[0].Clone()
-	rows[0]["c"] = entity.String(`o1 {"add":{"notes":3},"max":{"latest":"a"}}`)
+	rows[0]["c"] = item.String(`o1 {"add":{"notes":3},"max":{"latest":"a"}}`)
 	moving := func(notes, writes int64, latest string) []string {
 		before, after := r.sumRow("ann").Clone(), r.sumRow("ann").Clone()
-		before["sum"] = entity.Map{"notes": entity.Int(notes), "latest": entity.String("b")}
-		after["sum"] = entity.Map{"notes": entity.Int(2), "latest": entity.String(latest)}
-		after["sumVersion"] = entity.Int(before.Int("sumVersion") + writes)
+		before["sum"] = item.Map{"notes": item.Int(notes), "latest": item.String("b")}
+		after["sum"] = item.Map{"notes": item.Int(2), "latest": item.String(latest)}
+		after["sumVersion"] = item.Int(before.Int("sumVersion") + writes)
 		require.Equal(t, writes != 0, sum.Moved(before, after))
 		tally := sum.NewTally()
 		for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -32,7 +33,7 @@ func counted(t testing.TB) (store *memory.Store, calls *int) {
 func clock() time.Time { return morning }
 
 // created is the change that brings an item to life.
-func created(user string, typ *entity.Type, id string, fields entity.Item) change.Change {
+func created(user string, typ *entity.Type, id string, fields item.Item) change.Change {
 	it := typ.First(user, id, fields, morning, nil)
 	return change.Change{Kind: change.Inserted, Type: typ, User: user, Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning}
 }
@@ -40,7 +41,7 @@ func created(user string, typ *entity.Type, id string, fields entity.Item) chang
 // edited is the change of an item's title.
 func edited(before change.Change) change.Change {
 	after := before.New.Clone()
-	after[entity.AttrTitle] = entity.String("another title")
+	after[entity.AttrTitle] = item.String("another title")
 	c := before
 	c.Kind, c.Old = change.Modified, before.New
 	c.New = before.Type.Next(entity.ByUser, before.User, before.New, after, morning, nil)
@@ -88,7 +89,7 @@ func TestOneChangeOfASumCostsTwoReadsAndTwoSingleWrites(t *testing.T) {
 		require.Equal(t, []string{"BatchGet", "BatchGet", "Update", "Put"}, calls)
 		require.Equal(t, []float64{want, 2}, []float64{reads, writes}, "a transaction would cost 4")
 	}
-	fields := entity.Item{entity.AttrTitle: entity.String("e")}
+	fields := item.Item{entity.AttrTitle: item.String("e")}
 	fields.SetTime(entity.AttrStartUtc, morning)
 	event := created("ann", entity.Event(), "evt_1", fields)
 	_, _, writes := apply(event)
@@ -203,7 +204,7 @@ func again(before change.Change) change.Change {
 		return c
 	}
 	c.Kind, c.Old, c.New = change.Inserted, nil, before.Old.Clone()
-	c.New[entity.AttrVersion] = entity.Int(c.Version)
+	c.New[entity.AttrVersion] = item.Int(c.Version)
 	return c
 }
 
@@ -222,8 +223,8 @@ func TestTheEdgesOfSeveralItemsShareATransactionUpToItsHundredActions(t *testing
 	}
 }
 
-func withLinks(n int) entity.Item {
-	fields := entity.Item{entity.AttrTitle: entity.String("n")}
+func withLinks(n int) item.Item {
+	fields := item.Item{entity.AttrTitle: item.String("n")}
 	var edges []entity.Link
 	for i := range n {
 		edges = append(edges, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)}})
@@ -232,8 +233,8 @@ func withLinks(n int) entity.Item {
 	return fields
 }
 
-func noteWithLink() entity.Item {
-	fields := entity.Item{entity.AttrTitle: entity.String("n")}
+func noteWithLink() item.Item {
+	fields := item.Item{entity.AttrTitle: item.String("n")}
 	entity.SetLinks(fields, []entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})
 	return fields
 }

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -26,7 +27,7 @@ func TestLedgerRowsDoNotDependOnHowBatchesWereCutNorOnOldRecordsThatComeAgain(t 
 		second := edited(first)
 		require.NoError(t, store.Put(t.Context(), table.Put{Item: second.New}))
 		batch := []change.Change{first, second}
-		apply := func(changes ...change.Change) entity.Item {
+		apply := func(changes ...change.Change) item.Item {
 			for _, o := range consumer.Apply(t.Context(), changes) {
 				require.NoError(t, o.Err)
 			}
@@ -49,7 +50,7 @@ type asking struct {
 	t *testing.T
 }
 
-func (a asking) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (a asking) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	require.NotEmpty(a.t, keys)
 	return a.Store.BatchGet(ctx, keys)
 }

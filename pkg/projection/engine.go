@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -179,7 +179,7 @@ func postpone(moves []*move, err error) {
 
 // learn replans the moves whose ledger rows were not as expected; the others were innocent and are tried again. A target
 // that moved on is read again by the next round.
-func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]entity.Item) {
+func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]item.Item) {
 	for i, m := range moves {
 		failure, ok := failed.At(i)
 		if !ok {
@@ -200,14 +200,14 @@ func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.Condi
 }
 
 // readTargets reads the sums' rows of the users concerned; a user without one is left out.
-func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]entity.Item, error) {
+func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]item.Item, error) {
 	spec := c.projection.shape.target()
 	if spec == nil {
 		return nil, nil
 	}
-	targets := map[string]entity.Item{}
-	userOf := map[entity.Key]string{}
-	var keys []entity.Key
+	targets := map[string]item.Item{}
+	userOf := map[item.Key]string{}
+	var keys []item.Key
 	for _, m := range moves {
 		key := spec.Target(m.user)
 		if _, seen := userOf[key]; !seen {
@@ -227,7 +227,7 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]e
 
 // dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these sums out
 // of the targets: nothing of them is to be written.
-func (c *Consumer) dropHeld(moves []*move, targets map[string]entity.Item) []*move {
+func (c *Consumer) dropHeld(moves []*move, targets map[string]item.Item) []*move {
 	closed := map[string]error{}
 	for user, target := range targets {
 		err := c.projection.shape.target().checkForm(target)
@@ -266,7 +266,7 @@ func dropWaiting(moves []*move, waiting map[string]error) []*move {
 }
 
 // sums returns one update per user with what all the user's moves add.
-func (c *Consumer) sums(moves []*move, targets map[string]entity.Item, now time.Time) []action {
+func (c *Consumer) sums(moves []*move, targets map[string]item.Item, now time.Time) []action {
 	spec := c.projection.shape.target()
 	if spec == nil {
 		return nil
@@ -293,7 +293,7 @@ func (c *Consumer) sums(moves []*move, targets map[string]entity.Item, now time.
 
 // joinFacts brings the facts of a move that was done already into the sum, if they are not there: the record that is
 // late may be the only one that knew them.
-func (c *Consumer) joinFacts(ctx context.Context, m *move, target entity.Item) error {
+func (c *Consumer) joinFacts(ctx context.Context, m *move, target item.Item) error {
 	spec := c.projection.shape.target()
 	if spec == nil || len(m.facts) == 0 {
 		return nil

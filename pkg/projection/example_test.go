@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -14,8 +15,8 @@ import (
 
 // noteCreated is the stream's record of a new note.
 func noteCreated(id string, at time.Time, tags ...string) change.Change {
-	typ, fields := entity.Note(), entity.Item{entity.AttrTitle: entity.String("a note")}
-	fields.Set(entity.AttrTags, entity.Strings(tags...))
+	typ, fields := entity.Note(), item.Item{entity.AttrTitle: item.String("a note")}
+	fields.Set(entity.AttrTags, item.Strings(tags...))
 	it := typ.First("ann", id, fields, at, nil)
 	return change.Change{Type: typ, User: "ann", Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: at}
 }
@@ -26,7 +27,7 @@ func ExampleNewOwnSum() {
 	clock := func() time.Time { return at }
 	store := memory.New(clock, memory.Options{})
 
-	byType := projection.NewOwnSum("bytype", "b1", func(t *entity.Type, _ entity.Item) projection.Amounts {
+	byType := projection.NewOwnSum("bytype", "b1", func(t *entity.Type, _ item.Item) projection.Amounts {
 		return projection.Amounts{Add: map[string]int64{t.Name: 1}}
 	})
 	consumer := projection.NewConsumer(byType, store, clock)
@@ -52,9 +53,9 @@ func ExampleNewRows() {
 
 	byTag := projection.NewRows(projection.RowsSpec{
 		Name: "bytag", Revision: "b1",
-		Edges: func(_ *entity.Type, it entity.Item) []string { return it.Strings(entity.AttrTags) },
-		Row: func(user string, source entity.Ref, tag string) entity.Item {
-			return entity.Key{PK: entity.UserPK(user), SK: "TAGGED#" + source.Type + "#" + source.ID + "#" + tag}.Item()
+		Edges: func(_ *entity.Type, it item.Item) []string { return it.Strings(entity.AttrTags) },
+		Row: func(user string, source entity.Ref, tag string) item.Item {
+			return item.Key{PK: entity.UserPK(user), SK: "TAGGED#" + source.Type + "#" + source.ID + "#" + tag}.Item()
 		},
 		Prefix: func(typeName string) string { return "TAGGED#" + typeName + "#" },
 	})

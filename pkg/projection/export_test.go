@@ -3,11 +3,11 @@ package projection
 import (
 	"context"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Unstage takes a row out of the hands of the repair that has staged it, as a consumer does that meets it.
-func (c *Consumer) Unstage(ctx context.Context, user string, row entity.Item) error {
+func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) error {
 	if !isStaged(row) {
 		return nil
 	}

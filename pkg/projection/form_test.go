@@ -10,14 +10,15 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 )
 
 // every returns all rows of the table by their keys.
-func (s *scene) every() map[entity.Key]entity.Item {
-	out := map[entity.Key]entity.Item{}
-	must(s.store.Walk(context.Background(), 0, 1, func(row entity.Item) error {
+func (s *scene) every() map[item.Key]item.Item {
+	out := map[item.Key]item.Item{}
+	must(s.store.Walk(context.Background(), 0, 1, func(row item.Item) error {
 		out[row.Key()] = row
 		return nil
 	}))
@@ -29,15 +30,15 @@ func TestARowOfALaterReleaseIsLeftAloneAndItsRecordComesBack(t *testing.T) {
 	sumRow := entity.SumKey("ann", "titles")
 	for name, c := range map[string]struct {
 		p      func() *projection.Projection
-		mark   func(s *scene) entity.Key // the row that the later release wrote
-		before int                       // how many of the first note's records were applied
+		mark   func(s *scene) item.Key // the row that the later release wrote
+		before int                     // how many of the first note's records were applied
 	}{
-		"sum":           {titles, func(*scene) entity.Key { return sumRow }, 1},
-		"first sum":     {titles, func(s *scene) entity.Key { s.put(sumRow.Item()); return sumRow }, 0},
-		"ledger of sum": {titles, func(*scene) entity.Key { return entity.LedgerKey("ann", "titles", "note_1") }, 1},
-		"ledger past":   {titles, func(*scene) entity.Key { return entity.LedgerKey("ann", "titles", "note_1") }, 3},
-		"links":         {links.Projection, func(*scene) entity.Key { return entity.LedgerKey("ann", "links", "note_1") }, 1},
-		"links past":    {links.Projection, func(*scene) entity.Key { return entity.LedgerKey("ann", "links", "note_1") }, 2},
+		"sum":           {titles, func(*scene) item.Key { return sumRow }, 1},
+		"first sum":     {titles, func(s *scene) item.Key { s.put(sumRow.Item()); return sumRow }, 0},
+		"ledger of sum": {titles, func(*scene) item.Key { return entity.LedgerKey("ann", "titles", "note_1") }, 1},
+		"ledger past":   {titles, func(*scene) item.Key { return entity.LedgerKey("ann", "titles", "note_1") }, 3},
+		"links":         {links.Projection, func(*scene) item.Key { return entity.LedgerKey("ann", "links", "note_1") }, 1},
+		"links past":    {links.Projection, func(*scene) item.Key { return entity.LedgerKey("ann", "links", "note_1") }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +48,7 @@ func TestARowOfALaterReleaseIsLeftAloneAndItsRecordComesBack(t *testing.T) {
 			s.happened(other...)
 			s.applied(first[:c.before]...)
 			key := c.mark(s)
-			s.change(key, entity.AttrForm, entity.Int(2))
+			s.change(key, entity.AttrForm, item.Int(2))
 			before := s.every()
 			for _, aged := range []time.Duration{0, 2 * time.Hour} {
 				s.now = morning.Add(aged)
@@ -82,8 +83,8 @@ func TestALastEntryWhoseRowALaterReleaseWroteHoldsUpItsUserAlone(t *testing.T) {
 	s.happened(second...)
 	s.applied(first[0])
 	key := entity.LedgerKey("ann", "titles", "note_1")
-	s.change(key, "v", entity.Int(0))
-	s.change(key, entity.AttrForm, entity.Int(2))
+	s.change(key, "v", item.Int(0))
+	s.change(key, entity.AttrForm, item.Int(2))
 	ben := titled("ben", "note_3", "one")
 	for i, batch := range [][]change.Change{{second[0]}, {second[0], ben}} {
 		outcomes := s.consumer(s.store).Apply(t.Context(), batch)
@@ -105,13 +106,13 @@ func TestTheLastEntryOfASumThatALaterReleaseWroteIsLeftAlone(t *testing.T) {
 	s.happened(first...)
 	s.applied(first[0])
 	s.remove(entity.LedgerKey("ann", "titles", "note_1")) // its worker died before it wrote the row
-	s.change(entity.SumKey("ann", "titles"), entity.AttrForm, entity.Int(2))
+	s.change(entity.SumKey("ann", "titles"), entity.AttrForm, item.Int(2))
 	before := s.every()
 	outcomes := s.consumer(s.store).Apply(t.Context(), []change.Change{first[1], titled("ben", "note_3", "one")})
 	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
 	require.NoError(t, outcomes[1].Err)
 	after := s.every()
-	for _, key := range []entity.Key{entity.SumKey("ann", "titles"), entity.LedgerKey("ann", "titles", "note_1")} {
+	for _, key := range []item.Key{entity.SumKey("ann", "titles"), entity.LedgerKey("ann", "titles", "note_1")} {
 		require.Equal(t, before[key], after[key])
 	}
 }

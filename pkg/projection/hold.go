@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -47,7 +48,7 @@ type Hold struct {
 	user, owner string
 	batch       int // how many rows a transaction puts right or stages
 	spec        *SumSpec
-	row         entity.Item // the sum's row as this hold left it
+	row         item.Item // the sum's row as this hold left it
 	until       time.Time
 	tally       *Tally
 	fixes       []fix
@@ -56,7 +57,7 @@ type Hold struct {
 
 // fix is a ledger row that is to be put right. A move to version 0 and no contribution takes it away.
 type fix struct {
-	row  entity.Item // as read, nil if there was none
+	row  item.Item // as read, nil if there was none
 	move *move
 }
 
@@ -81,7 +82,7 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 		if spec.held(h.row, c.now()) && h.row.Map(spec.HoldAttr).Str(holdOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrHeld)
 		}
-		waiting, err := c.keepLast(ctx, map[string]entity.Item{user: h.row})
+		waiting, err := c.keepLast(ctx, map[string]item.Item{user: h.row})
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +118,7 @@ func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 }
 
 // Drop removes a ledger row that can be no item's, and does not count it.
-func (h *Hold) Drop(ctx context.Context, row entity.Item) error {
+func (h *Hold) Drop(ctx context.Context, row item.Item) error {
 	_, from := h.spec.counted(h.row, row)
 	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
 }
@@ -165,7 +166,7 @@ func (h *Hold) Staged() bool { return h.staged }
 
 // Unstage puts a row right that was staged, once its repair has been through. It leaves any other row as it is, and one
 // that was written since it was read.
-func (h *Hold) Unstage(ctx context.Context, row entity.Item) error {
+func (h *Hold) Unstage(ctx context.Context, row item.Item) error {
 	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
 		return nil
 	}
@@ -177,9 +178,9 @@ func (h *Hold) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) 
 
 // Finish sets the sum to that of the rows, puts the last rows right, and gives the hold back.
 func (h *Hold) Finish(ctx context.Context) error {
-	last := table.Update{Set: entity.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.HoldAttr}}
+	last := table.Update{Set: item.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.HoldAttr}}
 	if h.staged {
-		last.Set[h.spec.RepairsAttr] = entity.Int(h.row.Int(h.spec.RepairsAttr) + 1)
+		last.Set[h.spec.RepairsAttr] = item.Int(h.row.Int(h.spec.RepairsAttr) + 1)
 	}
 	var rows []action
 	for _, f := range h.fixes {
@@ -190,7 +191,7 @@ func (h *Hold) Finish(ctx context.Context) error {
 
 // Release gives the hold back and leaves the sum as it is.
 func (h *Hold) Release(ctx context.Context) error {
-	return h.write(ctx, table.Update{Set: entity.Item{}, Remove: []string{h.spec.HoldAttr}}, nil)
+	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.spec.HoldAttr}}, nil)
 }
 
 func (h *Hold) renewInTime(ctx context.Context) error {
@@ -205,12 +206,12 @@ func (h *Hold) renew(ctx context.Context) error { return h.write(ctx, h.holding(
 // holding is the update that takes or renews.
 func (h *Hold) holding() table.Update {
 	now := h.c.now()
-	hold := entity.Item{holdOwner: entity.String(h.owner)}
+	hold := item.Item{holdOwner: item.String(h.owner)}
 	hold.SetTime(holdUntil, now.Add(holdFor))
-	u := table.Update{Set: entity.Item{h.spec.HoldAttr: entity.Map(hold)}}
+	u := table.Update{Set: item.Item{h.spec.HoldAttr: item.Map(hold)}}
 	if h.row == nil {
 		for name, v := range h.spec.NewTarget(h.user, now) {
-			if name != entity.AttrPK && name != entity.AttrSK {
+			if name != item.AttrPK && name != item.AttrSK {
 				u.Set[name] = v
 			}
 		}
@@ -223,7 +224,7 @@ func (h *Hold) holding() table.Update {
 func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key = h.spec.Target(h.user)
 	was := h.row.Int(h.spec.VersionAttr)
-	u.Set[h.spec.VersionAttr] = entity.Int(was + 1)
+	u.Set[h.spec.VersionAttr] = item.Int(was + 1)
 	if h.row.Has(h.spec.LastAttr) {
 		u.Remove = append(u.Remove, h.spec.LastAttr) // its row is there
 	}
@@ -258,7 +259,7 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 		return ErrHoldLost // a later release has written it, at the version that this write would have left
 	}
 	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
-		if want, set := u.Set[name]; set && !entity.Equal(f.Old[name], want) {
+		if want, set := u.Set[name]; set && !item.Equal(f.Old[name], want) {
 			return ErrHoldLost
 		}
 	}
@@ -271,8 +272,8 @@ func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
 }
 
 // after is the sum's row behind the update, as far as a repair looks at it.
-func (h *Hold) after(u table.Update) entity.Item {
-	out := entity.Item{}
+func (h *Hold) after(u table.Update) item.Item {
+	out := item.Item{}
 	for _, name := range []string{h.spec.SumAttr, h.spec.HoldAttr, h.spec.RepairsAttr} {
 		if v, ok := h.row[name]; ok {
 			out[name] = v

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -23,7 +24,7 @@ type held struct {
 	store    *memory.Store
 	now      time.Time
 	fault    func(memory.Call) error
-	notes    []entity.Item
+	notes    []item.Item
 	consumer *projection.Consumer
 	hold     *projection.Hold // of the last repair
 }
@@ -46,7 +47,7 @@ func newHeld(t *testing.T, notes int) *held {
 	return h
 }
 
-func (h *held) row(key entity.Key) entity.Item {
+func (h *held) row(key item.Key) item.Item {
 	row, err := h.store.Get(h.t.Context(), key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil
@@ -139,7 +140,7 @@ func (h *held) records() (out []change.Change) {
 	return out
 }
 
-func (h *held) ledger(note entity.Item) entity.Item {
+func (h *held) ledger(note item.Item) item.Item {
 	return h.row(entity.LedgerKey("ann", stats.Name, note.Str("noteId")))
 }
 
@@ -235,16 +236,16 @@ func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
 			t.Parallel()
 			h := newHeld(t, 3)
 			require.NoError(t, h.repair("one"))
-			strays := make([]entity.Item, 95)
+			strays := make([]item.Item, 95)
 			for i := range strays {
 				strays[i] = entity.LedgerKey("ann", stats.Name, fmt.Sprintf("none_%d", i)).Item()
-				strays[i]["v"], strays[i]["c"] = entity.Int(1), h.ledger(h.notes[0])["c"]
+				strays[i]["v"], strays[i]["c"] = item.Int(1), h.ledger(h.notes[0])["c"]
 				require.NoError(t, h.store.Put(t.Context(), table.Put{Item: strays[i]}))
 			}
 			meta := h.row(entity.MetaKey("ann")).Clone()
 			counted := meta.Map(entity.AttrStats).Clone()
-			counted[entity.StatTotalNotes] = entity.Int(98)
-			meta[entity.AttrStats] = entity.Map(counted)
+			counted[entity.StatTotalNotes] = item.Int(98)
+			meta[entity.AttrStats] = item.Map(counted)
 			require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 
 			hold, err := h.consumer.Hold(t.Context(), "ann", "two")
@@ -293,7 +294,7 @@ func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
 func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 	t.Parallel()
 	store := memory.New(func() time.Time { return morning }, memory.Options{})
-	long := projection.NewOwnSum("long", "l1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+	long := projection.NewOwnSum("long", "l1", func(_ *entity.Type, it item.Item) projection.Amounts {
 		add := map[string]int64{}
 		for i := range 2000 {
 			add[fmt.Sprintf("%d %s", i, strings.Repeat("x", 90))] = 1
@@ -321,8 +322,8 @@ func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	meta := h.row(entity.MetaKey("ann")).Clone()
-	meta[entity.AttrStatsVersion] = entity.Int(meta.Int(entity.AttrStatsVersion) + 1)
-	meta[entity.AttrStatsForm] = entity.Int(7)
+	meta[entity.AttrStatsVersion] = item.Int(meta.Int(entity.AttrStatsVersion) + 1)
+	meta[entity.AttrStatsForm] = item.Int(7)
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 	hold.SetBatch(1)
 	note := h.notes[0]
@@ -352,7 +353,7 @@ func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
 // repairOf repairs a sum of so many notes, none of which is in the ledger: those with a long body contribute 392 KB each.
 func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 	t.Helper()
-	sum := projection.NewOwnSum("bytes", "b1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+	sum := projection.NewOwnSum("bytes", "b1", func(_ *entity.Type, it item.Item) projection.Amounts {
 		add := map[string]int64{"notes": 1}
 		for i := range len(it.Str(entity.AttrBody)) / 100 {
 			add[fmt.Sprintf("%06d %s", i, strings.Repeat("x", 88))] = 1
@@ -367,7 +368,7 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 		if i < long {
 			body = strings.Repeat("b", 392_000)
 		}
-		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), entity.Item{entity.AttrBody: entity.String(body)}).New
+		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), item.Item{entity.AttrBody: item.String(body)}).New
 		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}
 		if err := hold.Mend(t.Context(), e); err != nil {
 			return store, err

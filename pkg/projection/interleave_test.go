@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
@@ -139,10 +140,10 @@ func TestAnEntryThatCanNeverBeKeptIsTakenBackInEveryOrderOfCalls(t *testing.T) {
 			s.happened(slices.Concat(first, second)...)
 			s.applied(first[0])
 			// The entry that cannot be kept is a later one of note_1, in place of the title that its row has.
-			s.change(entity.SumKey("ann", "titles"), "sum", entity.Map{"latest": entity.String("one"), long: entity.Int(1)})
-			s.change(entity.SumKey("ann", "titles"), "sumLast", entity.Map{
-				"item": entity.String("note_1"), "v": entity.Int(2),
-				"c": entity.String(`t1 {"add":{"` + long + `":1},"open":"` + long + `"}`),
+			s.change(entity.SumKey("ann", "titles"), "sum", item.Map{"latest": item.String("one"), long: item.Int(1)})
+			s.change(entity.SumKey("ann", "titles"), "sumLast", item.Map{
+				"item": item.String("note_1"), "v": item.Int(2),
+				"c": item.String(`t1 {"add":{"` + long + `":1},"open":"` + long + `"}`),
 			})
 			return workers(s)
 		}))
@@ -206,20 +207,20 @@ var spoils = map[string]func(*scene){
 	"nothing":   func(*scene) {},
 	"no ledger": func(s *scene) { s.remove(entity.LedgerKey("ann", "titles", "note_1")) },
 	"no sum":    func(s *scene) { s.remove(entity.SumKey("ann", "titles")) },
-	"sum wrong": func(s *scene) { s.change(entity.SumKey("ann", "titles"), "sum", entity.Map{"one": entity.Int(7)}) },
+	"sum wrong": func(s *scene) { s.change(entity.SumKey("ann", "titles"), "sum", item.Map{"one": item.Int(7)}) },
 	"row of one that is gone wrong": func(s *scene) {
 		first := life("note_1", "one", "two", "")
 		s.happened(first[1:]...)
 		s.applied(first[1:]...)
-		s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", entity.String(`t1 {"add":{"x":1},"max":{"latest":"x"},"open":"at-x"}`))
+		s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", item.String(`t1 {"add":{"x":1},"max":{"latest":"x"},"open":"at-x"}`))
 	},
-	"row wrong": func(s *scene) { s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", entity.String("")) },
+	"row wrong": func(s *scene) { s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", item.String("")) },
 	"row's place": func(s *scene) {
-		s.change(entity.LedgerKey("ann", "titles", "note_1"), entity.AttrGSI3SK, entity.String("x"))
+		s.change(entity.LedgerKey("ann", "titles", "note_1"), item.AttrGSI3SK, item.String("x"))
 	},
 }
 
-func (s *scene) change(key entity.Key, name string, v entity.Value) {
+func (s *scene) change(key item.Key, name string, v item.Value) {
 	row, err := find(context.Background(), s.store, key)
 	must(err)
 	row = row.Clone()

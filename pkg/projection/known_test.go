@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table/memory"
@@ -32,11 +33,11 @@ func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
 func TestAFactThatOnlyAnOldImageHasIsKept(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
-	sum := projection.NewOwnSum("greatest", "c1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+	sum := projection.NewOwnSum("greatest", "c1", func(_ *entity.Type, it item.Item) projection.Amounts {
 		return projection.Amounts{Add: map[string]int64{"n": 1}, Max: map[string]string{"title": it.Str(entity.AttrTitle)}}
 	})
 	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
-	first := created("ann", entity.Note(), "note_1", entity.Item{entity.AttrTitle: entity.String("z")})
+	first := created("ann", entity.Note(), "note_1", item.Item{entity.AttrTitle: item.String("z")})
 	outcomes := consumer.Apply(t.Context(), []change.Change{edited(first)})
 	require.Equal(t, change.Done, outcomes[0].Verdict)
 	require.Equal(t, "z", h.row(entity.SumKey("ann", "greatest")).Map("sum").Str("title"))
@@ -50,13 +51,13 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 	first := created("ann", entity.Note(), "note_1", noteWithLink())
 	next := edited(first)
 	entity.SetLinks(next.New, nil)
-	require.NoError(t, h.store.Load(t.Context(), []entity.Item{first.New}))
+	require.NoError(t, h.store.Load(t.Context(), []item.Item{first.New}))
 	consumer.Apply(t.Context(), []change.Change{first})
 	ledger := entity.LedgerKey("ann", links.Name, "note_1")
 	h.fault = func(c memory.Call) error {
 		if c.Op == "Get" && c.Stage == memory.Before && c.Keys[0] == ledger {
 			h.fault = nil
-			require.NoError(t, h.store.Load(t.Context(), []entity.Item{next.New}))
+			require.NoError(t, h.store.Load(t.Context(), []item.Item{next.New}))
 			consumer.Apply(t.Context(), []change.Change{next})
 		}
 		return nil
@@ -73,15 +74,15 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 func TestAChangeThatAddsNothingSeesWhatAnotherHasAddedMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
-	sum := projection.NewOwnSum("letters", "c1", func(_ *entity.Type, it entity.Item) projection.Amounts {
+	sum := projection.NewOwnSum("letters", "c1", func(_ *entity.Type, it item.Item) projection.Amounts {
 		title := it.Str(entity.AttrTitle)
 		return projection.Amounts{Add: map[string]int64{"n": int64(len(title))}, Open: title}
 	})
 	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
-	first := created("ann", entity.Note(), "note_1", entity.Item{entity.AttrTitle: entity.String("a")})
+	first := created("ann", entity.Note(), "note_1", item.Item{entity.AttrTitle: item.String("a")})
 	longer := edited(first)
 	last := edited(longer)
-	last.New[entity.AttrTitle] = entity.String("b")
+	last.New[entity.AttrTitle] = item.String("b")
 	consumer.Apply(t.Context(), []change.Change{first})
 	ledger := entity.LedgerKey("ann", "letters", "note_1")
 	h.fault = func(c memory.Call) error {

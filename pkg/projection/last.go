@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -30,7 +31,7 @@ type entry struct {
 }
 
 // last returns the entry that stands in the sum's row.
-func (s *SumSpec) last(user string, target entity.Item) (e entry, ok bool) {
+func (s *SumSpec) last(user string, target item.Item) (e entry, ok bool) {
 	m := target.Map(s.LastAttr)
 	if m.Str(lastItem) == "" {
 		return entry{}, false
@@ -38,21 +39,21 @@ func (s *SumSpec) last(user string, target entity.Item) (e entry, ok bool) {
 	return entry{user, m.Str(lastItem), m.Int(lastVersion), m.Str(lastContribution)}, true
 }
 
-func (e entry) value() entity.Map {
-	return entity.Map{
-		lastItem: entity.String(e.item), lastVersion: entity.Int(e.version), lastContribution: entity.String(e.contribution),
+func (e entry) value() item.Map {
+	return item.Map{
+		lastItem: item.String(e.item), lastVersion: item.Int(e.version), lastContribution: item.String(e.contribution),
 	}
 }
 
 // isIn reports whether the ledger row, nil for none, has the entry or a later one.
-func (e entry) isIn(row entity.Item) bool { return row != nil && row.Int(attrVersion) >= e.version }
+func (e entry) isIn(row item.Item) bool { return row != nil && row.Int(attrVersion) >= e.version }
 
 // keep writes the entry into its ledger row, unless the row has it or a later one.
 func (c *Consumer) keep(ctx context.Context, e entry) error {
 	m := move{user: e.user, ref: entity.Ref{ID: e.item}, version: e.version, to: e.contribution}
 	err := c.store.Put(ctx, table.Put{
 		Item: c.projection.ledgerRow(&m, c.now()),
-		If:   table.OrNoRow(table.Less(attrVersion, entity.Int(e.version)), firstForm),
+		If:   table.OrNoRow(table.Less(attrVersion, item.Int(e.version)), firstForm),
 	})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
@@ -66,9 +67,9 @@ func (c *Consumer) keep(ctx context.Context, e entry) error {
 
 // keepLast keeps the last entries in the sums' rows, as they were read before. It returns the users of whom one could not be
 // kept, with the error: nil where it was taken back, so that the sum is to be read again.
-func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item) (map[string]error, error) {
-	entries := map[entity.Key]entry{}
-	var keys []entity.Key
+func (c *Consumer) keepLast(ctx context.Context, targets map[string]item.Item) (map[string]error, error) {
+	entries := map[item.Key]entry{}
+	var keys []item.Key
 	for _, user := range slices.Sorted(maps.Keys(targets)) {
 		if e, ok := c.projection.shape.target().last(user, targets[user]); ok {
 			key := entity.LedgerKey(user, c.projection.name, e.item)
@@ -101,12 +102,12 @@ func (c *Consumer) keepLast(ctx context.Context, targets map[string]entity.Item)
 }
 
 // readRows reads ledger rows by their keys.
-func (c *Consumer) readRows(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
+func (c *Consumer) readRows(ctx context.Context, keys []item.Key) (map[item.Key]item.Item, error) {
 	found, err := c.store.BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read %d ledger rows from %s: %w", len(keys), keys[0], err)
 	}
-	rows := make(map[entity.Key]entity.Item, len(found))
+	rows := make(map[item.Key]item.Item, len(found))
 	for _, row := range found {
 		rows[row.Key()] = row
 	}
@@ -168,9 +169,9 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 
 // readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written before
 // anything else is: again says that it was.
-func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (row entity.Item, again bool, err error) {
+func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (row item.Item, again bool, err error) {
 	key := entity.LedgerKey(m.user, c.projection.name, m.ref.ID)
-	keys, lastKey := []entity.Key{key}, key
+	keys, lastKey := []item.Key{key}, key
 	last, hasLast := c.projection.shape.target().last(m.user, target)
 	if hasLast && last.item != m.ref.ID {
 		lastKey = entity.LedgerKey(m.user, c.projection.name, last.item)
@@ -194,7 +195,7 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target entity.Item) (
 
 // write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version that
 // it is written under is what tells of an entry that somebody else has made of the same item meanwhile.
-func (c *Consumer) write(ctx context.Context, m *move, target, row entity.Item) (again bool, err error) {
+func (c *Consumer) write(ctx context.Context, m *move, target, row item.Item) (again bool, err error) {
 	d := newDelta()
 	d.move(m)
 	e := entry{m.user, m.ref.ID, m.version, m.to}
@@ -214,7 +215,7 @@ func (c *Consumer) write(ctx context.Context, m *move, target, row entity.Item) 
 }
 
 // writeLast is [SumSpec.write] with the entry of the ledger that it is for.
-func (s *SumSpec) writeLast(target entity.Item, d *delta, e entry, now time.Time) table.Update {
+func (s *SumSpec) writeLast(target item.Item, d *delta, e entry, now time.Time) table.Update {
 	update := s.write(e.user, target, d, now)
 	update.Set[s.LastAttr] = e.value()
 	return update

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -42,8 +43,8 @@ func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	meta := entity.NewUserMeta("ann", morning)
-	meta[entity.AttrDefaultTzid] = entity.String("Europe/Berlin")
-	require.NoError(t, h.store.Load(t.Context(), []entity.Item{meta}))
+	meta[entity.AttrDefaultTzid] = item.String("Europe/Berlin")
+	require.NoError(t, h.store.Load(t.Context(), []item.Item{meta}))
 	for i, user := range []string{"ann", "bob", "ann"} {
 		hold, err := h.consumer.Hold(t.Context(), user, "one")
 		require.NoError(t, err)
@@ -73,8 +74,8 @@ func TestALastEntryIsKeptBesideOneThatALaterReleaseHas(t *testing.T) {
 	}
 	r.fault = nil
 	later := entity.LedgerKey("ann", openings, "note_1").Item()
-	later[entity.AttrForm] = entity.Int(2)
-	require.NoError(t, r.store.Load(t.Context(), []entity.Item{later}))
+	later[entity.AttrForm] = item.Int(2)
+	require.NoError(t, r.store.Load(t.Context(), []item.Item{later}))
 	verdicts := r.apply(titled("ann", "note_2", "a"), titled("bob", "note_2", "a"))
 	require.Equal(t, []change.Verdict{change.Retry, isDone}, verdicts)
 	require.NotNil(t, r.ledger("bob", "note_1"))

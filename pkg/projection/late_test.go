@@ -9,13 +9,14 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table/memory"
 )
 
 // byName counts notes that have a title, and knows the greatest.
-func byName(t *entity.Type, it entity.Item) projection.Amounts {
+func byName(t *entity.Type, it item.Item) projection.Amounts {
 	if it.Str(entity.AttrTitle) == "none" {
 		return projection.Amounts{}
 	}
@@ -104,8 +105,8 @@ func TestASumThatOthersKeepWritingIsLeftForLater(t *testing.T) {
 	r.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {
 			row := r.sumRow("ann").Clone()
-			row["sumVersion"] = entity.Int(row.Int("sumVersion") + 1)
-			require.NoError(t, r.store.Load(t.Context(), []entity.Item{row}))
+			row["sumVersion"] = item.Int(row.Int("sumVersion") + 1)
+			require.NoError(t, r.store.Load(t.Context(), []item.Item{row}))
 		}
 		return nil
 	}
@@ -151,7 +152,7 @@ func TestARowThatSaysSomethingElseIsPutRight(t *testing.T) {
 	s.happened(records...)
 	s.applied(records...)
 	wrong := linkRow("a")
-	wrong["x"] = entity.Int(7)
+	wrong["x"] = item.Int(7)
 	s.put(wrong)
 	require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
 	row, err := find(t.Context(), s.store, wrong.Key())

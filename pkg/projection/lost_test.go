@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -17,7 +18,7 @@ import (
 )
 
 // sumLost answers each write that updates the sum's row alone as if another had written the row before: it stands there as given.
-func (r *refusing) sumLost(stands func() entity.Item) {
+func (r *refusing) sumLost(stands func() item.Item) {
 	r.fault = func(c memory.Call) error {
 		if c.Op == "Update" && c.Stage == memory.Before && c.Keys[0] == entity.SumKey("ann", openings) {
 			return &table.ConditionError{Failures: []table.Failure{{Old: stands()}}}
@@ -36,9 +37,9 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 				var late []change.Change
 				for _, id := range []string{"note_1", "note_2"} {
 					told := titled("ann", id, "b")
-					told.New[entity.AttrBody] = entity.String("z" + id)
+					told.New[entity.AttrBody] = item.String("z" + id)
 					last := retitled(retitled(told, "c"), "d")
-					require.NoError(t, r.store.Load(t.Context(), []entity.Item{last.New}))
+					require.NoError(t, r.store.Load(t.Context(), []item.Item{last.New}))
 					require.Equal(t, []change.Verdict{isDone}, r.apply(last))
 					late = append(late, told)
 				}
@@ -46,15 +47,15 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 					r.now = r.now.Add(2 * time.Hour)
 				}
 				row := r.sumRow("ann")
-				r.sumLost(func() entity.Item {
+				r.sumLost(func() item.Item {
 					out := row.Clone()
 					switch name {
 					case "a repair holds the sum":
-						hold := entity.Item{"owner": entity.String("one")}
+						hold := item.Item{"owner": item.String("one")}
 						hold.SetTime("until", r.now.Add(2*time.Hour))
-						out["sumHold"] = entity.Map(hold)
+						out["sumHold"] = item.Map(hold)
 					case "a later release writes the sum":
-						out[entity.AttrForm] = entity.Int(9)
+						out[entity.AttrForm] = item.Int(9)
 					}
 					return out
 				})
@@ -140,8 +141,8 @@ func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	it := h.notes[0]
 	ref := entity.Note().Ref(it)
 	row := entity.LedgerKey("ann", stats.Name, ref.ID).Item()
-	row["v"], row["c"] = entity.Int(1), entity.String("")
-	require.NoError(t, h.store.Load(t.Context(), []entity.Item{row}))
+	row["v"], row["c"] = item.Int(1), item.String("")
+	require.NoError(t, h.store.Load(t.Context(), []item.Item{row}))
 	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it})
 	require.ErrorIs(t, err, projection.ErrHoldLost)
 	require.Equal(t, row, h.ledger(it))
@@ -155,7 +156,7 @@ func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
 	hold.SetBatch(1)
 	it := h.notes[0]
 	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
-	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: entity.Item{entity.AttrStatsForm: entity.Int(9)}})
+	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: item.Item{entity.AttrStatsForm: item.Int(9)}})
 	require.NoError(t, err)
 	before := h.ledger(it)
 	require.ErrorIs(t, h.consumer.Unstage(t.Context(), "ann", before), entity.ErrNewerForm)
@@ -167,11 +168,11 @@ func TestAMovingSumThatIsBehindItsRowsIsAFault(t *testing.T) {
 	p := titles()
 	tally := p.NewTally()
 	row := entity.LedgerKey("ann", "titles", "note_1").Item()
-	row["v"], row["c"] = entity.Int(1), entity.String(`t1 {"add":{"b":1},"max":{"latest":"b"}}`)
+	row["v"], row["c"] = item.Int(1), item.String(`t1 {"add":{"b":1},"max":{"latest":"b"}}`)
 	tally.Add(row)
-	sum := func(version int64) entity.Item {
+	sum := func(version int64) item.Item {
 		out := p.Target("ann").Item()
-		out["sumVersion"], out["sum"] = entity.Int(version), entity.Map(entity.Item{"b": entity.Int(1), "latest": entity.String("a")})
+		out["sumVersion"], out["sum"] = item.Int(version), item.Map(item.Item{"b": item.Int(1), "latest": item.String("a")})
 		return out
 	}
 	faults := tally.CheckMoving("ann", sum(1), sum(2))
@@ -180,7 +181,7 @@ func TestAMovingSumThatIsBehindItsRowsIsAFault(t *testing.T) {
 	require.Equal(t, "latest b", faults[0].Want)
 
 	after := sum(2)
-	after["sum"] = entity.Map(entity.Item{"b": entity.Int(1_000_000), "latest": entity.String("b")})
+	after["sum"] = item.Map(item.Item{"b": item.Int(1_000_000), "latest": item.String("b")})
 	before := sum(1)
 	before["sum"] = after["sum"]
 	numbers := tally.CheckMoving("ann", before, after)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -68,7 +69,7 @@ func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again b
 // that has the ledger row name other rows writes each that it names no more, or now, whether it was seen or not.
 func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []action) {
 	wanted, named := p.wantedRows(e.User, e.Ref, m.to), p.namedRows(e.User, e.Ref, m.from)
-	seen := map[entity.Key]bool{}
+	seen := map[item.Key]bool{}
 	for _, row := range e.Rows {
 		key := row.Key()
 		seen[key] = true
@@ -93,8 +94,8 @@ func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []ac
 }
 
 // namedRows are the keys of the rows that a ledger row names.
-func (p *Projection) namedRows(user string, source entity.Ref, c string) map[entity.Key]bool {
-	out := map[entity.Key]bool{}
+func (p *Projection) namedRows(user string, source entity.Ref, c string) map[item.Key]bool {
+	out := map[item.Key]bool{}
 	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
 		if key, ok := r.keyOf(user, source, edge); ok {

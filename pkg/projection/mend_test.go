@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
@@ -15,7 +16,7 @@ import (
 )
 
 // find returns nil for a row that is not there.
-func find(ctx context.Context, store table.Store, key entity.Key) (entity.Item, error) {
+func find(ctx context.Context, store table.Store, key item.Key) (item.Item, error) {
 	row, err := store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
@@ -70,22 +71,22 @@ var damages = map[string]func(*scene){
 	},
 	"ledger wrong": func(s *scene) {
 		row := entity.LedgerKey("ann", links.Name, "note_1").Item()
-		row["v"], row["c"] = entity.Int(1), entity.String("l1 TASK/c")
+		row["v"], row["c"] = item.Int(1), item.String("l1 TASK/c")
 		s.put(row)
 	},
 	"ledger unreadable": func(s *scene) {
 		row := entity.LedgerKey("ann", links.Name, "note_1").Item()
-		row["v"], row["c"] = entity.Int(1), entity.String("l1 #")
+		row["v"], row["c"] = item.Int(1), item.String("l1 #")
 		s.put(row)
 		s.remove(linkRow("a").Key())
 	},
 }
 
-func (s *scene) remove(key entity.Key) {
+func (s *scene) remove(key item.Key) {
 	must(s.store.Delete(context.Background(), table.Delete{Key: key}))
 }
 
-func (s *scene) put(row entity.Item) { must(s.store.Put(context.Background(), table.Put{Item: row})) }
+func (s *scene) put(row item.Item) { must(s.store.Put(context.Background(), table.Put{Item: row})) }
 
 // repairing is a scene of several workers at the rows of one damaged note. If nobody died, nothing is left to mend.
 func repairing(damage func(*scene), later string, workers func(s *scene, now, later change.Change) []interleave.Worker) func() interleave.World {

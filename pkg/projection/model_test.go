@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -61,7 +62,7 @@ var (
 )
 
 // write makes one random change of one of a few items. Ids are not reused, so a deleted item stays gone.
-func (w *world) write(gone map[entity.Key]bool) {
+func (w *world) write(gone map[item.Key]bool) {
 	ctx := context.Background()
 	types := []*entity.Type{entity.Event(), entity.Task(), entity.Note(), entity.Master(), entity.Instance(), entity.Instance()}
 	typ := types[w.random.IntN(len(types))]
@@ -81,7 +82,7 @@ func (w *world) write(gone map[entity.Key]bool) {
 	prefs := entity.NewUserMeta(user, w.now).Map(entity.AttrPreferences)
 	switch {
 	case err != nil:
-		fields := entity.Item{entity.AttrTitle: entity.String("t")}
+		fields := item.Item{entity.AttrTitle: item.String("t")}
 		w.decorate(typ, fields)
 		require.NoError(w.t, w.store.Put(ctx, table.Put{Item: typ.First(user, id, fields, w.now, prefs)}))
 	case typ.Name != entity.TypeInstance && w.random.IntN(5) == 0:
@@ -96,15 +97,15 @@ func (w *world) write(gone map[entity.Key]bool) {
 	}
 }
 
-func (w *world) decorate(typ *entity.Type, it entity.Item) {
+func (w *world) decorate(typ *entity.Type, it item.Item) {
 	switch typ.Name {
 	case entity.TypeMaster:
 		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it[entity.AttrRRule] = entity.String([]string{"FREQ=DAILY", "FREQ=DAILY;COUNT=3"}[w.random.IntN(2)])
-		it[entity.AttrStatus] = entity.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
+		it[entity.AttrRRule] = item.String([]string{"FREQ=DAILY", "FREQ=DAILY;COUNT=3"}[w.random.IntN(2)])
+		it[entity.AttrStatus] = item.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
 	case entity.TypeInstance:
 		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it.Set(entity.AttrModifiedFields, entity.List{entity.String(entity.AttrStartUtc), entity.String(entity.AttrLinks)})
+		it.Set(entity.AttrModifiedFields, item.List{item.String(entity.AttrStartUtc), item.String(entity.AttrLinks)})
 		if w.random.IntN(3) == 0 { // undone
 			it.Set(entity.AttrModifiedFields, nil)
 			entity.SetLinks(it, nil)
@@ -112,9 +113,9 @@ func (w *world) decorate(typ *entity.Type, it entity.Item) {
 		}
 	case entity.TypeEvent:
 		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it[entity.AttrStatus] = entity.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
+		it[entity.AttrStatus] = item.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
 	case entity.TypeTask:
-		it[entity.AttrStatus] = entity.String(entity.TaskStatuses()[w.random.IntN(4)])
+		it[entity.AttrStatus] = item.String(entity.TaskStatuses()[w.random.IntN(4)])
 		it.Set(entity.AttrDueUtc, nil)
 		if w.random.IntN(2) == 0 {
 			it.SetTime(entity.AttrDueUtc, w.now.Add(time.Hour))
@@ -129,7 +130,7 @@ func (w *world) decorate(typ *entity.Type, it entity.Item) {
 
 // deleteExceptions follows the delete of an item, if it is a series.
 func (w *world) deleteExceptions(user, id string) {
-	w.rows(entity.TypeInstance, func(owner string, key entity.SortKey, row entity.Item) {
+	w.rows(entity.TypeInstance, func(owner string, key entity.SortKey, row item.Item) {
 		if owner == user && key.Components[0] == id {
 			require.NoError(w.t, w.store.Delete(context.Background(), table.Delete{Key: row.Key()}))
 		}
@@ -166,11 +167,11 @@ func (w *world) deliver(consumer *projection.Consumer, batch []change.Change) bo
 }
 
 // rows walks the table without faults.
-func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, row entity.Item)) {
+func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, row item.Item)) {
 	faults := w.faults
 	w.faults = false
 	defer func() { w.faults = faults }()
-	require.NoError(w.t, w.store.Walk(context.Background(), 0, 1, func(row entity.Item) error {
+	require.NoError(w.t, w.store.Walk(context.Background(), 0, 1, func(row item.Item) error {
 		user, err := entity.ParseUserPK(row.Key().PK)
 		require.NoError(w.t, err)
 		key, err := entity.ParseSortKey(row.Key().SK)
@@ -183,9 +184,9 @@ func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, 
 }
 
 // lastEntries are what stands in the sums' rows of the ledger's last entries, by the key of the row that each is for.
-func (w *world) lastEntries() map[entity.Key]entity.Item {
-	last := map[entity.Key]entity.Item{}
-	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row entity.Item) {
+func (w *world) lastEntries() map[item.Key]item.Item {
+	last := map[item.Key]item.Item{}
+	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row item.Item) {
 		if e := row.Map(entity.AttrStatsLast); e != nil {
 			last[entity.LedgerKey(user, stats.Name, e.Str("item"))] = e
 		}
@@ -196,7 +197,7 @@ func (w *world) lastEntries() map[entity.Key]entity.Item {
 // checkLedger: the sum of the ledger's contributions equals the projection (I1), and exactly the rows without a
 // contribution expire. A last entry counts in the place of its row, until that has caught up.
 func (w *world) checkLedger() {
-	totals, edges := map[string]int64{}, map[entity.Key]bool{}
+	totals, edges := map[string]int64{}, map[item.Key]bool{}
 	last := w.lastEntries()
 	add := func(user, c string) (amounts projection.Amounts) {
 		if _, body, ok := strings.Cut(c, " "); ok {
@@ -207,7 +208,7 @@ func (w *world) checkLedger() {
 		}
 		return amounts
 	}
-	w.rows(entity.RowLedger, func(user string, key entity.SortKey, row entity.Item) {
+	w.rows(entity.RowLedger, func(user string, key entity.SortKey, row item.Item) {
 		if e, ok := last[row.Key()]; ok && row.Int("v") < e.Int("v") {
 			return
 		}
@@ -218,7 +219,7 @@ func (w *world) checkLedger() {
 		switch {
 		case c == "":
 		case key.Components[0] == stats.Name:
-			require.Equal(w.t, add(user, c).Open, row.Str(entity.AttrGSI3SK))
+			require.Equal(w.t, add(user, c).Open, row.Str(item.AttrGSI3SK))
 		default:
 			ref := entity.Ref{Type: registry.OfID(key.Components[1]).Name, ID: key.Components[1]}
 			for edge := range strings.SplitSeq(body, "\n") {
@@ -236,9 +237,9 @@ func (w *world) checkLedger() {
 
 // checkRecount: everything derived equals a recount of the items (I2, I3).
 func (w *world) checkRecount() {
-	totals, edges := map[string]int64{}, map[entity.Key]bool{}
+	totals, edges := map[string]int64{}, map[item.Key]bool{}
 	names := map[string]string{entity.TypeEvent: entity.StatTotalEvents, entity.TypeMaster: entity.StatTotalEvents, entity.TypeTask: entity.StatTotalTasks, entity.TypeNote: entity.StatTotalNotes}
-	w.rows("", func(user string, key entity.SortKey, row entity.Item) {
+	w.rows("", func(user string, key entity.SortKey, row item.Item) {
 		name, counts := names[key.Prefix]
 		if counts {
 			totals[user+" "+name]++
@@ -253,9 +254,9 @@ func (w *world) checkRecount() {
 	w.requireDerived(totals, edges)
 }
 
-func (w *world) requireDerived(totals map[string]int64, edges map[entity.Key]bool) {
-	got, rows := map[string]int64{}, map[entity.Key]bool{}
-	w.rows("", func(user string, key entity.SortKey, row entity.Item) {
+func (w *world) requireDerived(totals map[string]int64, edges map[item.Key]bool) {
+	got, rows := map[string]int64{}, map[item.Key]bool{}
+	w.rows("", func(user string, key entity.SortKey, row item.Item) {
 		switch key.Prefix {
 		case entity.TypeUserMeta:
 			require.Equal(w.t, int64(0), row.Int(entity.AttrVersion))
@@ -277,7 +278,7 @@ func (w *world) requireDerived(totals map[string]int64, edges map[entity.Key]boo
 func (w *world) checkMaxima() {
 	want := map[string]string{}
 	for _, c := range w.records {
-		for _, image := range []entity.Item{c.Old, c.New} {
+		for _, image := range []item.Item{c.Old, c.New} {
 			if c.Type.Name == entity.TypeTask {
 				want[c.User] = max(want[c.User], image.Str(entity.AttrCompletedAt))
 			}
@@ -295,7 +296,7 @@ func TestProjectionsAreExactWhateverIsDelivered(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		w := newWorld(t, seed)
-		gone := map[entity.Key]bool{}
+		gone := map[item.Key]bool{}
 		open := map[*projection.Consumer][]change.Change{}
 		for range 60 {
 			switch w.random.IntN(6) {

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -39,7 +40,7 @@ type move struct {
 	// present: to and version are the item's state as read, and row is the ledger row as read (nil for none); the write
 	// then depends on exactly that row.
 	present bool
-	row     entity.Item
+	row     item.Item
 
 	state state
 	err   error
@@ -77,8 +78,8 @@ func (m *move) condition() table.Condition {
 		return asRead(m.row)
 	}
 	tests := []table.Test{
-		table.Less(attrVersion, entity.Int(m.version)),
-		table.Equal(attrContribution, entity.String(m.from)),
+		table.Less(attrVersion, item.Int(m.version)),
+		table.Equal(attrContribution, item.String(m.from)),
 		firstForm,
 	}
 	if m.from == "" && !m.aged {
@@ -88,27 +89,27 @@ func (m *move) condition() table.Condition {
 }
 
 // ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does not.
-func (p *Projection) ledgerRow(m *move, now time.Time) entity.Item {
+func (p *Projection) ledgerRow(m *move, now time.Time) item.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
-	row[attrVersion] = entity.Int(m.version)
-	row[attrContribution] = entity.String(m.to)
+	row[attrVersion] = item.Int(m.version)
+	row[attrContribution] = item.String(m.to)
 	if m.to == "" {
-		row[entity.AttrTTL] = entity.Int(now.Add(tombstoneLife).Unix())
+		row[entity.AttrTTL] = item.Int(now.Add(tombstoneLife).Unix())
 	}
 	p.index(row, m.user, m.to)
 	return row
 }
 
 // index gives a ledger row its place among what is counted when it is read.
-func (p *Projection) index(row entity.Item, user, c string) {
+func (p *Projection) index(row item.Item, user, c string) {
 	if open := p.shape.ledgerIndex(c); open != "" {
-		row[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
-		row[entity.AttrGSI3SK] = entity.String(open)
+		row[item.AttrGSI3PK] = item.String(entity.UserPK(user))
+		row[item.AttrGSI3SK] = item.String(open)
 	}
 }
 
 // replan decides how to go on when the ledger row was not as expected; row is what was there, nil for none.
-func (m *move) replan(row entity.Item) {
+func (m *move) replan(row item.Item) {
 	switch {
 	case m.present:
 		m.state = needsItem // the item may have moved on with the row
@@ -128,13 +129,13 @@ func (m *move) replan(row entity.Item) {
 }
 
 // isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they are.
-func (m *move) isPast(row entity.Item) bool {
+func (m *move) isPast(row item.Item) bool {
 	return row != nil && row.Int(attrVersion) >= m.version
 }
 
 // settlePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not there. The
 // row is behind the records, and the item is not: versions never come back.
-func (m *move) settlePresent(p *Projection, row, it entity.Item) {
+func (m *move) settlePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {
@@ -146,7 +147,7 @@ func (m *move) settlePresent(p *Projection, row, it entity.Item) {
 
 // follow plans the move to the item's present state. An item that is there was never deleted, so its records can be believed:
 // they are where its contribution is one that no row can hold.
-func (m *move) follow(p *Projection, it entity.Item) {
+func (m *move) follow(p *Projection, it item.Item) {
 	to := p.contribution(m.typ, it)
 	if p.refuses(m.user, m.ref.ID, to) != nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 )
@@ -28,7 +28,7 @@ func TestTheNewestRecordOfABatchWinsInEveryOrder(t *testing.T) {
 			require.Equal(t, isDone, verdict, name)
 		}
 		require.EqualValues(t, 3, r.ledger("ann", "note_1").Int("v"), name)
-		require.Equal(t, "three", r.ledger("ann", "note_1").Str(entity.AttrGSI3SK), name)
+		require.Equal(t, "three", r.ledger("ann", "note_1").Str(item.AttrGSI3SK), name)
 		require.EqualValues(t, 1, r.notes("ann"), name)
 	}
 }

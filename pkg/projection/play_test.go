@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
@@ -24,7 +25,7 @@ import (
 
 // titles is a sum by which every miscount shows: notes by title, the latest title, and a place for each.
 func titles() *projection.Projection {
-	return projection.NewOwnSum("titles", "t1", func(t *entity.Type, it entity.Item) projection.Amounts {
+	return projection.NewOwnSum("titles", "t1", func(t *entity.Type, it item.Item) projection.Amounts {
 		title := it.Str(entity.AttrTitle)
 		return projection.Amounts{Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title}
 	})
@@ -198,8 +199,8 @@ func (s *scene) apply(batch ...change.Change) {
 }
 
 // notes are the user's notes by id, those that are gone as nil.
-func (s *scene) notes() map[string]entity.Item {
-	out := map[string]entity.Item{}
+func (s *scene) notes() map[string]item.Item {
+	out := map[string]item.Item{}
 	for _, c := range s.records {
 		it, err := s.store.Get(context.Background(), c.Key)
 		if err != nil && !errors.Is(err, table.ErrNotFound) {
@@ -210,7 +211,7 @@ func (s *scene) notes() map[string]entity.Item {
 	return out
 }
 
-func (s *scene) query(prefix string) []entity.Item {
+func (s *scene) query(prefix string) []item.Item {
 	page, err := s.store.Query(context.Background(), table.Query{Partition: entity.UserPK("ann"), Range: table.Range{Prefix: prefix}})
 	must(err)
 	return page.Items
@@ -224,7 +225,7 @@ func (s *scene) recount() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for _, c := range s.records {
-		for _, image := range []entity.Item{c.Old, c.New} {
+		for _, image := range []item.Item{c.Old, c.New} {
 			latest = max(latest, image.Str(entity.AttrTitle))
 		}
 	}
@@ -284,7 +285,7 @@ func (s *scene) recount() error {
 }
 
 // contributed is what a ledger row says: a title, or edges.
-func contributed(row entity.Item) string {
+func contributed(row item.Item) string {
 	_, body, _ := strings.Cut(row.Str("c"), " ")
 	if !strings.HasPrefix(body, "{") {
 		return body
@@ -292,7 +293,7 @@ func contributed(row entity.Item) string {
 	var amounts projection.Amounts
 	must(json.Unmarshal([]byte(body), &amounts))
 	for title, n := range amounts.Add {
-		if n == 1 && len(amounts.Add) == 1 && amounts.Open == "at-"+title && row.Str(entity.AttrGSI3SK) == "at-"+title {
+		if n == 1 && len(amounts.Add) == 1 && amounts.Open == "at-"+title && row.Str(item.AttrGSI3SK) == "at-"+title {
 			return title
 		}
 	}
@@ -307,6 +308,6 @@ func explore(t *testing.T, name string, o interleave.Options, make func() interl
 	t.Logf("%s: %d plays", name, result.Plays)
 }
 
-func linkRow(target string) entity.Item {
+func linkRow(target string) item.Item {
 	return links.Row("ann", entity.Ref{Type: entity.TypeNote, ID: "note_1"}, entity.TypeTask+"/"+target)
 }

@@ -12,33 +12,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/simulate/before"
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
-	"nexus/pkg/projection/predecessor" // of another commit: see TestThisReleaseIsExactBesideOneBefore
 	"nexus/pkg/table"
 	"nexus/pkg/table/interleave"
+	oldentity "nexus/predecessor/entity" // of another commit: see TestThisReleaseIsExactBesideOneBefore
+	oldlinks "nexus/predecessor/links"
+	oldprojection "nexus/predecessor/projection"
 )
 
 // before is the projection of a scene as the other release has it.
 func (s *scene) before(store table.Store) change.Consumer {
-	p := predecessor.NewOwnSum("titles", "t1", func(t *entity.Type, it entity.Item) predecessor.Amounts {
-		title := it.Str(entity.AttrTitle)
-		return predecessor.Amounts{Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title}
+	p := oldprojection.NewOwnSum("titles", "t1", func(_ *oldentity.Type, it oldentity.Item) oldprojection.Amounts {
+		title := it.Str(oldentity.AttrTitle)
+		return oldprojection.Amounts{
+			Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title,
+		}
 	})
 	if !s.p.Summed() {
-		p = predecessor.NewRows(predecessor.RowsSpec{
-			Name: links.Name, Revision: "l1", Row: links.Row, Prefix: entity.LinksPrefix,
-			Edges: func(_ *entity.Type, it entity.Item) (edges []string) {
-				for _, l := range it.Links() {
-					edges = append(edges, l.Target.Type+"/"+l.Target.ID)
-				}
-				return edges
-			},
-		})
+		p = oldlinks.Projection()
 	}
-	return predecessor.NewConsumer(p, store, s.clock)
+	return before.Consumer{Of: oldprojection.NewConsumer(p, before.Store{Of: store}, s.clock)}
 }
 
 // appliesBefore is a worker of the other release.

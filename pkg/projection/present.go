@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +20,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 			unsure = append(unsure, m)
 		}
 	}
-	rows, err := c.readEach(ctx, unsure, func(m *move) entity.Key { return entity.LedgerKey(m.user, c.projection.name, m.ref.ID) })
+	rows, err := c.readEach(ctx, unsure, func(m *move) item.Key { return entity.LedgerKey(m.user, c.projection.name, m.ref.ID) })
 	if err != nil {
 		postpone(unsure, err)
 		return
@@ -36,7 +37,7 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 			open = append(open, m)
 		}
 	}
-	items, err := c.readEach(ctx, open, func(m *move) entity.Key { return entity.ItemKey(m.user, m.ref) })
+	items, err := c.readEach(ctx, open, func(m *move) item.Key { return entity.ItemKey(m.user, m.ref) })
 	if err != nil {
 		postpone(open, err)
 	} else {
@@ -71,12 +72,12 @@ func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
 }
 
 // readEach reads one row for each move; one that is not there is left out.
-func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move) entity.Key) (map[*move]entity.Item, error) {
+func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move) item.Key) (map[*move]item.Item, error) {
 	if len(moves) == 0 {
 		return nil, nil
 	}
-	keys := make([]entity.Key, len(moves))
-	owner := make(map[entity.Key]*move, len(moves)) // a fold has one move per item, so no two share a key
+	keys := make([]item.Key, len(moves))
+	owner := make(map[item.Key]*move, len(moves)) // a fold has one move per item, so no two share a key
 	for i, m := range moves {
 		keys[i] = keyOf(m)
 		owner[keys[i]] = m
@@ -85,7 +86,7 @@ func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move
 	if err != nil {
 		return nil, fmt.Errorf("read %d rows from %s: %w", len(keys), keys[0], err)
 	}
-	rows := make(map[*move]entity.Item, len(found))
+	rows := make(map[*move]item.Item, len(found))
 	for _, row := range found {
 		rows[owner[row.Key()]] = row
 	}
@@ -93,7 +94,7 @@ func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move
 }
 
 // get returns nil for a row that is not there.
-func (c *Consumer) get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (c *Consumer) get(ctx context.Context, key item.Key) (item.Item, error) {
 	row, err := c.store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil

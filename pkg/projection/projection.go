@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Projection is one derived thing: a name, the function that says what an image contributes, and the shape of the effect.
@@ -37,7 +38,7 @@ func (p *Projection) Name() string { return p.name }
 
 // shape is what rows and sums differ in. A contribution is canonical text, empty for none: equal text, equal effect.
 type shape interface {
-	contribution(t *entity.Type, it entity.Item) string
+	contribution(t *entity.Type, it item.Item) string
 	// facts are what must be joined even from a record that the ledger calls done.
 	facts(c string) facts
 	// ledgerIndex is the state-view sort key of a ledger row with this contribution; empty for none.
@@ -49,7 +50,7 @@ type shape interface {
 }
 
 // contribution of an image: nothing for a missing one and for rows that are no entities.
-func (p *Projection) contribution(t *entity.Type, it entity.Item) string {
+func (p *Projection) contribution(t *entity.Type, it item.Item) string {
 	if t == nil || it == nil {
 		return ""
 	}

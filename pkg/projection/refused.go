@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -35,7 +36,7 @@ func (p *Projection) refuses(user, it, c string) error {
 	}
 	size := ledgerOverhead
 	for name, v := range row {
-		text, _ := v.(entity.String)
+		text, _ := v.(item.String)
 		size += len(name) + len(text)
 	}
 	if size > table.MaxItemBytes {
@@ -57,7 +58,7 @@ func tooMuch(c string) error {
 // keepOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store refuses that
 // for good, the entry is taken back, as though its record had been parked at once, and is not kept. The ledger row was read
 // after the sum's.
-func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row entity.Item) (isKept bool, err error) {
+func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row item.Item) (isKept bool, err error) {
 	err = c.keep(ctx, e)
 	if !errors.Is(err, table.ErrInvalid) {
 		return err == nil, orNone(err)
@@ -70,7 +71,7 @@ func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row entity.I
 
 // drop takes an entry back out of the sum. The ledger row is checked in the same transaction: it must still be the one that
 // the entry counted in the place of. A sum that was written since is left to the next look at it.
-func (c *Consumer) drop(ctx context.Context, e entry, target, row entity.Item) error {
+func (c *Consumer) drop(ctx context.Context, e entry, target, row item.Item) error {
 	spec := c.projection.shape.target()
 	d := newDelta()
 	d.move(&move{from: e.contribution, to: row.Str(attrContribution)})

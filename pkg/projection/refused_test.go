@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -19,7 +20,7 @@ import (
 const openings = "openings"
 
 // byTitle counts notes; each has its title as the place at which its ledger row stands, and as a latest title.
-func byTitle(_ *entity.Type, it entity.Item) projection.Amounts {
+func byTitle(_ *entity.Type, it item.Item) projection.Amounts {
 	amounts := projection.Amounts{Add: map[string]int64{"notes": 1}, Open: it.Str(entity.AttrTitle)}
 	if body := it.Str(entity.AttrBody); body != "" {
 		amounts.Max = map[string]string{"body": body}
@@ -55,14 +56,14 @@ func newRefusing(t *testing.T) *refusing {
 }
 
 func titled(user, id, title string) change.Change {
-	return created(user, entity.Note(), id, entity.Item{entity.AttrTitle: entity.String(title)})
+	return created(user, entity.Note(), id, item.Item{entity.AttrTitle: item.String(title)})
 }
 
 // retitled is the change of an item's title.
 func retitled(before change.Change, title string) change.Change {
 	c := edited(before)
 	c.New = c.New.Clone()
-	c.New[entity.AttrTitle] = entity.String(title)
+	c.New[entity.AttrTitle] = item.String(title)
 	delete(c.New, entity.AttrBody)
 	return c
 }
@@ -74,8 +75,8 @@ func (r *refusing) apply(batch ...change.Change) (verdicts []change.Verdict) {
 	return verdicts
 }
 
-func (r *refusing) row(key entity.Key) entity.Item {
-	rows, err := r.store.BatchGet(r.t.Context(), []entity.Key{key})
+func (r *refusing) row(key item.Key) item.Item {
+	rows, err := r.store.BatchGet(r.t.Context(), []item.Key{key})
 	require.NoError(r.t, err)
 	if len(rows) == 0 {
 		return nil
@@ -83,11 +84,11 @@ func (r *refusing) row(key entity.Key) entity.Item {
 	return rows[0]
 }
 
-func (r *refusing) sumRow(user string) entity.Item { return r.row(entity.SumKey(user, openings)) }
+func (r *refusing) sumRow(user string) item.Item { return r.row(entity.SumKey(user, openings)) }
 
 func (r *refusing) notes(user string) int64 { return r.sumRow(user).Map("sum").Int("notes") }
 
-func (r *refusing) ledger(user, id string) entity.Item {
+func (r *refusing) ledger(user, id string) item.Item {
 	return r.row(entity.LedgerKey(user, openings, id))
 }
 
@@ -100,7 +101,7 @@ func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]change.Change{
 		"open": titled("ann", "note_bad", long), "row": titled("ann", "note_bad", large),
-		"text": created("ann", entity.Note(), "note_bad", entity.Item{entity.AttrTitle: entity.String("t"), entity.AttrBody: entity.String(long)}),
+		"text": created("ann", entity.Note(), "note_bad", item.Item{entity.AttrTitle: item.String("t"), entity.AttrBody: item.String(long)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,11 +149,11 @@ func TestOfTheRecordsOfOneItemTheRefusedAreParkedAlone(t *testing.T) {
 func (r *refusing) countBad() {
 	r.apply(titled("ann", "note_1", "one"))
 	row := r.sumRow("ann").Clone()
-	row["sum"] = entity.Map{"notes": entity.Int(2)}
-	row["sumVersion"] = entity.Int(2)
-	row["sumLast"] = entity.Map{
-		"item": entity.String("note_bad"), "v": entity.Int(1),
-		"c": entity.String(`o1 {"add":{"notes":1},"open":"` + long + `"}`),
+	row["sum"] = item.Map{"notes": item.Int(2)}
+	row["sumVersion"] = item.Int(2)
+	row["sumLast"] = item.Map{
+		"item": item.String("note_bad"), "v": item.Int(1),
+		"c": item.String(`o1 {"add":{"notes":1},"open":"` + long + `"}`),
 	}
 	require.NoError(r.t, r.store.Put(r.t.Context(), table.Put{Item: row}))
 }
@@ -233,7 +234,7 @@ func TestAUserWhoseLastEntryCannotBeKeptNowHoldsUpNobodyElse(t *testing.T) {
 }
 
 // crowded counts each note under its title.
-func crowded(_ *entity.Type, it entity.Item) projection.Amounts {
+func crowded(_ *entity.Type, it item.Item) projection.Amounts {
 	return projection.Amounts{Add: map[string]int64{it.Str(entity.AttrTitle): 1}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -14,9 +15,9 @@ type RowsSpec struct {
 	Name     string
 	Revision string // of Edges; a change of the function needs another one, and a rebuild
 	// Edges returns the item's edges, each a text without line breaks.
-	Edges func(t *entity.Type, it entity.Item) []string
+	Edges func(t *entity.Type, it item.Item) []string
 	// Row returns the row that stands for an edge.
-	Row func(user string, source entity.Ref, edge string) entity.Item
+	Row func(user string, source entity.Ref, edge string) item.Item
 	// Prefix begins the sort keys of all rows whose source is of a type; behind it stand the source's id and more.
 	Prefix func(typeName string) string
 }
@@ -29,7 +30,7 @@ func NewRows(spec RowsSpec) *Projection {
 
 type rows struct{ spec RowsSpec }
 
-func (r rows) contribution(t *entity.Type, it entity.Item) string {
+func (r rows) contribution(t *entity.Type, it item.Item) string {
 	edges := slices.Clone(r.spec.Edges(t, it))
 	slices.Sort(edges)
 	return withRevision(r.spec.Revision, strings.Join(slices.Compact(edges), "\n"))
@@ -59,7 +60,7 @@ func (r rows) actions(m *move) []action {
 
 // keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok for what
 // no row can stand for.
-func (r rows) keyOf(user string, source entity.Ref, edge string) (key entity.Key, ok bool) {
+func (r rows) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -14,17 +15,17 @@ func sumSpec() projection.SumSpec {
 	return projection.SumSpec{
 		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", HoldAttr: "sumHold",
 		RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
-		Target:    func(user string) entity.Key { return entity.SumKey(user, "notes") },
-		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, "notes").Item() },
-		Empty:     func() entity.Map { return entity.Map{} },
+		Target:    func(user string) item.Key { return entity.SumKey(user, "notes") },
+		NewTarget: func(user string, _ time.Time) item.Item { return entity.SumKey(user, "notes").Item() },
+		Empty:     func() item.Map { return item.Map{} },
 	}
 }
 
 func rowsSpec() projection.RowsSpec {
 	return projection.RowsSpec{
 		Name: "edges", Revision: "e1",
-		Edges:  func(*entity.Type, entity.Item) []string { return nil },
-		Row:    func(string, entity.Ref, string) entity.Item { return nil },
+		Edges:  func(*entity.Type, item.Item) []string { return nil },
+		Row:    func(string, entity.Ref, string) item.Item { return nil },
 		Prefix: entity.LinksPrefix,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -34,12 +35,12 @@ type next struct {
 }
 
 // value is one text, since a condition compares no maps.
-func (n next) value() entity.String {
-	return entity.String(fmt.Sprintf("%d %d %s", n.repair, n.version, n.contribution))
+func (n next) value() item.String {
+	return item.String(fmt.Sprintf("%d %d %s", n.repair, n.version, n.contribution))
 }
 
 // nextOf reads what a row is to hold. A row that is not staged has none, nor has one that was damaged.
-func nextOf(row entity.Item) (n next, isStaged bool) {
+func nextOf(row item.Item) (n next, isStaged bool) {
 	repair, rest, _ := strings.Cut(row.Str(attrNext), " ")
 	version, contribution, _ := strings.Cut(rest, " ")
 	var failed [2]error
@@ -49,24 +50,24 @@ func nextOf(row entity.Item) (n next, isStaged bool) {
 	return n, row.Int(entity.AttrForm) == stagedForm && errors.Join(failed[:]...) == nil
 }
 
-func isStaged(row entity.Item) bool {
+func isStaged(row item.Item) bool {
 	_, isStaged := nextOf(row)
 	return isStaged
 }
 
 // stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of what the
 // item contributes: what is counted when it is read is counted by the items, not by the sum.
-func (p *Projection) stage(m *move, repair int64) entity.Item {
+func (p *Projection) stage(m *move, repair int64) item.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
-	row[attrVersion], row[attrContribution] = entity.Int(m.row.Int(attrVersion)), entity.String(m.from)
-	row[entity.AttrForm] = entity.Int(stagedForm)
+	row[attrVersion], row[attrContribution] = item.Int(m.row.Int(attrVersion)), item.String(m.from)
+	row[entity.AttrForm] = item.Int(stagedForm)
 	row[attrNext] = next{repair, m.version, m.to}.value()
 	p.index(row, m.user, m.to)
 	return row
 }
 
 // counted is what counts of a ledger row beside the sum's row, which was read first.
-func (s *SumSpec) counted(target, row entity.Item) (version int64, contribution string) {
+func (s *SumSpec) counted(target, row item.Item) (version int64, contribution string) {
 	if n, isStaged := nextOf(row); isStaged && s.isThrough(target, n) {
 		return n.version, n.contribution
 	}
@@ -74,19 +75,19 @@ func (s *SumSpec) counted(target, row entity.Item) (version int64, contribution 
 }
 
 // plain is a staged row as it counts beside the sum's row.
-func (s *SumSpec) plain(target, row entity.Item) entity.Item {
+func (s *SumSpec) plain(target, row item.Item) item.Item {
 	version, contribution := s.counted(target, row)
-	return entity.Item{attrVersion: entity.Int(version), attrContribution: entity.String(contribution)}
+	return item.Item{attrVersion: item.Int(version), attrContribution: item.String(contribution)}
 }
 
 // isThrough says that the repair which staged a row has been through.
-func (s *SumSpec) isThrough(target entity.Item, n next) bool {
+func (s *SumSpec) isThrough(target item.Item, n next) bool {
 	return n.repair <= target.Int(s.RepairsAttr)
 }
 
 // readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has staged it.
 // The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read again.
-func (c *Consumer) readable(ctx context.Context, user string, row entity.Item) error {
+func (c *Consumer) readable(ctx context.Context, user string, row item.Item) error {
 	if !isStaged(row) || !c.projection.Summed() {
 		return entity.CheckForm(row, entity.AttrForm)
 	}
@@ -116,7 +117,7 @@ func (m *move) leave(err error) {
 //
 // A repair that has not been through loses its hold with the same transaction: it could not know that the row is no longer
 // staged.
-func (c *Consumer) unstage(ctx context.Context, user string, row entity.Item) error {
+func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) error {
 	spec := c.projection.shape.target()
 	target, err := c.get(ctx, spec.Target(user))
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *Consumer) unstage(ctx context.Context, user string, row entity.Item) er
 
 // rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written. What
 // was written since it was read is left as it is.
-func (c *Consumer) rewrite(ctx context.Context, user string, target, row entity.Item, more ...action) error {
+func (c *Consumer) rewrite(ctx context.Context, user string, target, row item.Item, more ...action) error {
 	key := row.Key()
 	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
 	m.version, m.to = c.projection.shape.target().counted(target, row)
@@ -156,12 +157,12 @@ func (c *Consumer) rewrite(ctx context.Context, user string, target, row entity.
 }
 
 // itemOf is the id of the item that a ledger row is of.
-func (p *Projection) itemOf(key entity.Key) string {
+func (p *Projection) itemOf(key item.Key) string {
 	return strings.TrimPrefix(key.SK, entity.LedgerPrefix(p.name))
 }
 
 // asRead is the condition that a ledger row is as it was read; nil for one that was not there.
-func asRead(row entity.Item) table.Condition {
+func asRead(row item.Item) table.Condition {
 	if row == nil {
 		return table.NotExists()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -15,15 +16,15 @@ type SumSpec struct {
 	Name     string
 	Revision string // of Amounts; a change of the function needs another one, and a rebuild
 	// Amounts returns what the item adds.
-	Amounts func(t *entity.Type, it entity.Item) Amounts
+	Amounts func(t *entity.Type, it item.Item) Amounts
 	// Target is the row that holds the sum, in the map attribute SumAttr under the optimistic lock VersionAttr, which is
 	// the projection's own: other writers of the row are not disturbed.
-	Target               func(user string) entity.Key
+	Target               func(user string) item.Key
 	SumAttr, VersionAttr string
 	// NewTarget is the row to begin with where there is none; Empty the sum to begin with. Numbers in Empty stay when they
 	// come to zero, all others leave the sum then.
-	NewTarget func(user string, now time.Time) entity.Item
-	Empty     func() entity.Map
+	NewTarget func(user string, now time.Time) item.Item
+	Empty     func() item.Map
 	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum.
 	HoldAttr string
 	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row takes
@@ -55,20 +56,20 @@ func NewSum(spec SumSpec) *Projection {
 }
 
 // NewOwnSum returns a summing projection with a row of its own, for products that count things of their own.
-func NewOwnSum(name, revision string, amounts func(*entity.Type, entity.Item) Amounts) *Projection {
+func NewOwnSum(name, revision string, amounts func(*entity.Type, item.Item) Amounts) *Projection {
 	return NewSum(SumSpec{
 		Name: name, Revision: revision, Amounts: amounts,
-		Target:  func(user string) entity.Key { return entity.SumKey(user, name) },
+		Target:  func(user string) item.Key { return entity.SumKey(user, name) },
 		SumAttr: "sum", VersionAttr: "sumVersion",
-		NewTarget: func(user string, _ time.Time) entity.Item { return entity.SumKey(user, name).Item() },
-		Empty:     func() entity.Map { return entity.Map{} },
+		NewTarget: func(user string, _ time.Time) item.Item { return entity.SumKey(user, name).Item() },
+		Empty:     func() item.Map { return item.Map{} },
 		HoldAttr:  "sumHold", RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
 	})
 }
 
 type sum struct{ spec *SumSpec }
 
-func (s sum) contribution(t *entity.Type, it entity.Item) string {
+func (s sum) contribution(t *entity.Type, it item.Item) string {
 	amounts := s.spec.Amounts(t, it)
 	if len(amounts.Add) == 0 && len(amounts.Max) == 0 && amounts.Open == "" {
 		return ""
@@ -129,29 +130,29 @@ func (d *delta) move(m *move) {
 }
 
 // next is the sum after the delta.
-func (s *SumSpec) next(row entity.Item, d *delta) entity.Map {
-	total := entity.Item(s.Empty())
+func (s *SumSpec) next(row item.Item, d *delta) item.Map {
+	total := item.Item(s.Empty())
 	for name, v := range row.Map(s.SumAttr) {
 		total[name] = v
 	}
 	keep := s.Empty()
 	for name, n := range d.add {
 		value := total.Int(name) + n
-		total[name] = entity.Int(value)
+		total[name] = item.Int(value)
 		if _, always := keep[name]; value == 0 && !always {
 			delete(total, name)
 		}
 	}
 	for name, text := range d.facts {
 		if text > total.Str(name) {
-			total[name] = entity.String(text)
+			total[name] = item.String(text)
 		}
 	}
-	return entity.Map(total)
+	return item.Map(total)
 }
 
 // knows reports whether the row already holds facts at least as great.
-func (s *SumSpec) knows(row entity.Item, f facts) bool {
+func (s *SumSpec) knows(row item.Item, f facts) bool {
 	total := row.Map(s.SumAttr)
 	for name, text := range f {
 		if text > total.Str(name) {
@@ -162,22 +163,22 @@ func (s *SumSpec) knows(row entity.Item, f facts) bool {
 }
 
 // checkForm returns an error for a row that a later release wrote.
-func (s *SumSpec) checkForm(row entity.Item) error { return entity.CheckForm(row, s.FormAttr) }
+func (s *SumSpec) checkForm(row item.Item) error { return entity.CheckForm(row, s.FormAttr) }
 
 // held reports whether a repair holds the sum.
-func (s *SumSpec) held(row entity.Item, now time.Time) bool {
+func (s *SumSpec) held(row item.Item, now time.Time) bool {
 	until, ok := row.Map(s.HoldAttr).Time(holdUntil)
 	return ok && now.Before(until)
 }
 
 // write is the update of the target row, as it was read (nil if there was none), by the delta.
-func (s *SumSpec) write(user string, row entity.Item, d *delta, now time.Time) table.Update {
-	update := table.Update{Key: s.Target(user), Set: entity.Item{}}
+func (s *SumSpec) write(user string, row item.Item, d *delta, now time.Time) table.Update {
+	update := table.Update{Key: s.Target(user), Set: item.Item{}}
 	switch {
 	case row == nil:
 		update.If = table.NotExists()
 		for name, v := range s.NewTarget(user, now) {
-			if name != entity.AttrPK && name != entity.AttrSK {
+			if name != item.AttrPK && name != item.AttrSK {
 				update.Set[name] = v
 			}
 		}
@@ -187,9 +188,9 @@ func (s *SumSpec) write(user string, row entity.Item, d *delta, now time.Time) t
 		update.If = table.Exists(table.Missing(s.VersionAttr))
 	}
 	update.Set[s.SumAttr] = s.next(row, d)
-	update.Set[s.VersionAttr] = entity.Int(row.Int(s.VersionAttr) + 1)
+	update.Set[s.VersionAttr] = item.Int(row.Int(s.VersionAttr) + 1)
 	if s.WrittenAttr != "" {
-		update.Set[s.WrittenAttr] = entity.Bool(true)
+		update.Set[s.WrittenAttr] = item.Bool(true)
 	}
 	return update
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -34,14 +35,14 @@ type Entry struct {
 	// snooze of a reminder.
 	Virtual bool
 	place   place
-	item    entity.Item // nil for an occurrence of a series that is virtual: it is seldom needed
+	item    item.Item // nil for an occurrence of a series that is virtual: it is seldom needed
 	of      *recurring
 	wall    time.Time // of an occurrence of what recurs: the reading that the rule gives
 }
 
 // Item returns the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it has of
 // its series; of a recurring reminder the reminder, whichever of its occurrences this is.
-func (e Entry) Item() entity.Item {
+func (e Entry) Item() item.Item {
 	if e.item == nil {
 		return e.of.series.Item(e.virtual())
 	}

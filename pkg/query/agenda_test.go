@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -40,7 +41,7 @@ func TestWhatTheAgendaShows(t *testing.T) {
 	for name, c := range map[string]struct {
 		typ    *entity.Type
 		fields string
-		server entity.Item
+		server item.Item
 		ttl    bool
 		query  query.AgendaQuery // the window is 2025-12-01 in UTC unless it says otherwise
 		want   []string
@@ -73,7 +74,7 @@ func TestWhatTheAgendaShows(t *testing.T) {
 		"a reminder":                     {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z"}},
 		"a floating reminder":            {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00"`, want: []string{"x 2025-12-01T00:00:00Z"}},
 		"a snoozed one":                  {typ: reminder, fields: `"triggerUtc":"2025-11-01T09:00:00"`, server: snoozedUntil("2025-12-01T05:00:00Z"), want: []string{"x 2025-12-01T05:00:00Z"}},
-		"a completed one":                {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, server: entity.Item{"status": entity.String("COMPLETED")}},
+		"a completed one":                {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, server: item.Item{"status": item.String("COMPLETED")}},
 		"a note, unless asked":           {typ: entity.Note(), fields: `"body":"b"`},
 		"a note that was asked for":      {typ: entity.Note(), fields: `"body":"b"`, query: query.AgendaQuery{Types: []string{"NOTE"}}, want: []string{"x 2025-12-01T12:00:00Z"}},
 		"a type that was not asked for":  {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, query: query.AgendaQuery{Types: []string{"TASK", "NOTE"}}},
@@ -88,12 +89,12 @@ func TestWhatTheAgendaShows(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			meta := entity.NewUserMeta(ann, noon)
-			meta["defaultTzid"] = entity.String("Asia/Tokyo")
+			meta["defaultTzid"] = item.String("Asia/Tokyo")
 			b.put(meta)
 			it := b.add(ann, c.typ, `{"title":"x",`+c.fields+`}`, c.server)
 			b.add(bob, c.typ, `{"title":"another's",`+c.fields+`}`, c.server)
 			if c.ttl {
-				b.set(it, entity.Item{"ttl": entity.Int(noon.Unix())})
+				b.set(it, item.Item{"ttl": item.Int(noon.Unix())})
 			}
 			if c.query.From.IsZero() {
 				c.query.From, c.query.To = at("2025-12-01T00:00:00Z"), at("2025-12-02T00:00:00Z")
@@ -107,9 +108,9 @@ func TestWhatTheAgendaShows(t *testing.T) {
 }
 
 // snoozedUntil is the state of a snoozed reminder.
-func snoozedUntil(until string) entity.Item {
-	return entity.Item{"status": entity.String("SNOOZED"), "snoozeState": entity.Map{
-		"untilUtc": entity.String(until), "count": entity.Int(1), "occurrenceUtc": entity.String("2025-11-01T09:00:00Z"),
+func snoozedUntil(until string) item.Item {
+	return item.Item{"status": item.String("SNOOZED"), "snoozeState": item.Map{
+		"untilUtc": item.String(until), "count": item.Int(1), "occurrenceUtc": item.String("2025-11-01T09:00:00Z"),
 	}}
 }
 
@@ -138,7 +139,7 @@ func TestAnAgendaIsAtMostTwoRoundTripsOneAfterAnother(t *testing.T) {
 	b := setup(t)
 	for i := range 300 {
 		day := noon.AddDate(0, 0, i%100)
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, entity.FormatInstant(day)), nil)
+		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, item.FormatInstant(day)), nil)
 	}
 	b.add(ann, entity.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"}`, nil)
 	got, err := b.agenda(noon, 7*24*time.Hour, "")
@@ -197,7 +198,7 @@ func TestALookBackFullOfLargeEventsDoesNotStopTheAgenda(t *testing.T) {
 	large := strings.Repeat("a", 10<<10)
 	for i := range 400 {
 		start := noon.Add(-20*time.Hour + time.Duration(i)*time.Second)
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large, entity.FormatInstant(start)), nil)
+		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large, item.FormatInstant(start)), nil)
 	}
 	b.add(ann, entity.Event(), `{"title":"x","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, nil)
 	got := b.allEntries(query.AgendaQuery{From: noon, To: noon.Add(2 * time.Hour), Limit: 1})
@@ -208,7 +209,7 @@ func TestALaterPageReadsOnlyWhatCanStandOnIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 100 {
-		day := entity.FormatInstant(noon.AddDate(0, 0, i))
+		day := item.FormatInstant(noon.AddDate(0, 0, i))
 		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, day), nil)
 		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"%d","startUtc":"2025-03-01T08:00:00Z","dueUtc":%q,"dueTzid":"UTC"}`, i, day), nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -49,7 +50,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 				out.Next = cursorBehind(position, asked)
 				return out, nil
 			}
-			position = table.Position{entity.AttrPK: row[entity.AttrPK], entity.AttrSK: row[entity.AttrSK]}
+			position = table.Position{item.AttrPK: row[item.AttrPK], item.AttrSK: row[item.AttrSK]}
 			if seen, ok := q.Type.Seen(row, now); ok && row.Str(entity.AttrType) == q.Type.Name {
 				out.Items = append(out.Items, Found{q.Type, seen})
 			}
@@ -66,7 +67,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 }
 
 func cursorBehind(position table.Position, q question) string {
-	return cursor{SK: entity.Item(position).Str(entity.AttrSK)}.encode(q)
+	return cursor{SK: item.Item(position).Str(item.AttrSK)}.encode(q)
 }
 
 // startAll is where the cursor leads: to a row of the type, in the user's own partition.
@@ -78,5 +79,5 @@ func startAll(user string, q AllQuery, asked question) (table.Position, error) {
 	if !isItemKey(q.Type, c.SK) {
 		return nil, ErrCursor
 	}
-	return table.Position{entity.AttrPK: entity.String(entity.UserPK(user)), entity.AttrSK: entity.String(c.SK)}, nil
+	return table.Position{item.AttrPK: item.String(entity.UserPK(user)), item.AttrSK: item.String(c.SK)}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -28,7 +29,7 @@ func TestAllOfATypeComeInTheOrderOfTheirIDs(t *testing.T) {
 	}
 	b.add(bob, entity.Event(), `{"title":"another's","startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"}`, nil)
 	ended := b.add(ann, entity.Event(), `{"title":"ended","startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"}`, nil)
-	b.set(ended, entity.Item{"ttl": entity.Int(noon.Add(-time.Hour).Unix())})
+	b.set(ended, item.Item{"ttl": item.Int(noon.Add(-time.Hour).Unix())})
 	for _, typ := range []*entity.Type{entity.Event(), entity.Master(), entity.Reminder()} {
 		for _, limit := range []int{1, 2, 4, 8, 9, 10, 100} {
 			b.rows()

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -87,7 +88,7 @@ func (s *Service) edges(ctx context.Context, b backlinks, start table.Position, 
 	}
 	var out edges
 	for _, row := range page.Items[:min(limit, len(page.Items))] {
-		source, _, err := entity.ParseLink(row.Str(entity.AttrSK))
+		source, _, err := entity.ParseLink(row.Str(item.AttrSK))
 		if err != nil {
 			return edges{}, fmt.Errorf("read the edges to %s: %w", b.target, err)
 		}
@@ -120,8 +121,8 @@ func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	}
 	key := entity.LinkKey(b.user, source, b.target)
 	return table.Position{
-		entity.AttrPK: entity.String(key.PK), entity.AttrSK: entity.String(key.SK),
-		entity.AttrGSI4PK: entity.String(entity.LinkedPK(b.user, b.target)), entity.AttrGSI4SK: entity.String(entity.LinkedSK(source)),
+		item.AttrPK: item.String(key.PK), item.AttrSK: item.String(key.SK),
+		item.AttrGSI4PK: item.String(entity.LinkedPK(b.user, b.target)), item.AttrGSI4SK: item.String(entity.LinkedSK(source)),
 	}, nil
 }
 
@@ -130,7 +131,7 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	keys := make([]entity.Key, len(refs))
+	keys := make([]item.Key, len(refs))
 	for i, ref := range refs {
 		keys[i] = entity.ItemKey(b.user, ref)
 	}
@@ -163,14 +164,14 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 	return items, nil
 }
 
-func masterKeyOf(user string, instance entity.Item) entity.Key {
+func masterKeyOf(user string, instance item.Item) item.Key {
 	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(entity.AttrMasterID)})
 }
 
 // mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and the
 // rest is shown with what it has of its series.
-func (s *Service) mastersOf(ctx context.Context, user string, rows []entity.Item) (map[entity.Key]entity.Item, error) {
-	var keys []entity.Key
+func (s *Service) mastersOf(ctx context.Context, user string, rows []item.Item) (map[item.Key]item.Item, error) {
+	var keys []item.Key
 	for _, row := range rows {
 		if row.Str(entity.AttrType) == entity.TypeInstance && row.Has(entity.AttrMasterID) {
 			keys = append(keys, masterKeyOf(user, row))

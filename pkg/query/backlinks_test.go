@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -18,7 +19,7 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 	b := setup(t)
 	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
 	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
-	source := func(user, title string, linked bool) entity.Item {
+	source := func(user, title string, linked bool) item.Item {
 		text := `{"title":"` + title + `"}`
 		if linked {
 			text = `{"title":"` + title + `","links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]}`
@@ -34,7 +35,7 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 		want = append(want, fmt.Sprint(i))
 	}
 	source(ann, "link removed meanwhile", false)
-	b.set(source(ann, "expired", true), entity.Item{"ttl": entity.Int(noon.Unix())})
+	b.set(source(ann, "expired", true), item.Item{"ttl": item.Int(noon.Unix())})
 	b.link(ann, entity.Ref{Type: "TASK", ID: "task_gone"}, to)
 	// The same source id at another user.
 	b.link(bob, entity.Ref{Type: "TASK", ID: "task_gone"}, to)

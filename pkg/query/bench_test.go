@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -15,7 +16,7 @@ import (
 func BenchmarkAgenda(b *testing.B) {
 	bench := setup(b)
 	for i := range 10_000 {
-		start := entity.FormatInstant(noon.Add(time.Duration(i-5000) * time.Hour))
+		start := item.FormatInstant(noon.Add(time.Duration(i-5000) * time.Hour))
 		switch i % 4 {
 		case 0:
 			bench.add(ann, entity.Task(), fmt.Sprintf(`{"title":"task","dueUtc":%q,"dueTzid":"Europe/Paris"}`, start), nil)

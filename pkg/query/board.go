@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxPriority is the last priority of a task; 0 asks for all.
@@ -84,7 +85,7 @@ func (q ColumnQuery) statuses() []string {
 }
 
 func columnLegs(status string, priority int64) []leg {
-	keeps := func(seen entity.Item) bool { return seen.Str(entity.AttrStatus) == status }
+	keeps := func(seen item.Item) bool { return seen.Str(entity.AttrStatus) == status }
 	legs := []leg{{prefix: entity.TaskColumn(status, priority), keeps: keeps}}
 	if status == entity.StatusArchived {
 		legs = append(legs, leg{prefix: entity.TaskColumn(entity.StatusCompleted, priority), keeps: keeps, sparse: true})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
@@ -17,12 +18,12 @@ import (
 // slowReader takes a second for each request, in virtual time.
 type slowReader struct{ table.Reader }
 
-func (s slowReader) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (s slowReader) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	time.Sleep(time.Second)
 	return s.Reader.Get(ctx, key)
 }
 
-func (s slowReader) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (s slowReader) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	time.Sleep(time.Second)
 	return s.Reader.BatchGet(ctx, keys)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // dueElsewhere returns the places of due tasks that are not at hand, in order, without those that cannot be on this page.
@@ -26,17 +27,17 @@ func (r *reading) dueElsewhere() []place {
 }
 
 // duePlace reads an open counter's row.
-func (r *reading) duePlace(sc *scan, row entity.Item) (place, bool) {
-	key, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+func (r *reading) duePlace(sc *scan, row item.Item) (place, bool) {
+	key, err := entity.ParseSortKey(row.Str(item.AttrSK))
 	if err != nil || key.Prefix != entity.RowLedger {
 		return place{}, false
 	}
-	at, err := entity.ParseInstant(row.Str(entity.AttrGSI3SK)[len(sc.prefix):])
+	at, err := item.ParseInstant(row.Str(item.AttrGSI3SK)[len(sc.prefix):])
 	if err != nil {
 		return place{}, false
 	}
 	if sc.floating {
-		at = entity.Resolve(at, r.zone)
+		at = item.Resolve(at, r.zone)
 	}
 	id := key.Components[1]
 	t := r.registry.Named(entity.TypeTask)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -15,7 +16,7 @@ type dates struct {
 
 // exceptionReads are where the exceptions on the dates that were met can stand: the keys of series met on one date, and a
 // range for each of the others. What has moved here from other dates is found by its own start.
-func (r *reading) exceptionReads() (keys []entity.Key, ranges []table.Range) {
+func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	met := map[*recurring]dates{}
 	for i := range r.occurrences {
 		e := &r.occurrences[i]
@@ -40,7 +41,7 @@ func (r *reading) exceptionReads() (keys []entity.Key, ranges []table.Range) {
 }
 
 // seriesKeys are the keys of the series that are not at hand and have an exception that moved to where this page reaches.
-func (r *reading) seriesKeys() []entity.Key {
+func (r *reading) seriesKeys() []item.Key {
 	type absent struct {
 		place  place
 		master string
@@ -50,7 +51,7 @@ func (r *reading) seriesKeys() []entity.Key {
 		master := row.Str(entity.AttrMasterID)
 		span := entity.EventSpan(row)
 		if span.Floating {
-			span.Start, span.End = entity.Resolve(span.Start, r.zone), entity.Resolve(span.End, r.zone)
+			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
 		p := place{span.Start, id}
 		if r.series[master] == nil && series.HasOwnTimes(row) && r.shows(span.Start, span.End) && p.compare(r.after) > 0 && r.fetched.covers(p) {
@@ -58,7 +59,7 @@ func (r *reading) seriesKeys() []entity.Key {
 		}
 	}
 	slices.SortFunc(all, func(a, b absent) int { return a.place.compare(b.place) })
-	var keys []entity.Key
+	var keys []item.Key
 	asked := map[string]bool{}
 	last := place{}
 	for _, a := range all {
@@ -78,7 +79,7 @@ func (r *reading) seriesKeys() []entity.Key {
 
 // settle puts exceptions in the place of the occurrences they replace, and snoozed occurrences where their snooze ends.
 func (r *reading) settle() {
-	bySeries := map[*recurring][]entity.Item{}
+	bySeries := map[*recurring][]item.Item{}
 	for _, row := range r.instances {
 		if rec := r.series[row.Str(entity.AttrMasterID)]; rec != nil { // else it is left over from a series that is gone
 			bySeries[rec] = append(bySeries[rec], row)
@@ -117,7 +118,7 @@ func (r *reading) isReplaced(e *Entry) bool {
 
 // showException adds what an exception shows in the window: nothing if it was undone, cancelled, or the series has lost its
 // date.
-func (r *reading) showException(rec *recurring, row entity.Item) {
+func (r *reading) showException(rec *recurring, row item.Item) {
 	id := row.Str(entity.AttrEventID)
 	_, date, err := entity.ParseInstanceID(id)
 	if err != nil {
@@ -150,7 +151,7 @@ func (r *reading) snoozedDate(rec *recurring) string {
 	if err != nil {
 		zone = r.home
 	}
-	return entity.CompactDate(entity.Wall(at, zone))
+	return item.CompactDate(item.Wall(at, zone))
 }
 
 // showSnoozed adds the occurrence that was put off, where its snooze ends.

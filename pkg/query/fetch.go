@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -27,11 +28,11 @@ func (r *reading) fetch(ctx context.Context) error {
 	single, ranges := r.exceptionReads()
 	keys = append(keys, single...)
 
-	var batches [][]entity.Key
+	var batches [][]item.Key
 	for batch := range slices.Chunk(keys, table.MaxBatchGet) {
 		batches = append(batches, batch)
 	}
-	rows := make([][]entity.Item, len(batches)+len(ranges))
+	rows := make([][]item.Item, len(batches)+len(ranges))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxSideBySide)
 	if r.home == nil && r.needsHome() {
@@ -85,13 +86,13 @@ func (r *reading) cut() known {
 }
 
 // dueKeys are the keys of tasks that are not at hand and fall due on this page.
-func (r *reading) dueKeys() []entity.Key {
+func (r *reading) dueKeys() []item.Key {
 	due := r.dueElsewhere()
 	if len(due) > maxFetched {
 		r.fetched.limit(due[maxFetched-1])
 		due = due[:maxFetched]
 	}
-	keys := make([]entity.Key, len(due))
+	keys := make([]item.Key, len(due))
 	for i, p := range due {
 		keys[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeTask, ID: p.id})
 	}

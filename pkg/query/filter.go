@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxText bounds the text that is looked for in titles, in characters.
@@ -33,12 +34,12 @@ func (f Filter) check() error {
 func (f Filter) params(fold func(string) string) []string { return []string{f.Tag, fold(f.Text)} }
 
 // keeps returns what the filter keeps; nil if that is everything.
-func (f Filter) keeps(fold func(string) string) func(seen entity.Item) bool {
+func (f Filter) keeps(fold func(string) string) func(seen item.Item) bool {
 	if f == (Filter{}) {
 		return nil
 	}
 	text := fold(f.Text)
-	return func(seen entity.Item) bool {
+	return func(seen item.Item) bool {
 		if f.Tag != "" && !slices.Contains(seen.Strings(entity.AttrTags), f.Tag) {
 			return false
 		}
@@ -47,19 +48,19 @@ func (f Filter) keeps(fold func(string) string) func(seen entity.Item) bool {
 }
 
 // both keeps what each of two filters keeps; nil keeps everything.
-func both(a, b func(entity.Item) bool) func(entity.Item) bool {
+func both(a, b func(item.Item) bool) func(item.Item) bool {
 	switch {
 	case a == nil:
 		return b
 	case b == nil:
 		return a
 	}
-	return func(seen entity.Item) bool { return a(seen) && b(seen) }
+	return func(seen item.Item) bool { return a(seen) && b(seen) }
 }
 
 // isOverdue returns what tells the overdue tasks, by the rule by which statistics count them: open ones whose due time has
 // come, floating ones by the clock on the wall of the user's zone. It is one read of USER_META.
-func (s *Service) isOverdue(ctx context.Context, user string) (func(seen entity.Item) bool, error) {
+func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.Item) bool, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {
 		return nil, err
@@ -69,8 +70,8 @@ func (s *Service) isOverdue(ctx context.Context, user string) (func(seen entity.
 		return nil, fmt.Errorf("%s: %w", meta.Key(), err)
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	wall := entity.Wall(now, zone)
-	return func(seen entity.Item) bool {
+	wall := item.Wall(now, zone)
+	return func(seen item.Item) bool {
 		if status := seen.Str(entity.AttrStatus); status != entity.StatusBacklog && status != entity.StatusInProgress {
 			return false
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
 var someTitles = []string{"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul", "100 % done"}
 
 // crowd lets the user have so many tasks and notes, of all kinds.
-func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []entity.Item) {
+func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []item.Item) {
 	for i := range n {
 		tags := [][]string{nil, {"home"}, {"home", "work"}, {"Work"}}[chance.IntN(4)]
 		title := fmt.Sprintf("%s %d", someTitles[chance.IntN(len(someTitles))], i)
@@ -36,7 +37,7 @@ func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []ent
 }
 
 // idsOf are the ids of what passes, in a fixed order.
-func idsOf(items []entity.Item, attr string, passes func(entity.Item) bool) []string {
+func idsOf(items []item.Item, attr string, passes func(item.Item) bool) []string {
 	ids := []string{}
 	for _, it := range items {
 		if passes(it) {
@@ -75,7 +76,7 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 	tasks, notes := b.crowd(chance, ann, 700)
 	b.crowd(chance, bob, 50)
 	b.put(entity.NewUserMeta(ann, noon).Clone())
-	b.set(entity.NewUserMeta(ann, noon), entity.Item{"defaultTzid": entity.String("America/New_York")})
+	b.set(entity.NewUserMeta(ann, noon), item.Item{"defaultTzid": item.String("America/New_York")})
 	wall := noon.Add(-5 * time.Hour)
 	contains := map[string]func(title string) bool{
 		"":            func(string) bool { return true },
@@ -89,14 +90,14 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 	}
 	for text, inTitle := range contains {
 		for _, tag := range []string{"", "home", "Work", "none"} {
-			passes := func(it entity.Item) bool {
+			passes := func(it item.Item) bool {
 				return inTitle(it.Str("title")) && (tag == "" || slices.Contains(it.Strings("tags"), tag))
 			}
 			filter := query.Filter{Tag: tag, Text: text}
 			limit := []int{1, 7, 50, 100}[chance.IntN(4)]
 			for _, status := range append(entity.TaskStatuses(), "") {
 				for _, overdue := range []bool{false, true} {
-					want := idsOf(tasks, "taskId", func(it entity.Item) bool {
+					want := idsOf(tasks, "taskId", func(it item.Item) bool {
 						at, floating, due := entity.TaskDue(it)
 						now := noon
 						if floating {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +20,7 @@ type list struct {
 	legs       []leg
 	descending bool
 	// filter keeps a part of what the legs keep; nil for all of it. A page of a filtered list reads [maxScanned] rows at most.
-	filter func(seen entity.Item) bool
+	filter func(seen item.Item) bool
 }
 
 // maxScanned bounds the rows read for one page of a filtered list, of which few or none may count.
@@ -28,7 +29,7 @@ const maxScanned = 500
 // leg is one range of a list, with which of its items belong there as they are seen.
 type leg struct {
 	prefix string
-	keeps  func(seen entity.Item) bool
+	keeps  func(seen item.Item) bool
 	// sparse says that most rows may not belong, so that a page is read to the store's own bound.
 	sparse bool
 }
@@ -86,7 +87,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 	return out, nil
 }
 
-func (l list) passes(seen entity.Item) bool { return l.filter == nil || l.filter(seen) }
+func (l list) passes(seen item.Item) bool { return l.filter == nil || l.filter(seen) }
 
 // spot is how far a list has been read: behind the position in the leg, or at its beginning.
 type spot struct {
@@ -95,13 +96,13 @@ type spot struct {
 }
 
 func (at spot) encode(q question) string {
-	row := entity.Item(at.position)
-	return cursor{Leg: at.leg, SK: row.Str(entity.AttrSK), IndexSK: row.Str(entity.AttrGSI3SK)}.encode(q)
+	row := item.Item(at.position)
+	return cursor{Leg: at.leg, SK: row.Str(item.AttrSK), IndexSK: row.Str(item.AttrGSI3SK)}.encode(q)
 }
 
-func positionOf(row entity.Item) table.Position {
+func positionOf(row item.Item) table.Position {
 	position := table.Position{}
-	for _, name := range []string{entity.AttrPK, entity.AttrSK, entity.AttrGSI3PK, entity.AttrGSI3SK} {
+	for _, name := range []string{item.AttrPK, item.AttrSK, item.AttrGSI3PK, item.AttrGSI3SK} {
 		position[name] = row[name]
 	}
 	return position
@@ -122,9 +123,9 @@ func (l list) start(user, text string) (spot, error) {
 	if !isItemKey(l.typ, c.SK) || !strings.HasPrefix(c.IndexSK, l.legs[c.Leg].prefix) {
 		return spot{}, ErrCursor
 	}
-	pk := entity.String(entity.UserPK(user))
+	pk := item.String(entity.UserPK(user))
 	return spot{leg: c.Leg, position: table.Position{
-		entity.AttrPK: pk, entity.AttrSK: entity.String(c.SK),
-		entity.AttrGSI3PK: pk, entity.AttrGSI3SK: entity.String(c.IndexSK),
+		item.AttrPK: pk, item.AttrSK: item.String(c.SK),
+		item.AttrGSI3PK: pk, item.AttrGSI3SK: item.String(c.IndexSK),
 	}}, nil
 }

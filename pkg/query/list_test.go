@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -27,7 +28,7 @@ func TestOneEntityIsOneStronglyConsistentRead(t *testing.T) {
 	got, err = b.service.Get(ctx, ann, entity.Task(), id)
 	require.NoError(t, err)
 	require.Equal(t, "ARCHIVED", got.Str("status"))
-	b.set(it, entity.Item{"ttl": entity.Int(b.now.Unix())})
+	b.set(it, item.Item{"ttl": item.Int(b.now.Unix())})
 	for _, c := range []struct {
 		user string
 		typ  *entity.Type
@@ -70,7 +71,7 @@ func TestACompletedTaskPastItsTimerStandsInTheArchivedColumnAlone(t *testing.T) 
 	}
 	b.add(ann, entity.Task(), `{"title":"archived","status":"ARCHIVED","priority":5}`, nil)
 	gone := b.add(ann, entity.Task(), `{"title":"expired","status":"ARCHIVED"}`, nil)
-	b.set(gone, entity.Item{"ttl": entity.Int(b.now.Unix())})
+	b.set(gone, item.Item{"ttl": item.Int(b.now.Unix())})
 	// It is 39 h past noon: those completed up to 15 h past noon are archived.
 	var late, fresh []string
 	for i := range 40 {
@@ -249,9 +250,9 @@ func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
 	}
 }
 
-func (b *bench) noteOf(user, id string) entity.Item {
+func (b *bench) noteOf(user, id string) item.Item {
 	it := b.add(user, entity.Note(), `{"title":"same id"}`, nil).Clone()
-	it["SK"], it["noteId"] = entity.String(entity.ItemKey(user, entity.Ref{Type: "NOTE", ID: id}).SK), entity.String(id)
+	it["SK"], it["noteId"] = item.String(entity.ItemKey(user, entity.Ref{Type: "NOTE", ID: id}).SK), item.String(id)
 	return it
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // NotesQuery asks for notes of one part of the grid, or of all.
@@ -56,7 +57,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 		states = []entity.NoteState{entity.NotePinned, entity.NoteRecent, entity.NoteArchived}
 	}
 	for _, state := range states {
-		l.legs = append(l.legs, leg{prefix: entity.NoteGrid(state), keeps: func(entity.Item) bool { return true }})
+		l.legs = append(l.legs, leg{prefix: entity.NoteGrid(state), keeps: func(item.Item) bool { return true }})
 	}
 	if l.filter != nil {
 		l.question.Params = slices.Concat(l.question.Params, q.params(s.fold))

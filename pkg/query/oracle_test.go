@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -28,14 +29,14 @@ type generator struct {
 	spread time.Duration
 	home   *time.Location
 	to     time.Time // nothing is asked for behind it
-	items  []entity.Item
+	items  []item.Item
 	series []oracleSeries
 }
 
 // oracleSeries is a series with the exceptions that count, by date.
 type oracleSeries struct {
-	master     entity.Item
-	exceptions map[string]entity.Item
+	master     item.Item
+	exceptions map[string]item.Item
 }
 
 func (g *generator) time(label string) time.Time { return drawTime(g.t, g.spread, label) }
@@ -63,7 +64,7 @@ func checkAgainstOracle(t *rapid.T) {
 	b := setup(t)
 	meta := entity.NewUserMeta(ann, noon)
 	home := rapid.SampledFrom(oracleZones).Draw(t, "home")
-	meta["defaultTzid"] = entity.String(home)
+	meta["defaultTzid"] = item.String(home)
 	b.put(meta)
 	// Narrow spreads make many rows share a time, wide ones cross years.
 	spread := rapid.SampledFrom([]time.Duration{time.Hour, 30 * time.Hour, 20 * 24 * time.Hour, 500 * 24 * time.Hour}).Draw(t, "spread")
@@ -112,15 +113,15 @@ func randomQuery(t *rapid.T, spread time.Duration) query.AgendaQuery {
 }
 
 // randomItem stores an entity; a third of them belong to somebody else, and come back as nil.
-func randomItem(t *rapid.T, b *bench, spread time.Duration) entity.Item {
+func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 	user := rapid.SampledFrom([]string{ann, ann, bob}).Draw(t, "user")
 	start := drawTime(t, spread, "start")
 	length := rapid.SampledFrom([]time.Duration{0, time.Hour, 24 * time.Hour, 25 * time.Hour, 90 * 24 * time.Hour}).Draw(t, "length")
 	clock := func(name string, at time.Time, zoned bool) string {
 		if zoned {
-			return fmt.Sprintf(",%q:%q", name, entity.FormatInstant(at))
+			return fmt.Sprintf(",%q:%q", name, item.FormatInstant(at))
 		}
-		return fmt.Sprintf(",%q:%q", name, strings.TrimSuffix(entity.FormatInstant(at), "Z"))
+		return fmt.Sprintf(",%q:%q", name, strings.TrimSuffix(item.FormatInstant(at), "Z"))
 	}
 	zone := rapid.SampledFrom([]string{"", "Europe/London"}).Draw(t, "zone")
 	in := func(name string) string {
@@ -133,20 +134,20 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) entity.Item {
 	if tag := rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "tag"); tag != "" {
 		text += fmt.Sprintf(`,"tags":[%q]`, tag)
 	}
-	var server entity.Item
+	var server item.Item
 	typ := rapid.SampledFrom([]*entity.Type{entity.Event(), entity.Task(), entity.Reminder(), entity.Note()}).Draw(t, "type")
 	allDay := rapid.IntRange(0, 3).Draw(t, "all-day") == 0
 	switch {
 	case typ.Name == "EVENT" && allDay:
 		days := max(1, int(length/(24*time.Hour)))
-		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, entity.FormatDate(start), entity.FormatDate(start.AddDate(0, 0, days)))
+		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start), item.FormatDate(start.AddDate(0, 0, days)))
 	case typ.Name == "EVENT":
 		text += clock("startUtc", start, zone != "") + clock("endUtc", start.Add(length), zone != "") + in("startTzid")
 	case typ.Name == "TASK":
 		text += fmt.Sprintf(`,"status":%q`, rapid.SampledFrom(entity.TaskStatuses()).Draw(t, "status"))
 		shape := rapid.IntRange(0, 3).Draw(t, "shape")
 		if allDay {
-			text += fmt.Sprintf(`,"isAllDay":true,"dueDate":%q`, entity.FormatDate(start))
+			text += fmt.Sprintf(`,"isAllDay":true,"dueDate":%q`, item.FormatDate(start))
 			break
 		}
 		if shape&1 != 0 {
@@ -162,14 +163,14 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) entity.Item {
 		text += clock("triggerUtc", start, zone != "") + in("tzid")
 		switch rapid.IntRange(0, 3).Draw(t, "state") {
 		case 0:
-			server = snoozedUntil(entity.FormatInstant(drawTime(t, spread, "until")))
+			server = snoozedUntil(item.FormatInstant(drawTime(t, spread, "until")))
 		case 1:
-			server = entity.Item{"status": entity.String("DISMISSED")}
+			server = item.Item{"status": item.String("DISMISSED")}
 		}
 	}
 	it := b.add(user, typ, text+"}", server)
 	if rapid.IntRange(0, 9).Draw(t, "expired") == 0 {
-		b.set(it, entity.Item{"ttl": entity.Int(noon.Unix())})
+		b.set(it, item.Item{"ttl": item.Int(noon.Unix())})
 		return nil
 	}
 	if user != ann {
@@ -239,11 +240,11 @@ func (g *generator) oracle(q query.AgendaQuery) []string {
 }
 
 // oracleShowings reads the attributes as the data model describes them.
-func oracleShowings(it entity.Item, zone *time.Location, now time.Time) []showing {
+func oracleShowings(it item.Item, zone *time.Location, now time.Time) []showing {
 	read := func(name, zoneAttr string) (time.Time, bool) {
 		at, err := time.Parse(time.RFC3339, it.Str(name))
 		if err == nil && zoneAttr != "" && it.Str(zoneAttr) == "" {
-			at = entity.Resolve(at, zone)
+			at = item.Resolve(at, zone)
 		}
 		return at, err == nil
 	}
@@ -252,7 +253,7 @@ func oracleShowings(it entity.Item, zone *time.Location, now time.Time) []showin
 		if err != nil {
 			panic(err)
 		}
-		return entity.Resolve(day.AddDate(0, 0, days), zone)
+		return item.Resolve(day.AddDate(0, 0, days), zone)
 	}
 	var out []showing
 	show := func(start, end time.Time) {

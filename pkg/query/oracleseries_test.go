@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -25,7 +26,7 @@ type ruled struct {
 
 // expand lists the occurrences that begin before the instant, in the viewer's zone if they float. It asks package
 // recurrence for the rule alone; dates besides, dates excluded and the end are its own.
-func expand(t require.TestingT, it entity.Item, startAttr, zoneAttr string, viewer *time.Location, to time.Time) []ruled {
+func expand(t require.TestingT, it item.Item, startAttr, zoneAttr string, viewer *time.Location, to time.Time) []ruled {
 	allDay := it.Bool("isAllDay")
 	start, zone := readingOf(t, it, startAttr, zoneAttr)
 	spec := recurrence.Spec{Rule: it.Str("rrule"), Start: start, AllDay: allDay, Zone: zone, WithStart: true}
@@ -35,9 +36,9 @@ func expand(t require.TestingT, it entity.Item, startAttr, zoneAttr string, view
 	add := func(wall time.Time) {
 		o := ruled{date: wall.Format("20060102"), wall: wall}
 		if zone != nil {
-			o.start = entity.Resolve(wall, zone)
+			o.start = item.Resolve(wall, zone)
 		} else {
-			o.start = entity.Resolve(wall, viewer)
+			o.start = item.Resolve(wall, viewer)
 		}
 		byDate[o.date] = o
 	}
@@ -67,7 +68,7 @@ func expand(t require.TestingT, it entity.Item, startAttr, zoneAttr string, view
 	return out
 }
 
-func readingOf(t require.TestingT, it entity.Item, attr, zoneAttr string) (time.Time, *time.Location) {
+func readingOf(t require.TestingT, it item.Item, attr, zoneAttr string) (time.Time, *time.Location) {
 	if it.Bool("isAllDay") {
 		day, err := time.Parse(time.DateOnly, it.Str("startDate"))
 		require.NoError(t, err)
@@ -85,11 +86,11 @@ func readingOf(t require.TestingT, it entity.Item, attr, zoneAttr string) (time.
 }
 
 // endOf is where an occurrence ends that begins like this: after the same time as the first, on the clock if it floats.
-func endOf(t require.TestingT, master entity.Item, o ruled, viewer *time.Location) time.Time {
+func endOf(t require.TestingT, master item.Item, o ruled, viewer *time.Location) time.Time {
 	if master.Bool("isAllDay") {
 		first, _ := time.Parse(time.DateOnly, master.Str("startDate"))
 		after, _ := time.Parse(time.DateOnly, master.Str("endDate"))
-		return entity.Resolve(o.wall.Add(after.Sub(first)), viewer)
+		return item.Resolve(o.wall.Add(after.Sub(first)), viewer)
 	}
 	first, _ := master.Time("startUtc")
 	end, ok := master.Time("endUtc")
@@ -97,13 +98,13 @@ func endOf(t require.TestingT, master entity.Item, o ruled, viewer *time.Locatio
 	case !ok || end.Equal(first):
 		return o.start
 	case master.Str("startTzid") == "":
-		return entity.Resolve(o.wall.Add(end.Sub(first)), viewer)
+		return item.Resolve(o.wall.Add(end.Sub(first)), viewer)
 	}
 	return o.start.Add(end.Sub(first))
 }
 
 // seriesShowings are those of one series with its exceptions, by date.
-func seriesShowings(t require.TestingT, master entity.Item, exceptions map[string]entity.Item, viewer *time.Location, to time.Time) []showing {
+func seriesShowings(t require.TestingT, master item.Item, exceptions map[string]item.Item, viewer *time.Location, to time.Time) []showing {
 	var out []showing
 	// An exception may have moved here from long after the window.
 	for _, o := range expand(t, master, "startUtc", "startTzid", viewer, to.AddDate(3, 0, 0)) {
@@ -122,7 +123,7 @@ func seriesShowings(t require.TestingT, master entity.Item, exceptions map[strin
 			for _, name := range []string{"isAllDay", "startDate", "endDate", "startUtc", "endUtc", "startTzid", "endTzid"} {
 				if slices.Contains(named, name) {
 					whole := row.Clone()
-					whole["entityType"], whole["title"] = entity.String("EVENT"), entity.String("")
+					whole["entityType"], whole["title"] = item.String("EVENT"), item.String("")
 					own := oracleShowings(whole, viewer, time.Time{})[0]
 					s.start, s.end = own.start, own.end
 					break
@@ -140,19 +141,19 @@ func seriesShowings(t require.TestingT, master entity.Item, exceptions map[strin
 }
 
 // reminderShowings are those of a recurring reminder. The instant of a snoozed occurrence was told by the home zone.
-func reminderShowings(t require.TestingT, it entity.Item, viewer, home *time.Location, to time.Time) []showing {
+func reminderShowings(t require.TestingT, it item.Item, viewer, home *time.Location, to time.Time) []showing {
 	var out []showing
 	trigger, _ := it.Time("triggerUtc")
 	for _, o := range expand(t, it, "firstTriggerUtc", "tzid", viewer, to) {
 		s := showing{start: o.start, end: o.start, date: o.date, virtual: true}
 		told := o.start
 		if it.Str("tzid") == "" {
-			told = entity.Resolve(o.wall, home)
+			told = item.Resolve(o.wall, home)
 			s.virtual = !o.wall.Equal(trigger)
 		} else {
 			s.virtual = !o.start.Equal(trigger)
 		}
-		if it.Str("status") == "SNOOZED" && it.Map("snoozeState").Str("occurrenceUtc") == entity.FormatInstant(told) {
+		if it.Str("status") == "SNOOZED" && it.Map("snoozeState").Str("occurrenceUtc") == item.FormatInstant(told) {
 			continue
 		}
 		out = append(out, s)
@@ -197,14 +198,14 @@ func (g *generator) randomSeries() {
 	text := fmt.Sprintf(`{"title":"s%d","rrule":%q`, g.b.ids, rapid.SampledFrom(oracleRules).Draw(g.t, "rule")) + g.tag()
 	instant := func(at time.Time) string {
 		if zone == "" {
-			return strings.TrimSuffix(entity.FormatInstant(at), "Z")
+			return strings.TrimSuffix(item.FormatInstant(at), "Z")
 		}
-		return entity.FormatInstant(at)
+		return item.FormatInstant(at)
 	}
 	allDay := rapid.IntRange(0, 3).Draw(g.t, "all-day") == 0
 	switch {
 	case allDay:
-		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, entity.FormatDate(start), entity.FormatDate(start.AddDate(0, 0, max(1, int(length/(24*time.Hour))))))
+		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start), item.FormatDate(start.AddDate(0, 0, max(1, int(length/(24*time.Hour))))))
 		zone = ""
 	default:
 		text += fmt.Sprintf(`,"startUtc":%q`, instant(start))
@@ -223,7 +224,7 @@ func (g *generator) randomSeries() {
 	}
 	master := g.b.add(ann, entity.Master(), text+"}", nil)
 	occurrences := expand(g.t, master, "startUtc", "startTzid", time.UTC, g.to)
-	exceptions := map[string]entity.Item{}
+	exceptions := map[string]item.Item{}
 	for range rapid.SampledFrom([]int{0, 0, 2, 6}).Draw(g.t, "exceptions") {
 		// Those near the middle of everything are the ones that windows meet.
 		near, _ := slices.BinarySearchFunc(occurrences, noon, func(o ruled, at time.Time) int { return o.start.Compare(at) })
@@ -235,7 +236,7 @@ func (g *generator) randomSeries() {
 		if exceptions[occurrences[i].date] == nil {
 			exceptions[occurrences[i].date] = row
 			g.b.put(kept)
-			g.b.set(master, entity.Item{"hasExceptions": entity.Bool(true)})
+			g.b.set(master, item.Item{"hasExceptions": item.Bool(true)})
 		}
 	}
 	master = g.changeSeries(master, occurrences)
@@ -245,7 +246,7 @@ func (g *generator) randomSeries() {
 }
 
 // changeSeries leaves exceptions whose times were the series' then, whose date is none any more, or whose series is gone.
-func (g *generator) changeSeries(master entity.Item, occurrences []ruled) entity.Item {
+func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Item {
 	stored, err := g.b.store.Get(ctx, master.Key())
 	require.NoError(g.t, err)
 	after := stored.Clone()
@@ -256,7 +257,7 @@ func (g *generator) changeSeries(master entity.Item, occurrences []ruled) entity
 	case 1:
 		if len(occurrences) > 2 {
 			gone := occurrences[len(occurrences)/2].date
-			after["exdate"] = entity.List{entity.String(gone)}
+			after["exdate"] = item.List{item.String(gone)}
 		}
 	case 2:
 		if start, ok := after.Time("startUtc"); ok && start.Hour() < 22 && start.Hour() > 10 && after.Str("startTzid") != "Australia/Lord_Howe" {
@@ -266,9 +267,9 @@ func (g *generator) changeSeries(master entity.Item, occurrences []ruled) entity
 			}
 		}
 	case 3:
-		after.Set("tags", entity.Strings("a"))
+		after.Set("tags", item.Strings("a"))
 	case 4:
-		after["status"] = entity.String("CANCELLED")
+		after["status"] = item.String("CANCELLED")
 	}
 	it := entity.Master().Next(entity.ByUser, ann, stored, after, g.b.now, nil)
 	if len(entity.Master().Validate(it)) > 0 {
@@ -279,16 +280,16 @@ func (g *generator) changeSeries(master entity.Item, occurrences []ruled) entity
 }
 
 // exception makes a row of some kind; what counts is nil for one that was undone.
-func (g *generator) exception(master entity.Item, o ruled) (counts, row entity.Item) {
+func (g *generator) exception(master item.Item, o ruled) (counts, row item.Item) {
 	length := time.Hour
-	fields := entity.Item{"masterId": master["masterId"], "recurrenceId": entity.String(entity.FormatInstant(o.start)), "isAllDay": master["isAllDay"]}
+	fields := item.Item{"masterId": master["masterId"], "recurrenceId": item.String(item.FormatInstant(o.start)), "isAllDay": master["isAllDay"]}
 	if master.Bool("isAllDay") {
-		fields["startDate"], fields["endDate"] = entity.String(entity.FormatDate(o.wall)), entity.String(entity.FormatDate(o.wall.AddDate(0, 0, 1)))
+		fields["startDate"], fields["endDate"] = item.String(item.FormatDate(o.wall)), item.String(item.FormatDate(o.wall.AddDate(0, 0, 1)))
 	} else {
 		fields.SetTime("startUtc", o.start)
 		fields.Set("startTzid", master["startTzid"])
 	}
-	own := entity.Item{}
+	own := item.Item{}
 	var empty []string
 	times := func(at time.Time) {
 		for _, name := range entity.SpanFields() {
@@ -296,26 +297,26 @@ func (g *generator) exception(master entity.Item, o ruled) (counts, row entity.I
 		}
 		switch rapid.IntRange(0, 4).Draw(g.t, "as") {
 		case 0:
-			own["isAllDay"], own["startDate"] = entity.Bool(true), entity.String(entity.FormatDate(at))
-			own["endDate"] = entity.String(entity.FormatDate(at.AddDate(0, 0, 1+int(length/(24*time.Hour)))))
+			own["isAllDay"], own["startDate"] = item.Bool(true), item.String(item.FormatDate(at))
+			own["endDate"] = item.String(item.FormatDate(at.AddDate(0, 0, 1+int(length/(24*time.Hour)))))
 		case 1: // floating
-			own["isAllDay"] = entity.Bool(false)
+			own["isAllDay"] = item.Bool(false)
 			own.SetTime("startUtc", at)
 			own.SetTime("endUtc", at.Add(length))
 		default:
-			own["isAllDay"], own["startTzid"] = entity.Bool(false), entity.String("Europe/London")
+			own["isAllDay"], own["startTzid"] = item.Bool(false), item.String("Europe/London")
 			own.SetTime("startUtc", at)
 			own.SetTime("endUtc", at.Add(length))
 		}
 	}
 	switch rapid.IntRange(0, 7).Draw(g.t, "kind") {
 	case 0:
-		own["status"] = entity.String("CANCELLED")
+		own["status"] = item.String("CANCELLED")
 	case 1: // undone
 	case 2:
-		own["title"] = entity.String("own")
+		own["title"] = item.String("own")
 	case 3:
-		own["tags"] = entity.Strings("b")
+		own["tags"] = item.Strings("b")
 	case 4:
 		empty = []string{"tags"}
 	case 5:
@@ -325,9 +326,9 @@ func (g *generator) exception(master entity.Item, o ruled) (counts, row entity.I
 		times(g.time("far"))
 	}
 	maps.Copy(fields, own)
-	var names entity.List
+	var names item.List
 	for _, name := range slices.Concat(slices.Sorted(maps.Keys(own)), empty) {
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
 	row = entity.Instance().First(ann, entity.InstanceID(master.Str("masterId"), o.date), fields, g.b.now, nil)
@@ -343,9 +344,9 @@ func (g *generator) randomRecurring() {
 	zone := rapid.SampledFrom([]string{"", "America/New_York", "Asia/Tokyo"}).Draw(g.t, "zone")
 	text := fmt.Sprintf(`{"title":"r%d","rrule":%q`, g.b.ids, rapid.SampledFrom(oracleRules).Draw(g.t, "rule")) + g.tag()
 	if zone == "" {
-		text += fmt.Sprintf(`,"triggerUtc":%q`, strings.TrimSuffix(entity.FormatInstant(start), "Z"))
+		text += fmt.Sprintf(`,"triggerUtc":%q`, strings.TrimSuffix(item.FormatInstant(start), "Z"))
 	} else {
-		text += fmt.Sprintf(`,"triggerUtc":%q,"tzid":%q`, entity.FormatInstant(start), zone)
+		text += fmt.Sprintf(`,"triggerUtc":%q,"tzid":%q`, item.FormatInstant(start), zone)
 	}
 	first := g.b.add(ann, entity.Reminder(), text+"}", nil)
 	moved := first.Clone()
@@ -362,15 +363,15 @@ func (g *generator) randomRecurring() {
 			if rapid.IntRange(0, 3).Draw(g.t, "meets") == 0 {
 				until = at.start
 			}
-			moved["status"] = entity.String("SNOOZED")
-			moved["snoozeState"] = entity.Map{
-				"untilUtc": entity.String(entity.FormatInstant(until)), "count": entity.Int(1),
-				"occurrenceUtc": entity.String(entity.FormatInstant(occurrences[rapid.IntRange(0, i-1).Draw(g.t, "put off")].start)),
+			moved["status"] = item.String("SNOOZED")
+			moved["snoozeState"] = item.Map{
+				"untilUtc": item.String(item.FormatInstant(until)), "count": item.Int(1),
+				"occurrenceUtc": item.String(item.FormatInstant(occurrences[rapid.IntRange(0, i-1).Draw(g.t, "put off")].start)),
 			}
 		}
 	}
 	if rapid.IntRange(0, 9).Draw(g.t, "done") == 0 {
-		moved["status"] = entity.String("DISMISSED")
+		moved["status"] = item.String("DISMISSED")
 		delete(moved, "snoozeState")
 	}
 	it := entity.Reminder().Next(entity.ByUser, ann, first, moved, g.b.now, nil)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // place is where an entry stands in the agenda's order. One with an empty id stands before all entries of its start.
@@ -18,7 +18,7 @@ func (p place) compare(other place) int {
 }
 
 func (p place) encode(q question) string {
-	return cursor{Start: entity.FormatInstant(p.start), ID: p.id}.encode(q)
+	return cursor{Start: item.FormatInstant(p.start), ID: p.id}.encode(q)
 }
 
 // known says how much of the answer is certain: all of it, or all entries up to and with through.

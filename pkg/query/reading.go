@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/table"
 )
@@ -27,7 +28,7 @@ type reading struct {
 	items map[string]filed
 	// series and reminders are those that recur, by id; instances are rows of exceptions, by id.
 	series, reminders map[string]*recurring
-	instances         map[string]entity.Item
+	instances         map[string]item.Item
 	// occurrences are those of series and reminders that start before the horizon, in no order.
 	occurrences []Entry
 	horizon     time.Time
@@ -45,7 +46,7 @@ type filed struct {
 func (s *Service) reading(w window) *reading {
 	return &reading{
 		Service: s, window: w, asOf: s.now(), partition: entity.UserPK(w.user), scans: scansOf(w), zone: w.zone,
-		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]entity.Item{},
+		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]item.Item{},
 		fetched: known{complete: true},
 	}
 }
@@ -105,9 +106,9 @@ func (r *reading) collect() error {
 
 // file takes a row where it belongs. An index may give two states of one entity that is being moved, and two indexes may
 // differ: the later counts. What recurs is found through the state view, since the years' index has it at one time only.
-func (r *reading) file(row entity.Item, fromState bool) error {
+func (r *reading) file(row item.Item, fromState bool) error {
 	t := r.registry.Named(row.Str(entity.AttrType))
-	if t == nil || row.Str(entity.AttrPK) != r.partition {
+	if t == nil || row.Str(item.AttrPK) != r.partition {
 		return nil
 	}
 	switch {
@@ -133,7 +134,7 @@ func (r *reading) file(row entity.Item, fromState bool) error {
 	return nil
 }
 
-func (r *reading) fileInstance(t *entity.Type, row entity.Item) {
+func (r *reading) fileInstance(t *entity.Type, row item.Item) {
 	id := row.Str(t.IDAttr)
 	if held, ok := r.instances[id]; !ok || held.Int(entity.AttrVersion) < row.Int(entity.AttrVersion) {
 		r.instances[id] = row
@@ -141,7 +142,7 @@ func (r *reading) fileInstance(t *entity.Type, row entity.Item) {
 }
 
 // show returns the item's showings in the window.
-func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
+func (r *reading) show(t *entity.Type, row item.Item) []Entry {
 	seen, ok := t.Seen(row, r.asOf)
 	if !ok || !isInAgenda(t, r.user, seen) {
 		return nil
@@ -149,7 +150,7 @@ func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
 	var out []Entry
 	for _, span := range t.ShownIn(seen) {
 		if span.Floating {
-			span.Start, span.End = entity.Resolve(span.Start, r.zone), entity.Resolve(span.End, r.zone)
+			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
 		if r.shows(span.Start, span.End) {
 			out = append(out, Entry{
@@ -161,7 +162,7 @@ func (r *reading) show(t *entity.Type, row entity.Item) []Entry {
 }
 
 // isInAgenda reports whether the item belongs there as it is seen: time may have moved it on since it was indexed.
-func isInAgenda(t *entity.Type, user string, seen entity.Item) bool {
+func isInAgenda(t *entity.Type, user string, seen item.Item) bool {
 	return t.View == nil || t.Index == nil || t.Index(user, seen).YearPK != ""
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -20,7 +21,7 @@ const (
 type recurring struct {
 	typ     *entity.Type // of its entries
 	id      string
-	row     entity.Item
+	row     item.Item
 	version int64
 	weight  int // of the row in an answer; 0 until it is asked for
 	rule    *recurrence.Series
@@ -35,7 +36,7 @@ type recurring struct {
 	trigger string
 }
 
-func (r *reading) fileSeries(t *entity.Type, row entity.Item) error {
+func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
 	if held, ok := r.series[id]; ok && held.version >= version {
 		return nil
@@ -56,7 +57,7 @@ func (r *reading) fileSeries(t *entity.Type, row entity.Item) error {
 	return nil
 }
 
-func (r *reading) fileReminder(t *entity.Type, row entity.Item) error {
+func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
 	if held, ok := r.reminders[id]; ok && held.version >= version {
 		return nil
@@ -71,10 +72,10 @@ func (r *reading) fileReminder(t *entity.Type, row entity.Item) error {
 	}
 	trigger, _ := seen.Time(entity.AttrTriggerUtc)
 	if zone, err := entity.LoadZone(seen.Str(entity.AttrTzid)); err == nil {
-		trigger = entity.Wall(trigger, zone)
+		trigger = item.Wall(trigger, zone)
 	}
 	r.reminders[id] = &recurring{
-		typ: t, id: id, row: seen, version: version, rule: rule.In(r.zone), trigger: entity.CompactDate(trigger),
+		typ: t, id: id, row: seen, version: version, rule: rule.In(r.zone), trigger: item.CompactDate(trigger),
 		uncertain: seen.Str(entity.AttrStatus) == entity.StatusSnoozed, tagged: true,
 	}
 	return nil
@@ -166,7 +167,7 @@ func (r *reading) meet(rec *recurring, original recurrence.Occurrence) {
 	if !r.shows(original.Start, end) {
 		return
 	}
-	date := entity.CompactDate(original.Wall)
+	date := item.CompactDate(original.Wall)
 	e := Entry{
 		Type: rec.typ, OccurrenceStart: original.Start, OccurrenceEnd: end, Date: date, Virtual: true,
 		place: place{original.Start, rec.id}, of: rec, wall: original.Wall,

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
@@ -18,9 +19,9 @@ import (
 
 // except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without any
 // times of its own it has those that the series gave it then.
-func (b *bench) except(user string, master entity.Item, date string, own entity.Item, empty ...string) entity.Item {
+func (b *bench) except(user string, master item.Item, date string, own item.Item, empty ...string) item.Item {
 	id := entity.InstanceID(master.Str("masterId"), date)
-	fields := entity.Item{}
+	fields := item.Item{}
 	for _, name := range entity.SpanFields() {
 		if master.Has(name) {
 			fields[name] = master[name]
@@ -28,37 +29,37 @@ func (b *bench) except(user string, master entity.Item, date string, own entity.
 	}
 	maps.Copy(fields, own)
 	fields["masterId"] = master["masterId"]
-	var names entity.List
+	var names item.List
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	for _, name := range empty {
 		delete(fields, name)
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
 	it := entity.Instance().First(user, id, fields, b.now, nil)
 	b.put(it)
-	b.set(master, entity.Item{"hasExceptions": entity.Bool(true)})
+	b.set(master, item.Item{"hasExceptions": item.Bool(true)})
 	return it
 }
 
-func (b *bench) series(text string) entity.Item {
+func (b *bench) series(text string) item.Item {
 	return b.add(ann, entity.Master(), `{"title":"s",`+text+`}`, nil)
 }
 
 // daily is nine o'clock in New York, an hour long, from 1 December 2025 on.
 const daily = `"startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T15:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY"`
 
-func span(start, end string) entity.Item {
-	return entity.Item{"startUtc": entity.String(start), "endUtc": entity.String(end)}
+func span(start, end string) item.Item {
+	return item.Item{"startUtc": item.String(start), "endUtc": item.String(end)}
 }
 
 func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		series string
-		except func(b *bench, master entity.Item)
+		except func(b *bench, master item.Item)
 		query  query.AgendaQuery // the window is 3 to 5 December 2025 in UTC, seen in UTC, unless it says otherwise
 		want   []string
 	}{
@@ -78,38 +79,38 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 		"one that is over":              {series: `"startUtc":"2025-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=5"`},
 		"one to come":                   {series: `"startUtc":"2026-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"`},
 		"a type that was not asked for": {series: daily, query: query.AgendaQuery{Types: []string{"TASK"}}},
-		"an exception that was moved away": {series: daily, except: func(b *bench, m entity.Item) {
+		"an exception that was moved away": {series: daily, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", span("2026-02-01T10:00:00Z", "2026-02-01T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that moved here": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m entity.Item) {
+		"one that moved here": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251201", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
-		"one that moved beyond the end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m entity.Item) {
+		"one that moved beyond the end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251201", span("2026-12-04T10:00:00Z", "2026-12-08T11:00:00Z"))
 		}, query: query.AgendaQuery{From: at("2026-12-06T00:00:00Z"), To: at("2026-12-07T00:00:00Z")}, want: []string{"s 2026-12-04T10:00:00Z 2026-12-08T11:00:00Z"}},
-		"one of its own title": {series: daily, except: func(b *bench, m entity.Item) {
-			b.except(ann, m, "20251204", entity.Item{"title": entity.String("own")})
+		"one of its own title": {series: daily, except: func(b *bench, m item.Item) {
+			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "own 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"one that was cancelled": {series: daily, except: func(b *bench, m entity.Item) {
-			b.except(ann, m, "20251204", entity.Item{"status": entity.String("CANCELLED")})
+		"one that was cancelled": {series: daily, except: func(b *bench, m item.Item) {
+			b.except(ann, m, "20251204", item.Item{"status": item.String("CANCELLED")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that was undone": {series: daily, except: func(b *bench, m entity.Item) { b.except(ann, m, "20251204", nil) }, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"none of a date that the series lost": {series: daily + `,"exdate":["20251204"]`, except: func(b *bench, m entity.Item) {
+		"one that was undone": {series: daily, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil) }, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
+		"none of a date that the series lost": {series: daily + `,"exdate":["20251204"]`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"none whose series is gone": {series: daily, except: func(b *bench, m entity.Item) {
+		"none whose series is gone": {series: daily, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 			b.remove(m)
 		}},
-		"times that follow a series that moved": {series: daily, except: func(b *bench, m entity.Item) {
-			b.except(ann, m, "20251204", entity.Item{"title": entity.String("own")})
+		"times that follow a series that moved": {series: daily, except: func(b *bench, m item.Item) {
+			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 			b.set(m, span("2025-12-01T20:00:00Z", "2025-12-01T20:30:00Z"))
 		}, want: []string{"s 2025-12-03T20:00:00Z 2025-12-03T20:30:00Z", "own 2025-12-04T20:00:00Z 2025-12-04T20:30:00Z"}},
 		"tags of the series":           {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-04T00:00:00Z")}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
 		"other tags":                   {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"b"}}},
-		"tags of the occurrence alone": {series: daily + `,"tags":["a"]`, except: func(b *bench, m entity.Item) { b.except(ann, m, "20251204", entity.Item{"tags": entity.Strings("b")}) }, query: query.AgendaQuery{Tags: []string{"b"}}, want: []string{"s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"tags that an occurrence lost": {series: daily + `,"tags":["a"]`, except: func(b *bench, m entity.Item) { b.except(ann, m, "20251204", nil, "tags") }, query: query.AgendaQuery{Tags: []string{"a"}}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"a moved one, by the series' tag": {series: daily + `,"tags":["a"]`, except: func(b *bench, m entity.Item) {
+		"tags of the occurrence alone": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", item.Item{"tags": item.Strings("b")}) }, query: query.AgendaQuery{Tags: []string{"b"}}, want: []string{"s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
+		"tags that an occurrence lost": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil, "tags") }, query: query.AgendaQuery{Tags: []string{"a"}}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
+		"a moved one, by the series' tag": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251210", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		},
 			query: query.AgendaQuery{Tags: []string{"a"}, From: at("2025-12-04T00:00:00Z"), To: at("2025-12-04T12:00:00Z")}, want: []string{"s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
@@ -139,7 +140,7 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 	}
 }
 
-func (b *bench) remove(it entity.Item) {
+func (b *bench) remove(it item.Item) {
 	require.NoError(b, b.store.Delete(ctx, deletion(it)))
 	b.trips()
 }
@@ -170,17 +171,17 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 	t.Parallel()
 	// The trigger has moved on to 5 December; the rule counts from the first of the month.
 	const pills = `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`
-	next := entity.Item{"triggerUtc": entity.String("2025-12-05T09:00:00Z")}
-	snoozed := func(until, occurrence string) entity.Item {
-		return entity.Item{"triggerUtc": next["triggerUtc"], "status": entity.String("SNOOZED"), "snoozeState": entity.Map{
-			"untilUtc": entity.String(until), "count": entity.Int(1), "occurrenceUtc": entity.String(occurrence),
+	next := item.Item{"triggerUtc": item.String("2025-12-05T09:00:00Z")}
+	snoozed := func(until, occurrence string) item.Item {
+		return item.Item{"triggerUtc": next["triggerUtc"], "status": item.String("SNOOZED"), "snoozeState": item.Map{
+			"untilUtc": item.String(until), "count": item.Int(1), "occurrenceUtc": item.String(occurrence),
 		}}
 	}
 	floating := snoozed("2025-12-05T02:00:00Z", "2025-12-05T01:00:00Z") // eight in the evening in New York
-	floating["triggerUtc"] = entity.String("2025-12-05T20:00:00Z")
+	floating["triggerUtc"] = item.String("2025-12-05T20:00:00Z")
 	for name, c := range map[string]struct {
 		fields string
-		server entity.Item
+		server item.Item
 		query  query.AgendaQuery // the window is 4 and 5 December unless it says otherwise
 		want   []string
 	}{
@@ -190,14 +191,14 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 		"one entry of two at one time": {fields: pills, server: snoozed("2025-12-05T09:00:00Z", "2025-12-04T09:00:00Z"),
 			want: []string{"x 2025-12-05T09:00:00Z 20251204"}},
 		"a snooze beyond the last trigger": {fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"`,
-			server: entity.Item{"triggerUtc": entity.String("2025-12-02T09:00:00Z"), "status": entity.String("SNOOZED"), "snoozeState": entity.Map{
-				"untilUtc": entity.String("2025-12-04T17:00:00Z"), "count": entity.Int(1), "occurrenceUtc": entity.String("2025-12-01T09:00:00Z"),
+			server: item.Item{"triggerUtc": item.String("2025-12-02T09:00:00Z"), "status": item.String("SNOOZED"), "snoozeState": item.Map{
+				"untilUtc": item.String("2025-12-04T17:00:00Z"), "count": item.Int(1), "occurrenceUtc": item.String("2025-12-01T09:00:00Z"),
 			}}, want: []string{"x 2025-12-04T17:00:00Z 20251201"}},
 		"a floating snooze, in another zone": {fields: `"triggerUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY"`, query: query.AgendaQuery{Zone: "Asia/Tokyo"},
 			server: floating,
 			want:   []string{"x 2025-12-05T02:00:00Z 20251204", "x 2025-12-05T11:00:00Z 20251205"}},
 		"a floating one whose last is over in UTC alone": {fields: `"triggerUtc":"2025-12-02T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`, want: []string{"x 2025-12-04T03:00:00Z 20251203 virtual"}},
-		"none that has ended":                            {fields: pills, server: entity.Item{"status": entity.String("DISMISSED")}},
+		"none that has ended":                            {fields: pills, server: item.Item{"status": item.String("DISMISSED")}},
 		"none that is over":                              {fields: `"triggerUtc":"2025-11-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"`},
 		"none before its first":                          {fields: pills, query: query.AgendaQuery{From: at("2025-11-20T00:00:00Z"), To: at("2025-12-01T00:00:00Z")}},
 		"none unless asked":                              {fields: pills, query: query.AgendaQuery{Types: []string{"EVENT"}}},
@@ -208,11 +209,11 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			meta := entity.NewUserMeta(ann, noon)
-			meta["defaultTzid"] = entity.String("America/New_York")
+			meta["defaultTzid"] = item.String("America/New_York")
 			b.put(meta)
 			server := maps.Clone(c.server)
 			if server == nil {
-				server = entity.Item{}
+				server = item.Item{}
 			}
 			b.addMoved(c.fields, server)
 			q := c.query
@@ -232,7 +233,7 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 }
 
 // addMoved stores a recurring reminder and moves it on.
-func (b *bench) addMoved(fields string, server entity.Item) entity.Item {
+func (b *bench) addMoved(fields string, server item.Item) item.Item {
 	first := b.add(ann, entity.Reminder(), `{"title":"x",`+fields+`}`, nil)
 	moved := first.Clone()
 	maps.Copy(moved, server)
@@ -259,7 +260,7 @@ func TestAnAgendaOfSeriesIsTwoRoundTrips(t *testing.T) {
 	for i := range 30 {
 		m := b.series(daily)
 		if i%3 == 0 {
-			b.except(ann, m, "20251204", entity.Item{"title": entity.String(fmt.Sprint(i))})
+			b.except(ann, m, "20251204", item.Item{"title": item.String(fmt.Sprint(i))})
 		}
 	}
 	gone := b.series(daily + `,"rruleUntil":"2025-12-01T14:00:00Z"`)
@@ -284,7 +285,7 @@ func TestAYearOfManySeriesIsReadAPageAtATime(t *testing.T) {
 		m := b.series(daily)
 		if i%10 == 0 {
 			for day := range 60 {
-				b.except(ann, m, from.AddDate(0, 0, day).Format("20060102"), entity.Item{"title": entity.String("own")})
+				b.except(ann, m, from.AddDate(0, 0, day).Format("20060102"), item.Item{"title": item.String("own")})
 			}
 		}
 	}
@@ -305,7 +306,7 @@ func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
 	b := setup(t)
 	m := b.series(daily)
 	for day := range 20 {
-		b.except(ann, m, noon.AddDate(0, 0, 1+day).Format("20060102"), entity.Item{"status": entity.String("CANCELLED")})
+		b.except(ann, m, noon.AddDate(0, 0, 1+day).Format("20060102"), item.Item{"status": item.String("CANCELLED")})
 	}
 	b.series(daily)
 	b.add(ann, entity.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
@@ -333,12 +334,12 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 	q := query.AgendaQuery{From: at("2025-12-03T00:00:00Z"), To: at("2025-12-05T00:00:00Z")}
 	first, second := "s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"
 	for name, c := range map[string]struct {
-		before, after entity.Item
+		before, after item.Item
 		want          []string
 	}{
 		"undone since":    {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), nil, []string{first, second}},
-		"cancelled since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), entity.Item{"status": entity.String("CANCELLED")}, []string{first}},
-		"moved since":     {entity.Item{"title": entity.String("own")}, span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), []string{"s 2025-12-03T10:00:00Z 2025-12-03T11:00:00Z", first}},
+		"cancelled since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), item.Item{"status": item.String("CANCELLED")}, []string{first}},
+		"moved since":     {item.Item{"title": item.String("own")}, span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), []string{"s 2025-12-03T10:00:00Z 2025-12-03T11:00:00Z", first}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -349,7 +350,7 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 			master, err := now.store.Get(ctx, entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: "mst_000001"}))
 			require.NoError(t, err)
 			row := now.except(ann, master, "20251204", c.after)
-			now.set(row, entity.Item{"version": entity.Int(2)})
+			now.set(row, item.Item{"version": item.Int(2)})
 			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: entity.Product(), Now: func() time.Time { return noon }, Fold: text.Fold})
 			require.Equal(t, c.want, shown(now.allEntries(q)))
 		})

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -19,12 +20,12 @@ type rules struct {
 }
 
 type ruleKey struct {
-	row     entity.Key
+	row     item.Key
 	version int64
 }
 
 // of returns the compiled rule of a row. A version of 0 is no version, and is compiled each time.
-func (c *rules) of(row entity.Item, compile func(entity.Item) (*recurrence.Series, error)) (*recurrence.Series, error) {
+func (c *rules) of(row item.Item, compile func(item.Item) (*recurrence.Series, error)) (*recurrence.Series, error) {
 	key := ruleKey{row.Key(), row.Int(entity.AttrVersion)}
 	if rule := c.find(key); rule != nil {
 		return rule, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
@@ -20,7 +21,7 @@ func TestAChangedRuleIsSeenAtOnce(t *testing.T) {
 		want int
 	}{{"FREQ=DAILY", 7}, {"FREQ=DAILY;INTERVAL=2", 4}, {"FREQ=WEEKLY", 1}} {
 		after := m.Clone()
-		after["rrule"] = entity.String(c.rule)
+		after["rrule"] = item.String(c.rule)
 		m = entity.Master().Next(entity.ByUser, ann, m, after, b.now, nil)
 		b.put(m)
 		for range 2 {

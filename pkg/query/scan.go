@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -16,7 +17,7 @@ type scan struct {
 	key, prefix string
 	// isDue rows are open counters: they name a task and when it falls due.
 	isDue, floating bool
-	rows            []entity.Item
+	rows            []item.Item
 	done            bool
 }
 
@@ -34,7 +35,7 @@ func scansOf(w window) []*scan {
 	state := func(prefix string) *scan {
 		return &scan{query: table.Query{
 			Index: entity.StateView, Partition: entity.UserPK(w.user), AnyTag: w.tags,
-			Range: table.Range{From: prefix + entity.FormatInstant(w.earliest().Add(-floatingSlack)), To: prefix + entity.Forever},
+			Range: table.Range{From: prefix + item.FormatInstant(w.earliest().Add(-floatingSlack)), To: prefix + item.Forever},
 		}}
 	}
 	if w.wants(entity.TypeEvent) {
@@ -65,9 +66,9 @@ func yearScans(w window, rows int) []*scan {
 	var scans []*scan
 	from, to := w.first().Add(-floatingSlack), w.to.Add(floatingSlack)
 	for year := from.Year(); year <= to.Year(); year++ {
-		sc := &scan{key: entity.AttrGSI1SK, query: table.Query{
+		sc := &scan{key: item.AttrGSI1SK, query: table.Query{
 			Index: entity.YearView, Partition: entity.AgendaPK(w.user, year), AnyTag: w.tags, Limit: rows,
-			Range: table.Range{From: entity.FormatInstant(from), To: entity.FormatInstant(to)},
+			Range: table.Range{From: item.FormatInstant(from), To: item.FormatInstant(to)},
 		}}
 		scans = append(scans, sc.tagsOf(entity.AttrModifiedFields))
 	}
@@ -82,7 +83,7 @@ func dueScan(w window, rows int, floating bool) *scan {
 		from, to = from.Add(-floatingSlack), to.Add(floatingSlack)
 	}
 	return &scan{
-		key: entity.AttrGSI3SK, prefix: entity.OpenPrefix(entity.TypeTask, floating), isDue: true, floating: floating,
+		key: item.AttrGSI3SK, prefix: entity.OpenPrefix(entity.TypeTask, floating), isDue: true, floating: floating,
 		query: table.Query{
 			Index: entity.StateView, Partition: entity.UserPK(w.user), Limit: rows,
 			Range: table.Range{From: entity.OpenSK(entity.TypeTask, floating, from), To: entity.OpenSK(entity.TypeTask, floating, to)},
@@ -107,8 +108,8 @@ func (sc *scan) read(ctx context.Context, store table.Reader) error {
 
 // through is the start before which no entry can be missing for rows that this range has not given yet.
 func (sc *scan) through() place {
-	key := entity.Item(sc.query.Start).Str(sc.key)
-	at, err := entity.ParseInstant(key[len(sc.prefix):])
+	key := item.Item(sc.query.Start).Str(sc.key)
+	at, err := item.ParseInstant(key[len(sc.prefix):])
 	if err != nil {
 		return place{}
 	}

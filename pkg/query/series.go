@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
 
 // Series is a series with its exceptions, each as its user sees it, in the order of their dates.
 type Series struct {
-	Master    entity.Item
-	Instances []entity.Item
+	Master    item.Item
+	Instances []item.Item
 	// Next is the cursor of the instances that this page has no room for; empty at the end.
 	Next string
 }
@@ -37,8 +38,8 @@ func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Se
 		return Series{}, err
 	}
 	var (
-		master entity.Item
-		rows   []entity.Item
+		master item.Item
+		rows   []item.Item
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -62,7 +63,7 @@ func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Se
 // maxInstancePages bounds the pages of instances read; commands allow no more rows than these hold.
 const maxInstancePages = 300
 
-func (s *Service) instances(ctx context.Context, user, masterID string) ([]entity.Item, error) {
+func (s *Service) instances(ctx context.Context, user, masterID string) ([]item.Item, error) {
 	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
 	rows, err := table.All(ctx, s.store, q, maxInstancePages)
 	if err != nil {
@@ -114,13 +115,13 @@ func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
 }
 
 // occurrence returns one occurrence of a series as its user sees it, by its id, in one round trip.
-func (s *Service) occurrence(ctx context.Context, user, id string) (entity.Item, error) {
+func (s *Service) occurrence(ctx context.Context, user, id string) (item.Item, error) {
 	masterID, _, err := entity.ParseInstanceID(id)
 	if err != nil {
 		return nil, ErrNotFound
 	}
 	master, instance := entity.Ref{Type: entity.TypeMaster, ID: masterID}, entity.Ref{Type: entity.TypeInstance, ID: id}
-	keys := []entity.Key{entity.ItemKey(user, master), entity.ItemKey(user, instance)}
+	keys := []item.Key{entity.ItemKey(user, master), entity.ItemKey(user, instance)}
 	rows, err := s.store.BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read %s and its series: %w", keys[1], err)
@@ -136,8 +137,8 @@ func (s *Service) occurrence(ctx context.Context, user, id string) (entity.Item,
 	return it, err
 }
 
-func byKey(rows []entity.Item) map[entity.Key]entity.Item {
-	found := make(map[entity.Key]entity.Item, len(rows))
+func byKey(rows []item.Item) map[item.Key]item.Item {
+	found := make(map[item.Key]item.Item, len(rows))
 	for _, row := range rows {
 		found[row.Key()] = row
 	}
@@ -151,7 +152,7 @@ func dateOf(id string) (string, bool) {
 }
 
 // effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
-func effective(master, row entity.Item, id string, now time.Time) (entity.Item, bool, error) {
+func effective(master, row item.Item, id string, now time.Time) (item.Item, bool, error) {
 	date, ok := dateOf(id)
 	if !ok || master == nil || entity.Lapsed(master, now) {
 		return nil, false, nil

@@ -8,30 +8,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 )
 
 // standup is a series on Mondays at nine in New York, from 1 December 2025.
-func (b *bench) standup(user, more string) entity.Item {
+func (b *bench) standup(user, more string) item.Item {
 	return b.add(user, entity.Master(), `{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO"`+more+`}`, nil)
 }
 
 // except stores an exception of the series with these fields of its own.
-func (b *bench) differ(user string, master entity.Item, date, text string) entity.Item {
+func (b *bench) differ(user string, master item.Item, date, text string) item.Item {
 	t := entity.Instance()
 	patch, errs := t.Parse(doc(text))
 	require.Empty(b, errs)
-	fields := entity.Item{"masterId": master["masterId"], "recurrenceId": master["startUtc"]}
+	fields := item.Item{"masterId": master["masterId"], "recurrenceId": master["startUtc"]}
 	for _, name := range entity.SpanFields() {
 		fields.Set(name, master[name])
 	}
-	var names entity.List
+	var names item.List
 	for _, f := range t.Fields {
 		if v, ok := patch[f.Name]; ok {
-			names = append(names, entity.String(f.Name))
+			names = append(names, item.String(f.Name))
 			fields[f.Name] = v
-			if _, empty := v.(entity.Null); empty {
+			if _, empty := v.(item.Null); empty {
 				delete(fields, f.Name)
 			}
 		}
@@ -119,7 +120,7 @@ func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 	id := master.Str("masterId")
 	var want, got []string
 	for i := range 250 {
-		date := entity.CompactDate(noon.AddDate(0, 0, i))
+		date := item.CompactDate(noon.AddDate(0, 0, i))
 		b.differ(ann, master, date, `{"title":"`+date+`"}`)
 		want = append(want, date)
 	}
@@ -153,7 +154,7 @@ func TestOccurrencesThatCountShowWhatTheyLinkTo(t *testing.T) {
 	links := `"links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]`
 	master := b.standup(ann, ","+links)
 	b.link(ann, entity.Master().Ref(master), to)
-	linked := func(master entity.Item, date, text string) {
+	linked := func(master item.Item, date, text string) {
 		b.link(ann, entity.Instance().Ref(b.differ(ann, master, date, text)), to)
 	}
 	linked(master, "20251208", `{`+links+`}`)
@@ -161,7 +162,7 @@ func TestOccurrencesThatCountShowWhatTheyLinkTo(t *testing.T) {
 	linked(master, "20251215", `{}`)
 	linked(master, "20251222", `{"title":"has the series' links, an edge lags"}`)
 	gone := master.Clone()
-	gone["masterId"] = entity.String("mst_gone")
+	gone["masterId"] = item.String("mst_gone")
 	linked(gone, "20251208", `{"title":"without a series",`+links+`}`)
 	page, err := b.service.Backlinks(ctx, ann, to, 0, "")
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -59,7 +60,7 @@ func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 // Found is an entity with its type.
 type Found struct {
 	Type *entity.Type
-	Item entity.Item
+	Item item.Item
 }
 
 // Page is a part of a list. It ends at the limit asked for or at about 1 MB, and may hold less than either, even
@@ -70,7 +71,7 @@ type Page struct {
 }
 
 // Get returns one entity as its last write left it, in one read; an occurrence of a series in one round trip.
-func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error) {
+func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error) {
 	if err := checkUser(user); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id strin
 	return s.get(ctx, user, t, id)
 }
 
-func (s *Service) get(ctx context.Context, user string, t *entity.Type, id string) (entity.Item, error) {
+func (s *Service) get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error) {
 	ref := entity.Ref{Type: t.Name, ID: id}
 	key := entity.ItemKey(user, ref)
 	it, err := s.store.Get(ctx, key)
@@ -101,7 +102,7 @@ func (s *Service) get(ctx context.Context, user string, t *entity.Type, id strin
 }
 
 // Me returns the user's USER_META in one read; its defaults, at version 0, until there is one.
-func (s *Service) Me(ctx context.Context, user string) (entity.Item, error) {
+func (s *Service) Me(ctx context.Context, user string) (item.Item, error) {
 	if err := checkUser(user); err != nil {
 		return nil, err
 	}

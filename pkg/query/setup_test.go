@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -72,7 +73,7 @@ func (b *bench) rows() int {
 }
 
 // add stores an entity of the user, made of a document and of attributes that only the server sets.
-func (b *bench) add(user string, t *entity.Type, text string, server entity.Item) entity.Item {
+func (b *bench) add(user string, t *entity.Type, text string, server item.Item) item.Item {
 	patch, errs := t.Parse(doc(text))
 	require.Empty(b, errs)
 	fields, errs := t.Merge(nil, patch)
@@ -90,7 +91,7 @@ func (b *bench) add(user string, t *entity.Type, text string, server entity.Item
 }
 
 // count stores the open counter that the statistics keep for the item, if it has one.
-func (b *bench) count(user string, t *entity.Type, it entity.Item) {
+func (b *bench) count(user string, t *entity.Type, it item.Item) {
 	var sk string
 	switch t.Name {
 	case entity.TypeTask:
@@ -109,7 +110,7 @@ func (b *bench) count(user string, t *entity.Type, it entity.Item) {
 		if it.Str("status") == entity.StatusCancelled {
 			return
 		}
-		sk = entity.OpenPrefix(entity.TypeEvent, !it.Has("startTzid")) + entity.Forever
+		sk = entity.OpenPrefix(entity.TypeEvent, !it.Has("startTzid")) + item.Forever
 		if last, ok := it.Time("lastStartUtc"); ok {
 			sk = entity.OpenSK(entity.TypeEvent, !it.Has("startTzid"), last)
 		}
@@ -117,29 +118,29 @@ func (b *bench) count(user string, t *entity.Type, it entity.Item) {
 		return
 	}
 	row := entity.LedgerKey(user, "stats", it.Str(t.IDAttr)).Item()
-	row["GSI3PK"], row["GSI3SK"] = entity.String(entity.UserPK(user)), entity.String(sk)
+	row["GSI3PK"], row["GSI3SK"] = item.String(entity.UserPK(user)), item.String(sk)
 	b.put(row)
 }
 
 // link stores the edge of a link.
 func (b *bench) link(user string, source, target entity.Ref) {
 	row := entity.LinkKey(user, source, target).Item()
-	row["GSI4PK"], row["GSI4SK"] = entity.String(entity.LinkedPK(user, target)), entity.String(entity.LinkedSK(source))
+	row["GSI4PK"], row["GSI4SK"] = item.String(entity.LinkedPK(user, target)), item.String(entity.LinkedSK(source))
 	b.put(row)
 }
 
-func (b *bench) put(row entity.Item) {
+func (b *bench) put(row item.Item) {
 	require.NoError(b, b.store.Put(ctx, table.Put{Item: row}))
 	b.trips()
 }
 
-func (b *bench) set(it entity.Item, attributes entity.Item) {
+func (b *bench) set(it item.Item, attributes item.Item) {
 	_, err := b.store.Update(ctx, table.Update{Key: it.Key(), Set: attributes})
 	require.NoError(b, err)
 	b.trips()
 }
 
-func deletion(it entity.Item) table.Delete { return table.Delete{Key: it.Key()} }
+func deletion(it item.Item) table.Delete { return table.Delete{Key: it.Key()} }
 
 func doc(text string) map[string]any {
 	d := json.NewDecoder(strings.NewReader(text))

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -15,7 +16,7 @@ import (
 type Stats struct {
 	AsOf time.Time
 	// Totals are the statistics of USER_META, complete: see the Stat names of pkg/entity.
-	Totals entity.Item
+	Totals item.Item
 	// UpcomingEvents start after AsOf, and OverdueTasks are open although their due time has come.
 	UpcomingEvents, OverdueTasks int
 }
@@ -33,7 +34,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	}
 	now := s.now().UTC().Truncate(time.Second)
 	out := Stats{AsOf: now, Totals: entity.WithAllStats(meta).Map(entity.AttrStats)}
-	wall := entity.Wall(now, zone)
+	wall := item.Wall(now, zone)
 	counts := []open{
 		upcoming(false, now), upcoming(true, wall),
 		overdue(false, now), overdue(true, wall),
@@ -66,7 +67,7 @@ func (o open) query(user string) table.Query {
 func upcoming(floating bool, reading time.Time) open {
 	return open{
 		entity.OpenSK(entity.TypeEvent, floating, reading.Add(time.Second)),
-		entity.OpenPrefix(entity.TypeEvent, floating) + entity.Forever,
+		entity.OpenPrefix(entity.TypeEvent, floating) + item.Forever,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
@@ -18,7 +19,7 @@ func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
 	require.Equal(t, int64(0), me.Int("version"))
 	require.Equal(t, "UTC", me.Str("defaultTzid"))
 	meta := entity.NewUserMeta(ann, noon)
-	meta["version"], meta["defaultTzid"] = entity.Int(4), entity.String("Asia/Tokyo")
+	meta["version"], meta["defaultTzid"] = item.Int(4), item.String("Asia/Tokyo")
 	b.put(meta)
 	me, err = b.service.Me(ctx, ann)
 	require.NoError(t, err)
@@ -61,8 +62,8 @@ func TestTheClockDrivenCountsFollowTheUsersClock(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			meta := entity.NewUserMeta(ann, noon)
-			meta["defaultTzid"] = entity.String("America/New_York")
-			meta["stats"] = entity.Map{"totalTasks": entity.Int(3)}
+			meta["defaultTzid"] = item.String("America/New_York")
+			meta["stats"] = item.Map{"totalTasks": item.Int(3)}
 			b.put(meta)
 			b.add(ann, c.typ, c.fields, nil)
 			b.add(bob, c.typ, c.fields, nil)

@@ -1,6 +1,8 @@
 package query
 
-import "nexus/pkg/entity"
+import (
+	"nexus/pkg/item"
+)
 
 // maxPageBytes ends a page of an answer whose items are large.
 const maxPageBytes = 1 << 20
@@ -17,7 +19,7 @@ func (e *Entry) weigh() int {
 }
 
 // weigh returns about how many bytes an item has.
-func weigh(it entity.Item) int {
+func weigh(it item.Item) int {
 	total := 0
 	for name, v := range it {
 		total += len(name) + weighValue(v)
@@ -25,28 +27,28 @@ func weigh(it entity.Item) int {
 	return total
 }
 
-func weighValue(v entity.Value) int {
+func weighValue(v item.Value) int {
 	const each = 4 // quotes and a separator
 	total := each
 	switch v := v.(type) {
-	case entity.String:
+	case item.String:
 		total += len(v)
-	case entity.Number:
+	case item.Number:
 		total += len(v)
-	case entity.StringSet:
+	case item.StringSet:
 		for _, m := range v {
 			total += len(m) + each
 		}
-	case entity.NumberSet:
+	case item.NumberSet:
 		for _, m := range v {
 			total += len(m) + each
 		}
-	case entity.List:
+	case item.List:
 		for _, m := range v {
 			total += weighValue(m)
 		}
-	case entity.Map:
-		total += weigh(entity.Item(v))
+	case item.Map:
+		total += weigh(item.Item(v))
 	}
 	return total
 }

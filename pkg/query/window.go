@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -124,7 +125,7 @@ func (s *Service) placeIn(w window, text string) (place, error) {
 	if err != nil || !ok {
 		return place{}, err
 	}
-	start, err := entity.ParseInstant(c.Start)
+	start, err := item.ParseInstant(c.Start)
 	if err != nil || !start.Before(w.to) {
 		return place{}, ErrCursor
 	}
@@ -173,6 +174,6 @@ func (w window) keepsTags(tagsOf func() []string) bool {
 	return slices.ContainsFunc(w.tags, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 
-func tagsOf(row entity.Item) func() []string {
+func tagsOf(row item.Item) func() []string {
 	return func() []string { return row.Strings(entity.AttrTags) }
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -27,7 +28,7 @@ type call struct {
 func newCall(t target, d due) call {
 	return call{
 		UserID: t.user, ItemType: t.typ.Name, ItemID: t.id, OffsetMinutes: &d.offset,
-		OccurrenceUtc: entity.FormatInstant(d.occurrence), DueUtc: entity.FormatInstant(d.at),
+		OccurrenceUtc: item.FormatInstant(d.occurrence), DueUtc: item.FormatInstant(d.at),
 	}
 }
 
@@ -88,7 +89,7 @@ func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 }
 
 func payloadInstant(field, text string) (time.Time, error) {
-	t, err := entity.ParseInstant(text)
+	t, err := item.ParseInstant(text)
 	if err != nil {
 		return time.Time{}, &PayloadError{field, "is wrong: " + err.Error()}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -24,8 +25,8 @@ func (r *run) closeFences(ctx context.Context) error {
 // now still has to do with it.
 func (r *run) closeFence(ctx context.Context, f fence) error {
 	sent := table.Update{
-		Key: f.place(), Set: entity.Item{attrState: entity.String(stateSent)},
-		If: table.Exists(table.Equal(attrState, entity.String(statePending)), table.Missing(entity.AttrForm)),
+		Key: f.place(), Set: item.Item{attrState: item.String(stateSent)},
+		If: table.Exists(table.Equal(attrState, item.String(statePending)), table.Missing(entity.AttrForm)),
 	}
 	for range maxRounds {
 		before, after, err := r.markDelivered(ctx, f)
@@ -62,7 +63,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 //
 // A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a trigger
 // that was set since.
-func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.Item, err error) {
+func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.Item, err error) {
 	if !r.keeps(entity.AttrLastFiredUtc) {
 		return nil, nil, nil
 	}
@@ -79,7 +80,7 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after entity.
 		announces = true
 		if d.snooze && d.at.Equal(f.at) {
 			after.Set(entity.AttrSnoozeState, nil)
-			after[entity.AttrStatus] = entity.String(entity.StatusPending)
+			after[entity.AttrStatus] = item.String(entity.StatusPending)
 		}
 	}
 	if !announces && f.endsSnooze() {
@@ -105,7 +106,7 @@ func (r *run) keeps(attr string) bool {
 }
 
 // passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
-func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
+func (r *run) passTrigger(read rows, after item.Item, f fence) (bool, error) {
 	if !isRecurring(r.typ, read.item) || len(r.typ.Dues(read.item)) == 0 {
 		return false, nil
 	}
@@ -125,7 +126,7 @@ func (r *run) passTrigger(read rows, after entity.Item, f fence) (bool, error) {
 
 // setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is seen
 // through late must not open a newer one again. Of two that are done at one instant the later occurrence rang last.
-func (r *run) setFired(it entity.Item, f fence) {
+func (r *run) setFired(it item.Item, f fence) {
 	done := f.at
 	if f.occurrence.After(done) {
 		done = f.occurrence

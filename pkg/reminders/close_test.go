@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // meddleAtEachStep plays a call of the scheduler once for each step of it. At that step the meddler acts, and then the call
@@ -82,7 +83,7 @@ func TestAZoneThatIsDamagedWhileACallIsAtWorkIsTold(t *testing.T) {
 	const floating = `{"title":"Call","triggerUtc":"2025-12-01T13:00:00"}`
 	told := 0
 	damage := func(w *world) {
-		w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+		w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	}
 	meddleAtEachStep(t, ringsAtOne(floating), damage, func(w *world, step int, err error) {
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -28,7 +29,7 @@ func (*Consumer) Name() string { return Name }
 // Apply implements [change.Consumer]. Changes of one item are answered together, by one look at it.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
-	works := map[entity.Key]*work{}
+	works := map[item.Key]*work{}
 	var order []*work
 	for i, ch := range batch {
 		switch {

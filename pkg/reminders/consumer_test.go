@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -19,7 +19,7 @@ const (
 	remAt   = `{"title":"Call","triggerUtc":"%s","tzid":"Europe/London"}`
 )
 
-func at(t time.Time) string { return entity.FormatInstant(t) }
+func at(t time.Time) string { return item.FormatInstant(t) }
 
 func TestEachOffsetHasOneScheduleAndIsDelivered(t *testing.T) {
 	t.Parallel()
@@ -48,10 +48,10 @@ func TestWhatIsDoneCancelledOrDeletedHasNoSchedules(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for name, end := range map[string]func(id string){
-		"completed": func(id string) { w.set(id, "status", entity.String("COMPLETED")) },
-		"archived":  func(id string) { w.set(id, "status", entity.String("ARCHIVED")) },
+		"completed": func(id string) { w.set(id, "status", item.String("COMPLETED")) },
+		"archived":  func(id string) { w.set(id, "status", item.String("ARCHIVED")) },
 		"deleted":   func(id string) { w.remove(id) },
-		"undated":   func(id string) { w.edit(id, func(it entity.Item) { it.Set("dueUtc", nil); it.Set("dueTzid", nil) }) },
+		"undated":   func(id string) { w.edit(id, func(it item.Item) { it.Set("dueUtc", nil); it.Set("dueTzid", nil) }) },
 		"silenced":  func(id string) { w.set(id, "reminderMinutes", nil) },
 	} {
 		id := "task_" + name
@@ -63,9 +63,9 @@ func TestWhatIsDoneCancelledOrDeletedHasNoSchedules(t *testing.T) {
 		require.Empty(t, w.schedules(), name)
 	}
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
-	w.set("evt_1", "status", entity.String("CANCELLED"))
+	w.set("evt_1", "status", item.String("CANCELLED"))
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.set("rem_1", "status", entity.String("DISMISSED"))
+	w.set("rem_1", "status", item.String("DISMISSED"))
 	w.settle()
 	require.Empty(t, w.schedules())
 	w.requireExact()
@@ -79,8 +79,8 @@ func TestOffsetsThatChangeLeaveNoScheduleBehindInAnyOrderOfRecords(t *testing.T)
 		w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(5*time.Hour)), "15,60"))
 		first := w.records()
 		w.deliver(first...)
-		w.set("evt_1", "reminderMinutes", entity.Ints(30, 60))
-		w.set("evt_1", "reminderMinutes", entity.Ints(45))
+		w.set("evt_1", "reminderMinutes", item.Ints(30, 60))
+		w.set("evt_1", "reminderMinutes", item.Ints(45))
 		records := append(first, w.records()...)
 		require.Len(t, records, 3)
 		for _, i := range order {
@@ -96,7 +96,7 @@ func TestChangesOfOneItemInABatchShareOneLook(t *testing.T) {
 	w := setup(t)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(5*time.Hour)), "15"))
 	for i := range 20 {
-		w.set("evt_1", "title", entity.String(fmt.Sprint("title ", i)))
+		w.set("evt_1", "title", item.String(fmt.Sprint("title ", i)))
 	}
 	outcomes := w.consumer.Apply(t.Context(), w.records())
 	require.Len(t, outcomes, 21)
@@ -112,12 +112,12 @@ func TestALateDuplicateDoesNotBringAnOldScheduleBack(t *testing.T) {
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15"))
 	old := w.records()
 	w.deliver(old...)
-	w.set("task_1", "status", entity.String("COMPLETED"))
+	w.set("task_1", "status", item.String("COMPLETED"))
 	completed := w.records()
 	w.deliver(completed...)
-	w.set("task_1", "status", entity.String("IN_PROGRESS"))
+	w.set("task_1", "status", item.String("IN_PROGRESS"))
 	w.settle()
-	w.set("task_1", "status", entity.String("COMPLETED"))
+	w.set("task_1", "status", item.String("COMPLETED"))
 	w.settle()
 	w.deliver(old...)
 	w.deliver(completed...)
@@ -133,9 +133,9 @@ func TestReopeningAsksAnewForWhatIsToComeOnly(t *testing.T) {
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60,90"))
 	w.settle()
-	w.set("task_1", "status", entity.String("COMPLETED"))
+	w.set("task_1", "status", item.String("COMPLETED"))
 	w.advance(45 * time.Minute)
-	w.set("task_1", "status", entity.String("BACKLOG"))
+	w.set("task_1", "status", item.String("BACKLOG"))
 	w.advance(time.Hour)
 	require.Equal(t, []string{"task_1 -60 01T13:00"}, w.published())
 	w.requireExact()
@@ -173,8 +173,8 @@ func TestALapsedItemCountsAsGone(t *testing.T) {
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15"))
 	it := w.item("task_1")
-	it["ttl"] = entity.Int(noon.Unix())
-	require.NoError(t, w.store.Load(t.Context(), []entity.Item{it}))
+	it["ttl"] = item.Int(noon.Unix())
+	require.NoError(t, w.store.Load(t.Context(), []item.Item{it}))
 	w.settle()
 	require.Empty(t, w.schedules())
 }
@@ -183,7 +183,7 @@ func TestADamagedRowIsPoisonAndAnOutageIsNot(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[15]}`)
-	w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+	w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	records := w.records()
 	outcome := w.consumer.Apply(t.Context(), records[:1])[0]
 	require.Equal(t, change.Poison, outcome.Verdict)

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -100,7 +101,7 @@ func TestNoNumberOfFencesMakesALookRead(t *testing.T) {
 		for i := range fences {
 			at := noon.Add(-time.Duration(i) * time.Minute)
 			row := entity.FiredKey(user, "mst_1", 5, at, at).Item()
-			row["state"], row["offsetMinutes"] = entity.String("sent"), entity.Int(5)
+			row["state"], row["offsetMinutes"] = item.String("sent"), item.Int(5)
 			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 		}
 		s := w.reading(w.latest("mst_1"))

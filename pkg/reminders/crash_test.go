@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // scenarios are histories in which the consumer and the notifier make every kind of call. Each begins and ends quiet.
@@ -34,11 +34,11 @@ var scenarios = map[string]func(w *world){
 	"offsets and states that change": func(w *world) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15,60"))
 		w.settle()
-		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30, 60) })
+		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30, 60) })
 		w.settle()
-		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 		w.settle()
-		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("BACKLOG") })
+		w.change("task_1", func(it item.Item) { it["status"] = item.String("BACKLOG") })
 		w.advance(6 * time.Hour)
 	},
 	"delivered twice": func(w *world) {
@@ -68,21 +68,21 @@ var scenarios = map[string]func(w *world){
 var meddlers = map[string]func(w *world){
 	"nobody": func(*world) {},
 	"complete": func(w *world) {
-		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
-		w.change("rem_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
+		w.change("rem_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 	},
 	"offsets come and go": func(w *world) {
-		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30) })
-		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(45, 5) })
+		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30) })
+		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(45, 5) })
 	},
 	"offsets and back": func(w *world) {
-		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(30) })
-		w.change("task_1", func(it entity.Item) { it["reminderMinutes"] = entity.Ints(15) })
+		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30) })
+		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(15) })
 	},
 	"later": func(w *world) {
-		later := entity.String(at(noon.Add(20 * time.Hour)))
-		w.change("task_1", func(it entity.Item) { it["dueUtc"] = later })
-		w.change("rem_1", func(it entity.Item) { it["triggerUtc"] = later })
+		later := item.String(at(noon.Add(20 * time.Hour)))
+		w.change("task_1", func(it item.Item) { it["dueUtc"] = later })
+		w.change("rem_1", func(it item.Item) { it["triggerUtc"] = later })
 	},
 	"rename":      func(w *world) { w.change("task_1", rename); w.change("rem_1", rename) },
 	"delete":      func(w *world) { w.drop("task_1"); w.drop("rem_1") },
@@ -92,21 +92,21 @@ var meddlers = map[string]func(w *world){
 	"replay":      func(w *world) { w.deliver(append(w.history, w.records()...)...) },
 	"travel and complete": func(w *world) {
 		w.moveTo("Pacific/Auckland")
-		w.change("task_1", func(it entity.Item) { it["status"] = entity.String("COMPLETED") })
+		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 	},
 	"snooze": func(w *world) {
 		w.putOff("rem_1", w.now.Add(7*time.Minute))
 	},
 }
 
-func rename(it entity.Item) { it["title"] = entity.String("Another title") }
+func rename(it item.Item) { it["title"] = item.String("Another title") }
 
 func (w *world) exists(id string) bool {
 	_, err := w.store.Get(w.Context(), w.key(id))
 	return err == nil
 }
 
-func (w *world) change(id string, edit func(entity.Item)) {
+func (w *world) change(id string, edit func(item.Item)) {
 	if w.exists(id) {
 		w.edit(id, edit)
 	}

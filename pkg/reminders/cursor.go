@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // cursor is how far a walk has come.
 type cursor struct {
-	key      entity.Key
+	key      item.Key
 	revision int64 // 0 before the row exists
 	// open are the items of the page being worked on: their ids and the offsets to look at.
 	open map[string]scope
@@ -30,7 +31,7 @@ type cursor struct {
 	done            bool
 }
 
-func (c *Consumer) readCursor(ctx context.Context, key entity.Key) (cursor, error) {
+func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error) {
 	cur := cursor{key: key}
 	row, err := c.find(ctx, key)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, er
 	next.revision = cur.revision + 1
 	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(fenceLife).Unix()), If: table.NotExists()}
 	if cur.revision > 0 {
-		u.If = table.Exists(table.Equal(attrRevision, entity.Int(cur.revision)))
+		u.If = table.Exists(table.Equal(attrRevision, item.Int(cur.revision)))
 	}
 	_, err := c.Store.Update(ctx, u)
 	var failed *table.ConditionError
@@ -77,13 +78,13 @@ func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, er
 }
 
 // row is every attribute but the key: each move writes them all.
-func (cur cursor) row(ttl int64) entity.Item {
-	open := entity.Map{}
+func (cur cursor) row(ttl int64) item.Item {
+	open := item.Map{}
 	for id, s := range cur.open {
-		open[id] = entity.Ints(s.sorted()...)
+		open[id] = item.Ints(s.sorted()...)
 	}
-	return entity.Item{
-		attrRevision: entity.Int(cur.revision), attrItemType: entity.String(cur.itemType), attrAfter: entity.String(cur.after),
-		attrLast: entity.Bool(cur.last), attrDone: entity.Bool(cur.done), attrOpen: open, entity.AttrTTL: entity.Int(ttl),
+	return item.Item{
+		attrRevision: item.Int(cur.revision), attrItemType: item.String(cur.itemType), attrAfter: item.String(cur.after),
+		attrLast: item.Bool(cur.last), attrDone: item.Bool(cur.done), attrOpen: open, entity.AttrTTL: item.Int(ttl),
 	}
 }

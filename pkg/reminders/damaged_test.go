@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and nothing is
@@ -15,23 +16,23 @@ import (
 func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
 	t.Parallel()
 	const missing, different = "an instant is missing", "its attributes and its key say different things"
-	without := func(attr string) func(row entity.Item) {
-		return func(row entity.Item) { delete(row, attr) }
+	without := func(attr string) func(row item.Item) {
+		return func(row item.Item) { delete(row, attr) }
 	}
 	for name, c := range map[string]struct {
-		damage func(row entity.Item)
+		damage func(row item.Item)
 		says   string
 	}{
 		"no occurrence":            {without("occurrenceUtc"), missing},
 		"no instant":               {without("dueUtc"), missing},
 		"no time of delivery":      {without("firedAt"), missing},
 		"no start":                 {without("startUtc"), missing},
-		"no start, no occurrence":  {func(row entity.Item) { delete(row, "startUtc"); delete(row, "occurrenceUtc") }, missing},
+		"no start, no occurrence":  {func(row item.Item) { delete(row, "startUtc"); delete(row, "occurrenceUtc") }, missing},
 		"no delivery id":           {without("deliveryId"), different},
-		"another offset":           {func(row entity.Item) { row["offsetMinutes"] = entity.Int(5) }, different},
-		"another instant":          {func(row entity.Item) { row.SetTime("dueUtc", noon) }, different},
-		"a type without reminders": {func(row entity.Item) { row["itemType"] = entity.String("NOTE") }, `itemType "NOTE" has no reminders`},
-		"no user":                  {func(row entity.Item) { row["PK"] = entity.String("FEED#ann") }, "partition key"},
+		"another offset":           {func(row item.Item) { row["offsetMinutes"] = item.Int(5) }, different},
+		"another instant":          {func(row item.Item) { row.SetTime("dueUtc", noon) }, different},
+		"a type without reminders": {func(row item.Item) { row["itemType"] = item.String("NOTE") }, `itemType "NOTE" has no reminders`},
+		"no user":                  {func(row item.Item) { row["PK"] = item.String("FEED#ann") }, "partition key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +41,7 @@ func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
 			w.advance(3 * time.Hour)
 			w.to(w.now.Add(time.Hour))
 			row := w.rows(entity.FiredPrefix("mst_1"))[0].Clone()
-			row["state"] = entity.String("pending")
+			row["state"] = item.String("pending")
 			c.damage(row)
 			began, err := w.notifier.Redrive(t.Context(), row)
 			require.False(t, began)
@@ -59,7 +60,7 @@ func TestAnExceptionWithoutASeriesHasNoScheduleWhateverTheZone(t *testing.T) {
 	w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
 	w.settle()
 	require.Equal(t, []string{"inst_20251203_1 -5 03T08:55"}, w.schedules())
-	w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+	w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	w.records()
 	w.remove("mst_1")
 	w.records()
@@ -80,7 +81,7 @@ func TestWhatIsGoneHasNoScheduleWhateverTheZone(t *testing.T) {
 		w.create(id, doc)
 		w.settle()
 		require.Len(t, w.schedules(), 1)
-		w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+		w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 		w.records()
 		w.remove(id)
 		w.deliver(w.records()...)

@@ -1,6 +1,9 @@
 package reminders
 
-import "nexus/pkg/entity"
+import (
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+)
 
 // DetailType is the type of the event that is published.
 const DetailType = "ReminderDue"
@@ -30,9 +33,9 @@ type Notify struct {
 
 func (f fence) detail() ReminderDue {
 	return ReminderDue{
-		DeliveryID: f.delivery, UserID: f.user, OccurredAt: entity.FormatInstant(f.firedAt),
+		DeliveryID: f.delivery, UserID: f.user, OccurredAt: item.FormatInstant(f.firedAt),
 		ItemType: f.typ.Name, ItemID: f.id, Title: entity.OneLine(f.title), // it may be older than the rule
-		OccurrenceUtc: entity.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: entity.FormatInstant(f.at), OffsetMinutes: f.offset,
+		OccurrenceUtc: item.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: item.FormatInstant(f.at), OffsetMinutes: f.offset,
 		Notify: Notify{f.browser, f.sound},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 const (
@@ -30,7 +31,7 @@ type due struct {
 	date   string // YYYYMMDD, of a series' occurrence
 }
 
-func (d due) fenceKey(t target) entity.Key {
+func (d due) fenceKey(t target) item.Key {
 	return entity.FiredKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
@@ -45,7 +46,7 @@ func itemDues(dues []entity.Due, r rows) []due {
 	for _, d := range dues {
 		occurrence, at := d.Occurrence, d.At
 		if d.Floating {
-			occurrence, at = entity.Resolve(occurrence, r.zone), entity.Resolve(at, r.zone)
+			occurrence, at = item.Resolve(occurrence, r.zone), item.Resolve(at, r.zone)
 		}
 		resolved := newDue(d.OffsetMinutes, occurrence, at, r.asked(askedFor(r.item), d.Floating))
 		resolved.start, resolved.snooze = occurrence, d.Snooze
@@ -56,7 +57,7 @@ func itemDues(dues []entity.Due, r rows) []due {
 
 // askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was last
 // updated, so that nothing past is announced by mistake.
-func askedFor(it entity.Item) time.Time {
+func askedFor(it item.Item) time.Time {
 	asked, ok := it.Time(entity.AttrDueSetAt)
 	if !ok {
 		asked, _ = it.Time(entity.AttrUpdatedAt)
@@ -65,7 +66,7 @@ func askedFor(it entity.Item) time.Time {
 }
 
 // zoneOf returns the zone in which the user's floating times are read.
-func zoneOf(meta entity.Item) (*time.Location, error) {
+func zoneOf(meta item.Item) (*time.Location, error) {
 	zone, err := entity.LoadZone(meta.Str(entity.AttrDefaultTzid))
 	if err != nil {
 		return nil, fmt.Errorf("%w: zone of %s: %w", errDamaged, meta.Key(), err)
@@ -85,7 +86,7 @@ const (
 
 // judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows say
 // about the instant and when it was asked for, and whether its fence exists.
-func judge(d due, it entity.Item, fenced bool, now time.Time) verdict {
+func judge(d due, it item.Item, fenced bool, now time.Time) verdict {
 	switch {
 	case fenced, !d.snooze && wasFired(it, d):
 		return closed
@@ -103,7 +104,7 @@ func judge(d due, it entity.Item, fenced bool, now time.Time) verdict {
 
 // wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed and
 // delivered by the snooze does not fire its trigger as well.
-func wasFired(it entity.Item, d due) bool {
+func wasFired(it item.Item, d due) bool {
 	if entity.TriggerDone(it) {
 		return true // wherever its user is: a floating one may be to come there
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -43,7 +44,7 @@ func (w *world) watchRows(c memory.Call) {
 }
 
 // wants says whether the fence's item is due then, in the user's zone as it is now.
-func (w *world) wants(fence entity.Item) bool {
+func (w *world) wants(fence item.Item) bool {
 	typ := w.registry.Named(fence.Str("itemType"))
 	it, err := w.store.Get(w.Context(), w.key(fence.Str("itemId")))
 	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
@@ -101,7 +102,7 @@ func (w *world) requireExact() {
 }
 
 // state gathers what there is of an item.
-func (w *world) state(typ *entity.Type, it, meta entity.Item) reminders.State {
+func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
 	id := it.Str(typ.IDAttr)
 	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta, Fences: w.rows(entity.FiredPrefix(id))}
 	switch typ.Name {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -13,20 +14,20 @@ type State struct {
 	User string
 	Type *entity.Type
 	ID   string
-	Item entity.Item // its row; nil if it is gone
+	Item item.Item // its row; nil if it is gone
 	// Master is the series' row of an INSTANCE; nil if that is gone.
-	Master entity.Item
+	Master item.Item
 	// Instances are all INSTANCE rows of a MASTER.
-	Instances []entity.Item
-	Meta      entity.Item   // the user's USER_META; nil if there is none
-	Fences    []entity.Item // the item's FIRED rows
+	Instances []item.Item
+	Meta      item.Item   // the user's USER_META; nil if there is none
+	Fences    []item.Item // the item's FIRED rows
 }
 
 // Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due instant
 // is still to come. It is what the consumer works towards; the tests compare the scheduler with it. An error means that
 // a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
-	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[entity.Key]entity.Item{}}
+	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[item.Key]item.Item{}}
 	if err := s.know(in.Fences); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	return out, nil
 }
 
-func live(it entity.Item, now time.Time) entity.Item {
+func live(it item.Item, now time.Time) item.Item {
 	if entity.Lapsed(it, now) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -59,33 +60,33 @@ type fence struct {
 func (f fence) endsSnooze() bool { return !f.at.Equal(f.occurrence) }
 
 // place is the fence's own key; key is the item's.
-func (f fence) place() entity.Key { return f.fenceKey(f.target) }
+func (f fence) place() item.Key { return f.fenceKey(f.target) }
 
-func (f fence) row() entity.Item {
+func (f fence) row() item.Item {
 	row := f.place().Item()
-	row[attrState] = entity.String(statePending)
-	row[attrDeliveryID] = entity.String(f.delivery)
-	row[attrItemType] = entity.String(f.typ.Name)
-	row[attrItemID] = entity.String(f.id)
-	row[attrItemVersion] = entity.Int(f.version)
-	row[entity.AttrTitle] = entity.String(f.title)
+	row[attrState] = item.String(statePending)
+	row[attrDeliveryID] = item.String(f.delivery)
+	row[attrItemType] = item.String(f.typ.Name)
+	row[attrItemID] = item.String(f.id)
+	row[attrItemVersion] = item.Int(f.version)
+	row[entity.AttrTitle] = item.String(f.title)
 	row.SetTime(attrOccurrenceUtc, f.occurrence)
 	row.SetTime(attrDueUtc, f.at)
 	if f.date != "" {
 		row.SetTime(attrStartUtc, f.start)
-		row[attrDate] = entity.String(f.date)
+		row[attrDate] = item.String(f.date)
 	}
-	row[attrOffsetMinutes] = entity.Int(f.offset)
+	row[attrOffsetMinutes] = item.Int(f.offset)
 	row.SetTime(attrFiredAt, f.firedAt)
-	row[attrNotifyBrowser] = entity.Bool(f.browser)
-	row[attrNotifySound] = entity.Bool(f.sound)
-	row[entity.AttrTTL] = entity.Int(f.firedAt.Add(fenceLife).Unix())
+	row[attrNotifyBrowser] = item.Bool(f.browser)
+	row[attrNotifySound] = item.Bool(f.sound)
+	row[entity.AttrTTL] = item.Int(f.firedAt.Add(fenceLife).Unix())
 	return row
 }
 
 // readFence is the inverse of fence.row.
-func readFence(registry *entity.Registry, row entity.Item) (fence, error) {
-	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+func readFence(registry *entity.Registry, row item.Item) (fence, error) {
+	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
 		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
@@ -157,7 +158,7 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 }
 
 // prefers returns a preference, or its default where USER_META was written before the preference existed.
-func prefers(user string, meta entity.Item, name string) bool {
+func prefers(user string, meta item.Item, name string) bool {
 	preferences := meta.Map(entity.AttrPreferences)
 	if !preferences.Has(name) {
 		preferences = entity.NewUserMeta(user, time.Time{}).Map(entity.AttrPreferences)

@@ -9,11 +9,12 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // mark makes a row one of a later release, or takes that back.
-func (w *world) mark(row entity.Item, form entity.Value) {
+func (w *world) mark(row item.Item, form item.Value) {
 	marked := row.Clone()
 	marked.Set(entity.AttrForm, form)
 	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: marked}))
@@ -31,14 +32,14 @@ func TestAFenceOfALaterReleaseIsLeftAlone(t *testing.T) {
 	fences := w.rows(entity.FiredPrefix("mst_1"))
 	require.Len(t, fences, 1)
 	pending := fences[0].Clone()
-	pending["state"] = entity.String("pending")
-	w.mark(pending, entity.Int(2))
+	pending["state"] = item.String("pending")
+	w.mark(pending, item.Int(2))
 	published := len(w.published())
 	require.ErrorIs(t, w.notifier.Handle(t.Context(), calls[0]), entity.ErrNewerForm)
 	_, err := w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("mst_1"))[0])
 	require.ErrorIs(t, err, entity.ErrNewerForm)
 	w.records()
-	w.set("mst_1", "reminderMinutes", entity.Ints(0, 5))
+	w.set("mst_1", "reminderMinutes", item.Ints(0, 5))
 	outcomes := w.consumer.Apply(t.Context(), w.records())
 	require.Equal(t, change.Retry, outcomes[0].Verdict)
 	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
@@ -56,7 +57,7 @@ func TestACursorOfALaterReleaseIsLeftAlone(t *testing.T) {
 	w.deliver(records...)
 	cursors := w.rows(entity.ItemPrefix(entity.RowZone))
 	require.Len(t, cursors, 1)
-	w.mark(cursors[0], entity.Int(2))
+	w.mark(cursors[0], item.Int(2))
 	outcomes := w.consumer.Apply(t.Context(), records)
 	require.Equal(t, change.Retry, outcomes[0].Verdict)
 	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
@@ -75,10 +76,10 @@ func TestAFenceThatALaterReleaseWritesDuringACallIsLeftAlone(t *testing.T) {
 		w.to(noon.Add(2 * time.Hour))
 		calls := w.scheduler.due(w.now)
 		require.Len(t, calls, 1)
-		var marked entity.Item
+		var marked item.Item
 		w.fault.at, w.fault.meddle = step, func() {
 			if fences := w.rows(entity.FiredPrefix("mst_1")); len(fences) == 1 && fences[0].Str("state") == "pending" {
-				w.mark(fences[0], entity.Int(2))
+				w.mark(fences[0], item.Int(2))
 				marked = w.rows(entity.FiredPrefix("mst_1"))[0]
 			}
 		}
@@ -105,7 +106,7 @@ func TestAFenceOfALaterReleaseBehindThePageIsLeftAlone(t *testing.T) {
 	require.Greater(t, len(fences), 240)
 	behind := fences[:40]
 	for _, fence := range behind {
-		w.mark(fence, entity.Int(2))
+		w.mark(fence, item.Int(2))
 	}
 	outcome := w.consumer.Apply(t.Context(), w.history[:1])[0]
 	require.Equal(t, change.Retry, outcome.Verdict)

@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -39,7 +40,7 @@ func (s turns) call(op, name string, act func() error) error {
 	if s.store == nil {
 		return act()
 	}
-	err := s.store.Call(op, act, entity.Key{PK: "scheduler", SK: name})
+	err := s.store.Call(op, act, item.Key{PK: "scheduler", SK: name})
 	if errors.Is(err, table.ErrUnavailable) {
 		return schedule.ErrUnavailable
 	}
@@ -49,7 +50,7 @@ func (s turns) call(op, name string, act func() error) error {
 // scene is what a play begins with: rows, schedules, and the records that nobody has seen yet.
 type scene struct {
 	now     time.Time
-	rows    []entity.Item
+	rows    []item.Item
 	at      map[string]time.Time
 	records []change.Change
 }
@@ -57,7 +58,7 @@ type scene struct {
 // sceneOf is what stands in a world, with the records since the last look.
 func (w *world) scene(at map[string]time.Time) scene {
 	s := scene{now: w.now, at: at, records: w.records()}
-	require.NoError(w, w.store.Walk(w.Context(), 0, 1, func(row entity.Item) error {
+	require.NoError(w, w.store.Walk(w.Context(), 0, 1, func(row item.Item) error {
 		s.rows = append(s.rows, row)
 		return nil
 	}))
@@ -122,7 +123,7 @@ func (s scene) judge(store *memory.Store, at, want map[string]time.Time) error {
 	if !maps.Equal(at, want) {
 		return fmt.Errorf("schedules are at %v, not at %v", at, want)
 	}
-	return store.Walk(ctx, 0, 1, func(row entity.Item) error {
+	return store.Walk(ctx, 0, 1, func(row item.Item) error {
 		if isCursorKey(row.Key()) && (!row.Bool("done") || len(row.Map("open")) > 0) {
 			return fmt.Errorf("cursor %s stands still: %v", row.Key(), row)
 		}
@@ -147,7 +148,7 @@ func TestTwoWorkersOfAWalkAreExactInEveryOrderOfTheirCalls(t *testing.T) {
 		t.Skip("plays every order")
 	}
 	due := func(at string) func(w *world) {
-		return func(w *world) { w.set("task_1", entity.AttrDueUtc, entity.String(at)) }
+		return func(w *world) { w.set("task_1", entity.AttrDueUtc, item.String(at)) }
 	}
 	for name, c := range map[string]struct {
 		zones []string

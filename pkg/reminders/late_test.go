@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -34,18 +34,18 @@ func TestWhatIsPastIsLateMissedOrNobodysBusiness(t *testing.T) {
 		{"long past when it was asked for", -30 * time.Hour, time.Hour, nil, ignored},
 		{"edited since", time.Hour, 3 * time.Hour, func(w *world) {
 			w.now = noon.Add(2 * time.Hour)
-			w.set("task_1", "title", entity.String("t"))
+			w.set("task_1", "title", item.String("t"))
 		}, late},
 		{"moved to the past since", 5 * time.Hour, 3 * time.Hour, func(w *world) {
 			w.now = noon.Add(2 * time.Hour)
-			w.set("task_1", "dueUtc", entity.String(at(noon.Add(time.Hour))))
+			w.set("task_1", "dueUtc", item.String(at(noon.Add(time.Hour))))
 		}, ignored},
 		{"revived since", time.Hour, 3 * time.Hour, func(w *world) {
-			w.set("task_1", "status", entity.String("COMPLETED"))
+			w.set("task_1", "status", item.String("COMPLETED"))
 			w.now = noon.Add(2 * time.Hour)
-			w.set("task_1", "status", entity.String("BACKLOG"))
+			w.set("task_1", "status", item.String("BACKLOG"))
 		}, ignored},
-		{"completed since", time.Hour, 3 * time.Hour, func(w *world) { w.set("task_1", "status", entity.String("COMPLETED")) }, ignored},
+		{"completed since", time.Hour, 3 * time.Hour, func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) }, ignored},
 		{"zone moved since, but it has its own", time.Hour, 3 * time.Hour, func(w *world) {
 			w.now = noon.Add(2 * time.Hour)
 			w.moveTo("America/New_York")
@@ -148,7 +148,7 @@ func TestWithoutDueSetAtNothingPastIsAnnouncedByMistake(t *testing.T) {
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(time.Hour)), "0"))
 	w.set("task_1", "dueSetAt", nil)
 	w.now = noon.Add(2 * time.Hour)
-	w.set("task_1", "title", entity.String("t"))
+	w.set("task_1", "title", item.String("t"))
 	w.settle()
 	require.Empty(t, w.published())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // logged returns what was logged, without the time.
@@ -51,7 +52,7 @@ func TestADeliveryThatIsTakenUpAgainKeepsItsTrace(t *testing.T) {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
-	w.set("rem_1", entity.AttrTitle, entity.String("another")) // a later write, which asked for nothing
+	w.set("rem_1", entity.AttrTitle, item.String("another")) // a later write, which asked for nothing
 	w.settle()
 	lines := w.logged()
 	require.Len(t, lines, 1)

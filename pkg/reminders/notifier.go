@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // redriveAfter is how long a delivery may take before an operator's repair takes it up: longer than any invocation lasts.
@@ -55,7 +56,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 
 // Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as it
 // was read. Other rows are left alone; began says whether it was one.
-func (n *Notifier) Redrive(ctx context.Context, row entity.Item) (began bool, err error) {
+func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err error) {
 	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
 		return false, err
 	}

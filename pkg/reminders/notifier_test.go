@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -49,7 +50,7 @@ func TestAReminderSnoozedToBeforeItsTriggerDoesNotFireItsTriggerAsWell(t *testin
 	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
 	require.Empty(t, w.schedules())
 
-	w.set("rem_1", "triggerUtc", entity.String(at(noon.Add(100*time.Minute))))
+	w.set("rem_1", "triggerUtc", item.String(at(noon.Add(100*time.Minute))))
 	w.advance(3 * time.Hour)
 	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:40"}, w.published(), "a new trigger counts, also one before the old")
 	w.requireExact()
@@ -115,7 +116,7 @@ func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
 	require.Len(t, fences, 1)
 	require.Equal(t, "pending", fences[0].Str("state"))
 
-	w.set("rem_1", "title", entity.String("Another title"))
+	w.set("rem_1", "title", item.String("Another title"))
 	w.remove("rem_1")
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	w.settle()
@@ -127,15 +128,15 @@ func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
 func TestACallForSomethingElseIsDroppedAndTheSchedulePutRight(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(w *world){
-		"moved on":       func(w *world) { w.set("task_1", "dueUtc", entity.String(at(noon.Add(5*time.Hour)))) },
-		"moved back":     func(w *world) { w.set("task_1", "dueUtc", entity.String(at(noon.Add(-5*time.Hour)))) },
-		"done":           func(w *world) { w.set("task_1", "status", entity.String("COMPLETED")) },
+		"moved on":       func(w *world) { w.set("task_1", "dueUtc", item.String(at(noon.Add(5*time.Hour)))) },
+		"moved back":     func(w *world) { w.set("task_1", "dueUtc", item.String(at(noon.Add(-5*time.Hour)))) },
+		"done":           func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) },
 		"gone":           func(w *world) { w.remove("task_1") },
-		"another offset": func(w *world) { w.set("task_1", "reminderMinutes", entity.Ints(15)) },
+		"another offset": func(w *world) { w.set("task_1", "reminderMinutes", item.Ints(15)) },
 		"reopened too late": func(w *world) {
-			w.set("task_1", "status", entity.String("COMPLETED"))
+			w.set("task_1", "status", item.String("COMPLETED"))
 			w.now = w.now.Add(time.Second)
-			w.set("task_1", "status", entity.String("BACKLOG"))
+			w.set("task_1", "status", item.String("BACKLOG"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,20 +177,20 @@ func TestACallThatComesEarlyTwiceOrAfterADeleteChangesNothing(t *testing.T) {
 func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.editMeta(func(it entity.Item) { it.Map("preferences")["enableSoundNotifications"] = entity.Bool(false) })
+	w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.advance(3 * time.Hour)
 	fences := w.rows(entity.FiredPrefix("evt_1"))
 	require.Len(t, fences, 1)
 	delivery := fences[0].Str("deliveryId")
 	fired := noon.Add(105 * time.Minute)
-	require.Equal(t, entity.Item{
-		"PK": entity.String("USER#ann"), "SK": entity.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
-		"state": entity.String("sent"), "deliveryId": entity.String(delivery), "title": entity.String("Standup"),
-		"itemType": entity.String("EVENT"), "itemId": entity.String("evt_1"), "itemVersion": entity.Int(1), "offsetMinutes": entity.Int(15),
-		"occurrenceUtc": entity.String("2025-12-01T14:00:00Z"), "dueUtc": entity.String("2025-12-01T13:45:00Z"),
-		"firedAt": entity.String(at(fired)), "notifyBrowser": entity.Bool(true), "notifySound": entity.Bool(false),
-		"ttl": entity.Int(fired.AddDate(0, 0, 30).Unix()),
+	require.Equal(t, item.Item{
+		"PK": item.String("USER#ann"), "SK": item.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
+		"state": item.String("sent"), "deliveryId": item.String(delivery), "title": item.String("Standup"),
+		"itemType": item.String("EVENT"), "itemId": item.String("evt_1"), "itemVersion": item.Int(1), "offsetMinutes": item.Int(15),
+		"occurrenceUtc": item.String("2025-12-01T14:00:00Z"), "dueUtc": item.String("2025-12-01T13:45:00Z"),
+		"firedAt": item.String(at(fired)), "notifyBrowser": item.Bool(true), "notifySound": item.Bool(false),
+		"ttl": item.Int(fired.AddDate(0, 0, 30).Unix()),
 	}, fences[0])
 	require.Equal(t, []reminders.ReminderDue{{
 		DeliveryID: delivery, UserID: "ann", OccurredAt: "2025-12-01T13:45:00Z", ItemType: "EVENT", ItemID: "evt_1", Title: "Standup",
@@ -271,7 +272,7 @@ func TestADeliveryThatNobodySawThroughIsDrivenAgainAfterTenMinutes(t *testing.T)
 	w.requireExact()
 
 	row := w.rows(entity.FiredPrefix("rem_1"))[0].Clone()
-	row["state"], row["deliveryId"] = entity.String("pending"), entity.String("")
+	row["state"], row["deliveryId"] = item.String("pending"), item.String("")
 	w.now = w.now.Add(time.Hour)
 	_, err = w.notifier.Redrive(t.Context(), row)
 	require.ErrorContains(t, err, "damaged row")
@@ -353,10 +354,10 @@ func TestTheFenceThatDecidesIsFoundAmongAnyNumber(t *testing.T) {
 	w := setup(t)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.advance(3 * time.Hour)
-	var others []entity.Item
+	var others []item.Item
 	for i := range 250 {
 		row := entity.FiredKey(user, "evt_1", 99, noon, noon.Add(-time.Duration(i)*time.Minute)).Item()
-		row["state"] = entity.String("sent")
+		row["state"] = item.String("sent")
 		others = append(others, row)
 	}
 	require.NoError(t, w.store.Load(t.Context(), others))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/reminders"
 )
@@ -44,11 +45,11 @@ func (v view) real(reading, asked time.Time, floating bool) (time.Time, time.Tim
 	if v.moved.After(asked) {
 		asked = v.moved
 	}
-	return entity.Resolve(reading, v.zone), asked
+	return item.Resolve(reading, v.zone), asked
 }
 
 // instants are all dues of an item, those of years ago too.
-func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
+func (w *world) instants(typ *entity.Type, it item.Item) []instant {
 	w.Helper()
 	switch {
 	case typ.Name == entity.TypeMaster:
@@ -78,12 +79,12 @@ func (w *world) instants(typ *entity.Type, it entity.Item) []instant {
 
 // seriesInstants goes through all occurrences of a series, one by one, and returns the dues of those that belong to the id:
 // the series' own or that of an exception with reminders of its own.
-func (w *world) seriesInstants(master entity.Item, id string) []instant {
+func (w *world) seriesInstants(master item.Item, id string) []instant {
 	if master.Str("status") == "CANCELLED" {
 		return nil
 	}
 	v := w.view()
-	rows := map[string]entity.Item{}
+	rows := map[string]item.Item{}
 	for _, row := range w.rows(entity.InstancePrefix(master.Str("masterId"))) {
 		rows[row.Key().SK[len(row.Key().SK)-8:]] = row
 	}
@@ -133,7 +134,7 @@ func (w *world) seriesInstants(master entity.Item, id string) []instant {
 }
 
 // triggerInstants are the snooze of a recurring reminder and its occurrences from the trigger on.
-func (w *world) triggerInstants(typ *entity.Type, it entity.Item) []instant {
+func (w *world) triggerInstants(typ *entity.Type, it item.Item) []instant {
 	if s := it.Str("status"); s != "PENDING" && s != "SNOOZED" {
 		return nil
 	}
@@ -167,7 +168,7 @@ func storedForm(o recurrence.Occurrence, floats bool) time.Time {
 }
 
 // nextOf returns the schedules that the item is to have, by name: for each offset the earliest instant to come.
-func (w *world) nextOf(typ *entity.Type, it entity.Item) map[string]instant {
+func (w *world) nextOf(typ *entity.Type, it item.Item) map[string]instant {
 	next := map[string]instant{}
 	last, _ := it.Time(entity.AttrLastFiredUtc)
 	for _, in := range w.instants(typ, it) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // One call fails, and the process goes on: what it could not read is not taken for what is not there.
@@ -47,7 +47,7 @@ func TestAnOutageDoesNotTurnTheSoundOn(t *testing.T) {
 	for step, isWithin := 1, true; isWithin; step++ {
 		require.Less(t, step, 200)
 		w := setup(t)
-		w.editMeta(func(it entity.Item) { it.Map("preferences")["enableSoundNotifications"] = entity.Bool(false) })
+		w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
 		w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 		w.settle()
 		w.to(noon.Add(105 * time.Minute))

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -15,9 +15,9 @@ const leadTime = 60 * time.Second
 // plan is what is to be done about some offsets of an item. It is computed from a snapshot alone.
 type plan struct {
 	schedules []wanted
-	deletions []int64       // offsets that want no schedule
-	late      []due         // to be delivered at once
-	pending   []entity.Item // fences of deliveries that somebody began
+	deletions []int64     // offsets that want no schedule
+	late      []due       // to be delivered at once
+	pending   []item.Item // fences of deliveries that somebody began
 	missed    []due
 }
 
@@ -56,14 +56,14 @@ func decide(s snapshot, offsets scope, now time.Time) plan {
 	return p
 }
 
-func pendingFences(s snapshot, offsets scope) []entity.Item {
-	var pending []entity.Item
+func pendingFences(s snapshot, offsets scope) []item.Item {
+	var pending []item.Item
 	for _, row := range s.fences {
 		if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {
 			pending = append(pending, row)
 		}
 	}
-	slices.SortFunc(pending, func(a, b entity.Item) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortFunc(pending, func(a, b item.Item) int { return compareKeys(a.Key(), b.Key()) })
 	return pending
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -93,7 +94,7 @@ func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
 			require.NotNil(t, rang)
 			w.patchReminder("rem_1", c.patch)
 			_, err := w.store.Update(w.Context(), table.Update{
-				Key: w.key("rem_1"), Set: entity.Item{entity.AttrFiredOccurrenceUtc: rang}, If: table.Exists(),
+				Key: w.key("rem_1"), Set: item.Item{entity.AttrFiredOccurrenceUtc: rang}, If: table.Exists(),
 			})
 			require.NoError(t, err)
 			w.act(snoozeFor("rem_1", 60))

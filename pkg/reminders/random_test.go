@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var worlds = flag.Int("worlds", 30, "random worlds to play")
@@ -139,7 +140,7 @@ func (c *chance) act() {
 		case 1, 2:
 			c.split(series, c.date(), c.one(`{}`, `{"title":"Split"}`, `{"reminderMinutes":[10]}`))
 		default:
-			c.change("task_1", func(it entity.Item) { it["dueUtc"] = entity.String(c.soon()) })
+			c.change("task_1", func(it item.Item) { it["dueUtc"] = item.String(c.soon()) })
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -57,7 +57,7 @@ func TestWhatOnlyTheOldImageKnowsIsLookedAfter(t *testing.T) {
 		left       []string
 	}{
 		"an offset given up": {"task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15"), nil,
-			func(w *world) { w.set("task_1", "reminderMinutes", entity.Ints(45)) }, []string{"task_1 -45 01T16:15"}},
+			func(w *world) { w.set("task_1", "reminderMinutes", item.Ints(45)) }, []string{"task_1 -45 01T16:15"}},
 		"an item deleted": {"task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15"), nil,
 			func(w *world) { w.remove("task_1") }, []string{}},
 		"a series deleted": {"mst_1", fmt.Sprintf(dailyAt, "15"), nil,

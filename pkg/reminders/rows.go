@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -17,11 +18,11 @@ const instancePages = 300
 // consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what guards
 // them.
 type rows struct {
-	item      entity.Item   // nil if gone
-	master    entity.Item   // of an exception: its series, nil if gone
-	instances []entity.Item // of a series: its exceptions
-	meta      entity.Item   // USER_META or its defaults; nil if nothing floats
-	noMeta    bool          // USER_META was looked for and is not there
+	item      item.Item   // nil if gone
+	master    item.Item   // of an exception: its series, nil if gone
+	instances []item.Item // of a series: its exceptions
+	meta      item.Item   // USER_META or its defaults; nil if nothing floats
+	noMeta    bool        // USER_META was looked for and is not there
 	zone      *time.Location
 }
 
@@ -109,7 +110,7 @@ func (r rows) asked(by time.Time, floating bool) time.Time {
 }
 
 // findLive returns the row, or nil if there is none or it is past its ttl.
-func (e engine) findLive(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (e engine) findLive(ctx context.Context, key item.Key) (item.Item, error) {
 	it, err := e.find(ctx, key)
 	if err != nil || entity.Lapsed(it, e.Now()) {
 		return nil, err
@@ -118,7 +119,7 @@ func (e engine) findLive(ctx context.Context, key entity.Key) (entity.Item, erro
 }
 
 // find returns the row, or nil if there is none.
-func (e engine) find(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (e engine) find(ctx context.Context, key item.Key) (item.Item, error) {
 	it, err := e.Store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
@@ -130,7 +131,7 @@ func (e engine) find(ctx context.Context, key entity.Key) (entity.Item, error) {
 }
 
 // metaOf returns the user's USER_META, or its defaults and absent.
-func (e engine) metaOf(ctx context.Context, user string) (meta entity.Item, absent bool, err error) {
+func (e engine) metaOf(ctx context.Context, user string) (meta item.Item, absent bool, err error) {
 	meta, err = e.find(ctx, entity.MetaKey(user))
 	if err == nil && meta == nil {
 		return entity.NewUserMeta(user, time.Time{}), true, nil
@@ -140,7 +141,7 @@ func (e engine) metaOf(ctx context.Context, user string) (meta entity.Item, abse
 
 // instancesOf returns all INSTANCE rows of a series, those too that count for nobody: an occurrence of long ago may have
 // moved to next week, and a row that was undone says when.
-func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, error) {
+func (e engine) instancesOf(ctx context.Context, master target) ([]item.Item, error) {
 	q := table.Query{
 		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)},
 	}
@@ -156,7 +157,7 @@ func (e engine) instancesOf(ctx context.Context, master target) ([]entity.Item, 
 
 // guard is what was read of one row, as far as a change of the row shows in it.
 type guard struct {
-	key     entity.Key
+	key     item.Key
 	exists  bool
 	version int64
 	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so that
@@ -165,7 +166,7 @@ type guard struct {
 	isSeries   bool
 }
 
-func guardOf(key entity.Key, row entity.Item) guard {
+func guardOf(key item.Key, row item.Item) guard {
 	isSeries := row.Str(entity.AttrType) == entity.TypeMaster
 	return guard{key, row != nil, version(row), row.Int(entity.AttrExceptionsVersion), isSeries}
 }
@@ -175,10 +176,10 @@ func (g guard) condition() table.Condition {
 	if !g.exists {
 		return table.NotExists()
 	}
-	tests := []table.Test{table.Equal(entity.AttrVersion, entity.Int(g.version))}
+	tests := []table.Test{table.Equal(entity.AttrVersion, item.Int(g.version))}
 	switch {
 	case g.isSeries && g.exceptions > 0:
-		tests = append(tests, table.Equal(entity.AttrExceptionsVersion, entity.Int(g.exceptions)))
+		tests = append(tests, table.Equal(entity.AttrExceptionsVersion, item.Int(g.exceptions)))
 	case g.isSeries:
 		tests = append(tests, table.Missing(entity.AttrExceptionsVersion))
 	}
@@ -199,4 +200,4 @@ func (r rows) guards(t target) []guard {
 	return out
 }
 
-func version(it entity.Item) int64 { return it.Int(entity.AttrVersion) }
+func version(it item.Item) int64 { return it.Int(entity.AttrVersion) }

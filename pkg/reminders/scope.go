@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // scope is the offsets that one piece of work answers for. Work never writes a schedule outside its scope, and its
@@ -16,7 +17,7 @@ func (s scope) sorted() []int64 { return slices.Sorted(maps.Keys(s)) }
 
 // add takes in the offsets of an image. Only those of an image that wants reminders count: no worker schedules an offset
 // for one that does not.
-func (s scope) add(t *entity.Type, image entity.Item) {
+func (s scope) add(t *entity.Type, image item.Item) {
 	if image == nil {
 		return
 	}
@@ -41,6 +42,6 @@ func (s scope) among(offsets []int64) []int64 {
 	return slices.DeleteFunc(offsets, func(offset int64) bool { return !s[offset] })
 }
 
-func compareKeys(a, b entity.Key) int {
+func compareKeys(a, b item.Key) int {
 	return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
 }

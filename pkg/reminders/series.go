@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -82,7 +83,7 @@ func (s snapshot) exceptionDues() ([]due, error) {
 	return dues, nil
 }
 
-func (s snapshot) compiled(master entity.Item, instances ...entity.Item) (*series.Series, error) {
+func (s snapshot) compiled(master item.Item, instances ...item.Item) (*series.Series, error) {
 	all, err := series.New(master, s.zone, instances...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
@@ -129,7 +130,7 @@ func (s snapshot) title(d due) string {
 }
 
 // instanceOn returns the row of a series' exception on a date, or nil.
-func (s snapshot) instanceOn(date string) entity.Item {
+func (s snapshot) instanceOn(date string) item.Item {
 	id := entity.InstanceID(s.id, date)
 	for _, row := range s.instances {
 		if row.Str(entity.AttrEventID) == id {

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -355,8 +356,8 @@ func TestADamagedSeriesIsPoison(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 	it := w.item("mst_1").Clone()
-	it["rrule"] = entity.String("FREQ=NEVER")
-	require.NoError(t, w.store.Load(t.Context(), []entity.Item{it}))
+	it["rrule"] = item.String("FREQ=NEVER")
+	require.NoError(t, w.store.Load(t.Context(), []item.Item{it}))
 	outcome := w.consumer.Apply(t.Context(), w.records()[:1])[0]
 	require.Equal(t, change.Poison, outcome.Verdict)
 	require.ErrorContains(t, outcome.Err, "damaged row: series USER#ann/MASTER#mst_1")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxRounds bounds how often one piece of work looks again because something changed. An item that changes faster than
@@ -98,7 +99,7 @@ func (r *run) arrange(ctx context.Context, p plan) error {
 }
 
 // resume goes on with a delivery that was begun, unless this run did so already.
-func (r *run) resume(ctx context.Context, row entity.Item) error {
+func (r *run) resume(ctx context.Context, row item.Item) error {
 	if r.drives(row.Key()) {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (r *run) drive(ctx context.Context, f fence) error {
 	return nil
 }
 
-func (r *run) drives(key entity.Key) bool {
+func (r *run) drives(key item.Key) bool {
 	for _, f := range r.driven {
 		if f.place() == key {
 			return true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -21,7 +22,7 @@ type snapshot struct {
 	target
 	rows
 	dues   []due
-	fences map[entity.Key]entity.Item
+	fences map[item.Key]item.Item
 }
 
 // look reads everything. Which fences decide depends on the occurrences, and of a series which occurrence is next on the
@@ -49,7 +50,7 @@ func (e engine) lookAgain(ctx context.Context, before snapshot, offsets scope) (
 
 // lookFrom goes on from the rows: it finds the fences.
 func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (snapshot, error) {
-	s := snapshot{target: t, rows: r, fences: map[entity.Key]entity.Item{}}
+	s := snapshot{target: t, rows: r, fences: map[item.Key]item.Item{}}
 	page, err := e.Store.Query(ctx, table.Query{
 		Partition: s.key().PK, Range: table.Range{Prefix: entity.FiredPrefix(s.id)}, Limit: fencePage, Descending: true,
 	})
@@ -59,10 +60,10 @@ func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (
 	if err := s.know(page.Items); err != nil {
 		return snapshot{}, err
 	}
-	isWhole, absent := len(page.Next) == 0, map[entity.Key]bool{}
+	isWhole, absent := len(page.Next) == 0, map[item.Key]bool{}
 	now := e.Now()
 	for range maxRounds {
-		var unknown []entity.Key
+		var unknown []item.Key
 		fenced := func(d due) bool {
 			key := d.fenceKey(t)
 			if s.fences[key] == nil && !isWhole && !absent[key] {
@@ -91,7 +92,7 @@ func (e engine) lookFrom(ctx context.Context, t target, r rows, offsets scope) (
 	return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), ErrRestless)
 }
 
-func (s snapshot) know(fences []entity.Item) error {
+func (s snapshot) know(fences []item.Item) error {
 	for _, row := range fences {
 		if err := entity.CheckForm(row, entity.AttrForm); err != nil {
 			return err
@@ -117,7 +118,7 @@ func (s snapshot) reckon(offsets scope, now time.Time, fenced func(due) bool) ([
 }
 
 // isRecurring says that the item is a reminder whose trigger moves on.
-func isRecurring(t *entity.Type, it entity.Item) bool {
+func isRecurring(t *entity.Type, it item.Item) bool {
 	return t.Name == entity.TypeReminder && it.Has(entity.AttrRRule)
 }
 

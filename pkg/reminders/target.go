@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // target is the item that is looked at.
@@ -17,10 +18,10 @@ type target struct {
 }
 
 func (t target) ref() entity.Ref { return entity.Ref{Type: t.typ.Name, ID: t.id} }
-func (t target) key() entity.Key { return entity.ItemKey(t.user, t.ref()) }
+func (t target) key() item.Key   { return entity.ItemKey(t.user, t.ref()) }
 
 // masterKey is the key of the series that the target is an exception to. Its id was read before.
-func (t target) masterKey() entity.Key {
+func (t target) masterKey() item.Key {
 	masterID, _, _ := entity.ParseInstanceID(t.id)
 	return entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -22,7 +23,7 @@ type triggers struct {
 	zone     *time.Location
 }
 
-func triggersOf(it entity.Item, zone *time.Location) (triggers, error) {
+func triggersOf(it item.Item, zone *time.Location) (triggers, error) {
 	all, err := entity.CompileReminder(it)
 	if err != nil {
 		return triggers{}, fmt.Errorf("%w: %s: %w", errDamaged, it.Key(), err)
@@ -55,7 +56,7 @@ func (t triggers) at(instant time.Time) (recurrence.Occurrence, bool) {
 func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (recurrence.Occurrence, bool) {
 	after := t.from
 	if t.floating {
-		after = entity.Resolve(after, t.zone)
+		after = item.Resolve(after, t.zone)
 	}
 	if after = after.Add(-time.Second); after.Before(now) {
 		after = now

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 )
 
@@ -78,13 +79,13 @@ func (c *Consumer) Settle(ctx context.Context, user string, t *entity.Type, id s
 }
 
 // Overdue says that a FIRED row is of a delivery that was begun more than 10 minutes before and never closed.
-func (n *Notifier) Overdue(row entity.Item) bool {
+func (n *Notifier) Overdue(row item.Item) bool {
 	firedAt, ok := row.Time(attrFiredAt)
 	return row.Str(attrState) == statePending && (!ok || n.Now().Sub(firedAt) > redriveAfter)
 }
 
 // Stalled says that a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10 minutes.
-func (c *Consumer) Stalled(row entity.Item) bool {
+func (c *Consumer) Stalled(row item.Item) bool {
 	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-fenceLife)
 	return !row.Bool(attrDone) && c.Now().Sub(moved) > redriveAfter
 }
@@ -93,12 +94,12 @@ func (c *Consumer) Stalled(row entity.Item) bool {
 var ErrCursor = errors.New("no cursor")
 
 // Resume goes on with the walk of a cursor, as the repetition of its record does. [ErrUnfinished] asks for another call.
-func (c *Consumer) Resume(ctx context.Context, row entity.Item) error {
-	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+func (c *Consumer) Resume(ctx context.Context, row item.Item) error {
+	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCursor, err)
 	}
-	key, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+	key, err := entity.ParseSortKey(row.Str(item.AttrSK))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCursor, err)
 	}

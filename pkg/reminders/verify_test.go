@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -70,7 +71,7 @@ func TestWhatAnItemIsToHaveIsToldWithoutDoingIt(t *testing.T) {
 	require.Equal(t, "2025-12-01T13:45:00Z", at(schedules[0].At))
 
 	w.create("task_2", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[15]}`)
-	w.editMeta(func(it entity.Item) { it["defaultTzid"] = entity.String("Nowhere/Atlantis") })
+	w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	_, _, err = w.consumer.Wanted(t.Context(), user, typ, "task_2")
 	require.ErrorContains(t, err, "Nowhere/Atlantis")
 }
@@ -114,15 +115,15 @@ func TestWhatDidNotMoveForTenMinutesIsTakenUp(t *testing.T) {
 		"for longer":      {"pending", 10*time.Minute + time.Second, true},
 		"never begun":     {"pending", -1, true}, "sent": {"sent", time.Hour, false}, "sent, of no time": {"sent", -1, false},
 	} {
-		row := entity.Item{"state": entity.String(c.state)}
+		row := item.Item{"state": item.String(c.state)}
 		if c.age >= 0 {
 			row.SetTime("firedAt", w.now.Add(-c.age))
 		}
 		require.Equal(t, c.want, w.notifier.Overdue(row), name)
 	}
 	life := 30 * 24 * time.Hour
-	cursor := func(age time.Duration, isDone bool) entity.Item {
-		return entity.Item{"ttl": entity.Int(w.now.Add(life - age).Unix()), "done": entity.Bool(isDone)}
+	cursor := func(age time.Duration, isDone bool) item.Item {
+		return item.Item{"ttl": item.Int(w.now.Add(life - age).Unix()), "done": item.Bool(isDone)}
 	}
 	require.False(t, w.consumer.Stalled(cursor(10*time.Minute, false)))
 	require.True(t, w.consumer.Stalled(cursor(10*time.Minute+time.Second, false)))
@@ -140,13 +141,13 @@ func TestADeliveryOfNoTimeIsNotTakenForOneAtWork(t *testing.T) {
 	began, err := w.notifier.Redrive(t.Context(), row)
 	require.NoError(t, err)
 	require.False(t, began, "it was sent")
-	row["state"] = entity.String("pending")
+	row["state"] = item.String("pending")
 	_, err = w.notifier.Redrive(t.Context(), row)
 	require.ErrorContains(t, err, "an instant is missing")
 }
 
 // stalledWalk is the cursor of a walk that died behind its first page's list.
-func stalledWalk(w *world, prefix string) entity.Item {
+func stalledWalk(w *world, prefix string) item.Item {
 	w.Helper()
 	records := w.records()
 	for step := 1; len(w.rows(entity.ItemPrefix(prefix))) == 0; step++ {
@@ -197,7 +198,7 @@ func TestAWalkThatDiedIsSeenThroughFromItsCursor(t *testing.T) {
 func TestARowThatIsNoCursorIsNotGoneOnWith(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	for _, key := range []entity.Key{
+	for _, key := range []item.Key{
 		{PK: "FEED#x", SK: "ZONE#2"}, {PK: "USER#ann", SK: "ZONE#"}, {PK: "USER#ann", SK: "ZONE#two"},
 		{PK: "USER#ann", SK: "SERIES#mst_1#two"}, {PK: "USER#ann", SK: "TASK#2"},
 	} {

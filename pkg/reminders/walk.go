@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -26,10 +27,10 @@ const (
 // of that schedule is dropped and deletes it.
 type walk struct {
 	user  string
-	key   entity.Key // of its cursor: derived from the record, so that the repetition goes on
+	key   item.Key // of its cursor: derived from the record, so that the repetition goes on
 	parts []part
 	// scopeOf returns the offsets of an item that are to be looked at.
-	scopeOf func(t *entity.Type, it entity.Item) scope
+	scopeOf func(t *entity.Type, it item.Item) scope
 }
 
 // part is a range of the user's items.
@@ -85,7 +86,7 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 	at := w.parts[place]
 	q := table.Query{Partition: entity.UserPK(w.user), Range: table.Range{Prefix: at.prefix}, Limit: walkRows}
 	if cur.after != "" {
-		q.Start = table.Position(entity.Key{PK: q.Partition, SK: cur.after}.Item())
+		q.Start = table.Position(item.Key{PK: q.Partition, SK: cur.after}.Item())
 	}
 	page, err := c.Store.Query(ctx, q)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 			cur.open[id] = s
 		}
 	}
-	cur.itemType, cur.after = at.typ.Name, entity.Item(page.Next).Str(entity.AttrSK)
+	cur.itemType, cur.after = at.typ.Name, item.Item(page.Next).Str(item.AttrSK)
 	if len(page.Next) == 0 {
 		if place++; place < len(w.parts) {
 			cur.itemType = w.parts[place].typ.Name

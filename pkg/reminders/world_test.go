@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -60,16 +61,16 @@ type world struct {
 	level     slog.LevelVar // from which on is logged: nothing, until somebody looks
 	read      string        // sequence number of the last record taken from the feed
 	history   []change.Change
-	states    map[entity.Key]string // of every fence, as last seen
-	revisions map[entity.Key]int64  // of every cursor
-	random    bool                  // what is asked for may be refused
-	usage     func(table.Usage)     // of each call to the store, if somebody counts
-	step      int                   // at which the fault strikes, for those who look at a failure
+	states    map[item.Key]string // of every fence, as last seen
+	revisions map[item.Key]int64  // of every cursor
+	random    bool                // what is asked for may be refused
+	usage     func(table.Usage)   // of each call to the store, if somebody counts
+	step      int                 // at which the fault strikes, for those who look at a failure
 }
 
 func setup(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[entity.Key]string{}, revisions: map[entity.Key]int64{}}
+	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[item.Key]string{}, revisions: map[item.Key]int64{}}
 	w.level.Set(slog.LevelError + 1)
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
@@ -199,7 +200,7 @@ func (w *world) create(id, doc string) {
 }
 
 // edit changes an item as a command does.
-func (w *world) edit(id string, change func(it entity.Item)) {
+func (w *world) edit(id string, change func(it item.Item)) {
 	w.Helper()
 	typ, before := w.registry.OfID(id), w.item(id)
 	after := before.Clone()
@@ -213,23 +214,23 @@ func (w *world) edit(id string, change func(it entity.Item)) {
 	require.NoError(w, err)
 }
 
-func (w *world) set(id, attr string, v entity.Value) {
+func (w *world) set(id, attr string, v item.Value) {
 	w.Helper()
-	w.edit(id, func(it entity.Item) { it.Set(attr, v) })
+	w.edit(id, func(it item.Item) { it.Set(attr, v) })
 }
 
 func (w *world) snooze(id string, until time.Time) {
 	w.Helper()
-	w.edit(id, func(it entity.Item) {
+	w.edit(id, func(it item.Item) {
 		occurrence := it.Str(entity.AttrTriggerUtc)
 		count := int64(1)
 		if s := it.Map(entity.AttrSnoozeState); s != nil {
 			occurrence, count = s.Str(entity.SnoozeOccurrenceUtc), s.Int(entity.SnoozeCount)+1
 		}
-		it[entity.AttrStatus] = entity.String(entity.StatusSnoozed)
-		it[entity.AttrSnoozeState] = entity.Map{
-			entity.SnoozeUntilUtc: entity.String(entity.FormatInstant(until)), entity.SnoozeCount: entity.Int(count),
-			entity.SnoozeOccurrenceUtc: entity.String(occurrence),
+		it[entity.AttrStatus] = item.String(entity.StatusSnoozed)
+		it[entity.AttrSnoozeState] = item.Map{
+			entity.SnoozeUntilUtc: item.String(item.FormatInstant(until)), entity.SnoozeCount: item.Int(count),
+			entity.SnoozeOccurrenceUtc: item.String(occurrence),
 		}
 	})
 }
@@ -237,10 +238,10 @@ func (w *world) snooze(id string, until time.Time) {
 // moveTo sets the user's zone as the UpdateMe command does.
 func (w *world) moveTo(zone string) {
 	w.Helper()
-	w.editMeta(func(it entity.Item) { it[entity.AttrDefaultTzid] = entity.String(zone) })
+	w.editMeta(func(it item.Item) { it[entity.AttrDefaultTzid] = item.String(zone) })
 }
 
-func (w *world) editMeta(change func(it entity.Item)) {
+func (w *world) editMeta(change func(it item.Item)) {
 	w.Helper()
 	key := entity.MetaKey(user)
 	before, err := w.store.Get(w.Context(), key)
@@ -262,18 +263,18 @@ func (w *world) remove(id string) {
 	require.NoError(w, w.store.Delete(w.Context(), table.Delete{Key: w.key(id)}))
 }
 
-func (w *world) key(id string) entity.Key {
+func (w *world) key(id string) item.Key {
 	return entity.ItemKey(user, entity.Ref{Type: w.registry.OfID(id).Name, ID: id})
 }
 
-func (w *world) item(id string) entity.Item {
+func (w *world) item(id string) item.Item {
 	w.Helper()
 	it, err := w.store.Get(w.Context(), w.key(id))
 	require.NoError(w, err)
 	return it
 }
 
-func (w *world) rows(prefix string) []entity.Item {
+func (w *world) rows(prefix string) []item.Item {
 	w.Helper()
 	page, err := w.store.Query(w.Context(), table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}})
 	require.NoError(w, err)
@@ -315,6 +316,6 @@ func (w *world) to(t time.Time) {
 	}
 }
 
-func isCursorKey(key entity.Key) bool {
+func isCursorKey(key item.Key) bool {
 	return strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowZone)) || strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowSeries))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -16,7 +17,7 @@ const zoneSpread = 26 * time.Hour
 var ErrUnfinished = errors.New("more items to come")
 
 // zoneName returns the zone that an image of USER_META stands for; a user without USER_META has the default.
-func zoneName(user string, image entity.Item) string {
+func zoneName(user string, image item.Item) string {
 	if image == nil {
 		image = entity.NewUserMeta(user, time.Time{})
 	}
@@ -32,13 +33,13 @@ func (c *Consumer) moveZone(user string, version int64) walk {
 			w.parts = append(w.parts, part{t, entity.ItemPrefix(t.Name)})
 		}
 	}
-	w.scopeOf = func(t *entity.Type, it entity.Item) scope { return floatingScope(t, it, c.Now()) }
+	w.scopeOf = func(t *entity.Type, it item.Item) scope { return floatingScope(t, it, c.Now()) }
 	return w
 }
 
 // floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so long
 // that it is not even late.
-func floatingScope(t *entity.Type, it entity.Item, now time.Time) scope {
+func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 	if entity.Lapsed(it, now) {
 		return nil
 	}
@@ -70,18 +71,18 @@ func floatingScope(t *entity.Type, it entity.Item, now time.Time) scope {
 }
 
 // floatsAtSomeTime says that an occurrence of a series may float: all of them, or one that was given times of its own.
-func floatsAtSomeTime(master entity.Item) bool {
+func floatsAtSomeTime(master item.Item) bool {
 	return entity.EventSpan(master).Floating || master.Bool(entity.AttrHasExceptions)
 }
 
 // changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or whether
 // they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
-func changesOccurrences(before, after entity.Item) bool {
+func changesOccurrences(before, after item.Item) bool {
 	if before == nil || after == nil {
 		return before.Bool(entity.AttrHasExceptions) || after.Bool(entity.AttrHasExceptions)
 	}
 	return after.Bool(entity.AttrHasExceptions) && version(before) != version(after) && slices.ContainsFunc(occurrenceFields,
-		func(name string) bool { return !entity.Equal(before[name], after[name]) })
+		func(name string) bool { return !item.Equal(before[name], after[name]) })
 }
 
 // occurrenceFields are those of a series that decide about an exception with reminders of its own.
@@ -94,7 +95,7 @@ func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
 	return walk{
 		user: user, key: entity.SeriesKey(user, masterID, version),
 		parts: []part{{c.Registry.Named(entity.TypeInstance), entity.InstancePrefix(masterID)}},
-		scopeOf: func(t *entity.Type, it entity.Item) scope {
+		scopeOf: func(t *entity.Type, it item.Item) scope {
 			s := scope{}
 			s.add(t, it)
 			return s

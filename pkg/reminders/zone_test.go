@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -58,8 +59,8 @@ func TestAnImageOfUserMetaThatKeepsTheZoneAsksForNothing(t *testing.T) {
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 	w.settle()
-	w.editMeta(func(it entity.Item) { it.Map("preferences")["theme"] = entity.String("light") })
-	w.editMeta(func(it entity.Item) { it.Map("preferences")["theme"] = entity.String("dark") })
+	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("light") })
+	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("dark") })
 	w.moveTo("UTC")
 	w.settle()
 	require.Equal(t, 1, w.counts[reminders.Scheduled])

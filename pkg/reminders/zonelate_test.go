@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // By the clock of the new zone the next occurrence is at the instant until which the trigger is done. The one after it rings.
@@ -61,10 +61,10 @@ func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
 	w := setup(t)
 	w.create("task_x", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 	w.settle()
-	var others []entity.Item
+	var others []item.Item
 	for i := range 2100 {
 		id, other := fmt.Sprintf("task_%04d", i), w.item("task_x").Clone()
-		other["SK"], other["taskId"] = entity.String("TASK#"+id), entity.String(id)
+		other["SK"], other["taskId"] = item.String("TASK#"+id), item.String(id)
 		delete(other, "reminderMinutes")
 		others = append(others, other)
 	}

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 )
 
 const (
@@ -196,7 +197,7 @@ func (r *Report) trouble(outcome string, raw json.RawMessage, reason string) {
 	}
 	rec, _ := change.Parse(raw) // what can be read of it is shown
 	key := ""
-	if (rec.Key != entity.Key{}) {
+	if (rec.Key != item.Key{}) {
 		key = rec.Key.String()
 	}
 	r.Troubles = append(r.Troubles, Trouble{rec.Sequence, key, outcome, reason})

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // fullVariable asks for the long form of the tests of this file.
@@ -103,10 +104,10 @@ func (h *history) settle() {
 func (h *history) requireRecount() {
 	totals := map[string]map[string]int{}
 	var links, scheduled, cold []string
-	require.NoError(h.t, h.system.Store.Walk(h.t.Context(), 0, 1, func(row entity.Item) error {
-		user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	require.NoError(h.t, h.system.Store.Walk(h.t.Context(), 0, 1, func(row item.Item) error {
+		user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 		require.NoError(h.t, err)
-		sk, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+		sk, err := entity.ParseSortKey(row.Str(item.AttrSK))
 		require.NoError(h.t, err)
 		if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {
 			return nil
@@ -181,7 +182,7 @@ func instant(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return entity.FormatInstant(at)
+	return item.FormatInstant(at)
 }
 
 func TestWritingItemsHandsNoConsumerWhatConsumersWriteAndGoesQuiet(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -57,12 +58,12 @@ func (s *System) View() View {
 // State reads what is derived.
 func (v View) State(ctx context.Context) (State, error) {
 	var out State
-	err := v.Walker.Walk(ctx, 0, 1, func(row entity.Item) error { return v.row(&out, row) })
+	err := v.Walker.Walk(ctx, 0, 1, func(row item.Item) error { return v.row(&out, row) })
 	if err != nil {
 		return out, fmt.Errorf("read derived rows: %w", err)
 	}
 	for _, one := range v.Schedules {
-		line := fmt.Sprintf("%s %s", entity.FormatInstant(one.At), one.Payload)
+		line := fmt.Sprintf("%s %s", item.FormatInstant(one.At), one.Payload)
 		if v.has(userIn(one.Payload)) {
 			out.Schedules = append(out.Schedules, line)
 		}
@@ -98,18 +99,18 @@ func userIn(document []byte) string {
 }
 
 // owner returns the user in whose partition a row stands. In others stand the versioned repositories, which derive nothing.
-func owner(row entity.Item) (user string, ok bool) {
-	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+func owner(row item.Item) (user string, ok bool) {
+	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	return user, err == nil
 }
 
 // row adds what a row says.
-func (v View) row(out *State, row entity.Item) error {
+func (v View) row(out *State, row item.Item) error {
 	user, ok := owner(row)
 	if !ok || !v.has(user) {
 		return nil
 	}
-	sk, err := entity.ParseSortKey(row.Str(entity.AttrSK))
+	sk, err := entity.ParseSortKey(row.Str(item.AttrSK))
 	if err != nil {
 		return err
 	}
@@ -139,19 +140,19 @@ func (v View) row(out *State, row entity.Item) error {
 	return nil
 }
 
-func until(row entity.Item) string {
-	return " until " + entity.FormatInstant(time.Unix(row.Int(entity.AttrTTL), 0).UTC())
+func until(row item.Item) string {
+	return " until " + item.FormatInstant(time.Unix(row.Int(entity.AttrTTL), 0).UTC())
 }
 
-func showStats(sum entity.Item) string {
+func showStats(sum item.Item) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		switch value := sum[name].(type) {
-		case entity.Number:
+		case item.Number:
 			if value != "0" { // a number that was never counted is the same
 				fmt.Fprintf(&b, " %s=%s", name, value)
 			}
-		case entity.String:
+		case item.String:
 			fmt.Fprintf(&b, " %s=%s", name, value)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -51,8 +52,8 @@ type System struct {
 	scheduler *scheduler
 	events    *events
 	notifier  *reminders.Notifier
-	failed    []schedule.Schedule   // calls that are to be made again
-	taken     map[entity.Key]string // the sequence number of the image that was taken in last
+	failed    []schedule.Schedule // calls that are to be made again
+	taken     map[item.Key]string // the sequence number of the image that was taken in last
 }
 
 // NewSystem returns a system with an empty table. It panics without a registry, a mistake in the program.
@@ -67,7 +68,7 @@ func NewSystem(c Config) *System {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &System{registry: c.Registry, now: c.Begin, taken: map[entity.Key]string{}}
+	s := &System{registry: c.Registry, now: c.Begin, taken: map[item.Key]string{}}
 	s.Store = memory.New(s.Now, memory.Options{Shards: c.Shards, Fault: func(call memory.Call) error {
 		return asStore(around(Call{PortStore, call.Op, isWrite(call.Op), call.Stage == memory.After}))
 	}})
@@ -145,7 +146,7 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 			errs = append(errs, fmt.Errorf("call for %s: %w", one.Payload, err))
 		}
 	}
-	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, entity.FormatInstant(s.now))
+	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, item.FormatInstant(s.now))
 }
 
 // Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on the

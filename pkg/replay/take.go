@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -54,7 +55,7 @@ func (s *System) take(ctx context.Context, rec change.Record) error {
 	if err := s.restored(ctx, rec); err != nil {
 		return err
 	}
-	if err := s.Store.Load(ctx, []entity.Item{row}); err != nil {
+	if err := s.Store.Load(ctx, []item.Item{row}); err != nil {
 		return fmt.Errorf("take in %s: %w", rec.Key, err)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (s *System) isFollowed(rec change.Record) bool {
 
 // imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and a
 // row that they made for them is no image at all. Nil for such a one.
-func (s *System) imageOf(ctx context.Context, rec change.Record) (entity.Item, error) {
+func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, error) {
 	if rec.New.Str(entity.AttrType) != entity.TypeUserMeta {
 		return rec.New, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -101,7 +102,7 @@ func TestRowsThatArriveAfterTheirRemovalAreFoundAsWell(t *testing.T) {
 	b.Equal(40, removed)
 	late := today.TodoKey(found[0].RevID, 1, "w000")
 	b.Empty(b.orphans(), "nothing is left but the sealed draft")
-	b.NoError(b.store.Load(b.ctx, []entity.Item{late.Item()}))
+	b.NoError(b.store.Load(b.ctx, []item.Item{late.Item()}))
 	_, stray, err := b.publisher.Stray(b.ctx, late)
 	b.NoError(err)
 	b.False(stray, "the draft still announces it")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -34,7 +35,7 @@ func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant 
 			return Revision[S]{}, err
 		}
 		if !found {
-			return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + entity.FormatInstant(instant)}
+			return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + item.FormatInstant(instant)}
 		}
 		// Whatever runs further ahead follows in steps of a second, so that one step would be at the bound.
 		if commit.RevTs.Before(until) {

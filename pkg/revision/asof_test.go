@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table/memory"
 )
@@ -105,6 +105,6 @@ func TestALogEntryWithoutAnInstantOfItsOwnWasCommittedAtItsTime(t *testing.T) {
 	second := b.burst(first.RevID, 1)
 	row, err = b.store.Get(b.ctx, today.LogKey(second.RevID))
 	b.NoError(err)
-	b.Equal(entity.String("2026-01-19T08:00:00Z"), row["committedAt"])
-	b.Equal(entity.String("2026-01-19T08:00:01Z"), row["revTs"])
+	b.Equal(item.String("2026-01-19T08:00:00Z"), row["committedAt"])
+	b.Equal(item.String("2026-01-19T08:00:01Z"), row["revTs"])
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Rules about a commit itself.
@@ -39,7 +40,7 @@ type Prepared struct {
 	commit     Commit
 	rolledFrom string
 	sourceAttr string
-	rows       []entity.Item
+	rows       []item.Item
 }
 
 // Commit returns the log entry that the revision will have; its CommittedAt is known once it was published.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -27,7 +28,7 @@ func (w *world) checkHead(at entity.Repository) {
 }
 
 // bytes are a revision's log entry and snapshot as they are now.
-func (w *world) bytes(at entity.Repository, entry entity.Key) string {
+func (w *world) bytes(at entity.Repository, entry item.Key) string {
 	row, err := w.store.Get(w.ctx, entry)
 	w.NoError(err)
 	return inBytes(append(w.snapshot(at, row.Str("revId")), row))
@@ -85,9 +86,9 @@ func (w *world) checkAnswers() {
 }
 
 // state is that of the revision which a log entry names.
-func (w *world) state(entry entity.Item) any {
+func (w *world) state(entry item.Item) any {
 	reader := w.process(w.store)
-	if entry.Str(entity.AttrPK) == today.LogPK() {
+	if entry.Str(item.AttrPK) == today.LogPK() {
 		rev, err := reader.plans.Revision(w.ctx, user, day, entry.Str("revId"))
 		w.NoError(err)
 		return rev.State
@@ -166,11 +167,11 @@ func (w *world) checkAsOf() {
 	}
 }
 
-func completedBy(entry entity.Item) (action string, ok bool) {
+func completedBy(entry item.Item) (action string, ok bool) {
 	return strings.CutPrefix(entry.Str("message"), "completed ")
 }
 
-func committedAt(entry entity.Item) time.Time {
+func committedAt(entry item.Item) time.Time {
 	at, apart := entry.Time("committedAt")
 	if !apart {
 		at, _ = entry.Time("revTs")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Attributes of heads and log entries. The source of a revision has the name that its repository gives it.
@@ -59,7 +60,7 @@ type Revision[S any] struct {
 	State S
 }
 
-func readHead(row entity.Item) (Head, error) {
+func readHead(row item.Item) (Head, error) {
 	if row == nil {
 		return Head{}, nil
 	}
@@ -73,24 +74,24 @@ func readHead(row entity.Item) (Head, error) {
 	return head, nil
 }
 
-func (c Commit) row(at entity.Repository, sourceAttr string) entity.Item {
+func (c Commit) row(at entity.Repository, sourceAttr string) item.Item {
 	row := at.LogKey(c.RevID).Item()
 	if !c.CommittedAt.Equal(c.RevTs) {
 		row.SetTime(attrCommittedAt, c.CommittedAt)
 	}
-	row[attrRevID] = entity.String(c.RevID)
-	row[attrRevTs] = entity.String(entity.FormatInstant(c.RevTs))
-	row[attrRows] = entity.Int(int64(c.Rows))
-	row[sourceAttr] = entity.String(c.Source)
+	row[attrRevID] = item.String(c.RevID)
+	row[attrRevTs] = item.String(item.FormatInstant(c.RevTs))
+	row[attrRows] = item.Int(int64(c.Rows))
+	row[sourceAttr] = item.String(c.Source)
 	for name, value := range map[string]string{attrParentRevID: c.ParentRevID, attrOriginRevID: c.OriginRevID, attrMessage: c.Message} {
 		if value != "" {
-			row[name] = entity.String(value)
+			row[name] = item.String(value)
 		}
 	}
 	return row
 }
 
-func readCommit(row entity.Item, sourceAttr string) (Commit, error) {
+func readCommit(row item.Item, sourceAttr string) (Commit, error) {
 	c := Commit{
 		RevID: row.Str(attrRevID), ParentRevID: row.Str(attrParentRevID), Message: row.Str(attrMessage),
 		Source: row.Str(sourceAttr), OriginRevID: row.Str(attrOriginRevID), Rows: int(row.Int(attrRows)),

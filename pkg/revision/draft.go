@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -22,9 +23,9 @@ const (
 // announce puts the draft of a snapshot whose rows are about to be written.
 func (p *Publisher) announce(ctx context.Context, one *Prepared) error {
 	row := one.at.DraftKey(one.commit.RevID).Item()
-	row[entity.AttrStatus] = entity.String(draftOpen)
-	row[attrStartedAt] = entity.String(entity.FormatInstant(p.now()))
-	row[attrRows] = entity.Int(int64(len(one.rows)))
+	row[entity.AttrStatus] = item.String(draftOpen)
+	row[attrStartedAt] = item.String(item.FormatInstant(p.now()))
+	row[attrRows] = item.Int(int64(len(one.rows)))
 	err := p.store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) && failed.Failures[0].Old.Equal(row) {
@@ -37,7 +38,7 @@ func (p *Publisher) announce(ctx context.Context, one *Prepared) error {
 }
 
 // loadInTransactions is [table.Writer]'s Load by other means; see [Config].
-func (p *Publisher) loadInTransactions(ctx context.Context, rows []entity.Item) error {
+func (p *Publisher) loadInTransactions(ctx context.Context, rows []item.Item) error {
 	for chunk := range slices.Chunk(rows, table.MaxActions) {
 		actions := make([]table.Action, len(chunk))
 		for i, row := range chunk {
@@ -54,7 +55,7 @@ func (p *Publisher) loadInTransactions(ctx context.Context, rows []entity.Item) 
 func (p *Prepared) takeDraft() table.Delete {
 	return table.Delete{
 		Key: p.at.DraftKey(p.commit.RevID),
-		If:  table.Exists(table.Equal(entity.AttrStatus, entity.String(draftOpen))),
+		If:  table.Exists(table.Equal(entity.AttrStatus, item.String(draftOpen))),
 	}
 }
 
@@ -64,7 +65,7 @@ func (p *Prepared) takeDraft() table.Delete {
 func (p *Publisher) discard(ctx context.Context, at entity.Repository, revID string, forget bool) (int, error) {
 	key := at.DraftKey(revID)
 	_, err := p.store.Update(ctx, table.Update{
-		Key: key, Set: entity.Item{entity.AttrStatus: entity.String(draftSealed)}, If: table.Exists(),
+		Key: key, Set: item.Item{entity.AttrStatus: item.String(draftSealed)}, If: table.Exists(),
 	})
 	var failed *table.ConditionError
 	if err != nil && !errors.As(err, &failed) {
@@ -108,8 +109,8 @@ func (p *Publisher) erase(ctx context.Context, partition string) (int, error) {
 }
 
 // rows reads a query's answer over all its pages.
-func (p *Publisher) rows(ctx context.Context, q table.Query) ([]entity.Item, error) {
-	var rows []entity.Item
+func (p *Publisher) rows(ctx context.Context, q table.Query) ([]item.Item, error) {
+	var rows []item.Item
 	for {
 		page, err := p.store.Query(ctx, q)
 		if err != nil {
@@ -131,7 +132,7 @@ type draft struct {
 	startedAt time.Time
 }
 
-func readDraft(row entity.Item) (draft, error) {
+func readDraft(row item.Item) (draft, error) {
 	parsed, err := entity.ParseRepositoryRow(row.Key())
 	if err != nil || parsed.Kind != entity.DraftRow {
 		return draft{}, fmt.Errorf("draft %s: no draft's key", row.Key())

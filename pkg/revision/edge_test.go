@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -39,8 +40,8 @@ func TestAShapeWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
 	b := newBench(t)
 	whole := revision.Shape[int]{
 		SourceAttr: "reason",
-		Rows:       func(entity.Repository, string, int) []entity.Item { return nil },
-		Read:       func([]entity.Item) (int, error) { return 0, nil },
+		Rows:       func(entity.Repository, string, int) []item.Item { return nil },
+		Read:       func([]item.Item) (int, error) { return 0, nil },
 	}
 	b.NotPanics(func() { revision.New(b.publisher, whole) })
 	b.Panics(func() { revision.New(nil, whole) })
@@ -296,7 +297,7 @@ func TestOnlyARowOfASnapshotCanBeAStray(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const revID = "rev_20260302T080000Z_0123456789abcdef0123456789abcdef"
-	for _, key := range []entity.Key{
+	for _, key := range []item.Key{
 		today.HeadKey(), today.LogKey(revID), today.DraftKey(revID), entity.MetaKey(user), {PK: "x", SK: "y"},
 	} {
 		_, stray, err := b.publisher.Stray(b.ctx, key)
@@ -316,7 +317,7 @@ func TestAPartOfARevisionIsItsRowsUnderAPrefix(t *testing.T) {
 	b.NoError(err)
 	part, err := b.notes.Part(b.ctx, today, res.RevID, today.TodoKey(res.RevID, 3, "w002").SK)
 	b.NoError(err)
-	b.Equal([]entity.Item{today.TodoKey(res.RevID, 3, "w002").Item()}, part)
+	b.Equal([]item.Item{today.TodoKey(res.RevID, 3, "w002").Item()}, part)
 	b.fault = on("Query", memory.Before, table.ErrThrottled)
 	_, err = b.notes.Part(b.ctx, today, res.RevID, "")
 	b.ErrorIs(err, table.ErrThrottled)

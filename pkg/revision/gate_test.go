@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -84,12 +84,12 @@ func (a *actor) call(op string, act func() error) error {
 	return err
 }
 
-func (a *actor) Get(ctx context.Context, key entity.Key) (row entity.Item, err error) {
+func (a *actor) Get(ctx context.Context, key item.Key) (row item.Item, err error) {
 	err = a.call("Get", func() (err error) { row, err = a.Store.Get(ctx, key); return err })
 	return row, err
 }
 
-func (a *actor) BatchGet(ctx context.Context, keys []entity.Key) (rows []entity.Item, err error) {
+func (a *actor) BatchGet(ctx context.Context, keys []item.Key) (rows []item.Item, err error) {
 	err = a.call("BatchGet", func() (err error) { rows, err = a.Store.BatchGet(ctx, keys); return err })
 	return rows, err
 }
@@ -108,7 +108,7 @@ func (a *actor) Put(ctx context.Context, p table.Put) error {
 	return a.call("Put", func() error { return a.Store.Put(ctx, p) })
 }
 
-func (a *actor) Update(ctx context.Context, u table.Update) (row entity.Item, err error) {
+func (a *actor) Update(ctx context.Context, u table.Update) (row item.Item, err error) {
 	err = a.call("Update", func() (err error) { row, err = a.Store.Update(ctx, u); return err })
 	return row, err
 }
@@ -128,7 +128,7 @@ func (a *actor) Transact(ctx context.Context, actions ...table.Action) error {
 }
 
 // Load writes a few rows at a time, as the service does, with room for trouble in between.
-func (a *actor) Load(ctx context.Context, rows []entity.Item) error {
+func (a *actor) Load(ctx context.Context, rows []item.Item) error {
 	for chunk := range slices.Chunk(rows, 7) {
 		if err := a.call("Load", func() error { return a.Store.Load(ctx, chunk) }); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -68,7 +69,7 @@ func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) 
 }
 
 // orphan judges one draft.
-func (p *Publisher) orphan(ctx context.Context, row entity.Item) (Orphan, bool, error) {
+func (p *Publisher) orphan(ctx context.Context, row item.Item) (Orphan, bool, error) {
 	d, err := readDraft(row)
 	if err != nil {
 		return Orphan{}, false, err
@@ -88,7 +89,7 @@ func (p *Publisher) orphan(ctx context.Context, row entity.Item) (Orphan, bool, 
 // Stray judges a row that a walk over the whole table met: it reports whether the row belongs to a snapshot that was
 // never committed and that no draft announces. Such a snapshot cannot be published any more, however young it is. Two
 // Gets for a row of a snapshot, the draft before the log: a publication in between takes the one and leaves the other.
-func (p *Publisher) Stray(ctx context.Context, key entity.Key) (Orphan, bool, error) {
+func (p *Publisher) Stray(ctx context.Context, key item.Key) (Orphan, bool, error) {
 	row, err := entity.ParseRepositoryRow(key)
 	if err != nil || row.Kind != entity.SnapshotRow {
 		return Orphan{}, false, nil //nolint:nilerr // no row of a snapshot, and so not a stray one
@@ -97,7 +98,7 @@ func (p *Publisher) Stray(ctx context.Context, key entity.Key) (Orphan, bool, er
 	if err != nil {
 		return Orphan{}, false, fmt.Errorf("snapshot of %s: %w", row.Repository, err)
 	}
-	for _, known := range []entity.Key{row.Repository.DraftKey(row.RevisionID), row.Repository.LogKey(row.RevisionID)} {
+	for _, known := range []item.Key{row.Repository.DraftKey(row.RevisionID), row.Repository.LogKey(row.RevisionID)} {
 		_, err := p.store.Get(ctx, known)
 		if err == nil {
 			return Orphan{}, false, nil

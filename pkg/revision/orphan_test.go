@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
 
 // uncommitted returns the snapshots in the table that are of no revision: a key of each, by their partitions.
-func (w *world) uncommitted() map[string]entity.Key {
-	found := map[string]entity.Key{}
-	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row entity.Item) error {
+func (w *world) uncommitted() map[string]item.Key {
+	found := map[string]item.Key{}
+	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		parsed, err := entity.ParseRepositoryRow(row.Key())
 		if err == nil && parsed.Kind == entity.SnapshotRow && !w.isPublished(parsed.Repository, parsed.RevisionID) {
 			found[row.Key().PK] = row.Key()

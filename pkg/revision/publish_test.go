@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -19,14 +20,14 @@ import (
 func notes(p *revision.Publisher) *revision.Repository[[]string] {
 	return revision.New(p, revision.Shape[[]string]{
 		SourceAttr: "reason", Sources: []string{"hand"},
-		Rows: func(at entity.Repository, revID string, words []string) []entity.Item {
-			var rows []entity.Item
+		Rows: func(at entity.Repository, revID string, words []string) []item.Item {
+			var rows []item.Item
 			for i, word := range words {
 				rows = append(rows, at.TodoKey(revID, i+1, word).Item())
 			}
 			return rows
 		},
-		Read: func(rows []entity.Item) ([]string, error) {
+		Read: func(rows []item.Item) ([]string, error) {
 			var words []string
 			for _, row := range rows {
 				key, err := entity.ParseSnapshotKey(row.Str("SK"))

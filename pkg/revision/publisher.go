@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,7 +21,7 @@ type Publisher struct {
 	newID  func() string
 	inline int
 	// load writes rows that nobody sees yet.
-	load func(ctx context.Context, rows []entity.Item) error
+	load func(ctx context.Context, rows []item.Item) error
 }
 
 // NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which are
@@ -179,7 +180,7 @@ func (p *publication) doubt(unknown bool, err error) error {
 }
 
 // judges say by an action's position what it means that its condition did not hold; nil means that it was written.
-type judges map[int]func(old entity.Item) error
+type judges map[int]func(old item.Item) error
 
 // judge gives the meaning of a refused transaction. A log entry that is there already outweighs the rest: it was this
 // publication that wrote it, and everything else failed because of that.
@@ -209,7 +210,7 @@ func (p *publication) transaction() ([]table.Action, judges) {
 	var actions []table.Action
 	judges := judges{}
 	now := p.now()
-	add := func(a table.Action, means func(entity.Item) error) {
+	add := func(a table.Action, means func(item.Item) error) {
 		if means != nil {
 			judges[len(actions)] = means
 		}
@@ -221,9 +222,9 @@ func (p *publication) transaction() ([]table.Action, judges) {
 	for i, one := range p.prepared {
 		one.commit.CommittedAt = now.UTC().Truncate(time.Second)
 		add(one.moveHead(), one.headMoved)
-		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()}, func(entity.Item) error { return nil })
+		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()}, func(item.Item) error { return nil })
 		if p.drafted[i] {
-			add(one.takeDraft(), func(entity.Item) error { return errSealed })
+			add(one.takeDraft(), func(item.Item) error { return errSealed })
 			continue
 		}
 		for _, row := range one.rows {
@@ -237,23 +238,23 @@ func (p *publication) transaction() ([]table.Action, judges) {
 func (p *Prepared) moveHead() table.Update {
 	u := table.Update{
 		Key: p.at.HeadKey(),
-		Set: entity.Item{
-			attrHeadRevID:        entity.String(p.commit.RevID),
-			attrHeadRevTs:        entity.String(entity.FormatInstant(p.commit.RevTs)),
-			entity.AttrUpdatedAt: entity.String(entity.FormatInstant(p.commit.CommittedAt)),
+		Set: item.Item{
+			attrHeadRevID:        item.String(p.commit.RevID),
+			attrHeadRevTs:        item.String(item.FormatInstant(p.commit.RevTs)),
+			entity.AttrUpdatedAt: item.String(item.FormatInstant(p.commit.CommittedAt)),
 		},
 		If: table.NotExists(),
 	}
 	if p.rolledFrom != "" {
-		u.Set[attrRolledFrom] = entity.String(p.rolledFrom)
+		u.Set[attrRolledFrom] = item.String(p.rolledFrom)
 	}
 	if p.head.RevID != "" {
-		u.If = table.Exists(table.Equal(attrHeadRevID, entity.String(p.head.RevID)))
+		u.If = table.Exists(table.Equal(attrHeadRevID, item.String(p.head.RevID)))
 	}
 	return u
 }
 
-func (p *Prepared) headMoved(old entity.Item) error {
+func (p *Prepared) headMoved(old item.Item) error {
 	head, err := readHead(old)
 	if err != nil {
 		return err

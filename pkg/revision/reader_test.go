@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
 
@@ -58,7 +59,7 @@ func (w *world) seen(at entity.Repository, revID string, rows int, err error) {
 func (w *world) anyRevision() string {
 	ids := []string{entity.NewRevisionID(w.now, w.newID())}
 	for pk := range w.uncommitted() {
-		row, err := entity.ParseRepositoryRow(entity.Key{PK: pk, SK: "any"})
+		row, err := entity.ParseRepositoryRow(item.Key{PK: pk, SK: "any"})
 		if err == nil && row.Repository == tree {
 			ids = append(ids, row.RevisionID)
 		}

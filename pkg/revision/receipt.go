@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -37,7 +38,7 @@ const (
 
 // receipt is how a request of a user is remembered.
 type receipt struct {
-	key         entity.Key
+	key         item.Key
 	fingerprint string
 }
 
@@ -75,21 +76,21 @@ func digest(b []byte) string {
 // its ttl counts as none.
 func (r *receipt) put(prepared []*Prepared, now time.Time) table.Put {
 	row := r.key.Item()
-	row[attrFingerprint] = entity.String(r.fingerprint)
-	row[entity.AttrStatus] = entity.String(receiptStatus)
-	row[entity.AttrTTL] = entity.Int(now.Add(receiptRetention).Unix())
-	var revIDs entity.List
+	row[attrFingerprint] = item.String(r.fingerprint)
+	row[entity.AttrStatus] = item.String(receiptStatus)
+	row[entity.AttrTTL] = item.Int(now.Add(receiptRetention).Unix())
+	var revIDs item.List
 	for _, p := range prepared {
-		revIDs = append(revIDs, entity.String(p.commit.RevID))
+		revIDs = append(revIDs, item.String(p.commit.RevID))
 	}
 	row[attrRevIDs] = revIDs
 	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.
-	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, entity.Int(now.Unix()+1)))}
+	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
 }
 
 // refused says what it means that the receipt could not be put.
-func (r *receipt) refused(now time.Time) func(old entity.Item) error {
-	return func(old entity.Item) error {
+func (r *receipt) refused(now time.Time) func(old item.Item) error {
+	return func(old item.Item) error {
 		if err := r.look(old, now); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (r *receipt) refused(now time.Time) func(old entity.Item) error {
 
 // look judges a row read under the receipt's key: a twinError if it is this request's, [ErrKeyReused] if it is another's,
 // nil if there is none in force.
-func (r *receipt) look(row entity.Item, now time.Time) error {
+func (r *receipt) look(row item.Item, now time.Time) error {
 	switch {
 	case row == nil || entity.Lapsed(row, now):
 		return nil

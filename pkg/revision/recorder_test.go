@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -33,7 +34,7 @@ func (r *recorder) note(op, condition string) {
 	r.calls = append(r.calls, op+" `"+named(condition)+"`")
 }
 
-func ofRow(key entity.Key) string { return "PK = " + key.PK + ", SK = " + key.SK }
+func ofRow(key item.Key) string { return "PK = " + key.PK + ", SK = " + key.SK }
 
 func ofRange(q table.Query) string {
 	text := "PK = " + q.Partition
@@ -63,12 +64,12 @@ func named(condition string) string {
 	return condition
 }
 
-func (r *recorder) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (r *recorder) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	r.note("Get", ofRow(key))
 	return r.Store.Get(ctx, key)
 }
 
-func (r *recorder) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (r *recorder) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	r.note("BatchGet", ofRow(keys[0]))
 	return r.Store.BatchGet(ctx, keys)
 }
@@ -91,8 +92,8 @@ func (r *recorder) Put(ctx context.Context, p table.Put) error {
 	return r.Store.Put(ctx, p)
 }
 
-func (r *recorder) Load(ctx context.Context, rows []entity.Item) error {
-	r.note("Load", "PK = "+rows[0].Str(entity.AttrPK))
+func (r *recorder) Load(ctx context.Context, rows []item.Item) error {
+	r.note("Load", "PK = "+rows[0].Str(item.AttrPK))
 	return r.Store.Load(ctx, rows)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -34,9 +35,9 @@ type Shape[S any] struct {
 	// MessageRequired refuses a commit without a message.
 	MessageRequired bool
 	// Rows lays a state out in the rows of a revision's snapshot: the same state in the same rows, in any order.
-	Rows func(at entity.Repository, revID string, state S) []entity.Item
+	Rows func(at entity.Repository, revID string, state S) []item.Item
 	// Read is the inverse of Rows, for rows in the order of their sort keys.
-	Read func(rows []entity.Item) (S, error)
+	Read func(rows []item.Item) (S, error)
 }
 
 // Repository keeps all repositories of one kind, of any user. It is safe for concurrent use.
@@ -159,7 +160,7 @@ func (r *Repository[S]) snapshot(ctx context.Context, at entity.Repository, revI
 
 // Part returns the rows of a committed revision whose sort keys begin with the prefix, in their order. One Query. The
 // commit is one that a read of the head or of the log returned, and so exists.
-func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, prefix string) ([]entity.Item, error) {
+func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, prefix string) ([]item.Item, error) {
 	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID), Range: table.Range{Prefix: prefix}})
 	if err != nil {
 		return nil, fmt.Errorf("read a part of revision %s of %s: %w", revID, at, err)
@@ -168,6 +169,6 @@ func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, p
 }
 
 // Rows returns, of the keys of a committed revision's rows, those that exist. One BatchGet for up to a hundred.
-func (r *Repository[S]) Rows(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (r *Repository[S]) Rows(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	return r.store.BatchGet(ctx, keys)
 }

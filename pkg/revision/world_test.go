@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -49,9 +50,9 @@ type world struct {
 	now    time.Time
 	ids    int
 	store  *memory.Store
-	was    map[entity.Key]published // revisions, by the keys of their log entries
-	acked  map[string]answered      // by the message of the request
-	denied map[string]bool          // messages of requests that were refused for certain
+	was    map[item.Key]published // revisions, by the keys of their log entries
+	acked  map[string]answered    // by the message of the request
+	denied map[string]bool        // messages of requests that were refused for certain
 	edits  map[string][]values.Operation
 	plans  map[string]plan.Plan
 	parent map[string]string // that a request named, by its message
@@ -64,7 +65,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{
 		Assertions: require.New(t), ctx: t.Context(), luck: rand.New(rand.NewPCG(seed, 1)),
 		now: time.Date(2026, 1, 19, 7, 0, 0, 0, time.UTC),
-		was: map[entity.Key]published{}, acked: map[string]answered{}, denied: map[string]bool{},
+		was: map[item.Key]published{}, acked: map[string]answered{}, denied: map[string]bool{},
 		edits: map[string][]values.Operation{}, plans: map[string]plan.Plan{}, parent: map[string]string{},
 	}
 	w.store = memory.New(w.clock, memory.Options{})
@@ -118,7 +119,7 @@ func (w *world) published(actions []table.Action) {
 }
 
 // inBytes are rows in the form in which they leave the table.
-func inBytes(rows []entity.Item) string {
+func inBytes(rows []item.Item) string {
 	var text []byte
 	for _, row := range rows {
 		text = append(change.AppendItem(text, row), '\n')
@@ -137,11 +138,11 @@ func (w *world) checkCompleted(action string) {
 	}
 }
 
-func (w *world) snapshot(at entity.Repository, revID string) []entity.Item {
+func (w *world) snapshot(at entity.Repository, revID string) []item.Item {
 	return w.partition(at.SnapshotPK(revID), "")
 }
 
-func (w *world) partition(pk, prefix string) []entity.Item {
+func (w *world) partition(pk, prefix string) []item.Item {
 	page, err := w.store.Query(w.ctx, table.Query{Partition: pk, Range: table.Range{Prefix: prefix}})
 	w.NoError(err)
 	w.Empty(page.Next)
@@ -149,6 +150,6 @@ func (w *world) partition(pk, prefix string) []entity.Item {
 }
 
 // log returns a repository's log, oldest first.
-func (w *world) log(at entity.Repository) []entity.Item {
+func (w *world) log(at entity.Repository) []item.Item {
 	return w.partition(at.LogPK(), at.LogPrefix())
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -32,7 +33,7 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 // it.
 func (s *Series) IsSkipped(o Occurrence) bool {
 	zone, err := entity.LoadZone(s.master.Str(entity.AttrStartTzid))
-	return !s.first.Floating && err == nil && !entity.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
+	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
 }
 
 // OfRule reports whether the rule itself gives the occurrence, rather than rdate alone.
@@ -45,8 +46,8 @@ func (s *Series) OfRule(date string) bool {
 	return s.has(without, date)
 }
 
-func (s *Series) has(master entity.Item, date string) bool {
-	day, err := entity.ParseCompactDate(date)
+func (s *Series) has(master item.Item, date string) bool {
+	day, err := item.ParseCompactDate(date)
 	if err != nil {
 		return false
 	}

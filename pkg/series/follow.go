@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -13,7 +14,7 @@ import (
 // The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
 //
 // Where the start does not move, or a start or the rule is not valid, rule and end are those before.
-func Follow(before, after entity.Item, sent ...string) (rule string, end time.Time) {
+func Follow(before, after item.Item, sent ...string) (rule string, end time.Time) {
 	rule = before.Str(entity.AttrRRule)
 	end, ends := before.Time(entity.AttrRRuleUntil)
 	ruleSent := slices.Contains(sent, entity.AttrRRule)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -45,8 +46,8 @@ func TestARuleFollowsItsStart(t *testing.T) {
 		{"a day of the year", "FREQ=YEARLY;BYYEARDAY=100", "2025-04-10", "2025-04-11", "FREQ=YEARLY;BYYEARDAY=100"},
 		{"no rule", "FREQ=", "2025-01-06", "2025-01-07", "FREQ="},
 	} {
-		day := func(date string) entity.Item {
-			return entity.Item{entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String(date), entity.AttrRRule: entity.String(c.rule)}
+		day := func(date string) item.Item {
+			return item.Item{entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String(date), entity.AttrRRule: item.String(c.rule)}
 		}
 		rule, _ := series.Follow(day(c.from), day(c.to))
 		require.Equal(t, c.want, rule, c.name)
@@ -57,12 +58,12 @@ func TestTheStartIsReadWhereItIs(t *testing.T) {
 	t.Parallel()
 	before := weekly(t, nil)
 	after := before.Clone()
-	after[entity.AttrStartUtc] = entity.String("2025-01-07T03:00:00Z") // still Monday in New York
+	after[entity.AttrStartUtc] = item.String("2025-01-07T03:00:00Z") // still Monday in New York
 	rule := func() string { rule, _ := series.Follow(before, after); return rule }
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule())
-	after[entity.AttrStartTzid] = entity.String("Europe/Paris")
+	after[entity.AttrStartTzid] = item.String("Europe/Paris")
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", rule())
-	after[entity.AttrStartTzid] = entity.String("Nowhere/Land")
+	after[entity.AttrStartTzid] = item.String("Nowhere/Land")
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "what is wrong is told by whoever validates")
 }
 
@@ -78,40 +79,40 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 		{"without an end", "FREQ=WEEKLY", "", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", ""},
 		{"without a move", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T14:00:00Z", "", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z"},
 	} {
-		before := weekly(t, entity.Item{entity.AttrRRule: entity.String(c.rule)})
+		before := weekly(t, item.Item{entity.AttrRRule: item.String(c.rule)})
 		if c.end != "" {
-			before[entity.AttrRRuleUntil] = entity.String(c.end)
+			before[entity.AttrRRuleUntil] = item.String(c.end)
 		}
 		after := before.Clone()
-		after[entity.AttrStartUtc] = entity.String(c.start)
+		after[entity.AttrStartUtc] = item.String(c.start)
 		if c.zone != "" {
-			after[entity.AttrStartTzid] = entity.String(c.zone)
+			after[entity.AttrStartTzid] = item.String(c.zone)
 		}
 		rule, end := series.Follow(before, after)
 		require.Equal(t, c.wantRule, rule, c.name)
 		require.Equal(t, c.wantEnd != "", !end.IsZero(), c.name)
 		if c.wantEnd != "" {
-			require.Equal(t, c.wantEnd, entity.FormatInstant(end), c.name)
+			require.Equal(t, c.wantEnd, item.FormatInstant(end), c.name)
 		}
 	}
 }
 
 func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
 	t.Parallel()
-	before := newMaster(t, entity.Item{
-		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-01-06"), entity.AttrRRule: entity.String("FREQ=WEEKLY;UNTIL=20250127T000000"),
-		entity.AttrRRuleUntil: entity.String("2025-01-26T23:59:59Z"),
+	before := newMaster(t, item.Item{
+		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-01-06"), entity.AttrRRule: item.String("FREQ=WEEKLY;UNTIL=20250127T000000"),
+		entity.AttrRRuleUntil: item.String("2025-01-26T23:59:59Z"),
 	})
 	after := before.Clone()
-	after[entity.AttrStartDate] = entity.String("2025-01-08")
+	after[entity.AttrStartDate] = item.String("2025-01-08")
 	rule, end := series.Follow(before, after)
 	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250129", rule)
-	require.Equal(t, "2025-01-28T23:59:59Z", entity.FormatInstant(end))
+	require.Equal(t, "2025-01-28T23:59:59Z", item.FormatInstant(end))
 	delete(after, entity.AttrIsAllDay)
-	after[entity.AttrStartUtc], after[entity.AttrStartTzid] = entity.String("2025-01-06T14:00:00Z"), entity.String("America/New_York")
+	after[entity.AttrStartUtc], after[entity.AttrStartTzid] = item.String("2025-01-06T14:00:00Z"), item.String("America/New_York")
 	rule, end = series.Follow(before, after)
 	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250127T140000Z", rule, "nine o'clock in New York")
-	require.Equal(t, "2025-01-27T04:59:59Z", entity.FormatInstant(end), "the last second of 26 January")
+	require.Equal(t, "2025-01-27T04:59:59Z", item.FormatInstant(end), "the last second of 26 January")
 }
 
 func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
@@ -122,8 +123,8 @@ func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
 		{"FREQ=WEEKLY;BYDAY=MO;UNTIL=20250210T140000Z", "20250120", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250210T140000Z"},
 		{"FREQ=WEEKLY;BYDAY=MO", "20250120", "FREQ=WEEKLY;BYDAY=MO"},
 	} {
-		s := newSeries(t, "UTC", weekly(t, entity.Item{
-			entity.AttrRRule: entity.String(c.rule), entity.AttrExDate: entity.List{entity.String("20250113")}, entity.AttrRDate: entity.List{entity.String("20250116")},
+		s := newSeries(t, "UTC", weekly(t, item.Item{
+			entity.AttrRRule: item.String(c.rule), entity.AttrExDate: item.List{item.String("20250113")}, entity.AttrRDate: item.List{item.String("20250116")},
 		}))
 		o, ok := s.On(c.date)
 		require.True(t, ok)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -32,32 +33,32 @@ const (
 
 // AppendVirtual appends the members of a virtual occurrence's JSON: those of [Series.Item], without making it.
 func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte {
-	it := make(entity.Item, ownAttributes)
+	it := make(item.Item, ownAttributes)
 	s.identify(it, o, s.master)
 	s.setSpan(it, o.Original)
 	return t.AppendInherited(dst, it, s.master)
 }
 
 // identify writes which occurrence it is, and which state of the row.
-func (s *Series) identify(it entity.Item, o Occurrence, row entity.Item) {
-	it[entity.AttrType] = entity.String(entity.TypeInstance)
-	it[entity.AttrEventID] = entity.String(entity.InstanceID(s.ID(), o.Date))
+func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
+	it[entity.AttrType] = item.String(entity.TypeInstance)
+	it[entity.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
 	it[entity.AttrMasterID] = s.master[entity.AttrMasterID]
-	it[entity.AttrRecurrenceID] = entity.String(entity.FormatInstant(s.recurrenceID(o.Original)))
+	it[entity.AttrRecurrenceID] = item.String(item.FormatInstant(s.recurrenceID(o.Original)))
 	it[entity.AttrVersion] = row[entity.AttrVersion]
 	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
 }
 
 // Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own or of
 // the series. A virtual one has the series' version and times of change.
-func (s *Series) Item(o Occurrence) entity.Item {
-	it := make(entity.Item, usualAttributes)
+func (s *Series) Item(o Occurrence) item.Item {
+	it := make(item.Item, usualAttributes)
 	row := o.Exception
 	if row == nil {
 		row = s.master
 	}
-	it[entity.AttrPK] = s.master[entity.AttrPK]
-	it[entity.AttrSK] = entity.String(entity.InstancePrefix(s.ID()) + o.Date)
+	it[item.AttrPK] = s.master[item.AttrPK]
+	it[item.AttrSK] = item.String(entity.InstancePrefix(s.ID()) + o.Date)
 	s.identify(it, o, row)
 	for _, name := range plainFields() {
 		from := s.master
@@ -81,7 +82,7 @@ func (s *Series) Item(o Occurrence) entity.Item {
 	return it
 }
 
-func put(it entity.Item, name string, from entity.Item) {
+func put(it item.Item, name string, from item.Item) {
 	if v, ok := from[name]; ok {
 		it[name] = v
 	}
@@ -97,16 +98,16 @@ func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 }
 
 // setSpan writes the times that the rule gives the occurrence.
-func (s *Series) setSpan(it entity.Item, original recurrence.Occurrence) {
+func (s *Series) setSpan(it item.Item, original recurrence.Occurrence) {
 	length := s.first.End.Sub(s.first.Start)
 	if s.master.Bool(entity.AttrIsAllDay) {
-		it[entity.AttrStartDate] = entity.String(entity.FormatDate(original.Wall))
-		it[entity.AttrEndDate] = entity.String(entity.FormatDate(original.Wall.Add(length)))
+		it[entity.AttrStartDate] = item.String(item.FormatDate(original.Wall))
+		it[entity.AttrEndDate] = item.String(item.FormatDate(original.Wall.Add(length)))
 		return
 	}
 	start := s.recurrenceID(original)
-	it[entity.AttrStartUtc] = entity.String(entity.FormatInstant(start))
+	it[entity.AttrStartUtc] = item.String(item.FormatInstant(start))
 	if s.master.Has(entity.AttrEndUtc) {
-		it[entity.AttrEndUtc] = entity.String(entity.FormatInstant(start.Add(length)))
+		it[entity.AttrEndUtc] = item.String(item.FormatInstant(start.Add(length)))
 	}
 }

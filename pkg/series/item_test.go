@@ -6,15 +6,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestAnExceptionHasOfItsOwnOnlyWhatItNames(t *testing.T) {
 	t.Parallel()
-	master := weekly(t, entity.Item{
-		"location": entity.String("room 1"), entity.AttrTags: entity.Strings("work"), entity.AttrReminderMinutes: entity.Ints(15),
+	master := weekly(t, item.Item{
+		"location": item.String("room 1"), entity.AttrTags: item.Strings("work"), entity.AttrReminderMinutes: item.Ints(15),
 	})
-	row := exception("20250113", entity.Item{
-		entity.AttrTitle: entity.String("standup, short"), "location": entity.String("never shown"),
+	row := exception("20250113", item.Item{
+		entity.AttrTitle: item.String("standup, short"), "location": item.String("never shown"),
 	}, entity.AttrTitle, "description", entity.AttrTags)
 	s := newSeries(t, "UTC", master, row)
 	o, ok := s.On("20250113")
@@ -33,12 +34,12 @@ func TestAnExceptionHasOfItsOwnOnlyWhatItNames(t *testing.T) {
 
 func TestTimesAreAnExceptionsOwnAllOrNone(t *testing.T) {
 	t.Parallel()
-	row := exception("20250113", entity.Item{
-		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-01-14"),
+	row := exception("20250113", item.Item{
+		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-01-14"),
 	}, entity.AttrIsAllDay, entity.AttrStartDate)
 	s := newSeries(t, "Asia/Kolkata", weekly(t, nil), row)
 	o, _ := s.On("20250113")
-	require.Equal(t, "2025-01-13T18:30:00Z", entity.FormatInstant(o.Start), "an all-day exception floats")
+	require.Equal(t, "2025-01-13T18:30:00Z", item.FormatInstant(o.Start), "an all-day exception floats")
 	it := s.Item(o)
 	require.False(t, it.Has(entity.AttrStartUtc))
 	require.False(t, it.Has(entity.AttrStartTzid))
@@ -49,8 +50,8 @@ func TestTimesAreAnExceptionsOwnAllOrNone(t *testing.T) {
 
 func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 	t.Parallel()
-	master := weekly(t, entity.Item{"color": entity.String("#22c55e"), entity.AttrStatus: entity.String(entity.StatusTentative)})
-	master[entity.AttrVersion] = entity.Int(7)
+	master := weekly(t, item.Item{"color": item.String("#22c55e"), entity.AttrStatus: item.String(entity.StatusTentative)})
+	master[entity.AttrVersion] = item.Int(7)
 	s := newSeries(t, "UTC", master)
 	o, ok := s.On("20250310")
 	require.True(t, ok)
@@ -71,8 +72,8 @@ func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 
 func TestOfASeriesOfWholeDaysTheRecurrenceIDIsTheReading(t *testing.T) {
 	t.Parallel()
-	master := newMaster(t, entity.Item{
-		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-12-24"), entity.AttrRRule: entity.String("FREQ=YEARLY"),
+	master := newMaster(t, item.Item{
+		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-12-24"), entity.AttrRRule: item.String("FREQ=YEARLY"),
 	})
 	s := newSeries(t, "Pacific/Apia", master)
 	o, ok := s.On("20261224")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -20,26 +21,26 @@ const wholeDays = "whole days"
 var kinds = []string{"America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "", wholeDays}
 
 // shape is a series of the kind that starts at a reading.
-func shape(t *testing.T, kind string, start time.Time, rule string) entity.Item {
+func shape(t *testing.T, kind string, start time.Time, rule string) item.Item {
 	t.Helper()
-	it := entity.Item{entity.AttrRRule: entity.String(rule)}
+	it := item.Item{entity.AttrRRule: item.String(rule)}
 	setStart(t, it, kind, start)
 	return it
 }
 
-func setStart(t *testing.T, it entity.Item, kind string, start time.Time) {
+func setStart(t *testing.T, it item.Item, kind string, start time.Time) {
 	t.Helper()
 	for _, name := range entity.SpanFields() {
 		delete(it, name)
 	}
 	switch kind {
 	case wholeDays:
-		it[entity.AttrIsAllDay], it[entity.AttrStartDate] = entity.Bool(true), entity.String(entity.FormatDate(start))
+		it[entity.AttrIsAllDay], it[entity.AttrStartDate] = item.Bool(true), item.String(item.FormatDate(start))
 	case "":
-		it[entity.AttrStartUtc] = entity.String(entity.FormatInstant(start))
+		it[entity.AttrStartUtc] = item.String(item.FormatInstant(start))
 	default:
-		it[entity.AttrStartTzid] = entity.String(kind)
-		it[entity.AttrStartUtc] = entity.String(entity.FormatInstant(entity.Resolve(start, zoneOf(t, kind))))
+		it[entity.AttrStartTzid] = item.String(kind)
+		it[entity.AttrStartUtc] = item.String(item.FormatInstant(item.Resolve(start, zoneOf(t, kind))))
 	}
 }
 
@@ -51,7 +52,7 @@ func zoneOf(t *testing.T, name string) *time.Location {
 }
 
 // dates are the local dates of all occurrences.
-func dates(t *testing.T, it entity.Item) []string {
+func dates(t *testing.T, it item.Item) []string {
 	t.Helper()
 	rule, err := entity.CompileMaster(it)
 	require.NoError(t, err, "%v", it)
@@ -59,13 +60,13 @@ func dates(t *testing.T, it entity.Item) []string {
 	require.NoError(t, err)
 	var list []string
 	for _, o := range all {
-		list = append(list, entity.CompactDate(o.Wall))
+		list = append(list, item.CompactDate(o.Wall))
 	}
 	return list
 }
 
 // randomEnded is a rule and, sometimes, an end besides, at some time of day around those of the occurrences.
-func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) entity.Item {
+func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) item.Item {
 	t.Helper()
 	rule := []string{
 		"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH", "FREQ=MONTHLY", "FREQ=MONTHLY;BYDAY=2TU",
@@ -104,7 +105,7 @@ func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) entit
 	if parsed, err := recurrence.Parse(rule); r.IntN(2) == 0 || err == nil && !parsed.Finite() {
 		at := end()
 		if kind != wholeDays && kind != "" {
-			at = entity.Resolve(at, zoneOf(t, kind))
+			at = item.Resolve(at, zoneOf(t, kind))
 		}
 		it.SetTime(entity.AttrRRuleUntil, at)
 	}
@@ -121,7 +122,7 @@ func TestAnotherKindOfSeriesHasTheSameDates(t *testing.T) {
 		after := before.Clone()
 		setStart(t, after, other, dayOnly(other, start.Truncate(24*time.Hour).Add(time.Duration(r.IntN(24*60))*time.Minute)))
 		rule, end := series.Follow(before, after)
-		after[entity.AttrRRule] = entity.String(rule)
+		after[entity.AttrRRule] = item.String(rule)
 		after.SetTime(entity.AttrRRuleUntil, end)
 		require.Equal(t, dates(t, before), dates(t, after), "seed %d: %s to %s\n%v\n%v", seed, kind, other, before, after)
 	}
@@ -160,14 +161,14 @@ func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
 			before := shape(t, wholeDays, day(c.from), c.rule)
 			if end == "rruleUntil" {
 				endless, until, _ := strings.Cut(c.rule, ";UNTIL=")
-				at, err := entity.ParseCompactDate(until)
+				at, err := item.ParseCompactDate(until)
 				require.NoError(t, err)
-				before[entity.AttrRRule] = entity.String(endless)
+				before[entity.AttrRRule] = item.String(endless)
 				before.SetTime(entity.AttrRRuleUntil, at)
 			}
 			after := shape(t, wholeDays, day(c.to), c.rule)
 			rule, until := series.Follow(before, after)
-			after[entity.AttrRRule] = entity.String(rule)
+			after[entity.AttrRRule] = item.String(rule)
 			after.SetTime(entity.AttrRRuleUntil, until)
 			require.Equal(t, c.want, strings.Join(dates(t, after), " "), "%s: %s", end, c.name)
 		}

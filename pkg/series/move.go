@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -15,7 +16,7 @@ type origin struct {
 }
 
 // originOf reads the start of a series; false if it is not valid.
-func originOf(it entity.Item) (origin, bool) {
+func originOf(it item.Item) (origin, bool) {
 	o := origin{reading: entity.EventSpan(it).Start, allDay: it.Bool(entity.AttrIsAllDay)}
 	if o.reading.IsZero() {
 		return origin{}, false
@@ -25,15 +26,15 @@ func originOf(it entity.Item) (origin, bool) {
 		if err != nil {
 			return origin{}, false
 		}
-		o.reading, o.zone = entity.Wall(o.reading, zone), zone
+		o.reading, o.zone = item.Wall(o.reading, zone), zone
 	}
 	return o, true
 }
 
 // StartDate returns the local date YYYYMMDD that a series gives its start.
-func StartDate(master entity.Item) string {
+func StartDate(master item.Item) string {
 	start, _ := originOf(master)
-	return entity.CompactDate(start.reading)
+	return item.CompactDate(start.reading)
 }
 
 // compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero one is no end.
@@ -54,7 +55,7 @@ func (o origin) instant(reading time.Time) time.Time {
 	if o.zone == nil {
 		return reading
 	}
-	return entity.Resolve(reading, o.zone)
+	return item.Resolve(reading, o.zone)
 }
 
 // move is how the start of a series is moved, with the rule before and after it.
@@ -66,7 +67,7 @@ type move struct {
 
 // moveOf compares two shapes of a series; false if the start stays, or one of them is not valid. The new rule is that of the
 // shape after only if it is sent.
-func moveOf(before, after entity.Item, ruleSent bool) (move, bool) {
+func moveOf(before, after item.Item, ruleSent bool) (move, bool) {
 	m := move{ruleSent: ruleSent}
 	var known, valid bool
 	m.from, known = originOf(before)
@@ -91,7 +92,7 @@ func (m *move) reading(end time.Time) time.Time {
 	if m.from.zone == nil {
 		return end
 	}
-	return entity.LatestWall(end, m.from.zone)
+	return item.LatestWall(end, m.from.zone)
 }
 
 // instant is an end of the moved series as it is stored.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 	"nexus/pkg/series/seriestest"
 )
@@ -168,16 +169,16 @@ func must(err error) {
 }
 
 // item returns the series as the table has it.
-func itemOf(m seriestest.Series, k kind, rule string) entity.Item {
-	it := entity.Item{entity.AttrType: entity.String(entity.TypeMaster), entity.AttrRRule: entity.String(rule)}
+func itemOf(m seriestest.Series, k kind, rule string) item.Item {
+	it := item.Item{entity.AttrType: item.String(entity.TypeMaster), entity.AttrRRule: item.String(rule)}
 	if k == days {
-		it[entity.AttrIsAllDay] = entity.Bool(true)
-		it[entity.AttrStartDate] = entity.String(m.Start.Format(time.DateOnly))
+		it[entity.AttrIsAllDay] = item.Bool(true)
+		it[entity.AttrStartDate] = item.String(m.Start.Format(time.DateOnly))
 	} else {
 		it.SetTime(entity.AttrStartUtc, k.instant(m.Start))
 		it.SetTime(entity.AttrEndUtc, k.instant(m.Start).Add(time.Hour))
 		if k != floats {
-			it[entity.AttrStartTzid] = entity.String(k)
+			it[entity.AttrStartTzid] = item.String(k)
 		}
 	}
 	if end, ok := m.Ends[seriestest.End]; ok {

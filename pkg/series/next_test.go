@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -32,12 +33,12 @@ func TestTheNextOccurrenceIsWhereExceptionsMovedTo(t *testing.T) {
 	o, ok := s.Next(at("2025-02-06T00:00:00Z"), func(o series.Occurrence) bool { return o.Date != "20250210" })
 	require.True(t, ok)
 	require.Equal(t, "20250310", o.Date, "the other that starts together with it")
-	require.Equal(t, "2025-03-10T13:00:00Z", entity.FormatInstant(s.RecurrenceID(o)), "named after where the rule has it")
+	require.Equal(t, "2025-03-10T13:00:00Z", item.FormatInstant(s.RecurrenceID(o)), "named after where the rule has it")
 }
 
 func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
 	t.Parallel()
-	master := weekly(t, entity.Item{entity.AttrRRule: entity.String("FREQ=WEEKLY;COUNT=2")})
+	master := weekly(t, item.Item{entity.AttrRRule: item.String("FREQ=WEEKLY;COUNT=2")})
 	s := newSeries(t, "UTC", master)
 	_, ok := s.Next(at("2025-01-13T14:00:00Z"), all)
 	require.False(t, ok)
@@ -51,13 +52,13 @@ func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
 
 func TestOfAFloatingSeriesTheRecurrenceIDIsTheReadingInEveryZone(t *testing.T) {
 	t.Parallel()
-	master := newMaster(t, entity.Item{
-		entity.AttrStartUtc: entity.String("2025-01-06T09:00:00Z"), entity.AttrRRule: entity.String("FREQ=DAILY"),
+	master := newMaster(t, item.Item{
+		entity.AttrStartUtc: item.String("2025-01-06T09:00:00Z"), entity.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	for _, zone := range []string{"UTC", "Asia/Tokyo", "America/New_York"} {
 		s := newSeries(t, zone, master)
 		o, ok := s.On("20250110")
 		require.True(t, ok)
-		require.Equal(t, "2025-01-10T09:00:00Z", entity.FormatInstant(s.RecurrenceID(o)), zone)
+		require.Equal(t, "2025-01-10T09:00:00Z", item.FormatInstant(s.RecurrenceID(o)), zone)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
@@ -18,7 +19,7 @@ type Occurrence struct {
 	// Original is what the rule says.
 	Original recurrence.Occurrence
 	// Exception is the row that changed or cancelled it; nil for one that is virtual.
-	Exception entity.Item
+	Exception item.Item
 }
 
 // Virtual says that no row but the master's says anything about the occurrence.
@@ -41,13 +42,13 @@ func (s *Series) Tags(o Occurrence) []string {
 }
 
 // HasOwnTimes reports whether an exception has times of its own: all of them, if one was changed.
-func HasOwnTimes(exception entity.Item) bool {
+func HasOwnTimes(exception item.Item) bool {
 	return slices.ContainsFunc(spanFields, func(name string) bool { return owns(exception, name) })
 }
 
-func owns(exception entity.Item, field string) bool {
-	list, _ := exception[entity.AttrModifiedFields].(entity.List)
-	return slices.Contains(list, entity.Value(entity.String(field)))
+func owns(exception item.Item, field string) bool {
+	list, _ := exception[entity.AttrModifiedFields].(item.List)
+	return slices.Contains(list, item.Value(item.String(field)))
 }
 
 func compare(a, b Occurrence) int {
@@ -56,7 +57,7 @@ func compare(a, b Occurrence) int {
 
 func (s *Series) virtual(original recurrence.Occurrence) Occurrence {
 	return Occurrence{
-		Date: entity.CompactDate(original.Wall), Start: original.Start, End: s.End(original), Original: original,
+		Date: item.CompactDate(original.Wall), Start: original.Start, End: s.End(original), Original: original,
 	}
 }
 
@@ -68,12 +69,12 @@ func (s *Series) End(original recurrence.Occurrence) time.Time {
 	case length == 0:
 		return original.Start
 	case s.first.Floating:
-		return entity.Resolve(original.Wall.Add(length), s.zone)
+		return item.Resolve(original.Wall.Add(length), s.zone)
 	}
 	return original.Start.Add(length)
 }
 
-func (s *Series) excepted(original recurrence.Occurrence, exception entity.Item) Occurrence {
+func (s *Series) excepted(original recurrence.Occurrence, exception item.Item) Occurrence {
 	o := s.virtual(original)
 	o.Exception = exception
 	if !HasOwnTimes(exception) {
@@ -82,7 +83,7 @@ func (s *Series) excepted(original recurrence.Occurrence, exception entity.Item)
 	span := entity.EventSpan(exception)
 	o.Start, o.End = span.Start, span.End
 	if span.Floating {
-		o.Start, o.End = entity.Resolve(span.Start, s.zone), entity.Resolve(span.End, s.zone)
+		o.Start, o.End = item.Resolve(span.Start, s.zone), item.Resolve(span.End, s.zone)
 	}
 	return o
 }

@@ -7,23 +7,24 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
 // Series is a MASTER with its exceptions, seen in one zone. It is immutable.
 type Series struct {
-	master     entity.Item
+	master     item.Item
 	rule       *recurrence.Series // in instants of the zone
 	zone       *time.Location     // in which floating times are read
 	first      entity.Span        // of the first occurrence, as stored
-	exceptions map[string]entity.Item
-	idle       []entity.Item
+	exceptions map[string]item.Item
+	idle       []item.Item
 }
 
 // New returns the series in the zone of whoever looks, which matters only where it floats. Of the instances those are taken
 // that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands store none
 // such.
-func New(master entity.Item, zone *time.Location, instances ...entity.Item) (*Series, error) {
+func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series, error) {
 	rule, err := entity.CompileMaster(master)
 	if err != nil {
 		return nil, fmt.Errorf("series %s: %w", master.Key(), err)
@@ -32,7 +33,7 @@ func New(master entity.Item, zone *time.Location, instances ...entity.Item) (*Se
 }
 
 // Compiled is [New] for a master whose rule is at hand, as [entity.CompileMaster] returns it.
-func Compiled(master entity.Item, rule *recurrence.Series, zone *time.Location, instances ...entity.Item) *Series {
+func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, instances ...item.Item) *Series {
 	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: entity.EventSpan(master)}
 	for _, it := range instances {
 		s.add(it)
@@ -41,7 +42,7 @@ func Compiled(master entity.Item, rule *recurrence.Series, zone *time.Location, 
 }
 
 // With returns the series with these instances besides; none of them for a date for which it has one.
-func (s *Series) With(instances ...entity.Item) *Series {
+func (s *Series) With(instances ...item.Item) *Series {
 	more := *s
 	more.exceptions, more.idle = maps.Clone(s.exceptions), slices.Clone(s.idle)
 	for _, it := range instances {
@@ -50,7 +51,7 @@ func (s *Series) With(instances ...entity.Item) *Series {
 	return &more
 }
 
-func (s *Series) add(it entity.Item) {
+func (s *Series) add(it item.Item) {
 	masterID, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID))
 	if err != nil || masterID != s.ID() || !it.Has(entity.AttrModifiedFields) {
 		return // not this series', or undone
@@ -60,7 +61,7 @@ func (s *Series) add(it entity.Item) {
 		return
 	}
 	if s.exceptions == nil {
-		s.exceptions = map[string]entity.Item{}
+		s.exceptions = map[string]item.Item{}
 	}
 	s.exceptions[date] = it
 }
@@ -69,17 +70,17 @@ func (s *Series) add(it entity.Item) {
 func (s *Series) ID() string { return s.master.Str(entity.AttrMasterID) }
 
 // Master returns the row.
-func (s *Series) Master() entity.Item { return s.master }
+func (s *Series) Master() item.Item { return s.master }
 
 // Rule returns the occurrences without regard to exceptions, as instants in the zone.
 func (s *Series) Rule() *recurrence.Series { return s.rule }
 
 // Idle returns the exceptions that say something about a date the series no longer has. Nobody sees them.
-func (s *Series) Idle() []entity.Item { return s.idle }
+func (s *Series) Idle() []item.Item { return s.idle }
 
 // original returns what the rule says about a date YYYYMMDD.
 func (s *Series) original(date string) (recurrence.Occurrence, bool) {
-	day, err := entity.ParseCompactDate(date)
+	day, err := item.ParseCompactDate(date)
 	if err != nil {
 		return recurrence.Occurrence{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T) {
@@ -14,7 +15,7 @@ func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T)
 		moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z"), // two days later
 		moved("20250120", "2025-01-06T10:00:00Z", "2025-01-06T10:30:00Z"), // into another week, before all others
 		cancelled("20250127"),
-		exception("20250203", entity.Item{entity.AttrTitle: entity.String("retrospective")}, entity.AttrTitle),
+		exception("20250203", item.Item{entity.AttrTitle: item.String("retrospective")}, entity.AttrTitle),
 	)
 	require.Equal(t, []string{
 		"20250120 2025-01-06T10:00:00Z 2025-01-06T10:30:00Z",
@@ -28,7 +29,7 @@ func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T)
 
 func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 	t.Parallel()
-	s := newSeries(t, "UTC", weekly(t, entity.Item{entity.AttrEndUtc: entity.String("2025-01-08T14:00:00Z")})) // two days long
+	s := newSeries(t, "UTC", weekly(t, item.Item{entity.AttrEndUtc: item.String("2025-01-08T14:00:00Z")})) // two days long
 	for _, c := range []struct {
 		from, to string
 		want     int
@@ -41,8 +42,8 @@ func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 	} {
 		require.Len(t, s.Overlapping(at(c.from), at(c.to)), c.want, "%s to %s", c.from, c.to)
 	}
-	point := newMaster(t, entity.Item{
-		entity.AttrStartUtc: entity.String("2025-01-06T14:00:00Z"), entity.AttrStartTzid: entity.String("UTC"), entity.AttrRRule: entity.String("FREQ=DAILY"),
+	point := newMaster(t, item.Item{
+		entity.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), entity.AttrStartTzid: item.String("UTC"), entity.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	require.Len(t, newSeries(t, "UTC", point).Overlapping(at("2025-01-07T14:00:00Z"), at("2025-01-07T14:00:01Z")), 1, "without length it is where it starts")
 }
@@ -50,13 +51,13 @@ func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
 	t.Parallel()
 	late := moved("20250310", "2025-03-12T14:00:00Z", "2025-03-12T15:00:00Z")
-	for name, change := range map[string]entity.Item{
-		"another rule": {entity.AttrRRule: entity.String("FREQ=WEEKLY;BYDAY=TU")},
-		"an end":       {entity.AttrRRuleUntil: entity.String("2025-03-01T00:00:00Z")},
-		"an exdate":    {entity.AttrExDate: entity.List{entity.String("20250310")}},
+	for name, change := range map[string]item.Item{
+		"another rule": {entity.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=TU")},
+		"an end":       {entity.AttrRRuleUntil: item.String("2025-03-01T00:00:00Z")},
+		"an exdate":    {entity.AttrExDate: item.List{item.String("20250310")}},
 	} {
 		s := newSeries(t, "UTC", weekly(t, change), late)
-		require.Equal(t, []entity.Item{late}, s.Idle(), name)
+		require.Equal(t, []item.Item{late}, s.Idle(), name)
 		require.Empty(t, s.Overlapping(at("2025-03-12T00:00:00Z"), at("2025-03-13T00:00:00Z")), name)
 		_, ok := s.On("20250310")
 		require.False(t, ok, name)
@@ -66,8 +67,8 @@ func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
 func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 	t.Parallel()
 	other := moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z")
-	other[entity.AttrEventID] = entity.String(entity.InstanceID("mst_other", "20250113"))
-	s := newSeries(t, "UTC", weekly(t, nil), exception("20250106", entity.Item{}), other)
+	other[entity.AttrEventID] = item.String(entity.InstanceID("mst_other", "20250113"))
+	s := newSeries(t, "UTC", weekly(t, nil), exception("20250106", item.Item{}), other)
 	o, ok := s.On("20250106")
 	require.True(t, ok)
 	require.True(t, o.Virtual())
@@ -78,28 +79,28 @@ func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 
 func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
 	t.Parallel()
-	night := entity.Item{entity.AttrStartUtc: entity.String("2025-03-07T06:00:00Z"), entity.AttrEndUtc: entity.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
+	night := item.Item{entity.AttrStartUtc: item.String("2025-03-07T06:00:00Z"), entity.AttrEndUtc: item.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
 	zoned := newMaster(t, with(night, entity.AttrStartTzid, "America/New_York"))
 	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T09:00:00Z"}, // three hours, until 05:00 on the clock
 		spans(newSeries(t, "UTC", zoned).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
-	floating := newMaster(t, entity.Item{
-		entity.AttrStartUtc: entity.String("2025-03-07T01:00:00Z"), entity.AttrEndUtc: entity.String("2025-03-07T04:00:00Z"), entity.AttrRRule: entity.String("FREQ=DAILY"),
+	floating := newMaster(t, item.Item{
+		entity.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), entity.AttrEndUtc: item.String("2025-03-07T04:00:00Z"), entity.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"}, // until 04:00 on the clock of whoever looks
 		spans(newSeries(t, "America/New_York", floating).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
-	days := newMaster(t, entity.Item{
-		entity.AttrIsAllDay: entity.Bool(true), entity.AttrStartDate: entity.String("2025-03-08"), entity.AttrEndDate: entity.String("2025-03-10"), entity.AttrRRule: entity.String("FREQ=YEARLY"),
+	days := newMaster(t, item.Item{
+		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-03-08"), entity.AttrEndDate: item.String("2025-03-10"), entity.AttrRRule: item.String("FREQ=YEARLY"),
 	})
 	require.Equal(t, []string{"20250308 2025-03-08T05:00:00Z 2025-03-10T04:00:00Z"},
 		spans(newSeries(t, "America/New_York", days).Overlapping(at("2025-03-10T03:59:00Z"), at("2025-03-10T12:00:00Z"))))
 }
 
-func with(it entity.Item, name, value string) entity.Item {
+func with(it item.Item, name, value string) item.Item {
 	out := it.Clone()
-	out[name] = entity.String(value)
-	out[entity.AttrRRule] = entity.String("FREQ=DAILY")
+	out[name] = item.String(value)
+	out[entity.AttrRRule] = item.String("FREQ=DAILY")
 	return out
 }
 
@@ -120,10 +121,10 @@ func TestWithAddsExceptionsToASeriesThatStaysAsItIs(t *testing.T) {
 
 func TestTagsAreTheSeriesUnlessTheOccurrenceHasItsOwn(t *testing.T) {
 	t.Parallel()
-	s := newSeries(t, "UTC", weekly(t, entity.Item{entity.AttrTags: entity.Strings("work", "team")}),
-		exception("20250106", entity.Item{entity.AttrTitle: entity.String("x")}, entity.AttrTitle),
-		exception("20250113", entity.Item{entity.AttrTags: entity.Strings("home")}, entity.AttrTags),
-		exception("20250120", entity.Item{}, entity.AttrTags))
+	s := newSeries(t, "UTC", weekly(t, item.Item{entity.AttrTags: item.Strings("work", "team")}),
+		exception("20250106", item.Item{entity.AttrTitle: item.String("x")}, entity.AttrTitle),
+		exception("20250113", item.Item{entity.AttrTags: item.Strings("home")}, entity.AttrTags),
+		exception("20250120", item.Item{}, entity.AttrTags))
 	for date, want := range map[string][]string{"20250106": {"team", "work"}, "20250113": {"home"}, "20250120": nil, "20250127": {"team", "work"}} {
 		o, ok := s.On(date)
 		require.True(t, ok)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/series"
 )
 
@@ -16,9 +17,9 @@ const (
 )
 
 // newMaster is a valid series of the fields, as a command would store it.
-func newMaster(t *testing.T, fields entity.Item) entity.Item {
+func newMaster(t *testing.T, fields item.Item) item.Item {
 	t.Helper()
-	merged := entity.Item{entity.AttrTitle: entity.String("standup"), entity.AttrStatus: entity.String(entity.StatusConfirmed), entity.AttrIsAllDay: entity.Bool(false)}
+	merged := item.Item{entity.AttrTitle: item.String("standup"), entity.AttrStatus: item.String(entity.StatusConfirmed), entity.AttrIsAllDay: item.Bool(false)}
 	for name, v := range fields {
 		merged[name] = v
 	}
@@ -28,10 +29,10 @@ func newMaster(t *testing.T, fields entity.Item) entity.Item {
 }
 
 // weekly is nine o'clock in New York on Mondays, for half an hour.
-func weekly(t *testing.T, more entity.Item) entity.Item {
-	fields := entity.Item{
-		entity.AttrStartUtc: entity.String("2025-01-06T14:00:00Z"), entity.AttrEndUtc: entity.String("2025-01-06T14:30:00Z"),
-		entity.AttrStartTzid: entity.String("America/New_York"), entity.AttrRRule: entity.String("FREQ=WEEKLY;BYDAY=MO"),
+func weekly(t *testing.T, more item.Item) item.Item {
+	fields := item.Item{
+		entity.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), entity.AttrEndUtc: item.String("2025-01-06T14:30:00Z"),
+		entity.AttrStartTzid: item.String("America/New_York"), entity.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=MO"),
 	}
 	for name, v := range more {
 		fields[name] = v
@@ -40,28 +41,28 @@ func weekly(t *testing.T, more entity.Item) entity.Item {
 }
 
 // exception is what a command would store of an occurrence with these fields of its own.
-func exception(date string, own entity.Item, modified ...string) entity.Item {
+func exception(date string, own item.Item, modified ...string) item.Item {
 	id := entity.InstanceID(masterID, date)
 	fields := own.Clone()
-	var names entity.List
+	var names item.List
 	for _, name := range modified {
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields.Set(entity.AttrModifiedFields, names)
 	return entity.Instance().First(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
 }
 
-func moved(date, start, end string) entity.Item {
-	return exception(date, entity.Item{
-		entity.AttrStartUtc: entity.String(start), entity.AttrEndUtc: entity.String(end), entity.AttrStartTzid: entity.String("America/New_York"),
+func moved(date, start, end string) item.Item {
+	return exception(date, item.Item{
+		entity.AttrStartUtc: item.String(start), entity.AttrEndUtc: item.String(end), entity.AttrStartTzid: item.String("America/New_York"),
 	}, entity.AttrStartUtc, entity.AttrEndUtc)
 }
 
-func cancelled(date string) entity.Item {
-	return exception(date, entity.Item{entity.AttrStatus: entity.String(entity.StatusCancelled)}, entity.AttrStatus)
+func cancelled(date string) item.Item {
+	return exception(date, item.Item{entity.AttrStatus: item.String(entity.StatusCancelled)}, entity.AttrStatus)
 }
 
-func newSeries(t *testing.T, zone string, master entity.Item, instances ...entity.Item) *series.Series {
+func newSeries(t *testing.T, zone string, master item.Item, instances ...item.Item) *series.Series {
 	t.Helper()
 	location, err := entity.LoadZone(zone)
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func newSeries(t *testing.T, zone string, master entity.Item, instances ...entit
 }
 
 func at(text string) time.Time {
-	t, err := entity.ParseInstant(text)
+	t, err := item.ParseInstant(text)
 	if err != nil {
 		panic(err)
 	}
@@ -82,7 +83,7 @@ func at(text string) time.Time {
 func spans(occurrences []series.Occurrence) []string {
 	var out []string
 	for _, o := range occurrences {
-		out = append(out, o.Date+" "+entity.FormatInstant(o.Start)+" "+entity.FormatInstant(o.End))
+		out = append(out, o.Date+" "+item.FormatInstant(o.Start)+" "+item.FormatInstant(o.End))
 	}
 	return out
 }

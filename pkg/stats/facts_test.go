@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // The record that made an item may be parked: then the record that removes it is the only one that knows when it was made.
@@ -14,7 +15,7 @@ func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 	b := setup(t)
 	event := someItem(t, entity.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
 	b.apply(entity.Event(), event, nil)
-	require.Equal(t, entity.FormatInstant(noon), b.totals().Str("lastEventCreated"))
+	require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
 	require.Zero(t, b.totals().Int("totalEvents"))
 }
 
@@ -32,7 +33,7 @@ func TestAnEventIsOpenUntilItStarts(t *testing.T) {
 			b.apply(entity.Event(), nil, someItem(t, entity.Event(), "evt_1", `{"title":"x",`+c.fields+`}`))
 			require.Equal(t, c.open, b.open("evt_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
-			require.Equal(t, entity.FormatInstant(noon), b.totals().Str("lastEventCreated"))
+			require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
 		})
 	}
 }
@@ -43,7 +44,7 @@ func TestATaskIsOpenUntilItIsDone(t *testing.T) {
 		"zoned":       {`"dueUtc":"2025-12-02T14:00:00Z","dueTzid":"UTC"`, "OPEN#TASK#Z#2025-12-02T14:00:00Z", ""},
 		"in progress": {`"dueUtc":"2025-12-02T09:00:00","status":"IN_PROGRESS"`, "OPEN#TASK#F#2025-12-02T09:00:00Z", ""},
 		"not due":     {`"status":"BACKLOG"`, "", ""},
-		"completed":   {`"dueUtc":"2025-12-02T14:00:00Z","dueTzid":"UTC","status":"COMPLETED"`, "", entity.FormatInstant(noon)},
+		"completed":   {`"dueUtc":"2025-12-02T14:00:00Z","dueTzid":"UTC","status":"COMPLETED"`, "", item.FormatInstant(noon)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

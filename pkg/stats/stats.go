@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -35,7 +36,7 @@ func Projection() *projection.Projection {
 }
 
 // amounts is what one item contributes.
-func amounts(t *entity.Type, it entity.Item) projection.Amounts {
+func amounts(t *entity.Type, it item.Item) projection.Amounts {
 	switch t.Name {
 	case entity.TypeEvent:
 		return projection.Amounts{
@@ -71,7 +72,7 @@ func latest(name, instant string) map[string]string {
 }
 
 // openEvent: an event counts as upcoming until it starts, unless it is cancelled.
-func openEvent(it entity.Item) string {
+func openEvent(it item.Item) string {
 	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
 		return ""
 	}
@@ -84,7 +85,7 @@ func openEvent(it entity.Item) string {
 
 // openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled. Exceptions do
 // not matter: what one of them moves or cancels is known to it alone.
-func openSeries(it entity.Item) string {
+func openSeries(it item.Item) string {
 	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
 		return ""
 	}
@@ -95,12 +96,12 @@ func openSeries(it entity.Item) string {
 	return entity.OpenSK(entity.TypeEvent, !it.Has(entity.AttrStartTzid), last)
 }
 
-// forever is [entity.Forever] as an instant.
+// forever is [item.Forever] as an instant.
 var forever = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 
-func eventStart(it entity.Item) (at time.Time, floating, ok bool) {
+func eventStart(it item.Item) (at time.Time, floating, ok bool) {
 	if it.Bool(entity.AttrIsAllDay) {
-		at, err := entity.ParseDate(it.Str(entity.AttrStartDate))
+		at, err := item.ParseDate(it.Str(entity.AttrStartDate))
 		return at, true, err == nil
 	}
 	at, ok = it.Time(entity.AttrStartUtc)
@@ -108,7 +109,7 @@ func eventStart(it entity.Item) (at time.Time, floating, ok bool) {
 }
 
 // openTask: an open task counts as overdue once its due time has passed.
-func openTask(it entity.Item) string {
+func openTask(it item.Item) string {
 	switch it.Str(entity.AttrStatus) {
 	case entity.StatusBacklog, entity.StatusInProgress:
 		if due, floating, ok := entity.TaskDue(it); ok {

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
@@ -34,7 +35,7 @@ func setup(t *testing.T) *bench {
 	return b
 }
 
-func someItem(t *testing.T, typ *entity.Type, id, fields string) entity.Item {
+func someItem(t *testing.T, typ *entity.Type, id, fields string) item.Item {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(fields))
 	d.UseNumber()
@@ -50,7 +51,7 @@ func someItem(t *testing.T, typ *entity.Type, id, fields string) entity.Item {
 }
 
 // apply hands over a change that was just made.
-func (b *bench) apply(typ *entity.Type, before, after entity.Item) {
+func (b *bench) apply(typ *entity.Type, before, after item.Item) {
 	b.Helper()
 	c := change.Change{Kind: change.Modified, Type: typ, User: user, Old: before, New: after, Created: noon}
 	it := after
@@ -72,10 +73,10 @@ func (b *bench) open(id string) string {
 	b.Helper()
 	row, err := b.store.Get(b.Context(), entity.LedgerKey(user, stats.Name, id))
 	require.NoError(b, err)
-	return row.Str(entity.AttrGSI3SK)
+	return row.Str(item.AttrGSI3SK)
 }
 
-func (b *bench) totals() entity.Item {
+func (b *bench) totals() item.Item {
 	b.Helper()
 	meta, err := b.store.Get(b.Context(), entity.MetaKey(user))
 	require.NoError(b, err)
@@ -99,7 +100,7 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 			b.apply(entity.Master(), nil, it)
 			require.Equal(t, c.open, b.open("mst_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
-			require.Equal(t, entity.FormatInstant(noon), b.totals().Str("lastEventCreated"))
+			require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
 		})
 	}
 }
@@ -109,19 +110,19 @@ func TestWhatBecomesOfOneOccurrenceIsNoEventOfItsOwn(t *testing.T) {
 	b := setup(t)
 	master := someItem(t, entity.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	b.apply(entity.Master(), nil, master)
-	fields := entity.Item{"masterId": entity.String("mst_1"), "recurrenceId": entity.String("2025-12-02T14:00:00Z"), "isAllDay": entity.Bool(false),
-		"startUtc": entity.String("2025-12-02T16:00:00Z"), "startTzid": entity.String("UTC"), "modifiedFields": entity.List{entity.String("startUtc")}}
+	fields := item.Item{"masterId": item.String("mst_1"), "recurrenceId": item.String("2025-12-02T14:00:00Z"), "isAllDay": item.Bool(false),
+		"startUtc": item.String("2025-12-02T16:00:00Z"), "startTzid": item.String("UTC"), "modifiedFields": item.List{item.String("startUtc")}}
 	instance := entity.Instance().First(user, "inst_20251202_1", fields, noon, nil)
 	b.apply(entity.Instance(), nil, instance)
 	counted := master.Clone() // the series' count of such writes: bookkeeping
-	counted["exceptionsVersion"], counted["hasExceptions"] = entity.Int(1), entity.Bool(true)
+	counted["exceptionsVersion"], counted["hasExceptions"] = item.Int(1), item.Bool(true)
 	b.apply(entity.Master(), master, counted)
 	require.Equal(t, int64(1), b.totals().Int("totalEvents"))
 	_, err := b.store.Get(t.Context(), entity.LedgerKey(user, stats.Name, "inst_20251202_1"))
 	require.Error(t, err, "nothing is contributed, so nothing is kept")
 
 	cancelled := counted.Clone()
-	cancelled["status"], cancelled["version"] = entity.String("CANCELLED"), entity.Int(2)
+	cancelled["status"], cancelled["version"] = item.String("CANCELLED"), item.Int(2)
 	b.apply(entity.Master(), counted, cancelled)
 	require.Empty(t, b.open("mst_1"))
 	require.Equal(t, int64(1), b.totals().Int("totalEvents"), "it is there, but not to come")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Bounds of DynamoDB's items and of the two parts of a key, those of indexes included, in bytes.
@@ -15,7 +16,7 @@ const (
 
 // CheckKeys returns an [ErrInvalid] for an item with a key attribute that is no string of a permitted length. The key
 // attributes of an index may be absent, those of the table may not.
-func CheckKeys(schema entity.TableSchema, it entity.Item) error {
+func CheckKeys(schema entity.TableSchema, it item.Item) error {
 	if err := checkKeyPair(entity.IndexSchema{PK: schema.PK, SK: schema.SK}, it, false); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func CheckKeys(schema entity.TableSchema, it entity.Item) error {
 	return nil
 }
 
-func checkKeyPair(keys entity.IndexSchema, it entity.Item, mayBeAbsent bool) error {
+func checkKeyPair(keys entity.IndexSchema, it item.Item, mayBeAbsent bool) error {
 	for _, part := range [...]struct {
 		name  string
 		limit int
@@ -36,7 +37,7 @@ func checkKeyPair(keys entity.IndexSchema, it entity.Item, mayBeAbsent bool) err
 		if v == nil && mayBeAbsent {
 			continue
 		}
-		text, ok := v.(entity.String)
+		text, ok := v.(item.String)
 		if !ok || text == "" || len(text) > part.limit {
 			return fmt.Errorf("%w: key attribute %s is no string of 1 to %d bytes", ErrInvalid, part.name, part.limit)
 		}

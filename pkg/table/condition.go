@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Condition is the one normal form of what a write may depend on: [or there is no row] x {any, exists, not exists} x up
@@ -41,14 +42,14 @@ const (
 type Test struct {
 	Op    Operator
 	Attr  string
-	Value entity.Value // none for OpMissing
+	Value item.Value // none for OpMissing
 }
 
 // Equal tests for the value.
-func Equal(attr string, v entity.Value) Test { return Test{OpEqual, attr, v} }
+func Equal(attr string, v item.Value) Test { return Test{OpEqual, attr, v} }
 
 // Less tests for a value below v.
-func Less(attr string, v entity.Value) Test { return Test{OpLess, attr, v} }
+func Less(attr string, v item.Value) Test { return Test{OpLess, attr, v} }
 
 // Missing tests for the attribute's absence.
 func Missing(attr string) Test { return Test{Op: OpMissing, Attr: attr} }
@@ -64,7 +65,7 @@ func OrNoRow(tests ...Test) Condition { return Condition{OrNoRow: true, Tests: t
 
 // AtVersion holds if the row exists at this version: the condition of every change of an entity.
 func AtVersion(version int64) Condition {
-	return Exists(Equal(entity.AttrVersion, entity.Int(version)))
+	return Exists(Equal(entity.AttrVersion, item.Int(version)))
 }
 
 // Validate reports a condition outside the normal form; every adapter calls it before it sends anything.
@@ -74,8 +75,8 @@ func (c Condition) Validate() error {
 	}
 	for _, t := range c.Tests {
 		switch t.Value.(type) {
-		case entity.String, entity.Number:
-		case entity.Bool:
+		case item.String, item.Number:
+		case item.Bool:
 			if t.Op == OpLess {
 				return fmt.Errorf("%w: booleans have no order (%s)", ErrInvalid, t.Attr)
 			}

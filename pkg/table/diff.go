@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Change is the update that turns the row before into after, attribute by attribute, under the condition. It removes
 // ttl whenever after has none, also if before had none: bookkeeping may have set one since before was read, and a
 // change that leaves it would let the changed item expire.
-func Change(before, after entity.Item, condition Condition) Update {
-	u := Update{Key: after.Key(), Set: entity.Item{}, If: condition}
+func Change(before, after item.Item, condition Condition) Update {
+	u := Update{Key: after.Key(), Set: item.Item{}, If: condition}
 	for name, v := range after {
-		if name != entity.AttrPK && name != entity.AttrSK && !entity.Equal(before[name], v) {
+		if name != item.AttrPK && name != item.AttrSK && !item.Equal(before[name], v) {
 			u.Set[name] = v
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -15,15 +16,15 @@ import (
 func ExampleExists() {
 	ctx := context.Background()
 	store := memory.New(func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }, memory.Options{})
-	key := entity.Key{PK: entity.UserPK("ann"), SK: "COUNTER"}
+	key := item.Key{PK: entity.UserPK("ann"), SK: "COUNTER"}
 	row := key.Item()
-	row["v"] = entity.Int(7)
+	row["v"] = item.Int(7)
 	fmt.Println(store.Put(ctx, table.Put{Item: row, If: table.NotExists()}))
 
 	write := func(expected int64) error {
 		_, err := store.Update(ctx, table.Update{
-			Key: key, Set: entity.Item{"v": entity.Int(expected + 1)},
-			If: table.Exists(table.Equal("v", entity.Int(expected))),
+			Key: key, Set: item.Item{"v": item.Int(expected + 1)},
+			If: table.Exists(table.Equal("v", item.Int(expected))),
 		})
 		return err
 	}

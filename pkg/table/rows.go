@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // ErrTooMany says that a query has more pages than it was given.
@@ -13,8 +13,8 @@ var ErrTooMany = errors.New("more pages than there can be")
 
 // Rows reads a query page by page, at most so many pages; 0 reads all there are. The error comes last: [ErrTooMany], or
 // the store's.
-func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[entity.Item, error] {
-	return func(yield func(entity.Item, error) bool) {
+func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[item.Item, error] {
+	return func(yield func(item.Item, error) bool) {
 		for read := 0; pages == 0 || read < pages; read++ {
 			page, err := r.Query(ctx, q)
 			if err != nil {
@@ -36,8 +36,8 @@ func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[entity.It
 }
 
 // All returns what [Rows] reads.
-func All(ctx context.Context, r Reader, q Query, pages int) ([]entity.Item, error) {
-	var all []entity.Item
+func All(ctx context.Context, r Reader, q Query, pages int) ([]item.Item, error) {
+	var all []item.Item
 	for it, err := range Rows(ctx, r, q, pages) {
 		if err != nil {
 			return nil, err

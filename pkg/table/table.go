@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // Bounds of the service that callers plan with.
@@ -33,10 +34,10 @@ type Store interface {
 // other readers: whoever wants another one makes a Clone and changes that.
 type Reader interface {
 	// Get returns the row, or [ErrNotFound]. Strongly consistent.
-	Get(ctx context.Context, key entity.Key) (entity.Item, error)
+	Get(ctx context.Context, key item.Key) (item.Item, error)
 	// BatchGet returns the rows that exist, in the order of keys without the missing ones. Strongly consistent each; not
 	// a snapshot of all. Repeated keys are answered once.
-	BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error)
+	BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error)
 	// Query returns one page in sort-key order.
 	Query(ctx context.Context, q Query) (Page, error)
 	// Count returns the number of rows the query would return over all its pages; Limit and Start are ignored.
@@ -49,20 +50,20 @@ type Writer interface {
 	Put(ctx context.Context, p Put) error
 	// Update sets and removes named attributes if the condition holds, creates a missing row (unless the condition
 	// forbids it), and returns the whole new row.
-	Update(ctx context.Context, u Update) (entity.Item, error)
+	Update(ctx context.Context, u Update) (item.Item, error)
 	// Delete removes the row if the condition holds; removing a missing row is done at once.
 	Delete(ctx context.Context, d Delete) error
 	// Transact applies 1 to [MaxActions] actions on distinct rows, all or none.
 	Transact(ctx context.Context, actions ...Action) error
 	// Load writes rows without conditions, any number, not atomically, in no order: for rows that nobody sees yet.
-	Load(ctx context.Context, rows []entity.Item) error
+	Load(ctx context.Context, rows []item.Item) error
 }
 
 // Walker reads every row of the table in no order. Only operators' verification and the local platform may have it: no
 // function scans.
 type Walker interface {
 	// Walk calls visit for each row of one of total equal segments and stops at its first error.
-	Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error
+	Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error
 }
 
 // Query asks for the rows of one partition, of the table or of an index.
@@ -91,46 +92,46 @@ type Range struct {
 
 // Position is a place in a query's order: the key attributes of the last row read, those of the index included. Empty
 // means the beginning, and in a Page that there is no more.
-type Position entity.Item
+type Position item.Item
 
 // Page is a part of a query's answer. A page may be empty and still have a Next.
 type Page struct {
-	Items []entity.Item
+	Items []item.Item
 	Next  Position
 }
 
 // Action is one member of a transaction: a [Put], [Update], [Delete] or [Check].
-type Action interface{ Target() entity.Key }
+type Action interface{ Target() item.Key }
 
 type (
 	// Put writes a whole row.
 	Put struct {
-		Item entity.Item
+		Item item.Item
 		If   Condition
 	}
 	// Update changes named top-level attributes of a row.
 	Update struct {
-		Key    entity.Key
-		Set    entity.Item // never a key attribute of the table
+		Key    item.Key
+		Set    item.Item // never a key attribute of the table
 		Remove []string
 		If     Condition
 	}
 	// Delete removes a row.
 	Delete struct {
-		Key entity.Key
+		Key item.Key
 		If  Condition
 	}
 	// Check only tests a row's condition, in a transaction.
 	Check struct {
-		Key entity.Key
+		Key item.Key
 		If  Condition
 	}
 )
 
-func (p Put) Target() entity.Key    { return p.Item.Key() }
-func (u Update) Target() entity.Key { return u.Key }
-func (d Delete) Target() entity.Key { return d.Key }
-func (c Check) Target() entity.Key  { return c.Key }
+func (p Put) Target() item.Key    { return p.Item.Key() }
+func (u Update) Target() item.Key { return u.Key }
+func (d Delete) Target() item.Key { return d.Key }
+func (c Check) Target() item.Key  { return c.Key }
 
 // Errors on which callers decide. They are matched with errors.Is.
 var (
@@ -149,7 +150,7 @@ var (
 // Failure is one action whose condition did not hold. Old is the row that was there; nil if there was none.
 type Failure struct {
 	Index int
-	Old   entity.Item
+	Old   item.Item
 }
 
 // ConditionError reports the conditions that did not hold, in the order of the actions; nothing was written. A single

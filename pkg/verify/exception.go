@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -24,22 +25,22 @@ const (
 
 // knownMaster is the series asked for last: its exceptions lie side by side.
 type knownMaster struct {
-	key   entity.Key
+	key   item.Key
 	state homeless
 }
 
 // seriesOf says what became of an exception's series.
-func (r *run) seriesOf(ctx context.Context, g group) (entity.Key, homeless, error) {
+func (r *run) seriesOf(ctx context.Context, g group) (item.Key, homeless, error) {
 	masterID, _, err := entity.ParseInstanceID(g.id)
 	if err != nil {
-		return entity.Key{}, hasSeries, err
+		return item.Key{}, hasSeries, err
 	}
 	key := entity.ItemKey(g.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 	if r.master.key == key {
 		return key, r.master.state, nil
 	}
 	gone := entity.GoneKey(g.user, masterID)
-	rows, err := r.rows(ctx, []entity.Key{key, gone})
+	rows, err := r.rows(ctx, []item.Key{key, gone})
 	if err != nil {
 		return key, hasSeries, err
 	}

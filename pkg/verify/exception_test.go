@@ -10,13 +10,14 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
 )
 
 // split splits ann's series at its second day; interrupted, it dies before its commit.
-func (w *world) split(master entity.Item, interrupted bool) (entity.Item, error) {
+func (w *world) split(master item.Item, interrupted bool) (item.Item, error) {
 	w.t.Helper()
 	ctx, die := context.WithCancel(w.t.Context())
 	defer die()
@@ -36,15 +37,15 @@ func (w *world) split(master entity.Item, interrupted bool) (entity.Item, error)
 }
 
 // isStaging says that a transaction writes exceptions.
-func isStaging(keys []entity.Key) bool {
-	return slices.ContainsFunc(keys, func(k entity.Key) bool {
+func isStaging(keys []item.Key) bool {
+	return slices.ContainsFunc(keys, func(k item.Key) bool {
 		key, err := entity.ParseSortKey(k.SK)
 		return err == nil && key.Prefix == entity.TypeInstance
 	})
 }
 
 // staged are the exceptions that stand for a series which is not there.
-func (w *world) staged(without entity.Item) (rows []entity.Item) {
+func (w *world) staged(without item.Item) (rows []item.Item) {
 	w.t.Helper()
 	for _, row := range w.rows(ann, entity.ItemPrefix(entity.TypeInstance)) {
 		if row.Str("masterId") != without.Str("masterId") {
@@ -89,7 +90,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.True(t, w.drain())
 	row := w.get(left[0].Key())
 	require.Empty(t, entity.LinksOf(row))
-	require.False(t, row.Has(entity.AttrModifiedFields) || row.Has(entity.AttrGSI1PK))
+	require.False(t, row.Has(entity.AttrModifiedFields) || row.Has(item.AttrGSI1PK))
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found)
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -22,12 +23,12 @@ type family struct {
 	prefix string // of the range
 	idFrom int    // where the id begins
 	single bool   // an item has one, and its key ends with the id
-	keep   func(entity.Item) bool
+	keep   func(item.Item) bool
 }
 
 // key is that of the only row which an item has of the family.
-func (f family) key(user, id string) entity.Key {
-	return entity.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}
+func (f family) key(user, id string) item.Key {
+	return item.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}
 }
 
 // group is an item with everything derived from it; item is nil if it is gone.
@@ -35,14 +36,14 @@ type group struct {
 	user string
 	typ  *entity.Type
 	id   string
-	item entity.Item
-	rows [][]entity.Item // by family
+	item item.Item
+	rows [][]item.Item // by family
 }
 
 func (g group) ref() entity.Ref { return entity.Ref{Type: g.typ.Name, ID: g.id} }
 
 // only is the row of a family of which an item has one.
-func (g group) only(family int) entity.Item {
+func (g group) only(family int) item.Item {
 	if len(g.rows[family]) == 0 {
 		return nil
 	}
@@ -54,7 +55,7 @@ type cursor struct {
 	r      *run
 	family family
 	query  table.Query
-	page   []entity.Item
+	page   []item.Item
 	at     int
 	end    bool
 }
@@ -66,12 +67,12 @@ func (r *run) cursor(user string, f family) *cursor {
 }
 
 // peek returns the next row and the id it belongs to; nil at the end.
-func (c *cursor) peek(ctx context.Context) (entity.Item, string, error) {
+func (c *cursor) peek(ctx context.Context) (item.Item, string, error) {
 	for {
 		for ; c.at < len(c.page); c.at++ {
 			row := c.page[c.at]
 			if c.family.keep == nil || c.family.keep(row) {
-				id, _, _ := strings.Cut(row.Str(entity.AttrSK)[c.family.idFrom:], "#")
+				id, _, _ := strings.Cut(row.Str(item.AttrSK)[c.family.idFrom:], "#")
 				return row, id, nil
 			}
 		}
@@ -98,7 +99,7 @@ func (r *run) groups(ctx context.Context, user string, t *entity.Type, families 
 		return r.instanceGroups(ctx, user, t, cursors, visit)
 	}
 	items := r.cursor(user, family{prefix: entity.ItemPrefix(t.Name), idFrom: len(entity.ItemPrefix(t.Name))})
-	return merge(ctx, append([]*cursor{items}, cursors...), func(id string, rows [][]entity.Item) error {
+	return merge(ctx, append([]*cursor{items}, cursors...), func(id string, rows [][]item.Item) error {
 		g := group{user: user, typ: t, id: id, rows: rows[1:]}
 		if len(rows[0]) > 0 {
 			g.item = rows[0][0]
@@ -119,12 +120,12 @@ func (r *run) visit(ctx context.Context, g group, visit func(group) error) error
 }
 
 // misnamed reports an item under a key that can be none of its type's: nothing can be derived of it.
-func (r *run) misnamed(user string, t *entity.Type, it entity.Item) error {
+func (r *run) misnamed(user string, t *entity.Type, it item.Item) error {
 	return r.found(Difference{Kind: Stray, User: user, Key: it.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…"})
 }
 
 // merge brings together what has the same id.
-func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows [][]entity.Item) error) error {
+func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows [][]item.Item) error) error {
 	for {
 		lowest, any := "", false
 		for _, c := range cursors {
@@ -139,7 +140,7 @@ func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows []
 		if !any {
 			return nil
 		}
-		rows := make([][]entity.Item, len(cursors))
+		rows := make([][]item.Item, len(cursors))
 		for i, c := range cursors {
 			for {
 				row, id, err := c.peek(ctx)
@@ -166,7 +167,7 @@ func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows []
 func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error) error {
 	var open []group
 	flush := func() error {
-		keys := make([]entity.Key, len(open))
+		keys := make([]item.Key, len(open))
 		for i, g := range open {
 			keys[i] = entity.ItemKey(user, g.ref())
 		}
@@ -183,7 +184,7 @@ func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, c
 		open = open[:0]
 		return nil
 	}
-	err := merge(ctx, cursors, func(id string, rows [][]entity.Item) error {
+	err := merge(ctx, cursors, func(id string, rows [][]item.Item) error {
 		if isID(t, id) {
 			open = append(open, group{user: user, typ: t, id: id, rows: rows})
 		}
@@ -209,7 +210,7 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 	items := r.cursor(user, family{prefix: entity.ItemPrefix(t.Name), idFrom: len(entity.ItemPrefix(t.Name))})
 	for {
 		var open []group
-		var keys []entity.Key
+		var keys []item.Key
 		for len(open) < underivedItems {
 			it, _, err := items.peek(ctx)
 			if err != nil {
@@ -226,7 +227,7 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 				}
 				continue
 			}
-			g := group{user: user, typ: t, id: id, item: it, rows: make([][]entity.Item, len(cursors))}
+			g := group{user: user, typ: t, id: id, item: it, rows: make([][]item.Item, len(cursors))}
 			open = append(open, g)
 			for _, c := range cursors {
 				if c.family.single {
@@ -257,8 +258,8 @@ func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursor
 }
 
 // idIn is the id that an exception's sort key stands for.
-func idIn(it entity.Item) (id string, ok bool) {
-	key, err := entity.ParseSortKey(it.Str(entity.AttrSK))
+func idIn(it item.Item) (id string, ok bool) {
+	key, err := entity.ParseSortKey(it.Str(item.AttrSK))
 	if err != nil {
 		return "", false
 	}

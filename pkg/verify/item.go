@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -33,7 +34,7 @@ func (r *run) families(t *entity.Type) []family {
 	for _, p := range r.Projections {
 		out = append(out, r.ledgerFamily(p, t))
 	}
-	of := func(prefix string, single bool, keep func(entity.Item) bool) family {
+	of := func(prefix string, single bool, keep func(item.Item) bool) family {
 		return family{prefix + t.IDPrefix + "_", len(prefix), single, keep}
 	}
 	for _, p := range r.Projections {
@@ -50,9 +51,9 @@ func (r *run) families(t *entity.Type) []family {
 	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), timers, fences)
 }
 
-func (r *run) other(g group, family int) []entity.Item { return g.rows[2*len(r.Projections)+family] }
+func (r *run) other(g group, family int) []item.Item { return g.rows[2*len(r.Projections)+family] }
 
-func first(rows []entity.Item) entity.Item {
+func first(rows []item.Item) item.Item {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -86,9 +87,9 @@ func (r *run) items(ctx context.Context, user string) error {
 // the others, which ledger rows guard, and the item last, so that nothing derived is newer than the item.
 func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 	groups := make([]group, len(of))
-	var keys []entity.Key
+	var keys []item.Key
 	for n, s := range of {
-		groups[n] = group{user: s.user, typ: s.typ, id: s.id, rows: make([][]entity.Item, len(r.families(s.typ)))}
+		groups[n] = group{user: s.user, typ: s.typ, id: s.id, rows: make([][]item.Item, len(r.families(s.typ)))}
 		for _, f := range r.families(s.typ) {
 			if f.single {
 				keys = append(keys, f.key(s.user, s.id))
@@ -110,7 +111,7 @@ func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 					return nil, err
 				}
 			case single[f.key(g.user, g.id)] != nil:
-				g.rows[i] = []entity.Item{single[f.key(g.user, g.id)]}
+				g.rows[i] = []item.Item{single[f.key(g.user, g.id)]}
 			}
 		}
 	}
@@ -125,13 +126,13 @@ func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 }
 
 // rows are those that are there, by their keys. A key may be named more than once.
-func (r *run) rows(ctx context.Context, keys []entity.Key) (map[entity.Key]entity.Item, error) {
-	out := make(map[entity.Key]entity.Item, len(keys))
+func (r *run) rows(ctx context.Context, keys []item.Key) (map[item.Key]item.Item, error) {
+	out := make(map[item.Key]item.Item, len(keys))
 	if len(keys) == 0 {
 		return out, nil
 	}
-	asked := map[entity.Key]bool{}
-	each := slices.DeleteFunc(slices.Clone(keys), func(key entity.Key) bool {
+	asked := map[item.Key]bool{}
+	each := slices.DeleteFunc(slices.Clone(keys), func(key item.Key) bool {
 		again := asked[key]
 		asked[key] = true
 		return again
@@ -148,7 +149,7 @@ func (r *run) rows(ctx context.Context, keys []entity.Key) (map[entity.Key]entit
 }
 
 // few returns the rows of a family, but not more than are kept of an item.
-func (r *run) few(ctx context.Context, user string, f family) (rows []entity.Item, err error) {
+func (r *run) few(ctx context.Context, user string, f family) (rows []item.Item, err error) {
 	c := r.cursor(user, f)
 	for len(rows) < familyRows {
 		row, _, err := c.peek(ctx)
@@ -161,7 +162,7 @@ func (r *run) few(ctx context.Context, user string, f family) (rows []entity.Ite
 }
 
 // find returns nil for a row that is not there.
-func (r *run) find(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (r *run) find(ctx context.Context, key item.Key) (item.Item, error) {
 	row, err := r.Store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, nil
@@ -295,7 +296,7 @@ func (r *run) checkSchedule(ctx context.Context, g group, wanted schedule.Schedu
 }
 
 func showSubject(s reminders.Subject) string {
-	return fmt.Sprintf("%s, %d minutes before, due %s", s.ID, s.OffsetMinutes, entity.FormatInstant(s.Due))
+	return fmt.Sprintf("%s, %d minutes before, due %s", s.ID, s.OffsetMinutes, item.FormatInstant(s.Due))
 }
 
 func showSchedule(registry *entity.Registry, s schedule.Schedule) string {
@@ -303,5 +304,5 @@ func showSchedule(registry *entity.Registry, s schedule.Schedule) string {
 	if err != nil {
 		return err.Error()
 	}
-	return showSubject(subject) + ", called " + entity.FormatInstant(s.At)
+	return showSubject(subject) + ", called " + item.FormatInstant(s.At)
 }

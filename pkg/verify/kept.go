@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // keptRow is a row that has what another calendar says of an item, with that item. The row and the item that names it
 // are written and deleted in one transaction. While the item is a cold copy alone, its row waits for it.
 type keptRow struct {
-	key entity.Key
+	key item.Key
 	ref entity.Ref
 }
 
@@ -40,8 +41,8 @@ func (r *run) kept(ctx context.Context, user string) error {
 		open = nil
 		return err
 	}
-	err := r.each(ctx, user, family{prefix: entity.KeptPrefix()}, func(row entity.Item, _ string) error {
-		ref, err := entity.ParseKept(row.Str(entity.AttrSK))
+	err := r.each(ctx, user, family{prefix: entity.KeptPrefix()}, func(row item.Item, _ string) error {
+		ref, err := entity.ParseKept(row.Str(item.AttrSK))
 		if err != nil || !isID(r.Registry.Named(ref.Type), ref.ID) {
 			return r.foreignKept(user, row)
 		}
@@ -64,7 +65,7 @@ func (r *run) kept(ctx context.Context, user string) error {
 
 // foreignKept reports a row under a key that can be no item's. It remains, because a later release may know the type,
 // and nothing can bring the row back.
-func (r *run) foreignKept(user string, row entity.Item) error {
+func (r *run) foreignKept(user string, row item.Item) error {
 	return r.found(Difference{
 		Kind: Stray, User: user, Key: row.Key().String(),
 		Is: "kept of what can be no item", ShouldBe: "the key of an item",
@@ -81,7 +82,7 @@ func (r *run) settleKept(ctx context.Context, user string, open []keptRow) error
 		return err
 	}
 	for some := range slices.Chunk(open, lookItems) {
-		keys := make([]entity.Key, len(some))
+		keys := make([]item.Key, len(some))
 		for i, row := range some {
 			keys[i] = row.key
 		}
@@ -114,7 +115,7 @@ func (r *run) dropUnnamed(ctx context.Context, user string, u unnamedRow) error 
 
 // unnamedRows returns those of the rows that no item names and no copy waits for.
 func (r *run) unnamedRows(ctx context.Context, user string, rows []keptRow) (out []unnamedRow, err error) {
-	var keys []entity.Key
+	var keys []item.Key
 	for _, row := range rows {
 		id := row.ref.ID
 		keys = append(keys, entity.ItemKey(user, row.ref), entity.ColdKey(user, id), entity.GoneKey(user, id))

@@ -9,23 +9,24 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
 )
 
 // keep lays lines beside an item, or beside a key that has none. The item names them if it is to.
-func (w *world) keep(it entity.Key, named bool) entity.Key {
+func (w *world) keep(it item.Key, named bool) item.Key {
 	w.t.Helper()
 	key := entity.KeptKey(it)
-	w.put(key, entity.Item{command.AttrKeptText: entity.String("CONTACT:Reception")})
+	w.put(key, item.Item{command.AttrKeptText: item.String("CONTACT:Reception")})
 	if named {
-		w.set(it, entity.AttrKept, entity.String("digest"))
+		w.set(it, entity.AttrKept, item.String("digest"))
 	}
 	return key
 }
 
-func eventKey(id string) entity.Key {
+func eventKey(id string) item.Key {
 	return entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id})
 }
 
@@ -33,12 +34,12 @@ func TestWhatIsKeptOfNoItemIsNamedAndDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
-	right := []entity.Key{w.keep(of["event"].Key(), true), w.keep(of["instance"].Key(), true)}
+	right := []item.Key{w.keep(of["event"].Key(), true), w.keep(of["instance"].Key(), true)}
 	cold := w.keep(eventKey("evt_cold"), false)
-	w.put(entity.ColdKey(ann, "evt_cold"), entity.Item{"object": entity.String("x")})
-	bare := []entity.Key{w.keep(of["task"].Key(), false)}
+	w.put(entity.ColdKey(ann, "evt_cold"), item.Item{"object": item.String("x")})
+	bare := []item.Key{w.keep(of["task"].Key(), false)}
 	exception := entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID("mst_lost", "20260304")}
-	lost := []entity.Key{w.keep(entity.ItemKey(ann, exception), false)}
+	lost := []item.Key{w.keep(entity.ItemKey(ann, exception), false)}
 	deleted := w.keep(eventKey("evt_gone"), false)
 	w.put(entity.GoneKey(ann, "evt_gone"), nil)
 	lost = append(lost, deleted)
@@ -83,7 +84,7 @@ func TestWhatIsKeptOfADeletedItemGoesThoughItsCopyIsStillThere(t *testing.T) {
 	w.populate(ann)
 	key := w.keep(eventKey("evt_gone"), false)
 	w.put(entity.GoneKey(ann, "evt_gone"), nil)
-	w.put(entity.ColdKey(ann, "evt_gone"), entity.Item{"object": entity.String("x"), "version": entity.Int(1)})
+	w.put(entity.ColdKey(ann, "evt_gone"), item.Item{"object": item.String("x"), "version": item.Int(1)})
 	w.lose()
 	found, sum := w.verify(verify.Options{User: ann, Repair: true})
 	require.Zero(t, sum.Remaining, "%v", found)
@@ -95,9 +96,9 @@ func TestWhatIsKeptUnderAKeyOfNoTypeRemains(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.populate(ann)
-	var keys []entity.Key
+	var keys []item.Key
 	for _, sk := range []string{"KEPT#POEM#poem_1", "KEPT#EVENT#task_1", "KEPT#x"} {
-		keys = append(keys, entity.Key{PK: entity.UserPK(ann), SK: sk})
+		keys = append(keys, item.Key{PK: entity.UserPK(ann), SK: sk})
 		w.put(keys[len(keys)-1], nil)
 	}
 	w.lose()
@@ -121,23 +122,23 @@ func TestAnItemThatComesOrNamesItsRowMeanwhileKeepsIt(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			of := w.populate(ann)
-			keys := []entity.Key{w.keep(eventKey("evt_new"), false), w.keep(of["task"].Key(), false)}
+			keys := []item.Key{w.keep(eventKey("evt_new"), false), w.keep(of["task"].Key(), false)}
 			cold := w.keep(eventKey("evt_cold"), false)
 			w.lose()
 			come := func() {
 				w.fault, w.waiting = nil, nil
 				it := of["event"].Clone()
-				it[entity.AttrSK], it["eventId"] = entity.String(eventKey("evt_new").SK), entity.String("evt_new")
+				it[item.AttrSK], it["eventId"] = item.String(eventKey("evt_new").SK), item.String("evt_new")
 				w.put(eventKey("evt_new"), it)
-				w.set(eventKey("evt_new"), entity.AttrKept, entity.String("digest"))
-				w.set(of["task"].Key(), entity.AttrKept, entity.String("digest"))
-				w.put(entity.ColdKey(ann, "evt_cold"), entity.Item{"object": entity.String("x")})
+				w.set(eventKey("evt_new"), entity.AttrKept, item.String("digest"))
+				w.set(of["task"].Key(), entity.AttrKept, item.String("digest"))
+				w.put(entity.ColdKey(ann, "evt_cold"), item.Item{"object": item.String("x")})
 			}
 			if at == "wait" {
 				w.waiting = come
 			}
 			w.fault = func(c memory.Call) error {
-				isOurs := func(k entity.Key) bool { return slices.Contains(append(keys, cold), k) }
+				isOurs := func(k item.Key) bool { return slices.Contains(append(keys, cold), k) }
 				if c.Op == at && c.Stage == memory.Before && slices.ContainsFunc(c.Keys, isOurs) {
 					come()
 				}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/verify"
 )
 
@@ -20,9 +21,9 @@ func TestARepairMovesEachEdgeToTheUsersOwnIndexPartition(t *testing.T) {
 	require.NotEmpty(t, want)
 	old := 0
 	for _, row := range want {
-		_, target, err := entity.ParseLink(row.Str(entity.AttrSK))
+		_, target, err := entity.ParseLink(row.Str(item.AttrSK))
 		require.NoError(t, err)
-		w.set(row.Key(), entity.AttrGSI4PK, entity.String("LINKED#"+target.Type+"#"+target.ID))
+		w.set(row.Key(), item.AttrGSI4PK, item.String("LINKED#"+target.Type+"#"+target.ID))
 		old++
 	}
 	w.lose()

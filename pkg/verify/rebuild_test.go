@@ -11,13 +11,14 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
 )
 
 // wipe takes away everything that projections made of a user's items, and leaves these statistics.
-func (w *world) wipe(user string, left entity.Map) {
+func (w *world) wipe(user string, left item.Map) {
 	w.t.Helper()
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLedger))...)
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLink))...)
@@ -47,7 +48,7 @@ func (w *world) many(user string, n int) {
 // equalsARecount compares statistics and edges with the items, without the package under test.
 func (w *world) equalsARecount(user string) {
 	w.t.Helper()
-	notes, edges := w.rows(user, entity.ItemPrefix(entity.TypeNote)), map[entity.Key]bool{}
+	notes, edges := w.rows(user, entity.ItemPrefix(entity.TypeNote)), map[item.Key]bool{}
 	for _, note := range notes {
 		for _, l := range entity.LinksOf(note) {
 			edges[entity.LinkKey(user, registry.Named(entity.TypeNote).Ref(note), l.Target)] = true
@@ -77,7 +78,7 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 			w := newWorld(t)
 			w.many(ann, 400)
 			notes := w.rows(ann, entity.ItemPrefix(entity.TypeNote))
-			w.wipe(ann, entity.Map{entity.StatTotalNotes: entity.Int(left)})
+			w.wipe(ann, item.Map{entity.StatTotalNotes: item.Int(left)})
 
 			// Between any two calls readers read, and now and then a client writes and the consumers try to keep up.
 			calls, written, removed, inside := 0, 0, 0, false
@@ -134,7 +135,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 			t.Parallel()
 			base := newWorld(t)
 			base.many(ann, of.items)
-			base.wipe(ann, entity.Map{entity.StatTotalNotes: entity.Int(77)})
+			base.wipe(ann, item.Map{entity.StatTotalNotes: item.Int(77)})
 			rows := base.rows(ann, "")
 			died := 0
 			for at := 1; ; at++ {
@@ -178,7 +179,7 @@ func TestARepairHoldsUpNobodyElse(t *testing.T) {
 	w := newWorld(t)
 	w.many(ann, 50)
 	w.many("ben", 3)
-	w.wipe(ann, entity.Map{})
+	w.wipe(ann, item.Map{})
 	tried := false
 	w.fault = func(c memory.Call) error {
 		if tried || c.Stage != memory.After || c.Op != "Query" || !w.get0(entity.MetaKey(ann)).Has(entity.AttrStatsHold) {
@@ -205,7 +206,7 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.many(ann, 200)
-	w.wipe(ann, entity.Map{})
+	w.wipe(ann, item.Map{})
 	inside, second := false, verify.Summary{}
 	w.fault = func(c memory.Call) error {
 		if inside || c.Op != "Transact" || c.Stage != memory.After || !w.get0(entity.MetaKey(ann)).Has(entity.AttrStatsHold) {
@@ -225,13 +226,13 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 	w.equalsARecount(ann)
 }
 
-func inserted(user string, it entity.Item) change.Change {
+func inserted(user string, it item.Item) change.Change {
 	t := registry.Named(it.Str(entity.AttrType))
 	return change.Change{Kind: change.Inserted, Type: t, User: user, Ref: t.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning}
 }
 
 // get0 returns nil for a row that is not there.
-func (w *world) get0(key entity.Key) entity.Item {
+func (w *world) get0(key item.Key) item.Item {
 	row, _ := w.store.Get(w.t.Context(), key)
 	return row
 }

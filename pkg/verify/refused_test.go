@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/verify"
@@ -15,7 +16,7 @@ import (
 
 // readings is a product's own sum whose ledger rows stand at the notes' bodies, which may be longer than a key.
 func readings() *projection.Projection {
-	return projection.NewOwnSum("readings", "r1", func(t *entity.Type, it entity.Item) projection.Amounts {
+	return projection.NewOwnSum("readings", "r1", func(t *entity.Type, it item.Item) projection.Amounts {
 		if t.Name != entity.TypeNote {
 			return projection.Amounts{}
 		}
@@ -34,12 +35,12 @@ func TestARepairNamesAContributionThatNoRowCanHoldAndMendsTheRest(t *testing.T) 
 	w.lose() // its record was parked
 	sum := entity.SumKey(ann, "readings")
 	row := w.get(sum).Clone() // an earlier release had counted it before it was refused
-	row["sum"], row["sumVersion"] = entity.Map{"notes": entity.Int(3)}, entity.Int(row.Int("sumVersion")+1)
-	row["sumLast"] = entity.Map{
-		"item": bad["noteId"], "v": entity.Int(1), "c": entity.String(`r1 {"add":{"notes":1},"open":"` + bad.Str("body") + `"}`),
+	row["sum"], row["sumVersion"] = item.Map{"notes": item.Int(3)}, item.Int(row.Int("sumVersion")+1)
+	row["sumLast"] = item.Map{
+		"item": bad["noteId"], "v": item.Int(1), "c": item.String(`r1 {"add":{"notes":1},"open":"` + bad.Str("body") + `"}`),
 	}
 	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
-	w.put(entity.LedgerKey(ann, "readings", "note_00000000-0000-4000-8000-000000000099"), entity.Item{"v": entity.Int(1), "c": entity.String(`r1 {"add":{"notes":5}}`)})
+	w.put(entity.LedgerKey(ann, "readings", "note_00000000-0000-4000-8000-000000000099"), item.Item{"v": item.Int(1), "c": item.String(`r1 {"add":{"notes":5}}`)})
 	ledger := entity.LedgerKey(ann, "readings", bad.Str("noteId")).String()
 
 	for range 2 {

@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/verify"
 )
@@ -80,7 +81,7 @@ func TestRowsOfThisReleaseAreOfEveryKind(t *testing.T) {
 	w := newWorld(t, readings())
 	w.live(ann)
 	out, has := release{At: w.now}, map[string]bool{}
-	require.NoError(t, w.store.Walk(t.Context(), 0, 1, func(row entity.Item) error {
+	require.NoError(t, w.store.Walk(t.Context(), 0, 1, func(row item.Item) error {
 		if key, err := entity.ParseSortKey(row.Key().SK); err == nil {
 			has[key.Prefix] = true
 		}
@@ -95,7 +96,7 @@ func TestRowsOfThisReleaseAreOfEveryKind(t *testing.T) {
 	}
 	slices.SortFunc(out.Rows, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 	var lines bytes.Buffer
-	fmt.Fprintf(&lines, "{\"at\":%q}\n", entity.FormatInstant(out.At))
+	fmt.Fprintf(&lines, "{\"at\":%q}\n", item.FormatInstant(out.At))
 	for _, row := range out.Rows {
 		lines.Write(append(row, '\n'))
 	}
@@ -113,7 +114,7 @@ func load(t *testing.T, file string) *world {
 	require.NoError(t, json.Unmarshal(lines[0], &head))
 	w := newWorld(t, readings())
 	w.now, w.ids = head.At, 1000 // ids behind those of the rows
-	var rows []entity.Item
+	var rows []item.Item
 	for _, line := range lines[1:] {
 		row, err := change.ParseItem(line)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -100,7 +100,7 @@ func (r *run) unreadable(ctx context.Context, d Difference) error {
 }
 
 // resume ends a walk.
-func (r *run) resume(ctx context.Context, row entity.Item) error {
+func (r *run) resume(ctx context.Context, row item.Item) error {
 	var err error
 	for range maxResumes {
 		if err = r.Reminders.Resume(ctx, row); !errors.Is(err, reminders.ErrUnfinished) {

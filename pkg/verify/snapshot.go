@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
 )
@@ -46,7 +47,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 	partition := o.Repository.SnapshotPK(o.RevID)
 	err := r.found(Difference{
 		Kind: Snapshot, User: o.Repository.User, Key: partition,
-		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows, entity.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
+		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows, item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
 	})
 	if err != nil || !r.mending {
 		return err
@@ -58,7 +59,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 }
 
 // repository looks at a partition that a walk over the table met and that is no user's items.
-func (r *run) repository(ctx context.Context, key entity.Key) error {
+func (r *run) repository(ctx context.Context, key item.Key) error {
 	row, err := entity.ParseRepositoryRow(key)
 	switch {
 	case err != nil || r.Repositories == nil:
@@ -72,7 +73,7 @@ func (r *run) repository(ctx context.Context, key entity.Key) error {
 }
 
 // unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can meet it.
-func (r *run) unannounced(ctx context.Context, key entity.Key) error {
+func (r *run) unannounced(ctx context.Context, key item.Key) error {
 	o, is, err := r.Repositories.Stray(ctx, key)
 	if err != nil || !is {
 		return err

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 )
 
 // strayLedger calls visit for each ledger row of a projection that can be no item's: its id is of no type, or none at all.
-func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projection, visit func(entity.Item) error) error {
+func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projection, visit func(item.Item) error) error {
 	prefix := entity.LedgerPrefix(p.Name())
-	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
-		id := row.Str(entity.AttrSK)[len(prefix):]
+	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
+		id := row.Str(item.AttrSK)[len(prefix):]
 		if isID(r.Registry.OfID(id), id) {
 			return nil
 		}
@@ -24,7 +25,7 @@ func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projec
 }
 
 // each calls visit for every row of a family.
-func (r *run) each(ctx context.Context, user string, f family, visit func(row entity.Item, id string) error) error {
+func (r *run) each(ctx context.Context, user string, f family, visit func(row item.Item, id string) error) error {
 	c := r.cursor(user, f)
 	for {
 		row, id, err := c.peek(ctx)
@@ -41,7 +42,7 @@ func (r *run) each(ctx context.Context, user string, f family, visit func(row en
 // strays finds derived rows that can be no item's. Nobody writes such rows, so one look is enough.
 func (r *run) strays(ctx context.Context, user string) error {
 	for i, p := range r.Projections {
-		err := r.strayLedger(ctx, user, p, func(row entity.Item) error {
+		err := r.strayLedger(ctx, user, p, func(row item.Item) error {
 			if err := r.found(strayOf(user, row)); err != nil {
 				return err
 			}
@@ -73,8 +74,8 @@ func (r *run) strayRows(ctx context.Context, user string, p *projection.Projecti
 		prefixes[prefix] = t
 		common = commonPrefix(common, prefix)
 	}
-	return r.each(ctx, user, family{prefix: common}, func(row entity.Item, _ string) error {
-		sk := row.Str(entity.AttrSK)
+	return r.each(ctx, user, family{prefix: common}, func(row item.Item, _ string) error {
+		sk := row.Str(item.AttrSK)
 		for prefix, t := range prefixes {
 			if rest, ok := strings.CutPrefix(sk, prefix); ok {
 				id, _, hasMore := strings.Cut(rest, "#")
@@ -102,11 +103,11 @@ func commonPrefix(was, text string) string {
 	return text[:n]
 }
 
-func strayOf(user string, row entity.Item) Difference {
+func strayOf(user string, row item.Item) Difference {
 	return Difference{Kind: Stray, User: user, Key: row.Key().String(), Is: "there", ShouldBe: "no row: it can be no item's"}
 }
 
-func (r *run) dropStray(ctx context.Context, row entity.Item) error {
+func (r *run) dropStray(ctx context.Context, row item.Item) error {
 	if !r.mending {
 		return nil
 	}
@@ -121,9 +122,9 @@ func (r *run) walks(ctx context.Context, user string) error {
 	if r.Reminders == nil {
 		return nil
 	}
-	var stalled []entity.Item
+	var stalled []item.Item
 	for _, prefix := range []string{entity.ItemPrefix(entity.RowZone), entity.ItemPrefix(entity.RowSeries)} {
-		err := r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+		err := r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 			if r.Reminders.Stalled(row) && len(stalled) < maxStalled {
 				stalled = append(stalled, row)
 			}

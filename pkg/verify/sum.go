@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 )
@@ -111,13 +112,13 @@ func (r *run) foundSum(user string, faults []projection.Fault) error {
 }
 
 // addUp adds up the ledger rows, and returns the sum's row as it was before and after that; nil if there is none.
-func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) (before entity.Item, tally *projection.Tally, after entity.Item, err error) {
+func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) (before item.Item, tally *projection.Tally, after item.Item, err error) {
 	if before, err = r.find(ctx, p.Target(user)); err != nil {
 		return nil, nil, nil, err
 	}
 	tally = p.TallyUnder(user, before)
 	prefix := entity.LedgerPrefix(p.Name())
-	err = r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+	err = r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 		tally.Add(row)
 		return nil
 	})
@@ -187,7 +188,7 @@ func (r *run) underHold(ctx context.Context, user string, which int, h *projecti
 // unstage puts the rows right that a repair has staged which has been through. Consumers that meet one do the same.
 func (r *run) unstage(ctx context.Context, user string, which int, h *projection.Hold) error {
 	prefix := entity.LedgerPrefix(r.Projections[which].Name())
-	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row entity.Item, _ string) error {
+	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 		return h.Unstage(ctx, row)
 	})
 }
@@ -208,5 +209,5 @@ func (r *run) mendLedger(ctx context.Context, user string, which int, h *project
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
-	return r.strayLedger(ctx, user, p, func(row entity.Item) error { return h.Drop(ctx, row) })
+	return r.strayLedger(ctx, user, p, func(row item.Item) error { return h.Drop(ctx, row) })
 }

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/revision"
@@ -174,9 +175,9 @@ func (r *run) users(ctx context.Context) error {
 		return ErrNoWalker
 	}
 	last := ""
-	return r.Walker.Walk(ctx, 0, 1, func(row entity.Item) error {
+	return r.Walker.Walk(ctx, 0, 1, func(row item.Item) error {
 		r.read(1)
-		pk := row.Str(entity.AttrPK)
+		pk := row.Str(item.AttrPK)
 		if pk == last {
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -23,9 +24,9 @@ import (
 type scheduleOf = schedule.Schedule
 
 // populate gives a user of everything a little.
-func (w *world) populate(user string) map[string]entity.Item {
+func (w *world) populate(user string) map[string]item.Item {
 	w.t.Helper()
-	out := map[string]entity.Item{}
+	out := map[string]item.Item{}
 	out["note"] = w.create(user, entity.TypeNote, map[string]any{"title": "n", "body": "b"})
 	link := []any{map[string]any{"targetType": "NOTE", "targetId": out["note"].Str("noteId")}}
 	out["event"] = w.create(user, entity.TypeEvent, map[string]any{
@@ -66,43 +67,43 @@ func TestWhatTheConsumersMadeIsFoundRight(t *testing.T) {
 
 // damages are single things that go wrong; each names what has to be reported of it, a part of the key and the kind.
 func damages() map[string]struct {
-	do   func(w *world, of map[string]entity.Item)
+	do   func(w *world, of map[string]item.Item)
 	kind verify.Kind
 	key  string
 } {
-	type of = map[string]entity.Item
+	type of = map[string]item.Item
 	type damage = struct {
-		do   func(w *world, of map[string]entity.Item)
+		do   func(w *world, of map[string]item.Item)
 		kind verify.Kind
 		key  string
 	}
 	ledger := func(p string) string { return entity.LedgerPrefix(p) }
 	return map[string]damage{
-		"a number is wrong":          {func(w *world, o of) { w.set(entity.MetaKey(ann), "stats", entity.Map{"totalNotes": entity.Int(7)}) }, verify.Statistics, "USER_META"},
+		"a number is wrong":          {func(w *world, o of) { w.set(entity.MetaKey(ann), "stats", item.Map{"totalNotes": item.Int(7)}) }, verify.Statistics, "USER_META"},
 		"the statistics are gone":    {func(w *world, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics, "USER_META"},
 		"a stats row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) }, verify.Ledger, "LEDGER#stats#evt_"},
 		"a links row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) }, verify.Ledger, "LEDGER#links#task_"},
 		"an exception's row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) }, verify.Ledger, "LEDGER#links#inst_"},
 		"a row contributes otherwise": {func(w *world, o of) {
-			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "c", entity.String(`s1 {"add":{"totalNotes":3}}`))
+			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "c", item.String(`s1 {"add":{"totalNotes":3}}`))
 		}, verify.Ledger, "LEDGER#stats#note_"},
-		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", entity.Int(4e9)) }, verify.Ledger, "LEDGER#stats#note_"},
+		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", item.Int(4e9)) }, verify.Ledger, "LEDGER#stats#note_"},
 		"an open row stands nowhere": {func(w *world, o of) {
-			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", entity.String("OPEN"))
+			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", item.String("OPEN"))
 		}, verify.Ledger, "LEDGER#stats#evt_"},
 		"a row is of nobody": {func(w *world, o of) {
-			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), entity.Item{"v": entity.Int(1), "c": entity.String(`s1 {"add":{"totalEvents":1}}`)})
+			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), item.Item{"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`)})
 		}, verify.Ledger, "evt_gone"},
 		"a row is of no type": {func(w *world, o of) {
-			w.put(entity.LedgerKey(ann, "stats", "what"), entity.Item{"v": entity.Int(1), "c": entity.String(`s1 {"add":{"totalEvents":1}}`)})
+			w.put(entity.LedgerKey(ann, "stats", "what"), item.Item{"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`)})
 		}, verify.Stray, "#what"},
 		"a row is kept of nothing":    {func(w *world, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept, "KEPT#EVENT#evt_none"},
 		"a link is gone":              {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
 		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge, "LINK#INSTANCE#"},
 		"a link is too many":          {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
-		"a link is from nobody":       {func(w *world, o of) { w.put(entity.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil) }, verify.Stray, "LINK#NOTHING"},
+		"a link is from nobody":       {func(w *world, o of) { w.put(item.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil) }, verify.Stray, "LINK#NOTHING"},
 		"a link leads nowhere": {func(w *world, o of) {
-			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", entity.String("LINKED#ann#NOTE#note_z"))
+			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", item.String("LINKED#ann#NOTE#note_z"))
 		}, verify.Edge, "LINK#"},
 		"a schedule is gone":         {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule, "reminder-"},
 		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule, "reminder-"},
@@ -129,10 +130,10 @@ func damages() map[string]struct {
 			_, err := w.store.Update(w.t.Context(), table.Update{Key: o["archived"].Key(), Remove: []string{"ttl"}})
 			require.NoError(w.t, err)
 		}, verify.Archive, "TASK#"},
-		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", entity.Int(w.now.Unix()+1000)) }, verify.Archive, "TASK#"},
+		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", item.Int(w.now.Unix()+1000)) }, verify.Archive, "TASK#"},
 		"a timer is gone":      {func(w *world, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) }, verify.Archive, "TIMER#"},
 		"a timer is too early": {func(w *world, o of) {
-			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", entity.Int(w.now.Unix()+5))
+			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", item.Int(w.now.Unix()+5))
 		}, verify.Archive, "TIMER#"},
 		"a copy is nobody's": {func(w *world, o of) {
 			require.NoError(w.t, w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
@@ -147,8 +148,8 @@ func damages() map[string]struct {
 			require.NoError(w.t, err)
 			require.True(w.t, w.drain())
 			fence := w.rows(ann, entity.FiredPrefix(o["event"].Str("eventId")))[0]
-			w.set(fence.Key(), "state", entity.String("pending"))
-			w.set(fence.Key(), "firedAt", entity.String(entity.FormatInstant(w.now.Add(-11*time.Minute))))
+			w.set(fence.Key(), "state", item.String("pending"))
+			w.set(fence.Key(), "firedAt", item.String(item.FormatInstant(w.now.Add(-11*time.Minute))))
 		}, verify.Fence, "FIRED#evt_"},
 		"a walk stands still": {func(w *world, o of) {
 			version := w.get(entity.MetaKey(ann)).Int("version")
@@ -158,11 +159,11 @@ func damages() map[string]struct {
 			require.NoError(w.t, err)
 			require.True(w.t, w.drain())
 			walk := w.rows(ann, entity.ItemPrefix(entity.RowZone))[0]
-			w.set(walk.Key(), "done", entity.Bool(false))
+			w.set(walk.Key(), "done", item.Bool(false))
 			w.now = w.now.Add(11 * time.Minute)
 		}, verify.Walk, "ZONE#"},
 		"a repair died": {func(w *world, o of) {
-			w.set(entity.MetaKey(ann), "statsHold", entity.Map{"owner": entity.String("x"), "until": entity.String(entity.FormatInstant(w.now.Add(-time.Hour)))})
+			w.set(entity.MetaKey(ann), "statsHold", item.Map{"owner": item.String("x"), "until": item.String(item.FormatInstant(w.now.Add(-time.Hour)))})
 		}, verify.Statistics, "USER_META"},
 	}
 }
@@ -235,8 +236,8 @@ func TestWhatNobodyCanDecideRemains(t *testing.T) {
 	w := newWorld(t)
 	of := w.populate(ann)
 	w.put(entity.GoneKey(ann, of["note"].Str("noteId")), nil)
-	w.put(entity.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeNote) + "evt_1"}, entity.Item{"entityType": entity.String("NOTE")})
-	w.put(entity.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeInstance) + "mst_1"}, nil)
+	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeNote) + "evt_1"}, item.Item{"entityType": item.String("NOTE")})
+	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeInstance) + "mst_1"}, nil)
 	for _, repair := range []bool{false, true} {
 		found, sum := w.verify(verify.Options{User: ann, Repair: repair})
 		remaining := map[verify.Kind]int{}
@@ -272,9 +273,9 @@ func TestALostCopyOfALostItemRemains(t *testing.T) {
 // underived gives ann notes of which nothing is derived.
 func (w *world) underived(notes int) {
 	w.t.Helper()
-	var rows []entity.Item
+	var rows []item.Item
 	for i := range notes {
-		fields := entity.Item{"title": entity.String("n"), "body": entity.String("b")}
+		fields := item.Item{"title": item.String("n"), "body": item.String("b")}
 		rows = append(rows, registry.Named(entity.TypeNote).First(ann, fmt.Sprintf("note_%d", i), fields, w.now, nil))
 	}
 	require.NoError(w.t, w.store.Load(w.t.Context(), rows))

@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -100,7 +101,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 }
 
 // do carries out a command; a version of 0 is none.
-func (w *world) do(user string, c command.Command, version int64) entity.Item {
+func (w *world) do(user string, c command.Command, version int64) item.Item {
 	w.t.Helper()
 	request := command.Request{User: user, Command: c}
 	if version > 0 {
@@ -111,7 +112,7 @@ func (w *world) do(user string, c command.Command, version int64) entity.Item {
 	return result.Item
 }
 
-func (w *world) create(user, typ string, fields map[string]any) entity.Item {
+func (w *world) create(user, typ string, fields map[string]any) item.Item {
 	w.t.Helper()
 	return w.do(user, command.Create{Type: registry.Named(typ), Fields: fields}, 0)
 }
@@ -166,10 +167,10 @@ func (w *world) verify(o verify.Options) ([]verify.Difference, verify.Summary) {
 }
 
 // rows returns the rows of a user whose sort keys begin with the prefix.
-func (w *world) rows(user, prefix string) []entity.Item {
+func (w *world) rows(user, prefix string) []item.Item {
 	w.t.Helper()
 	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
-	var out []entity.Item
+	var out []item.Item
 	for {
 		page, err := w.store.Query(w.t.Context(), q)
 		require.NoError(w.t, err)
@@ -180,27 +181,27 @@ func (w *world) rows(user, prefix string) []entity.Item {
 	}
 }
 
-func (w *world) remove(rows ...entity.Item) {
+func (w *world) remove(rows ...item.Item) {
 	w.t.Helper()
 	for _, row := range rows {
 		require.NoError(w.t, w.store.Delete(w.t.Context(), table.Delete{Key: row.Key()}))
 	}
 }
 
-func (w *world) set(key entity.Key, name string, v entity.Value) {
+func (w *world) set(key item.Key, name string, v item.Value) {
 	w.t.Helper()
-	_, err := w.store.Update(w.t.Context(), table.Update{Key: key, Set: entity.Item{name: v}})
+	_, err := w.store.Update(w.t.Context(), table.Update{Key: key, Set: item.Item{name: v}})
 	require.NoError(w.t, err)
 }
 
-func (w *world) get(key entity.Key) entity.Item {
+func (w *world) get(key item.Key) item.Item {
 	w.t.Helper()
 	row, err := w.store.Get(w.t.Context(), key)
 	require.NoError(w.t, err)
 	return row
 }
 
-func (w *world) put(key entity.Key, attributes entity.Item) {
+func (w *world) put(key item.Key, attributes item.Item) {
 	w.t.Helper()
 	row := key.Item()
 	for name, v := range attributes {
@@ -210,7 +211,7 @@ func (w *world) put(key entity.Key, attributes entity.Item) {
 }
 
 // bogus adds a link row that the item does not have.
-func (w *world) bogus(source entity.Item, target string) {
+func (w *world) bogus(source item.Item, target string) {
 	t := registry.Named(source.Str(entity.AttrType))
 	row := links.Row(ann, t.Ref(source), entity.TypeNote+"/"+target)
 	w.put(row.Key(), row)

@@ -17,6 +17,7 @@ import (
 	"nexus/docs/examples/tagcounts"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
 	"nexus/pkg/projection"
 	"nexus/pkg/table/memory"
@@ -34,22 +35,22 @@ func habit() *entity.Type {
 		Name: "HABIT", IDAttr: "habitId", IDPrefix: "hab", Plural: "habits",
 		Fields: entity.Common("habitId",
 			entity.Field{Name: entity.AttrTitle, Kind: entity.Text, Required: true, Min: 1, Max: 100, Doc: "One line."},
-			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: entity.String(active), Enum: []string{active, paused}, Doc: "A paused habit does not remind."},
+			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: item.String(active), Enum: []string{active, paused}, Doc: "A paused habit does not remind."},
 			entity.Field{Name: "nextUtc", Kind: entity.Instant, Required: true, Zone: entity.AttrTzid, Doc: "When it is to be done next."},
 			entity.Field{Name: entity.AttrTzid, Kind: entity.Zone, Doc: "Zone of nextUtc; absent means floating."},
-			entity.Field{Name: "streak", Kind: entity.Integer, Required: true, Origin: entity.FromServer, Default: entity.Int(0), Doc: "How often in a row."},
+			entity.Field{Name: "streak", Kind: entity.Integer, Required: true, Origin: entity.FromServer, Default: item.Int(0), Doc: "How often in a row."},
 			entity.Field{Name: entity.AttrLinks, Kind: entity.Links, Max: 49, Doc: "Other entities it refers to."},
 			entity.Field{Name: entity.AttrReminderMinutes, Kind: entity.Minutes, Max: 10, MemberMax: 1440, Doc: "Minutes before nextUtc at which to remind."},
 			entity.Field{Name: entity.AttrDueSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When a command last changed a due instant."},
 		),
-		Index: func(user string, it entity.Item) entity.IndexKeys {
+		Index: func(user string, it item.Item) entity.IndexKeys {
 			next, _ := it.Time("nextUtc")
 			return entity.IndexKeys{
 				YearPK: entity.AgendaPK(user, next.Year()), YearSK: it.Str("nextUtc"),
 				StatePK: entity.UserPK(user), StateSK: entity.StatePrefix("HABIT", it.Str(entity.AttrStatus)) + it.Str(entity.AttrCreatedAt),
 			}
 		},
-		Dues: func(it entity.Item) []entity.Due {
+		Dues: func(it item.Item) []entity.Due {
 			next, ok := it.Time("nextUtc")
 			if !ok || it.Str(entity.AttrStatus) == paused {
 				return nil
@@ -66,14 +67,14 @@ func habit() *entity.Type {
 // checkOff is a command of the product's own: the habit was done, and is due again a day later.
 func checkOff(id string) command.Command {
 	typ := habit()
-	return command.Act{Name: "checkOffHabit", Type: typ, ID: id, Apply: func(before entity.Item, _ time.Time) (entity.Item, error) {
+	return command.Act{Name: "checkOffHabit", Type: typ, ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
 		if before.Str(entity.AttrStatus) == paused {
 			return nil, &command.StateError{Ref: typ.Ref(before), Reason: "is paused"}
 		}
 		after := before.Clone()
 		next, _ := before.Time("nextUtc")
 		after.SetTime("nextUtc", next.AddDate(0, 0, 1))
-		after["streak"] = entity.Int(before.Int("streak") + 1)
+		after["streak"] = item.Int(before.Int("streak") + 1)
 		return after, nil
 	}}
 }
@@ -90,7 +91,7 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, platform.Stop(t.Context())) })
 	c := client{t, platform.URL()}
 
-	next := entity.FormatInstant(c.clock().Add(3 * time.Hour))
+	next := item.FormatInstant(c.clock().Add(3 * time.Hour))
 	water := c.send("POST", "/v1/habits", 201, map[string]any{"title": "Drink water", "nextUtc": next, "tzid": "UTC", "reminderMinutes": []int{30}})
 	id := water["habitId"].(string)
 	require.Equal(t, "ACTIVE", water["status"])
@@ -103,7 +104,7 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	require.NoError(t, platform.Settle(t.Context()))
 	backlinks := c.send("GET", "/v1/habits/"+id+"/backlinks", 200, nil)["items"].([]any)
 	require.Equal(t, note["noteId"], backlinks[0].(map[string]any)["noteId"])
-	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+entity.FormatInstant(c.clock())+"&to="+entity.FormatInstant(c.clock().Add(24*time.Hour)), 200, nil)
+	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+item.FormatInstant(c.clock())+"&to="+item.FormatInstant(c.clock().Add(24*time.Hour)), 200, nil)
 	require.Len(t, agenda["items"], 1)
 
 	c.send("POST", "/dev/clock", 200, map[string]any{"advance": "3h"})

@@ -6,6 +6,7 @@ package tagcounts
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 )
 
@@ -15,7 +16,7 @@ const Name = "tagcounts"
 // Projection returns the counts; they are kept in the user's row SUM#tagcounts.
 func Projection() *projection.Projection { return projection.NewOwnSum(Name, "t1", amounts) }
 
-func amounts(_ *entity.Type, it entity.Item) projection.Amounts {
+func amounts(_ *entity.Type, it item.Item) projection.Amounts {
 	counts := map[string]int64{}
 	for _, tag := range it.Strings(entity.AttrTags) {
 		counts[tag] = 1

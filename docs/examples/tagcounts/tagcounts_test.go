@@ -10,6 +10,7 @@ import (
 	"nexus/docs/examples/tagcounts"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -22,16 +23,16 @@ func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
 	ctx, typ := t.Context(), entity.Note()
 	clock := func() time.Time { return now }
 	store := memory.New(clock, memory.Options{})
-	write := func(id string, before entity.Item, tags ...string) entity.Item {
-		fields := entity.Item{entity.AttrTitle: entity.String("n")}
-		fields.Set(entity.AttrTags, entity.Strings(tags...))
+	write := func(id string, before item.Item, tags ...string) item.Item {
+		fields := item.Item{entity.AttrTitle: item.String("n")}
+		fields.Set(entity.AttrTags, item.Strings(tags...))
 		if before == nil {
 			it := typ.First("ann", id, fields, now, nil)
 			require.NoError(t, store.Put(ctx, table.Put{Item: it, If: table.NotExists()}))
 			return it
 		}
 		after := before.Clone()
-		after.Set(entity.AttrTags, entity.Strings(tags...))
+		after.Set(entity.AttrTags, item.Strings(tags...))
 		it, err := store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, "ann", before, after, now, nil), table.AtVersion(before.Int(entity.AttrVersion))))
 		require.NoError(t, err)
 		return it
@@ -63,5 +64,5 @@ func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
 	}
 	row, err := store.Get(ctx, entity.SumKey("ann", tagcounts.Name))
 	require.NoError(t, err)
-	require.Equal(t, entity.Map{"work": entity.Int(2), "idea": entity.Int(1)}, row["sum"])
+	require.Equal(t, item.Map{"work": item.Int(2), "idea": item.Int(1)}, row["sum"])
 }

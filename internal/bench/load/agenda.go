@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -38,7 +39,7 @@ func weekView(monday time.Time, limit int) string {
 // agendaTable prints the figures of one agenda, in this process.
 func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 	registry, now := entity.Product(), func() time.Time { return base }
-	rows := func() ([]entity.Item, error) { return populate(base, run.items, run.series).rows(user, registry, base) }
+	rows := func() ([]item.Item, error) { return populate(base, run.items, run.series).rows(user, registry, base) }
 	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series, (run.series+2)/3, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tleast disturbed\tgoal\ttime\tprocessor : time\tbetween requests\tgoal\trequests\tone after another\tgoal\t")
@@ -58,7 +59,7 @@ func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 
 // inMemory makes a store of this process with the rows in it, and works on one core: on more, the garbage collector marks
 // the whole table on cores that have nothing else to do, and that would count as time of the agenda.
-func inMemory(ctx context.Context, rows func() ([]entity.Item, error), now func() time.Time, use func(table.Store) error) error {
+func inMemory(ctx context.Context, rows func() ([]item.Item, error), now func() time.Time, use func(table.Store) error) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	store := memory.New(now, memory.Options{})
 	if err := fill(ctx, store, rows); err != nil {
@@ -68,7 +69,7 @@ func inMemory(ctx context.Context, rows func() ([]entity.Item, error), now func(
 }
 
 // fill keeps nothing of the rows: the garbage collector has no more to look at than in a function.
-func fill(ctx context.Context, store table.Store, rows func() ([]entity.Item, error)) error {
+func fill(ctx context.Context, store table.Store, rows func() ([]item.Item, error)) error {
 	all, err := rows()
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func agendaLines(ctx context.Context, w io.Writer, name string, store table.Stor
 	}
 	bare := table.Query{
 		Index: entity.YearView, Partition: entity.AgendaPK(user, base.Year()),
-		Range: table.Range{From: entity.FormatInstant(base), To: entity.FormatInstant(base.Add(week))},
+		Range: table.Range{From: item.FormatInstant(base), To: item.FormatInstant(base.Add(week))},
 	}
 	f, err := measure(ctx, run.measure, func() error {
 		_, err := store.Query(ctx, bare)

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -73,7 +74,7 @@ func (c *crowd) settleIn(ctx context.Context, owner string, n int) error {
 	if err != nil {
 		return err
 	}
-	some := []entity.Item{target}
+	some := []item.Item{target}
 	for i := range n {
 		it, err := c.item(owner, i, n)
 		if err != nil {
@@ -90,7 +91,7 @@ func (c *crowd) settleIn(ctx context.Context, owner string, n int) error {
 }
 
 // item is the i-th of n of a user: the first ones link to the hub, the others to each other.
-func (c *crowd) item(owner string, i, n int) (entity.Item, error) {
+func (c *crowd) item(owner string, i, n int) (item.Item, error) {
 	at := base.Add(-spread + time.Duration(i*1_000_003%n)*(2*spread/time.Duration(n))).Truncate(15 * time.Minute)
 	d := itemBody(i, at)
 	t := c.registry.Named(d.Type)
@@ -109,7 +110,7 @@ func (c *crowd) item(owner string, i, n int) (entity.Item, error) {
 }
 
 // add writes new items and has the projections follow.
-func (c *crowd) add(ctx context.Context, owner string, items []entity.Item) error {
+func (c *crowd) add(ctx context.Context, owner string, items []item.Item) error {
 	if err := c.store.Load(ctx, items); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (c *crowd) add(ctx context.Context, owner string, items []entity.Item) erro
 }
 
 // created is the change by which the item came.
-func (c *crowd) created(owner string, it entity.Item) change.Change {
+func (c *crowd) created(owner string, it item.Item) change.Change {
 	t := c.registry.Named(it.Str(entity.AttrType))
 	return change.Change{
 		Kind: change.Inserted, Type: t, User: owner, Ref: t.Ref(it), Key: it.Key(), New: it, Version: it.Int(entity.AttrVersion), Created: base,

@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var errUnexpected = errors.New("unexpected outcome")
@@ -139,29 +140,29 @@ type recordKind struct {
 
 var recordKinds = []recordKind{
 	{"changed events", func(registry *entity.Registry, n int) ([]change.Record, error) {
-		return recordsOf(n, func(i int) (before, after entity.Item, err error) {
+		return recordsOf(n, func(i int) (before, after item.Item, err error) {
 			return eventImages(registry, i)
 		})
 	}},
 	{"changed series", func(registry *entity.Registry, n int) ([]change.Record, error) {
-		return recordsOf(n, func(i int) (before, after entity.Item, err error) {
+		return recordsOf(n, func(i int) (before, after item.Item, err error) {
 			return seriesImages(registry, i)
 		})
 	}},
 	{"changed occurrences", func(registry *entity.Registry, n int) ([]change.Record, error) {
-		return recordsOf(n, func(i int) (before, after entity.Item, err error) {
+		return recordsOf(n, func(i int) (before, after item.Item, err error) {
 			return occurrenceImages(registry, i)
 		})
 	}},
 	{"new events", func(registry *entity.Registry, n int) ([]change.Record, error) {
-		return recordsOf(n, func(i int) (before, after entity.Item, err error) {
+		return recordsOf(n, func(i int) (before, after item.Item, err error) {
 			after, _, err = eventImages(registry, i)
 			return nil, after, err
 		})
 	}},
 }
 
-func recordsOf(n int, images func(i int) (before, after entity.Item, err error)) ([]change.Record, error) {
+func recordsOf(n int, images func(i int) (before, after item.Item, err error)) ([]change.Record, error) {
 	out := make([]change.Record, n)
 	for i := range out {
 		before, after, err := images(i)
@@ -191,12 +192,12 @@ func imageBytes(records []change.Record) int {
 }
 
 // wordy is text that no two items share.
-func wordy(i, bytes int) entity.String {
+func wordy(i, bytes int) item.String {
 	sentence := fmt.Sprintf("What was decided in part %d, and what comes next. ", i)
-	return entity.String(strings.Repeat(sentence, bytes/len(sentence)+1)[:bytes])
+	return item.String(strings.Repeat(sentence, bytes/len(sentence)+1)[:bytes])
 }
 
-func eventImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
+func eventImages(registry *entity.Registry, i int) (before, after item.Item, err error) {
 	t, owner := registry.Named(entity.TypeEvent), fmt.Sprintf("user_%d", i/5)
 	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i), itemBody(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
 	if err != nil {
@@ -210,7 +211,7 @@ func eventImages(registry *entity.Registry, i int) (before, after entity.Item, e
 	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }
 
-func seriesImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
+func seriesImages(registry *entity.Registry, i int) (before, after item.Item, err error) {
 	t, owner := registry.Named(entity.TypeMaster), fmt.Sprintf("user_%d", i/5)
 	d, dated := recurring(base, i)
 	before, err = created(t, owner, fmt.Sprintf("mst_6f1d2c3b-0000-4000-8000-%012d", i), d.Body, d.At)
@@ -218,17 +219,17 @@ func seriesImages(registry *entity.Registry, i int) (before, after entity.Item, 
 		return nil, nil, err
 	}
 	before[attrDescription] = wordy(i, 500)
-	var gone entity.List
+	var gone item.List
 	for k := range 20 {
-		gone = append(gone, entity.String(dated.AddDate(0, 0, 7*k).Format(time.DateOnly)))
+		gone = append(gone, item.String(dated.AddDate(0, 0, 7*k).Format(time.DateOnly)))
 	}
 	before["exdate"] = gone
 	after = before.Clone()
-	after["exdate"] = append(gone[:len(gone):len(gone)], entity.String(dated.AddDate(0, 0, 147).Format(time.DateOnly)))
+	after["exdate"] = append(gone[:len(gone):len(gone)], item.String(dated.AddDate(0, 0, 147).Format(time.DateOnly)))
 	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }
 
-func occurrenceImages(registry *entity.Registry, i int) (before, after entity.Item, err error) {
+func occurrenceImages(registry *entity.Registry, i int) (before, after item.Item, err error) {
 	master, _, err := seriesImages(registry, i)
 	if err != nil {
 		return nil, nil, err
@@ -238,6 +239,6 @@ func occurrenceImages(registry *entity.Registry, i int) (before, after entity.It
 	before = exceptionRow(owner, master, exceptions(i, dated)[1], base)
 	before[attrDescription] = wordy(i, 1150)
 	after = before.Clone()
-	after[entity.AttrTitle] = entity.String(fmt.Sprintf("Series %d, and another way", i))
+	after[entity.AttrTitle] = item.String(fmt.Sprintf("Series %d, and another way", i))
 	return before, entity.Instance().Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
 
 // onEngine starts an engine of its own with the rows in its table, and stops it when the function has returned.
-func onEngine(ctx context.Context, rows func() ([]entity.Item, error), use func(table.Store) error) (err error) {
+func onEngine(ctx context.Context, rows func() ([]item.Item, error), use func(table.Store) error) (err error) {
 	binary, err := engine.Find()
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // base is the Monday at whose beginning the measured week begins, where no clock says otherwise.
@@ -126,11 +127,11 @@ func zone() *time.Location {
 }
 
 // rows are the population as a table holds it once every consumer has done its work, as far as reads depend on it.
-func (p population) rows(user string, registry *entity.Registry, now time.Time) ([]entity.Item, error) {
+func (p population) rows(user string, registry *entity.Registry, now time.Time) ([]item.Item, error) {
 	meta := entity.NewUserMeta(user, now)
-	meta[entity.AttrDefaultTzid] = entity.String(homeZone)
-	out := []entity.Item{meta}
-	var masters []entity.Item
+	meta[entity.AttrDefaultTzid] = item.String(homeZone)
+	out := []item.Item{meta}
+	var masters []item.Item
 	for i, d := range slices.Concat(p.Series, p.Items) {
 		t := registry.Named(d.Type)
 		it, err := created(t, user, fmt.Sprintf("%s_%08d", t.IDPrefix, i), d.Body, d.At)
@@ -143,20 +144,20 @@ func (p population) rows(user string, registry *entity.Registry, now time.Time) 
 		out = append(out, it)
 		if at, floating, ok := entity.TaskDue(it); d.Type == entity.TypeTask && ok {
 			counter := entity.LedgerKey(user, "stats", it.Str(t.IDAttr)).Item()
-			counter[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
-			counter[entity.AttrGSI3SK] = entity.String(entity.OpenSK(t.Name, floating, at))
+			counter[item.AttrGSI3PK] = item.String(entity.UserPK(user))
+			counter[item.AttrGSI3SK] = item.String(entity.OpenSK(t.Name, floating, at))
 			out = append(out, counter)
 		}
 	}
 	for _, e := range p.Exceptions {
 		master := masters[e.Series]
-		master[entity.AttrHasExceptions] = entity.Bool(true)
+		master[entity.AttrHasExceptions] = item.Bool(true)
 		out = append(out, exceptionRow(user, master, e, now))
 	}
 	return out, nil
 }
 
-func created(t *entity.Type, user, id string, body map[string]any, now time.Time) (entity.Item, error) {
+func created(t *entity.Type, user, id string, body map[string]any, now time.Time) (item.Item, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", id, err)
@@ -176,28 +177,28 @@ func created(t *entity.Type, user, id string, body map[string]any, now time.Time
 	return it, nil
 }
 
-func exceptionRow(user string, master entity.Item, e exceptionDoc, now time.Time) entity.Item {
-	fields := entity.Item{entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: entity.Bool(false)}
+func exceptionRow(user string, master item.Item, e exceptionDoc, now time.Time) item.Item {
+	fields := item.Item{entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: item.Bool(false)}
 	original, _ := master.Time(entity.AttrStartUtc)
-	on, _ := entity.ParseCompactDate(e.Date)
-	wall := entity.Wall(original, zone())
-	start := entity.Resolve(on.Add(wall.Sub(wall.Truncate(day))), zone())
+	on, _ := item.ParseCompactDate(e.Date)
+	wall := item.Wall(original, zone())
+	start := item.Resolve(on.Add(wall.Sub(wall.Truncate(day))), zone())
 	fields.SetTime(entity.AttrRecurrenceID, start)
-	own := map[string]entity.Value{}
+	own := map[string]item.Value{}
 	for name, v := range e.Body {
-		own[name] = entity.String(v.(string))
+		own[name] = item.String(v.(string))
 	}
 	if e.Body == nil {
-		own[entity.AttrStatus] = entity.String(entity.StatusCancelled)
+		own[entity.AttrStatus] = item.String(entity.StatusCancelled)
 	}
-	fields[entity.AttrStartTzid] = entity.String(homeZone)
+	fields[entity.AttrStartTzid] = item.String(homeZone)
 	fields.SetTime(entity.AttrStartUtc, start)
 	maps.Copy(fields, own)
 	start, _ = fields.Time(entity.AttrStartUtc)
 	fields.SetTime(entity.AttrEndUtc, start.Add(45*time.Minute))
-	var names entity.List
+	var names item.List
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		names = append(names, entity.String(name))
+		names = append(names, item.String(name))
 	}
 	fields[entity.AttrModifiedFields] = names
 	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), e.Date), fields, now, nil)

@@ -11,6 +11,7 @@ import (
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 )
 
@@ -19,15 +20,15 @@ type probe struct {
 	name     string
 	consumer func(c *crowd) (change.Consumer, error)
 	make     func(i int) document
-	finish   func(it entity.Item)
+	finish   func(it item.Item)
 }
 
 var probes = []probe{
-	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil }, func(i int) document { return itemBody(0, soon(i)) }, func(entity.Item) {}},
+	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil }, func(i int) document { return itemBody(0, soon(i)) }, func(item.Item) {}},
 	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil }, func(i int) document { return itemBody(3, soon(i)) }, link("note_1", "note_2")},
-	{"reminders", newReminders, func(i int) document { return itemBody(5, soon(i)) }, func(entity.Item) {}},
-	{"archive", newArchive, func(i int) document { return itemBody(2, soon(i)) }, func(it entity.Item) {
-		it[entity.AttrStatus] = entity.String(entity.StatusCompleted)
+	{"reminders", newReminders, func(i int) document { return itemBody(5, soon(i)) }, func(item.Item) {}},
+	{"archive", newArchive, func(i int) document { return itemBody(2, soon(i)) }, func(it item.Item) {
+		it[entity.AttrStatus] = item.String(entity.StatusCompleted)
 	}},
 }
 
@@ -53,7 +54,7 @@ func (c *crowd) probe(ctx context.Context, p probe, run scaleRun) (line, error) 
 		return line{}, err
 	}
 	changes := make([]change.Change, 0, run.batches*run.batch)
-	items := make([]entity.Item, 0, cap(changes))
+	items := make([]item.Item, 0, cap(changes))
 	for i := range cap(changes) {
 		owner, d := c.users[i%len(c.users)], p.make(i)
 		t := c.registry.Named(d.Type)

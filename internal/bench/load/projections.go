@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -99,14 +100,14 @@ func apply(ctx context.Context, consumer change.Consumer, changes []change.Chang
 }
 
 // present are the items as the changes leave them.
-func present(changes []change.Change) []entity.Item {
-	last := map[entity.Key]change.Change{}
+func present(changes []change.Change) []item.Item {
+	last := map[item.Key]change.Change{}
 	for _, c := range changes {
 		if c.Version >= last[c.Key].Version {
 			last[c.Key] = c
 		}
 	}
-	var items []entity.Item
+	var items []item.Item
 	for _, c := range last {
 		if c.New != nil {
 			items = append(items, c.New)

@@ -7,21 +7,22 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // step is one thing that a user does to an item of theirs.
 type step struct {
 	item string
-	act  func(it entity.Item) // nil removes the item
-	body map[string]any       // of an item that is made
+	act  func(it item.Item) // nil removes the item
+	body map[string]any     // of an item that is made
 }
 
-func set(name, value string) func(entity.Item) {
-	return func(it entity.Item) { it[name] = entity.String(value) }
+func set(name, value string) func(item.Item) {
+	return func(it item.Item) { it[name] = item.String(value) }
 }
 
-func link(targets ...string) func(entity.Item) {
-	return func(it entity.Item) {
+func link(targets ...string) func(item.Item) {
+	return func(it item.Item) {
 		links := entity.LinksOf(it)
 		for _, id := range targets {
 			links = append(links, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: id}})
@@ -40,14 +41,14 @@ var story = []step{
 	{item: "note_1", act: link("note_5")},
 	{item: "mst_1", body: weekly(), act: link("note_1")},
 	{item: "inst_20260609_1", act: link("note_1", "note_2")},
-	{item: "mst_1", act: func(it entity.Item) { it[entity.AttrHasExceptions] = entity.Bool(true) }},
+	{item: "mst_1", act: func(it item.Item) { it[entity.AttrHasExceptions] = item.Bool(true) }},
 	{item: "inst_20260616_1", act: set(entity.AttrStatus, entity.StatusCancelled)},
 	{item: "task_1", act: set(entity.AttrStatus, entity.StatusInProgress)},
-	{item: "task_1", act: func(it entity.Item) {
-		it[entity.AttrStatus] = entity.String(entity.StatusCompleted)
+	{item: "task_1", act: func(it item.Item) {
+		it[entity.AttrStatus] = item.String(entity.StatusCompleted)
 		it.SetTime(entity.AttrCompletedAt, base.Add(time.Hour))
 	}},
-	{item: "evt_1", act: func(it entity.Item) {
+	{item: "evt_1", act: func(it item.Item) {
 		it.SetTime(entity.AttrStartUtc, base.Add(2*time.Hour))
 		it.SetTime(entity.AttrEndUtc, base.Add(3*time.Hour))
 	}},
@@ -71,7 +72,7 @@ func weekly() map[string]any {
 
 // changesOf are the changes that a user's story makes, in its order.
 func changesOf(registry *entity.Registry, owner string) ([]change.Change, error) {
-	items := map[string]entity.Item{}
+	items := map[string]item.Item{}
 	out := make([]change.Change, 0, len(story))
 	for _, s := range story {
 		before := items[s.item]
@@ -103,7 +104,7 @@ func changesOf(registry *entity.Registry, owner string) ([]change.Change, error)
 	return out, nil
 }
 
-func firstOf(t *entity.Type, owner string, s step, items map[string]entity.Item) (entity.Item, error) {
+func firstOf(t *entity.Type, owner string, s step, items map[string]item.Item) (item.Item, error) {
 	if t.Name == entity.TypeInstance {
 		masterID, date, err := entity.ParseInstanceID(s.item)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -31,14 +31,14 @@ func (c *counter) hold(ctx context.Context) error {
 	}
 }
 
-func (c *counter) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (c *counter) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, err
 	}
 	return c.Store.Get(ctx, key)
 }
 
-func (c *counter) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (c *counter) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, err
 	}
@@ -86,13 +86,13 @@ func (w *watch) end() {
 	}
 }
 
-func (w *watch) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (w *watch) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	w.begin()
 	defer w.end()
 	return w.Store.Get(ctx, key)
 }
 
-func (w *watch) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (w *watch) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	w.begin()
 	defer w.end()
 	return w.Store.BatchGet(ctx, keys)

@@ -12,11 +12,11 @@ const (
 func ofProjections() []Mistake {
 	return []Mistake{
 		{"ledger-version-not-asked", "v < vNew", []Edit{{move,
-			"table.Less(attrVersion, entity.Int(m.version)),\n\t\ttable.Equal(attrContribution",
+			"table.Less(attrVersion, item.Int(m.version)),\n\t\ttable.Equal(attrContribution",
 			"table.Equal(attrContribution"}}},
 		{"ledger-delta-from-record", "the delta is taken against the ledger, never against the record's old image alone", []Edit{{move,
-			"table.Less(attrVersion, entity.Int(m.version)),\n\t\ttable.Equal(attrContribution, entity.String(m.from)),",
-			"table.Less(attrVersion, entity.Int(m.version)),"}}},
+			"table.Less(attrVersion, item.Int(m.version)),\n\t\ttable.Equal(attrContribution, item.String(m.from)),",
+			"table.Less(attrVersion, item.Int(m.version)),"}}},
 		{"ledger-replan-keeps-from", "take the delta against the row's own c", []Edit{{move,
 			"m.from = row.Str(attrContribution)\n\t\tif m.from ==", "if m.from =="}}},
 		{"ledger-greater-for-not-less", "v >= vNew means done already", []Edit{{move,
@@ -46,7 +46,7 @@ func ofProjections() []Mistake {
 		{"sum-of-one-user-only", "several users share one transaction, each with a sum of their own", []Edit{{engine,
 			"if deltas[m.user] == nil {", "if len(users) > 0 && deltas[m.user] == nil {\n\t\t\tcontinue\n\t\t}\n\t\tif deltas[m.user] == nil {"}}},
 		{"hold-keeps-version", "taking and renewing a hold add to statsVersion", []Edit{{"pkg/projection/hold.go",
-			"u.Set[h.spec.VersionAttr] = entity.Int(was + 1)", "u.Set[h.spec.VersionAttr] = entity.Int(was)"}}},
+			"u.Set[h.spec.VersionAttr] = item.Int(was + 1)", "u.Set[h.spec.VersionAttr] = item.Int(was)"}}},
 		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
 			"			err = errHeld\n\t\t}\n\t\tif err != nil {", "			err = nil\n\t\t}\n\t\tif err != nil {"}}},
 		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
@@ -76,7 +76,7 @@ func ofSingles() []Mistake {
 		{"single-entry-left-out", "the entry stands in the sum's row, in one write with what it adds", []Edit{{last,
 			"update.Set[s.LastAttr] = e.value()", "e.value()"}}},
 		{"single-entry-over-later-row", "an entry goes into its row unless that has a later one", []Edit{{last,
-			"If:   table.OrNoRow(table.Less(attrVersion, entity.Int(e.version)), firstForm),", ""}}},
+			"If:   table.OrNoRow(table.Less(attrVersion, item.Int(e.version)), firstForm),", ""}}},
 	}
 }
 
@@ -87,8 +87,8 @@ func ofContributions() []Mistake {
 		{"stats-completed-is-open", "I2: overdue tasks are open", []Edit{{stats,
 			"case entity.StatusBacklog, entity.StatusInProgress:", "case entity.StatusBacklog, entity.StatusInProgress, entity.StatusCompleted:"}}},
 		{"stats-cancelled-is-upcoming", "I2: a cancelled event is not to come", []Edit{{stats,
-			"func openEvent(it entity.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusCancelled {",
-			"func openEvent(it entity.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusArchived {"}}},
+			"func openEvent(it item.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusCancelled {",
+			"func openEvent(it item.Item) string {\n\tif it.Str(entity.AttrStatus) == entity.StatusArchived {"}}},
 		{"stats-floating-as-utc", "I2: floating times are read on the user's wall clock", []Edit{{stats,
 			"return at, !it.Has(entity.AttrStartTzid), ok", "return at, false, ok"}}},
 		{"stats-series-never-ends", "I2: a series is to come until its last occurrence", []Edit{{stats,
@@ -96,6 +96,6 @@ func ofContributions() []Mistake {
 		{"links-last-forgotten", "I3: LINK rows are exactly the links of the items", []Edit{{links,
 			"return out\n", "return out[:min(1, len(out))]\n"}}},
 		{"links-index-of-source", "I3: the row is found through its target", []Edit{{links,
-			"entity.String(entity.LinkedPK(user, target))", "entity.String(entity.LinkedPK(user, source))"}}},
+			"item.String(entity.LinkedPK(user, target))", "item.String(entity.LinkedPK(user, source))"}}},
 	}
 }

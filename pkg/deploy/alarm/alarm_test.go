@@ -103,7 +103,7 @@ var named = regexp.MustCompile("`(nexus-[a-z<>-]+)`")
 
 func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)
 	var explained []string
 	for _, line := range strings.Split(string(text), "\n") {
@@ -125,7 +125,7 @@ func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
 
 func TestTheOperatorsDocumentExplainsEveryMetric(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)
 	for _, dimension := range []string{metric.ByConsumer, metric.ByFunction} {
 		for _, name := range metric.Names(dimension) {

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine/enginetest"
 )
 
@@ -48,10 +49,10 @@ func newTable(t *testing.T) tableOnEngine {
 	out, err := made.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: &made.name, BillingMode: ddb.BillingModePayPerRequest,
 		AttributeDefinitions: []ddb.AttributeDefinition{
-			{AttributeName: aws.String(entity.AttrPK), AttributeType: ddb.ScalarAttributeTypeS},
-			{AttributeName: aws.String(entity.AttrSK), AttributeType: ddb.ScalarAttributeTypeS},
+			{AttributeName: aws.String(item.AttrPK), AttributeType: ddb.ScalarAttributeTypeS},
+			{AttributeName: aws.String(item.AttrSK), AttributeType: ddb.ScalarAttributeTypeS},
 		},
-		KeySchema:           []ddb.KeySchemaElement{key(entity.AttrPK, ddb.KeyTypeHash), key(entity.AttrSK, ddb.KeyTypeRange)},
+		KeySchema:           []ddb.KeySchemaElement{key(item.AttrPK, ddb.KeyTypeHash), key(item.AttrSK, ddb.KeyTypeRange)},
 		StreamSpecification: &ddb.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: ddb.StreamViewTypeNewAndOldImages},
 	})
 	require.NoError(t, err)
@@ -63,7 +64,7 @@ func (e tableOnEngine) source(t *testing.T) *streams.Source {
 	return streams.New(e.reader, e.arn, func(g streams.Gap) { t.Errorf("gap %+v", g) })
 }
 
-func key(i int) entity.Key {
+func key(i int) item.Key {
 	return entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)})
 }
 
@@ -71,7 +72,7 @@ func (e tableOnEngine) put(t *testing.T, i, version int) {
 	t.Helper()
 	k := key(i)
 	_, err := e.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &e.name, Item: map[string]ddb.AttributeValue{
-		entity.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, entity.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
+		item.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, item.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
 		entity.AttrVersion: &ddb.AttributeValueMemberN{Value: fmt.Sprint(version)},
 		"raw":              &ddb.AttributeValueMemberB{Value: []byte{0, 255}},
 	}})
@@ -94,7 +95,7 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 	table.put(t, 1, 2)
 	k := key(1)
 	_, err = table.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table.name, Key: map[string]ddb.AttributeValue{
-		entity.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, entity.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
+		item.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, item.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
 	}})
 	require.NoError(t, err)
 
@@ -105,9 +106,9 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rest.Records, 1)
 	require.False(t, rest.End)
-	row := func(version int64) entity.Item {
+	row := func(version int64) item.Item {
 		it := key(1).Item()
-		it[entity.AttrVersion], it["raw"] = entity.Int(version), entity.Binary{0, 255}
+		it[entity.AttrVersion], it["raw"] = item.Int(version), item.Binary{0, 255}
 		return it
 	}
 	want := []change.Record{
@@ -126,7 +127,7 @@ func TestAMappingFollowsTheEngineWhileItIsWrittenTo(t *testing.T) {
 	t.Parallel()
 	table := newTable(t)
 	var mu sync.Mutex
-	versions := map[entity.Key][]int64{}
+	versions := map[item.Key][]int64{}
 	source := table.source(t)
 	shards, err := source.Shards(t.Context())
 	require.NoError(t, err)

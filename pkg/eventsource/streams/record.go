@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // The identity under which the TTL service removes a row (DynamoDB developer guide, "DynamoDB Streams and Time to Live").
@@ -36,7 +36,7 @@ func fromRecord(r types.Record, streamARN string) (change.Record, error) {
 		return change.Record{}, fmt.Errorf("record %s: key %w", out.Sequence, err)
 	}
 	if out.Key = keys.Key(); out.Key.PK == "" || out.Key.SK == "" {
-		return change.Record{}, fmt.Errorf("record %s: its key is not the two strings %s and %s", out.Sequence, entity.AttrPK, entity.AttrSK)
+		return change.Record{}, fmt.Errorf("record %s: its key is not the two strings %s and %s", out.Sequence, item.AttrPK, item.AttrSK)
 	}
 	if out.New, err = fromImage(r.Dynamodb.NewImage); err != nil {
 		return change.Record{}, fmt.Errorf("record %s: new image: %w", out.Sequence, err)
@@ -52,11 +52,11 @@ func isService(identity *types.Identity) bool {
 }
 
 // fromImage returns nil for an image that is not there; one that is has at least its key.
-func fromImage(attributes map[string]types.AttributeValue) (entity.Item, error) {
+func fromImage(attributes map[string]types.AttributeValue) (item.Item, error) {
 	if len(attributes) == 0 {
 		return nil, nil
 	}
-	out := make(entity.Item, len(attributes))
+	out := make(item.Item, len(attributes))
 	for name, av := range attributes {
 		v, err := fromAttribute(av)
 		if err != nil {
@@ -67,26 +67,26 @@ func fromImage(attributes map[string]types.AttributeValue) (entity.Item, error) 
 	return out, nil
 }
 
-func fromAttribute(av types.AttributeValue) (entity.Value, error) {
+func fromAttribute(av types.AttributeValue) (item.Value, error) {
 	switch av := av.(type) {
 	case *types.AttributeValueMemberS:
-		return entity.String(av.Value), nil
+		return item.String(av.Value), nil
 	case *types.AttributeValueMemberN:
-		return entity.Number(av.Value), nil
+		return item.Number(av.Value), nil
 	case *types.AttributeValueMemberBOOL:
-		return entity.Bool(av.Value), nil
+		return item.Bool(av.Value), nil
 	case *types.AttributeValueMemberNULL:
-		return entity.Null{}, nil
+		return item.Null{}, nil
 	case *types.AttributeValueMemberB:
-		return entity.Binary(av.Value), nil
+		return item.Binary(av.Value), nil
 	case *types.AttributeValueMemberSS:
-		return entity.StringSet(av.Value), nil
+		return item.StringSet(av.Value), nil
 	case *types.AttributeValueMemberNS:
-		return entity.NumberSet(av.Value), nil
+		return item.NumberSet(av.Value), nil
 	case *types.AttributeValueMemberBS:
-		return entity.BinarySet(av.Value), nil
+		return item.BinarySet(av.Value), nil
 	case *types.AttributeValueMemberL:
-		out := make(entity.List, len(av.Value))
+		out := make(item.List, len(av.Value))
 		for i, element := range av.Value {
 			v, err := fromAttribute(element)
 			if err != nil {
@@ -96,7 +96,7 @@ func fromAttribute(av types.AttributeValue) (entity.Value, error) {
 		}
 		return out, nil
 	case *types.AttributeValueMemberM:
-		out := make(entity.Map, len(av.Value))
+		out := make(item.Map, len(av.Value))
 		for name, member := range av.Value {
 			v, err := fromAttribute(member)
 			if err != nil {

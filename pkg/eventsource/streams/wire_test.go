@@ -17,9 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
+	"nexus/pkg/item"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -292,14 +292,14 @@ func TestEveryTypeOfValueIsCarried(t *testing.T) {
 	record := read(t, source, "").Records[0]
 	require.Equal(t, change.Record{
 		EventID: "e1", Name: change.Remove, Sequence: "111100000000000000001", Created: record.Created,
-		Key: entity.Key{PK: "p", SK: "s"}, Expired: true, SourceARN: streamARN,
-		Old: entity.Item{
-			"PK": entity.String("p"), "SK": entity.String("s"), "n": entity.Number("1.50"), "t": entity.Bool(true), "z": entity.Null{},
-			"b": entity.Binary{0, 255}, "ss": entity.StringSet{"a", "b"}, "ns": entity.NumberSet{"1", "2"}, "bs": entity.BinarySet{{0}, {255}},
-			"l": entity.List{entity.String("x"), entity.List{}, entity.Map{}}, "m": entity.Map{"k": entity.Int(1)}, "e": entity.String(""),
+		Key: item.Key{PK: "p", SK: "s"}, Expired: true, SourceARN: streamARN,
+		Old: item.Item{
+			"PK": item.String("p"), "SK": item.String("s"), "n": item.Number("1.50"), "t": item.Bool(true), "z": item.Null{},
+			"b": item.Binary{0, 255}, "ss": item.StringSet{"a", "b"}, "ns": item.NumberSet{"1", "2"}, "bs": item.BinarySet{{0}, {255}},
+			"l": item.List{item.String("x"), item.List{}, item.Map{}}, "m": item.Map{"k": item.Int(1)}, "e": item.String(""),
 		},
 	}, record)
-	require.Equal(t, "2026-01-01T00:00:00Z", entity.FormatInstant(record.Created))
+	require.Equal(t, "2026-01-01T00:00:00Z", item.FormatInstant(record.Created))
 }
 
 func TestARecordOfAnotherKindOfTableIsAnErrorAndNotSkipped(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // sweepFile stands beside the engine's file: the stream keeps its records for ever, and so must be kept which of the
@@ -28,15 +28,15 @@ const (
 
 // journalLine is one line of the journal. The last line about a removal holds.
 type journalLine struct {
-	Fate    fate          `json:"fate"`
-	PK      string        `json:"pk"`
-	SK      string        `json:"sk"`
-	TTL     entity.Number `json:"ttl"`
-	Version entity.Number `json:"version,omitempty"`
+	Fate    fate        `json:"fate"`
+	PK      string      `json:"pk"`
+	SK      string      `json:"sk"`
+	TTL     item.Number `json:"ttl"`
+	Version item.Number `json:"version,omitempty"`
 }
 
 func (l journalLine) removal() Removal {
-	return Removal{Key: entity.Key{PK: l.PK, SK: l.SK}, TTL: l.TTL, Version: l.Version}
+	return Removal{Key: item.Key{PK: l.PK, SK: l.SK}, TTL: l.TTL, Version: l.Version}
 }
 
 // journal is the append-only record of sweeps.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
@@ -25,7 +26,7 @@ func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	name := enginetest.TableName(t)
 	at := time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)
-	key := func(id string) entity.Key {
+	key := func(id string) item.Key {
 		return entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id})
 	}
 
@@ -34,10 +35,10 @@ func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	for _, id := range []string{"task_expired", "task_deleted", "task_living"} {
 		it := key(id).Item()
-		it[entity.AttrVersion] = entity.Int(4)
-		it[entity.AttrTTL] = entity.Int(at.Unix())
+		it[entity.AttrVersion] = item.Int(4)
+		it[entity.AttrTTL] = item.Int(at.Unix())
 		if id == "task_living" {
-			it[entity.AttrTTL] = entity.Int(at.Unix() + 1)
+			it[entity.AttrTTL] = item.Int(at.Unix() + 1)
 		}
 		require.NoError(t, first.store.Put(t.Context(), table.Put{Item: it}))
 	}
@@ -78,9 +79,9 @@ func openPlatform(t *testing.T, dir, name string) *platform {
 	walker := dynamo.NewWalker(plain, dynamo.WithTable(name))
 	p.store = dynamo.New(plain, dynamo.WithTable(name))
 	var err error
-	p.sweeper, err = engine.NewSweeper(p.engine.DataDir(), p.store, func(ctx context.Context, _ time.Time) ([]entity.Item, error) {
-		var rows []entity.Item
-		return rows, walker.Walk(ctx, 0, 1, func(row entity.Item) error {
+	p.sweeper, err = engine.NewSweeper(p.engine.DataDir(), p.store, func(ctx context.Context, _ time.Time) ([]item.Item, error) {
+		var rows []item.Item
+		return rows, walker.Walk(ctx, 0, 1, func(row item.Item) error {
 			rows = append(rows, row)
 			return nil
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 )
 
@@ -27,17 +27,17 @@ func TestAPrefixTellsUpperFromLowerCase(t *testing.T) {
 			KeyConditionExpression: aws.String("#p = :p AND begins_with(#s, :s)"),
 			FilterExpression:       aws.String("begins_with(#n, :n)"),
 			ExpressionAttributeNames: map[string]string{
-				"#p": entity.AttrPK, "#s": entity.AttrSK, "#n": "n",
+				"#p": item.AttrPK, "#s": item.AttrSK, "#n": "n",
 			},
 			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":p": row("", "")[entity.AttrPK], ":s": &types.AttributeValueMemberS{Value: prefix},
+				":p": row("", "")[item.AttrPK], ":s": &types.AttributeValueMemberS{Value: prefix},
 				":n": &types.AttributeValueMemberS{Value: "1"},
 			},
 		})
 		require.NoError(t, err, prefix)
 		var got []string
 		for _, it := range out.Items {
-			got = append(got, it[entity.AttrSK].(*types.AttributeValueMemberS).Value)
+			got = append(got, it[item.AttrSK].(*types.AttributeValueMemberS).Value)
 		}
 		require.Equal(t, want, got, prefix)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // recordPage is a GetRecords answer. What is not looked at stays as it came.
@@ -145,7 +146,7 @@ func sortMembers(members []any) {
 
 func (r *record) removal() (Removal, error) {
 	type text struct{ S string }
-	type number struct{ N entity.Number }
+	type number struct{ N item.Number }
 	var key struct{ PK, SK text }
 	if err := json.Unmarshal(r.Dynamodb.Keys, &key); err != nil {
 		return Removal{}, err
@@ -154,8 +155,8 @@ func (r *record) removal() (Removal, error) {
 	if err := json.Unmarshal(r.Dynamodb.OldImage, &old); err != nil {
 		return Removal{}, err
 	}
-	removal := Removal{Key: entity.Key{PK: key.PK.S, SK: key.SK.S}}
-	for name, into := range map[string]*entity.Number{entity.AttrTTL: &removal.TTL, entity.AttrVersion: &removal.Version} {
+	removal := Removal{Key: item.Key{PK: key.PK.S, SK: key.SK.S}}
+	for name, into := range map[string]*item.Number{entity.AttrTTL: &removal.TTL, entity.AttrVersion: &removal.Version} {
 		if raw, ok := old[name]; ok {
 			var n number
 			if err := json.Unmarshal(raw, &n); err != nil {

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // ExpiredRows finds the rows whose ttl is at or before the instant. Rows that it misses are found the next time; rows that
 // have not expired are passed over.
-type ExpiredRows func(ctx context.Context, at time.Time) ([]entity.Item, error)
+type ExpiredRows func(ctx context.Context, at time.Time) ([]item.Item, error)
 
 // SweptStore is the part of the store that a sweep needs.
 type SweptStore interface {
-	Get(ctx context.Context, key entity.Key) (entity.Item, error)
+	Get(ctx context.Context, key item.Key) (item.Item, error)
 	Delete(ctx context.Context, d table.Delete) error
 }
 
@@ -81,14 +82,14 @@ func (s *Sweeper) Sweep(ctx context.Context, at time.Time) (int, error) {
 	return count + more, err
 }
 
-func expiredRemovals(rows []entity.Item, at time.Time) []Removal {
+func expiredRemovals(rows []item.Item, at time.Time) []Removal {
 	var expired []Removal
 	for _, row := range rows {
-		ttl, ok := row[entity.AttrTTL].(entity.Number)
+		ttl, ok := row[entity.AttrTTL].(item.Number)
 		if !ok || row.Int(entity.AttrTTL) > at.Unix() {
 			continue
 		}
-		version, _ := row[entity.AttrVersion].(entity.Number)
+		version, _ := row[entity.AttrVersion].(item.Number)
 		expired = append(expired, Removal{Key: row.Key(), TTL: ttl, Version: version})
 	}
 	slices.SortFunc(expired, compareRemovals)
@@ -98,7 +99,7 @@ func expiredRemovals(rows []entity.Item, at time.Time) []Removal {
 func compareRemovals(a, b Removal) int {
 	ttl := entity.AttrTTL
 	return cmp.Or(
-		cmp.Compare(entity.Item{ttl: a.TTL}.Int(ttl), entity.Item{ttl: b.TTL}.Int(ttl)),
+		cmp.Compare(item.Item{ttl: a.TTL}.Int(ttl), item.Item{ttl: b.TTL}.Int(ttl)),
 		strings.Compare(a.Key.PK, b.Key.PK),
 		strings.Compare(a.Key.SK, b.Key.SK),
 	)
@@ -160,7 +161,7 @@ func (s *Sweeper) remove(ctx context.Context, r Removal) (fate, error) {
 
 // whoRemoved decides on a row that is gone. Only a user's delete of an entity leaves a trace; whatever else has a ttl is
 // removed by nobody but the sweep.
-func (s *Sweeper) whoRemoved(ctx context.Context, key entity.Key) (fate, error) {
+func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
 		return swept, nil //nolint:nilerr // no user's row

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -58,7 +59,7 @@ func (s *sweep) crash() {
 }
 
 // expired returns every row: the sweeper has to see for itself which have expired.
-func (s *sweep) expired(ctx context.Context, _ time.Time) ([]entity.Item, error) {
+func (s *sweep) expired(ctx context.Context, _ time.Time) ([]item.Item, error) {
 	page, err := s.store.Query(ctx, table.Query{Partition: entity.UserPK("u1")})
 	return page.Items, err
 }
@@ -68,12 +69,12 @@ func (s *sweep) faultOnDelete(hook func(memory.Call) error) { s.onDelete.Store(&
 func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
 	s.t.Helper()
 	it := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
-	it[entity.AttrVersion] = entity.Int(version)
+	it[entity.AttrVersion] = item.Int(version)
 	if !ttl.IsZero() {
-		it[entity.AttrTTL] = entity.Int(ttl.Unix())
+		it[entity.AttrTTL] = item.Int(ttl.Unix())
 	}
 	require.NoError(s.t, s.store.Put(s.t.Context(), table.Put{Item: it}))
-	return engine.Removal{Key: it.Key(), TTL: entity.Int(ttl.Unix()), Version: entity.Int(version)}
+	return engine.Removal{Key: it.Key(), TTL: item.Int(ttl.Unix()), Version: item.Int(version)}
 }
 
 // userDeletes is what a command's delete does.
@@ -97,7 +98,7 @@ func (s *sweep) isSwept(r engine.Removal) bool {
 	return swept
 }
 
-func (s *sweep) exists(key entity.Key) bool {
+func (s *sweep) exists(key item.Key) bool {
 	s.t.Helper()
 	_, err := s.store.Get(s.t.Context(), key)
 	if errors.Is(err, table.ErrNotFound) {
@@ -114,7 +115,7 @@ func TestExpiredRowsAreSweptEarliestFirstAndOthersStay(t *testing.T) {
 	early := s.put("task_b", 3, sweepTime.Add(-time.Hour))
 	future := s.put("task_c", 1, sweepTime.Add(time.Second))
 	forever := s.put("task_d", 1, time.Time{})
-	var order []entity.Key
+	var order []item.Key
 	s.faultOnDelete(func(call memory.Call) error {
 		if call.Stage == memory.Before {
 			order = append(order, call.Keys...)
@@ -123,7 +124,7 @@ func TestExpiredRowsAreSweptEarliestFirstAndOthersStay(t *testing.T) {
 	})
 
 	require.Equal(t, 2, s.run())
-	require.Equal(t, []entity.Key{early.Key, late.Key}, order)
+	require.Equal(t, []item.Key{early.Key, late.Key}, order)
 	require.True(t, s.isSwept(early))
 	require.True(t, s.isSwept(late))
 	require.True(t, s.exists(future.Key))

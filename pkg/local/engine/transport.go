@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // DefaultRegion is the region that answers carry unless [Options] name another.
@@ -29,9 +29,9 @@ const (
 
 // Removal is what a stream record says of a removed row: the key and, of its last image, what a sweep depends on.
 type Removal struct {
-	Key entity.Key
+	Key item.Key
 	// TTL and Version are the row's attributes as they stood; empty where it had none.
-	TTL, Version entity.Number
+	TTL, Version item.Number
 }
 
 // Removals knows which rows were removed because they had expired. [Sweeper] is one.

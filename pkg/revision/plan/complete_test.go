@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -27,8 +27,8 @@ func TestCompletingAnActionIsOneTransactionOverBothHeads(t *testing.T) {
 		ops = append(ops, c.Op)
 	}
 	b.Equal([]string{"Get", "Query", "Get", "Query", "Transact"}, ops)
-	b.Contains(b.calls[4].Keys, entity.Key{PK: "U#ann#PLAN#2026-01-19", SK: "HEAD"})
-	b.Contains(b.calls[4].Keys, entity.Key{PK: "U#ann", SK: "HEAD#VALUES"})
+	b.Contains(b.calls[4].Keys, item.Key{PK: "U#ann#PLAN#2026-01-19", SK: "HEAD"})
+	b.Contains(b.calls[4].Keys, item.Key{PK: "U#ann", SK: "HEAD#VALUES"})
 
 	b.Equal(done.Plan, b.current(monday))
 	b.Equal(b.now, done.Plan.State.Todos[1].CompletedAt)

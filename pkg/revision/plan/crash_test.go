@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -130,7 +131,7 @@ func (c crashing) diesAt(t *testing.T, n int, stage memory.Stage) bool {
 		_, err := b.publisher.Remove(b.ctx, o)
 		b.NoError(err)
 	}
-	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		_, stray, err := b.publisher.Stray(b.ctx, row.Key())
 		b.False(stray)
 		return err

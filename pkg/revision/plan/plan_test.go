@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/table"
@@ -16,20 +17,20 @@ func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 	b := setup(t, 3)
 	res := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
 	meta := b.rows("U#ann#PLAN#2026-01-19")
-	b.Equal(entity.String("HEAD"), meta[0]["SK"])
-	b.Equal(entity.Item{
-		"PK": entity.String("U#ann#PLAN#2026-01-19"), "SK": entity.String("REV#2026-01-19T08:00:00Z#" + res.RevID),
-		"revId": entity.String(res.RevID), "revTs": entity.String("2026-01-19T08:00:00Z"), "reason": entity.String("morning_plan"), "rows": entity.Int(8),
+	b.Equal(item.String("HEAD"), meta[0]["SK"])
+	b.Equal(item.Item{
+		"PK": item.String("U#ann#PLAN#2026-01-19"), "SK": item.String("REV#2026-01-19T08:00:00Z#" + res.RevID),
+		"revId": item.String(res.RevID), "revTs": item.String("2026-01-19T08:00:00Z"), "reason": item.String("morning_plan"), "rows": item.Int(8),
 	}, meta[1])
 	rows := b.rows("U#ann#PLAN#2026-01-19#" + res.RevID)
 	b.Len(rows, 8)
-	b.Equal(entity.Item{
-		"PK": rows[0]["PK"], "SK": entity.String("BLOCK#2026-01-19T08:00:00Z#" + blk(1)), "blockType": entity.String("POMODORO"),
-		"endTimeIso": entity.String("2026-01-19T08:30:00Z"), "actionId": entity.String(act(1)), "pomodoroIndex": entity.Int(1),
+	b.Equal(item.Item{
+		"PK": rows[0]["PK"], "SK": item.String("BLOCK#2026-01-19T08:00:00Z#" + blk(1)), "blockType": item.String("POMODORO"),
+		"endTimeIso": item.String("2026-01-19T08:30:00Z"), "actionId": item.String(act(1)), "pomodoroIndex": item.Int(1),
 	}, rows[0])
-	b.Equal(entity.Item{
-		"PK": rows[0]["PK"], "SK": entity.String("TODO#0001#A#" + act(1)), "actionId": entity.String(act(1)),
-		"classification": entity.String("urgent"), "estimatedPomodoros": entity.Int(2),
+	b.Equal(item.Item{
+		"PK": rows[0]["PK"], "SK": item.String("TODO#0001#A#" + act(1)), "actionId": item.String(act(1)),
+		"classification": item.String("urgent"), "estimatedPomodoros": item.Int(2),
 	}, rows[5])
 }
 
@@ -112,7 +113,7 @@ func TestAFullPlanGoesAheadOfItsTransactionAndLeavesNoDraft(t *testing.T) {
 	b.Equal(plan.RuleTooManyBlocks, rules.Violations[1].Rule)
 }
 
-func (b *bundle) rowsUnder(pk, prefix string) []entity.Item {
+func (b *bundle) rowsUnder(pk, prefix string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk, Range: table.Range{Prefix: prefix}})
 	b.NoError(err)
 	return page.Items

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision/plan"
 )
 
@@ -69,11 +70,11 @@ func TestARandomDayRollsBackToEachOfItsRevisions(t *testing.T) {
 }
 
 // snapshot are the rows of a revision of Monday, without the partition that they stand in.
-func (b *bundle) snapshot(revID string) []entity.Item {
+func (b *bundle) snapshot(revID string) []item.Item {
 	rows := b.rows(entity.Repository{User: "ann", Date: monday}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()
-		delete(rows[i], entity.AttrPK)
+		delete(rows[i], item.AttrPK)
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -82,11 +83,11 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 }
 
 func dayAfter(at entity.Repository) (entity.Repository, error) {
-	day, err := entity.ParseDate(at.Date)
+	day, err := item.ParseDate(at.Date)
 	if err != nil {
 		return at, err
 	}
-	at.Date = entity.FormatDate(day.AddDate(0, 0, 1))
+	at.Date = item.FormatDate(day.AddDate(0, 0, 1))
 	return at, at.Check()
 }
 

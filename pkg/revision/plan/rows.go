@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
 
@@ -33,29 +34,29 @@ func shape() revision.Shape[Plan] {
 	}
 }
 
-func rows(at entity.Repository, revID string, p Plan) []entity.Item {
-	out := make([]entity.Item, 0, len(p.Todos)+len(p.Blocks))
+func rows(at entity.Repository, revID string, p Plan) []item.Item {
+	out := make([]item.Item, 0, len(p.Todos)+len(p.Blocks))
 	for i, t := range p.Todos {
 		row := at.TodoKey(revID, i+1, t.ActionID).Item()
-		row[attrActionID] = entity.String(t.ActionID)
-		row[attrClassification] = entity.String(t.Classification)
-		row[attrEstimate] = entity.Int(int64(t.EstimatedPomodoros))
+		row[attrActionID] = item.String(t.ActionID)
+		row[attrClassification] = item.String(t.Classification)
+		row[attrEstimate] = item.Int(int64(t.EstimatedPomodoros))
 		if t.Notes != "" {
-			row[attrNotes] = entity.String(t.Notes)
+			row[attrNotes] = item.String(t.Notes)
 		}
 		row.SetTime(entity.AttrCompletedAt, t.CompletedAt)
 		out = append(out, row)
 	}
 	for _, b := range p.Blocks {
 		row := at.BlockKey(revID, b.StartTimeIso, b.BlockID).Item()
-		row[attrBlockType] = entity.String(b.BlockType)
-		row[attrEnd] = entity.String(entity.FormatInstant(b.EndTimeIso))
+		row[attrBlockType] = item.String(b.BlockType)
+		row[attrEnd] = item.String(item.FormatInstant(b.EndTimeIso))
 		if b.Title != "" {
-			row[entity.AttrTitle] = entity.String(b.Title)
+			row[entity.AttrTitle] = item.String(b.Title)
 		}
 		if b.BlockType == Pomodoro {
-			row[attrActionID] = entity.String(b.ActionID)
-			row[attrPomodoroIndex] = entity.Int(int64(b.PomodoroIndex))
+			row[attrActionID] = item.String(b.ActionID)
+			row[attrPomodoroIndex] = item.Int(int64(b.PomodoroIndex))
 		}
 		out = append(out, row)
 	}
@@ -63,10 +64,10 @@ func rows(at entity.Repository, revID string, p Plan) []entity.Item {
 }
 
 // read is the inverse of rows, in the order of the rows' keys: blocks, then to-dos.
-func read(rows []entity.Item) (Plan, error) {
+func read(rows []item.Item) (Plan, error) {
 	var p Plan
 	for _, row := range rows {
-		key, err := entity.ParseSnapshotKey(row.Str(entity.AttrSK))
+		key, err := entity.ParseSnapshotKey(row.Str(item.AttrSK))
 		if err != nil {
 			return Plan{}, err
 		}

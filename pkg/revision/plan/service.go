@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -136,7 +137,7 @@ func (s *Service) checked(
 	broken *revision.Violations, at entity.Repository, parent, next Plan, now time.Time, actions map[string]values.Node,
 ) Plan {
 	next = next.clone()
-	day, err := entity.ParseDate(at.Date)
+	day, err := item.ParseDate(at.Date)
 	if err != nil {
 		panic("plan: " + err.Error()) // the address was checked
 	}

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -128,7 +129,7 @@ func (b *bundle) current(date string) plan.Base {
 	return base
 }
 
-func (b *bundle) rows(pk string) []entity.Item {
+func (b *bundle) rows(pk string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
 	b.NoError(err)
 	return page.Items
@@ -137,7 +138,7 @@ func (b *bundle) rows(pk string) []entity.Item {
 // table is the whole table, byte by byte.
 func (b *bundle) table() string {
 	var text []byte
-	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		text = append(change.AppendItem(text, row), '\n')
 		return nil
 	}))

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
 
@@ -87,7 +88,7 @@ func (c *checker) checkNode(i int, n *Node) {
 	case n.CreatedAt.IsZero():
 		n.CreatedAt = was.CreatedAt
 	case !n.CreatedAt.Equal(was.CreatedAt):
-		c.Add(RuleCreatedAt, n.NodeID, at("createdAt"), "was %s and cannot change", entity.FormatInstant(was.CreatedAt))
+		c.Add(RuleCreatedAt, n.NodeID, at("createdAt"), "was %s and cannot change", item.FormatInstant(was.CreatedAt))
 	}
 	if n.NodeType == Driver && !n.CompletedAt.IsZero() {
 		c.Add(RuleCompletedDriver, n.NodeID, at("completedAt"), "a driver is never completed")

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
 )
@@ -18,7 +18,7 @@ func (s *Service) Nodes(ctx context.Context, user string, ids []string) (map[str
 		return nil, err
 	}
 	found := map[string]Node{}
-	var keys []entity.Key
+	var keys []item.Key
 	for _, id := range ids {
 		if isNodeID(id) && head.RevID != "" {
 			keys = append(keys, of(user).NodeKey(head.RevID, id))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -172,11 +173,11 @@ func TestARandomHistoryRollsBackToEachOfItsRevisions(t *testing.T) {
 }
 
 // snapshot are the rows of a revision, without the partition that they stand in.
-func (b *bundle) snapshot(revID string) []entity.Item {
+func (b *bundle) snapshot(revID string) []item.Item {
 	rows := b.partition(entity.Repository{User: "ann"}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()
-		delete(rows[i], entity.AttrPK)
+		delete(rows[i], item.AttrPK)
 	}
 	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
 
@@ -34,30 +35,30 @@ func shape() revision.Shape[Tree] {
 	}
 }
 
-func rows(at entity.Repository, revID string, t Tree) []entity.Item {
-	out := make([]entity.Item, 0, len(t.Nodes)+len(t.Edges))
+func rows(at entity.Repository, revID string, t Tree) []item.Item {
+	out := make([]item.Item, 0, len(t.Nodes)+len(t.Edges))
 	for _, n := range t.Nodes {
 		out = append(out, n.row(at.NodeKey(revID, n.NodeID)))
 	}
 	for _, e := range t.Edges {
 		row := at.EdgeKey(revID, e.ParentNodeID, e.Order, e.ChildNodeID).Item()
-		row[attrChildNodeID] = entity.String(e.ChildNodeID)
-		row[attrChildNodeType] = entity.String(e.ChildNodeType)
+		row[attrChildNodeID] = item.String(e.ChildNodeID)
+		row[attrChildNodeType] = item.String(e.ChildNodeType)
 		out = append(out, row)
 	}
 	return out
 }
 
-func (n Node) row(key entity.Key) entity.Item {
+func (n Node) row(key item.Key) item.Item {
 	row := key.Item()
-	row[attrNodeType] = entity.String(n.NodeType)
-	row[entity.AttrTitle] = entity.String(n.Title)
-	row[attrArchived] = entity.Bool(n.Archived)
+	row[attrNodeType] = item.String(n.NodeType)
+	row[entity.AttrTitle] = item.String(n.Title)
+	row[attrArchived] = item.Bool(n.Archived)
 	for name, value := range map[string]string{
 		attrNotes: n.Notes, attrDriverID: n.DriverID, attrParentMilestoneID: n.ParentMilestoneID, attrRootDriverID: n.RootDriverID,
 	} {
 		if value != "" {
-			row[name] = entity.String(value)
+			row[name] = item.String(value)
 		}
 	}
 	row.SetTime(entity.AttrCreatedAt, n.CreatedAt)
@@ -67,10 +68,10 @@ func (n Node) row(key entity.Key) entity.Item {
 }
 
 // read is the inverse of rows, in the order of the rows' keys.
-func read(rows []entity.Item) (Tree, error) {
+func read(rows []item.Item) (Tree, error) {
 	var t Tree
 	for _, row := range rows {
-		key, err := entity.ParseSnapshotKey(row.Str(entity.AttrSK))
+		key, err := entity.ParseSnapshotKey(row.Str(item.AttrSK))
 		if err != nil {
 			return Tree{}, err
 		}
@@ -86,7 +87,7 @@ func read(rows []entity.Item) (Tree, error) {
 	return t, nil
 }
 
-func readNode(id string, row entity.Item) Node {
+func readNode(id string, row item.Item) Node {
 	instant := func(name string) time.Time {
 		t, _ := row.Time(name)
 		return t
@@ -99,7 +100,7 @@ func readNode(id string, row entity.Item) Node {
 	}
 }
 
-func readEdge(key entity.EdgeRow, row entity.Item) Edge {
+func readEdge(key entity.EdgeRow, row item.Item) Edge {
 	return Edge{
 		ParentNodeID: key.ParentID, Order: key.Order, ChildNodeID: key.ChildID, ChildNodeType: NodeType(row.Str(attrChildNodeType)),
 	}

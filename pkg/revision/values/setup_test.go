@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
@@ -116,7 +117,7 @@ func (b *bundle) count(read func() error) []memory.Call {
 }
 
 // partition returns the rows of a partition.
-func (b *bundle) partition(pk string) []entity.Item {
+func (b *bundle) partition(pk string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
 	b.NoError(err)
 	return page.Items
@@ -130,7 +131,7 @@ func isNotFound(err error) bool {
 // table is the whole table, byte by byte.
 func (b *bundle) table() string {
 	var text []byte
-	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		text = append(change.AppendItem(text, row), '\n')
 		return nil
 	}))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -32,8 +32,8 @@ func keysJSON(from, to int) string {
 	return strings.Join(keys, ",")
 }
 
-func keys(n int) []entity.Key {
-	out := make([]entity.Key, n)
+func keys(n int) []item.Key {
+	out := make([]item.Key, n)
 	for i := range out {
 		out[i] = rowKey(i)
 	}
@@ -55,7 +55,7 @@ func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
 	pauses := 0
 	items, err := w.store(dynamo.WithTable("Data"), noPause(&pauses)).BatchGet(t.Context(), keys(130))
 	require.NoError(t, err)
-	require.Equal(t, []entity.Item{rowKey(1).Item(), rowKey(3).Item(), rowKey(7).Item(), rowKey(120).Item()}, items)
+	require.Equal(t, []item.Item{rowKey(1).Item(), rowKey(3).Item(), rowKey(7).Item(), rowKey(120).Item()}, items)
 	require.Equal(t, 1, pauses)
 	var sizes []int
 	for _, r := range w.sent() {

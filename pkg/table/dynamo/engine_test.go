@@ -16,6 +16,7 @@ import (
 
 	"nexus/internal/wiretest"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
@@ -51,7 +52,7 @@ func (b *bench) through(transport http.RoundTripper) *dynamo.Store {
 }
 
 // row is what is stored at the key; nil if nothing.
-func (b *bench) row(t *testing.T, n int) entity.Item {
+func (b *bench) row(t *testing.T, n int) item.Item {
 	t.Helper()
 	it, err := b.store.Get(t.Context(), rowKey(n))
 	if errors.Is(err, table.ErrNotFound) {
@@ -91,8 +92,8 @@ func TestARowComesBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
-		it := entity.Item(rapid.MapOfN(rapid.StringN(1, 20, 60), valueOf(3), 0, 6).Draw(r, "row"))
-		it[entity.AttrPK], it[entity.AttrSK] = entity.String("p"), entity.String("s")
+		it := item.Item(rapid.MapOfN(rapid.StringN(1, 20, 60), valueOf(3), 0, 6).Draw(r, "row"))
+		it[item.AttrPK], it[item.AttrSK] = item.String("p"), item.String("s")
 		require.NoError(r, b.store.Put(t.Context(), table.Put{Item: it}))
 		back, err := b.store.Get(t.Context(), it.Key())
 		require.NoError(r, err)
@@ -107,8 +108,8 @@ func TestAnyRowWhoseAnswerWasLostIsRecognised(t *testing.T) {
 	for seed := range 30 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			it := entity.Item(attributes.Example(seed))
-			it[entity.AttrPK], it[entity.AttrSK] = entity.String("p"), entity.String(fmt.Sprint(seed))
+			it := item.Item(attributes.Example(seed))
+			it[item.AttrPK], it[item.AttrSK] = item.String("p"), item.String(fmt.Sprint(seed))
 			store := b.through(losing(1, nil))
 			require.NoError(t, store.Put(t.Context(), table.Put{Item: it, If: table.NotExists()}))
 		})
@@ -116,27 +117,27 @@ func TestAnyRowWhoseAnswerWasLostIsRecognised(t *testing.T) {
 }
 
 // valueOf draws any value that the service takes, nested to the depth.
-func valueOf(depth int) *rapid.Generator[entity.Value] {
+func valueOf(depth int) *rapid.Generator[item.Value] {
 	text := rapid.StringN(0, 20, 60)
-	number := rapid.Map(rapid.Int64(), func(n int64) string { return string(entity.Int(n)) })
+	number := rapid.Map(rapid.Int64(), func(n int64) string { return string(item.Int(n)) })
 	blob := rapid.SliceOfN(rapid.Byte(), 1, 20)
-	kinds := []*rapid.Generator[entity.Value]{
-		rapid.Map(text, func(s string) entity.Value { return entity.String(s) }),
-		rapid.Map(number, func(s string) entity.Value { return entity.Number(s) }),
-		rapid.Map(rapid.Bool(), func(b bool) entity.Value { return entity.Bool(b) }),
-		rapid.Just[entity.Value](entity.Null{}),
+	kinds := []*rapid.Generator[item.Value]{
+		rapid.Map(text, func(s string) item.Value { return item.String(s) }),
+		rapid.Map(number, func(s string) item.Value { return item.Number(s) }),
+		rapid.Map(rapid.Bool(), func(b bool) item.Value { return item.Bool(b) }),
+		rapid.Just[item.Value](item.Null{}),
 		rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 20, 60), 1, 5, rapid.ID[string]),
-			func(s []string) entity.Value { return entity.StringSet(s) }),
+			func(s []string) item.Value { return item.StringSet(s) }),
 		rapid.Map(rapid.SliceOfNDistinct(number, 1, 5, rapid.ID[string]),
-			func(s []string) entity.Value { return entity.NumberSet(s) }),
-		rapid.Map(blob, func(b []byte) entity.Value { return entity.Binary(b) }),
-		rapid.Map(blob, func(b []byte) entity.Value { return entity.BinarySet{b} }),
+			func(s []string) item.Value { return item.NumberSet(s) }),
+		rapid.Map(blob, func(b []byte) item.Value { return item.Binary(b) }),
+		rapid.Map(blob, func(b []byte) item.Value { return item.BinarySet{b} }),
 	}
 	if depth > 0 {
 		kinds = append(kinds,
-			rapid.Map(rapid.SliceOfN(valueOf(depth-1), 0, 4), func(l []entity.Value) entity.Value { return entity.List(l) }),
+			rapid.Map(rapid.SliceOfN(valueOf(depth-1), 0, 4), func(l []item.Value) item.Value { return item.List(l) }),
 			rapid.Map(rapid.MapOfN(text.Filter(func(s string) bool { return s != "" }), valueOf(depth-1), 0, 4),
-				func(m map[string]entity.Value) entity.Value { return entity.Map(m) }))
+				func(m map[string]item.Value) item.Value { return item.Map(m) }))
 	}
 	return rapid.OneOf(kinds...)
 }
@@ -144,7 +145,7 @@ func valueOf(depth int) *rapid.Generator[entity.Value] {
 func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var big []entity.Item
+	var big []item.Item
 	for n := range 30 {
 		big = append(big, row(n, strings.Repeat("x", 100_000)))
 	}
@@ -153,7 +154,7 @@ func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
 	n, err := b.store.Count(t.Context(), q)
 	require.NoError(t, err)
 	require.Equal(t, 30, n)
-	var read []entity.Item
+	var read []item.Item
 	pages := 0
 	for {
 		page, err := b.store.Query(t.Context(), q)
@@ -167,7 +168,7 @@ func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
 	}
 	require.Len(t, read, 30)
 	require.GreaterOrEqual(t, pages, 3)
-	require.True(t, slices.IsSortedFunc(read, func(a, b entity.Item) int {
+	require.True(t, slices.IsSortedFunc(read, func(a, b item.Item) int {
 		return strings.Compare(a.Key().SK, b.Key().SK)
 	}))
 }
@@ -179,7 +180,7 @@ func TestARowThatIsTooLargeIsRefused(t *testing.T) {
 	huge := table.Put{Item: row(1, strings.Repeat("x", 500_000))}
 	requireOnly(t, table.ErrInvalid, b.store.Put(t.Context(), huge))
 	requireOnly(t, table.ErrInvalid, b.store.Transact(t.Context(), huge, table.Check{Key: rowKey(2)}))
-	requireOnly(t, table.ErrInvalid, b.store.Load(t.Context(), []entity.Item{huge.Item}))
+	requireOnly(t, table.ErrInvalid, b.store.Load(t.Context(), []item.Item{huge.Item}))
 }
 
 func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
@@ -187,9 +188,9 @@ func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
 	b := setup(t)
 	require.NoError(t, b.store.Load(t.Context(), rows(70)))
 	walker := dynamo.NewWalker(b.client, dynamo.WithTable(b.name))
-	seen := map[entity.Key]int{}
+	seen := map[item.Key]int{}
 	for segment := range 3 {
-		require.NoError(t, walker.Walk(t.Context(), segment, 3, func(it entity.Item) error {
+		require.NoError(t, walker.Walk(t.Context(), segment, 3, func(it item.Item) error {
 			seen[it.Key()]++
 			return nil
 		}))
@@ -200,7 +201,7 @@ func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	err := walker.Walk(t.Context(), 0, 1, func(entity.Item) error { calls++; return stop })
+	err := walker.Walk(t.Context(), 0, 1, func(item.Item) error { calls++; return stop })
 	require.ErrorIs(t, err, stop)
 	require.Equal(t, 1, calls)
 	require.ErrorIs(t, walker.Walk(t.Context(), 3, 3, nil), table.ErrInvalid)
@@ -219,7 +220,7 @@ func TestTheEngineReportsWhatEachIndexConsumed(t *testing.T) {
 		seen = append(seen, u)
 	}))
 	it := row(1, "x")
-	it[entity.AttrGSI1PK], it[entity.AttrGSI1SK] = entity.String("p"), entity.String("s")
+	it[item.AttrGSI1PK], it[item.AttrGSI1SK] = item.String("p"), item.String("s")
 	require.NoError(t, store.Put(t.Context(), table.Put{Item: it}))
 	_, err := store.Get(t.Context(), rowKey(1))
 	require.NoError(t, err)
@@ -239,7 +240,7 @@ func TestOfManyWritersAtOneVersionExactlyOneWins(t *testing.T) {
 	for i := range writers {
 		group.Go(func() {
 			_, results[i] = b.store.Update(t.Context(), table.Update{
-				Key: rowKey(1), Set: entity.Item{entity.AttrVersion: entity.Int(2)}, If: table.AtVersion(1),
+				Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1),
 			})
 		})
 	}

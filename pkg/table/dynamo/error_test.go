@@ -9,7 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -121,7 +121,7 @@ func TestTheReasonsOfACancelledTransactionDecide(t *testing.T) {
 		invalid   = `{"Code":"ValidationError","Message":"no"}`
 		tooLarge  = `{"Code":"ItemCollectionSizeLimitExceeded","Message":"no"}`
 	)
-	old := entity.Item{"PK": entity.String("p"), "n": entity.Int(7)}
+	old := item.Item{"PK": item.String("p"), "n": item.Int(7)}
 	tests := map[string]struct {
 		first, second string
 		want          error

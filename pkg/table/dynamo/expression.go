@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -35,7 +35,7 @@ func (x *expression) name(attr string) string {
 }
 
 // value returns the placeholder of a value.
-func (x *expression) value(v entity.Value) (string, error) {
+func (x *expression) value(v item.Value) (string, error) {
 	av, err := toAttribute(v, 0)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", table.ErrInvalid, err)
@@ -88,10 +88,10 @@ func (x *expression) always() *string {
 }
 
 // A row exists if its partition key does: no row is without.
-func (x *expression) rowExists() string { return "attribute_exists(" + x.name(entity.AttrPK) + ")" }
+func (x *expression) rowExists() string { return "attribute_exists(" + x.name(item.AttrPK) + ")" }
 
 func (x *expression) rowMissing() string {
-	return "attribute_not_exists(" + x.name(entity.AttrPK) + ")"
+	return "attribute_not_exists(" + x.name(item.AttrPK) + ")"
 }
 
 func (x *expression) test(t table.Test) (string, error) {
@@ -147,7 +147,7 @@ func checkChanges(u table.Update) error {
 		switch {
 		case attr == "":
 			return fmt.Errorf("%w: an attribute without a name", table.ErrInvalid)
-		case attr == entity.AttrPK || attr == entity.AttrSK:
+		case attr == item.AttrPK || attr == item.AttrSK:
 			return fmt.Errorf("%w: an update cannot change the row's key", table.ErrInvalid)
 		case named[attr]:
 			return fmt.Errorf("%w: %s is named twice in an update", table.ErrInvalid, attr)

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -17,7 +17,7 @@ const maxBatchWrite = 25
 
 // Load implements [table.Writer]. Two rows with one key are [table.ErrInvalid]: in no order, neither would be the last.
 // Repeating a load is safe: it writes the same rows again.
-func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
+func (s *Store) Load(ctx context.Context, rows []item.Item) error {
 	requests, err := loadRequests(rows)
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
@@ -33,9 +33,9 @@ func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
 }
 
 // loadRequests checks and translates all rows before the first is written.
-func loadRequests(rows []entity.Item) ([]types.WriteRequest, error) {
+func loadRequests(rows []item.Item) ([]types.WriteRequest, error) {
 	requests := make([]types.WriteRequest, len(rows))
-	seen := make(map[entity.Key]bool, len(rows))
+	seen := make(map[item.Key]bool, len(rows))
 	for i, row := range rows {
 		key := row.Key()
 		if seen[key] {

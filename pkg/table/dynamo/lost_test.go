@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -49,9 +50,9 @@ func neverSent() http.RoundTripper {
 	})
 }
 
-func versioned(n int, version int64) entity.Item {
+func versioned(n int, version int64) item.Item {
 	it := row(n, "x")
-	it[entity.AttrVersion] = entity.Int(version)
+	it[entity.AttrVersion] = item.Int(version)
 	return it
 }
 
@@ -59,7 +60,7 @@ func TestAWriteWhoseAnswerWasLostSucceeds(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		write func(t *testing.T, s *dynamo.Store) error
-		left  entity.Item
+		left  item.Item
 	}{
 		"put": {
 			func(t *testing.T, s *dynamo.Store) error {
@@ -69,7 +70,7 @@ func TestAWriteWhoseAnswerWasLostSucceeds(t *testing.T) {
 		"update": {
 			func(t *testing.T, s *dynamo.Store) error {
 				it, err := s.Update(t.Context(), table.Update{
-					Key: rowKey(1), Set: entity.Item{entity.AttrVersion: entity.Int(2)}, If: table.AtVersion(1),
+					Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1),
 				})
 				require.Equal(t, versioned(1, 2), it)
 				return err
@@ -96,7 +97,7 @@ func TestAWriteWhoseAnswerWasLostSucceeds(t *testing.T) {
 		"transaction": {
 			func(t *testing.T, s *dynamo.Store) error {
 				return s.Transact(t.Context(), table.Put{Item: row(2, "y"), If: table.NotExists()}, table.Update{
-					Key: rowKey(1), Set: entity.Item{entity.AttrVersion: entity.Int(2)}, If: table.AtVersion(1),
+					Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1),
 				})
 			}, versioned(1, 2),
 		},
@@ -116,14 +117,14 @@ func TestARowThatTheServiceWroteInAnotherFormIsStillTheOneIntended(t *testing.T)
 	t.Parallel()
 	b := setup(t)
 	it := row(1, "x")
-	it["n"] = entity.Number("-001.50E+1")
-	it["zero"] = entity.Number("0.0")
-	it["list"] = entity.List{entity.Map{"n": entity.Number("2.0")}}
-	it["set"] = entity.NumberSet{"30", "2.0", "1e1"}
-	it["names"] = entity.StringSet{"b", "a"}
-	it["blobs"] = entity.BinarySet{[]byte("b"), []byte("a")}
+	it["n"] = item.Number("-001.50E+1")
+	it["zero"] = item.Number("0.0")
+	it["list"] = item.List{item.Map{"n": item.Number("2.0")}}
+	it["set"] = item.NumberSet{"30", "2.0", "1e1"}
+	it["names"] = item.StringSet{"b", "a"}
+	it["blobs"] = item.BinarySet{[]byte("b"), []byte("a")}
 	require.NoError(t, b.through(losing(1, nil)).Put(t.Context(), table.Put{Item: it, If: table.NotExists()}))
-	it["zero"] = entity.Number("0.1")
+	it["zero"] = item.Number("0.1")
 	var failed *table.ConditionError
 	err := b.through(neverSent()).Put(t.Context(), table.Put{Item: it, If: table.NotExists()})
 	require.ErrorAs(t, err, &failed)
@@ -170,8 +171,8 @@ func TestAnUpdateThatNeverArrivedFailsOnARowThatOnlyResemblesTheOneIntended(t *t
 			t.Parallel()
 			b := setup(t)
 			require.NoError(t, b.store.Put(t.Context(), table.Put{Item: versioned(1, 1)}))
-			delete(update.Set, entity.AttrPK)
-			delete(update.Set, entity.AttrSK)
+			delete(update.Set, item.AttrPK)
+			delete(update.Set, item.AttrSK)
 			update.If = table.AtVersion(7)
 			_, err := b.through(neverSent()).Update(t.Context(), update)
 			var failed *table.ConditionError
@@ -203,7 +204,7 @@ func TestAWriteWithoutAnyAnswerIsUnavailable(t *testing.T) {
 	require.Equal(t, row(1, "x"), b.row(t, 1))
 }
 
-func requireOldRow(t *testing.T, old entity.Item, err error) {
+func requireOldRow(t *testing.T, old item.Item, err error) {
 	t.Helper()
 	var failed *table.ConditionError
 	require.ErrorAs(t, err, &failed)

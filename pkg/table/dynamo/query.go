@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -132,7 +133,7 @@ func (x *expression) keyCondition(index entity.IndexSchema, partition string, r 
 	}
 	var failure error
 	value := func(text string) string {
-		placeholder, err := x.value(entity.String(text))
+		placeholder, err := x.value(item.String(text))
 		if err != nil {
 			failure = err
 		}
@@ -162,7 +163,7 @@ func (x *expression) anyTag(tags []string, or string) (*string, error) {
 	}
 	tests := make([]string, len(tags))
 	for i, tag := range tags {
-		v, err := x.value(entity.String(tag))
+		v, err := x.value(item.String(tag))
 		if err != nil {
 			return nil, fmt.Errorf("tag %d: %w", i, err)
 		}
@@ -182,7 +183,7 @@ func (s *Store) startAt(in *dynamodb.QueryInput, q table.Query) error {
 		return nil
 	}
 	index, _ := s.schema.Index(q.Index)
-	place := entity.Item(q.Start)
+	place := item.Item(q.Start)
 	want := map[string]bool{s.schema.PK: true, s.schema.SK: true, index.PK: true, index.SK: true}
 	for name := range want {
 		if place.Str(name) == "" {

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // Get implements [table.Reader].
-func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (s *Store) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	it, err := s.get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("get %s: %w", key, err)
@@ -22,7 +22,7 @@ func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
 	return it, nil
 }
 
-func (s *Store) get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (s *Store) get(ctx context.Context, key item.Key) (item.Item, error) {
 	attributes, err := keyAttributes(key)
 	if err != nil {
 		return nil, err
@@ -51,15 +51,15 @@ func (s *Store) get(ctx context.Context, key entity.Key) (entity.Item, error) {
 
 // BatchGet implements [table.Reader]. A list of more than [table.MaxBatchGet] keys takes several round trips, one after
 // another.
-func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
-	found := make(map[entity.Key]entity.Item, len(keys))
+func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	found := make(map[item.Key]item.Item, len(keys))
 	unique := distinct(keys)
 	for chunk := range slices.Chunk(unique, table.MaxBatchGet) {
 		if err := s.batchGet(ctx, chunk, found); err != nil {
 			return nil, fmt.Errorf("batch get of %d rows from %s: %w", len(chunk), chunk[0], err)
 		}
 	}
-	items := make([]entity.Item, 0, len(found))
+	items := make([]item.Item, 0, len(found))
 	for _, key := range unique {
 		if it, ok := found[key]; ok {
 			items = append(items, it)
@@ -70,7 +70,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item,
 
 // batchGet adds the rows that exist to found. The service leaves keys unprocessed beyond 16 MB, which is progress, and
 // when it throttles.
-func (s *Store) batchGet(ctx context.Context, keys []entity.Key, found map[entity.Key]entity.Item) error {
+func (s *Store) batchGet(ctx context.Context, keys []item.Key, found map[item.Key]item.Item) error {
 	rest := make([]map[string]types.AttributeValue, len(keys))
 	for i, key := range keys {
 		attributes, err := keyAttributes(key)
@@ -109,9 +109,9 @@ func (s *Store) batchGet(ctx context.Context, keys []entity.Key, found map[entit
 }
 
 // distinct returns the keys without repetitions, in their order.
-func distinct(keys []entity.Key) []entity.Key {
-	seen := make(map[entity.Key]bool, len(keys))
-	out := make([]entity.Key, 0, len(keys))
+func distinct(keys []item.Key) []item.Key {
+	seen := make(map[item.Key]bool, len(keys))
+	out := make([]item.Key, 0, len(keys))
 	for _, key := range keys {
 		if !seen[key] {
 			seen[key] = true

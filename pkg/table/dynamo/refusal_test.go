@@ -14,6 +14,7 @@ import (
 
 	"nexus/internal/wiretest"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -76,14 +77,14 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 			_, err := l.Query(ctx, table.Query{Partition: rowKey(1).PK})
 			return err
 		},
-		"Scan":    func() error { return l.Walk(ctx, 0, 1, func(entity.Item) error { return nil }) },
+		"Scan":    func() error { return l.Walk(ctx, 0, 1, func(item.Item) error { return nil }) },
 		"PutItem": func() error { return l.Put(ctx, table.Put{Item: versioned(1, 2), If: table.AtVersion(1)}) },
 		"UpdateItem": func() error {
-			_, err := l.Update(ctx, table.Update{Key: rowKey(1), Set: entity.Item{entity.AttrVersion: entity.Int(2)}, If: table.AtVersion(1)})
+			_, err := l.Update(ctx, table.Update{Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1)})
 			return err
 		},
 		"DeleteItem":     func() error { return l.Delete(ctx, table.Delete{Key: rowKey(1), If: table.AtVersion(1)}) },
-		"BatchWriteItem": func() error { return l.Load(ctx, []entity.Item{versioned(1, 2)}) },
+		"BatchWriteItem": func() error { return l.Load(ctx, []item.Item{versioned(1, 2)}) },
 		"TransactWriteItems": func() error {
 			return l.Transact(ctx, table.Put{Item: versioned(1, 2), If: table.AtVersion(1)}, table.Check{Key: rowKey(2), If: table.NotExists()})
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -17,17 +18,17 @@ func localCredentials(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 }
 
-func rowKey(n int) entity.Key {
+func rowKey(n int) item.Key {
 	return entity.ItemKey("ada", entity.Ref{Type: entity.TypeTask, ID: "task_" + strconv.Itoa(n)})
 }
 
-func row(n int, title string) entity.Item {
+func row(n int, title string) item.Item {
 	it := rowKey(n).Item()
-	it[entity.AttrTitle] = entity.String(title)
+	it[entity.AttrTitle] = item.String(title)
 	return it
 }
 
-func titled(title string) entity.Item { return entity.Item{entity.AttrTitle: entity.String(title)} }
+func titled(title string) item.Item { return item.Item{entity.AttrTitle: item.String(title)} }
 
 func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 	t.Parallel()
@@ -51,7 +52,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 		},
 		"a batch get is consistent": {
 			func(ctx context.Context, s *dynamo.Store) error {
-				_, err := s.BatchGet(ctx, []entity.Key{rowKey(1), rowKey(1)})
+				_, err := s.BatchGet(ctx, []item.Key{rowKey(1), rowKey(1)})
 				return err
 			},
 			"BatchGetItem",
@@ -111,7 +112,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 		"an update asks for the new row": {
 			func(ctx context.Context, s *dynamo.Store) error {
 				_, err := s.Update(ctx, table.Update{
-					Key: rowKey(1), Set: entity.Item{"b": entity.Bool(true), "a": entity.Int(1)}, Remove: []string{"d", "c"},
+					Key: rowKey(1), Set: item.Item{"b": item.Bool(true), "a": item.Int(1)}, Remove: []string{"d", "c"},
 				})
 				return err
 			},
@@ -156,7 +157,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 			{"ConditionCheck":{"TableName":"Data","Key":` + key + `,` + always + `}}]}`,
 		},
 		"a load writes without conditions": {
-			func(ctx context.Context, s *dynamo.Store) error { return s.Load(ctx, []entity.Item{rowKey(1).Item()}) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.Load(ctx, []item.Item{rowKey(1).Item()}) },
 			"BatchWriteItem",
 			`{"RequestItems":{"Data":[{"PutRequest":{"Item":` + key + `}}]},"ReturnConsumedCapacity":"INDEXES"}`,
 		},
@@ -178,7 +179,7 @@ func TestAWalkReadsItsSegmentConsistently(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, ok(`{}`))
 	walker := dynamo.NewWalker(client(w.endpoint, nil))
-	require.NoError(t, walker.Walk(t.Context(), 2, 3, func(entity.Item) error { return nil }))
+	require.NoError(t, walker.Walk(t.Context(), 2, 3, func(item.Item) error { return nil }))
 	sent := w.only(t)
 	require.Equal(t, "Scan", sent.operation)
 	require.Equal(t, parse(t, `{"TableName":"ProductivityData","Segment":2,"TotalSegments":3,"ConsistentRead":true,
@@ -195,10 +196,10 @@ func TestAConditionBecomesOneExpression(t *testing.T) {
 		{table.Condition{OrNoRow: true}, nil},
 		{table.NotExists(), "attribute_not_exists(#n0)"},
 		{table.Exists(), "attribute_exists(#n0)"},
-		{table.Exists(table.Equal("a", entity.Int(1))), "attribute_exists(#n0) AND #n1 = :v0"},
-		{table.OrNoRow(table.Less("a", entity.Int(1))), "attribute_not_exists(#n1) OR #n0 < :v0"},
+		{table.Exists(table.Equal("a", item.Int(1))), "attribute_exists(#n0) AND #n1 = :v0"},
+		{table.OrNoRow(table.Less("a", item.Int(1))), "attribute_not_exists(#n1) OR #n0 < :v0"},
 		{
-			table.OrNoRow(table.Less("a", entity.Int(1)), table.Equal("c", entity.String("x")), table.Missing("d")),
+			table.OrNoRow(table.Less("a", item.Int(1)), table.Equal("c", item.String("x")), table.Missing("d")),
 			"attribute_not_exists(#n3) OR #n0 < :v0 AND #n1 = :v1 AND attribute_not_exists(#n2)",
 		},
 		{
@@ -215,11 +216,11 @@ func TestAConditionBecomesOneExpression(t *testing.T) {
 
 func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 	t.Parallel()
-	deep := entity.Value(entity.List{})
+	deep := item.Value(item.List{})
 	for range 40 {
-		deep = entity.List{deep}
+		deep = item.List{deep}
 	}
-	put := func(v entity.Value) func(*dynamo.Store) error {
+	put := func(v item.Value) func(*dynamo.Store) error {
 		return func(s *dynamo.Store) error {
 			it := row(1, "x")
 			it["v"] = v
@@ -242,17 +243,17 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 	transact := func(actions ...table.Action) func(*dynamo.Store) error {
 		return func(s *dynamo.Store) error { return s.Transact(t.Context(), actions...) }
 	}
-	at := func(pk, sk string) table.Position { return table.Position(entity.Key{PK: pk, SK: sk}.Item()) }
+	at := func(pk, sk string) table.Position { return table.Position(item.Key{PK: pk, SK: sk}.Item()) }
 	tests := map[string]func(*dynamo.Store) error{
 		"no value":                      put(nil),
-		"an empty set":                  put(entity.StringSet{}),
-		"an empty set within":           put(entity.Map{"a": entity.List{entity.NumberSet{}}}),
-		"broken text":                   put(entity.String("a\xff")),
-		"a broken name":                 put(entity.Map{"a\xff": entity.Bool(true)}),
+		"an empty set":                  put(item.StringSet{}),
+		"an empty set within":           put(item.Map{"a": item.List{item.NumberSet{}}}),
+		"broken text":                   put(item.String("a\xff")),
+		"a broken name":                 put(item.Map{"a\xff": item.Bool(true)}),
 		"deep nesting":                  put(deep),
 		"an update of nothing":          update(table.Update{}),
-		"an update of the key":          update(table.Update{Set: entity.Item{entity.AttrSK: entity.String("x")}}),
-		"a removal of the key":          update(table.Update{Remove: []string{entity.AttrPK}}),
+		"an update of the key":          update(table.Update{Set: item.Item{item.AttrSK: item.String("x")}}),
+		"a removal of the key":          update(table.Update{Remove: []string{item.AttrPK}}),
 		"an attribute set and removed":  update(table.Update{Set: titled("x"), Remove: []string{entity.AttrTitle}}),
 		"an attribute removed twice":    update(table.Update{Remove: []string{"a", "a"}}),
 		"no partition":                  query(table.Query{}),
@@ -265,17 +266,17 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 		"a start outside the range":     query(table.Query{Partition: "p", Range: table.Range{Prefix: "a"}, Start: at("p", "b")}),
 		"a start before the range":      query(table.Query{Partition: "p", Range: table.Range{From: "c"}, Start: at("p", "b")}),
 		"a start of another index":      query(table.Query{Partition: "p", Index: entity.YearView, Start: at("p", "s")}),
-		"a start with more than a key":  query(table.Query{Partition: "p", Start: table.Position{"PK": entity.String("p"), "SK": entity.String("s"), "x": entity.String("x")}}),
+		"a start with more than a key":  query(table.Query{Partition: "p", Start: table.Position{"PK": item.String("p"), "SK": item.String("s"), "x": item.String("x")}}),
 		"an empty transaction":          transact(),
 		"too many actions":              transact(make([]table.Action, table.MaxActions+1)...),
 		"no action":                     transact(nil),
 		"an action of a foreign type":   transact(&table.Check{Key: rowKey(1)}),
 		"two actions on one row":        transact(table.Check{Key: rowKey(1)}, table.Delete{Key: rowKey(1)}),
-		"a condition out of the form":   transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Less("a", entity.Bool(true)))}),
-		"an unknown operator":           transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Test{Op: 9, Attr: "a", Value: entity.Int(1)})}),
+		"a condition out of the form":   transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Less("a", item.Bool(true)))}),
+		"an unknown operator":           transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Test{Op: 9, Attr: "a", Value: item.Int(1)})}),
 		"an unknown row state":          transact(table.Delete{Key: rowKey(1), If: table.Condition{Row: 9}}),
-		"a row loaded twice":            func(s *dynamo.Store) error { return s.Load(t.Context(), []entity.Item{row(1, "a"), row(1, "b")}) },
-		"a late row that cannot be put": func(s *dynamo.Store) error { return s.Load(t.Context(), append(rows(60), entity.Item{"a": nil})) },
+		"a row loaded twice":            func(s *dynamo.Store) error { return s.Load(t.Context(), []item.Item{row(1, "a"), row(1, "b")}) },
+		"a late row that cannot be put": func(s *dynamo.Store) error { return s.Load(t.Context(), append(rows(60), item.Item{"a": nil})) },
 	}
 	for name, call := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -290,9 +291,9 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 func TestAValueIsNestedAsDeepAsTheServiceTakesAndNoDeeper(t *testing.T) {
 	t.Parallel()
 	nested := func(depth int) table.Put {
-		v := entity.Value(entity.String("x"))
+		v := item.Value(item.String("x"))
 		for range depth {
-			v = entity.List{v}
+			v = item.List{v}
 		}
 		it := row(1, "x")
 		it["v"] = v
@@ -304,8 +305,8 @@ func TestAValueIsNestedAsDeepAsTheServiceTakesAndNoDeeper(t *testing.T) {
 	require.Len(t, w.sent(), 1)
 }
 
-func rows(n int) []entity.Item {
-	out := make([]entity.Item, n)
+func rows(n int) []item.Item {
+	out := make([]item.Item, n)
 	for i := range out {
 		out[i] = row(i, "x")
 	}

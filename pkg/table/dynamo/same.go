@@ -5,30 +5,30 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // sameRow says that the stored row is the one that was to be written.
-func sameRow(stored, intended entity.Item) bool {
+func sameRow(stored, intended item.Item) bool {
 	return stored != nil && normalRow(stored).Equal(normalRow(intended))
 }
 
 // isUpdated says that the stored row looks as the update leaves it.
-func isUpdated(stored entity.Item, u table.Update) bool {
+func isUpdated(stored item.Item, u table.Update) bool {
 	if stored == nil {
 		return false
 	}
 	for name, v := range u.Set {
-		if !entity.Equal(normal(stored[name]), normal(v)) {
+		if !item.Equal(normal(stored[name]), normal(v)) {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(u.Remove, stored.Has)
 }
 
-func normalRow(it entity.Item) entity.Item {
-	out := make(entity.Item, len(it))
+func normalRow(it item.Item) item.Item {
+	out := make(item.Item, len(it))
 	for name, v := range it {
 		out[name] = normal(v)
 	}
@@ -37,25 +37,25 @@ func normalRow(it entity.Item) entity.Item {
 
 // normal is the value with everything the service may change of it put into one form: the text of numbers ("1.50"
 // comes back as "1.5") and the order of sets.
-func normal(v entity.Value) entity.Value {
+func normal(v item.Value) item.Value {
 	switch v := v.(type) {
-	case entity.Number:
-		return entity.Number(normalNumber(string(v)))
-	case entity.NumberSet:
+	case item.Number:
+		return item.Number(normalNumber(string(v)))
+	case item.NumberSet:
 		out := make([]string, len(v))
 		for i, n := range v {
 			out[i] = normalNumber(n)
 		}
-		return entity.NumberSet(out)
-	case entity.List:
-		out := make(entity.List, len(v))
+		return item.NumberSet(out)
+	case item.List:
+		out := make(item.List, len(v))
 		for i, e := range v {
 			out[i] = normal(e)
 		}
 		return out
-	case entity.Map:
-		return entity.Map(normalRow(entity.Item(v)))
-	case entity.BinarySet:
+	case item.Map:
+		return item.Map(normalRow(item.Item(v)))
+	case item.BinarySet:
 		out := slices.Clone(v)
 		slices.SortFunc(out, slices.Compare)
 		return out

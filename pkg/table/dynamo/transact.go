@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -76,7 +76,7 @@ func (s *Store) transact(ctx context.Context, actions []table.Action) error {
 // writeItems translates the actions; two on one row are refused here, as the service does.
 func (s *Store) writeItems(actions []table.Action) ([]types.TransactWriteItem, error) {
 	items := make([]types.TransactWriteItem, len(actions))
-	first := make(map[entity.Key]int, len(actions))
+	first := make(map[item.Key]int, len(actions))
 	for i, action := range actions {
 		it, err := s.writeItem(action)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -16,7 +16,7 @@ const maxDepth = 32
 
 // toAttributes translates a row. What the service would refuse or silently change (no value, an empty set, text that is
 // not UTF-8, too deep nesting) is [table.ErrInvalid] with the attribute's name.
-func toAttributes(it entity.Item) (map[string]types.AttributeValue, error) {
+func toAttributes(it item.Item) (map[string]types.AttributeValue, error) {
 	out := make(map[string]types.AttributeValue, len(it))
 	for name, v := range it {
 		av, err := toAttribute(v, 0)
@@ -28,23 +28,23 @@ func toAttributes(it entity.Item) (map[string]types.AttributeValue, error) {
 	return out, nil
 }
 
-func toAttribute(v entity.Value, depth int) (types.AttributeValue, error) {
+func toAttribute(v item.Value, depth int) (types.AttributeValue, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
 	}
 	switch v := v.(type) {
-	case entity.String:
+	case item.String:
 		if err := checkText(string(v)); err != nil {
 			return nil, err
 		}
 		return &types.AttributeValueMemberS{Value: string(v)}, nil
-	case entity.Number:
+	case item.Number:
 		return &types.AttributeValueMemberN{Value: string(v)}, nil
-	case entity.Bool:
+	case item.Bool:
 		return &types.AttributeValueMemberBOOL{Value: bool(v)}, nil
-	case entity.Null:
+	case item.Null:
 		return &types.AttributeValueMemberNULL{Value: true}, nil
-	case entity.StringSet:
+	case item.StringSet:
 		if len(v) == 0 {
 			return nil, errEmptySet
 		}
@@ -52,18 +52,18 @@ func toAttribute(v entity.Value, depth int) (types.AttributeValue, error) {
 			return nil, err
 		}
 		return &types.AttributeValueMemberSS{Value: v}, nil
-	case entity.NumberSet:
+	case item.NumberSet:
 		if len(v) == 0 {
 			return nil, errEmptySet
 		}
 		return &types.AttributeValueMemberNS{Value: v}, nil
-	case entity.List:
+	case item.List:
 		return toList(v, depth)
-	case entity.Map:
+	case item.Map:
 		return toMap(v, depth)
-	case entity.Binary:
+	case item.Binary:
 		return &types.AttributeValueMemberB{Value: append([]byte{}, v...)}, nil
-	case entity.BinarySet:
+	case item.BinarySet:
 		if len(v) == 0 {
 			return nil, errEmptySet
 		}
@@ -90,7 +90,7 @@ func checkText(texts ...string) error {
 	return nil
 }
 
-func toList(list entity.List, depth int) (types.AttributeValue, error) {
+func toList(list item.List, depth int) (types.AttributeValue, error) {
 	out := make([]types.AttributeValue, len(list))
 	for i, v := range list {
 		av, err := toAttribute(v, depth+1)
@@ -102,7 +102,7 @@ func toList(list entity.List, depth int) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberL{Value: out}, nil
 }
 
-func toMap(m entity.Map, depth int) (types.AttributeValue, error) {
+func toMap(m item.Map, depth int) (types.AttributeValue, error) {
 	out := make(map[string]types.AttributeValue, len(m))
 	for name, v := range m {
 		av, err := toAttribute(v, depth+1)
@@ -118,11 +118,11 @@ func toMap(m entity.Map, depth int) (types.AttributeValue, error) {
 }
 
 // fromAttributes translates a row of the service. No attributes at all are no row: nil.
-func fromAttributes(attributes map[string]types.AttributeValue) (entity.Item, error) {
+func fromAttributes(attributes map[string]types.AttributeValue) (item.Item, error) {
 	if len(attributes) == 0 {
 		return nil, nil
 	}
-	out := make(entity.Item, len(attributes))
+	out := make(item.Item, len(attributes))
 	for name, av := range attributes {
 		v, err := fromAttribute(av)
 		if err != nil {
@@ -133,8 +133,8 @@ func fromAttributes(attributes map[string]types.AttributeValue) (entity.Item, er
 	return out, nil
 }
 
-func fromRows(rows []map[string]types.AttributeValue) ([]entity.Item, error) {
-	out := make([]entity.Item, len(rows))
+func fromRows(rows []map[string]types.AttributeValue) ([]item.Item, error) {
+	out := make([]item.Item, len(rows))
 	for i, row := range rows {
 		it, err := fromAttributes(row)
 		if err != nil {
@@ -145,22 +145,22 @@ func fromRows(rows []map[string]types.AttributeValue) ([]entity.Item, error) {
 	return out, nil
 }
 
-func fromAttribute(av types.AttributeValue) (entity.Value, error) {
+func fromAttribute(av types.AttributeValue) (item.Value, error) {
 	switch av := av.(type) {
 	case *types.AttributeValueMemberS:
-		return entity.String(av.Value), nil
+		return item.String(av.Value), nil
 	case *types.AttributeValueMemberN:
-		return entity.Number(av.Value), nil
+		return item.Number(av.Value), nil
 	case *types.AttributeValueMemberBOOL:
-		return entity.Bool(av.Value), nil
+		return item.Bool(av.Value), nil
 	case *types.AttributeValueMemberNULL:
-		return entity.Null{}, nil
+		return item.Null{}, nil
 	case *types.AttributeValueMemberSS:
-		return entity.StringSet(av.Value), nil
+		return item.StringSet(av.Value), nil
 	case *types.AttributeValueMemberNS:
-		return entity.NumberSet(av.Value), nil
+		return item.NumberSet(av.Value), nil
 	case *types.AttributeValueMemberL:
-		out := make(entity.List, len(av.Value))
+		out := make(item.List, len(av.Value))
 		for i, e := range av.Value {
 			v, err := fromAttribute(e)
 			if err != nil {
@@ -170,7 +170,7 @@ func fromAttribute(av types.AttributeValue) (entity.Value, error) {
 		}
 		return out, nil
 	case *types.AttributeValueMemberM:
-		out := make(entity.Map, len(av.Value))
+		out := make(item.Map, len(av.Value))
 		for name, e := range av.Value {
 			v, err := fromAttribute(e)
 			if err != nil {
@@ -180,14 +180,14 @@ func fromAttribute(av types.AttributeValue) (entity.Value, error) {
 		}
 		return out, nil
 	case *types.AttributeValueMemberB:
-		return entity.Binary(av.Value), nil
+		return item.Binary(av.Value), nil
 	case *types.AttributeValueMemberBS:
-		return entity.BinarySet(av.Value), nil
+		return item.BinarySet(av.Value), nil
 	default:
 		return nil, fmt.Errorf("attribute value of an unknown type: %T", av)
 	}
 }
 
-func keyAttributes(key entity.Key) (map[string]types.AttributeValue, error) {
+func keyAttributes(key item.Key) (map[string]types.AttributeValue, error) {
 	return toAttributes(key.Item())
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -26,7 +26,7 @@ func NewWalker(client *dynamodb.Client, options ...Option) *Walker {
 const maxSegments = 1_000_000
 
 // Walk implements [table.Walker]. Each row is as it was at some moment of the walk.
-func (w *Walker) Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error {
+func (w *Walker) Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error {
 	if total < 1 || total > maxSegments || segment < 0 || segment >= total {
 		return fmt.Errorf("walk: %w: segment %d of %d", table.ErrInvalid, segment, total)
 	}
@@ -36,7 +36,7 @@ func (w *Walker) Walk(ctx context.Context, segment, total int, visit func(entity
 	return nil
 }
 
-func (w *Walker) walk(ctx context.Context, segment, total int32, visit func(entity.Item) error) error {
+func (w *Walker) walk(ctx context.Context, segment, total int32, visit func(item.Item) error) error {
 	in := &dynamodb.ScanInput{
 		TableName:              &w.schema.Name,
 		Segment:                aws.Int32(segment),

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -21,7 +21,7 @@ func (s *Store) Put(ctx context.Context, p table.Put) error {
 }
 
 // Update implements [table.Writer].
-func (s *Store) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+func (s *Store) Update(ctx context.Context, u table.Update) (item.Item, error) {
 	it, err := s.update(ctx, "Update", u, types.ReturnValueAllNew)
 	if err != nil {
 		return nil, fmt.Errorf("update %s: %w", u.Key, err)
@@ -54,7 +54,7 @@ func (s *Store) put(ctx context.Context, op string, p table.Put) error {
 	}, seen.watch)
 	if err != nil {
 		s.reportWrite(op, 0)
-		_, err = repeated(ctx, err, &seen, func(old entity.Item) bool { return sameRow(old, p.Item) })
+		_, err = repeated(ctx, err, &seen, func(old item.Item) bool { return sameRow(old, p.Item) })
 		return err
 	}
 	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
@@ -64,7 +64,7 @@ func (s *Store) put(ctx context.Context, op string, p table.Put) error {
 // update returns the new row if asked for by returns.
 func (s *Store) update(
 	ctx context.Context, op string, u table.Update, returns types.ReturnValue,
-) (entity.Item, error) {
+) (item.Item, error) {
 	w, err := s.writeUpdate(u)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Store) update(
 	}, seen.watch)
 	if err != nil {
 		s.reportWrite(op, 0)
-		return repeated(ctx, err, &seen, func(old entity.Item) bool { return isUpdated(old, u) })
+		return repeated(ctx, err, &seen, func(old item.Item) bool { return isUpdated(old, u) })
 	}
 	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
 	return fromAttributes(out.Attributes)
@@ -106,7 +106,7 @@ func (s *Store) delete(ctx context.Context, op string, d table.Delete) error {
 	}, seen.watch)
 	if err != nil {
 		s.reportWrite(op, 0)
-		_, err = repeated(ctx, err, &seen, func(old entity.Item) bool { return old == nil })
+		_, err = repeated(ctx, err, &seen, func(old item.Item) bool { return old == nil })
 		return err
 	}
 	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
@@ -116,8 +116,8 @@ func (s *Store) delete(ctx context.Context, op string, d table.Delete) error {
 // repeated maps the error of a single write. If its condition failed on the row it was to make, and an earlier attempt
 // may have made it, the write is done: then it returns that row and no error.
 func repeated(
-	ctx context.Context, err error, seen *attempts, isDone func(old entity.Item) bool,
-) (entity.Item, error) {
+	ctx context.Context, err error, seen *attempts, isDone func(old item.Item) bool,
+) (item.Item, error) {
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {
 		return nil, translate(ctx, err, seen)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/interleave"
 	"nexus/pkg/table/memory"
@@ -33,10 +34,10 @@ func adders(n int, guarded bool, reached map[int64]int) func() interleave.World 
 					return
 				}
 				next := counter.Item()
-				next["n"] = entity.Int(row.Int("n") + 1)
+				next["n"] = item.Int(row.Int("n") + 1)
 				put := table.Put{Item: next}
 				if guarded {
-					put.If = table.OrNoRow(table.Equal("n", entity.Int(row.Int("n"))))
+					put.If = table.OrNoRow(table.Equal("n", item.Int(row.Int("n"))))
 				}
 				err = s.Put(ctx, put)
 				if failed := (*table.ConditionError)(nil); errors.As(err, &failed) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -20,10 +21,10 @@ type Store struct {
 // call is a step that a worker is about to take.
 type call struct {
 	op     string
-	keys   []entity.Key
+	keys   []item.Key
 	writes bool
-	under  entity.Key // it reads the rows of a partition whose sort keys begin like this; none if it is empty
-	all    bool       // it reads or writes rows that are not named
+	under  item.Key // it reads the rows of a partition whose sort keys begin like this; none if it is empty
+	all    bool     // it reads or writes rows that are not named
 }
 
 func (c call) String() string {
@@ -45,14 +46,14 @@ func (c call) commutes(other call) bool {
 	return !slices.ContainsFunc(c.keys, other.touches) && !slices.ContainsFunc(other.keys, c.touches)
 }
 
-func (c call) touches(key entity.Key) bool {
+func (c call) touches(key item.Key) bool {
 	isUnder := c.under.PK == key.PK && strings.HasPrefix(key.SK, c.under.SK)
 	return isUnder || slices.Contains(c.keys, key)
 }
 
 // queryOf is a query as a step: one with a prefix in the table itself reads no other rows than those under it.
 func queryOf(op string, q table.Query) call {
-	c := call{op: op + " " + q.Range.Prefix, under: entity.Key{PK: q.Partition, SK: q.Range.Prefix}}
+	c := call{op: op + " " + q.Range.Prefix, under: item.Key{PK: q.Partition, SK: q.Range.Prefix}}
 	c.all = q.Index != entity.Base
 	return c
 }
@@ -82,18 +83,18 @@ func (s *Store) Do(name string, act func()) {
 
 // Call is a step that writes something besides the store, with the same faults. It is a neighbour of the calls on the same
 // keys, which are nobody else's; with none, of all calls.
-func (s *Store) Call(name string, act func() error, on ...entity.Key) error {
+func (s *Store) Call(name string, act func() error, on ...item.Key) error {
 	return s.step(call{op: name, keys: on, writes: true, all: len(on) == 0}, act)
 }
 
 // Get implements [table.Reader].
-func (s *Store) Get(ctx context.Context, key entity.Key) (it entity.Item, err error) {
-	err = s.step(call{op: "Get", keys: []entity.Key{key}}, func() (err error) { it, err = s.store.Get(ctx, key); return err })
+func (s *Store) Get(ctx context.Context, key item.Key) (it item.Item, err error) {
+	err = s.step(call{op: "Get", keys: []item.Key{key}}, func() (err error) { it, err = s.store.Get(ctx, key); return err })
 	return it, err
 }
 
 // BatchGet implements [table.Reader].
-func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) (rows []entity.Item, err error) {
+func (s *Store) BatchGet(ctx context.Context, keys []item.Key) (rows []item.Item, err error) {
 	err = s.step(call{op: "BatchGet", keys: keys}, func() (err error) { rows, err = s.store.BatchGet(ctx, keys); return err })
 	return rows, err
 }
@@ -116,7 +117,7 @@ func (s *Store) Put(ctx context.Context, p table.Put) error {
 }
 
 // Update implements [table.Writer].
-func (s *Store) Update(ctx context.Context, u table.Update) (it entity.Item, err error) {
+func (s *Store) Update(ctx context.Context, u table.Update) (it item.Item, err error) {
 	err = s.step(writeOf("Update", u), func() (err error) { it, err = s.store.Update(ctx, u); return err })
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 }
 
 // Load implements [table.Writer].
-func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
+func (s *Store) Load(ctx context.Context, rows []item.Item) error {
 	c := call{op: "Load", writes: true}
 	for _, row := range rows {
 		c.keys = append(c.keys, row.Key())

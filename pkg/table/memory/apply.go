@@ -5,16 +5,17 @@ import (
 	"maps"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // action is one member of a write, checked and in the form of the table: exactly one of put, set or remove, erase, or
 // none of them for a check.
 type action struct {
-	key    entity.Key
+	key    item.Key
 	when   table.Condition
 	put    *row
-	set    entity.Item
+	set    item.Item
 	remove []string
 	erase  bool
 }
@@ -22,7 +23,7 @@ type action struct {
 // edit is what an action does to its row; old and new are the same where it does nothing.
 type edit struct {
 	at       *slot // nil if there is no row
-	key      entity.Key
+	key      item.Key
 	old, new *row
 }
 
@@ -120,7 +121,7 @@ func (s *Store) outcome(a action, old *row) (*row, error) {
 // alters reports whether an update would change anything of the row.
 func (a action) alters(old *row) bool {
 	for name, v := range a.set {
-		if !entity.Equal(old.item[name], v) {
+		if !item.Equal(old.item[name], v) {
 			return true
 		}
 	}
@@ -165,13 +166,13 @@ func (s *Store) commit(c edit, expired bool) {
 
 // indexed returns the key under which the index lists the row; ok is false for a row that it does not list, because one
 // of the index's key attributes is absent.
-func indexed(index entity.IndexSchema, r *row) (key entity.Key, ok bool) {
+func indexed(index entity.IndexSchema, r *row) (key item.Key, ok bool) {
 	if r == nil {
-		return entity.Key{}, false
+		return item.Key{}, false
 	}
-	key = entity.Key{PK: r.item.Str(index.PK), SK: r.item.Str(index.SK)}
+	key = item.Key{PK: r.item.Str(index.PK), SK: r.item.Str(index.SK)}
 	if key.PK == "" || key.SK == "" {
-		return entity.Key{}, false
+		return item.Key{}, false
 	}
 	return key, true
 }

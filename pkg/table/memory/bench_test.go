@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -19,20 +20,20 @@ const (
 func benchUser(i int) string { return fmt.Sprint("user", i%benchUsers) }
 
 // benchRow is about as large as an event, and stands in two indexes.
-func benchRow(user string, i int) entity.Item {
+func benchRow(user string, i int) item.Item {
 	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
 	for _, name := range []string{
 		entity.AttrTitle, entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid, entity.AttrStatus,
 		entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrType, "description", "location", "color",
 	} {
-		it[name] = entity.String("some text of usual length")
+		it[name] = item.String("some text of usual length")
 	}
-	it[entity.AttrVersion] = entity.Int(1)
-	it[entity.AttrTags] = entity.Strings("home", "work")
-	it[entity.AttrGSI1PK] = entity.String(entity.AgendaPK(user, 2030))
-	it[entity.AttrGSI1SK] = entity.String(fmt.Sprintf("2030-%06d", i))
-	it[entity.AttrGSI3PK] = entity.String(entity.UserPK(user))
-	it[entity.AttrGSI3SK] = entity.String(fmt.Sprintf("%06d", i))
+	it[entity.AttrVersion] = item.Int(1)
+	it[entity.AttrTags] = item.Strings("home", "work")
+	it[item.AttrGSI1PK] = item.String(entity.AgendaPK(user, 2030))
+	it[item.AttrGSI1SK] = item.String(fmt.Sprintf("2030-%06d", i))
+	it[item.AttrGSI3PK] = item.String(entity.UserPK(user))
+	it[item.AttrGSI3SK] = item.String(fmt.Sprintf("%06d", i))
 	return it
 }
 
@@ -40,7 +41,7 @@ func benchStore(b *testing.B) *memory.Store {
 	b.Helper()
 	store := memory.New(start, memory.Options{Shards: 4})
 	for u := range benchUsers {
-		rows := make([]entity.Item, benchRows)
+		rows := make([]item.Item, benchRows)
 		for i := range rows {
 			rows[i] = benchRow(benchUser(u), i)
 		}
@@ -80,7 +81,7 @@ func BenchmarkUpdate(b *testing.B) {
 	for b.Loop() {
 		n++
 		_, err := store.Update(b.Context(), table.Update{
-			Key: key, Set: entity.Item{entity.AttrVersion: entity.Int(int64(n + 1))},
+			Key: key, Set: item.Item{entity.AttrVersion: item.Int(int64(n + 1))},
 			If: table.Exists(),
 		})
 		if err != nil {
@@ -113,10 +114,10 @@ func BenchmarkTransact(b *testing.B) {
 		user := benchUser(n)
 		err := store.Transact(b.Context(),
 			table.Update{
-				Key: entity.LedgerKey(user, "bench", "item"), Set: entity.Item{entity.AttrVersion: entity.Int(int64(n))},
-				If: table.OrNoRow(table.Less(entity.AttrVersion, entity.Int(int64(n)))),
+				Key: entity.LedgerKey(user, "bench", "item"), Set: item.Item{entity.AttrVersion: item.Int(int64(n))},
+				If: table.OrNoRow(table.Less(entity.AttrVersion, item.Int(int64(n)))),
 			},
-			table.Update{Key: entity.MetaKey(user), Set: entity.Item{entity.AttrStatsVersion: entity.Int(int64(n))}},
+			table.Update{Key: entity.MetaKey(user), Set: item.Item{entity.AttrStatsVersion: item.Int(int64(n))}},
 		)
 		if err != nil {
 			b.Fatal(err)
@@ -134,7 +135,7 @@ func BenchmarkFeed(b *testing.B) {
 	for b.Loop() {
 		n++
 		row := benchRow("u", n%benchRows)
-		row[entity.AttrVersion] = entity.Int(int64(n))
+		row[entity.AttrVersion] = item.Int(int64(n))
 		if err := store.Put(b.Context(), table.Put{Item: row}); err != nil {
 			b.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -26,7 +26,7 @@ type Call struct {
 	Op    string
 	Stage Stage
 	// Keys are the rows named, a transaction's in the order of its actions; none for Query, Count and Walk.
-	Keys []entity.Key
+	Keys []item.Key
 	// Query is what a Query or Count asks; nil otherwise.
 	Query *table.Query
 	// Err is what the call will answer unless the hook changes it; only After. An unknown outcome of a write that took

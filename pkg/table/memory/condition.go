@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -21,7 +21,7 @@ func normal(c table.Condition) (table.Condition, error) {
 		if t.Attr == "" || t.Op < table.OpEqual || t.Op > table.OpMissing {
 			return c, fmt.Errorf("%w: test %d of %q", table.ErrInvalid, t.Op, clip(t.Attr))
 		}
-		n, ok := t.Value.(entity.Number)
+		n, ok := t.Value.(item.Number)
 		if !ok {
 			continue
 		}
@@ -46,7 +46,7 @@ func holds(c table.Condition, r *row) bool {
 		return false
 	}
 	for _, t := range c.Tests {
-		var v entity.Value
+		var v item.Value
 		if r != nil {
 			v = r.item[t.Attr]
 		}
@@ -57,19 +57,19 @@ func holds(c table.Condition, r *row) bool {
 	return true
 }
 
-func passes(t table.Test, v entity.Value) bool {
+func passes(t table.Test, v item.Value) bool {
 	switch t.Op {
 	case table.OpMissing:
 		return v == nil
 	case table.OpEqual:
-		return v != nil && entity.Equal(v, t.Value)
+		return v != nil && item.Equal(v, t.Value)
 	case table.OpLess:
 		switch bound := t.Value.(type) {
-		case entity.String:
-			text, ok := v.(entity.String)
+		case item.String:
+			text, ok := v.(item.String)
 			return ok && strings.Compare(string(text), string(bound)) < 0
-		case entity.Number:
-			n, ok := v.(entity.Number)
+		case item.Number:
+			n, ok := v.(item.Number)
 			return ok && compareNumbers(n, bound) < 0
 		}
 	}

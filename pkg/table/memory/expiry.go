@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // expiryYears is how long past its time an item may be and still be removed: the service ignores older ones, which keeps
@@ -15,7 +15,7 @@ const expiryYears = 5
 // Sweep removes rows whose ttl is before now, as the TTL service does, oldest first and at most limit of them (all if
 // limit is 0), and returns their keys. The records say Expired. The service may take days: until a sweep, a row past
 // its ttl is read like any other. Faults and the observer do not see it: it is no call of a client and costs nothing.
-func (s *Store) Sweep(now time.Time, limit int) []entity.Key {
+func (s *Store) Sweep(now time.Time, limit int) []item.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	oldest := place{sk: expirySK(now.AddDate(-expiryYears, 0, 0).Unix())}
@@ -28,7 +28,7 @@ func (s *Store) Sweep(now time.Time, limit int) []entity.Key {
 		}
 		due = append(due, e.slot)
 	}
-	keys := make([]entity.Key, 0, len(due))
+	keys := make([]item.Key, 0, len(due))
 	for _, at := range due {
 		s.commit(edit{at: at, key: at.key, old: at.row}, true)
 		keys = append(keys, at.key)
@@ -57,7 +57,7 @@ func (s *Store) expiresAt(r *row) (seconds int64, ok bool) {
 	if r == nil {
 		return 0, false
 	}
-	n, isNumber := r.item[s.schema.TTL].(entity.Number)
+	n, isNumber := r.item[s.schema.TTL].(item.Number)
 	if !isNumber {
 		return 0, false
 	}

@@ -6,11 +6,12 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
-func ttl(at time.Time) entity.Item { return entity.Item{entity.AttrTTL: entity.Int(at.Unix())} }
+func ttl(at time.Time) item.Item { return item.Item{entity.AttrTTL: item.Int(at.Unix())} }
 
 func TestASweepRemovesWhatIsPastItsTTLOldestFirst(t *testing.T) {
 	t.Parallel()
@@ -25,9 +26,9 @@ func TestASweepRemovesWhatIsPastItsTTLOldestFirst(t *testing.T) {
 
 	b.Empty(b.store.Sweep(now.Add(-3*time.Hour), 0))
 	b.Equal(last, b.feed.Last())
-	b.Equal([]entity.Key{noteKey("first")}, b.store.Sweep(now, 1))
-	b.Equal([]entity.Key{noteKey("second")}, b.store.Sweep(now, 0))
-	b.Equal([]entity.Key{noteKey("now")}, b.store.Sweep(now.Add(time.Second), 0))
+	b.Equal([]item.Key{noteKey("first")}, b.store.Sweep(now, 1))
+	b.Equal([]item.Key{noteKey("second")}, b.store.Sweep(now, 0))
+	b.Equal([]item.Key{noteKey("now")}, b.store.Sweep(now.Add(time.Second), 0))
 	b.Empty(b.store.Sweep(now.Add(time.Second), 0))
 	b.Equal(2, b.store.Len())
 
@@ -48,7 +49,7 @@ func TestARowPastItsTTLIsReadUntilItIsSwept(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	row := ttl(start().Add(-time.Hour))
-	row[entity.AttrGSI3PK], row[entity.AttrGSI3SK] = entity.String(entity.UserPK("u")), entity.String("x")
+	row[item.AttrGSI3PK], row[item.AttrGSI3SK] = item.String(entity.UserPK("u")), item.String("x")
 	b.put("a", row)
 	inIndex := table.Query{Index: entity.StateView, Partition: entity.UserPK("u")}
 	for swept, want := range []int{1, 0} {
@@ -58,7 +59,7 @@ func TestARowPastItsTTLIsReadUntilItIsSwept(t *testing.T) {
 		n, err := b.store.Count(b.ctx, inIndex)
 		b.NoError(err)
 		b.Equal(want, n)
-		rows, err := b.store.BatchGet(b.ctx, []entity.Key{noteKey("a")})
+		rows, err := b.store.BatchGet(b.ctx, []item.Key{noteKey("a")})
 		b.NoError(err)
 		b.Len(rows, want)
 	}
@@ -68,7 +69,7 @@ func TestASweepFollowsChangesOfTheTTL(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	past := start().Add(-time.Hour)
-	update := func(name string, set entity.Item, remove ...string) {
+	update := func(name string, set item.Item, remove ...string) {
 		_, err := b.store.Update(b.ctx, table.Update{Key: noteKey(name), Set: set, Remove: remove})
 		b.NoError(err)
 	}
@@ -84,18 +85,18 @@ func TestASweepFollowsChangesOfTheTTL(t *testing.T) {
 	update("added", ttl(past))
 	b.put("untouched", ttl(past))
 	update("untouched", count(1))
-	b.ElementsMatch([]entity.Key{noteKey("added"), noteKey("untouched")}, b.store.Sweep(start(), 0))
+	b.ElementsMatch([]item.Key{noteKey("added"), noteKey("untouched")}, b.store.Sweep(start(), 0))
 }
 
 func TestASweepIgnoresWhatTheServiceIgnores(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	b.put("six years ago", ttl(start().AddDate(-6, 0, 0)))
-	b.put("text", entity.Item{entity.AttrTTL: entity.String("1")})
-	b.put("zero", entity.Item{entity.AttrTTL: entity.Int(0)})
-	b.put("negative", entity.Item{entity.AttrTTL: entity.Int(-1)})
-	b.put("milliseconds", entity.Item{entity.AttrTTL: entity.Int(start().UnixMilli())})
-	b.put("huge", entity.Item{entity.AttrTTL: entity.Number("1e40")})
+	b.put("text", item.Item{entity.AttrTTL: item.String("1")})
+	b.put("zero", item.Item{entity.AttrTTL: item.Int(0)})
+	b.put("negative", item.Item{entity.AttrTTL: item.Int(-1)})
+	b.put("milliseconds", item.Item{entity.AttrTTL: item.Int(start().UnixMilli())})
+	b.put("huge", item.Item{entity.AttrTTL: item.Number("1e40")})
 	b.put("four years ago", ttl(start().AddDate(-4, 0, 0)))
-	b.Equal([]entity.Key{noteKey("four years ago")}, b.store.Sweep(start(), 0))
+	b.Equal([]item.Key{noteKey("four years ago")}, b.store.Sweep(start(), 0))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -34,7 +35,7 @@ func writes(b *bundle) map[string]func() error {
 			return err
 		},
 		"Transact": func() error { return b.store.Transact(b.ctx, table.Put{Item: note("a", count(2))}) },
-		"Load":     func() error { return b.store.Load(b.ctx, []entity.Item{note("a", count(2))}) },
+		"Load":     func() error { return b.store.Load(b.ctx, []item.Item{note("a", count(2))}) },
 	}
 }
 
@@ -84,7 +85,7 @@ func TestAFaultSeesWhatTheCallNamesAndAnswers(t *testing.T) {
 		b.Equal([]memory.Stage{memory.Before, memory.After}[i%2], c.Stage)
 	}
 	b.Equal("Transact", faults.calls[0].Op)
-	b.Equal([]entity.Key{noteKey("b"), noteKey("a")}, faults.calls[1].Keys)
+	b.Equal([]item.Key{noteKey("b"), noteKey("a")}, faults.calls[1].Keys)
 	var condition *table.ConditionError
 	b.ErrorAs(failed, &condition)
 	b.ErrorAs(faults.calls[3].Err, &condition)
@@ -97,7 +98,7 @@ func TestAFaultInOneRoundTripLeavesTheFormerDone(t *testing.T) {
 	t.Parallel()
 	faults := &injector{}
 	b := setup(t, memory.Options{Fault: faults.fault})
-	rows := make([]entity.Item, 60)
+	rows := make([]item.Item, 60)
 	for i := range rows {
 		rows[i] = note(numbered(i), nil)
 	}
@@ -118,14 +119,14 @@ func TestAFaultHookMayUseTheStore(t *testing.T) {
 	b = setup(t, memory.Options{Fault: func(c memory.Call) error {
 		if !inside && c.Op == "Update" && c.Stage == memory.Before {
 			inside = true // somebody else is faster
-			_, err := b.store.Update(b.ctx, table.Update{Key: noteKey("a"), Set: entity.Item{entity.AttrVersion: entity.Int(2)}})
+			_, err := b.store.Update(b.ctx, table.Update{Key: noteKey("a"), Set: item.Item{entity.AttrVersion: item.Int(2)}})
 			require.NoError(t, err)
 		}
 		return nil
 	}})
-	b.put("a", entity.Item{entity.AttrVersion: entity.Int(1)})
+	b.put("a", item.Item{entity.AttrVersion: item.Int(1)})
 	_, err := b.store.Update(b.ctx, table.Update{
-		Key: noteKey("a"), Set: entity.Item{entity.AttrVersion: entity.Int(2)}, If: table.AtVersion(1),
+		Key: noteKey("a"), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1),
 	})
 	var failed *table.ConditionError
 	b.True(errors.As(err, &failed))
@@ -136,7 +137,7 @@ func TestARefusedRequestIsNoCall(t *testing.T) {
 	t.Parallel()
 	faults := &injector{}
 	b := setup(t, memory.Options{Fault: faults.fault})
-	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: entity.Item{}}), table.ErrInvalid)
+	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: item.Item{}}), table.ErrInvalid)
 	b.ErrorIs(b.store.Transact(b.ctx), table.ErrInvalid)
 	b.Empty(faults.calls)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -60,12 +60,12 @@ func TestEveryChangeOfARowHasOneRecord(t *testing.T) {
 func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
-	b.put("a", entity.Item{"n": entity.Number("1.5"), "set": entity.StringSet{"x", "y"}, "map": entity.Map{"k": entity.Int(1)}})
+	b.put("a", item.Item{"n": item.Number("1.5"), "set": item.StringSet{"x", "y"}, "map": item.Map{"k": item.Int(1)}})
 	last := b.feed.Last()
 
-	b.put("a", entity.Item{"n": entity.Number("1.50"), "set": entity.StringSet{"y", "x"}, "map": entity.Map{"k": entity.Int(1)}})
+	b.put("a", item.Item{"n": item.Number("1.50"), "set": item.StringSet{"y", "x"}, "map": item.Map{"k": item.Int(1)}})
 	_, err := b.store.Update(b.ctx, table.Update{
-		Key: noteKey("a"), Set: entity.Item{"n": entity.Number("15e-1")}, Remove: []string{"absent"},
+		Key: noteKey("a"), Set: item.Item{"n": item.Number("15e-1")}, Remove: []string{"absent"},
 	})
 	b.NoError(err)
 	b.remove("missing")
@@ -73,7 +73,7 @@ func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 	b.Error(b.store.Transact(b.ctx, table.Put{Item: note("b", nil)}, table.Check{Key: noteKey("a"), If: table.NotExists()}))
 	b.NoError(b.store.Transact(b.ctx,
 		table.Check{Key: noteKey("b"), If: table.NotExists()},
-		table.Update{Key: noteKey("a"), Set: entity.Item{"n": entity.Number("1.5")}},
+		table.Update{Key: noteKey("a"), Set: item.Item{"n": item.Number("1.5")}},
 	))
 	b.Equal(last, b.feed.Last())
 	b.Len(b.drainShard(b.only()), 1)
@@ -81,29 +81,29 @@ func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 
 func TestWhoChangesWhatItReadIsFound(t *testing.T) {
 	t.Parallel()
-	reads := map[string]func(*bundle, entity.Key) entity.Item{
-		"a row": func(b *bundle, key entity.Key) entity.Item {
+	reads := map[string]func(*bundle, item.Key) item.Item{
+		"a row": func(b *bundle, key item.Key) item.Item {
 			row, err := b.store.Get(b.ctx, key)
 			b.NoError(err)
 			return row
 		},
-		"a row among others": func(b *bundle, key entity.Key) entity.Item {
+		"a row among others": func(b *bundle, key item.Key) item.Item {
 			page, err := b.store.Query(b.ctx, table.Query{Partition: key.PK})
 			b.NoError(err)
 			return page.Items[0]
 		},
-		"a record": func(b *bundle, _ entity.Key) entity.Item { return b.drainShard(b.only())[0].New },
+		"a record": func(b *bundle, _ item.Key) item.Item { return b.drainShard(b.only())[0].New },
 	}
 	for name, read := range reads {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, memory.Options{Witnessed: true})
-			row := b.put("a", entity.Item{"map": entity.Map{"k": entity.Int(1)}})
-			b.put("b", entity.Item{"map": entity.Map{"k": entity.Int(1)}})
+			row := b.put("a", item.Item{"map": item.Map{"k": item.Int(1)}})
+			b.put("b", item.Item{"map": item.Map{"k": item.Int(1)}})
 			got := read(b, row.Key())
 			b.Empty(b.store.Tampered())
-			got["map"].(entity.Map)["k"] = entity.Int(2)
-			b.Equal([]entity.Key{row.Key()}, b.store.Tampered())
+			got["map"].(item.Map)["k"] = item.Int(2)
+			b.Equal([]item.Key{row.Key()}, b.store.Tampered())
 		})
 	}
 }

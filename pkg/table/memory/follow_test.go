@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -78,7 +78,7 @@ func TestAFollowerSeesEveryRecordInOrderWhileOthersWriteAndSplit(t *testing.T) {
 	for range writers + 1 {
 		b.NoError(<-failures)
 	}
-	next := map[entity.Key]int64{}
+	next := map[item.Key]int64{}
 	for _, r := range f.seen {
 		b.Equal(next[r.Key], r.New.Int("count"), r.Key)
 		next[r.Key]++

@@ -12,12 +12,13 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
 // model is the table as a plain map, read by sorting everything.
-type model map[entity.Key]entity.Item
+type model map[item.Key]item.Item
 
 func (m model) query(q table.Query) []string {
 	index, _ := entity.Schema().Index(q.Index)
@@ -60,15 +61,15 @@ func TestTheStoreAgreesWithAPlainModel(t *testing.T) {
 		for range 5 {
 			compareQuery(t, store, rows)
 		}
-		require.Equal(t, map[entity.Key]entity.Item(rows), replayed(t, store))
+		require.Equal(t, map[item.Key]item.Item(rows), replayed(t, store))
 	})
 }
 
 // modelRow is a row whose place in GSI3 is one of few; place 0 is none.
-func modelRow(name, at int) entity.Item {
+func modelRow(name, at int) item.Item {
 	row := note(numbered(name), nil)
 	if at > 0 {
-		row[entity.AttrGSI3PK], row[entity.AttrGSI3SK] = entity.String(entity.UserPK("u")), entity.String(fmt.Sprint("at", at))
+		row[item.AttrGSI3PK], row[item.AttrGSI3SK] = item.String(entity.UserPK("u")), item.String(fmt.Sprint("at", at))
 	}
 	return row
 }
@@ -85,14 +86,14 @@ func writeOne(t *rapid.T, store *memory.Store, rows model, names int) {
 		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
 		delete(rows, key)
 	case 2:
-		got, err := store.Update(t.Context(), table.Update{Key: key, Set: count(int64(at)), Remove: []string{entity.AttrGSI3SK}})
+		got, err := store.Update(t.Context(), table.Update{Key: key, Set: count(int64(at)), Remove: []string{item.AttrGSI3SK}})
 		require.NoError(t, err)
 		want := maps.Clone(rows[key])
 		if want == nil {
 			want = key.Item()
 		}
-		want["count"] = entity.Int(int64(at))
-		delete(want, entity.AttrGSI3SK)
+		want["count"] = item.Int(int64(at))
+		delete(want, item.AttrGSI3SK)
 		require.Equal(t, want, got)
 		rows[key] = want
 	case 3:
@@ -149,8 +150,8 @@ func compareQuery(t *rapid.T, store *memory.Store, rows model) {
 }
 
 // replayed is the table rebuilt from its stream: each record must start from what the one before left.
-func replayed(t *rapid.T, store *memory.Store) map[entity.Key]entity.Item {
-	rows := map[entity.Key]entity.Item{}
+func replayed(t *rapid.T, store *memory.Store) map[item.Key]item.Item {
+	rows := map[item.Key]item.Item{}
 	shards, err := store.Feed().Shards(t.Context())
 	require.NoError(t, err)
 	for _, s := range shards {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -18,11 +18,11 @@ const (
 
 // canonical returns the number as plain decimal text without sign, zeros or point that say nothing, so that two numbers
 // are equal exactly if their texts are.
-func canonical(n entity.Number) (entity.Number, error) {
+func canonical(n item.Number) (item.Number, error) {
 	if isPlainInteger(string(n)) {
 		return n, nil
 	}
-	refused := func(why string) (entity.Number, error) {
+	refused := func(why string) (item.Number, error) {
 		return "", fmt.Errorf("%w: number %q %s", table.ErrInvalid, clip(string(n)), why)
 	}
 	text, exponentText, hasExponent := strings.Cut(strings.ToLower(string(n)), "e")
@@ -59,7 +59,7 @@ func canonical(n entity.Number) (entity.Number, error) {
 	if negative {
 		plain = "-" + plain
 	}
-	return entity.Number(plain), nil
+	return item.Number(plain), nil
 }
 
 // isPlainInteger reports whether the text is a whole number in canonical form, which nearly every number is.
@@ -92,7 +92,7 @@ func place10(digits string, point int) string {
 }
 
 // compareNumbers orders two canonical numbers by value.
-func compareNumbers(a, b entity.Number) int {
+func compareNumbers(a, b item.Number) int {
 	x, xNegative := strings.CutPrefix(string(a), "-")
 	y, yNegative := strings.CutPrefix(string(b), "-")
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -22,18 +22,18 @@ func TestNumbersAreStoredInOneForm(t *testing.T) {
 		"12345678901234567890123456789012345678":   "12345678901234567890123456789012345678",
 		"12345678901234567890123456789012345678.0": "12345678901234567890123456789012345678",
 	} {
-		b.put("a", entity.Item{"n": entity.Number(given), "list": entity.List{entity.Number(given)}, "set": entity.NumberSet{given}})
+		b.put("a", item.Item{"n": item.Number(given), "list": item.List{item.Number(given)}, "set": item.NumberSet{given}})
 		row, err := b.store.Get(b.ctx, noteKey("a"))
 		b.NoError(err)
-		b.Equal(note("a", entity.Item{
-			"n": entity.Number(want), "list": entity.List{entity.Number(want)}, "set": entity.NumberSet{want},
+		b.Equal(note("a", item.Item{
+			"n": item.Number(want), "list": item.List{item.Number(want)}, "set": item.NumberSet{want},
 		}), row, given)
 	}
 	for _, n := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "--1", "1-", "1 ", "0x1", "1e126", "1e-131", "1e999999", "1_0", "Inf"} {
-		err := b.store.Put(b.ctx, table.Put{Item: note("a", entity.Item{"n": entity.Number(n)})})
+		err := b.store.Put(b.ctx, table.Put{Item: note("a", item.Item{"n": item.Number(n)})})
 		b.ErrorIs(err, table.ErrInvalid, n)
 	}
-	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: note("a", entity.Item{"set": entity.NumberSet{"1", "1.0"}})}), table.ErrInvalid)
+	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: note("a", item.Item{"set": item.NumberSet{"1", "1.0"}})}), table.ErrInvalid)
 }
 
 func TestNumbersCompareByValue(t *testing.T) {
@@ -42,7 +42,7 @@ func TestNumbersCompareByValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := number.Draw(t, "a"), number.Draw(t, "b")
 		store := memory.New(start, memory.Options{})
-		require.NoError(t, store.Put(t.Context(), table.Put{Item: note("a", entity.Item{"n": entity.Number(a)})}))
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: note("a", item.Item{"n": item.Number(a)})}))
 		x, _ := new(big.Rat).SetString(a)
 		y, _ := new(big.Rat).SetString(b)
 		holds := func(test table.Test) bool {
@@ -50,9 +50,9 @@ func TestNumbersCompareByValue(t *testing.T) {
 		}
 		got := 1
 		switch {
-		case holds(table.Equal("n", entity.Number(b))):
+		case holds(table.Equal("n", item.Number(b))):
 			got = 0
-		case holds(table.Less("n", entity.Number(b))):
+		case holds(table.Less("n", item.Number(b))):
 			got = -1
 		}
 		require.Equal(t, x.Cmp(y), cmp.Compare(got, 0))

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // chunkSize bounds the entries that one insertion may have to move; an order of a million rows then has some thousand
@@ -16,7 +16,7 @@ const chunkSize = 256
 // slot is where a row lives: every index that lists the row points here, so a write that changes no index key touches
 // no index.
 type slot struct {
-	key entity.Key
+	key item.Key
 	row *row
 }
 
@@ -24,7 +24,7 @@ type slot struct {
 // index.
 type place struct {
 	sk  string
-	key entity.Key
+	key item.Key
 }
 
 func (p place) compare(q place) int {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -58,21 +59,21 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 		return p, nil
 	}
 	var err error
-	p.start, err = p.placeAt(entity.Item(q.Start))
+	p.start, err = p.placeAt(item.Item(q.Start))
 	p.started = true
 	return p, err
 }
 
 // keyAttributes are the names of the table's keys and the index's.
 func keyAttributes(index entity.IndexSchema) []string {
-	if index.PK == entity.AttrPK {
-		return []string{entity.AttrPK, entity.AttrSK}
+	if index.PK == item.AttrPK {
+		return []string{item.AttrPK, item.AttrSK}
 	}
-	return []string{entity.AttrPK, entity.AttrSK, index.PK, index.SK}
+	return []string{item.AttrPK, item.AttrSK, index.PK, index.SK}
 }
 
 // placeAt reads a position: exactly the key attributes, of this partition and range.
-func (p queryPlan) placeAt(position entity.Item) (place, error) {
+func (p queryPlan) placeAt(position item.Item) (place, error) {
 	names := keyAttributes(p.index)
 	for _, name := range names {
 		if position.Str(name) == "" {
@@ -93,10 +94,10 @@ func (p queryPlan) placeAt(position entity.Item) (place, error) {
 }
 
 // positionOf is the inverse of placeAt.
-func (p queryPlan) positionOf(at place) entity.Item {
+func (p queryPlan) positionOf(at place) item.Item {
 	position := at.key.Item()
-	position[p.index.PK] = entity.String(p.partition)
-	position[p.index.SK] = entity.String(at.sk)
+	position[p.index.PK] = item.String(p.partition)
+	position[p.index.SK] = item.String(at.sk)
 	return position
 }
 

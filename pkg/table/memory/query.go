@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -27,7 +28,7 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if err != nil {
 		return table.Page{}, wrap(op, describe(q), err)
 	}
-	answer := table.Page{Items: make([]entity.Item, 0, len(page.rows))}
+	answer := table.Page{Items: make([]item.Item, 0, len(page.rows))}
 	for _, r := range page.rows {
 		if plan.keeps(r) {
 			answer.Items = append(answer.Items, plan.project(r))
@@ -134,12 +135,12 @@ func (p queryPlan) keeps(r *row) bool {
 	if p.anyTagOr != "" && r.item.Has(p.anyTagOr) {
 		return true
 	}
-	tags, _ := r.item[entity.AttrTags].(entity.StringSet)
+	tags, _ := r.item[entity.AttrTags].(item.StringSet)
 	return slices.ContainsFunc(p.anyTag, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 
 // project returns the row as the index holds it.
-func (p queryPlan) project(r *row) entity.Item {
+func (p queryPlan) project(r *row) item.Item {
 	if p.which < 0 || !p.index.KeysOnly {
 		return r.image()
 	}
@@ -153,8 +154,8 @@ func (p queryPlan) sizeOf(r *row) int {
 	return projectedSize(p.index, r)
 }
 
-func (p queryPlan) keysOf(r *row) entity.Item {
-	out := entity.Item{}
+func (p queryPlan) keysOf(r *row) item.Item {
+	out := item.Item{}
 	for _, name := range keyAttributes(p.index) {
 		out[name] = r.item[name]
 	}

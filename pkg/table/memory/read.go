@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // Get implements [table.Reader].
-func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
+func (s *Store) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	const op = "Get"
 	if err := checkKey(key); err != nil {
 		return nil, wrap(op, clip(key.String()), err)
 	}
 	var found *row
-	call := func() Call { return Call{Op: op, Keys: []entity.Key{key}} }
+	call := func() Call { return Call{Op: op, Keys: []item.Key{key}} }
 	err := s.do(ctx, call, func() (table.Usage, error) {
 		found = s.row(key)
 		usage := table.Usage{Op: op, ReadUnits: readUnits(size(found), true)}
@@ -32,7 +32,7 @@ func (s *Store) Get(ctx context.Context, key entity.Key) (entity.Item, error) {
 	return found.image(), nil
 }
 
-func (s *Store) row(key entity.Key) *row {
+func (s *Store) row(key item.Key) *row {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if at := s.base.find(key); at != nil {
@@ -42,10 +42,10 @@ func (s *Store) row(key entity.Key) *row {
 }
 
 // BatchGet implements [table.Reader].
-func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item, error) {
+func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	const op = "BatchGet"
-	distinct := make([]entity.Key, 0, len(keys))
-	seen := make(map[entity.Key]bool, len(keys))
+	distinct := make([]item.Key, 0, len(keys))
+	seen := make(map[item.Key]bool, len(keys))
 	for _, key := range keys {
 		if err := checkKey(key); err != nil {
 			return nil, wrap(op, fmt.Sprintf("%d keys", len(keys)), err)
@@ -55,7 +55,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []entity.Key) ([]entity.Item,
 			distinct = append(distinct, key)
 		}
 	}
-	items := make([]entity.Item, 0, len(distinct))
+	items := make([]item.Item, 0, len(distinct))
 	for batch := range slices.Chunk(distinct, table.MaxBatchGet) {
 		var found []*row
 		call := func() Call { return Call{Op: op, Keys: slices.Clone(batch)} }

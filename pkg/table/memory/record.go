@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -65,7 +65,7 @@ func parseSequence(sequence string) (uint64, error) {
 }
 
 // hash spreads keys evenly over all 64 bits (FNV-1a and a final mix), the same in every process.
-func hash(key entity.Key) uint64 {
+func hash(key item.Key) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
 	for i := range len(key.PK) {

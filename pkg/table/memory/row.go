@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -14,14 +14,14 @@ const maxDepth = 32
 
 // row is one image of a row. It never changes once it is made: a write makes another.
 type row struct {
-	item entity.Item
+	item item.Item
 	size int
 	// witness is a copy of the item that nobody else has; nil without [Options.Witnessed].
-	witness entity.Item
+	witness item.Item
 }
 
 // image returns the row's item, which is the store's and its readers' in common; nil if there is no row.
-func (r *row) image() entity.Item {
+func (r *row) image() item.Item {
 	if r == nil {
 		return nil
 	}
@@ -29,8 +29,8 @@ func (r *row) image() entity.Item {
 }
 
 // newRow makes a row of an admitted item, which it keeps.
-func (s *Store) newRow(it entity.Item) (*row, error) {
-	r := &row{item: it, size: entity.Size(it)}
+func (s *Store) newRow(it item.Item) (*row, error) {
+	r := &row{item: it, size: item.Size(it)}
 	if s.witnessed {
 		r.witness = it.Clone()
 	}
@@ -41,7 +41,7 @@ func (s *Store) newRow(it entity.Item) (*row, error) {
 }
 
 // checkKey refuses keys that no row can have.
-func checkKey(key entity.Key) error {
+func checkKey(key item.Key) error {
 	if key.PK == "" || key.SK == "" {
 		return fmt.Errorf("%w: empty part in key %q", table.ErrInvalid, clip(key.String()))
 	}
@@ -52,10 +52,10 @@ func checkKey(key entity.Key) error {
 }
 
 // admit returns a copy of the item as the table stores it: numbers in canonical form, nothing shared with the caller.
-func admit(it entity.Item) (entity.Item, error) { return admitMap(it, 0) }
+func admit(it item.Item) (item.Item, error) { return admitMap(it, 0) }
 
-func admitMap(in entity.Item, depth int) (entity.Item, error) {
-	out := make(entity.Item, len(in))
+func admitMap(in item.Item, depth int) (item.Item, error) {
+	out := make(item.Item, len(in))
 	for name, v := range in {
 		if name == "" {
 			return nil, fmt.Errorf("%w: attribute without a name", table.ErrInvalid)
@@ -69,25 +69,25 @@ func admitMap(in entity.Item, depth int) (entity.Item, error) {
 	return out, nil
 }
 
-func admitValue(v entity.Value, depth int) (entity.Value, error) {
+func admitValue(v item.Value, depth int) (item.Value, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("%w: nested deeper than %d", table.ErrInvalid, maxDepth)
 	}
 	switch typed := v.(type) {
 	case nil:
 		return nil, fmt.Errorf("%w: no value", table.ErrInvalid)
-	case entity.String:
+	case item.String:
 		return v, checkText(string(typed))
-	case entity.Number:
+	case item.Number:
 		n, err := canonical(typed)
 		if n == typed {
 			return v, err
 		}
 		return n, err
-	case entity.Bool, entity.Null:
+	case item.Bool, item.Null:
 		return v, nil
-	case entity.List:
-		out := make(entity.List, len(typed))
+	case item.List:
+		out := make(item.List, len(typed))
 		for i, e := range typed {
 			admitted, err := admitValue(e, depth+1)
 			if err != nil {
@@ -96,42 +96,42 @@ func admitValue(v entity.Value, depth int) (entity.Value, error) {
 			out[i] = admitted
 		}
 		return out, nil
-	case entity.Map:
-		out, err := admitMap(entity.Item(typed), depth+1)
-		return entity.Map(out), err
+	case item.Map:
+		out, err := admitMap(item.Item(typed), depth+1)
+		return item.Map(out), err
 	default:
 		return admitBytes(v)
 	}
 }
 
 // admitBytes admits the values without nesting that a copy would share memory with.
-func admitBytes(v entity.Value) (entity.Value, error) {
+func admitBytes(v item.Value) (item.Value, error) {
 	switch typed := v.(type) {
-	case entity.StringSet:
+	case item.StringSet:
 		for _, member := range typed {
 			if err := checkText(member); err != nil {
 				return nil, err
 			}
 		}
 		return slices.Clone(typed), checkSet(typed)
-	case entity.NumberSet:
-		out := make(entity.NumberSet, len(typed))
+	case item.NumberSet:
+		out := make(item.NumberSet, len(typed))
 		for i, member := range typed {
-			n, err := canonical(entity.Number(member))
+			n, err := canonical(item.Number(member))
 			if err != nil {
 				return nil, err
 			}
 			out[i] = string(n)
 		}
 		return out, checkSet(out)
-	case entity.Binary:
-		return entity.CloneValue(typed), nil
-	case entity.BinarySet:
+	case item.Binary:
+		return item.CloneValue(typed), nil
+	case item.BinarySet:
 		members := make([]string, len(typed))
 		for i, member := range typed {
 			members[i] = string(member)
 		}
-		return entity.CloneValue(typed), checkSet(members)
+		return item.CloneValue(typed), checkSet(members)
 	}
 	return nil, fmt.Errorf("%w: value of unknown type %T", table.ErrInvalid, v)
 }

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -36,12 +37,12 @@ func setup(t *testing.T, o memory.Options) *bundle {
 	return &bundle{Assertions: require.New(t), ctx: t.Context(), clock: c, store: store, feed: store.Feed()}
 }
 
-func noteKey(name string) entity.Key {
+func noteKey(name string) item.Key {
 	return entity.ItemKey("u", entity.Ref{Type: entity.TypeNote, ID: name})
 }
 
 // note is a row of user u.
-func note(name string, attributes entity.Item) entity.Item {
+func note(name string, attributes item.Item) item.Item {
 	it := noteKey(name).Item()
 	for attribute, v := range attributes {
 		it[attribute] = v
@@ -49,7 +50,7 @@ func note(name string, attributes entity.Item) entity.Item {
 	return it
 }
 
-func (b *bundle) put(name string, attributes entity.Item) entity.Item {
+func (b *bundle) put(name string, attributes item.Item) item.Item {
 	it := note(name, attributes)
 	b.NoError(b.store.Put(b.ctx, table.Put{Item: it}))
 	return it
@@ -91,6 +92,6 @@ func (b *bundle) only() string {
 	return shards[0].ID
 }
 
-func count(n int64) entity.Item { return entity.Item{"count": entity.Int(n)} }
+func count(n int64) item.Item { return item.Item{"count": item.Int(n)} }
 
 func numbered(i int) string { return fmt.Sprintf("%04d", i) }

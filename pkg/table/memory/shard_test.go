@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table/memory"
 )
 
@@ -43,7 +43,7 @@ func TestARowsRecordsStayInOrderThroughSplits(t *testing.T) {
 	b.NoError(err)
 	b.Len(shards, 2+2*3)
 
-	next := map[entity.Key]int64{}
+	next := map[item.Key]int64{}
 	known := map[string]bool{"": true}
 	total := 0
 	for _, s := range shards {

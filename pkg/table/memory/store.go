@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -102,10 +103,10 @@ func (s *Store) Len() int {
 
 // Tampered returns the keys of the rows that a caller changed after it was given them, in no order: those that stand in the
 // table, of a store with [Options.Witnessed].
-func (s *Store) Tampered() []entity.Key {
+func (s *Store) Tampered() []item.Key {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var keys []entity.Key
+	var keys []item.Key
 	for _, rows := range s.base {
 		for _, chunk := range rows.chunks {
 			for _, e := range chunk {
@@ -121,7 +122,7 @@ func (s *Store) Tampered() []entity.Key {
 // partitions are the rows of the table or of one index, by partition key. An empty partition is not kept.
 type partitions map[string]*order
 
-func (p partitions) find(key entity.Key) *slot {
+func (p partitions) find(key item.Key) *slot {
 	rows := p[key.PK]
 	if rows == nil {
 		return nil

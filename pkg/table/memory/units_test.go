@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -21,18 +22,18 @@ func (m *meter) take() []table.Usage {
 	return seen
 }
 
-func kilobytes(n int) entity.Item {
-	return entity.Item{"text": entity.String(strings.Repeat("x", n<<10-200))}
+func kilobytes(n int) item.Item {
+	return item.Item{"text": item.String(strings.Repeat("x", n<<10-200))}
 }
 
 // year puts the row into GSI1, which holds whole rows; links into GSI4, which holds keys.
-func year(it entity.Item, sk string) entity.Item {
-	it[entity.AttrGSI1PK], it[entity.AttrGSI1SK] = entity.String(entity.AgendaPK("u", 2030)), entity.String(sk)
+func year(it item.Item, sk string) item.Item {
+	it[item.AttrGSI1PK], it[item.AttrGSI1SK] = item.String(entity.AgendaPK("u", 2030)), item.String(sk)
 	return it
 }
 
-func linked(it entity.Item, sk string) entity.Item {
-	it[entity.AttrGSI4PK], it[entity.AttrGSI4SK] = entity.String("x"), entity.String(sk)
+func linked(it item.Item, sk string) item.Item {
+	it[item.AttrGSI4PK], it[item.AttrGSI4SK] = item.String("x"), item.String(sk)
 	return it
 }
 
@@ -41,11 +42,11 @@ func TestZerosAtTheEndsOfNumbersAreNotCharged(t *testing.T) {
 	t.Parallel()
 	m := &meter{}
 	b := setup(t, memory.Options{Observer: m.observe})
-	numbers := entity.List{}
+	numbers := item.List{}
 	for range 250 {
-		numbers = append(numbers, entity.Number("150000"))
+		numbers = append(numbers, item.Number("150000"))
 	}
-	b.put("a", entity.Item{"n": numbers})
+	b.put("a", item.Item{"n": numbers})
 	b.InDelta(1, m.take()[0].WriteUnits, 0)
 }
 
@@ -53,7 +54,7 @@ func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 	t.Parallel()
 	type units = map[entity.Index]float64
 	for name, c := range map[string]struct {
-		before  entity.Item // nil for no row
+		before  item.Item // nil for no row
 		act     table.Action
 		total   float64
 		indexes units
@@ -65,14 +66,14 @@ func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 		"a delete of nothing":          {nil, table.Delete{Key: noteKey("a")}, 1, nil},
 		"a write that changes nothing": {year(kilobytes(2), "1"), table.Put{Item: note("a", year(kilobytes(2), "1"))}, 2, nil},
 		"a failed condition":           {kilobytes(3), table.Put{Item: note("a", nil), If: table.NotExists()}, 3, nil},
-		"an entry appears":             {kilobytes(2), table.Update{Key: noteKey("a"), Set: year(entity.Item{}, "1")}, 4, units{entity.YearView: 2}},
-		"an entry disappears":          {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Remove: []string{entity.AttrGSI1SK}}, 4, units{entity.YearView: 2}},
+		"an entry appears":             {kilobytes(2), table.Update{Key: noteKey("a"), Set: year(item.Item{}, "1")}, 4, units{entity.YearView: 2}},
+		"an entry disappears":          {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Remove: []string{item.AttrGSI1SK}}, 4, units{entity.YearView: 2}},
 		"an entry's content changes":   {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 4, units{entity.YearView: 2}},
-		"an entry's key changes":       {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: year(entity.Item{}, "2")}, 6, units{entity.YearView: 4}},
+		"an entry's key changes":       {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: year(item.Item{}, "2")}, 6, units{entity.YearView: 4}},
 		"an entry is deleted":          {year(kilobytes(2), "1"), table.Delete{Key: noteKey("a")}, 4, units{entity.YearView: 2}},
 		"a keys-only entry of 3 KB":    {nil, table.Put{Item: note("a", linked(kilobytes(3), "1"))}, 4, units{entity.CrossLinks: 1}},
 		"a keys-only entry untouched":  {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 3, nil},
-		"a keys-only entry moves":      {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: linked(entity.Item{}, "2")}, 5, units{entity.CrossLinks: 2}},
+		"a keys-only entry moves":      {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: linked(item.Item{}, "2")}, 5, units{entity.CrossLinks: 2}},
 		"two indexes at once":          {nil, table.Put{Item: note("a", linked(year(kilobytes(1), "1"), "1"))}, 3, units{entity.YearView: 1, entity.CrossLinks: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func TestReadsAreChargedBy4KB(t *testing.T) {
 	_, err = b.store.Get(b.ctx, noteKey("missing"))
 	b.ErrorIs(err, table.ErrNotFound)
 	b.Equal(table.Usage{Op: "Get", ReadUnits: 1}, read(nil))
-	_, err = b.store.BatchGet(b.ctx, []entity.Key{noteKey("a"), noteKey("b"), noteKey("missing")})
+	_, err = b.store.BatchGet(b.ctx, []item.Key{noteKey("a"), noteKey("b"), noteKey("missing")})
 	b.Equal(table.Usage{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
 	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u")})
 	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
@@ -151,8 +152,8 @@ func TestEachRoundTripIsOneCall(t *testing.T) {
 	t.Parallel()
 	m := &meter{}
 	b := setup(t, memory.Options{Observer: m.observe})
-	var rows []entity.Item
-	var keys []entity.Key
+	var rows []item.Item
+	var keys []item.Key
 	for i := range 130 {
 		rows = append(rows, note(numbered(i), kilobytes(10)))
 		keys = append(keys, rows[i].Key())
@@ -170,5 +171,5 @@ func TestEachRoundTripIsOneCall(t *testing.T) {
 	b.Equal([]int{100, 30}, calls(err))
 	_, err = b.store.Count(b.ctx, table.Query{Partition: entity.UserPK("u"), Limit: 2})
 	b.Equal([]int{104, 26}, calls(err), "pages end at 1 MB, whatever the limit")
-	b.Equal([]int{104, 26}, calls(b.store.Walk(b.ctx, 0, 1, func(entity.Item) error { return nil })))
+	b.Equal([]int{104, 26}, calls(b.store.Walk(b.ctx, 0, 1, func(item.Item) error { return nil })))
 }

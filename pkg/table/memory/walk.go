@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -14,7 +15,7 @@ const maxSegments = 1_000_000
 
 // Walk implements [table.Walker]. A segment holds whole partitions. Rows that are written while the walk goes on may be
 // visited or not; visit runs outside the store's locks and may use the store.
-func (s *Store) Walk(ctx context.Context, segment, total int, visit func(entity.Item) error) error {
+func (s *Store) Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error {
 	const op = "Walk"
 	on := fmt.Sprintf("segment %d of %d", segment, total)
 	if total < 1 || total > maxSegments || segment < 0 || segment >= total {
@@ -49,7 +50,7 @@ func (s *Store) segment(segment, total int) []string {
 	defer s.mu.RUnlock()
 	var names []string
 	for name := range s.base {
-		if hash(entity.Key{PK: name})%uint64(total) == uint64(segment) {
+		if hash(item.Key{PK: name})%uint64(total) == uint64(segment) {
 			names = append(names, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -22,10 +23,10 @@ func TestTheSegmentsOfAWalkAreTheTable(t *testing.T) {
 		}
 	}
 	for _, total := range []int{1, 2, 7} {
-		seen := map[entity.Key]int{}
+		seen := map[item.Key]int{}
 		for segment := range total {
 			before := len(seen)
-			b.NoError(b.store.Walk(b.ctx, segment, total, func(row entity.Item) error {
+			b.NoError(b.store.Walk(b.ctx, segment, total, func(row item.Item) error {
 				seen[row.Key()]++
 				return nil
 			}))
@@ -45,7 +46,7 @@ func TestAWalkStopsAtItsVisitorsError(t *testing.T) {
 	b.put("b", nil)
 	enough := errors.New("enough")
 	visits := 0
-	err := b.store.Walk(b.ctx, 0, 1, func(entity.Item) error { visits++; return enough })
+	err := b.store.Walk(b.ctx, 0, 1, func(item.Item) error { visits++; return enough })
 	b.ErrorIs(err, enough)
 	b.Equal(1, visits)
 	for _, segment := range [][2]int{{0, 0}, {-1, 1}, {1, 1}, {0, 1_000_001}} {
@@ -62,7 +63,7 @@ func TestAVisitorMayChangeTheTable(t *testing.T) {
 	for i := range 20 {
 		b.put(numbered(i), nil)
 	}
-	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row entity.Item) error {
+	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		return b.store.Delete(b.ctx, table.Delete{Key: row.Key()})
 	}))
 	b.Zero(b.store.Len())

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +19,7 @@ func (s *Store) Put(ctx context.Context, p table.Put) error {
 }
 
 // Update implements [table.Writer].
-func (s *Store) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+func (s *Store) Update(ctx context.Context, u table.Update) (item.Item, error) {
 	r, err := s.single(ctx, "Update", u)
 	return r.image(), err
 }
@@ -38,7 +38,7 @@ func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*ro
 		return nil, wrap(op, clip(key.String()), err)
 	}
 	var left *row
-	call := func() Call { return Call{Op: op, Keys: []entity.Key{key}} }
+	call := func() Call { return Call{Op: op, Keys: []item.Key{key}} }
 	err = s.do(ctx, call, func() (table.Usage, error) {
 		usage, edits, err := s.write(oneRow(op), []action{a})
 		if err == nil {
@@ -61,8 +61,8 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 			fmt.Errorf("%w: 1 to %d actions make a transaction", table.ErrInvalid, table.MaxActions))
 	}
 	checked := make([]action, len(actions))
-	keys := make([]entity.Key, len(actions))
-	seen := make(map[entity.Key]bool, len(actions))
+	keys := make([]item.Key, len(actions))
+	seen := make(map[item.Key]bool, len(actions))
 	for i, wanted := range actions {
 		var err error
 		if checked[i], err = s.check(wanted); err != nil {
@@ -87,10 +87,10 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 }
 
 // Load implements [table.Writer]. All rows are checked before the first is written.
-func (s *Store) Load(ctx context.Context, rows []entity.Item) error {
+func (s *Store) Load(ctx context.Context, rows []item.Item) error {
 	const op = "Load"
 	actions := make([]action, len(rows))
-	seen := make(map[entity.Key]bool, len(rows))
+	seen := make(map[item.Key]bool, len(rows))
 	for i, it := range rows {
 		var err error
 		if actions[i], err = s.check(table.Put{Item: it}); err != nil {

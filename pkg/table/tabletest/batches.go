@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -12,18 +13,18 @@ func batchCases() []testCase {
 	return []testCase{
 		{"a batch of keys is answered in their order, without the missing", func(f *fixture) {
 			rows := f.load(5, nil)
-			got, err := f.store.BatchGet(f.ctx, []entity.Key{
+			got, err := f.store.BatchGet(f.ctx, []item.Key{
 				rows[4].Key(), f.key("missing"), rows[0].Key(), rows[2].Key(), f.key("missing-too"),
 			})
 			f.NoError(err)
-			f.sameRows([]entity.Item{rows[4], rows[0], rows[2]}, got)
+			f.sameRows([]item.Item{rows[4], rows[0], rows[2]}, got)
 		}},
 		{"a repeated key is answered once, where it stood first", func(f *fixture) {
 			rows := f.load(2, nil)
 			a, b := rows[0].Key(), rows[1].Key()
-			got, err := f.store.BatchGet(f.ctx, []entity.Key{b, a, b, a, a, f.key("missing"), f.key("missing")})
+			got, err := f.store.BatchGet(f.ctx, []item.Key{b, a, b, a, a, f.key("missing"), f.key("missing")})
 			f.NoError(err)
-			f.sameRows([]entity.Item{rows[1], rows[0]}, got)
+			f.sameRows([]item.Item{rows[1], rows[0]}, got)
 		}},
 		{"a batch of no keys is answered with none", func(f *fixture) {
 			got, err := f.store.BatchGet(f.ctx, nil)
@@ -33,7 +34,7 @@ func batchCases() []testCase {
 		{"a batch of more than 100 keys is answered in their order", func(f *fixture) {
 			rows := f.load(2*table.MaxBatchGet+30, nil)
 			slices.Reverse(rows)
-			var keys []entity.Key
+			var keys []item.Key
 			for i, row := range rows {
 				keys = append(keys, row.Key(), f.key(fmt.Sprintf("missing-%d", i)))
 			}
@@ -42,19 +43,19 @@ func batchCases() []testCase {
 			f.sameRows(rows, got)
 		}},
 		{"a batch sees what was written before", func(f *fixture) {
-			row := f.put("a", entity.Item{attrCount: entity.Int(1)})
-			row[attrCount] = entity.Int(2)
+			row := f.put("a", item.Item{attrCount: item.Int(1)})
+			row[attrCount] = item.Int(2)
 			f.NoError(f.store.Put(f.ctx, table.Put{Item: row}))
-			got, err := f.store.BatchGet(f.ctx, []entity.Key{row.Key()})
+			got, err := f.store.BatchGet(f.ctx, []item.Key{row.Key()})
 			f.NoError(err)
-			f.sameRows([]entity.Item{row}, got)
+			f.sameRows([]item.Item{row}, got)
 		}},
 		{"a load writes hundreds of rows", func(f *fixture) {
-			rows := f.load(260, func(i int) entity.Item { return entity.Item{attrText: entity.String(fmt.Sprint("row ", i))} })
+			rows := f.load(260, func(i int) item.Item { return item.Item{attrText: item.String(fmt.Sprint("row ", i))} })
 			f.sameRows(rows, f.rows(f.mine()))
 		}},
 		{"a load replaces rows, and repeats without harm", func(f *fixture) {
-			f.put("000", entity.Item{attrText: entity.String("former")})
+			f.put("000", item.Item{attrText: item.String("former")})
 			f.load(3, nil)
 			f.sameRows(f.load(3, nil), f.rows(f.mine()))
 		}},
@@ -62,7 +63,7 @@ func batchCases() []testCase {
 			f.NoError(f.store.Load(f.ctx, nil))
 		}},
 		{"a load that names a row twice is refused before it writes", func(f *fixture) {
-			rows := make([]entity.Item, 0, 60)
+			rows := make([]item.Item, 0, 60)
 			for i := range cap(rows) - 1 {
 				rows = append(rows, f.row(fmt.Sprintf("%03d", i), nil))
 			}
@@ -71,8 +72,8 @@ func batchCases() []testCase {
 			f.Empty(f.rows(f.mine()))
 		}},
 		{"a load shows in the indexes", func(f *fixture) {
-			f.load(3, func(int) entity.Item {
-				return entity.Item{entity.AttrGSI3PK: entity.String(entity.UserPK(f.user)), entity.AttrGSI3SK: entity.String("x")}
+			f.load(3, func(int) item.Item {
+				return item.Item{item.AttrGSI3PK: item.String(entity.UserPK(f.user)), item.AttrGSI3SK: item.String("x")}
 			})
 			f.eventuallyHas(table.Query{Index: entity.StateView, Partition: entity.UserPK(f.user)}, "000", "001", "002")
 		}},

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +20,7 @@ const (
 func concurrencyCases() []testCase {
 	return []testCase{
 		{"conditional increments that race lose nothing", func(f *fixture) {
-			f.put("a", entity.Item{entity.AttrVersion: entity.Int(0)})
+			f.put("a", item.Item{entity.AttrVersion: item.Int(0)})
 			f.race(func(int) error {
 				row, err := f.store.Get(f.ctx, f.key("a"))
 				if err != nil {
@@ -27,24 +28,24 @@ func concurrencyCases() []testCase {
 				}
 				version := row.Int(entity.AttrVersion)
 				_, err = f.store.Update(f.ctx, table.Update{
-					Key: f.key("a"), Set: entity.Item{entity.AttrVersion: entity.Int(version + 1)}, If: table.AtVersion(version),
+					Key: f.key("a"), Set: item.Item{entity.AttrVersion: item.Int(version + 1)}, If: table.AtVersion(version),
 				})
 				return err
 			})
 			f.Equal(int64(racers*laps), f.get(f.key("a")).Int(entity.AttrVersion))
 		}},
 		{"transactions that race over two rows keep them in step", func(f *fixture) {
-			f.put("a", entity.Item{attrCount: entity.Int(0)})
-			f.put("b", entity.Item{attrCount: entity.Int(0)})
+			f.put("a", item.Item{attrCount: item.Int(0)})
+			f.put("b", item.Item{attrCount: item.Int(0)})
 			f.race(func(int) error {
 				row, err := f.store.Get(f.ctx, f.key("a"))
 				if err != nil {
 					return err
 				}
-				was, is := row[attrCount], entity.Int(row.Int(attrCount)+1)
+				was, is := row[attrCount], item.Int(row.Int(attrCount)+1)
 				return f.store.Transact(f.ctx,
-					table.Update{Key: f.key("a"), Set: entity.Item{attrCount: is}, If: table.Exists(table.Equal(attrCount, was))},
-					table.Update{Key: f.key("b"), Set: entity.Item{attrCount: is}, If: table.Exists(table.Equal(attrCount, was))},
+					table.Update{Key: f.key("a"), Set: item.Item{attrCount: is}, If: table.Exists(table.Equal(attrCount, was))},
+					table.Update{Key: f.key("b"), Set: item.Item{attrCount: is}, If: table.Exists(table.Equal(attrCount, was))},
 				)
 			})
 			f.Equal(int64(racers*laps), f.get(f.key("a")).Int(attrCount))
@@ -53,7 +54,7 @@ func concurrencyCases() []testCase {
 		{"of creations that race exactly one succeeds", func(f *fixture) {
 			var wins sync.Map
 			f.race(func(racer int) error {
-				row := f.row("a", entity.Item{attrCount: entity.Int(int64(racer))})
+				row := f.row("a", item.Item{attrCount: item.Int(int64(racer))})
 				err := f.store.Put(f.ctx, table.Put{Item: row, If: table.NotExists()})
 				var failed *table.ConditionError
 				if errors.As(err, &failed) {

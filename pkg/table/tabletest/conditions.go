@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -28,11 +28,11 @@ type shape struct {
 	onRow, alone bool
 }
 
-func shapeRow() entity.Item {
-	return entity.Item{
-		attrText: entity.String("m"), attrCount: entity.Number("10"), attrFlag: entity.Bool(true),
-		"negative": entity.Int(-10), "decimal": entity.Number("0.5"), "digits": entity.String("10"),
-		"nothing": entity.Null{}, "set": entity.StringSet{"m"},
+func shapeRow() item.Item {
+	return item.Item{
+		attrText: item.String("m"), attrCount: item.Number("10"), attrFlag: item.Bool(true),
+		"negative": item.Int(-10), "decimal": item.Number("0.5"), "digits": item.String("10"),
+		"nothing": item.Null{}, "set": item.StringSet{"m"},
 	}
 }
 
@@ -46,9 +46,9 @@ func shapes() []shape {
 		{"or no row with not exists", table.Condition{OrNoRow: true, Row: table.RowMissing}, false, true},
 		{"not exists and missing", table.Condition{Row: table.RowMissing, Tests: []table.Test{table.Missing(attrText)}}, false, true},
 	}
-	text, count := table.Equal(attrText, entity.String("m")), table.Equal(attrCount, entity.Int(10))
-	less, gone := table.Less(attrCount, entity.Int(11)), table.Missing("absent")
-	wrong := table.Equal(attrText, entity.String("n"))
+	text, count := table.Equal(attrText, item.String("m")), table.Equal(attrCount, item.Int(10))
+	less, gone := table.Less(attrCount, item.Int(11)), table.Missing("absent")
+	wrong := table.Equal(attrText, item.String("n"))
 	for _, tests := range []struct {
 		name         string
 		tests        []table.Test
@@ -88,21 +88,21 @@ type singleTest struct {
 
 func singleTests() []singleTest {
 	equal, less, missing := table.Equal, table.Less, table.Missing
-	number := func(s string) entity.Number { return entity.Number(s) }
+	number := func(s string) item.Number { return item.Number(s) }
 	return []singleTest{
-		{"equal text", equal(attrText, entity.String("m")), true},
-		{"other text", equal(attrText, entity.String("M")), false},
+		{"equal text", equal(attrText, item.String("m")), true},
+		{"other text", equal(attrText, item.String("M")), false},
 		{"equal number", equal(attrCount, number("10")), true},
 		{"equal number written otherwise", equal(attrCount, number("10.0")), true},
 		{"equal number with an exponent", equal(attrCount, number("1e1")), true},
 		{"other number", equal(attrCount, number("1")), false},
 		{"number against its digits", equal("digits", number("10")), false},
-		{"digits against their number", equal(attrCount, entity.String("10")), false},
-		{"equal flag", equal(attrFlag, entity.Bool(true)), true},
-		{"other flag", equal(attrFlag, entity.Bool(false)), false},
-		{"equal to an absent attribute", equal("absent", entity.String("")), false},
-		{"equal to a null", equal("nothing", entity.String("")), false},
-		{"equal to a set's member", equal("set", entity.String("m")), false},
+		{"digits against their number", equal(attrCount, item.String("10")), false},
+		{"equal flag", equal(attrFlag, item.Bool(true)), true},
+		{"other flag", equal(attrFlag, item.Bool(false)), false},
+		{"equal to an absent attribute", equal("absent", item.String("")), false},
+		{"equal to a null", equal("nothing", item.String("")), false},
+		{"equal to a set's member", equal("set", item.String("m")), false},
 		{"number less by value, not by text", less(attrCount, number("9")), false},
 		{"number less", less(attrCount, number("100")), true},
 		{"number less by a fraction", less(attrCount, number("10.000001")), true},
@@ -112,15 +112,15 @@ func singleTests() []singleTest {
 		{"negative number not less", less("negative", number("-11")), false},
 		{"fraction less", less("decimal", number("0.51")), true},
 		{"fraction not less", less("decimal", number("0.09")), false},
-		{"text less", less(attrText, entity.String("n")), true},
-		{"text less than a longer one", less(attrText, entity.String("ma")), true},
-		{"text less by bytes: lower case after upper", less(attrText, entity.String("Z")), false},
-		{"text less by bytes: letters before others", less(attrText, entity.String("é")), true},
-		{"text not less than itself", less(attrText, entity.String("m")), false},
-		{"digits as text are less by bytes", less("digits", entity.String("9")), true},
-		{"number less than text", less(attrCount, entity.String("9")), false},
+		{"text less", less(attrText, item.String("n")), true},
+		{"text less than a longer one", less(attrText, item.String("ma")), true},
+		{"text less by bytes: lower case after upper", less(attrText, item.String("Z")), false},
+		{"text less by bytes: letters before others", less(attrText, item.String("é")), true},
+		{"text not less than itself", less(attrText, item.String("m")), false},
+		{"digits as text are less by bytes", less("digits", item.String("9")), true},
+		{"number less than text", less(attrCount, item.String("9")), false},
 		{"absent attribute less", less("absent", number("1")), false},
-		{"null less", less("nothing", entity.String("z")), false},
+		{"null less", less("nothing", item.String("z")), false},
 		{"missing", missing("absent"), true},
 		{"missing but there", missing(attrText), false},
 		{"null is not missing", missing("nothing"), false},
@@ -131,7 +131,7 @@ func singleTests() []singleTest {
 func tryShape(f *fixture, c shape) {
 	for i, onRow := range []bool{true, false} {
 		name := func(what string) string { return fmt.Sprintf("%s%d", what, i) }
-		rows := map[string]entity.Item{}
+		rows := map[string]item.Item{}
 		if onRow {
 			for _, what := range []string{"put", "update", "delete", "check", "txPut", "txUpdate", "txDelete", "txCheck"} {
 				rows[what] = f.row(name(what), shapeRow())
@@ -149,7 +149,7 @@ func tryShape(f *fixture, c shape) {
 			}
 			f.failed(err, table.Failure{Old: rows[what]})
 		}
-		set := entity.Item{attrText: entity.String("changed")}
+		set := item.Item{attrText: item.String("changed")}
 		decided(f.store.Put(f.ctx, table.Put{Item: withKey(f.key(name("put")), set), If: c.when}), "put")
 		_, err := f.store.Update(f.ctx, table.Update{Key: f.key(name("update")), Set: set, If: c.when})
 		decided(err, "update")
@@ -180,7 +180,7 @@ func tryShape(f *fixture, c shape) {
 	}
 }
 
-func withKey(key entity.Key, attributes entity.Item) entity.Item {
+func withKey(key item.Key, attributes item.Item) item.Item {
 	it := key.Item()
 	for name, v := range attributes {
 		it[name] = v
@@ -192,15 +192,15 @@ func refuseConditions(f *fixture) {
 	one := table.Missing("absent")
 	for _, c := range []table.Condition{
 		table.Exists(one, one, one, one),
-		table.Exists(table.Less(attrFlag, entity.Bool(true))),
+		table.Exists(table.Less(attrFlag, item.Bool(true))),
 		table.Exists(table.Equal(attrText, nil)),
-		table.Exists(table.Equal(attrText, entity.Null{})),
-		table.Exists(table.Equal(attrText, entity.StringSet{"x"})),
-		table.Exists(table.Equal(attrText, entity.List{})),
+		table.Exists(table.Equal(attrText, item.Null{})),
+		table.Exists(table.Equal(attrText, item.StringSet{"x"})),
+		table.Exists(table.Equal(attrText, item.List{})),
 	} {
 		f.ErrorIs(f.store.Put(f.ctx, table.Put{Item: f.row("a", nil), If: c}), table.ErrInvalid)
 		f.ErrorIs(f.store.Delete(f.ctx, table.Delete{Key: f.key("a"), If: c}), table.ErrInvalid)
-		_, err := f.store.Update(f.ctx, table.Update{Key: f.key("a"), Set: entity.Item{attrCount: entity.Int(1)}, If: c})
+		_, err := f.store.Update(f.ctx, table.Update{Key: f.key("a"), Set: item.Item{attrCount: item.Int(1)}, If: c})
 		f.ErrorIs(err, table.ErrInvalid)
 		f.ErrorIs(f.store.Transact(f.ctx, table.Check{Key: f.key("a"), If: c}, table.Put{Item: f.row("b", nil)}), table.ErrInvalid)
 	}

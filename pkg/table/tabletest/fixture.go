@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -41,12 +42,12 @@ func newFixture(t *testing.T, store table.Store) *fixture {
 // sortKey is the sort key of the user's row with this name; rows sort by their names.
 func sortKey(name string) string { return entity.Ref{Type: entity.TypeNote, ID: name}.String() }
 
-func (f *fixture) key(name string) entity.Key {
+func (f *fixture) key(name string) item.Key {
 	return entity.ItemKey(f.user, entity.Ref{Type: entity.TypeNote, ID: name})
 }
 
 // row is the user's row with this name and these attributes.
-func (f *fixture) row(name string, attributes entity.Item) entity.Item {
+func (f *fixture) row(name string, attributes item.Item) item.Item {
 	it := f.key(name).Item()
 	for attribute, v := range attributes {
 		it[attribute] = v
@@ -55,7 +56,7 @@ func (f *fixture) row(name string, attributes entity.Item) entity.Item {
 }
 
 // put writes the row and returns it.
-func (f *fixture) put(name string, attributes entity.Item) entity.Item {
+func (f *fixture) put(name string, attributes item.Item) item.Item {
 	f.t.Helper()
 	it := f.row(name, attributes)
 	f.NoError(f.store.Put(f.ctx, table.Put{Item: it}))
@@ -63,11 +64,11 @@ func (f *fixture) put(name string, attributes entity.Item) entity.Item {
 }
 
 // load writes n rows named 000, 001, ... each with its number as count, and returns them in that order.
-func (f *fixture) load(n int, attributes func(i int) entity.Item) []entity.Item {
+func (f *fixture) load(n int, attributes func(i int) item.Item) []item.Item {
 	f.t.Helper()
-	rows := make([]entity.Item, n)
+	rows := make([]item.Item, n)
 	for i := range rows {
-		rows[i] = f.row(fmt.Sprintf("%03d", i), entity.Item{attrCount: entity.Int(int64(i))})
+		rows[i] = f.row(fmt.Sprintf("%03d", i), item.Item{attrCount: item.Int(int64(i))})
 		if attributes != nil {
 			for name, v := range attributes(i) {
 				rows[i][name] = v
@@ -78,26 +79,26 @@ func (f *fixture) load(n int, attributes func(i int) entity.Item) []entity.Item 
 	return rows
 }
 
-func (f *fixture) get(key entity.Key) entity.Item {
+func (f *fixture) get(key item.Key) item.Item {
 	f.t.Helper()
 	it, err := f.store.Get(f.ctx, key)
 	f.NoError(err)
 	return it
 }
 
-func (f *fixture) absent(key entity.Key) {
+func (f *fixture) absent(key item.Key) {
 	f.t.Helper()
 	_, err := f.store.Get(f.ctx, key)
 	f.ErrorIs(err, table.ErrNotFound)
 }
 
 // is demands that the row is there and is exactly this one.
-func (f *fixture) is(want entity.Item) {
+func (f *fixture) is(want item.Item) {
 	f.t.Helper()
 	f.same(want, f.get(want.Key()))
 }
 
-func (f *fixture) same(want, got entity.Item) {
+func (f *fixture) same(want, got item.Item) {
 	f.t.Helper()
 	if !want.Equal(got) {
 		f.Equal(want, got)
@@ -105,7 +106,7 @@ func (f *fixture) same(want, got entity.Item) {
 }
 
 // sameRows demands the same rows in the same order.
-func (f *fixture) sameRows(want, got []entity.Item) {
+func (f *fixture) sameRows(want, got []item.Item) {
 	f.t.Helper()
 	f.Equal(names(want), names(got))
 	for i := range want {
@@ -114,7 +115,7 @@ func (f *fixture) sameRows(want, got []entity.Item) {
 }
 
 // names are the rows' names in their order, which tell a failed comparison better than whole rows.
-func names(rows []entity.Item) []string {
+func names(rows []item.Item) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
 		sk, err := entity.ParseSortKey(r.Key().SK)
@@ -141,10 +142,10 @@ func (f *fixture) failed(err error, want ...table.Failure) {
 }
 
 // pages reads the query to its end and returns each page's rows; it gives up on a query that never ends.
-func (f *fixture) pages(q table.Query) [][]entity.Item {
+func (f *fixture) pages(q table.Query) [][]item.Item {
 	f.t.Helper()
 	const most = 1000
-	var out [][]entity.Item
+	var out [][]item.Item
 	for range most {
 		page, err := f.store.Query(f.ctx, q)
 		f.NoError(err)
@@ -159,9 +160,9 @@ func (f *fixture) pages(q table.Query) [][]entity.Item {
 }
 
 // rows reads the query to its end.
-func (f *fixture) rows(q table.Query) []entity.Item {
+func (f *fixture) rows(q table.Query) []item.Item {
 	f.t.Helper()
-	rows := []entity.Item{}
+	rows := []item.Item{}
 	for _, page := range f.pages(q) {
 		rows = append(rows, page...)
 	}

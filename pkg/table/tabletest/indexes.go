@@ -2,6 +2,7 @@ package tabletest
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -39,11 +40,11 @@ func (f *fixture) there() string {
 }
 
 // at is the index's keys of one place.
-func at(index entity.IndexSchema, partition, sk string) entity.Item {
-	return entity.Item{index.PK: entity.String(partition), index.SK: entity.String(sk)}
+func at(index entity.IndexSchema, partition, sk string) item.Item {
+	return item.Item{index.PK: item.String(partition), index.SK: item.String(sk)}
 }
 
-func (f *fixture) update(name string, set entity.Item, remove ...string) {
+func (f *fixture) update(name string, set item.Item, remove ...string) {
 	f.t.Helper()
 	_, err := f.store.Update(f.ctx, table.Update{Key: f.key(name), Set: set, Remove: remove})
 	f.NoError(err)
@@ -52,15 +53,15 @@ func (f *fixture) update(name string, set entity.Item, remove ...string) {
 func indexIsSparse(f *fixture, index entity.IndexSchema) {
 	q := table.Query{Index: index.Name, Partition: f.here()}
 	f.put("none", nil)
-	f.put("partition only", entity.Item{index.PK: entity.String(f.here())})
-	f.put("sort key only", entity.Item{index.SK: entity.String("1")})
+	f.put("partition only", item.Item{index.PK: item.String(f.here())})
+	f.put("sort key only", item.Item{index.SK: item.String("1")})
 	f.put("both", at(index, f.here(), "1"))
 	f.eventually(q, "both")
 	f.update("none", at(index, f.here(), "0"))
 	f.eventually(q, "none", "both")
 	f.update("both", nil, index.SK)
 	f.eventually(q, "none")
-	f.update("partition only", entity.Item{index.SK: entity.String("2")})
+	f.update("partition only", item.Item{index.SK: item.String("2")})
 	f.eventually(q, "none", "partition only")
 	f.update("none", nil, index.PK)
 	f.eventually(q, "partition only")
@@ -72,16 +73,16 @@ func indexMoves(f *fixture, index entity.IndexSchema) {
 	f.put("a", at(index, f.here(), "1"))
 	f.put("b", at(index, f.here(), "2"))
 	f.eventually(here, "a", "b")
-	f.update("a", entity.Item{index.SK: entity.String("3")})
+	f.update("a", item.Item{index.SK: item.String("3")})
 	f.eventually(here, "b", "a")
-	f.update("b", entity.Item{index.PK: entity.String(f.there())})
+	f.update("b", item.Item{index.PK: item.String(f.there())})
 	f.eventually(here, "a")
 	f.eventually(there, "b")
 }
 
 func indexFollows(f *fixture, index entity.IndexSchema) {
 	f.put("a", at(index, f.here(), "1"))
-	f.update("a", entity.Item{attrText: entity.String("new")})
+	f.update("a", item.Item{attrText: item.String("new")})
 	q := table.Query{Index: index.Name, Partition: f.here()}
 	want := []string{"new"}
 	if index.KeysOnly {
@@ -101,7 +102,7 @@ func indexForgets(f *fixture, index entity.IndexSchema) {
 	f.put("a", at(index, f.here(), "1"))
 	f.put("b", at(index, f.here(), "2"))
 	f.eventually(q, "a", "b")
-	f.put("a", entity.Item{attrText: entity.String("plain")})
+	f.put("a", item.Item{attrText: item.String("plain")})
 	f.eventually(q, "b")
 	f.NoError(f.store.Delete(f.ctx, table.Delete{Key: f.key("b")}))
 	f.eventually(q)
@@ -131,7 +132,7 @@ func indexFollowsTransaction(f *fixture, index entity.IndexSchema) {
 	f.eventually(q, "gone", "moved")
 	f.NoError(f.store.Transact(f.ctx,
 		table.Delete{Key: f.key("gone")},
-		table.Update{Key: f.key("moved"), Set: entity.Item{index.SK: entity.String("9")}},
+		table.Update{Key: f.key("moved"), Set: item.Item{index.SK: item.String("9")}},
 		table.Put{Item: f.row("new", at(index, f.here(), "3"))},
 	))
 	f.eventually(q, "new", "moved")
@@ -144,7 +145,7 @@ func indexFollowsTransaction(f *fixture, index entity.IndexSchema) {
 }
 
 func everyIndex(f *fixture) {
-	row := f.row("a", entity.Item{attrText: entity.String("x")})
+	row := f.row("a", item.Item{attrText: item.String("x")})
 	for i, index := range entity.Schema().Indexes {
 		for name, v := range at(index, f.here(), string(rune('1'+i))) {
 			row[name] = v
@@ -155,7 +156,7 @@ func everyIndex(f *fixture) {
 		q := table.Query{Index: index.Name, Partition: f.here()}
 		f.eventually(q, "a")
 		if !index.KeysOnly {
-			f.sameRows([]entity.Item{row}, f.rows(q))
+			f.sameRows([]item.Item{row}, f.rows(q))
 		}
 	}
 }
@@ -165,14 +166,14 @@ func keysOnly(f *fixture) {
 		if !index.KeysOnly {
 			continue
 		}
-		f.put("a", entity.Item{
-			index.PK: entity.String(f.here()), index.SK: entity.String("1"),
-			attrText: entity.String("x"), entity.AttrTags: entity.Strings("home"),
-			entity.AttrGSI3PK: entity.String(f.there()), entity.AttrGSI3SK: entity.String("1"),
+		f.put("a", item.Item{
+			index.PK: item.String(f.here()), index.SK: item.String("1"),
+			attrText: item.String("x"), entity.AttrTags: item.Strings("home"),
+			item.AttrGSI3PK: item.String(f.there()), item.AttrGSI3SK: item.String("1"),
 		})
 		q := table.Query{Index: index.Name, Partition: f.here()}
 		f.eventually(q, "a")
-		f.sameRows([]entity.Item{f.row("a", at(index, f.here(), "1"))}, f.rows(q))
+		f.sameRows([]item.Item{f.row("a", at(index, f.here(), "1"))}, f.rows(q))
 		q.AnyTag = []string{"home"}
 		f.eventually(q)
 	}
@@ -180,9 +181,9 @@ func keysOnly(f *fixture) {
 
 func indexAcrossUsers(f *fixture) {
 	other := entity.ItemKey(f.user+"-other", entity.Ref{Type: entity.TypeNote, ID: "other"})
-	f.put("mine", entity.Item{entity.AttrGSI4PK: entity.String(f.here()), entity.AttrGSI4SK: entity.String("1")})
-	f.NoError(f.store.Put(f.ctx, table.Put{Item: withKey(other, entity.Item{
-		entity.AttrGSI4PK: entity.String(f.here()), entity.AttrGSI4SK: entity.String("2"),
+	f.put("mine", item.Item{item.AttrGSI4PK: item.String(f.here()), item.AttrGSI4SK: item.String("1")})
+	f.NoError(f.store.Put(f.ctx, table.Put{Item: withKey(other, item.Item{
+		item.AttrGSI4PK: item.String(f.here()), item.AttrGSI4SK: item.String("2"),
 	})}))
 	q := table.Query{Index: entity.CrossLinks, Partition: f.here()}
 	f.eventually(q, "mine", "other")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -59,7 +60,7 @@ func (l *Law) Put(ctx context.Context, p table.Put) error {
 }
 
 // Update implements the port.
-func (l *Law) Update(ctx context.Context, u table.Update) (entity.Item, error) {
+func (l *Law) Update(ctx context.Context, u table.Update) (item.Item, error) {
 	l.action(u)
 	it, err := l.Store.Update(ctx, u)
 	return it, l.after(ctx, err, u)
@@ -80,7 +81,7 @@ func (l *Law) Transact(ctx context.Context, actions ...table.Action) error {
 }
 
 // Load implements the port. What it writes without a condition must be no entity.
-func (l *Law) Load(ctx context.Context, rows []entity.Item) error {
+func (l *Law) Load(ctx context.Context, rows []item.Item) error {
 	for _, row := range rows {
 		if l.typeOf(row.Key()) != nil {
 			l.breach(row.Key(), "an entity is written without a condition")
@@ -92,10 +93,10 @@ func (l *Law) Load(ctx context.Context, rows []entity.Item) error {
 // Query implements the port.
 func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if q.Partition == "" {
-		l.breach(entity.Key{}, "a query without a partition is a scan")
+		l.breach(item.Key{}, "a query without a partition is a scan")
 	}
 	if q.AnyTagOr != "" && (len(q.AnyTag) == 0 || !slices.Contains(tagsElsewhere, q.AnyTagOr)) {
-		l.breach(entity.Key{PK: q.Partition}, "a filter on %s, which is no question of tags", q.AnyTagOr)
+		l.breach(item.Key{PK: q.Partition}, "a filter on %s, which is no question of tags", q.AnyTagOr)
 	}
 	return l.Store.Query(ctx, q)
 }
@@ -104,14 +105,14 @@ func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
 // their own: of an exception, and of a series that has some.
 var tagsElsewhere = []string{entity.AttrModifiedFields, entity.AttrHasExceptions}
 
-func (l *Law) breach(key entity.Key, format string, args ...any) {
+func (l *Law) breach(key item.Key, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = append(l.broken, fmt.Sprintf("%s: ", key)+fmt.Sprintf(format, args...))
 }
 
 // typeOf returns the type of the entity whose row the key names, or nil.
-func (l *Law) typeOf(key entity.Key) *entity.Type {
+func (l *Law) typeOf(key item.Key) *entity.Type {
 	prefix, _, _ := strings.Cut(key.SK, "#")
 	return l.registry.Named(prefix)
 }
@@ -158,7 +159,7 @@ func (l *Law) action(a table.Action) {
 }
 
 // edge holds the row of an edge against its index partition, which names the user whose row it is.
-func (l *Law) edge(key entity.Key, row entity.Item) {
+func (l *Law) edge(key item.Key, row item.Item) {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
 		return // told already
@@ -167,12 +168,12 @@ func (l *Law) edge(key entity.Key, row entity.Item) {
 	if err != nil {
 		return
 	}
-	if row.Str(entity.AttrGSI4PK) != entity.LinkedPK(user, target) || row.Str(entity.AttrGSI4SK) != entity.LinkedSK(source) {
-		l.breach(key, "an edge stands in the index at %s / %s", row.Str(entity.AttrGSI4PK), row.Str(entity.AttrGSI4SK))
+	if row.Str(item.AttrGSI4PK) != entity.LinkedPK(user, target) || row.Str(item.AttrGSI4SK) != entity.LinkedSK(source) {
+		l.breach(key, "an edge stands in the index at %s / %s", row.Str(item.AttrGSI4PK), row.Str(item.AttrGSI4SK))
 	}
 }
 
-func (l *Law) update(key entity.Key, t *entity.Type, u table.Update) {
+func (l *Law) update(key item.Key, t *entity.Type, u table.Update) {
 	creates := u.If.Row == table.RowMissing && !u.If.OrNoRow
 	if t.Name == entity.TypeUserMeta && u.Set.Has(entity.AttrStatsVersion) {
 		if !creates && !dependsOn(u.If, entity.AttrStatsVersion) {
@@ -217,7 +218,7 @@ func dependsOn(c table.Condition, attr string) bool {
 func tested(c table.Condition, attr string) (int64, bool) {
 	for _, t := range c.Tests {
 		if t.Attr == attr && t.Op == table.OpEqual {
-			return entity.Item{attr: t.Value}.Int(attr), true
+			return item.Item{attr: t.Value}.Int(attr), true
 		}
 	}
 	return 0, false

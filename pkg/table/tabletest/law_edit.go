@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -26,7 +27,7 @@ var derived = []string{
 // edited holds a write against the rule for editVersion, given the row that it left. Where the attribute stands after a
 // change of version, the system wrote: it names the version that was there, or the one that it found, and only what the
 // system may change has changed.
-func (l *Law) edited(t *entity.Type, a table.Action, row entity.Item) {
+func (l *Law) edited(t *entity.Type, a table.Action, row item.Item) {
 	if !row.Has(entity.AttrEditVersion) {
 		return
 	}
@@ -35,11 +36,11 @@ func (l *Law) edited(t *entity.Type, a table.Action, row entity.Item) {
 		l.breach(row.Key(), "an entity is put with an editVersion")
 		return
 	}
-	if !u.Set.Has(entity.AttrVersion) || !entity.Equal(u.Set[entity.AttrVersion], row[entity.AttrVersion]) {
+	if !u.Set.Has(entity.AttrVersion) || !item.Equal(u.Set[entity.AttrVersion], row[entity.AttrVersion]) {
 		return // bookkeeping, or written again since
 	}
 	expected, _ := tested(u.If, entity.AttrVersion)
-	if !entity.Equal(row[entity.AttrSystemVersion], row[entity.AttrVersion]) {
+	if !item.Equal(row[entity.AttrSystemVersion], row[entity.AttrVersion]) {
 		l.breach(row.Key(), "the system writes version %d, and systemVersion is %d", row.Int(entity.AttrVersion), row.Int(entity.AttrSystemVersion))
 	}
 	if u.Set.Has(entity.AttrEditVersion) && u.Set.Int(entity.AttrEditVersion) != expected {
@@ -53,7 +54,7 @@ func (l *Law) edited(t *entity.Type, a table.Action, row entity.Item) {
 	}
 }
 
-func (l *Law) mayLeaveEdit(t *entity.Type, row entity.Item, name string) {
+func (l *Law) mayLeaveEdit(t *entity.Type, row item.Item, name string) {
 	if strings.HasPrefix(name, "GSI") || slices.Contains(derived, name) || slices.Contains(bySystem[t.Name], name) {
 		return
 	}
@@ -61,7 +62,7 @@ func (l *Law) mayLeaveEdit(t *entity.Type, row entity.Item, name string) {
 }
 
 // checkEditVersion: the attribute is absent, or a version before the present one.
-func checkEditVersion(row entity.Item) bool {
+func checkEditVersion(row item.Item) bool {
 	edit := row.Int(entity.AttrEditVersion)
 	return !row.Has(entity.AttrEditVersion) || edit >= 1 && edit < row.Int(entity.AttrVersion)
 }

@@ -2,12 +2,13 @@ package tabletest
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // repository holds one write of a versioned repository's row against the rules that keep history: a head moves under the
 // head that was read, an entry of the log is put once, and what a snapshot says is never changed.
-func (l *Law) repository(key entity.Key, row entity.RepositoryRow, a table.Action) {
+func (l *Law) repository(key item.Key, row entity.RepositoryRow, a table.Action) {
 	switch row.Kind {
 	case entity.HeadRow:
 		u, moves := a.(table.Update)
@@ -26,7 +27,7 @@ func (l *Law) repository(key entity.Key, row entity.RepositoryRow, a table.Actio
 	}
 	if p, puts := a.(table.Put); puts {
 		for name := range p.Item {
-			if !camelCase.MatchString(name) && name != entity.AttrPK && name != entity.AttrSK {
+			if !camelCase.MatchString(name) && name != item.AttrPK && name != item.AttrSK {
 				l.breach(key, "attribute %s: want camelCase, and no key of an index", name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -17,10 +18,10 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 	at := entity.Repository{User: "u", Date: "2026-01-23"}
 	noon := time.Date(2026, 1, 23, 12, 0, 0, 0, time.UTC)
 	revID := entity.NewRevisionID(noon, "0f8fad5b-d9cb-469f-a165-70867728950e")
-	set := entity.Item{"headRevId": entity.String(revID)}
-	row := func(key entity.Key, name string) entity.Item {
+	set := item.Item{"headRevId": item.String(revID)}
+	row := func(key item.Key, name string) item.Item {
 		it := key.Item()
-		it[name] = entity.String("x")
+		it[name] = item.String("x")
 		return it
 	}
 	for name, c := range map[string]struct {
@@ -28,7 +29,7 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 		legal  bool
 	}{
 		"the first head":           {table.Update{Key: at.HeadKey(), Set: set, If: table.NotExists()}, true},
-		"a head under another":     {table.Update{Key: at.HeadKey(), Set: set, If: table.OrNoRow(table.Equal("headRevId", entity.String(revID)))}, true},
+		"a head under another":     {table.Update{Key: at.HeadKey(), Set: set, If: table.OrNoRow(table.Equal("headRevId", item.String(revID)))}, true},
 		"a head under none":        {table.Update{Key: at.HeadKey(), Set: set}, false},
 		"a head that is put":       {table.Put{Item: row(at.HeadKey(), "headRevId"), If: table.NotExists()}, false},
 		"a head that is removed":   {table.Delete{Key: at.HeadKey()}, false},
@@ -36,8 +37,8 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 		"an entry over another":    {table.Put{Item: row(at.LogKey(revID), "revId")}, false},
 		"an entry that is removed": {table.Delete{Key: at.LogKey(revID)}, false},
 		"a row of a snapshot":      {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), "actionId")}, true},
-		"a row that is changed":    {table.Update{Key: at.TodoKey(revID, 1, "act_1"), Set: entity.Item{"notes": entity.String("x")}}, false},
-		"an index key":             {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), entity.AttrGSI1PK)}, false},
+		"a row that is changed":    {table.Update{Key: at.TodoKey(revID, 1, "act_1"), Set: item.Item{"notes": item.String("x")}}, false},
+		"an index key":             {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), item.AttrGSI1PK)}, false},
 		"a draft":                  {table.Put{Item: row(at.DraftKey(revID), "status"), If: table.NotExists()}, true},
 	} {
 		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), entity.Product())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 var (
@@ -15,11 +16,11 @@ var (
 )
 
 // CheckRow returns the conventions that the row of an entity breaks, a line each.
-func CheckRow(t *entity.Type, row entity.Item) []string {
+func CheckRow(t *entity.Type, row item.Item) []string {
 	var broken []string
 	breach := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 
-	user, err := entity.ParseUserPK(row.Str(entity.AttrPK))
+	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
 		breach("%v", err)
 		return broken
@@ -30,8 +31,8 @@ func CheckRow(t *entity.Type, row entity.Item) []string {
 	id := row.Str(t.IDAttr)
 	if want := t.Name + "#" + id; t.Name == entity.TypeInstance {
 		broken = append(broken, checkInstanceKey(row)...)
-	} else if row.Str(entity.AttrSK) != want {
-		breach("SK is %q, want %q", row.Str(entity.AttrSK), want)
+	} else if row.Str(item.AttrSK) != want {
+		breach("SK is %q, want %q", row.Str(item.AttrSK), want)
 	}
 	if t.HasCollection() && !strings.HasPrefix(id, t.IDPrefix+"_") {
 		breach("%s is %q, want the prefix %s_", t.IDAttr, id, t.IDPrefix)
@@ -61,13 +62,13 @@ func CheckRow(t *entity.Type, row entity.Item) []string {
 	return broken
 }
 
-func checkMandatory(t *entity.Type, row entity.Item) []string {
+func checkMandatory(t *entity.Type, row item.Item) []string {
 	var broken []string
 	least := int64(1)
 	if !t.HasCollection() {
 		least = 0
 	}
-	if _, ok := row[entity.AttrVersion].(entity.Number); !ok || row.Int(entity.AttrVersion) < least {
+	if _, ok := row[entity.AttrVersion].(item.Number); !ok || row.Int(entity.AttrVersion) < least {
 		broken = append(broken, fmt.Sprintf("version is %v, want a number from %d", row[entity.AttrVersion], least))
 	}
 	for _, attr := range []string{entity.AttrCreatedAt, entity.AttrUpdatedAt} {
@@ -78,31 +79,31 @@ func checkMandatory(t *entity.Type, row entity.Item) []string {
 	return broken
 }
 
-func checkIndexKeys(user string, t *entity.Type, row entity.Item) []string {
+func checkIndexKeys(user string, t *entity.Type, row item.Item) []string {
 	var broken []string
-	if pk := row.Str(entity.AttrGSI1PK); pk != "" {
-		at, ok := row.Time(entity.AttrGSI1SK)
+	if pk := row.Str(item.AttrGSI1PK); pk != "" {
+		at, ok := row.Time(item.AttrGSI1SK)
 		if !ok || pk != fmt.Sprintf("USER#%s#%04d", user, at.Year()) {
-			broken = append(broken, fmt.Sprintf("GSI1 keys are %s / %s, want USER#<user>#<YYYY> and an instant of that year", pk, row.Str(entity.AttrGSI1SK)))
+			broken = append(broken, fmt.Sprintf("GSI1 keys are %s / %s, want USER#<user>#<YYYY> and an instant of that year", pk, row.Str(item.AttrGSI1SK)))
 		}
 	}
-	if pk := row.Str(entity.AttrGSI3PK); pk != "" {
-		parts := strings.Split(row.Str(entity.AttrGSI3SK), "#")
+	if pk := row.Str(item.AttrGSI3PK); pk != "" {
+		parts := strings.Split(row.Str(item.AttrGSI3SK), "#")
 		name := t.Name
 		if name == entity.TypeInstance {
 			name = entity.TypeEvent // a long one is found among the long events
 		}
 		if pk != entity.UserPK(user) || len(parts) < 3 || parts[0] != name || !upperOrDigit(parts[1]) {
-			broken = append(broken, fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(entity.AttrGSI3SK)))
+			broken = append(broken, fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(item.AttrGSI3SK)))
 		}
 	}
 	broken = append(broken, checkSeriesKeys(t, row)...)
-	for _, pair := range [][2]string{{entity.AttrGSI1PK, entity.AttrGSI1SK}, {entity.AttrGSI2PK, entity.AttrGSI2SK}, {entity.AttrGSI3PK, entity.AttrGSI3SK}} {
+	for _, pair := range [][2]string{{item.AttrGSI1PK, item.AttrGSI1SK}, {item.AttrGSI2PK, item.AttrGSI2SK}, {item.AttrGSI3PK, item.AttrGSI3SK}} {
 		if row.Has(pair[0]) != row.Has(pair[1]) {
 			broken = append(broken, fmt.Sprintf("%s and %s must come together", pair[0], pair[1]))
 		}
 	}
-	if row.Has(entity.AttrGSI4PK) {
+	if row.Has(item.AttrGSI4PK) {
 		broken = append(broken, "GSI4 keys belong to LINK rows")
 	}
 	return broken
@@ -110,15 +111,15 @@ func checkIndexKeys(user string, t *entity.Type, row entity.Item) []string {
 
 func upperOrDigit(s string) bool { return upperCase.MatchString(s) || s == "0" || s == "1" }
 
-func isEmpty(v entity.Value) bool {
+func isEmpty(v item.Value) bool {
 	switch v := v.(type) {
-	case entity.StringSet:
+	case item.StringSet:
 		return len(v) == 0
-	case entity.NumberSet:
+	case item.NumberSet:
 		return len(v) == 0
-	case entity.List:
+	case item.List:
 		return len(v) == 0
-	case entity.Null:
+	case item.Null:
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +20,7 @@ func shapingFields() []string {
 }
 
 // counted holds a change of a series against the rule that it must not overtake a write of an exception.
-func (l *Law) counted(key entity.Key, u table.Update) {
+func (l *Law) counted(key item.Key, u table.Update) {
 	shapes := slices.ContainsFunc(shapingFields(), func(name string) bool {
 		return u.Set.Has(name) || slices.Contains(u.Remove, name)
 	})
@@ -29,7 +30,7 @@ func (l *Law) counted(key entity.Key, u table.Update) {
 }
 
 // bookkeeping holds the one write of a series that leaves its version: that an exception of it was written.
-func (l *Law) bookkeeping(key entity.Key, u table.Update) {
+func (l *Law) bookkeeping(key item.Key, u table.Update) {
 	was, _ := tested(u.If, entity.AttrExceptionsVersion)
 	switch {
 	case !dependsOn(u.If, entity.AttrExceptionsVersion):
@@ -51,7 +52,7 @@ func (l *Law) bookkeeping(key entity.Key, u table.Update) {
 
 // writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes, or
 // with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
-func (l *Law) writtenWithItsSeries(row entity.Item, actions []table.Action) {
+func (l *Law) writtenWithItsSeries(row item.Item, actions []table.Action) {
 	if !row.Has(entity.AttrModifiedFields) {
 		return
 	}
@@ -75,25 +76,25 @@ func holdsSeries(a table.Action) bool {
 
 // deletedWithItsSeries: the id of an exception is derived, and versions must not begin again under it, so its row stays as
 // long as the series does.
-func (l *Law) deletedWithItsSeries(ctx context.Context, key entity.Key) {
+func (l *Law) deletedWithItsSeries(ctx context.Context, key item.Key) {
 	if _, err := l.Get(ctx, masterKey(key)); err == nil {
 		l.breach(key, "an exception is deleted while its series lives")
 	}
 }
 
 // masterKey is the key of the series of an exception's row.
-func masterKey(key entity.Key) entity.Key {
+func masterKey(key item.Key) item.Key {
 	parts := strings.Split(key.SK, "#")
-	return entity.Key{PK: key.PK, SK: entity.TypeMaster + "#" + parts[1]}
+	return item.Key{PK: key.PK, SK: entity.TypeMaster + "#" + parts[1]}
 }
 
 var instanceKey = regexp.MustCompile(`^INSTANCE#mst_([A-Za-z0-9_-]{1,50})#([0-9]{8})$`)
 
 // checkInstanceKey: an exception's key and id say the same (AP2 computes one from the other).
-func checkInstanceKey(row entity.Item) []string {
-	parts := instanceKey.FindStringSubmatch(row.Str(entity.AttrSK))
+func checkInstanceKey(row item.Item) []string {
+	parts := instanceKey.FindStringSubmatch(row.Str(item.AttrSK))
 	if parts == nil {
-		return []string{fmt.Sprintf("SK is %q, want INSTANCE#<series>#<YYYYMMDD>", row.Str(entity.AttrSK))}
+		return []string{fmt.Sprintf("SK is %q, want INSTANCE#<series>#<YYYYMMDD>", row.Str(item.AttrSK))}
 	}
 	var broken []string
 	if id := "inst_" + parts[2] + "_" + parts[1]; row.Str(entity.AttrEventID) != id {
@@ -106,26 +107,26 @@ func checkInstanceKey(row entity.Item) []string {
 }
 
 // checkSeriesKeys holds the keys of GSI2, which only series and exceptions have, and what else their indexes ask.
-func checkSeriesKeys(t *entity.Type, row entity.Item) []string {
-	got := row.Str(entity.AttrGSI2PK) + " / " + row.Str(entity.AttrGSI2SK)
+func checkSeriesKeys(t *entity.Type, row item.Item) []string {
+	got := row.Str(item.AttrGSI2PK) + " / " + row.Str(item.AttrGSI2SK)
 	want := " / "
 	var broken []string
 	switch t.Name {
 	case entity.TypeMaster:
-		want = row.Str(entity.AttrSK) + " / " + entity.TypeMaster
-		if state := row.Str(entity.AttrGSI3SK); !row.Has(entity.AttrGSI1PK) || !strings.HasPrefix(state, "MASTER#ACTIVE#") {
-			broken = append(broken, fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(entity.AttrGSI1PK), state))
+		want = row.Str(item.AttrSK) + " / " + entity.TypeMaster
+		if state := row.Str(item.AttrGSI3SK); !row.Has(item.AttrGSI1PK) || !strings.HasPrefix(state, "MASTER#ACTIVE#") {
+			broken = append(broken, fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(item.AttrGSI1PK), state))
 		}
 	case entity.TypeInstance:
 		if !row.Has(entity.AttrModifiedFields) {
-			if row.Has(entity.AttrGSI1PK) || row.Has(entity.AttrGSI3PK) || row.Has(entity.AttrLinks) {
+			if row.Has(item.AttrGSI1PK) || row.Has(item.AttrGSI3PK) || row.Has(entity.AttrLinks) {
 				broken = append(broken, "an exception that was undone has index keys or links")
 			}
 			break
 		}
-		_, date, _ := strings.Cut(strings.TrimPrefix(row.Str(entity.AttrSK), entity.TypeInstance+"#"), "#")
+		_, date, _ := strings.Cut(strings.TrimPrefix(row.Str(item.AttrSK), entity.TypeInstance+"#"), "#")
 		want = "MASTER#" + row.Str(entity.AttrMasterID) + " / INSTANCE#" + date
-		if !row.Has(entity.AttrGSI1PK) {
+		if !row.Has(item.AttrGSI1PK) {
 			broken = append(broken, "an exception is not in GSI1")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -19,25 +20,25 @@ func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 	typ := entity.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}), time.Unix(1750000000, 0), nil)
 	require.Empty(t, tabletest.CheckRow(typ, good))
-	for rule, spoil := range map[string]func(entity.Item){
-		"USER#":               func(it entity.Item) { it["PK"] = entity.String("ann") },
-		"upper case":          func(it entity.Item) { it["entityType"] = entity.String("task") },
-		"want \"TASK#":        func(it entity.Item) { it["SK"] = entity.String("TASKS#task_1") },
-		"want the prefix":     func(it entity.Item) { it["taskId"], it["SK"] = entity.String("note_1"), entity.String("TASK#note_1") },
-		"is not camelCase":    func(it entity.Item) { it["Due_Utc"] = entity.String("x") },
-		"empty and yet there": func(it entity.Item) { it["tags"] = entity.StringSet{} },
-		"is not UPPERCASE":    func(it entity.Item) { it["status"] = entity.String("Backlog") },
-		"version is":          func(it entity.Item) { it["version"] = entity.String("1") },
-		"updatedAt is":        func(it entity.Item) { delete(it, "updatedAt") },
-		"GSI1 keys":           func(it entity.Item) { it["GSI1PK"] = entity.String("USER#ann#2025-06") },
-		"an instant of that":  func(it entity.Item) { it["GSI1SK"] = entity.String("2024-06-02T00:00:00Z") },
-		"GSI3 keys":           func(it entity.Item) { it["GSI3PK"] = entity.String("USER#ann#STATUS#BACKLOG") },
-		"TYPE#STATE":          func(it entity.Item) { it["GSI3SK"] = entity.String("P3#2025") },
-		"must come together":  func(it entity.Item) { delete(it, "GSI1SK") },
-		"editVersion is 0":    func(it entity.Item) { it["editVersion"] = entity.Int(0) },
-		"editVersion is 1":    func(it entity.Item) { it["editVersion"] = entity.Int(1) },
-		"GSI4 keys belong":    func(it entity.Item) { it["GSI4PK"] = entity.String("LINKED#u1#TASK#task_2") },
-		"/title is required":  func(it entity.Item) { delete(it, "title") },
+	for rule, spoil := range map[string]func(item.Item){
+		"USER#":               func(it item.Item) { it["PK"] = item.String("ann") },
+		"upper case":          func(it item.Item) { it["entityType"] = item.String("task") },
+		"want \"TASK#":        func(it item.Item) { it["SK"] = item.String("TASKS#task_1") },
+		"want the prefix":     func(it item.Item) { it["taskId"], it["SK"] = item.String("note_1"), item.String("TASK#note_1") },
+		"is not camelCase":    func(it item.Item) { it["Due_Utc"] = item.String("x") },
+		"empty and yet there": func(it item.Item) { it["tags"] = item.StringSet{} },
+		"is not UPPERCASE":    func(it item.Item) { it["status"] = item.String("Backlog") },
+		"version is":          func(it item.Item) { it["version"] = item.String("1") },
+		"updatedAt is":        func(it item.Item) { delete(it, "updatedAt") },
+		"GSI1 keys":           func(it item.Item) { it["GSI1PK"] = item.String("USER#ann#2025-06") },
+		"an instant of that":  func(it item.Item) { it["GSI1SK"] = item.String("2024-06-02T00:00:00Z") },
+		"GSI3 keys":           func(it item.Item) { it["GSI3PK"] = item.String("USER#ann#STATUS#BACKLOG") },
+		"TYPE#STATE":          func(it item.Item) { it["GSI3SK"] = item.String("P3#2025") },
+		"must come together":  func(it item.Item) { delete(it, "GSI1SK") },
+		"editVersion is 0":    func(it item.Item) { it["editVersion"] = item.Int(0) },
+		"editVersion is 1":    func(it item.Item) { it["editVersion"] = item.Int(1) },
+		"GSI4 keys belong":    func(it item.Item) { it["GSI4PK"] = item.String("LINKED#u1#TASK#task_2") },
+		"/title is required":  func(it item.Item) { delete(it, "title") },
 	} {
 		row := good.Clone()
 		spoil(row)
@@ -52,18 +53,18 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	next := typ.Next(entity.ByUser, "ann", good, good, time.Unix(1750000001, 0), nil)
 	archived := good.Clone()
-	archived["status"] = entity.String("ARCHIVED")
+	archived["status"] = item.String("ARCHIVED")
 	archived = typ.Next(entity.BySystem, "ann", good, archived, time.Unix(1750000001, 0), nil)
 	renamed, back, begun := archived.Clone(), archived.Clone(), archived.Clone()
-	renamed["title"] = entity.String("y")
-	back["version"], back["editVersion"] = entity.Int(3), entity.Int(1)
-	begun["version"], begun["taskId"], begun["SK"] = entity.Int(2), entity.String("task_2"), entity.String("TASK#task_2")
-	change := func(s table.Store, before, after entity.Item) error {
+	renamed["title"] = item.String("y")
+	back["version"], back["editVersion"] = item.Int(3), item.Int(1)
+	begun["version"], begun["taskId"], begun["SK"] = item.Int(2), item.String("task_2"), item.String("TASK#task_2")
+	change := func(s table.Store, before, after item.Item) error {
 		_, err := s.Update(t.Context(), table.Change(before, after, table.AtVersion(before.Int("version"))))
 		return err
 	}
 	jump := next.Clone()
-	jump["version"] = entity.Int(9)
+	jump["version"] = item.Int(9)
 	meta := entity.NewUserMeta("ann", time.Unix(1750000000, 0))
 	for rule, call := range map[string]func(table.Store) error{
 		"another condition":   func(s table.Store) error { return s.Put(t.Context(), table.Put{Item: good}) },
@@ -84,15 +85,15 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 			return s.Put(t.Context(), table.Put{Item: begun, If: table.NotExists()})
 		},
 		"title changes and": func(s table.Store) error {
-			return update(t, s, good, entity.Item{"title": entity.String("y")}, table.AtVersion(1))
+			return update(t, s, good, item.Item{"title": item.String("y")}, table.AtVersion(1))
 		},
 		"condition on statsVersion": func(s table.Store) error {
-			return update(t, s, meta, entity.Item{"statsVersion": entity.Int(1)}, table.Exists())
+			return update(t, s, meta, item.Item{"statsVersion": item.Int(1)}, table.Exists())
 		},
 		"change version or updatedAt": func(s table.Store) error {
-			return update(t, s, meta, entity.Item{"statsVersion": entity.Int(1), "version": entity.Int(1)}, table.Exists(table.Missing("statsVersion")))
+			return update(t, s, meta, item.Item{"statsVersion": item.Int(1), "version": item.Int(1)}, table.Exists(table.Missing("statsVersion")))
 		},
-		"without a condition": func(s table.Store) error { return s.Load(t.Context(), []entity.Item{good}) },
+		"without a condition": func(s table.Store) error { return s.Load(t.Context(), []item.Item{good}) },
 		"a scan":              func(s table.Store) error { _, err := s.Query(t.Context(), table.Query{}); return err },
 		"no question of tags": func(s table.Store) error {
 			_, err := s.Query(t.Context(), table.Query{Partition: "p", AnyTag: []string{"x"}, AnyTagOr: "title"})
@@ -101,27 +102,27 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 		"an edge stands in the index at LINKED#NOTE": func(s table.Store) error {
 			note := entity.Ref{Type: entity.TypeNote, ID: "note_1"}
 			row := entity.LinkKey("ann", typ.Ref(good), note).Item()
-			row["GSI4PK"], row["GSI4SK"] = entity.String("LINKED#NOTE#note_1"), entity.String("TASK#task_1")
+			row["GSI4PK"], row["GSI4SK"] = item.String("LINKED#NOTE#note_1"), item.String("TASK#task_1")
 			return s.Put(t.Context(), table.Put{Item: row})
 		},
 		"known row": func(s table.Store) error {
-			return s.Put(t.Context(), table.Put{Item: entity.Key{PK: entity.UserPK("ann"), SK: "HABIT#1"}.Item()})
+			return s.Put(t.Context(), table.Put{Item: item.Key{PK: entity.UserPK("ann"), SK: "HABIT#1"}.Item()})
 		},
 	} {
 		store := memory.New(time.Now, memory.Options{})
-		require.NoError(t, store.Load(t.Context(), []entity.Item{good, meta}))
+		require.NoError(t, store.Load(t.Context(), []item.Item{good, meta}))
 		law := tabletest.NewLaw(store, entity.Product())
 		_ = call(law) // some are refused by the store as well
 		require.Contains(t, strings.Join(law.Broken(), "\n"), rule)
 	}
 }
 
-func update(t *testing.T, s table.Store, row, set entity.Item, condition table.Condition) error {
+func update(t *testing.T, s table.Store, row, set item.Item, condition table.Condition) error {
 	_, err := s.Update(t.Context(), table.Update{Key: row.Key(), Set: set, If: condition})
 	return err
 }
 
-func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) entity.Item {
+func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) item.Item {
 	patch, errs := typ.Parse(doc)
 	require.Empty(t, errs)
 	merged, errs := typ.Merge(nil, patch)
@@ -135,12 +136,12 @@ func TestWhatTheSystemWritesLeavesTheEditVersionAndACommandRemovesIt(t *testing.
 	typ := entity.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	store := memory.New(time.Now, memory.Options{})
-	require.NoError(t, store.Load(t.Context(), []entity.Item{good}))
+	require.NoError(t, store.Load(t.Context(), []item.Item{good}))
 	law := tabletest.NewLaw(store, entity.Product())
 	row := good
 	for i, by := range []entity.Writer{entity.BySystem, entity.BySystem, entity.ByUser, entity.BySystem} {
 		after := row.Clone()
-		after["status"] = entity.String([]string{"ARCHIVED", "BACKLOG"}[i%2])
+		after["status"] = item.String([]string{"ARCHIVED", "BACKLOG"}[i%2])
 		after = typ.Next(by, "ann", row, after, time.Unix(1750000001, 0), nil)
 		_, err := law.Update(t.Context(), table.Change(row, after, table.AtVersion(row.Int("version"))))
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -24,8 +25,8 @@ func pagingCases() []testCase {
 			}
 		}},
 		{"pages end at 1 MB", func(f *fixture) {
-			text := entity.String(strings.Repeat("x", 250<<10))
-			rows := f.load(6, func(int) entity.Item { return entity.Item{attrText: text} })
+			text := item.String(strings.Repeat("x", 250<<10))
+			rows := f.load(6, func(int) item.Item { return item.Item{attrText: text} })
 			for _, descending := range []bool{false, true} {
 				q := f.mine()
 				q.Descending = descending
@@ -53,7 +54,7 @@ func pagingCases() []testCase {
 			f.ErrorIs(err, table.ErrTooMany)
 			for row, err := range table.Rows(f.ctx, f.store, q, 1) { // whoever has seen enough leaves
 				f.NoError(err)
-				f.Equal(want[0], names([]entity.Item{row})[0])
+				f.Equal(want[0], names([]item.Item{row})[0])
 				break
 			}
 		}},
@@ -84,14 +85,14 @@ func pagingCases() []testCase {
 			f.Equal([]string{"001a", "001", "000"}, names(page.Items))
 		}},
 		{"a start in another partition, of another index, or outside the range is refused", func(f *fixture) {
-			rows := f.load(3, func(int) entity.Item {
-				return entity.Item{entity.AttrGSI3PK: entity.String(entity.UserPK(f.user)), entity.AttrGSI3SK: entity.String("x")}
+			rows := f.load(3, func(int) item.Item {
+				return item.Item{item.AttrGSI3PK: item.String(entity.UserPK(f.user)), item.AttrGSI3SK: item.String("x")}
 			})
 			at := rows[0].Key()
-			elsewhere := entity.Key{PK: at.PK + "-other", SK: at.SK}
+			elsewhere := item.Key{PK: at.PK + "-other", SK: at.SK}
 			for _, q := range []table.Query{
 				{Start: table.Position(elsewhere.Item())},
-				{Start: table.Position{entity.AttrPK: entity.String(at.PK)}},
+				{Start: table.Position{item.AttrPK: item.String(at.PK)}},
 				{Start: table.Position(rows[0])},
 				{Start: table.Position(at.Item()), Index: entity.StateView},
 				{Start: table.Position(at.Item()), Range: table.Range{From: rows[1].Key().SK}},
@@ -116,18 +117,18 @@ func pagingCases() []testCase {
 func tryPositions(f *fixture, index entity.IndexSchema) {
 	const n = 12
 	partition := entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeNote, ID: "note_1"})
-	keys := map[string]bool{entity.AttrPK: true, entity.AttrSK: true, index.PK: true, index.SK: true}
+	keys := map[string]bool{item.AttrPK: true, item.AttrSK: true, index.PK: true, index.SK: true}
 	if index.Name == entity.Base {
 		partition = entity.UserPK(f.user)
 	}
 	var all []string
-	for _, row := range f.load(n, func(i int) entity.Item {
+	for _, row := range f.load(n, func(i int) item.Item {
 		if index.Name == entity.Base {
 			return nil
 		}
-		return entity.Item{index.PK: entity.String(partition), index.SK: entity.String(fmt.Sprint("at", i/5))}
+		return item.Item{index.PK: item.String(partition), index.SK: item.String(fmt.Sprint("at", i/5))}
 	}) {
-		all = append(all, names([]entity.Item{row})...)
+		all = append(all, names([]item.Item{row})...)
 	}
 	q := table.Query{Index: index.Name, Partition: partition}
 	f.eventuallyHas(q, all...)
@@ -145,9 +146,9 @@ func tryPositions(f *fixture, index entity.IndexSchema) {
 			}
 			f.Len(page.Next, len(keys))
 			for name := range keys {
-				f.NotEmpty(entity.Item(page.Next).Str(name), name)
+				f.NotEmpty(item.Item(page.Next).Str(name), name)
 			}
-			f.Equal(page.Items[0].Key(), entity.Item(page.Next).Key())
+			f.Equal(page.Items[0].Key(), item.Item(page.Next).Key())
 			q.Start = page.Next
 		}
 		f.Empty(whole)
@@ -194,7 +195,7 @@ func filterCases() []testCase {
 		}},
 		{"a tag filter lets rows with the attribute named beside it pass", func(f *fixture) {
 			f.tagged()
-			f.put("002", entity.Item{attrFlag: entity.Bool(false)})
+			f.put("002", item.Item{attrFlag: item.Bool(false)})
 			q := f.mine()
 			q.AnyTag, q.AnyTagOr = []string{"rare"}, attrFlag
 			f.Equal([]string{"002", "009"}, names(f.rows(q)))
@@ -218,18 +219,18 @@ func filterCases() []testCase {
 // tagged writes rows 000 to 011: every third tagged home, the next of each work, the third not at all, and 009 rare too.
 func (f *fixture) tagged() {
 	f.t.Helper()
-	f.load(12, func(i int) entity.Item {
-		attributes := entity.Item{
-			entity.AttrGSI3PK: entity.String(entity.UserPK(f.user)),
-			entity.AttrGSI3SK: entity.String(sortKey(fmt.Sprintf("%03d", i))),
+	f.load(12, func(i int) item.Item {
+		attributes := item.Item{
+			item.AttrGSI3PK: item.String(entity.UserPK(f.user)),
+			item.AttrGSI3SK: item.String(sortKey(fmt.Sprintf("%03d", i))),
 		}
 		switch {
 		case i == 9:
-			attributes[entity.AttrTags] = entity.Strings("home", "rare")
+			attributes[entity.AttrTags] = item.Strings("home", "rare")
 		case i%3 == 0:
-			attributes[entity.AttrTags] = entity.Strings("home")
+			attributes[entity.AttrTags] = item.Strings("home")
 		case i%3 == 1:
-			attributes[entity.AttrTags] = entity.Strings("work", "x")
+			attributes[entity.AttrTags] = item.Strings("work", "x")
 		}
 		return attributes
 	})

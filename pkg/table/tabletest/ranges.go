@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -44,9 +45,9 @@ func rangeCases() []testCase {
 			}
 		}},
 		{"a query of the table sees what was written before", func(f *fixture) {
-			f.put("a", entity.Item{attrCount: entity.Int(1)})
-			row := f.put("a", entity.Item{attrCount: entity.Int(2)})
-			f.sameRows([]entity.Item{row}, f.rows(f.mine()))
+			f.put("a", item.Item{attrCount: item.Int(1)})
+			row := f.put("a", item.Item{attrCount: item.Int(2)})
+			f.sameRows([]item.Item{row}, f.rows(f.mine()))
 			f.NoError(f.store.Delete(f.ctx, table.Delete{Key: row.Key()}))
 			f.Empty(f.rows(f.mine()))
 		}},
@@ -91,11 +92,11 @@ func rangeShapes() map[string]rangeShape {
 
 // tryRange reads the range forwards and backwards, whole, row by row, and as a count.
 func tryRange(f *fixture, index entity.Index, bounds table.Range, want []string) {
-	rows := make([]entity.Item, 0, len(rangeNames()))
+	rows := make([]item.Item, 0, len(rangeNames()))
 	partition := entity.UserPK(f.user)
 	for _, name := range rangeNames() {
-		rows = append(rows, f.row(name, entity.Item{
-			entity.AttrGSI3PK: entity.String(partition), entity.AttrGSI3SK: entity.String(sortKey(name)),
+		rows = append(rows, f.row(name, item.Item{
+			item.AttrGSI3PK: item.String(partition), item.AttrGSI3SK: item.String(sortKey(name)),
 		}))
 	}
 	f.NoError(f.store.Load(f.ctx, rows))

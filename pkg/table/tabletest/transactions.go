@@ -5,38 +5,39 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 func transactionCases() []testCase {
 	return []testCase{
 		{"a transaction applies puts, updates, deletes and checks together", func(f *fixture) {
-			f.put("update", entity.Item{attrCount: entity.Int(1), attrFlag: entity.Bool(true)})
+			f.put("update", item.Item{attrCount: item.Int(1), attrFlag: item.Bool(true)})
 			f.put("delete", nil)
-			check := f.put("check", entity.Item{attrCount: entity.Int(5)})
-			put := f.row("put", entity.Item{attrText: entity.String("new")})
+			check := f.put("check", item.Item{attrCount: item.Int(5)})
+			put := f.row("put", item.Item{attrText: item.String("new")})
 			f.NoError(f.store.Transact(f.ctx,
 				table.Put{Item: put, If: table.NotExists()},
-				table.Update{Key: f.key("update"), Set: entity.Item{attrCount: entity.Int(2)}, Remove: []string{attrFlag},
-					If: table.Exists(table.Equal(attrCount, entity.Int(1)))},
-				table.Update{Key: f.key("created"), Set: entity.Item{attrCount: entity.Int(9)}},
+				table.Update{Key: f.key("update"), Set: item.Item{attrCount: item.Int(2)}, Remove: []string{attrFlag},
+					If: table.Exists(table.Equal(attrCount, item.Int(1)))},
+				table.Update{Key: f.key("created"), Set: item.Item{attrCount: item.Int(9)}},
 				table.Delete{Key: f.key("delete"), If: table.Exists()},
-				table.Check{Key: check.Key(), If: table.Exists(table.Less(attrCount, entity.Int(6)))},
+				table.Check{Key: check.Key(), If: table.Exists(table.Less(attrCount, item.Int(6)))},
 			))
 			f.is(put)
-			f.is(f.row("update", entity.Item{attrCount: entity.Int(2)}))
-			f.is(f.row("created", entity.Item{attrCount: entity.Int(9)}))
+			f.is(f.row("update", item.Item{attrCount: item.Int(2)}))
+			f.is(f.row("created", item.Item{attrCount: item.Int(9)}))
 			f.absent(f.key("delete"))
 			f.is(check)
 		}},
 		{"a transaction with one failed condition writes nothing", func(f *fixture) {
-			held := f.put("held", entity.Item{attrCount: entity.Int(1)})
-			stays := f.put("stays", entity.Item{attrCount: entity.Int(1)})
+			held := f.put("held", item.Item{attrCount: item.Int(1)})
+			stays := f.put("stays", item.Item{attrCount: item.Int(1)})
 			err := f.store.Transact(f.ctx,
 				table.Put{Item: f.row("new", nil), If: table.NotExists()},
 				table.Delete{Key: stays.Key()},
-				table.Check{Key: held.Key(), If: table.Exists(table.Equal(attrCount, entity.Int(2)))},
-				table.Update{Key: f.key("created"), Set: entity.Item{attrCount: entity.Int(1)}},
+				table.Check{Key: held.Key(), If: table.Exists(table.Equal(attrCount, item.Int(2)))},
+				table.Update{Key: f.key("created"), Set: item.Item{attrCount: item.Int(1)}},
 			)
 			f.failed(err, table.Failure{Index: 2, Old: held})
 			f.absent(f.key("new"))
@@ -45,13 +46,13 @@ func transactionCases() []testCase {
 			f.is(held)
 		}},
 		{"a failed transaction names every failed condition with its row", func(f *fixture) {
-			one := f.put("one", entity.Item{attrCount: entity.Int(1)})
-			two := f.put("two", entity.Item{attrCount: entity.Int(2), "map": entity.Map{"x": entity.Strings("y")}})
+			one := f.put("one", item.Item{attrCount: item.Int(1)})
+			two := f.put("two", item.Item{attrCount: item.Int(2), "map": item.Map{"x": item.Strings("y")}})
 			err := f.store.Transact(f.ctx,
 				table.Put{Item: f.row("one", nil), If: table.NotExists()},
 				table.Put{Item: f.row("fine", nil), If: table.NotExists()},
 				table.Delete{Key: f.key("missing"), If: table.Exists()},
-				table.Update{Key: two.Key(), Set: entity.Item{attrCount: entity.Int(3)}, If: table.AtVersion(1)},
+				table.Update{Key: two.Key(), Set: item.Item{attrCount: item.Int(3)}, If: table.AtVersion(1)},
 				table.Check{Key: f.key("free"), If: table.NotExists()},
 			)
 			f.failed(err, table.Failure{Index: 0, Old: one}, table.Failure{Index: 2}, table.Failure{Index: 3, Old: two})
@@ -71,10 +72,10 @@ func transactionCases() []testCase {
 			f.Equal(table.MaxActions, n)
 		}},
 		{"a transaction of 100 actions fails whole", func(f *fixture) {
-			held := f.put(fmt.Sprintf("%03d", table.MaxActions-1), entity.Item{attrText: entity.String("held")})
+			held := f.put(fmt.Sprintf("%03d", table.MaxActions-1), item.Item{attrText: item.String("held")})
 			err := f.store.Transact(f.ctx, f.puts(table.MaxActions)...)
 			f.failed(err, table.Failure{Index: table.MaxActions - 1, Old: held})
-			f.sameRows([]entity.Item{held}, f.rows(f.mine()))
+			f.sameRows([]item.Item{held}, f.rows(f.mine()))
 		}},
 		{"a transaction of more than 100 actions, or none, is refused", func(f *fixture) {
 			f.ErrorIs(f.store.Transact(f.ctx, f.puts(table.MaxActions+1)...), table.ErrInvalid)
@@ -84,8 +85,8 @@ func transactionCases() []testCase {
 		{"two actions on one row are refused", func(f *fixture) {
 			row := f.put("a", nil)
 			for _, second := range []table.Action{
-				table.Put{Item: f.row("a", entity.Item{attrCount: entity.Int(2)})},
-				table.Update{Key: row.Key(), Set: entity.Item{attrCount: entity.Int(2)}},
+				table.Put{Item: f.row("a", item.Item{attrCount: item.Int(2)})},
+				table.Update{Key: row.Key(), Set: item.Item{attrCount: item.Int(2)}},
 				table.Delete{Key: row.Key()},
 				table.Check{Key: row.Key(), If: table.Exists()},
 			} {
@@ -102,11 +103,11 @@ func transactionCases() []testCase {
 			f.is(mine)
 		}},
 		{"a transaction of one action is a transaction", func(f *fixture) {
-			row := f.row("a", entity.Item{attrCount: entity.Int(1)})
+			row := f.row("a", item.Item{attrCount: item.Int(1)})
 			f.NoError(f.store.Transact(f.ctx, table.Put{Item: row, If: table.NotExists()}))
 			f.is(row)
 			err := f.store.Transact(f.ctx, table.Update{
-				Key: row.Key(), Set: entity.Item{attrCount: entity.Int(3)}, If: table.Exists(table.Equal(attrCount, entity.Int(2))),
+				Key: row.Key(), Set: item.Item{attrCount: item.Int(3)}, If: table.Exists(table.Equal(attrCount, item.Int(2))),
 			})
 			f.failed(err, table.Failure{Old: row})
 			f.NoError(f.store.Transact(f.ctx, table.Delete{Key: row.Key()}))
@@ -120,7 +121,7 @@ func (f *fixture) puts(n int) []table.Action {
 	actions := make([]table.Action, n)
 	for i := range actions {
 		actions[i] = table.Put{
-			Item: f.row(fmt.Sprintf("%03d", i), entity.Item{attrCount: entity.Int(int64(i))}), If: table.NotExists(),
+			Item: f.row(fmt.Sprintf("%03d", i), item.Item{attrCount: item.Int(int64(i))}), If: table.NotExists(),
 		}
 	}
 	return actions

@@ -1,13 +1,12 @@
-package entity_test
+package item_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestStoredTimesAreReadAsTheirLayoutsSay(t *testing.T) {
@@ -21,7 +20,7 @@ func TestStoredTimesAreReadAsTheirLayoutsSay(t *testing.T) {
 	}
 	for _, text := range texts {
 		for layout, parse := range map[string]func(string) (time.Time, error){
-			"2006-01-02T15:04:05Z": entity.ParseInstant, "2006-01-02": entity.ParseDate, "20060102": entity.ParseCompactDate,
+			"2006-01-02T15:04:05Z": item.ParseInstant, "2006-01-02": item.ParseDate, "20060102": item.ParseCompactDate,
 		} {
 			want, wrong := time.Parse(layout, text)
 			got, err := parse(text)
@@ -39,25 +38,9 @@ func TestStoredTimesAreWrittenAsTheirLayoutsSay(t *testing.T) {
 	require.NoError(t, err)
 	for at := time.Date(-1, 12, 30, 20, 17, 59, 999, time.UTC); at.Year() < 10_002; at = at.Add(977*24*time.Hour + 1234567*time.Millisecond) {
 		for _, in := range []time.Time{at, at.In(zone)} {
-			require.Equal(t, at.Format("2006-01-02T15:04:05Z"), entity.FormatInstant(in))
-			require.Equal(t, in.Format("2006-01-02"), entity.FormatDate(in))
-			require.Equal(t, in.Format("20060102"), entity.CompactDate(in))
+			require.Equal(t, at.Format("2006-01-02T15:04:05Z"), item.FormatInstant(in))
+			require.Equal(t, in.Format("2006-01-02"), item.FormatDate(in))
+			require.Equal(t, in.Format("20060102"), item.CompactDate(in))
 		}
 	}
-}
-
-func FuzzTextInJSON(f *testing.F) {
-	for _, text := range []string{"", "plain", "\"\\\n\t\x00\x1f\x7f", "ä€𝄞", "a\xffb", "\xed\xa0\x80"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		out := entity.Note().AppendJSON(nil, entity.Item{"title": entity.String(text)})
-		var got struct{ Title string }
-		require.NoError(t, json.Unmarshal(out, &got), "%s", out)
-		var want string
-		quoted, err := json.Marshal(text)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(quoted, &want))
-		require.Equal(t, want, got.Title)
-	})
 }

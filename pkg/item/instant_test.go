@@ -1,4 +1,4 @@
-package entity_test
+package item_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 func TestResolveReadsWallTimesAsRFC5545Does(t *testing.T) {
@@ -25,9 +25,9 @@ func TestResolveReadsWallTimesAsRFC5545Does(t *testing.T) {
 	} {
 		zone, err := time.LoadLocation(c.zone)
 		require.NoError(t, err)
-		wall, err := entity.ParseInstant(c.wall)
+		wall, err := item.ParseInstant(c.wall)
 		require.NoError(t, err)
-		require.Equal(t, c.instant, entity.FormatInstant(entity.Resolve(wall, zone)), "%s in %s", c.wall, c.zone)
+		require.Equal(t, c.instant, item.FormatInstant(item.Resolve(wall, zone)), "%s in %s", c.wall, c.zone)
 	}
 }
 
@@ -36,10 +36,10 @@ func TestWallIsTheInverseOfResolve(t *testing.T) {
 		zone, err := time.LoadLocation(name)
 		require.NoError(t, err)
 		for at := time.Date(2011, 12, 1, 0, 15, 0, 0, time.UTC); at.Year() < 2013; at = at.Add(97 * time.Minute) {
-			back := entity.Resolve(entity.Wall(at, zone), zone)
+			back := item.Resolve(item.Wall(at, zone), zone)
 			if !back.Equal(at) { // only the second showing of a repeated reading may differ
 				require.True(t, back.Before(at), "%s in %s", at, name)
-				require.Equal(t, entity.Wall(at, zone), entity.Wall(back, zone))
+				require.Equal(t, item.Wall(at, zone), item.Wall(back, zone))
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build predecessor
 
-package simulate
+package before
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
-	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 	oldblob "nexus/predecessor/blob"
@@ -18,94 +18,94 @@ import (
 	oldtable "nexus/predecessor/table"
 )
 
-// toOld is an item in the other release's types; nil stays nil.
-func toOld(it entity.Item) oldentity.Item {
+// ToItem returns the item in the types of the release before; nil stays nil.
+func ToItem(it item.Item) oldentity.Item {
 	if it == nil {
 		return nil
 	}
 	out := make(oldentity.Item, len(it))
 	for name, v := range it {
-		out[name] = toOldValue(v)
+		out[name] = toValue(v)
 	}
 	return out
 }
 
-func allToOld(rows []entity.Item) []oldentity.Item {
+func toItems(rows []item.Item) []oldentity.Item {
 	out := make([]oldentity.Item, len(rows))
 	for i, row := range rows {
-		out[i] = toOld(row)
+		out[i] = ToItem(row)
 	}
 	return out
 }
 
-func toOldValue(v entity.Value) oldentity.Value {
+func toValue(v item.Value) oldentity.Value {
 	switch v := v.(type) {
-	case entity.String:
+	case item.String:
 		return oldentity.String(v)
-	case entity.Number:
+	case item.Number:
 		return oldentity.Number(v)
-	case entity.Bool:
+	case item.Bool:
 		return oldentity.Bool(v)
-	case entity.Null:
+	case item.Null:
 		return oldentity.Null{}
-	case entity.StringSet:
+	case item.StringSet:
 		return oldentity.StringSet(v)
-	case entity.NumberSet:
+	case item.NumberSet:
 		return oldentity.NumberSet(v)
-	case entity.List:
+	case item.List:
 		out := make(oldentity.List, len(v))
 		for i, e := range v {
-			out[i] = toOldValue(e)
+			out[i] = toValue(e)
 		}
 		return out
-	case entity.Map:
-		return oldentity.Map(toOld(entity.Item(v)))
-	case entity.Binary:
+	case item.Map:
+		return oldentity.Map(ToItem(item.Item(v)))
+	case item.Binary:
 		return oldentity.Binary(v)
-	case entity.BinarySet:
+	case item.BinarySet:
 		return oldentity.BinarySet(v)
 	}
 	return nil
 }
 
-// fromOld is an item of the other release in this one's types; nil stays nil.
-func fromOld(it oldentity.Item) entity.Item {
+// FromItem returns an item of the release before in this release's types; nil stays nil.
+func FromItem(it oldentity.Item) item.Item {
 	if it == nil {
 		return nil
 	}
-	out := make(entity.Item, len(it))
+	out := make(item.Item, len(it))
 	for name, v := range it {
-		out[name] = fromOldValue(v)
+		out[name] = fromValue(v)
 	}
 	return out
 }
 
-func fromOldValue(v oldentity.Value) entity.Value {
+func fromValue(v oldentity.Value) item.Value {
 	switch v := v.(type) {
 	case oldentity.String:
-		return entity.String(v)
+		return item.String(v)
 	case oldentity.Number:
-		return entity.Number(v)
+		return item.Number(v)
 	case oldentity.Bool:
-		return entity.Bool(v)
+		return item.Bool(v)
 	case oldentity.Null:
-		return entity.Null{}
+		return item.Null{}
 	case oldentity.StringSet:
-		return entity.StringSet(v)
+		return item.StringSet(v)
 	case oldentity.NumberSet:
-		return entity.NumberSet(v)
+		return item.NumberSet(v)
 	case oldentity.List:
-		out := make(entity.List, len(v))
+		out := make(item.List, len(v))
 		for i, e := range v {
-			out[i] = fromOldValue(e)
+			out[i] = fromValue(e)
 		}
 		return out
 	case oldentity.Map:
-		return entity.Map(fromOld(oldentity.Item(v)))
+		return item.Map(FromItem(oldentity.Item(v)))
 	case oldentity.Binary:
-		return entity.Binary(v)
+		return item.Binary(v)
 	case oldentity.BinarySet:
-		return entity.BinarySet(v)
+		return item.BinarySet(v)
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ var sentinels = [...]struct{ this, other error }{
 	{blob.ErrInvalid, oldblob.ErrInvalid},
 }
 
-// toOldError is an error of a port as the other release knows it. What it wraps stays, so that both can be told.
-func toOldError(err error) error {
+// ToError returns an error of a port as the release before knows it. It wraps what it was, so that both can be matched.
+func ToError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func toOldError(err error) error {
 	if errors.As(err, &failed) {
 		out := &oldtable.ConditionError{}
 		for _, f := range failed.Failures {
-			out.Failures = append(out.Failures, oldtable.Failure{Index: f.Index, Old: toOld(f.Old)})
+			out.Failures = append(out.Failures, oldtable.Failure{Index: f.Index, Old: ToItem(f.Old)})
 		}
 		return out
 	}
@@ -142,8 +142,8 @@ func toOldError(err error) error {
 	return err
 }
 
-// fromOldError makes an error of the other release one that this one's judge can read.
-func fromOldError(err error) error {
+// FromError returns an error of the release before so that it matches this release's errors.
+func FromError(err error) error {
 	for _, s := range sentinels {
 		if errors.Is(err, s.other) && !errors.Is(err, s.this) {
 			return fmt.Errorf("%w: %w", s.this, err)

@@ -1,4 +1,4 @@
-package entity
+package item
 
 import (
 	"maps"
@@ -46,12 +46,12 @@ func (Map) value()       {}
 func (Binary) value()    {}
 func (BinarySet) value() {}
 
-// refusedValue stands in a patch for a value that [Type.Parse] refused: the field was sent, and says nothing. So no
-// rule finds that the field is missing, and only the refusal is reported. Such a patch never becomes a stored item,
-// because its errors refuse the request.
-type refusedValue struct{}
+// Refused stands in a patch for a value that the parser of requests refused: the client sent the field, and its value
+// says nothing. So no rule finds that the field is missing, and only the refusal is reported. Such a patch never becomes
+// a stored item, because its errors refuse the request.
+type Refused struct{}
 
-func (refusedValue) value() {}
+func (Refused) value() {}
 
 // Int is the Number of a whole number.
 func Int(n int64) Number { return Number(strconv.FormatInt(n, 10)) }

@@ -1,4 +1,4 @@
-package entity
+package item
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ func AppendInstant(dst []byte, t time.Time) []byte {
 	}
 	dst = append(appendDate(dst, t, "-"), 'T')
 	hour, minute, second := t.Clock()
-	dst = append(appendDigits(dst, hour, 2), ':')
-	dst = append(appendDigits(dst, minute, 2), ':')
-	return append(appendDigits(dst, second, 2), 'Z')
+	dst = append(AppendDigits(dst, hour, 2), ':')
+	dst = append(AppendDigits(dst, minute, 2), ':')
+	return append(AppendDigits(dst, second, 2), 'Z')
 }
 
 // ParseInstant reads the stored form and nothing else.
@@ -41,14 +41,14 @@ func ParseInstant(s string) (time.Time, error) {
 	return t, nil
 }
 
-// dateLayout is the stored form of a calendar date (RFC 3339 full-date).
-const dateLayout = "2006-01-02"
+// DateLayout is the stored form of a calendar date (RFC 3339 full-date).
+const DateLayout = "2006-01-02"
 
 // ParseDate reads a calendar date as midnight UTC.
 func ParseDate(s string) (time.Time, error) {
-	t, ok := readDate(s, false)
+	t, ok := ReadDate(s, false)
 	if !ok {
-		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, dateLayout)
+		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, DateLayout)
 	}
 	return t, nil
 }
@@ -56,9 +56,9 @@ func ParseDate(s string) (time.Time, error) {
 // FormatDate returns the calendar date of t as it stands in t's own location.
 func FormatDate(t time.Time) string {
 	if !hasFourDigits(t.Year()) {
-		return t.Format(dateLayout)
+		return t.Format(DateLayout)
 	}
-	var room [len(dateLayout)]byte
+	var room [len(DateLayout)]byte
 	return string(appendDate(room[:0], t, "-"))
 }
 
@@ -75,5 +75,23 @@ func LatestWall(instant time.Time, zone *time.Location) time.Time {
 	return wallclock.Latest(instant, zone)
 }
 
-// LastInstant is the last whole second that an item may name.
-func LastInstant() time.Time { return time.Date(maxYear, time.December, 31, 23, 59, 59, 0, time.UTC) }
+// CompactLayout is the form of a date in an occurrence's key, and in exdate and rdate (RFC 5545 §3.3.4).
+const CompactLayout = "20060102"
+
+// CompactDate returns the date of a reading as keys, exdate and rdate have it: YYYYMMDD.
+func CompactDate(reading time.Time) string {
+	if !hasFourDigits(reading.Year()) {
+		return reading.Format(CompactLayout)
+	}
+	var room [len(CompactLayout)]byte
+	return string(appendDate(room[:0], reading, ""))
+}
+
+// ParseCompactDate is the inverse of [CompactDate].
+func ParseCompactDate(s string) (time.Time, error) {
+	t, ok := ReadDate(s, true)
+	if !ok {
+		return time.Time{}, fmt.Errorf("date %q: want the form %s", s, CompactLayout)
+	}
+	return t, nil
+}

@@ -1,12 +1,12 @@
-package entity
+package item
 
 import "time"
 
 // Every item that is shown has its instants read and written, so the stored forms are taken apart digit by digit, several
 // times as fast as a layout is followed.
 
-// readDigits returns the number that n decimal digits at the beginning of s make, and -1 if they are none.
-func readDigits(s string, n int) int {
+// ReadDigits returns the number that n decimal digits at the beginning of s make, and -1 if they are none.
+func ReadDigits(s string, n int) int {
 	value := 0
 	for i := range n {
 		c := s[i] - '0'
@@ -27,18 +27,18 @@ func midnight(year, month, day int) (time.Time, bool) {
 	return t, t.Day() == day
 }
 
-// readDate reads YYYY-MM-DD, or YYYYMMDD where compact.
-func readDate(s string, compact bool) (time.Time, bool) {
+// ReadDate reads YYYY-MM-DD, or YYYYMMDD where compact.
+func ReadDate(s string, compact bool) (time.Time, bool) {
 	if compact {
-		if len(s) != len(compactDate) {
+		if len(s) != len(CompactLayout) {
 			return time.Time{}, false
 		}
-		return midnight(readDigits(s, 4), readDigits(s[4:], 2), readDigits(s[6:], 2))
+		return midnight(ReadDigits(s, 4), ReadDigits(s[4:], 2), ReadDigits(s[6:], 2))
 	}
-	if len(s) != len(dateLayout) || s[4] != '-' || s[7] != '-' {
+	if len(s) != len(DateLayout) || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
 	}
-	return midnight(readDigits(s, 4), readDigits(s[5:], 2), readDigits(s[8:], 2))
+	return midnight(ReadDigits(s, 4), ReadDigits(s[5:], 2), ReadDigits(s[8:], 2))
 }
 
 // readInstant reads the stored form of an instant.
@@ -46,16 +46,16 @@ func readInstant(s string) (time.Time, bool) {
 	if len(s) != len(instantLayout) || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != 'Z' {
 		return time.Time{}, false
 	}
-	day, ok := readDate(s[:10], false)
-	hour, minute, second := readDigits(s[11:], 2), readDigits(s[14:], 2), readDigits(s[17:], 2)
+	day, ok := ReadDate(s[:10], false)
+	hour, minute, second := ReadDigits(s[11:], 2), ReadDigits(s[14:], 2), ReadDigits(s[17:], 2)
 	if !ok || uint(hour) > 23 || uint(minute) > 59 || uint(second) > 59 {
 		return time.Time{}, false
 	}
 	return day.Add(time.Duration(hour*3600+minute*60+second) * time.Second), true
 }
 
-// appendDigits appends value as n decimal digits.
-func appendDigits(dst []byte, value, n int) []byte {
+// AppendDigits appends value as n decimal digits.
+func AppendDigits(dst []byte, value, n int) []byte {
 	for divisor := [...]int{1, 10, 100, 1000}[n-1]; divisor > 0; divisor /= 10 {
 		dst = append(dst, byte('0'+value/divisor%10))
 	}
@@ -68,7 +68,7 @@ func hasFourDigits(year int) bool { return year >= 0 && year <= 9999 }
 // appendDate appends the date of t, in t's own location, with the separator between its parts.
 func appendDate(dst []byte, t time.Time, between string) []byte {
 	year, month, day := t.Date()
-	dst = append(appendDigits(dst, year, 4), between...)
-	dst = append(appendDigits(dst, int(month), 2), between...)
-	return appendDigits(dst, day, 2)
+	dst = append(AppendDigits(dst, year, 4), between...)
+	dst = append(AppendDigits(dst, int(month), 2), between...)
+	return AppendDigits(dst, day, 2)
 }

@@ -1,4 +1,4 @@
-package entity
+package item
 
 import (
 	"maps"
@@ -24,8 +24,8 @@ func (it Item) Key() Key { return Key{it.Str(AttrPK), it.Str(AttrSK)} }
 // Has reports whether the attribute is there, whatever its type.
 func (it Item) Has(name string) bool { return it[name] != nil }
 
-// says reports whether the attribute has a value that [Type.Parse] did not refuse.
-func (it Item) says(name string) bool { return it.Has(name) && it[name] != (refusedValue{}) }
+// Says reports whether the attribute is there and its value is not [Refused].
+func (it Item) Says(name string) bool { return it.Has(name) && it[name] != (Refused{}) }
 
 // Str returns a string attribute, or "" if it is absent or of another type.
 func (it Item) Str(name string) string {
@@ -96,7 +96,7 @@ func (it Item) Ints(name string) []int64 {
 // Set stores the value, or removes the attribute if the value is nil or empty: empty sets and lists are absent, never
 // stored empty.
 func (it Item) Set(name string, v Value) {
-	if isEmpty(v) {
+	if IsEmpty(v) {
 		delete(it, name)
 		return
 	}
@@ -112,7 +112,8 @@ func (it Item) SetTime(name string, t time.Time) {
 	it[name] = String(FormatInstant(t))
 }
 
-func isEmpty(v Value) bool {
+// IsEmpty reports whether the value is nil, or a text, list, set or map without content.
+func IsEmpty(v Value) bool {
 	switch v := v.(type) {
 	case nil:
 		return true

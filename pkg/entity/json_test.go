@@ -1,0 +1,27 @@
+package entity_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+)
+
+func FuzzTextInJSON(f *testing.F) {
+	for _, text := range []string{"", "plain", "\"\\\n\t\x00\x1f\x7f", "ä€𝄞", "a\xffb", "\xed\xa0\x80"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		out := entity.Note().AppendJSON(nil, item.Item{"title": item.String(text)})
+		var got struct{ Title string }
+		require.NoError(t, json.Unmarshal(out, &got), "%s", out)
+		var want string
+		quoted, err := json.Marshal(text)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(quoted, &want))
+		require.Equal(t, want, got.Title)
+	})
+}
