@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/projection"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
 )
 
 // The row was staged when it was read, and a record has taken it over since.
@@ -43,4 +46,23 @@ func TestHold_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
 	h.now = h.now.Add(31 * time.Second)
 	_, err = h.consumer.Hold(t.Context(), "ann", "another")
 	require.NoError(t, err, "it lapses")
+}
+
+// repeating is a store whose client repeats each transaction, since the answer to the first was lost.
+type repeating struct{ table.Store }
+
+func (r repeating) Transact(ctx context.Context, actions ...table.Action) error {
+	if err := r.Store.Transact(ctx, actions...); err != nil {
+		return err
+	}
+	return r.Store.Transact(ctx, actions...)
+}
+
+func TestHold_knowsItsOwnWritesWhoseAnswersWereLost(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 200)
+	h.consumer = projection.NewConsumer(stats.Projection(), repeating{h.store}, func() time.Time { return h.now })
+	require.NoError(t, h.repair("one"))
+	require.EqualValues(t, 200, h.total())
+	require.False(t, h.row(entity.MetaKey("ann")).Has(entity.AttrStatsHold), "it is given back")
 }
