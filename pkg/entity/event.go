@@ -96,7 +96,7 @@ func deriveSequence(w Write) {
 	if w.Before == nil || !w.Before.Has(AttrSequence) || !item.Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return
 	}
-	if w.isByClient() || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
+	if isByClient(w) || w.Before.Has(AttrCompletedAt) != w.After.Has(AttrCompletedAt) {
 		w.After[AttrSequence] = item.Int(w.Before.Int(AttrSequence) + 1)
 		delete(w.After, AttrStamp)
 	}
@@ -115,7 +115,7 @@ func IsOlder(stamp time.Time, stored item.Item) bool {
 
 // SetStamp says in the item when another calendar wrote what it says; zero for unknown.
 func SetStamp(it item.Item, stamp time.Time) {
-	if stamp.IsZero() || stamp.Year() < minYear || stamp.Year() > maxYear {
+	if stamp.IsZero() || stamp.Year() < MinYear || stamp.Year() > MaxYear {
 		stamp = time.Unix(0, 0)
 	}
 	it.SetTime(AttrStamp, stamp)
@@ -130,25 +130,25 @@ func revisionFields() []Field {
 }
 
 func checkEventTimes(it item.Item) []FieldError {
-	var errs fieldErrors
+	var errs Faults
 	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
 	if it.Bool(AttrIsAllDay) {
-		errs.require(it, AttrStartDate, "an all-day event needs it")
-		errs.refuse(it, "an all-day event has none", AttrStartUtc, AttrEndUtc, AttrStartTzid, AttrEndTzid)
+		errs.Require(it, AttrStartDate, "an all-day event needs it")
+		errs.Refuse(it, "an all-day event has none", AttrStartUtc, AttrEndUtc, AttrStartTzid, AttrEndTzid)
 		if start, end := it.Str(AttrStartDate), it.Str(AttrEndDate); start != "" && end != "" && end <= start {
-			errs.add(AttrEndDate, "must be after startDate: it is the day after the last")
+			errs.Add(AttrEndDate, "must be after startDate: it is the day after the last")
 		}
 		return errs
 	}
-	errs.require(it, AttrStartUtc, "a timed event needs it")
-	errs.refuse(it, "only an all-day event has it", AttrStartDate, AttrEndDate)
+	errs.Require(it, AttrStartUtc, "a timed event needs it")
+	errs.Refuse(it, "only an all-day event has it", AttrStartDate, AttrEndDate)
 	if start, end := it.Str(AttrStartUtc), it.Str(AttrEndUtc); start != "" && end != "" && end < start {
-		errs.add(AttrEndUtc, "must not be before startUtc")
+		errs.Add(AttrEndUtc, "must not be before startUtc")
 	}
 	if it.Says(AttrEndTzid) && !it.Has(AttrStartTzid) {
-		errs.add(AttrEndTzid, "a floating event has none")
+		errs.Add(AttrEndTzid, "a floating event has none")
 	}
 	return errs
 }
@@ -177,7 +177,7 @@ func deriveRevision(w Write) {
 		if !it.Has(AttrICalUID) {
 			it[AttrICalUID] = item.String(ICalUID(it.Str(AttrEventID)))
 		}
-	case w.isByClient() && item.Equal(w.Before[AttrSequence], it[AttrSequence]):
+	case isByClient(w) && item.Equal(w.Before[AttrSequence], it[AttrSequence]):
 		it[AttrSequence] = item.Int(w.Before.Int(AttrSequence) + 1)
 		delete(it, AttrStamp)
 	}
@@ -190,7 +190,7 @@ func ICalUID(id string) string { return id + "@" + icalDomain }
 func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid, "@"+icalDomain) }
 
 // isByClient reports whether a field that clients set changes.
-func (w Write) isByClient() bool {
+func isByClient(w Write) bool {
 	for i := range w.Type.Fields {
 		f := &w.Type.Fields[i]
 		if f.Origin == FromClient && !item.Equal(w.Before[f.Name], w.After[f.Name]) {

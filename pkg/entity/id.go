@@ -26,7 +26,7 @@ func CheckUserID(id string) error {
 
 // CheckID accepts <prefix>_<suffix> with a suffix of 1 to 50 of A-Z a-z 0-9 _ -.
 func CheckID(prefix, id string) error {
-	if prefix == instancePrefix {
+	if prefix == InstanceIDPrefix {
 		return checkInstanceID(id)
 	}
 	suffix, ok := strings.CutPrefix(id, prefix+"_")

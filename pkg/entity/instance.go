@@ -16,7 +16,7 @@ func Instance() *Type {
 		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // what is absent is the series'
 	}
 	return &Type{
-		Name: TypeInstance, IDAttr: AttrEventID, IDPrefix: instancePrefix, Plural: "instances", OwnCommands: true,
+		Name: TypeInstance, IDAttr: AttrEventID, IDPrefix: InstanceIDPrefix, Plural: "instances", OwnCommands: true,
 		Fields: Common(AttrEventID, slices.Concat(
 			[]Field{
 				{Name: AttrMasterID, Kind: Text, Origin: FromServer, Required: true, Doc: "The series."},
@@ -65,8 +65,8 @@ func indexInstance(user string, it item.Item) IndexKeys {
 		return IndexKeys{}
 	}
 	keys := indexEvent(user, it)
-	masterID, date := splitInstanceID(it.Str(AttrEventID))
-	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, masterID), join(TypeInstance, date)
+	masterID, date, _ := ParseInstanceID(it.Str(AttrEventID))
+	keys.RecurrencePK, keys.RecurrenceSK = RecurrencePK(masterID), RecurrenceSK(date)
 	return keys
 }
 

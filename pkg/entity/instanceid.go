@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	masterPrefix   = "mst"
-	instancePrefix = "inst"
+	MasterIDPrefix   = "mst"
+	InstanceIDPrefix = "inst"
 )
 
 // InstanceID is the id of the exception of a series on a date YYYYMMDD: inst_<date>_<suffix of the master's id>. It is
 // derived, so that whoever knows the series and the date knows the key.
 func InstanceID(masterID, date string) string {
-	return instancePrefix + "_" + date + "_" + strings.TrimPrefix(masterID, masterPrefix+"_")
+	return InstanceIDPrefix + "_" + date + "_" + strings.TrimPrefix(masterID, MasterIDPrefix+"_")
 }
 
 // ParseInstanceID is the inverse of [InstanceID].
@@ -29,16 +29,16 @@ func ParseInstanceID(id string) (masterID, date string, err error) {
 
 func checkInstanceID(id string) error {
 	masterID, date := splitInstanceID(id)
-	if !strings.HasPrefix(id, instancePrefix+"_") || !IsCompactDate(date) || CheckID(masterPrefix, masterID) != nil {
-		return fmt.Errorf("%w: want %s_, a date YYYYMMDD, _ and the suffix of a series' id", ErrID, instancePrefix)
+	if !strings.HasPrefix(id, InstanceIDPrefix+"_") || !IsCompactDate(date) || CheckID(MasterIDPrefix, masterID) != nil {
+		return fmt.Errorf("%w: want %s_, a date YYYYMMDD, _ and the suffix of a series' id", ErrID, InstanceIDPrefix)
 	}
 	return nil
 }
 
 // splitInstanceID takes an id apart without checking it; a malformed one gives parts that no key can have.
 func splitInstanceID(id string) (masterID, date string) {
-	date, suffix, _ := strings.Cut(strings.TrimPrefix(id, instancePrefix+"_"), "_")
-	return masterPrefix + "_" + suffix, date
+	date, suffix, _ := strings.Cut(strings.TrimPrefix(id, InstanceIDPrefix+"_"), "_")
+	return MasterIDPrefix + "_" + suffix, date
 }
 
 // IsCompactDate reports whether s is a date YYYYMMDD of the calendar.

@@ -184,8 +184,10 @@ func KeptPrefix() string { return RowKept + separator }
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
 
-// StatePrefix begins the state-view sort keys of a user's entities of a type in one state: TYPE#STATE#.
-func StatePrefix(typeName, state string) string { return join(typeName, state) + separator }
+// StatePrefix begins the state-view sort keys of a user's entities of a type in one state, TYPE#STATE#, or in a part of it.
+func StatePrefix(typeName string, state ...string) string {
+	return join(append([]string{typeName}, state...)...) + separator
+}
 
 // LinkedPK is the GSI4 partition of the user's edges that lead to the target.
 func LinkedPK(user string, target Ref) string {
@@ -205,6 +207,17 @@ func ParseLinkedSK(sk string) (source Ref, err error) {
 		return Ref{}, fmt.Errorf("sort key %q of an edge: want a type and an id", sk)
 	}
 	return Ref{parts[0], parts[1]}, nil
+}
+
+// RecurrencePK is the partition of a series in the index of recurrence.
+func RecurrencePK(masterID string) string { return join(TypeMaster, masterID) }
+
+// RecurrenceSK is the sort key there: of the exception on a date YYYYMMDD, or of the series itself if date is empty.
+func RecurrenceSK(date string) string {
+	if date == "" {
+		return TypeMaster
+	}
+	return join(TypeInstance, date)
 }
 
 // OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still to
@@ -263,7 +276,7 @@ func ParseSortKey(sk string) (SortKey, error) {
 			return SortKey{}, fmt.Errorf("sort key %q: empty component", sk)
 		}
 	}
-	if key.Prefix == TypeInstance && (CheckID(masterPrefix, parts[1]) != nil || !IsCompactDate(parts[2])) {
+	if key.Prefix == TypeInstance && (CheckID(MasterIDPrefix, parts[1]) != nil || !IsCompactDate(parts[2])) {
 		return SortKey{}, fmt.Errorf("sort key %q: want a series' id and a date YYYYMMDD", sk)
 	}
 	return key, nil

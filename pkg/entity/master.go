@@ -21,7 +21,7 @@ const (
 // own, see [Instance].
 func Master() *Type {
 	return &Type{
-		Name: TypeMaster, IDAttr: AttrMasterID, IDPrefix: masterPrefix, Plural: "series", OwnCommands: true,
+		Name: TypeMaster, IDAttr: AttrMasterID, IDPrefix: MasterIDPrefix, Plural: "series", OwnCommands: true,
 		Fields: Common(AttrMasterID, slices.Concat(
 			[]Field{{Name: AttrEventID, Kind: Text, Origin: FromServer, Required: true, Doc: "The same as masterId."}},
 			eventFields(),
@@ -46,7 +46,7 @@ func Master() *Type {
 }
 
 func checkMaster(it item.Item) []FieldError {
-	errs := fieldErrors(checkOccurrence(it))
+	errs := Faults(checkOccurrence(it))
 	start, _ := eventSpan(it)
 	if len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) || !it.Says(AttrRRule) {
 		return append(errs, checkRule(it)...)
@@ -55,12 +55,12 @@ func checkMaster(it item.Item) []FieldError {
 	var refused *recurrence.Refusal
 	switch {
 	case errors.As(err, &refused):
-		errs.add(attrOfPart(it, refused.Part), "%s", refused.Error())
+		errs.Add(attrOfPart(it, refused.Part), "%s", refused.Error())
 	case err != nil:
-		errs.add(AttrStartTzid, "%v", err)
+		errs.Add(AttrStartTzid, "%v", err)
 	default:
 		if _, ok := series.First(); !ok {
-			errs.add(AttrRRule, "leaves no occurrence: the series ends before it begins, or each date of it is excluded")
+			errs.Add(AttrRRule, "leaves no occurrence: the series ends before it begins, or each date of it is excluded")
 		}
 	}
 	return errs
@@ -68,9 +68,9 @@ func checkMaster(it item.Item) []FieldError {
 
 // checkOccurrence checks the times of an occurrence: the first of a series, or one of its own.
 func checkOccurrence(it item.Item) []FieldError {
-	errs := fieldErrors(checkEventTimes(it))
+	errs := Faults(checkEventTimes(it))
 	if span := EventSpan(it); !span.Start.IsZero() && span.End.Sub(span.Start) > maxOccurrence {
-		errs.add(endOf(it), "must be at most 366 days after the start of an occurrence")
+		errs.Add(endOf(it), "must be at most 366 days after the start of an occurrence")
 	}
 	return errs
 }
@@ -109,7 +109,7 @@ func deriveMaster(w Write) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}
 	delete(it, AttrLastStartUtc)
-	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= maxYear { // one beyond all years is as good as none
+	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= MaxYear { // one beyond all years is as good as none
 		it.SetTime(AttrLastStartUtc, last.Start)
 	}
 }
@@ -129,7 +129,7 @@ func lastOccurrence(it item.Item) (recurrence.Occurrence, bool) {
 func indexMaster(user string, it item.Item) IndexKeys {
 	span := EventSpan(it)
 	keys := yearKeys(user, span.Start)
-	keys.RecurrencePK, keys.RecurrenceSK = join(TypeMaster, it.Str(AttrMasterID)), TypeMaster
+	keys.RecurrencePK, keys.RecurrenceSK = RecurrencePK(it.Str(AttrMasterID)), RecurrenceSK("")
 	end := item.Forever
 	if last, ok := it.Time(AttrLastStartUtc); ok {
 		end = item.FormatInstant(last.Add(span.End.Sub(span.Start)))
@@ -140,4 +140,4 @@ func indexMaster(user string, it item.Item) IndexKeys {
 
 // ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence, or
 // [item.Forever].
-func ActiveMastersPrefix() string { return join(TypeMaster, "ACTIVE") + separator }
+func ActiveMastersPrefix() string { return StatePrefix(TypeMaster, "ACTIVE") }

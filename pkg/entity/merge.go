@@ -19,8 +19,8 @@ func (t *Type) Merge(before, patch item.Item) (after item.Item, errs []FieldErro
 		after = item.Item{}
 	}
 	mergeObject(after, patch)
-	fillDefaults(t.Fields, after)
-	var broken fieldErrors
+	FillDefaults(t.Fields, after)
+	var broken Faults
 	settleInstants(&broken, t.Fields, before, patch, after)
 	if t.Settle != nil {
 		t.Settle(before, patch, after)
@@ -51,13 +51,13 @@ func mergeObject(target, patch item.Item) {
 	}
 }
 
-func fillDefaults(fields []Field, it item.Item) {
+func FillDefaults(fields []Field, it item.Item) {
 	for _, f := range fields {
 		if !it.Has(f.Name) && f.Required && f.Default != nil {
 			it[f.Name] = item.CloneValue(f.Default)
 		}
 		if inner := it.Map(f.Name); inner != nil {
-			fillDefaults(f.Fields, inner)
+			FillDefaults(f.Fields, inner)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func fillDefaults(fields []Field, it item.Item) {
 // settleInstants gives every instant of the patch its stored form: a floating one came without offset, any other with
 // one. An instant that the patch leaves alone cannot stay when its zone comes or goes: the same digits would mean
 // another time. Those that no client can send are derived anew.
-func settleInstants(errs *fieldErrors, fields []Field, before, patch, after item.Item) {
+func settleInstants(errs *Faults, fields []Field, before, patch, after item.Item) {
 	for _, f := range fields {
 		if f.Kind != Instant {
 			continue
@@ -74,16 +74,16 @@ func settleInstants(errs *fieldErrors, fields []Field, before, patch, after item
 		text, patched := patch[f.Name].(item.String)
 		if !patched {
 			if f.Zone != "" && !f.Follows && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
-				errs.add(f.Name, "must be sent again when %s comes or goes", f.Zone)
+				errs.Add(f.Name, "must be sent again when %s comes or goes", f.Zone)
 			}
 			continue
 		}
 		hasOffset := strings.HasSuffix(string(text), "Z")
 		switch {
 		case floating && hasOffset:
-			errs.add(f.Name, "without %s it floats and is written without offset; or send %s as well", f.Zone, f.Zone)
+			errs.Add(f.Name, "without %s it floats and is written without offset; or send %s as well", f.Zone, f.Zone)
 		case !floating && !hasOffset:
-			errs.add(f.Name, "needs an offset or Z")
+			errs.Add(f.Name, "needs an offset or Z")
 		case floating:
 			after[f.Name] = text + "Z"
 		}

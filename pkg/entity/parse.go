@@ -18,12 +18,12 @@ import (
 // An instant that came without an offset is left without its Z: [Type.Merge] decides with the zone at hand whether that
 // is right.
 func (t *Type) Parse(doc map[string]any) (patch item.Item, errs []FieldError) {
-	var broken fieldErrors
+	var broken Faults
 	patch = parseObject(&broken, "", t.Fields, doc)
 	return patch, broken
 }
 
-func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[string]any) item.Item {
+func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any) item.Item {
 	patch := item.Item{}
 	known := 0
 	for i := range fields {
@@ -36,9 +36,9 @@ func parseObject(errs *fieldErrors, parent string, fields []Field, doc map[strin
 		pointer := pointerTo(parent, f.Name)
 		switch {
 		case f.Origin == Hidden:
-			errs.at(pointer, "is not a known field")
+			errs.At(pointer, "is not a known field")
 		case f.Origin == FromServer:
-			errs.at(pointer, "is set by the server")
+			errs.At(pointer, "is set by the server")
 		case raw == nil:
 			patch[f.Name] = item.Null{}
 		default:
@@ -59,7 +59,7 @@ const maxNameLength = 64
 
 // refuseUnknown refuses the names that no field has. A field that is proposed for one of them counts in the patch as
 // sent and refused, so that it is not reported as missing.
-func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[string]any, patch item.Item) {
+func refuseUnknown(errs *Faults, parent string, fields []Field, doc map[string]any, patch item.Item) {
 	names := map[string]bool{}
 	var takes []string
 	for _, f := range fields {
@@ -73,13 +73,13 @@ func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[str
 		switch {
 		case names[name]:
 		case len(name) > maxNameLength:
-			errs.at(parent, "has a field whose name has more than %d bytes", maxNameLength)
+			errs.At(parent, "has a field whose name has more than %d bytes", maxNameLength)
 		case guesses == maxGuesses:
-			errs.at(pointerTo(parent, name), "is not a known field")
+			errs.At(pointerTo(parent, name), "is not a known field")
 		default:
 			guesses++
 			near := nearest(name, takes)
-			errs.at(pointerTo(parent, name), "is not a known field%s", proposal(near))
+			errs.At(pointerTo(parent, name), "is not a known field%s", proposal(near))
 			for _, meant := range near {
 				if !patch.Has(meant) {
 					patch[meant] = item.Refused{}
@@ -90,23 +90,23 @@ func refuseUnknown(errs *fieldErrors, parent string, fields []Field, doc map[str
 }
 
 // parse converts one JSON value; nil after an error.
-func (f *Field) parse(errs *fieldErrors, pointer string, raw any) item.Value {
+func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
 	switch f.Kind {
 	case Flag:
 		if b, ok := raw.(bool); ok {
 			return item.Bool(b)
 		}
-		errs.at(pointer, "must be true or false")
+		errs.At(pointer, "must be true or false")
 	case Integer:
 		if n, ok := parseWhole(raw); ok {
 			return n
 		}
-		errs.at(pointer, "must be a whole number")
+		errs.At(pointer, "must be a whole number")
 	case Minutes:
 		if numbers, ok := parseList(raw, parseWhole); ok {
 			return minutesSet(numbers)
 		}
-		errs.at(pointer, "must be a list of whole numbers")
+		errs.At(pointer, "must be a list of whole numbers")
 	case Integers:
 		if numbers, ok := parseList(raw, parseWhole); ok {
 			list := item.List{}
@@ -115,36 +115,36 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) item.Value {
 			}
 			return list
 		}
-		errs.at(pointer, "must be a list of whole numbers")
+		errs.At(pointer, "must be a list of whole numbers")
 	case Tags:
 		if tags, ok := parseList(raw, parseText); ok {
 			for _, tag := range tags {
 				if wrong := CheckLine(tag); wrong != "" {
-					errs.at(pointer, "each %s", wrong)
+					errs.At(pointer, "each %s", wrong)
 					return nil
 				}
 			}
 			return item.Strings(tags...)
 		}
-		errs.at(pointer, "must be a list of texts")
+		errs.At(pointer, "must be a list of texts")
 	case Dates:
 		if dates, ok := parseList(raw, parseText); ok {
 			return dateList(dates)
 		}
-		errs.at(pointer, "must be a list of dates YYYYMMDD")
+		errs.At(pointer, "must be a list of dates YYYYMMDD")
 	case Links:
 		return parseLinks(errs, pointer, raw)
 	case Object:
 		doc, ok := raw.(map[string]any)
 		if !ok {
-			errs.at(pointer, "must be an object")
+			errs.At(pointer, "must be an object")
 			return nil
 		}
 		return item.Map(parseObject(errs, pointer, f.Fields, doc))
 	default:
 		s, ok := raw.(string)
 		if !ok {
-			errs.at(pointer, "must be a text")
+			errs.At(pointer, "must be a text")
 			return nil
 		}
 		return f.parseText(errs, pointer, s)
@@ -154,7 +154,7 @@ func (f *Field) parse(errs *fieldErrors, pointer string, raw any) item.Value {
 
 // parseText also refuses characters that do not belong into such a text. It looks at what is sent and not at the whole
 // item, so that an item with an older text can still be edited elsewhere.
-func (f *Field) parseText(errs *fieldErrors, pointer, s string) item.Value {
+func (f *Field) parseText(errs *Faults, pointer, s string) item.Value {
 	wrong := ""
 	switch f.Kind {
 	case Text:
@@ -164,20 +164,20 @@ func (f *Field) parseText(errs *fieldErrors, pointer, s string) item.Value {
 	case Instant:
 		text, ok := parseRFC3339(s)
 		if !ok {
-			errs.at(pointer, "%s", ExplainTime(s))
+			errs.At(pointer, "%s", ExplainTime(s))
 			return nil
 		}
 		return item.String(text)
 	case Color:
 		hex, ok := parseColor(s)
 		if !ok {
-			errs.at(pointer, "must be a palette name or #rrggbb")
+			errs.At(pointer, "must be a palette name or #rrggbb")
 			return nil
 		}
 		return item.String(hex)
 	}
 	if wrong != "" {
-		errs.at(pointer, "%s", wrong)
+		errs.At(pointer, "%s", wrong)
 		return nil
 	}
 	return item.String(s)
@@ -241,10 +241,10 @@ func minutesSet(numbers []item.Number) item.NumberSet {
 	return item.Ints(members...)
 }
 
-func parseLinks(errs *fieldErrors, pointer string, raw any) item.Value {
+func parseLinks(errs *Faults, pointer string, raw any) item.Value {
 	list, ok := raw.([]any)
 	if !ok {
-		errs.at(pointer, "must be a list of links")
+		errs.At(pointer, "must be a list of links")
 		return nil
 	}
 	fields := []Field{
@@ -256,7 +256,7 @@ func parseLinks(errs *fieldErrors, pointer string, raw any) item.Value {
 		at := pointerTo(pointer, strconv.Itoa(i))
 		doc, ok := e.(map[string]any)
 		if !ok {
-			errs.at(at, "must be an object")
+			errs.At(at, "must be an object")
 			links = append(links, item.Refused{}) // those behind it keep their places
 			continue
 		}

@@ -93,10 +93,10 @@ func hasKnownZone(it item.Item, zoneAttr string) bool {
 }
 
 // checkRule checks the rule by itself, where what it counts from is wrong.
-func checkRule(it item.Item) (errs fieldErrors) {
+func checkRule(it item.Item) (errs Faults) {
 	if text := it.Str(AttrRRule); text != "" {
 		if err := recurrence.Calendar.Check(text); err != nil {
-			errs.add(AttrRRule, "%s", err.Error())
+			errs.Add(AttrRRule, "%s", err.Error())
 		}
 	}
 	return errs

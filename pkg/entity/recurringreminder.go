@@ -9,9 +9,9 @@ import (
 )
 
 func checkReminder(it item.Item) []FieldError {
-	var errs fieldErrors
+	var errs Faults
 	if !it.Has(AttrRRule) {
-		errs.refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
+		errs.Refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
 		return errs
 	}
 	if _, ok := it.Time(AttrFirstTriggerUtc); !ok || !hasKnownZone(it, AttrTzid) || !it.Says(AttrRRule) {
@@ -21,14 +21,14 @@ func checkReminder(it item.Item) []FieldError {
 	var refused *recurrence.Refusal
 	switch {
 	case errors.As(err, &refused) && refused.Part == "DTSTART":
-		errs.add(AttrTriggerUtc, "%s", refused.Error())
+		errs.Add(AttrTriggerUtc, "%s", refused.Error())
 	case errors.As(err, &refused):
-		errs.add(AttrRRule, "%s", refused.Error())
+		errs.Add(AttrRRule, "%s", refused.Error())
 	case err != nil:
-		errs.add(AttrTzid, "%v", err)
+		errs.Add(AttrTzid, "%v", err)
 	default:
 		if _, ok := series.First(); !ok {
-			errs.add(AttrRRuleUntil, "leaves no occurrence: it is before the trigger")
+			errs.Add(AttrRRuleUntil, "leaves no occurrence: it is before the trigger")
 		}
 	}
 	return errs
@@ -162,4 +162,4 @@ func lastShown(it item.Item, dues []Due) string {
 
 // RecurringRemindersPrefix begins the state-view sort keys of recurring reminders that are alive; behind it stands the
 // last trigger or the end of a later snooze, or [item.Forever].
-func RecurringRemindersPrefix() string { return join(TypeReminder, "RECURRING") + separator }
+func RecurringRemindersPrefix() string { return StatePrefix(TypeReminder, "RECURRING") }

@@ -41,8 +41,8 @@ func (r Repository) Check() error {
 	if r.Date == "" {
 		return nil
 	}
-	if day, err := item.ParseDate(r.Date); err != nil || day.Year() < minYear || day.Year() > maxYear {
-		return fmt.Errorf("%w: a plan's date is YYYY-MM-DD in the years %d to %d", ErrID, minYear, maxYear)
+	if day, err := item.ParseDate(r.Date); err != nil || day.Year() < MinYear || day.Year() > MaxYear {
+		return fmt.Errorf("%w: a plan's date is YYYY-MM-DD in the years %d to %d", ErrID, MinYear, MaxYear)
 	}
 	return nil
 }

@@ -62,22 +62,22 @@ func Task() *Type {
 }
 
 func checkTaskTimes(it item.Item) []FieldError {
-	var errs fieldErrors
+	var errs Faults
 	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
 	if it.Bool(AttrIsAllDay) {
-		errs.require(it, AttrDueDate, "an all-day task needs it")
-		errs.refuse(it, "an all-day task has none", AttrStartUtc, AttrDueUtc, AttrDueTzid)
+		errs.Require(it, AttrDueDate, "an all-day task needs it")
+		errs.Refuse(it, "an all-day task has none", AttrStartUtc, AttrDueUtc, AttrDueTzid)
 		return errs
 	}
-	errs.refuse(it, "only an all-day task has it", AttrDueDate)
+	errs.Refuse(it, "only an all-day task has it", AttrDueDate)
 	start, due := it.Str(AttrStartUtc), it.Str(AttrDueUtc)
 	if start != "" && due != "" && due < start {
-		errs.add(AttrDueUtc, "must not be before startUtc")
+		errs.Add(AttrDueUtc, "must not be before startUtc")
 	}
 	if it.Says(AttrDueTzid) && !it.Has(AttrStartUtc) && !it.Has(AttrDueUtc) {
-		errs.add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
+		errs.Add(AttrDueTzid, "a task without startUtc and dueUtc has no zone")
 	}
 	return errs
 }
@@ -157,7 +157,7 @@ func TaskColumn(status string, priority int64) string {
 	if priority == 0 {
 		return StatePrefix(TypeTask, status)
 	}
-	return join(TypeTask, status, "P"+strconv.FormatInt(priority, 10)) + separator
+	return StatePrefix(TypeTask, status, "P"+strconv.FormatInt(priority, 10))
 }
 
 func taskDues(it item.Item) []Due {

@@ -83,7 +83,7 @@ func statFields() []Field {
 // EmptyStats is what the statistics are before anything was counted.
 func EmptyStats() item.Map {
 	stats := item.Item{}
-	fillDefaults(statFields(), stats)
+	FillDefaults(statFields(), stats)
 	return item.Map(stats)
 }
 
@@ -104,6 +104,6 @@ func NewUserMeta(user string, now time.Time) item.Item {
 	it[AttrVersion] = item.Int(0)
 	it.SetTime(AttrCreatedAt, now)
 	it.SetTime(AttrUpdatedAt, now)
-	fillDefaults(UserMeta().Fields, it)
+	FillDefaults(UserMeta().Fields, it)
 	return it
 }

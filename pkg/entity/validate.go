@@ -16,30 +16,34 @@ import (
 // fields and links, so that whoever means well is told everything at once.
 const maxFindings = 256
 
-// fieldErrors collects what is wrong, up to maxFindings.
-type fieldErrors []FieldError
+// Faults collects what is wrong with a document, up to 256 findings.
+type Faults []FieldError
 
-func (e *fieldErrors) add(attr, format string, args ...any) {
-	e.at(pointerTo("", attr), format, args...)
+// Add notes a fault of a field, which attr names.
+func (e *Faults) Add(attr, format string, args ...any) {
+	e.At(pointerTo("", attr), format, args...)
 }
 
-func (e *fieldErrors) at(pointer, format string, args ...any) {
+// At notes a fault at a JSON Pointer (RFC 6901).
+func (e *Faults) At(pointer, format string, args ...any) {
 	if len(*e) == maxFindings {
 		return
 	}
 	*e = append(*e, FieldError{pointer, fmt.Sprintf(format, args...)})
 }
 
-func (e *fieldErrors) require(it item.Item, attr, reason string) {
+// Require notes a fault unless the item has the field.
+func (e *Faults) Require(it item.Item, attr, reason string) {
 	if !it.Has(attr) {
-		e.add(attr, "is required: %s", reason)
+		e.Add(attr, "is required: %s", reason)
 	}
 }
 
-func (e *fieldErrors) refuse(it item.Item, reason string, attrs ...string) {
+// Refuse notes a fault of each of the fields that the item has.
+func (e *Faults) Refuse(it item.Item, reason string, attrs ...string) {
 	for _, attr := range attrs {
 		if it.Says(attr) {
-			e.add(attr, "is not allowed: %s", reason)
+			e.Add(attr, "is not allowed: %s", reason)
 		}
 	}
 }
@@ -54,7 +58,7 @@ func pointerTo(parent, token string) string {
 
 // Validate returns every broken rule of a whole item.
 func (t *Type) Validate(it item.Item) []FieldError {
-	var errs fieldErrors
+	var errs Faults
 	checkFields(&errs, "", t.Fields, it)
 	checked := it
 	if len(errs) > 0 {
@@ -62,7 +66,7 @@ func (t *Type) Validate(it item.Item) []FieldError {
 	}
 	if t.HasCollection() {
 		if err := CheckID(t.IDPrefix, it.Str(t.IDAttr)); err != nil {
-			errs.add(t.IDAttr, "%v", err)
+			errs.Add(t.IDAttr, "%v", err)
 		}
 	}
 	checkSelfLink(&errs, t.Ref(it), it)
@@ -81,7 +85,7 @@ func (t *Type) withoutWrongTimes(it item.Item) item.Item {
 		if !it.Says(f.Name) || f.Kind != Instant && f.Kind != Date && f.Kind != Zone {
 			continue
 		}
-		var wrong fieldErrors
+		var wrong Faults
 		if f.check(&wrong, "", it[f.Name]); len(wrong) > 0 {
 			checked[f.Name] = item.Refused{}
 		}
@@ -89,14 +93,14 @@ func (t *Type) withoutWrongTimes(it item.Item) item.Item {
 	return checked
 }
 
-func checkFields(errs *fieldErrors, parent string, fields []Field, it item.Item) {
+func checkFields(errs *Faults, parent string, fields []Field, it item.Item) {
 	for i := range fields {
 		f := &fields[i]
 		pointer := pointerTo(parent, f.Name)
 		v, ok := it[f.Name]
 		if !ok {
 			if f.Required {
-				errs.at(pointer, "is required")
+				errs.At(pointer, "is required")
 			}
 			continue
 		}
@@ -108,7 +112,7 @@ func checkFields(errs *fieldErrors, parent string, fields []Field, it item.Item)
 }
 
 // check tests one value against the field's kind and bounds.
-func (f *Field) check(errs *fieldErrors, pointer string, v item.Value) {
+func (f *Field) check(errs *Faults, pointer string, v item.Value) {
 	switch f.Kind {
 	case Text:
 		f.checkLength(errs, pointer, v, "characters", utf8.RuneCountInString)
@@ -116,11 +120,11 @@ func (f *Field) check(errs *fieldErrors, pointer string, v item.Value) {
 		f.checkLength(errs, pointer, v, "bytes", func(s string) int { return len(s) })
 	case Enum:
 		if s, ok := v.(item.String); !ok || !slices.Contains(f.Enum, string(s)) {
-			errs.at(pointer, "must be one of %s", strings.Join(f.Enum, ", "))
+			errs.At(pointer, "must be one of %s", strings.Join(f.Enum, ", "))
 		}
 	case Flag:
 		if _, ok := v.(item.Bool); !ok {
-			errs.at(pointer, "must be true or false")
+			errs.At(pointer, "must be true or false")
 		}
 	case Integer:
 		f.checkInteger(errs, pointer, v)
@@ -132,29 +136,29 @@ func (f *Field) check(errs *fieldErrors, pointer string, v item.Value) {
 		s, _ := v.(item.String)
 		t, err := item.ParseDate(string(s))
 		if err != nil && len(s) == len(item.DateLayout) && hasShape(string(s), "0000-00-00") {
-			errs.at(pointer, "%s", noSuchDate(string(s)))
+			errs.At(pointer, "%s", noSuchDate(string(s)))
 			return
 		}
 		checkDay(errs, pointer, "a date YYYY-MM-DD", t, err)
 	case Zone:
 		s, _ := v.(item.String)
 		if _, err := LoadZone(string(s)); err != nil {
-			errs.at(pointer, "%v", err)
+			errs.At(pointer, "%v", err)
 		}
 	case Color:
 		if s, _ := v.(item.String); !isHexColor(string(s)) {
-			errs.at(pointer, "must be a palette name or #rrggbb")
+			errs.At(pointer, "must be a palette name or #rrggbb")
 		}
 	case Tags:
 		set, ok := v.(item.StringSet)
 		f.checkMembers(errs, pointer, len(set), ok, "a list of texts")
 		for _, tag := range set {
 			if n := int64(utf8.RuneCountInString(tag)); n < f.MemberMin || n > f.MemberMax {
-				errs.at(pointer, "each must have %d to %d characters", f.MemberMin, f.MemberMax)
+				errs.At(pointer, "each must have %d to %d characters", f.MemberMin, f.MemberMax)
 				break
 			}
 			if len(f.Enum) > 0 && !slices.Contains(f.Enum, tag) {
-				errs.at(pointer, "each must be one of %s", strings.Join(f.Enum, ", "))
+				errs.At(pointer, "each must be one of %s", strings.Join(f.Enum, ", "))
 				break
 			}
 		}
@@ -181,90 +185,90 @@ func (f *Field) check(errs *fieldErrors, pointer string, v item.Value) {
 	case Object:
 		m, ok := v.(item.Map)
 		if !ok {
-			errs.at(pointer, "must be an object")
+			errs.At(pointer, "must be an object")
 			return
 		}
 		checkFields(errs, pointer, f.Fields, item.Item(m))
 	}
 }
 
-func (f *Field) checkLength(errs *fieldErrors, pointer string, v item.Value, unit string, length func(string) int) {
+func (f *Field) checkLength(errs *Faults, pointer string, v item.Value, unit string, length func(string) int) {
 	s, ok := v.(item.String)
 	if !ok {
-		errs.at(pointer, "must be a text")
+		errs.At(pointer, "must be a text")
 		return
 	}
 	if !utf8.ValidString(string(s)) {
-		errs.at(pointer, "must be valid UTF-8")
+		errs.At(pointer, "must be valid UTF-8")
 		return
 	}
 	n := int64(length(string(s)))
 	switch {
 	case n == 0 && f.Min > 0:
-		errs.at(pointer, "must not be empty")
+		errs.At(pointer, "must not be empty")
 	case n < f.Min:
-		errs.at(pointer, "must have at least %d %s", f.Min, unit)
+		errs.At(pointer, "must have at least %d %s", f.Min, unit)
 	}
 	if f.Max > 0 && n > f.Max {
-		errs.at(pointer, "must have at most %d %s, has %d", f.Max, unit, n)
+		errs.At(pointer, "must have at most %d %s, has %d", f.Max, unit, n)
 	}
 }
 
-func (f *Field) checkInteger(errs *fieldErrors, pointer string, v item.Value) {
+func (f *Field) checkInteger(errs *Faults, pointer string, v item.Value) {
 	s, _ := v.(item.Number)
 	n, err := strconv.ParseInt(string(s), 10, 64)
 	switch {
 	case err != nil:
-		errs.at(pointer, "must be a whole number")
+		errs.At(pointer, "must be a whole number")
 	case len(f.Allowed) > 0 && !slices.Contains(f.Allowed, n):
-		errs.at(pointer, "must be one of %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Allowed), " ", ", "), "[]"))
+		errs.At(pointer, "must be one of %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Allowed), " ", ", "), "[]"))
 	case n < f.Min || f.Max > 0 && n > f.Max:
-		errs.at(pointer, "must be %d to %d", f.Min, f.Max)
+		errs.At(pointer, "must be %d to %d", f.Min, f.Max)
 	}
 }
 
-func checkDay(errs *fieldErrors, pointer, what string, t time.Time, err error) {
+func checkDay(errs *Faults, pointer, what string, t time.Time, err error) {
 	switch {
 	case err != nil:
-		errs.at(pointer, "must be %s", what)
-	case t.Year() < minYear || t.Year() > maxYear:
-		errs.at(pointer, "must lie in the years %d to %d", minYear, maxYear)
+		errs.At(pointer, "must be %s", what)
+	case t.Year() < MinYear || t.Year() > MaxYear:
+		errs.At(pointer, "must lie in the years %d to %d", MinYear, MaxYear)
 	}
 }
 
-func (f *Field) checkMembers(errs *fieldErrors, pointer string, n int, ok bool, what string) {
+func (f *Field) checkMembers(errs *Faults, pointer string, n int, ok bool, what string) {
 	if !ok {
-		errs.at(pointer, "must be %s", what)
+		errs.At(pointer, "must be %s", what)
 		return
 	}
 	if int64(n) > f.Max {
-		errs.at(pointer, "must have at most %d members, has %d", f.Max, n)
+		errs.At(pointer, "must have at most %d members, has %d", f.Max, n)
 	}
 }
 
-func (f *Field) checkNumbers(errs *fieldErrors, pointer string, numbers []string) {
+func (f *Field) checkNumbers(errs *Faults, pointer string, numbers []string) {
 	for _, s := range numbers {
 		if n, err := strconv.ParseInt(s, 10, 64); err != nil || n < f.MemberMin || n > f.MemberMax {
-			errs.at(pointer, "each must be a whole number from %d to %d", f.MemberMin, f.MemberMax)
+			errs.At(pointer, "each must be a whole number from %d to %d", f.MemberMin, f.MemberMax)
 			return
 		}
 	}
 }
 
-func (f *Field) checkDates(errs *fieldErrors, pointer string, v item.Value) {
+func (f *Field) checkDates(errs *Faults, pointer string, v item.Value) {
 	list, ok := v.(item.List)
 	f.checkMembers(errs, pointer, len(list), ok, "a list of dates YYYYMMDD")
 	for _, e := range list {
 		s, _ := e.(item.String)
 		day, err := time.Parse(item.CompactLayout, string(s))
-		if len(s) != len(item.CompactLayout) || err != nil || day.Year() < minYear || day.Year() > maxYear {
-			errs.at(pointer, "each must be a date YYYYMMDD in the years %d to %d", minYear, maxYear)
+		if len(s) != len(item.CompactLayout) || err != nil || day.Year() < MinYear || day.Year() > MaxYear {
+			errs.At(pointer, "each must be a date YYYYMMDD in the years %d to %d", MinYear, MaxYear)
 			return
 		}
 	}
 }
 
-func (f *Field) checkLinks(errs *fieldErrors, pointer string, v item.Value) {
+func (f *Field) checkLinks(errs *Faults, pointer string, v item.Value) {
 	list, ok := v.(item.List)
 	f.checkMembers(errs, pointer, len(list), ok, "a list of links")
 	seen := map[Ref]bool{}
@@ -275,25 +279,25 @@ func (f *Field) checkLinks(errs *fieldErrors, pointer string, v item.Value) {
 		}
 		m, ok := e.(item.Map)
 		if !ok {
-			errs.at(at, "must be an object")
+			errs.At(at, "must be an object")
 			continue
 		}
 		link := item.Item(m)
 		target := Ref{link.Str(LinkTargetType), link.Str(LinkTargetID)}
 		if seen[target] && link.Says(LinkTargetType) && link.Says(LinkTargetID) {
-			errs.at(at, "is the second link to %s", target.ID)
+			errs.At(at, "is the second link to %s", target.ID)
 		}
 		seen[target] = true
 		if utf8.RuneCountInString(link.Str(LinkRelation)) > maxRelation {
-			errs.at(pointerTo(at, LinkRelation), "must have at most %d characters", maxRelation)
+			errs.At(pointerTo(at, LinkRelation), "must have at most %d characters", maxRelation)
 		}
 	}
 }
 
-func checkSelfLink(errs *fieldErrors, self Ref, it item.Item) {
+func checkSelfLink(errs *Faults, self Ref, it item.Item) {
 	for i, link := range LinksOf(it) {
 		if link.Target == self {
-			errs.at(pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), "an entity cannot link to itself")
+			errs.At(pointerTo(pointerTo("", AttrLinks), strconv.Itoa(i)), "an entity cannot link to itself")
 		}
 	}
 }
@@ -301,7 +305,7 @@ func checkSelfLink(errs *fieldErrors, self Ref, it item.Item) {
 // CheckLinks returns what is wrong with the targets: each must name a type of the registry that has ids, and an id of
 // that type.
 func (r *Registry) CheckLinks(it item.Item) []FieldError {
-	var errs fieldErrors
+	var errs Faults
 	list, _ := it[AttrLinks].(item.List)
 	for i, e := range list {
 		if m, ok := e.(item.Map); ok {
@@ -312,19 +316,19 @@ func (r *Registry) CheckLinks(it item.Item) []FieldError {
 }
 
 // checkTarget checks the target of one link. What [Type.Parse] refused of it was reported.
-func (r *Registry) checkTarget(errs *fieldErrors, at string, link item.Item) {
+func (r *Registry) checkTarget(errs *Faults, at string, link item.Item) {
 	if link[LinkTargetType] == (item.Refused{}) {
 		return
 	}
 	t := r.Named(link.Str(LinkTargetType))
 	if t == nil || !t.HasCollection() {
-		errs.at(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
+		errs.At(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
 		return
 	}
 	if link[LinkTargetID] == (item.Refused{}) {
 		return
 	}
 	if err := CheckID(t.IDPrefix, link.Str(LinkTargetID)); err != nil {
-		errs.at(pointerTo(at, LinkTargetID), "%v", err)
+		errs.At(pointerTo(at, LinkTargetID), "%v", err)
 	}
 }
