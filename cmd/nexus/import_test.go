@@ -23,7 +23,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	dayplan "nexus/pkg/revision/plan"
@@ -36,7 +36,7 @@ import (
 func served(t *testing.T, refusing int32) (url string) {
 	t.Helper()
 	clock := func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }
-	store, registry := memory.New(clock, memory.Options{}), entity.Product()
+	store, registry := memory.New(clock, memory.Options{}), product.Registry()
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: clock, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{

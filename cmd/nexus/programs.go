@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/product"
 )
 
 const calendarType = "text/calendar"
@@ -91,7 +91,7 @@ func (s *story) imported() {
 	s.settle()
 	s.say("In the agenda:")
 	var got []string
-	for _, it := range s.agenda(s.at(36, 0, 0), s.at(60, 0, 0), entity.TypeEvent) {
+	for _, it := range s.agenda(s.at(36, 0, 0), s.at(60, 0, 0), product.TypeEvent) {
 		if title := it.str("title"); title == "Concert" || title == "Choir" {
 			got = append(got, title+" "+it.time("occurrenceStart").Format("2006-01-02"))
 		}

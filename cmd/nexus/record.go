@@ -14,9 +14,9 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
 
@@ -86,7 +86,7 @@ func (c *recordCommand) fromStream(ctx context.Context, out outputs, lines *line
 	}
 	defer done()
 	capture := replay.Capture{
-		Registry: entity.Product(), Source: source, All: c.All, Follow: c.Follow, Pause: recordPause, Wait: consume.Sleep,
+		Registry: product.Registry(), Source: source, All: c.All, Follow: c.Follow, Pause: recordPause, Wait: consume.Sleep,
 	}
 	return capture.Run(ctx, func(r change.Record) error {
 		_, err := lines.Write(append(change.AppendRecord(nil, r), '\n'))

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
 
@@ -103,7 +103,7 @@ func readFixture(name string) ([]byte, error) {
 
 func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []json.RawMessage, until time.Time) (done local.Replayed, err error) {
 	system := replay.NewSystem(replay.Config{
-		Registry: entity.Product(), Begin: time.Unix(0, 0).UTC(),
+		Registry: product.Registry(), Begin: time.Unix(0, 0).UTC(),
 		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	feeder, err := system.Feeder.Only(c.Consumer...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // plan is what the story's second part is about: a weekly series whose weeks cross the day on which the clocks change, and
@@ -113,7 +114,7 @@ func entry(title, date string, at time.Time, how string) string {
 // expectWeeks checks what the agenda shows of series from one day to another.
 func (s *story) expectWeeks(from, to int, want []string) {
 	var got []string
-	for _, it := range s.agenda(s.at(from, 0, 0), s.at(to, 0, 0), entity.TypeEvent) {
+	for _, it := range s.agenda(s.at(from, 0, 0), s.at(to, 0, 0), product.TypeEvent) {
 		if it.str("masterId") == "" {
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/revision"
@@ -136,7 +137,7 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 	if err != nil {
 		return verify.Summary{}, wrongUsage("%w", err)
 	}
-	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), entity.Product(), slog.New(slog.NewTextHandler(out.messages, nil))
+	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), product.Registry(), slog.New(slog.NewTextHandler(out.messages, nil))
 	config := verify.Config{
 		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
 		Projections:  []*projection.Projection{stats.Projection(), links.Projection()},

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
@@ -43,11 +44,11 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	defer done()
 	store := dynamo.New(client)
-	wrong := entity.EmptyStats()
-	wrong[entity.StatTotalTasks] = item.Int(77)
+	wrong := product.EmptyStats()
+	wrong[product.StatTotalTasks] = item.Int(77)
 	meta := entity.MetaKey("user0")
 	damage := func() {
-		_, err := store.Update(t.Context(), table.Update{Key: meta, Set: item.Item{entity.AttrStats: wrong}})
+		_, err := store.Update(t.Context(), table.Update{Key: meta, Set: item.Item{product.AttrStats: wrong}})
 		require.NoError(t, err)
 	}
 	damage()

@@ -23,7 +23,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -32,7 +32,7 @@ import (
 func main() { boot.Run(env.Command, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, tables, metrics := entity.Product(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	store := tables.Of(string(s.Function))
 	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -60,8 +61,8 @@ func TestEffectsKeepSchedulesOfATaskAndArchiveIt(t *testing.T) {
 	require.Equal(t, w.moved(present.Add(-time.Hour)).Unix(), timer.Int(entity.AttrTTL))
 
 	f.handled(w.happen("stream-timer-expired"))
-	task := w.item(entity.TypeTask, taskID)
-	require.Equal(t, entity.StatusArchived, task.Str(entity.AttrStatus))
+	task := w.item(product.TypeTask, taskID)
+	require.Equal(t, product.StatusArchived, task.Str(entity.AttrStatus))
 	require.EqualValues(t, 3, task.Int(entity.AttrVersion))
 
 	f.handled(w.happen("stream-task-archived"))
@@ -71,7 +72,7 @@ func TestEffectsKeepSchedulesOfATaskAndArchiveIt(t *testing.T) {
 	copied := archive + "/archive/" + user + "/" + taskID + "/3.json"
 	require.Equal(t, []string{copied}, w.services.stored())
 	require.Contains(t, w.services.content(copied), "Water the plants")
-	task = w.item(entity.TypeTask, taskID)
+	task = w.item(product.TypeTask, taskID)
 	updated, _ := task.Time(entity.AttrUpdatedAt)
 	require.Equal(t, updated.Add(7*24*time.Hour).Unix(), task.Int(entity.AttrTTL))
 	require.NotNil(t, w.row(entity.ColdKey(user, taskID)))
@@ -88,11 +89,11 @@ func TestNothingExpiresWhileItsCopyCannotBeStored(t *testing.T) {
 	f := w.start(env.Effects)
 	payload := w.happen("stream-task-archived")
 	require.Contains(t, string(f.succeed(payload)), `"itemIdentifier"`)
-	require.False(t, w.item(entity.TypeTask, taskID).Has(entity.AttrTTL))
+	require.False(t, w.item(product.TypeTask, taskID).Has(entity.AttrTTL))
 
 	w.services.breakDown("objects", false)
 	f.handled(payload)
-	require.True(t, w.item(entity.TypeTask, taskID).Has(entity.AttrTTL))
+	require.True(t, w.item(product.TypeTask, taskID).Has(entity.AttrTTL))
 	w.requireEvent("TaskArchived")
 }
 

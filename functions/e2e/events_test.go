@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // filesOf returns the names of the files in events/ that fit the pattern.
@@ -70,7 +70,7 @@ func TestEveryPayloadOfEventsIsDescribed(t *testing.T) {
 
 func TestEveryStreamPayloadPassesTheFilterOfTheFunctionsItIsDescribedFor(t *testing.T) {
 	t.Parallel()
-	registry := entity.Product()
+	registry := product.Registry()
 	for name, functions := range described(t) {
 		if !strings.HasPrefix(name, "stream-") {
 			continue
@@ -99,7 +99,7 @@ func recordOf(rec change.Decoded) change.Record {
 
 func TestEveryReaderOfTheDeploymentTableIsAFunction(t *testing.T) {
 	t.Parallel()
-	for _, reader := range readers.Table(entity.Product()) {
+	for _, reader := range readers.Table(product.Registry()) {
 		require.Contains(t, env.Functions(), env.Function(reader.Name))
 	}
 }

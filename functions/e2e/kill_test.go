@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // gate passes requests on to the engine, but keeps the answer of the first transaction: what it did is done, and nobody
@@ -65,7 +66,7 @@ func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.
 	for i := range tasks {
 		task := template[1].Change.New.Clone()
 		id := fmt.Sprintf("task_%08d-0000-4000-8000-000000000000", i)
-		key := entity.ItemKey(user, entity.Ref{Type: entity.TypeTask, ID: id})
+		key := entity.ItemKey(user, entity.Ref{Type: product.TypeTask, ID: id})
 		task["taskId"], task[item.AttrSK] = item.String(id), item.String(key.SK)
 		records = append(records, change.Record{
 			EventID: id, Name: change.Insert, Sequence: fmt.Sprintf("14054000000000021%09d", i), Created: template[1].Change.Created,
@@ -104,11 +105,11 @@ func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.
 // derived returns how many tasks the statistics have, and how many of the records' tasks are linked to the note.
 func (w *world) derived(records []change.Record) (counted, linked int) {
 	w.Helper()
-	note := entity.Ref{Type: entity.TypeNote, ID: noteID}
+	note := entity.Ref{Type: product.TypeNote, ID: noteID}
 	for _, rec := range records {
-		if w.row(entity.LinkKey(user, entity.Ref{Type: entity.TypeTask, ID: rec.EventID}, note)) != nil {
+		if w.row(entity.LinkKey(user, entity.Ref{Type: product.TypeTask, ID: rec.EventID}, note)) != nil {
 			linked++
 		}
 	}
-	return int(item.Item(w.stats()).Int(entity.StatTotalTasks)), linked
+	return int(item.Item(w.stats()).Int(product.StatTotalTasks)), linked
 }

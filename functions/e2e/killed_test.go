@@ -17,11 +17,11 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 )
 
 // order is one command of a direct invocation.
@@ -47,7 +47,7 @@ func work(now time.Time) []order {
 	in := func(hours int) string { return now.Add(time.Duration(hours) * time.Hour).UTC().Format(instantForm) }
 	floating := func(hours int) string { return strings.TrimSuffix(in(hours), "Z") }
 	linked := func(i int) []map[string]any {
-		return []map[string]any{{"targetType": entity.TypeNote, "targetId": id("note", i)}}
+		return []map[string]any{{"targetType": product.TypeNote, "targetId": id("note", i)}}
 	}
 	const each = 6
 	for i := range each {
@@ -66,13 +66,13 @@ func work(now time.Time) []order {
 		"rrule": "FREQ=DAILY", "reminderMinutes": []int{30},
 	})
 	change("UpdateMe", 0, map[string]any{"defaultTzid": "Asia/Kolkata"})
-	change("UpdateTask", 1, map[string]any{"taskId": id("task", 0), "status": entity.StatusCompleted})
+	change("UpdateTask", 1, map[string]any{"taskId": id("task", 0), "status": product.StatusCompleted})
 	change("UpdateTask", 1, map[string]any{"taskId": id("task", 1), "dueUtc": floating(72), "links": linked(0)})
 	change("DeleteTask", 1, map[string]any{"taskId": id("task", 2)})
-	change("UpdateTask", 1, map[string]any{"taskId": id("task", 3), "status": entity.StatusCompleted})
-	change("UpdateTask", 2, map[string]any{"taskId": id("task", 3), "status": entity.StatusInProgress})
+	change("UpdateTask", 1, map[string]any{"taskId": id("task", 3), "status": product.StatusCompleted})
+	change("UpdateTask", 2, map[string]any{"taskId": id("task", 3), "status": product.StatusInProgress})
 	change("UpdateEvent", 1, map[string]any{"eventId": id("evt", 0), "startUtc": in(40), "endUtc": in(41), "reminderMinutes": []int{5, 20}})
-	change("UpdateEvent", 1, map[string]any{"eventId": id("evt", 1), "status": entity.StatusCancelled})
+	change("UpdateEvent", 1, map[string]any{"eventId": id("evt", 1), "status": product.StatusCancelled})
 	change("DeleteEvent", 1, map[string]any{"eventId": id("evt", 2)})
 	give("DismissReminder", map[string]any{"reminderId": id("rem", 0)})
 	give("CompleteReminder", map[string]any{"reminderId": id("rem", 1)})

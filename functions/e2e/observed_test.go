@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -123,7 +124,7 @@ func TestOneTraceIDLeadsFromARequestToItsEffects(t *testing.T) {
 	trace := created.Headers["x-trace-id"]
 	require.Equal(t, entity.TraceID(user, createdID, 1), trace)
 
-	record := w.recordOfRow(entity.ItemKey(user, entity.Ref{Type: entity.TypeTask, ID: createdID}))
+	record := w.recordOfRow(entity.ItemKey(user, entity.Ref{Type: product.TypeTask, ID: createdID}))
 	projections.handled(record)
 	effects.handled(record)
 	require.Equal(t, []any{trace}, commands.logged("request")[0]["traceIds"])
@@ -143,7 +144,7 @@ func TestOneTraceIDLeadsToTheDelivery(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload, _ := w.becomeDue()
-	version := w.item(entity.TypeReminder, fixedID).Int(entity.AttrVersion)
+	version := w.item(product.TypeReminder, fixedID).Int(entity.AttrVersion)
 	f := w.start(env.Notify)
 	f.succeed(payload)
 	lines := f.logged("reminder delivered")

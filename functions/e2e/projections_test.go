@@ -12,21 +12,22 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
-	edge := entity.LinkKey(user, entity.Ref{Type: entity.TypeTask, ID: taskID}, entity.Ref{Type: entity.TypeNote, ID: noteID})
+	edge := entity.LinkKey(user, entity.Ref{Type: product.TypeTask, ID: taskID}, entity.Ref{Type: product.TypeNote, ID: noteID})
 
 	f.handled(w.happen("stream-task-created"))
 	w.requireTotals(1, 1, 0)
 	require.NotNil(t, w.row(edge))
 
 	f.handled(w.happen("stream-task-completed"))
-	completed := w.item(entity.TypeTask, taskID).Str(entity.AttrCompletedAt)
-	require.Equal(t, completed, item.Item(w.stats()).Str(entity.StatLastTaskCompleted))
+	completed := w.item(product.TypeTask, taskID).Str(product.AttrCompletedAt)
+	require.Equal(t, completed, item.Item(w.stats()).Str(product.StatLastTaskCompleted))
 
 	f.handled(w.happen("stream-task-archived"))
 	f.handled(w.happen("stream-item-expired")) // of a reminder that was never counted here
@@ -35,13 +36,13 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	f.handled(w.happen("stream-task-deleted"))
 	w.requireTotals(0, 1, 0)
 	require.Nil(t, w.row(edge))
-	require.Equal(t, completed, item.Item(w.stats()).Str(entity.StatLastTaskCompleted), "the latest ever")
+	require.Equal(t, completed, item.Item(w.stats()).Str(product.StatLastTaskCompleted), "the latest ever")
 
 	before := w.row(entity.MetaKey(user))
 	for _, name := range []string{"stream-task-created", "stream-task-completed", "stream-task-archived", "stream-item-expired", "stream-task-deleted"} {
 		f.handled(w.now(name)) // delivered again, after everything has happened
 	}
-	require.Equal(t, before[entity.AttrStats], w.row(entity.MetaKey(user))[entity.AttrStats])
+	require.Equal(t, before[product.AttrStats], w.row(entity.MetaKey(user))[product.AttrStats])
 	require.Nil(t, w.row(edge))
 	f.requireCounted(metric.RecordsDone, 2) // of the first batch; what comes later is gathered
 }

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -26,7 +27,7 @@ func TestProjectionsCountASeriesOnceAndKeepTheLinksOfItsOccurrences(t *testing.T
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
-	note := entity.Ref{Type: entity.TypeNote, ID: noteID}
+	note := entity.Ref{Type: product.TypeNote, ID: noteID}
 	series := entity.LinkKey(user, entity.Ref{Type: entity.TypeMaster, ID: seriesID}, note)
 	changed := entity.LinkKey(user, entity.Ref{Type: entity.TypeInstance, ID: w.occurrence(1)}, note)
 	for i, want := range []struct {
@@ -34,13 +35,13 @@ func TestProjectionsCountASeriesOnceAndKeepTheLinksOfItsOccurrences(t *testing.T
 		series, changed bool
 	}{{1, true, false}, {1, true, true}, {1, true, true}, {0, false, false}} {
 		f.handled(w.happen(seriesStory[i]))
-		require.Equal(t, want.events, item.Item(w.stats()).Int(entity.StatTotalEvents), seriesStory[i])
+		require.Equal(t, want.events, item.Item(w.stats()).Int(product.StatTotalEvents), seriesStory[i])
 		require.Equal(t, want.series, w.row(series) != nil, seriesStory[i])
 		require.Equal(t, want.changed, w.row(changed) != nil, seriesStory[i])
 	}
 	for _, name := range seriesStory { // delivered again, after everything has happened
 		f.handled(w.now(name))
-		require.Zero(t, item.Item(w.stats()).Int(entity.StatTotalEvents), name)
+		require.Zero(t, item.Item(w.stats()).Int(product.StatTotalEvents), name)
 		require.Nil(t, w.row(series), name)
 		require.Nil(t, w.row(changed), name)
 	}

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // answer is what the HTTP API gets back.
@@ -66,7 +67,7 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 	task := object(t, created.Body)
 	require.Equal(t, "Größere Töpfe kaufen", task["title"])
 	require.Equal(t, "2026-03-03T16:00:00Z", task["dueUtc"])
-	require.EqualValues(t, 1, w.item(entity.TypeTask, createdID).Int(entity.AttrVersion))
+	require.EqualValues(t, 1, w.item(product.TypeTask, createdID).Int(entity.AttrVersion))
 
 	again := f.request(w.payload("command-create-task"))
 	require.Equal(t, http.StatusCreated, again.StatusCode)
@@ -76,7 +77,7 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 	updated := f.request(w.payload("command-update-task"))
 	require.Equal(t, http.StatusOK, updated.StatusCode, "%s", updated.Body)
 	task = object(t, updated.Body)
-	require.Equal(t, entity.StatusInProgress, task["status"])
+	require.Equal(t, product.StatusInProgress, task["status"])
 	require.NotContains(t, task, "tags")
 	require.EqualValues(t, 2, task["version"])
 
@@ -121,7 +122,7 @@ func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
 	// A subject that could be part of a key it is not meant for stands for another user.
 	year := changed(t, w.payload("command-create-task"), map[string]any{"requestContext/authorizer/jwt/claims/sub": user + "#2026"})
 	require.Equal(t, http.StatusCreated, commands.request(year).StatusCode)
-	require.EqualValues(t, 1, w.item(entity.TypeTask, createdID).Int(entity.AttrVersion))
+	require.EqualValues(t, 1, w.item(product.TypeTask, createdID).Int(entity.AttrVersion))
 }
 
 func TestQueryServesTheReadsOfTheHTTPAPI(t *testing.T) {

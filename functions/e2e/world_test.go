@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -61,7 +62,7 @@ func setup(t *testing.T) *world {
 	endpoint, name := enginetest.Table(t)
 	services, address := newServices(t)
 	return &world{
-		T: t, registry: entity.Product(), services: services,
+		T: t, registry: product.Registry(), services: services,
 		store: dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name)),
 		settings: map[string]string{
 			"AWS_REGION": "eu-central-1", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
@@ -172,14 +173,14 @@ func (w *world) item(typeName, id string) item.Item {
 // stats returns the user's totals by name.
 func (w *world) stats() item.Map {
 	w.Helper()
-	return item.Map(w.row(entity.MetaKey(user)).Map(entity.AttrStats))
+	return item.Map(w.row(entity.MetaKey(user)).Map(product.AttrStats))
 }
 
 func (w *world) requireTotals(tasks, notes, reminders int64) {
 	w.Helper()
 	stats := item.Item(w.stats())
 	require.Equal(w, [3]int64{tasks, notes, reminders}, [3]int64{
-		stats.Int(entity.StatTotalTasks), stats.Int(entity.StatTotalNotes), stats.Int(entity.StatTotalReminders),
+		stats.Int(product.StatTotalTasks), stats.Int(product.StatTotalNotes), stats.Int(product.StatTotalReminders),
 	})
 }
 

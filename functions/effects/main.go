@@ -20,14 +20,14 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
 func main() { boot.Run(env.Effects, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, metrics := entity.Product(), metric.NewWriter(os.Stdout, time.Now)
+	registry, metrics := product.Registry(), metric.NewWriter(os.Stdout, time.Now)
 	tables := cloud.NewTables(s)
 	objects := awss3.NewFromConfig(cloud.Config(s.AWS, env.S3))
 	parking, err := s3.New(objects, s3.Config{Bucket: s.ParkingBucket})

@@ -15,7 +15,7 @@ import (
 	"nexus/functions/internal/reminding"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -23,7 +23,7 @@ func main() { boot.Run(env.Notify, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
-	config, err := reminding.Config(s, tables.Of(string(s.Function)), entity.Product(), log, metrics, time.Now)
+	config, err := reminding.Config(s, tables.Of(string(s.Function)), product.Registry(), log, metrics, time.Now)
 	if err != nil {
 		return nil, err
 	}

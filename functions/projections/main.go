@@ -18,8 +18,8 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 )
@@ -37,7 +37,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		projection.NewConsumer(links.Projection(), tables.Of(links.Name), time.Now),
 	}
 	config := stream.Config{
-		Function: s.Function, Registry: entity.Product(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
+		Function: s.Function, Registry: product.Registry(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
 		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
 	}
 	handle, err := stream.New(config)

@@ -19,7 +19,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -30,7 +30,7 @@ import (
 func main() { boot.Run(env.Query, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, tables, metrics := entity.Product(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	store := tables.Of(string(s.Function))
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)

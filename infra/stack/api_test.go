@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/size"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // serving is the function behind each part of the surface.
@@ -23,7 +23,7 @@ func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(
 		for _, r := range t.all("AWS::ApiGatewayV2::Route") {
 			made[r.text("RouteKey")] = r
 		}
-		routes := api.Routes(entity.Product())
+		routes := api.Routes(product.Registry())
 		require.Len(t, made, len(routes)+1, "and the one for all else")
 		authorizer := t.one("AWS::ApiGatewayV2::Authorizer").ref()
 		scopes := map[api.Part][]string{api.OnlyCommands: t.settings.WriteScopes, api.OnlyQueries: t.settings.ReadScopes}
@@ -88,7 +88,7 @@ func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
 			"ThrottlingRateLimit": float64(t.settings.RatePerSecond), "ThrottlingBurstLimit": float64(t.settings.Burst),
 		}, stage.at("DefaultRouteSettings"))
 		limits, _ := stage.at("RouteSettings").(map[string]any)
-		for _, r := range api.Routes(entity.Product()) {
+		for _, r := range api.Routes(product.Registry()) {
 			if !r.Open {
 				require.NotContains(t, limits, r.Method+" "+r.Path)
 				continue

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const mappingType = "AWS::Lambda::EventSourceMapping"
@@ -44,7 +45,7 @@ func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceTha
 
 func TestTheReadersAreTheLinesOfTheDeploymentTable(t *testing.T) {
 	t.Parallel()
-	readers := readers.Table(entity.Product())
+	readers := readers.Table(product.Registry())
 	require.LessOrEqual(t, len(readers), 2, "a stream is made for two readers of a shard")
 	var consumers []string
 	each(t, func(t *template) {
@@ -79,13 +80,13 @@ type filter struct {
 func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
 	t.Parallel()
 	var items []string
-	for _, typ := range entity.Product().Types() {
+	for _, typ := range product.Registry().Types() {
 		items = append(items, entity.ItemPrefix(typ.Name))
 	}
 	meta, timer := entity.ItemPrefix(entity.TypeUserMeta), entity.ItemPrefix(entity.RowTimer)
 	withoutMeta := slices.DeleteFunc(slices.Clone(items), func(prefix string) bool { return prefix == meta })
 	each(t, func(t *template) {
-		for _, r := range readers.Table(entity.Product()) {
+		for _, r := range readers.Table(product.Registry()) {
 			passed := map[string][]filter{}
 			list, _ := t.mapping(r).at("FilterCriteria", "Filters").([]any)
 			require.Len(t, list, len(r.Filter))

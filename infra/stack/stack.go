@@ -19,6 +19,7 @@ import (
 
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual has
@@ -75,7 +76,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 			TerminationProtection: jsii.Bool(s.Protected),
 			AnalyticsReporting:    jsii.Bool(false),
 		}),
-		settings: s, packages: packages, registry: entity.Product(),
+		settings: s, packages: packages, registry: product.Registry(),
 		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{}, mappings: map[string]awslambda.EventSourceMapping{},
 	}
 	d.tag()

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/schedule"
 )
 
@@ -100,7 +101,7 @@ func (w *world) expiryOf(removed item.Key) (Activity, bool) {
 // nameOf is an entity type as people say it.
 func nameOf(entityType string) string {
 	return map[string]string{
-		entity.TypeEvent: "an event", entity.TypeMaster: "a series", entity.TypeInstance: "an occurrence",
-		entity.TypeTask: "a task", entity.TypeReminder: "a reminder", entity.TypeNote: "a note",
+		product.TypeEvent: "an event", entity.TypeMaster: "a series", entity.TypeInstance: "an occurrence",
+		product.TypeTask: "a task", product.TypeReminder: "a reminder", product.TypeNote: "a note",
 	}[entityType]
 }

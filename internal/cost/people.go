@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 const (
@@ -91,7 +92,7 @@ func (p *person) planEvents(n int, morning time.Time) {
 			start = start.Add(2 * time.Hour)
 			p.patch(changed, "move an event", "/v1/events/", "eventId", Updates, event, map[string]any{"startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute))})
 		case n%p.load.RareEvery == 0 && i == p.load.Events-1:
-			p.patch(changed, "cancel an event", "/v1/events/", "eventId", LifeCycle, event, map[string]any{"status": entity.StatusCancelled})
+			p.patch(changed, "cancel an event", "/v1/events/", "eventId", LifeCycle, event, map[string]any{"status": product.StatusCancelled})
 		case n%p.load.RareEvery == 0 && i == p.load.Events-2:
 			p.delete(changed, "delete an event", "/v1/events/", event)
 		}
@@ -135,10 +136,10 @@ func (p *person) planTasks(n int, morning time.Time) {
 		task := &thing{}
 		p.create(at, "create a task", "/v1/tasks", "taskId", task, body)
 		if p.changes(n) && i < p.load.StartedTasks {
-			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "start a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"status": entity.StatusInProgress})
+			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "start a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"status": product.StatusInProgress})
 		}
 		if i < p.load.CompletedTasks {
-			p.patch(p.awake(morning.Add(day)), "complete a task", "/v1/tasks/", "taskId", LifeCycle, task, map[string]any{"status": entity.StatusCompleted})
+			p.patch(p.awake(morning.Add(day)), "complete a task", "/v1/tasks/", "taskId", LifeCycle, task, map[string]any{"status": product.StatusCompleted})
 		}
 	}
 }

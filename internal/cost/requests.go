@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // create plans the creation of an item, which then is the thing.
@@ -21,7 +21,7 @@ func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string
 		content := maps.Clone(body)
 		if isLinked && p.latest.id != "" {
 			name += ", linked"
-			content["links"] = []map[string]any{{"targetType": entity.TypeTask, "targetId": p.latest.id}}
+			content["links"] = []map[string]any{{"targetType": product.TypeTask, "targetId": p.latest.id}}
 		}
 		made, err := w.send(ctx, request{
 			activity: Activity{name, Creates}, function: commandFunction, user: p.id, method: http.MethodPost, path: path, body: content,
@@ -63,7 +63,7 @@ var views = []struct {
 	{"look at a day's agenda", func(_ *person, now time.Time) string { return agendaPath(now.Truncate(day), day) }, 9},
 	{"look at a week's agenda", func(_ *person, now time.Time) string { return agendaPath(now.Truncate(day), 7*day) }, 6},
 	{"look at a task", func(p *person, _ time.Time) string { return "/v1/tasks/" + p.latest.id }, 12},
-	{"look at a column", func(*person, time.Time) string { return "/v1/tasks?status=" + entity.StatusInProgress }, 4},
+	{"look at a column", func(*person, time.Time) string { return "/v1/tasks?status=" + product.StatusInProgress }, 4},
 	{"look at the board", func(*person, time.Time) string { return "/v1/board" }, 2},
 	{"look at notes", func(*person, time.Time) string { return "/v1/notes?state=recent" }, 3},
 	{"look at oneself", func(*person, time.Time) string { return "/v1/me" }, 2},

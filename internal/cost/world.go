@@ -21,6 +21,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
@@ -66,7 +67,7 @@ type reader struct {
 
 func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
-		now: begin, swept: begin, registry: entity.Product(), tally: newTally(m),
+		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{}, ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})

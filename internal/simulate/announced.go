@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -37,8 +38,8 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, item.FormatInstant(r.Created)
 	case r.New.Has(entity.AttrRestoredAt) && r.New.Str(entity.AttrRestoredAt) != r.Old.Str(entity.AttrRestoredAt):
 		what.kind, at = archive.ItemRestored, r.New.Str(entity.AttrRestoredAt)
-	case ref.Type == entity.TypeTask && r.New.Str(entity.AttrStatus) == entity.StatusArchived && r.Old.Str(entity.AttrStatus) != entity.StatusArchived:
-		what.kind, at = archive.TaskArchived, r.New.Str(entity.AttrArchivedAt)
+	case ref.Type == product.TypeTask && r.New.Str(entity.AttrStatus) == product.StatusArchived && r.Old.Str(entity.AttrStatus) != product.StatusArchived:
+		what.kind, at = archive.TaskArchived, r.New.Str(product.AttrArchivedAt)
 	default:
 		return
 	}

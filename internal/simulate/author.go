@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -80,7 +81,7 @@ func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Co
 	case 0:
 		return a.link(typ, id, it)
 	case 1:
-		if typ.Name == entity.TypeReminder {
+		if typ.Name == product.TypeReminder {
 			return a.act(id)
 		}
 		if text := a.turned(typ.Name, it); text != "" {
@@ -93,13 +94,13 @@ func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Co
 // turned is a change of status to and fro; empty for what has none.
 func (a author) turned(typeName string, it item.Item) string {
 	switch status := it.Str(entity.AttrStatus); {
-	case typeName == entity.TypeTask && status == entity.StatusCompleted, typeName == entity.TypeTask && status == entity.StatusArchived:
+	case typeName == product.TypeTask && status == product.StatusCompleted, typeName == product.TypeTask && status == product.StatusArchived:
 		return `{"status":"BACKLOG"}`
-	case typeName == entity.TypeTask:
+	case typeName == product.TypeTask:
 		return pick(a.luck, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"ARCHIVED"}`)
-	case typeName == entity.TypeEvent && status == entity.StatusCancelled:
+	case typeName == product.TypeEvent && status == product.StatusCancelled:
 		return `{"status":"CONFIRMED"}`
-	case typeName == entity.TypeEvent:
+	case typeName == product.TypeEvent:
 		return `{"status":"CANCELLED"}`
 	}
 	return ""
@@ -121,7 +122,7 @@ func (a author) about(typ *entity.Type, id string, it item.Item) (cmd command.Co
 	switch typ.Name {
 	case entity.TypeMaster:
 		return a.series(id, it, expected)
-	case entity.TypeReminder:
+	case product.TypeReminder:
 		if a.luck.IntN(5) < 3 {
 			return a.act(id)
 		}
@@ -176,7 +177,7 @@ func (a author) version(it item.Item) *int64 {
 
 func (a author) settings() (command.Command, *int64, string) {
 	zone := a.luck.zone
-	if a.meta.Str(entity.AttrDefaultTzid) == zone || a.luck.one(3) {
+	if a.meta.Str(product.AttrDefaultTzid) == zone || a.luck.one(3) {
 		zone = pick(a.luck, zoneNames...)
 	}
 	text := fmt.Sprintf(`{"defaultTzid":%q}`, zone)
@@ -211,7 +212,7 @@ func (a author) link(typ *entity.Type, id string, it item.Item) (command.Command
 		target := links[a.luck.IntN(len(links))].Target
 		return command.RemoveLink{Type: typ, ID: id, Target: target}, nil, "unlink " + id + " " + target.ID
 	}
-	targetType := pick(a.luck, entity.TypeEvent, entity.TypeTask, entity.TypeNote, entity.TypeReminder, entity.TypeMaster)
+	targetType := pick(a.luck, product.TypeEvent, product.TypeTask, product.TypeNote, product.TypeReminder, entity.TypeMaster)
 	targetID, _ := a.choose(targetType)
 	if targetID == "" {
 		targetType, targetID = typ.Name, id
@@ -225,13 +226,13 @@ func (a author) create(typ *entity.Type) (command.Command, *int64, string) {
 	title := fmt.Sprintf(`"title":"c%d"`, a.step)
 	var text string
 	switch typ.Name {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		text = title + "," + a.span("") + a.minutes()
-	case entity.TypeTask:
+	case product.TypeTask:
 		text = title + a.due() + a.minutes() + pick(a.luck, "", "", `,"status":"IN_PROGRESS"`, `,"status":"COMPLETED"`)
-	case entity.TypeReminder:
+	case product.TypeReminder:
 		text = title + "," + a.trigger() + pick(a.luck, "", `,"rrule":`+a.rule(), `,"rrule":`+a.rule())
-	case entity.TypeNote:
+	case product.TypeNote:
 		text = title + `,"body":"b"`
 	case entity.TypeMaster:
 		text = title + "," + a.span("") + a.minutes() + `,"rrule":` + a.rule()
@@ -269,14 +270,14 @@ func (a author) timeIn(name, zoneName string) string {
 	return fmt.Sprintf(`%q:%q,%q:%q`, name, at.Format(time.RFC3339), zoneName, pick(a.luck, zoneNames...))
 }
 
-func (a author) trigger() string { return a.timeIn(entity.AttrTriggerUtc, entity.AttrTzid) }
+func (a author) trigger() string { return a.timeIn(product.AttrTriggerUtc, product.AttrTzid) }
 
 // span is when an event is.
 func (a author) span(none string) string {
 	if a.luck.one(5) {
 		return fmt.Sprintf(`"isAllDay":true,"startDate":%q`, a.soon().Format(time.DateOnly)) + none
 	}
-	return a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid)
+	return a.timeIn(product.AttrStartUtc, product.AttrStartTzid)
 }
 
 func (a author) due() string {
@@ -286,7 +287,7 @@ func (a author) due() string {
 	case 1:
 		return fmt.Sprintf(`,"isAllDay":true,"dueDate":%q`, a.soon().Format(time.DateOnly))
 	}
-	return "," + a.timeIn(entity.AttrDueUtc, entity.AttrDueTzid)
+	return "," + a.timeIn(product.AttrDueUtc, product.AttrDueTzid)
 }
 
 func (a author) minutes() string {

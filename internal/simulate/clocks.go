@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 var noContext = context.Background()
@@ -31,7 +32,7 @@ func zoneNamed(name string) *time.Location {
 }
 
 // zone is where the user is.
-func (s *shelf) zone() *time.Location { return zoneNamed(s.meta.Str(entity.AttrDefaultTzid)) }
+func (s *shelf) zone() *time.Location { return zoneNamed(s.meta.Str(product.AttrDefaultTzid)) }
 
 // wallOf is what the clock on a wall shows, labelled UTC.
 func wallOf(at time.Time, zone *time.Location) time.Time {

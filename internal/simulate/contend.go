@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 const (
@@ -120,7 +121,7 @@ func (h *history) fallBehind(b bone) {
 	h.endAll()
 	wait := behind + time.Duration(h.luck.IntN(120))*time.Minute
 	it := h.known.shelves[b.user].items[b.ref.ID]
-	if at, ok := it.Time(entity.AttrArchiveAt); ok && at.After(h.now) && it.Str(entity.AttrStatus) == entity.StatusCompleted {
+	if at, ok := it.Time(product.AttrArchiveAt); ok && at.After(h.now) && it.Str(entity.AttrStatus) == product.StatusCompleted {
 		wait = at.Sub(h.now) + time.Second
 	}
 	h.now = h.now.Add(wait)
@@ -154,7 +155,7 @@ func boneOf(r *record) (bone, bool) {
 		return bone{}, false
 	}
 	if timer, err := entity.ParseTimer(r.Key.SK); err == nil {
-		return bone{userOf(r.Key), entity.Ref{Type: entity.TypeTask, ID: timer.TaskID}}, true
+		return bone{userOf(r.Key), entity.Ref{Type: product.TypeTask, ID: timer.TaskID}}, true
 	}
 	if sk.IsRow() {
 		return bone{}, false

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // attrObject names the copy in a COLD row (docs/data-model.md).
@@ -134,8 +135,8 @@ func (h *history) checkRetention(s *shelf) {
 		if it.Int(entity.AttrTTL) != want {
 			h.violate("I6", s.user, id, "%s has ttl %d, want %d", it.Str(entity.AttrStatus), it.Int(entity.AttrTTL), want)
 		}
-		at, ok := it.Time(entity.AttrArchiveAt)
-		if ok && it.Str(entity.AttrStatus) == entity.StatusCompleted && !s.hasTimer(id) {
+		at, ok := it.Time(product.AttrArchiveAt)
+		if ok && it.Str(entity.AttrStatus) == product.StatusCompleted && !s.hasTimer(id) {
 			h.violate("I7", s.user, id, "is to be archived at %s, and neither is nor has a timer", item.FormatInstant(at))
 		}
 	}
@@ -144,7 +145,7 @@ func (h *history) checkRetention(s *shelf) {
 func (s *shelf) hasTimer(id string) bool {
 	for sk, row := range s.timers {
 		timer, err := entity.ParseTimer(sk)
-		if err == nil && timer.TaskID == id && row.Str(entity.AttrArchiveAt) == s.items[id].Str(entity.AttrArchiveAt) && row.Str(entity.AttrCompletedAt) == s.items[id].Str(entity.AttrCompletedAt) {
+		if err == nil && timer.TaskID == id && row.Str(product.AttrArchiveAt) == s.items[id].Str(product.AttrArchiveAt) && row.Str(product.AttrCompletedAt) == s.items[id].Str(product.AttrCompletedAt) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -25,9 +26,9 @@ func (h *history) crowd() {
 		h.asked++
 		h.run(h.send(&request{name: "fill", Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}), -1)
 	}
-	kind := pick(h.luck, entity.TypeReminder, entity.TypeReminder, entity.TypeNote, entity.TypeMaster)
+	kind := pick(h.luck, product.TypeReminder, product.TypeReminder, product.TypeNote, entity.TypeMaster)
 	if h.luck.crowd == town {
-		kind = entity.TypeTask
+		kind = product.TypeTask
 	}
 	typ := h.registry.Named(kind)
 	at := h.now.Add(30 * time.Hour).Truncate(time.Minute)
@@ -41,7 +42,7 @@ func (h *history) crowd() {
 			text := fmt.Sprintf(`{"startUtc":%q,"reminderMinutes":[%d]}`, day.Add(time.Hour).Format(wallLayout), i%3)
 			do(command.PutInstance{MasterID: id, Date: day.Format("20060102"), Fields: document(text)}, &version)
 		}
-	case entity.TypeTask: // without a time, so that nothing is to be done about them wherever their user is
+	case product.TypeTask: // without a time, so that nothing is to be done about them wherever their user is
 		for i := range h.luck.crowd {
 			do(command.Create{Type: typ, Fields: document(fmt.Sprintf(`{"title":"f%d"}`, i))}, nil)
 		}
@@ -52,7 +53,7 @@ func (h *history) crowd() {
 	default:
 		for i := range h.luck.crowd {
 			text := fmt.Sprintf(`{"title":"f%d","body":"b"}`, i)
-			if kind == entity.TypeReminder {
+			if kind == product.TypeReminder {
 				text = fmt.Sprintf(`{"title":"f%d","triggerUtc":%q}`, i, at.Add(time.Duration(i%5)*time.Hour).Format(wallLayout))
 			}
 			do(command.Create{Type: typ, Fields: document(text)}, nil)
@@ -127,7 +128,7 @@ func (h *history) fidget() {
 	defer func() { h.settling = false }()
 	h.endAll()
 	user := h.users[h.luck.IntN(len(h.users))]
-	s, typ := h.known.shelves[user], h.registry.Named(entity.TypeEvent)
+	s, typ := h.known.shelves[user], h.registry.Named(product.TypeEvent)
 	first := h.now.Add(time.Minute)
 	at := func(t time.Time) string {
 		return fmt.Sprintf(`"startUtc":%q,"startTzid":"UTC"`, t.Format(time.RFC3339))
@@ -136,7 +137,7 @@ func (h *history) fidget() {
 	h.run(h.send(&request{name: "create events", Request: command.Request{User: user, Command: command.Create{
 		Type: typ, Fields: document(fmt.Sprintf(`{"title":"m%d",%s,"reminderMinutes":[0]}`, h.asked, at(first))),
 	}}}), -1)
-	ids := s.ids[entity.TypeEvent]
+	ids := s.ids[product.TypeEvent]
 	if len(ids) == 0 {
 		return
 	}

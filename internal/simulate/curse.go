@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 )
@@ -155,7 +156,7 @@ func (h *history) concern(writes []table.Action, it string) bool {
 		}
 		key := action.Target()
 		if update, ok := action.(table.Update); ok {
-			if last, is := update.Set[entity.AttrStatsLast].(item.Map); is && item.Item(last).Str(ledgerItem) == it {
+			if last, is := update.Set[product.AttrStatsLast].(item.Map); is && item.Item(last).Str(ledgerItem) == it {
 				return true
 			}
 		}

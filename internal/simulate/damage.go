@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
 	"nexus/pkg/verify"
@@ -50,16 +51,16 @@ func (h *history) damage(user string) {
 
 // damageSum writes wrong statistics.
 func (h *history) damageSum(s *shelf) {
-	if !s.meta.Has(entity.AttrStats) {
+	if !s.meta.Has(product.AttrStats) {
 		return
 	}
-	wrong := s.meta.Map(entity.AttrStats).Clone()
+	wrong := s.meta.Map(product.AttrStats).Clone()
 	wrong[pick(h.luck, totals...)] = item.Int(int64(h.luck.IntN(pick(h.luck, 9, 9, 1_000_000))))
 	if h.luck.one(3) { // and with it what items knew that are gone
-		wrong[pick(h.luck, entity.StatLastEventCreated, entity.StatLastTaskCompleted)] = item.String("2000-01-01T00:00:00Z")
+		wrong[pick(h.luck, product.StatLastEventCreated, product.StatLastTaskCompleted)] = item.String("2000-01-01T00:00:00Z")
 		s.unsure = true
 	}
-	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: item.Item{entity.AttrStats: item.Map(wrong)}})
+	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: item.Item{product.AttrStats: item.Map(wrong)}})
 	h.damageDone(s.user, err)
 }
 

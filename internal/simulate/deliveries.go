@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -74,7 +75,7 @@ func (h *history) countFence(it item.Item, w want) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
 		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute, "reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
-		"reminder by a clock ahead": w.due.After(h.now), "reminder recurring": it.Has(entity.AttrRRule),
+		"reminder by a clock ahead": w.due.After(h.now), "reminder recurring": it.Has(product.AttrRRule),
 	} {
 		if is {
 			h.happened[what]++
@@ -138,14 +139,14 @@ func (h *history) requireTold(s *shelf, w want, why string) {
 // checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has moved
 // on by itself (I5).
 func (h *history) checkPassed(s *shelf) {
-	zoneMoved, _ := s.meta.Time(entity.AttrZoneSetAt)
+	zoneMoved, _ := s.meta.Time(product.AttrZoneSetAt)
 	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
 		it := s.ordered[id].New
-		if it.Str(entity.AttrType) != entity.TypeReminder || !it.Has(entity.AttrRRule) || s.items[id] == nil {
+		if it.Str(entity.AttrType) != product.TypeReminder || !it.Has(product.AttrRRule) || s.items[id] == nil {
 			continue
 		}
 		left := h.instantOf(it)
-		if !zoneMoved.Before(left) && !it.Has(entity.AttrTzid) {
+		if !zoneMoved.Before(left) && !it.Has(product.AttrTzid) {
 			continue // a reading that had passed on the old clocks may come once more on the new ones
 		}
 		wants := s.wantsOf(it, h.now)
@@ -170,11 +171,11 @@ func (s *shelf) coveredBySnooze(w want, all []want) bool {
 // ahead may have delivered a trigger that its user still makes recur.
 func (h *history) requirePassed(s *shelf, w want) {
 	it := s.items[w.id]
-	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 || !it.Has(entity.AttrRRule) || it.Has(entity.AttrDoneTriggerUtc) {
+	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 || !it.Has(product.AttrRRule) || it.Has(product.AttrDoneTriggerUtc) {
 		return
 	}
-	trigger, _ := it.Time(entity.AttrTriggerUtc)
-	if !it.Has(entity.AttrTzid) {
+	trigger, _ := it.Time(product.AttrTriggerUtc)
+	if !it.Has(product.AttrTzid) {
 		trigger = resolve(trigger, s.zone())
 	}
 	if !trigger.After(w.occurrence) {

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -78,7 +79,7 @@ func (h *history) conclude(s *shelf) string {
 		it, cold := s.items[id], s.colds[id]
 		return it.Has(entity.AttrTTL) && cold != nil && it.Int(entity.AttrVersion) == cold.Int(entity.AttrVersion)
 	}
-	status := map[string]string{entity.TypeTask: entity.StatusArchived, entity.TypeEvent: entity.StatusCancelled}
+	status := map[string]string{product.TypeTask: product.StatusArchived, product.TypeEvent: product.StatusCancelled}
 	var concluded, open []string
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		if typ := h.registry.OfID(id); leaves(id) {

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/stats"
@@ -101,7 +102,7 @@ func (h *history) strayLinks(s *shelf) error {
 	}
 	n := pick(h.luck, 1, 1, tooManyRows)
 	for range n {
-		row := links.Row(s.user, source, entity.TypeNote+"/note_"+h.luck.uuid())
+		row := links.Row(s.user, source, product.TypeNote+"/note_"+h.luck.uuid())
 		if err := h.store.Put(noContext, table.Put{Item: row}); err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func (h *history) strayCold(s *shelf) error {
 		row := entity.ColdKey(s.user, id).Item()
 		row[attrObject], row[entity.AttrVersion] = item.String("archive/"+s.user+"/"+id+"/999.json"), item.Int(999)
 		row["itemType"], row["itemId"] = it[entity.AttrType], item.String(id)
-		row.SetTime(entity.AttrExpiresAt, h.now.AddDate(1, 0, 0))
+		row.SetTime(product.AttrExpiresAt, h.now.AddDate(1, 0, 0))
 		h.struck = entity.Ref{Type: it.Str(entity.AttrType), ID: id}
 		return h.store.Put(noContext, table.Put{Item: row})
 	}
@@ -150,7 +151,7 @@ func (h *history) strayCall(s *shelf) error {
 func (h *history) strayWalk(s *shelf) error {
 	row := entity.ZoneKey(s.user, s.meta.Int(entity.AttrVersion)+1000).Item()
 	for _, id := range s.ids[entity.TypeMaster] {
-		if s.items[id].Bool(entity.AttrHasExceptions) {
+		if s.items[id].Bool(product.AttrHasExceptions) {
 			row = entity.SeriesKey(s.user, id, s.items[id].Int(entity.AttrVersion)+1000).Item()
 		}
 	}

@@ -1,8 +1,8 @@
 package simulate
 
 import (
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -13,10 +13,10 @@ func (h *history) earlier() {
 	}
 	h.happened["settings of an earlier release"]++
 	user := h.users[h.luck.IntN(len(h.users))]
-	meta := entity.NewUserMeta(user, h.now)
-	preferences := meta.Map(entity.AttrPreferences).Clone()
+	meta := product.NewUserMeta(user, h.now)
+	preferences := meta.Map(product.AttrPreferences).Clone()
 	delete(preferences, pick(h.luck, "enableBrowserNotifications", "enableSoundNotifications"))
-	meta[entity.AttrPreferences] = item.Map(preferences)
+	meta[product.AttrPreferences] = item.Map(preferences)
 	if err := h.store.Put(noContext, table.Put{Item: meta}); err != nil {
 		h.violate("port", user, meta.Key().SK, "%v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
@@ -125,7 +126,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}
-	h.registry = entity.Product()
+	h.registry = product.Registry()
 	for i := range l.users {
 		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])
 	}

@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // userOf is whose partition a key lies in; "" if it is nobody's.
@@ -203,14 +204,14 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 		s.ordered[ref.ID] = r
 	}
 	h.noteEdit(s, r, ref)
-	if ref.Type == entity.TypeReminder {
+	if ref.Type == product.TypeReminder {
 		h.noteRing(s, r, ref)
 	}
-	if ref.Type == entity.TypeTask {
+	if ref.Type == product.TypeTask {
 		h.checkArchived(s, r, ref)
-		s.taskDone = max(s.taskDone, r.New.Str(entity.AttrCompletedAt))
+		s.taskDone = max(s.taskDone, r.New.Str(product.AttrCompletedAt))
 	}
-	if (ref.Type == entity.TypeEvent || ref.Type == entity.TypeMaster) && r.New != nil {
+	if (ref.Type == product.TypeEvent || ref.Type == entity.TypeMaster) && r.New != nil {
 		s.eventAt = max(s.eventAt, r.New.Str(entity.AttrCreatedAt))
 	}
 	switch {
@@ -234,12 +235,12 @@ func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
 		return
 	}
 	before, after := r.Old.Int(entity.AttrVersion), r.New.Int(entity.AttrVersion)
-	undone := ref.Type == entity.TypeInstance && !r.Old.Has(entity.AttrModifiedFields)
+	undone := ref.Type == entity.TypeInstance && !r.Old.Has(product.AttrModifiedFields)
 	if after == before+1 || undone && after > before { // what was undone had the series' version meanwhile
 		return
 	}
 	a, b := r.Old.Clone(), r.New.Clone()
-	for _, name := range []string{entity.AttrTTL, entity.AttrExceptionsVersion, entity.AttrHasExceptions} {
+	for _, name := range []string{entity.AttrTTL, product.AttrExceptionsVersion, product.AttrHasExceptions} {
 		delete(a, name)
 		delete(b, name)
 	}
@@ -277,29 +278,29 @@ func (h *history) checkTwice(s *shelf, r *record, ref entity.Ref) {
 
 // checkArchived: nobody but the user archives a task that is not completed, or before its time (I7).
 func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
-	if r.by == commanding || r.New.Str(entity.AttrStatus) != entity.StatusArchived || r.Old.Str(entity.AttrStatus) == entity.StatusArchived {
+	if r.by == commanding || r.New.Str(entity.AttrStatus) != product.StatusArchived || r.Old.Str(entity.AttrStatus) == product.StatusArchived {
 		return
 	}
 	h.happened["task archived"]++
-	at, ok := r.Old.Time(entity.AttrArchiveAt)
-	if !ok || r.Old.Str(entity.AttrStatus) != entity.StatusCompleted || at.After(h.now) {
+	at, ok := r.Old.Time(product.AttrArchiveAt)
+	if !ok || r.Old.Str(entity.AttrStatus) != product.StatusCompleted || at.After(h.now) {
 		h.violate("I7", s.user, ref.ID, "archived at %s, when it was %s and to be archived at %s",
-			item.FormatInstant(h.now), r.Old.Str(entity.AttrStatus), r.Old.Str(entity.AttrArchiveAt))
+			item.FormatInstant(h.now), r.Old.Str(entity.AttrStatus), r.Old.Str(product.AttrArchiveAt))
 	}
 }
 
 // checkOrdered: dueSetAt is the time of the last command that changed what is due (I5).
 func (h *history) checkOrdered(s *shelf, r *record, ref entity.Ref) {
-	if r.New == nil || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance || ref.Type == entity.TypeNote {
+	if r.New == nil || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance || ref.Type == product.TypeNote {
 		return
 	}
 	before, after := plainDues(ref.Type, r.Old), plainDues(ref.Type, r.New)
 	if before == after && r.Old != nil {
 		return
 	}
-	set, ok := r.New.Time(entity.AttrDueSetAt)
+	set, ok := r.New.Time(product.AttrDueSetAt)
 	if r.by == commanding && after != "" && (!ok || !set.Equal(h.instantOf(r.New))) {
-		h.violate("I5", s.user, ref.ID, "dueSetAt is %s after a command changed what is due from %q to %q", r.New.Str(entity.AttrDueSetAt), before, after)
+		h.violate("I5", s.user, ref.ID, "dueSetAt is %s after a command changed what is due from %q to %q", r.New.Str(product.AttrDueSetAt), before, after)
 	}
 }
 

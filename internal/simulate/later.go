@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -31,8 +32,8 @@ func (s *shelf) rowsOfForms() map[item.Key]string {
 	if s.own != nil {
 		out[s.own.Key()] = entity.AttrForm
 	}
-	if s.meta.Has(entity.AttrStats) {
-		out[s.meta.Key()] = entity.AttrStatsForm
+	if s.meta.Has(product.AttrStats) {
+		out[s.meta.Key()] = product.AttrStatsForm
 	}
 	return out
 }
@@ -81,7 +82,7 @@ func (h *history) label(key item.Key, name string) {
 	s := h.known.shelves[userOf(key)]
 	switch { // every release adds to the version that its writes depend on
 	case key == s.meta.Key():
-		set[entity.AttrStatsVersion] = item.Int(s.meta.Int(entity.AttrStatsVersion) + 1)
+		set[product.AttrStatsVersion] = item.Int(s.meta.Int(product.AttrStatsVersion) + 1)
 	case s.own != nil && key == s.own.Key():
 		set[ownVersion] = item.Int(s.own.Int(ownVersion) + 1)
 	case s.walks[key.SK] != nil:
@@ -120,7 +121,7 @@ func (h *history) checkLater(s *shelf, r *record) {
 	if r.by == outside || r.New == nil && r.by == commanding {
 		return
 	}
-	if r.by == commanding && item.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) && r.New.Has(name) {
+	if r.by == commanding && item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) && r.New.Has(name) {
 		return
 	}
 	h.violate("I1", s.user, r.Key.SK, "was written by a later release, and is changed by %s", h.writer.name)

@@ -6,6 +6,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/verify"
@@ -65,24 +66,24 @@ func (h *history) isNewRow(r *record) bool {
 // saysNotWhatRang: the release before closes a delivery without saying which occurrence rang (I11). This release can tell it
 // from the row unless a snooze ended behind its occurrence, or the row says what rang before.
 func (h *history) saysNotWhatRang(r *record, rang ring) bool {
-	return h.byFormer() && (!rang.occurrence.Equal(rang.done) || r.Old.Has(entity.AttrFiredOccurrenceUtc))
+	return h.byFormer() && (!rang.occurrence.Equal(rang.done) || r.Old.Has(product.AttrFiredOccurrenceUtc))
 }
 
 // rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still to come
 // (I5). These are the wants of such a reminder.
 func (h *history) rungWants(s *shelf, it item.Item, byFormer bool) []want {
-	if !byFormer || it.Str(entity.AttrType) != entity.TypeReminder || it.Has(entity.AttrRRule) || it.Has(entity.AttrTzid) || !it.Has(entity.AttrDoneTriggerUtc) {
+	if !byFormer || it.Str(entity.AttrType) != product.TypeReminder || it.Has(product.AttrRRule) || it.Has(product.AttrTzid) || !it.Has(product.AttrDoneTriggerUtc) {
 		return nil
 	}
 	it = it.Clone()
-	delete(it, entity.AttrDoneTriggerUtc)
+	delete(it, product.AttrDoneTriggerUtc)
 	return s.wantsOf(it, h.now)
 }
 
 // forgetOver: that release takes from a one-time reminder that it restores that it is over (I6).
 func (h *history) forgetOver(left item.Item) {
-	if h.byFormer() && !left.Has(entity.AttrRRule) {
-		delete(left, entity.AttrDoneTriggerUtc)
+	if h.byFormer() && !left.Has(product.AttrRRule) {
+		delete(left, product.AttrDoneTriggerUtc)
 	}
 }
 

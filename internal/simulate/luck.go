@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -36,7 +37,7 @@ type nature struct {
 
 // allKinds are the types of what users have, as often as they are to be chosen.
 var allKinds = []string{
-	entity.TypeEvent, entity.TypeTask, entity.TypeTask, entity.TypeReminder, entity.TypeReminder, entity.TypeNote,
+	product.TypeEvent, product.TypeTask, product.TypeTask, product.TypeReminder, product.TypeReminder, product.TypeNote,
 	entity.TypeMaster, entity.TypeMaster, entity.TypeMaster,
 }
 

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // order is what a command was told to do, held against what it writes and leaves (I11).
@@ -57,14 +58,14 @@ func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 	if o == nil {
 		return
 	}
-	if o.masterID != "" && ref.Type == entity.TypeInstance && r.Old.Str(entity.AttrMasterID) == o.masterID && !r.New.Has(entity.AttrModifiedFields) {
+	if o.masterID != "" && ref.Type == entity.TypeInstance && r.Old.Str(product.AttrMasterID) == o.masterID && !r.New.Has(product.AttrModifiedFields) {
 		o.bare = append(o.bare, r.Old)
 	}
 	if ref.ID != o.id || r.New != nil && r.Old.Int(entity.AttrVersion) == r.New.Int(entity.AttrVersion) {
 		return
 	}
 	seen := r.Old
-	if ref.Type == entity.TypeInstance && !r.Old.Has(entity.AttrModifiedFields) {
+	if ref.Type == entity.TypeInstance && !r.Old.Has(product.AttrModifiedFields) {
 		masterID, _, err := entity.ParseInstanceID(ref.ID)
 		if err != nil {
 			h.violate("I11", s.user, ref.ID, "%v", err)
@@ -90,7 +91,7 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 	master := s.items[o.masterID]
 	if res.Deleted {
 		for _, id := range s.ids[entity.TypeInstance] {
-			if row := s.items[id]; row.Str(entity.AttrMasterID) == o.masterID && row != nil {
+			if row := s.items[id]; row.Str(product.AttrMasterID) == o.masterID && row != nil {
 				h.violate("I11", s.user, id, "is still there after its series was deleted")
 			}
 		}
@@ -99,18 +100,18 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 	if master.Int(entity.AttrVersion) != o.expected+1 {
 		return // somebody was quicker to change it again
 	}
-	shape := append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+	shape := append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 	if !slices.ContainsFunc(shape, func(name string) bool { return !item.Equal(o.before[name], master[name]) }) {
 		return // a change of something else tidies nothing that an earlier one left when it crashed
 	}
-	rule, err := entity.CompileMaster(master)
+	rule, err := product.CompileMaster(master)
 	if err != nil {
 		h.violate("I11", s.user, o.masterID, "%v", err)
 		return
 	}
 	for _, id := range s.ids[entity.TypeInstance] {
 		row := s.items[id]
-		if row.Str(entity.AttrMasterID) != o.masterID || !row.Has(entity.AttrModifiedFields) {
+		if row.Str(product.AttrMasterID) != o.masterID || !row.Has(product.AttrModifiedFields) {
 			continue
 		}
 		if day, ok := dayOf(id); ok {
@@ -120,19 +121,19 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 		}
 	}
 	if o.split {
-		h.checkSplit(s, o, res.Item.Str(entity.AttrMasterID))
+		h.checkSplit(s, o, res.Item.Str(product.AttrMasterID))
 	}
 }
 
 // checkSplit: no date of the series that ended is at or behind the split, and what was behind it goes on in the other.
 func (h *history) checkSplit(s *shelf, o *order, followerID string) {
 	follower := s.items[followerID]
-	if follower.Int(entity.AttrVersion) != 1 || follower.Int(entity.AttrExceptionsVersion) != 0 {
+	if follower.Int(entity.AttrVersion) != 1 || follower.Int(product.AttrExceptionsVersion) != 0 {
 		return
 	}
-	ended, errEnded := entity.CompileMaster(s.items[o.masterID])
-	before, errBefore := entity.CompileMaster(o.before)
-	after, errAfter := entity.CompileMaster(follower)
+	ended, errEnded := product.CompileMaster(s.items[o.masterID])
+	before, errBefore := product.CompileMaster(o.before)
+	after, errAfter := product.CompileMaster(follower)
 	day, err := time.Parse("20060102", o.date)
 	if errEnded != nil || errBefore != nil || errAfter != nil || err != nil {
 		h.violate("I11", s.user, o.masterID, "cannot be expanded after a split: %v %v %v %v", errEnded, errBefore, errAfter, err)
@@ -142,16 +143,16 @@ func (h *history) checkSplit(s *shelf, o *order, followerID string) {
 		h.violate("I11", s.user, o.masterID, "still occurs on %s, where it was split", o.date)
 	}
 	for _, row := range o.bare {
-		day, ok := dayOf(row.Str(entity.AttrEventID))
+		day, ok := dayOf(row.Str(product.AttrEventID))
 		if !ok || day.Format("20060102") <= o.date {
 			continue
 		}
 		_, was := before.On(day)
 		_, is := after.On(day)
 		taken := s.items[entity.InstanceID(followerID, day.Format("20060102"))]
-		if was && is && !slices.Equal(taken.Strings(entity.AttrModifiedFields), row.Strings(entity.AttrModifiedFields)) {
-			h.violate("I11", s.user, row.Str(entity.AttrEventID), "had %v of its own, and has %v behind the split",
-				row.Strings(entity.AttrModifiedFields), taken.Strings(entity.AttrModifiedFields))
+		if was && is && !slices.Equal(taken.Strings(product.AttrModifiedFields), row.Strings(product.AttrModifiedFields)) {
+			h.violate("I11", s.user, row.Str(product.AttrEventID), "had %v of its own, and has %v behind the split",
+				row.Strings(product.AttrModifiedFields), taken.Strings(product.AttrModifiedFields))
 		}
 	}
 }
@@ -170,26 +171,26 @@ func dayOf(instanceID string) (time.Time, bool) {
 // that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last. A command decides
 // by the instant at which it began, by its own clock, and that may be before the item's last change.
 func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
-	until := r.New.Map(entity.AttrSnoozeState)
-	if ref.Type != entity.TypeReminder || until == nil || r.Old == nil || item.Equal(r.Old[entity.AttrSnoozeState], r.New[entity.AttrSnoozeState]) {
+	until := r.New.Map(product.AttrSnoozeState)
+	if ref.Type != product.TypeReminder || until == nil || r.Old == nil || item.Equal(r.Old[product.AttrSnoozeState], r.New[product.AttrSnoozeState]) {
 		return
 	}
-	at, _ := until.Time(entity.SnoozeOccurrenceUtc)
-	if was := r.Old.Map(entity.AttrSnoozeState); was != nil {
-		if before, _ := was.Time(entity.SnoozeOccurrenceUtc); !before.Equal(at) {
+	at, _ := until.Time(product.SnoozeOccurrenceUtc)
+	if was := r.Old.Map(product.AttrSnoozeState); was != nil {
+		if before, _ := was.Time(product.SnoozeOccurrenceUtc); !before.Equal(at) {
 			h.violate("I11", s.user, ref.ID, "snoozes %s again as %s", item.FormatInstant(before), item.FormatInstant(at))
 		}
 		return
 	}
-	if !r.Old.Has(entity.AttrRRule) || !r.Old.Has(entity.AttrTzid) || !r.New.Has(entity.AttrRRule) {
+	if !r.Old.Has(product.AttrRRule) || !r.Old.Has(product.AttrTzid) || !r.New.Has(product.AttrRRule) {
 		return // what floats is resolved in the zone that its user had then
 	}
-	rule, err := entity.CompileReminder(r.Old)
+	rule, err := product.CompileReminder(r.Old)
 	if err != nil {
 		h.violate("I11", s.user, ref.ID, "%v", err)
 		return
 	}
-	want, _ := r.Old.Time(entity.AttrTriggerUtc)
+	want, _ := r.Old.Time(product.AttrTriggerUtc)
 	rang, hasRung := s.rang[ref.ID]
 	if rang.unsure {
 		return
@@ -208,7 +209,7 @@ func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 	if !isPresent && !want.Equal(at) {
 		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", item.FormatInstant(at), item.FormatInstant(h.instantOf(r.New)), item.FormatInstant(want))
 	}
-	if trigger, _ := r.New.Time(entity.AttrTriggerUtc); !trigger.After(at) && !r.New.Has(entity.AttrDoneTriggerUtc) {
+	if trigger, _ := r.New.Time(product.AttrTriggerUtc); !trigger.After(at) && !r.New.Has(product.AttrDoneTriggerUtc) {
 		h.violate("I11", s.user, ref.ID, "snoozes %s and keeps it for its trigger", item.FormatInstant(at))
 	}
 }

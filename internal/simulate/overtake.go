@@ -4,6 +4,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one record, a
@@ -56,7 +57,7 @@ func (h *history) overtakeInCourse(b bone, r *reader) {
 
 // flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
 func (h *history) flicker(b bone) {
-	if b.ref.Type == entity.TypeTask && h.luck.one(2) {
+	if b.ref.Type == product.TypeTask && h.luck.one(2) {
 		h.flickerTask(b)
 		return
 	}
@@ -78,9 +79,9 @@ func (h *history) flickerTask(b bone) {
 func (h *history) takeBack(b bone) bool {
 	var conclude, undo string
 	switch b.ref.Type {
-	case entity.TypeTask:
+	case product.TypeTask:
 		conclude, undo = `{"status":"ARCHIVED"}`, `{"status":"BACKLOG"}`
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		conclude, undo = `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`
 	default:
 		return false

@@ -6,6 +6,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 )
 
@@ -41,7 +42,7 @@ func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 		return projection.Amounts{}
 	}
 	a := projection.Amounts{Add: map[string]int64{t.Name: 1, "titles": int64(len(it.Str(entity.AttrTitle)))}}
-	if t.Name == entity.TypeNote {
+	if t.Name == product.TypeNote {
 		a.Max = map[string]string{"greatest": it.Str(entity.AttrTitle)}
 	}
 	switch title := it.Str(entity.AttrTitle); {
@@ -113,7 +114,7 @@ func (h *history) checkOwn(s *shelf, settled bool) {
 			if strings.HasSuffix(it.Str(entity.AttrTitle), "8") {
 				sum[strings.Repeat("x", tooLong)]++
 			}
-			if typ.Name == entity.TypeNote {
+			if typ.Name == product.TypeNote {
 				greatest = max(greatest, it.Str(entity.AttrTitle))
 			}
 		}

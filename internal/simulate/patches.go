@@ -7,19 +7,20 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // patch is a change of an item's fields.
 func (a author) patch(typeName string, it item.Item) string {
 	title := fmt.Sprintf(`{"title":"u%d"}`, a.step)
 	switch typeName {
-	case entity.TypeTask:
+	case product.TypeTask:
 		return pick(a.luck, title, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"IN_PROGRESS"}`, `{"status":"BACKLOG"}`,
 			`{"status":"ARCHIVED"}`, `{"status":"ARCHIVED"}`, `{"priority":1}`, a.moveDue(it), a.moveDue(it), a.remind())
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		return pick(a.luck, title, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, a.move(it), a.move(it), a.remind())
-	case entity.TypeReminder:
-		return pick(a.luck, title, "{"+a.zoned(a.trigger(), entity.AttrTzid)+"}", `{"rrule":`+a.rule()+`}`, `{"rrule":null,"rruleUntil":null}`)
+	case product.TypeReminder:
+		return pick(a.luck, title, "{"+a.zoned(a.trigger(), product.AttrTzid)+"}", `{"rrule":`+a.rule()+`}`, `{"rrule":null,"rruleUntil":null}`)
 	}
 	return pick(a.luck, title, `{"isPinned":true}`, `{"status":"ARCHIVED"}`, `{"status":"ACTIVE"}`, `{"tags":["x"]}`)
 }
@@ -44,7 +45,7 @@ func (a author) moveDue(it item.Item) string {
 	if a.luck.one(4) {
 		return fmt.Sprintf(`{"isAllDay":true,"dueDate":%q,"dueUtc":null,"startUtc":null,"dueTzid":null}`, a.soon().Format(time.DateOnly))
 	}
-	return `{"isAllDay":false,"dueDate":null,` + a.zoned(a.timeIn(entity.AttrDueUtc, entity.AttrDueTzid), entity.AttrDueTzid) + `}`
+	return `{"isAllDay":false,"dueDate":null,` + a.zoned(a.timeIn(product.AttrDueUtc, product.AttrDueTzid), product.AttrDueTzid) + `}`
 }
 
 // move gives an event other times.
@@ -52,18 +53,18 @@ func (a author) move(it item.Item) string {
 	if a.luck.one(4) {
 		return fmt.Sprintf(`{"isAllDay":true,"startDate":%q,"endDate":null,"startUtc":null,"endUtc":null,"startTzid":null,"endTzid":null}`, a.soon().Format(time.DateOnly))
 	}
-	return `{"isAllDay":false,"startDate":null,"endDate":null,"endUtc":null,` + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + `}`
+	return `{"isAllDay":false,"startDate":null,"endDate":null,"endUtc":null,` + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + `}`
 }
 
 // shift moves an event by minutes or hours, so that a series keeps its dates, mostly.
 func (a author) shift(it item.Item) string {
-	at, ok := it.Time(entity.AttrStartUtc)
+	at, ok := it.Time(product.AttrStartUtc)
 	if !ok {
 		return a.move(it)
 	}
 	at = at.Add(time.Duration(a.luck.IntN(360)-180) * time.Minute)
 	layout := time.RFC3339
-	if !it.Has(entity.AttrStartTzid) {
+	if !it.Has(product.AttrStartTzid) {
 		layout = wallLayout
 	}
 	return fmt.Sprintf(`{"startUtc":%q,"endUtc":null}`, at.Format(layout))
@@ -85,7 +86,7 @@ func (a author) act(id string) (command.Command, *int64, string) {
 
 // date is that of an occurrence of these days.
 func (a author) date(master item.Item) string {
-	rule, err := entity.CompileMaster(master)
+	rule, err := product.CompileMaster(master)
 	if err == nil && !a.luck.one(8) {
 		var dates []string
 		for o := range rule.In(a.zone()).Each(a.now.Add(-2*24*time.Hour), a.now.Add(40*24*time.Hour)) {
@@ -104,7 +105,7 @@ func (a author) date(master item.Item) string {
 func (a author) series(id string, master item.Item, expected *int64) (command.Command, *int64, string) {
 	date := a.date(master)
 	ofOccurrence := expected
-	if row := a.items[entity.InstanceID(id, date)]; row.Has(entity.AttrModifiedFields) {
+	if row := a.items[entity.InstanceID(id, date)]; row.Has(product.AttrModifiedFields) {
 		ofOccurrence = a.version(row)
 	}
 	put := func(text string) (command.Command, *int64, string) {
@@ -115,7 +116,7 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 	}
 	switch a.luck.IntN(18) {
 	case 0, 1:
-		return put("{" + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + "}")
+		return put("{" + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + "}")
 	case 2, 16:
 		return put(a.remind())
 	case 3:
@@ -136,7 +137,7 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 		return change(`{"rruleUntil":null}`)
 	case 11:
 		until := a.soon().Add(24 * time.Hour).Format(time.RFC3339)
-		if !master.Has(entity.AttrStartTzid) {
+		if !master.Has(product.AttrStartTzid) {
 			until = until[:len(until)-1]
 		}
 		return command.EndSeries{ID: id, UntilUtc: until}, expected, "end " + id + " " + until
@@ -148,5 +149,5 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 	case 15:
 		return change(a.shift(master))
 	}
-	return put("{" + a.zoned(a.timeIn(entity.AttrStartUtc, entity.AttrStartTzid), entity.AttrStartTzid) + `,"reminderMinutes":[20]}`)
+	return put("{" + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + `,"reminderMinutes":[20]}`)
 }

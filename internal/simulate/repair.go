@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -133,7 +134,7 @@ func (s *schedules) Each(ctx context.Context, prefix string, visit func(name str
 func (h *history) heldUntil() (until time.Time, held bool) {
 	for _, user := range h.users {
 		s := h.known.shelves[user]
-		for _, hold := range []item.Item{s.meta.Map(entity.AttrStatsHold), s.own.Map(ownHold)} {
+		for _, hold := range []item.Item{s.meta.Map(product.AttrStatsHold), s.own.Map(ownHold)} {
 			if at, ok := hold.Time("until"); ok && at.After(h.now) && at.After(until) {
 				until, held = at, true
 			}
@@ -143,4 +144,4 @@ func (h *history) heldUntil() (until time.Time, held bool) {
 }
 
 // isHeld says that a repair has, or had when it died, a hold on one of the user's sums.
-func (s *shelf) isHeld() bool { return s.meta.Has(entity.AttrStatsHold) || s.own.Has(ownHold) }
+func (s *shelf) isHeld() bool { return s.meta.Has(product.AttrStatsHold) || s.own.Has(ownHold) }

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
 )
@@ -180,7 +181,7 @@ func (h *history) relink(b bone, r *reader) {
 // beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of the
 // user's is written.
 func (h *history) beNeighbour(b bone, r *reader) {
-	s, typ := h.known.shelves[b.user], h.registry.Named(entity.TypeTask)
+	s, typ := h.known.shelves[b.user], h.registry.Named(product.TypeTask)
 	isOther := func(id string) bool { return id != b.ref.ID && s.items[id] != nil }
 	h.asked++
 	at := slices.IndexFunc(s.ids[typ.Name], isOther)
@@ -191,9 +192,9 @@ func (h *history) beNeighbour(b bone, r *reader) {
 		}}), -1)
 	} else {
 		other := bone{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}}
-		status := entity.StatusCompleted
-		if s.items[other.ref.ID].Str(entity.AttrStatus) != entity.StatusBacklog {
-			status = entity.StatusBacklog
+		status := product.StatusCompleted
+		if s.items[other.ref.ID].Str(entity.AttrStatus) != product.StatusBacklog {
+			status = product.StatusBacklog
 		}
 		h.change(other, fmt.Sprintf(`{"status":%q,"title":"n%d%s"}`, status, h.asked, strings.Repeat("x", h.luck.IntN(4))))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // ring is what rang last of a reminder.
@@ -40,30 +41,30 @@ func (h *history) noteRing(s *shelf, r *record, ref entity.Ref) {
 		}
 	case setAnew(r.Old, r.New):
 		s.rang[ref.ID] = ring{unsure: true}
-	case r.New.Str(entity.AttrStatus) == entity.StatusPending:
-		snooze := r.Old.Map(entity.AttrSnoozeState)
-		until, ok := snooze.Time(entity.SnoozeUntilUtc)
+	case r.New.Str(entity.AttrStatus) == product.StatusPending:
+		snooze := r.Old.Map(product.AttrSnoozeState)
+		until, ok := snooze.Time(product.SnoozeUntilUtc)
 		if ok && !until.After(h.instantOf(r.New)) && (!known || !last.unsure) {
-			occurrence, _ := snooze.Time(entity.SnoozeOccurrenceUtc)
+			occurrence, _ := snooze.Time(product.SnoozeOccurrenceUtc)
 			s.rang[ref.ID] = ring{occurrence: occurrence, done: last.done}
 		}
 	}
 }
 
 func closesDelivery(before, after item.Item) bool {
-	return !item.Equal(before[entity.AttrLastFiredUtc], after[entity.AttrLastFiredUtc]) ||
-		!item.Equal(before[entity.AttrFiredOccurrenceUtc], after[entity.AttrFiredOccurrenceUtc])
+	return !item.Equal(before[product.AttrLastFiredUtc], after[product.AttrLastFiredUtc]) ||
+		!item.Equal(before[product.AttrFiredOccurrenceUtc], after[product.AttrFiredOccurrenceUtc])
 }
 
 // setAnew reports whether a command may have set the reminder anew, or changed what its rule has.
 func setAnew(before, after item.Item) bool {
-	for _, name := range []string{entity.AttrFirstTriggerUtc, entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrTzid} {
+	for _, name := range []string{product.AttrFirstTriggerUtc, product.AttrRRule, product.AttrRRuleUntil, product.AttrTzid} {
 		if !item.Equal(before[name], after[name]) {
 			return true
 		}
 	}
-	from, _ := before.Time(entity.AttrTriggerUtc)
-	to, _ := after.Time(entity.AttrTriggerUtc)
+	from, _ := before.Time(product.AttrTriggerUtc)
+	to, _ := after.Time(product.AttrTriggerUtc)
 	status := before.Str(entity.AttrStatus)
-	return to.Before(from) || status != entity.StatusPending && status != entity.StatusSnoozed
+	return to.Before(from) || status != product.StatusPending && status != product.StatusSnoozed
 }

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/stats"
 )
 
@@ -28,7 +29,7 @@ type amounts struct {
 }
 
 // totals are the numbers in the statistics.
-var totals = []string{entity.StatTotalEvents, entity.StatTotalTasks, entity.StatTotalReminders, entity.StatTotalNotes}
+var totals = []string{product.StatTotalEvents, product.StatTotalTasks, product.StatTotalReminders, product.StatTotalNotes}
 
 // checkSums: at every instant the ledger's contributions come to the projection (I1).
 func (h *history) checkSums() {
@@ -39,8 +40,8 @@ func (h *history) checkSums() {
 		}
 		s.moved = false
 		h.checkOwn(s, false)
-		sum := h.addUp(s.ledgers[stats.Name], s.meta.Map(entity.AttrStatsLast), s.meta.Int(entity.AttrStatsRepairs))
-		kept := s.meta.Map(entity.AttrStats)
+		sum := h.addUp(s.ledgers[stats.Name], s.meta.Map(product.AttrStatsLast), s.meta.Int(product.AttrStatsRepairs))
+		kept := s.meta.Map(product.AttrStats)
 		for _, name := range totals {
 			if kept.Int(name) != sum[name] {
 				h.violate("I1", user, name, "is %d, and the ledger comes to %d", kept.Int(name), sum[name])
@@ -133,9 +134,9 @@ func (h *history) checkLedger(s *shelf, r *record) {
 
 // checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
 func (h *history) checkHold(s *shelf, r *record) {
-	until, held := r.Old.Map(entity.AttrStatsHold).Time("until")
-	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !item.Equal(r.Old[entity.AttrStats], r.New[entity.AttrStats]) {
-		h.violate("I1", s.user, entity.AttrStats, "are written under the hold of a repair")
+	until, held := r.Old.Map(product.AttrStatsHold).Time("until")
+	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) {
+		h.violate("I1", s.user, product.AttrStats, "are written under the hold of a repair")
 	}
 }
 
@@ -161,14 +162,14 @@ func (h *history) checkTotals(s *shelf) {
 		it := s.items[id]
 		typeName := it.Str(entity.AttrType)
 		switch typeName {
-		case entity.TypeEvent, entity.TypeMaster:
-			count[entity.StatTotalEvents]++
-		case entity.TypeTask:
-			count[entity.StatTotalTasks]++
-		case entity.TypeReminder:
-			count[entity.StatTotalReminders]++
-		case entity.TypeNote:
-			count[entity.StatTotalNotes]++
+		case product.TypeEvent, entity.TypeMaster:
+			count[product.StatTotalEvents]++
+		case product.TypeTask:
+			count[product.StatTotalTasks]++
+		case product.TypeReminder:
+			count[product.StatTotalReminders]++
+		case product.TypeNote:
+			count[product.StatTotalNotes]++
 		}
 		for _, link := range entity.LinksOf(it) {
 			key := entity.LinkKey(s.user, entity.Ref{Type: typeName, ID: id}, link.Target).SK
@@ -178,16 +179,16 @@ func (h *history) checkTotals(s *shelf) {
 			}
 		}
 	}
-	kept := s.meta.Map(entity.AttrStats)
+	kept := s.meta.Map(product.AttrStats)
 	for _, name := range totals {
 		if kept.Int(name) != count[name] {
 			h.violate("I2", s.user, name, "is %d, and a recount comes to %d", kept.Int(name), count[name])
 		}
 	}
-	isLatest := kept.Str(entity.StatLastEventCreated) == s.eventAt && kept.Str(entity.StatLastTaskCompleted) == s.taskDone
+	isLatest := kept.Str(product.StatLastEventCreated) == s.eventAt && kept.Str(product.StatLastTaskCompleted) == s.taskDone
 	if !s.unsure && !isLatest {
-		h.violate("I2", s.user, "latest", "%q and %q, and the log has %q and %q", kept.Str(entity.StatLastEventCreated),
-			kept.Str(entity.StatLastTaskCompleted), s.eventAt, s.taskDone)
+		h.violate("I2", s.user, "latest", "%q and %q, and the log has %q and %q", kept.Str(product.StatLastEventCreated),
+			kept.Str(product.StatLastTaskCompleted), s.eventAt, s.taskDone)
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.links)) {
 		if !edges[key] {
@@ -208,23 +209,23 @@ func (h *history) checkClock(s *shelf) {
 	wall := wallOf(h.now, zone)
 	for _, it := range s.items {
 		switch it.Str(entity.AttrType) {
-		case entity.TypeEvent:
+		case product.TypeEvent:
 			start, floats, ok := startOf(it)
-			if ok && it.Str(entity.AttrStatus) != entity.StatusCancelled && after(start, floats, h.now, wall) {
+			if ok && it.Str(entity.AttrStatus) != product.StatusCancelled && after(start, floats, h.now, wall) {
 				upcoming++
 			}
 		case entity.TypeMaster:
-			last, ends := it.Time(entity.AttrLastStartUtc)
-			if it.Str(entity.AttrStatus) != entity.StatusCancelled && (!ends || after(last, !it.Has(entity.AttrStartTzid), h.now, wall)) {
+			last, ends := it.Time(product.AttrLastStartUtc)
+			if it.Str(entity.AttrStatus) != product.StatusCancelled && (!ends || after(last, !it.Has(product.AttrStartTzid), h.now, wall)) {
 				upcoming++
 			}
-		case entity.TypeTask:
+		case product.TypeTask:
 			at, floats, ok := taskDue(it)
-			if it.Bool(entity.AttrIsAllDay) {
+			if it.Bool(product.AttrIsAllDay) {
 				at = at.AddDate(0, 0, 1)
 			}
-			open := it.Str(entity.AttrStatus) == entity.StatusBacklog || it.Str(entity.AttrStatus) == entity.StatusInProgress
-			if hasDue := it.Has(entity.AttrDueUtc) || it.Bool(entity.AttrIsAllDay); ok && hasDue && open && !after(at, floats, h.now, wall) {
+			open := it.Str(entity.AttrStatus) == product.StatusBacklog || it.Str(entity.AttrStatus) == product.StatusInProgress
+			if hasDue := it.Has(product.AttrDueUtc) || it.Bool(product.AttrIsAllDay); ok && hasDue && open && !after(at, floats, h.now, wall) {
 				overdue++
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/stats"
 )
 
@@ -117,17 +118,17 @@ func (h *history) deliverExpired() (*worker, bone, *reader) {
 
 // letTimersEnd waits until one of the user's completed tasks is to be archived, and TTL has removed its timer.
 func (h *history) letTimersEnd(s *shelf) {
-	tasks := slices.DeleteFunc(slices.Clone(s.ids[entity.TypeTask]), func(id string) bool { return s.items[id] == nil })
+	tasks := slices.DeleteFunc(slices.Clone(s.ids[product.TypeTask]), func(id string) bool { return s.items[id] == nil })
 	if len(tasks) == 0 {
 		return
 	}
 	id := tasks[h.luck.IntN(len(tasks))]
-	if s.items[id].Str(entity.AttrStatus) != entity.StatusCompleted {
-		h.change(bone{s.user, entity.Ref{Type: entity.TypeTask, ID: id}}, `{"status":"COMPLETED"}`)
+	if s.items[id].Str(entity.AttrStatus) != product.StatusCompleted {
+		h.change(bone{s.user, entity.Ref{Type: product.TypeTask, ID: id}}, `{"status":"COMPLETED"}`)
 	}
 	h.catchUp()
 	h.endAll()
-	at, ok := s.items[id].Time(entity.AttrArchiveAt)
+	at, ok := s.items[id].Time(product.AttrArchiveAt)
 	if !ok || !at.After(h.now) {
 		return
 	}
@@ -148,11 +149,11 @@ func (h *history) deliverForgotten(b bone) (*worker, *reader) {
 	}
 	from := len(h.stream.log)
 	switch b.ref.Type {
-	case entity.TypeTask:
+	case product.TypeTask:
 		h.change(b, `{"status":"COMPLETED"}`)
 		h.change(b, `{"status":"BACKLOG","title":"reopened"}`)
 		h.change(b, author{h, s}.moveDue(s.items[b.ref.ID]))
-	case entity.TypeNote:
+	case product.TypeNote:
 		h.change(b, `{"title":"zz"}`)
 		h.change(b, fmt.Sprintf(`{"title":"b%d"}`, h.step))
 		h.change(b, fmt.Sprintf(`{"title":"bb%d"}`, h.step))

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -33,24 +34,24 @@ const (
 
 // startOf is the start of an event as it is stored, and whether it floats.
 func startOf(it item.Item) (at time.Time, floats, ok bool) {
-	if it.Bool(entity.AttrIsAllDay) {
-		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrStartDate))
+	if it.Bool(product.AttrIsAllDay) {
+		day, err := time.Parse(time.DateOnly, it.Str(product.AttrStartDate))
 		return day, true, err == nil
 	}
-	at, ok = it.Time(entity.AttrStartUtc)
-	return at, !it.Has(entity.AttrStartTzid), ok
+	at, ok = it.Time(product.AttrStartUtc)
+	return at, !it.Has(product.AttrStartTzid), ok
 }
 
 // taskDue is what a task's offsets count from.
 func taskDue(it item.Item) (at time.Time, floats, ok bool) {
-	if it.Bool(entity.AttrIsAllDay) {
-		day, err := time.Parse(time.DateOnly, it.Str(entity.AttrDueDate))
+	if it.Bool(product.AttrIsAllDay) {
+		day, err := time.Parse(time.DateOnly, it.Str(product.AttrDueDate))
 		return day, true, err == nil
 	}
-	if at, ok = it.Time(entity.AttrDueUtc); !ok {
-		at, ok = it.Time(entity.AttrStartUtc)
+	if at, ok = it.Time(product.AttrDueUtc); !ok {
+		at, ok = it.Time(product.AttrStartUtc)
 	}
-	return at, !it.Has(entity.AttrDueTzid), ok
+	return at, !it.Has(product.AttrDueTzid), ok
 }
 
 // plainDues says in a text what of an item is due and when, for telling whether a change moved it.
@@ -60,19 +61,19 @@ func plainDues(typeName string, it item.Item) string {
 	}
 	status := it.Str(entity.AttrStatus)
 	switch typeName {
-	case entity.TypeEvent:
-		if at, floats, ok := startOf(it); ok && status != entity.StatusCancelled && it.Has(entity.AttrReminderMinutes) {
-			return fmt.Sprint(at.Unix(), floats, it.Ints(entity.AttrReminderMinutes))
+	case product.TypeEvent:
+		if at, floats, ok := startOf(it); ok && status != product.StatusCancelled && it.Has(product.AttrReminderMinutes) {
+			return fmt.Sprint(at.Unix(), floats, it.Ints(product.AttrReminderMinutes))
 		}
-	case entity.TypeTask:
-		open := status == entity.StatusBacklog || status == entity.StatusInProgress
-		if at, floats, ok := taskDue(it); ok && open && it.Has(entity.AttrReminderMinutes) {
-			return fmt.Sprint(at.Unix(), floats, it.Ints(entity.AttrReminderMinutes))
+	case product.TypeTask:
+		open := status == product.StatusBacklog || status == product.StatusInProgress
+		if at, floats, ok := taskDue(it); ok && open && it.Has(product.AttrReminderMinutes) {
+			return fmt.Sprint(at.Unix(), floats, it.Ints(product.AttrReminderMinutes))
 		}
-	case entity.TypeReminder:
-		if status == entity.StatusPending || status == entity.StatusSnoozed {
+	case product.TypeReminder:
+		if status == product.StatusPending || status == product.StatusSnoozed {
 			return strings.Join([]string{
-				it.Str(entity.AttrTriggerUtc), fmt.Sprint(it.Has(entity.AttrTzid)), it.Map(entity.AttrSnoozeState).Str(entity.SnoozeUntilUtc), it.Str(entity.AttrRRule), it.Str(entity.AttrRRuleUntil),
+				it.Str(product.AttrTriggerUtc), fmt.Sprint(it.Has(product.AttrTzid)), it.Map(product.AttrSnoozeState).Str(product.SnoozeUntilUtc), it.Str(product.AttrRRule), it.Str(product.AttrRRuleUntil),
 			}, " ")
 		}
 	}
@@ -86,7 +87,7 @@ type view struct {
 }
 
 func (s *shelf) view() view {
-	moved, _ := s.meta.Time(entity.AttrZoneSetAt)
+	moved, _ := s.meta.Time(product.AttrZoneSetAt)
 	return view{s.zone(), moved}
 }
 
@@ -108,27 +109,27 @@ func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
 	if entity.Lapsed(it, now) {
 		return nil
 	}
-	asked, _ := it.Time(entity.AttrDueSetAt)
+	asked, _ := it.Time(product.AttrDueSetAt)
 	status := it.Str(entity.AttrStatus)
 	single := func(id string, at time.Time, floats bool) []want {
 		at, since := v.real(at, asked, floats)
 		var out []want
-		for _, m := range it.Ints(entity.AttrReminderMinutes) {
+		for _, m := range it.Ints(product.AttrReminderMinutes) {
 			out = append(out, want{id: id, offset: m, occurrence: at, due: at.Add(-minutes(m)), asked: since})
 		}
 		return out
 	}
 	switch it.Str(entity.AttrType) {
-	case entity.TypeEvent:
-		if at, floats, ok := startOf(it); ok && status != entity.StatusCancelled {
-			return single(it.Str(entity.AttrEventID), at, floats)
+	case product.TypeEvent:
+		if at, floats, ok := startOf(it); ok && status != product.StatusCancelled {
+			return single(it.Str(product.AttrEventID), at, floats)
 		}
-	case entity.TypeTask:
-		if at, floats, ok := taskDue(it); ok && (status == entity.StatusBacklog || status == entity.StatusInProgress) {
+	case product.TypeTask:
+		if at, floats, ok := taskDue(it); ok && (status == product.StatusBacklog || status == product.StatusInProgress) {
 			return single(it.Str("taskId"), at, floats)
 		}
-	case entity.TypeReminder:
-		if status == entity.StatusPending || status == entity.StatusSnoozed {
+	case product.TypeReminder:
+		if status == product.StatusPending || status == product.StatusSnoozed {
 			return s.reminderWants(it, v, asked, now)
 		}
 	case entity.TypeMaster:
@@ -141,26 +142,26 @@ func minutes(n int64) time.Duration { return time.Duration(n) * time.Minute }
 
 func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want {
 	id := it.Str("reminderId")
-	last, _ := it.Time(entity.AttrLastFiredUtc)
+	last, _ := it.Time(product.AttrLastFiredUtc)
 	var out []want
-	if snooze := it.Map(entity.AttrSnoozeState); it.Str(entity.AttrStatus) == entity.StatusSnoozed {
-		until, _ := snooze.Time(entity.SnoozeUntilUtc)
-		occurrence, _ := snooze.Time(entity.SnoozeOccurrenceUtc)
+	if snooze := it.Map(product.AttrSnoozeState); it.Str(entity.AttrStatus) == product.StatusSnoozed {
+		until, _ := snooze.Time(product.SnoozeUntilUtc)
+		occurrence, _ := snooze.Time(product.SnoozeOccurrenceUtc)
 		out = append(out, want{id: id, occurrence: occurrence, due: until, asked: asked, snooze: true})
-		if !it.Has(entity.AttrRRule) {
+		if !it.Has(product.AttrRRule) {
 			return out
 		}
 	}
-	trigger, _ := it.Time(entity.AttrTriggerUtc)
-	floats := !it.Has(entity.AttrTzid)
-	if !it.Has(entity.AttrRRule) && it.Has(entity.AttrDoneTriggerUtc) {
+	trigger, _ := it.Time(product.AttrTriggerUtc)
+	floats := !it.Has(product.AttrTzid)
+	if !it.Has(product.AttrRRule) && it.Has(product.AttrDoneTriggerUtc) {
 		return out // it rang
 	}
-	if !it.Has(entity.AttrRRule) {
+	if !it.Has(product.AttrRRule) {
 		at, since := v.real(trigger, asked, floats)
 		return append(out, want{id: id, occurrence: at, due: at, asked: since, last: last})
 	}
-	rule, err := entity.CompileReminder(it)
+	rule, err := product.CompileReminder(it)
 	if err != nil {
 		return out
 	}
@@ -169,7 +170,7 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 		if floats {
 			stored = o.Wall
 		}
-		if stored.Before(trigger) || stored.Equal(trigger) && it.Has(entity.AttrDoneTriggerUtc) && it.Str(entity.AttrDoneTriggerUtc) == it.Str(entity.AttrTriggerUtc) {
+		if stored.Before(trigger) || stored.Equal(trigger) && it.Has(product.AttrDoneTriggerUtc) && it.Str(product.AttrDoneTriggerUtc) == it.Str(product.AttrTriggerUtc) {
 			continue
 		}
 		_, since := v.real(o.Wall, asked, floats)
@@ -184,20 +185,20 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 // seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago until one
 // is to come for each offset.
 func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
-	if master.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil
 	}
-	compiled, err := entity.CompileMaster(master)
+	compiled, err := product.CompileMaster(master)
 	if err != nil {
 		return nil
 	}
 	rule := compiled.In(v.zone)
-	masterID := master.Str(entity.AttrMasterID)
+	masterID := master.Str(product.AttrMasterID)
 	var out []want
 	excepted := map[string]bool{}
 	for _, id := range s.ids[entity.TypeInstance] {
 		row := s.items[id]
-		if row == nil || row.Str(entity.AttrMasterID) != masterID || !row.Has(entity.AttrModifiedFields) {
+		if row == nil || row.Str(product.AttrMasterID) != masterID || !row.Has(product.AttrModifiedFields) {
 			continue
 		}
 		date := id[len("inst_") : len("inst_")+8]
@@ -210,7 +211,7 @@ func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 			out = append(out, s.occurrenceWants(master, row, o, v)...)
 		}
 	}
-	offsets := master.Ints(entity.AttrReminderMinutes)
+	offsets := master.Ints(product.AttrReminderMinutes)
 	if len(offsets) == 0 {
 		return out
 	}
@@ -229,15 +230,15 @@ func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 
 // occurrenceWants are those of one occurrence; row is its exception, nil for none.
 func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, v view) []want {
-	fields := row.Strings(entity.AttrModifiedFields)
+	fields := row.Strings(product.AttrModifiedFields)
 	owns := func(name string) bool { return slices.Contains(fields, name) }
-	if owns(entity.AttrStatus) && row.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if owns(entity.AttrStatus) && row.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil
 	}
-	masterID, date := master.Str(entity.AttrMasterID), o.Wall.Format("20060102")
+	masterID, date := master.Str(product.AttrMasterID), o.Wall.Format("20060102")
 	instanceID := entity.InstanceID(masterID, date)
-	asked, _ := master.Time(entity.AttrDueSetAt)
-	if own, ok := s.items[instanceID].Time(entity.AttrDueSetAt); ok && own.After(asked) {
+	asked, _ := master.Time(product.AttrDueSetAt)
+	if own, ok := s.items[instanceID].Time(product.AttrDueSetAt); ok && own.After(asked) {
 		asked = own // also of an exception that was undone
 	}
 	_, floats, _ := startOf(master)
@@ -245,15 +246,15 @@ func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, 
 	if floats {
 		name = o.Wall
 	}
-	if slices.ContainsFunc(entity.SpanFields(), owns) {
+	if slices.ContainsFunc(product.SpanFields(), owns) {
 		var reading time.Time
 		reading, floats, _ = startOf(row)
 		start, _ = v.real(reading, asked, floats)
 	}
 	_, asked = v.real(start, asked, floats)
-	whose, offsets := masterID, master.Ints(entity.AttrReminderMinutes)
-	if owns(entity.AttrReminderMinutes) {
-		whose, offsets = instanceID, row.Ints(entity.AttrReminderMinutes)
+	whose, offsets := masterID, master.Ints(product.AttrReminderMinutes)
+	if owns(product.AttrReminderMinutes) {
+		whose, offsets = instanceID, row.Ints(product.AttrReminderMinutes)
 	}
 	var out []want
 	for _, m := range offsets {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // Each body is wrong in the places that are named, all of them, and in no other: a refused field makes no field wrong
@@ -195,20 +196,20 @@ func TestOneRefusedFieldMakesNoOtherWrong(t *testing.T) {
 	const days = `"isAllDay":true,"startDate":"2026-03-04","endDate":"2026-03-06"`
 	const rule = `,"rrule":"FREQ=WEEKLY;BYDAY=WE;COUNT=9","rruleUntil":"2026-12-01T08:00:00Z","exdate":["20260311"]`
 	for _, c := range []struct{ path, typ, whole string }{
-		{"/v1/events", entity.TypeEvent, `{"title":"a",` + timed + `}`},
-		{"/v1/events", entity.TypeEvent, `{"title":"a",` + days + `}`},
+		{"/v1/events", product.TypeEvent, `{"title":"a",` + timed + `}`},
+		{"/v1/events", product.TypeEvent, `{"title":"a",` + days + `}`},
 		{"/v1/series", entity.TypeMaster, `{"title":"a",` + timed + rule + `}`},
-		{"/v1/tasks", entity.TypeTask, `{"title":"a","startUtc":"2026-03-04T07:00:00Z",` + due + `}`},
-		{"/v1/tasks", entity.TypeTask, `{"title":"a","isAllDay":true,"dueDate":"2026-03-04","reminderMinutes":[5]}`},
-		{"/v1/tasks", entity.TypeTask, `{"title":"a",` + due + `}`},
+		{"/v1/tasks", product.TypeTask, `{"title":"a","startUtc":"2026-03-04T07:00:00Z",` + due + `}`},
+		{"/v1/tasks", product.TypeTask, `{"title":"a","isAllDay":true,"dueDate":"2026-03-04","reminderMinutes":[5]}`},
+		{"/v1/tasks", product.TypeTask, `{"title":"a",` + due + `}`},
 		{
-			"/v1/reminders", entity.TypeReminder,
+			"/v1/reminders", product.TypeReminder,
 			`{"title":"a","triggerUtc":"2026-03-04T08:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`,
 		},
-		{"/v1/notes", entity.TypeNote, `{"title":"a","body":"b"}`},
+		{"/v1/notes", product.TypeNote, `{"title":"a","body":"b"}`},
 	} {
 		b.want(201, post(c.path, c.whole))
-		for _, f := range entity.Product().Named(c.typ).Fields {
+		for _, f := range product.Registry().Named(c.typ).Fields {
 			if f.Origin != entity.FromClient {
 				continue
 			}

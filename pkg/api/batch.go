@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 const (
@@ -60,12 +61,12 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	if p != nil {
 		return nil, p
 	}
-	user, ok := doc[entity.AttrUserID].(string)
+	user, ok := doc[product.AttrUserID].(string)
 	if !ok || entity.CheckUserID(user) != nil {
-		return nil, refuseFields(entity.FieldError{Pointer: "/" + entity.AttrUserID, Detail: "must be a user id"})
+		return nil, refuseFields(entity.FieldError{Pointer: "/" + product.AttrUserID, Detail: "must be a user id"})
 	}
 	doc = maps.Clone(doc)
-	delete(doc, entity.AttrUserID)
+	delete(doc, product.AttrUserID)
 	begun := a.cfg.Now()
 	out, err := a.runBatch(ctx, user, doc)
 	var problem *Problem

@@ -19,6 +19,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // contract is the document with its operations by id.
@@ -30,7 +31,7 @@ type contract struct {
 // loadContract reads the document once for all tests; it is not changed afterwards.
 var loadContract = sync.OnceValues(func() (contract, error) {
 	openapi3filter.RegisterBodyDecoder("text/calendar", openapi3filter.PlainBodyDecoder)
-	doc, err := openapi3.NewLoader().LoadFromData(api.Document(entity.Product()))
+	doc, err := openapi3.NewLoader().LoadFromData(api.Document(product.Registry()))
 	c := contract{doc: doc, operations: map[string]*routers.Route{}}
 	if err != nil {
 		return c, err
@@ -143,7 +144,7 @@ type driver struct {
 
 // made creates an entity by the example of its type and returns its id.
 func (d driver) made(typeName string) string {
-	t := entity.Product().Named(typeName)
+	t := product.Registry().Named(typeName)
 	operation := "create" + typeName[:1] + strings.ToLower(typeName[1:])
 	if typeName == entity.TypeMaster {
 		operation = "createSeries"
@@ -220,9 +221,9 @@ func (d driver) pathValue(tag, name string) string {
 	case "nodeId":
 		return run
 	case "targetType":
-		return entity.TypeNote
+		return product.TypeNote
 	case "targetId":
-		return d.made(entity.TypeNote)
+		return d.made(product.TypeNote)
 	case "date":
 		if tag == "plans" {
 			return day
@@ -234,7 +235,7 @@ func (d driver) pathValue(tag, name string) string {
 		address := d.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}).text("path")
 		return strings.TrimPrefix(address, "/feed/")
 	}
-	for _, t := range entity.Product().Types() {
+	for _, t := range product.Registry().Types() {
 		if t.HasCollection() && t.IDAttr == name {
 			return d.made(t.Name)
 		}
@@ -300,6 +301,6 @@ func TestTheDocumentIsServedWithATag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(200, get("/openapi.json").by("-"))
-	b.Equal(string(api.Document(entity.Product())), res.Body.String())
+	b.Equal(string(api.Document(product.Registry())), res.Body.String())
 	b.want(304, get("/openapi.json").by("-").with("If-None-Match", res.Header().Get("ETag")))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
@@ -51,7 +51,7 @@ func TestAPreflightIsAnsweredWithoutAToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Origins = []string{appOrigin} })
 	methods := map[string]map[string]bool{}
-	for _, r := range api.Routes(entity.Product()) {
+	for _, r := range api.Routes(product.Registry()) {
 		if methods[r.Path] == nil {
 			methods[r.Path] = map[string]bool{}
 		}

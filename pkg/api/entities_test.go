@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -241,7 +242,7 @@ func TestTheUsersRowHasEveryStatistic(t *testing.T) {
 	row, err := b.store.Get(t.Context(), entity.MetaKey("ann"))
 	b.NoError(err)
 	row = row.Clone()
-	row[entity.AttrStats] = item.Map{"totalTasks": item.Int(3)} // as the consumer leaves a row that nothing else was counted for
+	row[product.AttrStats] = item.Map{"totalTasks": item.Int(3)} // as the consumer leaves a row that nothing else was counted for
 	b.NoError(b.store.Put(t.Context(), table.Put{Item: row}))
 	counted := map[string]any{"totalEvents": 0.0, "totalTasks": 3.0, "totalReminders": 0.0, "totalNotes": 0.0}
 	b.Equal(counted, totals(b.want(200, get("/v1/me"))))

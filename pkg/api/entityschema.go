@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // entitySchemas are the three schemas of a type: as it is shown, created and patched. The last two are left out for what
@@ -72,7 +73,7 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		// What an exception lacks is the series': an answer has everything of an event that a client gives.
 		s.change("required", func(v any) any {
 			have := v.([]string)
-			for _, f := range entity.Event().Fields {
+			for _, f := range product.Event().Fields {
 				if f.Required && f.Origin == entity.FromClient {
 					have = append(have, f.Name)
 				}
@@ -87,7 +88,7 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 
 // idPattern is the form of the id that the type has under the name; "" for what is no id.
 func idPattern(r *entity.Registry, t *entity.Type, name string) string {
-	if name == t.IDAttr && t.HasCollection() || t.Name == entity.TypeMaster && name == entity.AttrEventID {
+	if name == t.IDAttr && t.HasCollection() || t.Name == entity.TypeMaster && name == product.AttrEventID {
 		return patternOfType(t)
 	}
 	for _, other := range collections(r) {

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // maxExampleRounds bounds how often a type is asked what an example still lacks.
@@ -100,7 +101,7 @@ func exampleValue(f entity.Field) any {
 	switch f.Name {
 	case entity.AttrTitle:
 		return "Water the plants"
-	case entity.AttrRRule:
+	case product.AttrRRule:
 		return "FREQ=WEEKLY;BYDAY=MO" // the other examples lie on Mondays
 	case memberFrom, memberTo:
 		return exampleRevID

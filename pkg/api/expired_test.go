@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // expired brings a reminder of ann's through the archive: completed, copied, past its ttl, and swept. Its id stays in the
@@ -42,7 +42,7 @@ func (b *bundle) archiveAll() {
 		slice, err := b.store.Feed().Read(b.t.Context(), shard.ID, "", 10_000)
 		b.NoError(err)
 		for _, record := range slice.Records {
-			c, err := change.Interpret(entity.Product(), record)
+			c, err := change.Interpret(product.Registry(), record)
 			b.NoError(err)
 			if c.Type != nil {
 				b.NoError(consumer.Apply(b.t.Context(), []change.Change{c})[0].Err)

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // rawDocument is the document as any program reads it, without a library's own idea of OpenAPI.
 func rawDocument(t *testing.T) map[string]any {
 	t.Helper()
 	var doc map[string]any
-	require.NoError(t, json.Unmarshal(api.Document(entity.Product()), &doc))
+	require.NoError(t, json.Unmarshal(api.Document(product.Registry()), &doc))
 	return doc
 }
 
@@ -165,7 +165,7 @@ func TestTheObjectsWithinAnEntityHaveSchemasOfTheirOwn(t *testing.T) {
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	for name := range schemas {
 		for _, suffix := range []string{"", "Create", "Patch"} {
-			if entity.Product().Named(strings.ToUpper(strings.TrimSuffix(name, suffix))) == nil && name != "UserMeta"+suffix {
+			if product.Registry().Named(strings.ToUpper(strings.TrimSuffix(name, suffix))) == nil && name != "UserMeta"+suffix {
 				continue
 			}
 			for field, schema := range schemas[name].(map[string]any)["properties"].(map[string]any) {

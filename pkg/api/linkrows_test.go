@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -13,7 +14,7 @@ func (b *bundle) linkRows() {
 	b.t.Helper()
 	var edges []item.Item
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
-		t := entity.Product().Named(it.Str(entity.AttrType))
+		t := product.Registry().Named(it.Str(entity.AttrType))
 		if t == nil {
 			return nil
 		}

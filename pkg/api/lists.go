@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -60,7 +61,7 @@ func columnOperation(t *entity.Type) *operation {
 		id: "listTasks", method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
 		summary: "List tasks", detail: "Of one column of the board, or of all in their order; in each by priority, then age." + aboutFilters,
 		query: []entity.Field{
-			{Name: "status", Kind: entity.Enum, Enum: entity.TaskStatuses(), Doc: "Only this column of the board."},
+			{Name: "status", Kind: entity.Enum, Enum: product.TaskStatuses(), Doc: "Only this column of the board."},
 			{Name: "priority", Kind: entity.Integer, Min: 1, Max: 5, Doc: "Only this priority."},
 			tagParam(),
 			{Name: paramOverdue, Kind: entity.Flag, Doc: "true: only open tasks whose due time has come. Floating ones are held against the clock of the user's zone."},
@@ -86,7 +87,7 @@ func boardOperation(t *entity.Type) *operation {
 	column := object{
 		{"type", "object"},
 		{"properties", object{
-			{"status", object{{"type", "string"}, {"enum", entity.TaskStatuses()}}},
+			{"status", object{{"type", "string"}, {"enum", product.TaskStatuses()}}},
 			{"items", listOf(schemaRef(entityNoun(t)))},
 			{"nextCursor", object{{"type", "string"}, {"description", "Leads on in the listing of this status."}}},
 		}},

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Members of the statistics that are counted when read.
@@ -24,7 +25,7 @@ func meOperations(r *entity.Registry) []*operation {
 	if t == nil {
 		return nil
 	}
-	stats, _ := t.Field(entity.AttrStats)
+	stats, _ := t.Field(product.AttrStats)
 	totals := form(stats.Fields...)
 	return []*operation{
 		{
@@ -39,7 +40,7 @@ func meOperations(r *entity.Registry) []*operation {
 		{
 			id: "updateMe", method: http.MethodPatch, path: "/v1/me", tag: "me", writes: true, precondition: needsVersion,
 			summary: "Change the user's zone and preferences", detail: `A JSON Merge Patch (RFC 7396): null brings a default back. The first change is made with If-Match: "0".`,
-			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{entity.AttrDefaultTzid: "Europe/London"}},
+			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{product.AttrDefaultTzid: "Europe/London"}},
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})

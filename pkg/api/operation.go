@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 )
@@ -136,7 +137,7 @@ func (a answer) json() []byte {
 	case a.item == nil:
 		return a.body
 	case a.typ.Name == entity.TypeUserMeta:
-		return a.typ.AppendJSON(nil, entity.WithAllStats(a.item))
+		return a.typ.AppendJSON(nil, product.WithAllStats(a.item))
 	}
 	return a.typ.AppendJSON(nil, a.item)
 }
@@ -152,7 +153,7 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, entityOperations(t)...)
 		}
 		switch t.Name {
-		case entity.TypeInstance, entity.TypeTask, entity.TypeNote: // they have no list, or one of their own
+		case entity.TypeInstance, product.TypeTask, product.TypeNote: // they have no list, or one of their own
 		default:
 			table = append(table, allOperation(t))
 		}
@@ -162,15 +163,15 @@ func operations(r *entity.Registry) []*operation {
 		case entity.TypeInstance:
 			table = append(table, instanceOperations(t)...)
 			continue // its links are fields of the occurrence like the others
-		case entity.TypeTask:
+		case product.TypeTask:
 			table = append(table, columnOperation(t), boardOperation(t))
-		case entity.TypeReminder:
+		case product.TypeReminder:
 			table = append(table, reminderOperations(t)...)
-		case entity.TypeNote:
+		case product.TypeNote:
 			table = append(table, notesOperation(t))
 		}
 		table = append(table, linkOperations(t)...)
-		if t.Name == entity.TypeEvent && r.Named(entity.TypeMaster) != nil {
+		if t.Name == product.TypeEvent && r.Named(entity.TypeMaster) != nil {
 			aboutSeries(t, table)
 		}
 	}

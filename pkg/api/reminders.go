@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // maxSnoozeMinutes is four weeks.
@@ -14,11 +15,11 @@ const maxSnoozeMinutes = 40320
 
 // reminderOperations are the actions on a reminder, which depend on its state rather than its version.
 func reminderOperations(t *entity.Type) []*operation {
-	saw := entity.Field{Name: entity.SnoozeOccurrenceUtc, Kind: entity.Instant,
+	saw := entity.Field{Name: product.SnoozeOccurrenceUtc, Kind: entity.Instant,
 		Doc: "The occurrence that the user saw: RFC 3339 with offset. If it is not the present one: 409."}
 	snooze := form(
 		entity.Field{Name: "minutes", Kind: entity.Integer, Min: 1, Max: maxSnoozeMinutes, Doc: "Minutes from now. Either this or untilUtc."},
-		entity.Field{Name: entity.SnoozeUntilUtc, Kind: entity.Instant, Doc: "When to remind again: RFC 3339 with offset, in the future, at most 366 days from now."},
+		entity.Field{Name: product.SnoozeUntilUtc, Kind: entity.Instant, Doc: "When to remind again: RFC 3339 with offset, in the future, at most 366 days from now."},
 		saw,
 	)
 	end := form(entity.Field{Name: "series", Kind: entity.Flag, Doc: "End all occurrences, not only the present one."}, saw)
@@ -38,7 +39,7 @@ func reminderOperations(t *entity.Type) []*operation {
 			"The reminder is completed or dismissed, or its present occurrence is not the one that the user saw.",
 			&body{form: snooze, schema: formSchema(snooze), required: true, example: map[string]any{"minutes": 10}},
 			func(id string, f item.Item) command.Command {
-				cmd := command.SnoozeReminder{ID: id, UntilUtc: f.Str(entity.SnoozeUntilUtc), OccurrenceUtc: f.Str(saw.Name)}
+				cmd := command.SnoozeReminder{ID: id, UntilUtc: f.Str(product.SnoozeUntilUtc), OccurrenceUtc: f.Str(saw.Name)}
 				if f.Has("minutes") {
 					minutes := f.Int("minutes")
 					cmd.Minutes = &minutes

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/api/docs"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -88,7 +89,7 @@ func TestAPartServesItsOwnOperationsOnly(t *testing.T) {
 
 func TestTheDocsAreMountedWhereTheyArePassedIn(t *testing.T) {
 	t.Parallel()
-	page, err := docs.New(api.Document(entity.Product()))
+	page, err := docs.New(api.Document(product.Registry()))
 	require.NoError(t, err)
 	b := setup(t, func(c *api.Config) { c.Docs = page })
 	b.Contains(b.want(200, get("/docs").by("-")).Body.String(), "createTask")
@@ -234,14 +235,14 @@ func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
 	require.Panics(t, func() { api.New(api.Config{}) })
 	full := api.Config{
 		Document: api.Document,
-		Registry: entity.Product(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock, NewID: b.newID,
+		Registry: product.Registry(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock, NewID: b.newID,
 	}
 	require.Panics(t, func() { api.New(full) })
 }
 
 // recipe is a type of another product.
 func recipe() *entity.Type {
-	note := entity.Note()
+	note := product.Note()
 	fields := []entity.Field{{Name: "recipeId", Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The id."}}
 	for _, f := range note.Fields {
 		if f.Name != "noteId" {
@@ -262,7 +263,7 @@ func recipe() *entity.Type {
 
 func TestATypeOfAnotherProductGetsItsRoutes(t *testing.T) {
 	t.Parallel()
-	registry, err := entity.NewRegistry(recipe(), entity.UserMeta())
+	registry, err := entity.NewRegistry(recipe(), product.UserMeta())
 	require.NoError(t, err)
 	b := setup(t, func(c *api.Config) { c.Registry = registry })
 	served := func(r request) response {

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // Members of the bodies and answers about series.
@@ -77,9 +78,9 @@ func leadToSeries(err error) error {
 	var missing *command.NotFoundError
 	if errors.As(err, &missing) && missing.Pointer == "" {
 		switch prefix, _, _ := strings.Cut(missing.Ref.ID, "_"); prefix {
-		case entity.Master().IDPrefix:
+		case product.Master().IDPrefix:
 			return refuse(notFound, "There is no such event: a series is changed at /v1/series/{masterId}.")
-		case entity.Instance().IDPrefix:
+		case product.Instance().IDPrefix:
 			return refuse(notFound, "There is no such event: an occurrence is changed at /v1/series/{masterId}/instances/{YYYYMMDD}.")
 		}
 	}
@@ -90,7 +91,7 @@ func leadToSeries(err error) error {
 	fields := slices.Clone(invalid.Fields)
 	for i, f := range fields {
 		switch f.Pointer {
-		case "/" + entity.AttrRRule, "/" + entity.AttrRRuleUntil, "/" + entity.AttrExDate, "/" + entity.AttrRDate:
+		case "/" + product.AttrRRule, "/" + product.AttrRRuleUntil, "/" + product.AttrExDate, "/" + product.AttrRDate:
 			fields[i].Detail = "is not a field of a single event: POST /v1/series makes a series, with " + memberFromEvent + " of this event"
 		}
 	}
@@ -161,7 +162,7 @@ func seriesOperations(t *entity.Type) []*operation {
 
 // instanceOperations are those about one occurrence of a series.
 func instanceOperations(t *entity.Type) []*operation {
-	path := "/v1/series/{" + entity.AttrMasterID + "}/instances/{" + memberDate + "}"
+	path := "/v1/series/{" + product.AttrMasterID + "}/instances/{" + memberDate + "}"
 	changed := []documented{entityAnswer(http.StatusOK, t, "The occurrence as it is now."), goneAnswer}
 	paths := map[string]object{memberDate: {{"type", "string"}, {"pattern", compactDate}, {"description", "The local date YYYYMMDD that the series gives the occurrence, wherever it was moved."}}}
 	return []*operation{
@@ -172,7 +173,7 @@ func instanceOperations(t *entity.Type) []*operation {
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, example: map[string]any{entity.AttrTitle: "Another text"}},
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return s.do(ctx, c, command.PutInstance{MasterID: c.path[entity.AttrMasterID], Date: c.path[memberDate], Fields: c.doc})
+				return s.do(ctx, c, command.PutInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate], Fields: c.doc})
 			},
 		},
 		{
@@ -180,7 +181,7 @@ func instanceOperations(t *entity.Type) []*operation {
 			summary: "Cancel one occurrence", detail: "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[entity.AttrMasterID], Date: c.path[memberDate]})
+				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate]})
 			},
 		},
 	}

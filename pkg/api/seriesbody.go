@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -16,14 +17,14 @@ func seriesSchemas(r *entity.Registry) object {
 	if master == nil {
 		return nil
 	}
-	one, exception := schemaRef(entityNoun(master)), schemaRef(entityNoun(entity.Instance()))
+	one, exception := schemaRef(entityNoun(master)), schemaRef(entityNoun(product.Instance()))
 	fields := object{
 		{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}},
 		{master.IDAttr, clientIDSchema(master.IDPrefix)},
 	}
 	return object{
 		{anyEvent, union("A single event, a series, or an occurrence of a series; entityType says which.", entity.AttrType,
-			entityVariants("", entity.Event(), master, entity.Instance())...)},
+			entityVariants("", product.Event(), master, product.Instance())...)},
 		{newSeries, object{
 			{"description", "A series of its own, or what an event lacks to become one: the one with " + memberFromEvent + "."},
 			{"oneOf", []any{schemaRef(entityNoun(master) + "Create"), schemaRef(fromEvent)}},
@@ -31,7 +32,7 @@ func seriesSchemas(r *entity.Registry) object {
 		{fromEvent, object{
 			{"type", "object"}, {"description", "A merge patch of an event's fields that makes it a series."},
 			{"properties", append(fields, properties(master.Fields, patched)...)},
-			{"required", []string{memberFromEvent, entity.AttrRRule}}, {"additionalProperties", false},
+			{"required", []string{memberFromEvent, product.AttrRRule}}, {"additionalProperties", false},
 		}},
 		{wholeSeries, object{
 			{"type", "object"},

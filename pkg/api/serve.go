@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // maxPath bounds the path, in bytes.
@@ -263,7 +264,7 @@ func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 
 // movedByTime reports whether an entity is shown otherwise than its last write left it: archived at a time after it.
 func movedByTime(out answer) bool {
-	archived, ok := out.item.Time(entity.AttrArchivedAt)
+	archived, ok := out.item.Time(product.AttrArchivedAt)
 	updated, _ := out.item.Time(entity.AttrUpdatedAt)
 	return ok && out.typ.View != nil && archived.After(updated)
 }

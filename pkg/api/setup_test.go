@@ -25,7 +25,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -79,7 +79,7 @@ func (l *lockedBuffer) String() string {
 func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	t.Helper()
 	b := &bundle{Assertions: require.New(t), t: t, now: noon, seen: &observations{}, log: &lockedBuffer{}}
-	registry := entity.Product()
+	registry := product.Registry()
 	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
 		b.mu.Lock()
 		fault := b.fault

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // reached sends a request to a part and returns the operation that took it, and the answer's status.
@@ -30,7 +30,7 @@ func TestEveryRouteLeadsToItsOperationInThePartThatItNames(t *testing.T) {
 	t.Parallel()
 	other := map[api.Part]api.Part{api.OnlyCommands: api.OnlyQueries, api.OnlyQueries: api.OnlyCommands}
 	seen := map[string]bool{}
-	for _, r := range api.Routes(entity.Product()) {
+	for _, r := range api.Routes(product.Registry()) {
 		at := r.Method + " " + r.Path
 		require.False(t, seen[at], "%s is there twice", at)
 		seen[at] = true

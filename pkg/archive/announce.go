@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Detail types of the events published here.
@@ -58,8 +59,8 @@ func occurrence(ch change.Change) (eventType string, at time.Time) {
 		return ItemExpired, ch.Created
 	case restored && ch.New.Str(entity.AttrRestoredAt) != ch.Old.Str(entity.AttrRestoredAt):
 		return ItemRestored, restoredAt
-	case ch.New.Has(entity.AttrArchivedAt) && ch.New.Str(entity.AttrStatus) == entity.StatusArchived && ch.Old.Str(entity.AttrStatus) != entity.StatusArchived:
-		archivedAt, _ := ch.New.Time(entity.AttrArchivedAt)
+	case ch.New.Has(product.AttrArchivedAt) && ch.New.Str(entity.AttrStatus) == product.StatusArchived && ch.Old.Str(entity.AttrStatus) != product.StatusArchived:
+		archivedAt, _ := ch.New.Time(product.AttrArchivedAt)
 		return TaskArchived, archivedAt
 	}
 	return "", time.Time{}

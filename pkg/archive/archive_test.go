@@ -10,11 +10,12 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report", "tags": []any{"work"}}), map[string]any{"status": "COMPLETED"})
 	id, key := task.Str("taskId"), task.Key()
 	w.settle()
@@ -57,7 +58,7 @@ func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 
 func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Event()
+	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
 	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
 	w.settle()
@@ -80,7 +81,7 @@ func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
 
 func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "x"}), map[string]any{"status": "COMPLETED"})
 	w.settle()
 	first := w.records[len(w.records)-1]
@@ -105,7 +106,7 @@ func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
 
 func TestACopyThatIsMadeAgainIsTheSame(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Event()
+	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
 	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
 	w.settle()
@@ -121,7 +122,7 @@ func TestACopyThatIsMadeAgainIsTheSame(t *testing.T) {
 
 func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Event()
+	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
 	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
 	w.drain()
@@ -139,7 +140,7 @@ func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
 
 func TestADeletedItemLeavesNoCopy(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
 	w.settle()
 	w.delete(typ, task)
@@ -151,7 +152,7 @@ func TestADeletedItemLeavesNoCopy(t *testing.T) {
 
 func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
 	w.settle()
 	w.now = w.now.Add(8 * 24 * time.Hour)
@@ -179,7 +180,7 @@ func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
 
 func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAct(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id, key := task.Str("taskId"), task.Key()
 	w.settle()
@@ -202,7 +203,7 @@ func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAc
 // own, and a repetition under those that it had.
 func TestTwoLivesOfOneItemAreToldUnderDifferentDeliveryIDs(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
 	id, key := task.Str("taskId"), task.Key()
 	for range 2 {

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -20,7 +21,7 @@ const (
 	attrObject    = "object"
 	attrItemType  = "itemType"
 	attrItemID    = "itemId"
-	attrExpiresAt = entity.AttrExpiresAt
+	attrExpiresAt = product.AttrExpiresAt
 )
 
 // object is the name of the cold copy of one version of an item.

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -39,8 +40,8 @@ func TestWhatARecordCosts(t *testing.T) {
 		"a task is completed, no timer": {"task_1", status("IN_PROGRESS"), status("COMPLETED"), 0, 0},
 		"a task is completed": {"task_1", status("IN_PROGRESS"), func(it item.Item) {
 			status("COMPLETED")(it)
-			it.SetTime(entity.AttrCompletedAt, now)
-			it.SetTime(entity.AttrArchiveAt, now.Add(time.Hour))
+			it.SetTime(product.AttrCompletedAt, now)
+			it.SetTime(product.AttrArchiveAt, now.Add(time.Hour))
 		}, 1, 1},
 		"a task is archived":             {"task_1", status("COMPLETED"), status("ARCHIVED"), 2, 1},
 		"an event is cancelled":          {"evt_1", status("CONFIRMED"), status("CANCELLED"), 2, 1},
@@ -56,7 +57,7 @@ func TestWhatARecordCosts(t *testing.T) {
 			store := memory.New(clock, memory.Options{Observer: func(table.Usage) { calls++ }})
 			bus, err := buslocal.New(buslocal.Config{})
 			require.NoError(t, err)
-			registry := entity.Product()
+			registry := product.Registry()
 			consumer := archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock})
 
 			typ := registry.OfID(c.id)

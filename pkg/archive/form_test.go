@@ -11,13 +11,14 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	task := w.create(entity.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
+	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
 	w.settle()
 	id := task.Str("taskId")
 	cold := entity.ColdKey(ann, id)
@@ -28,8 +29,8 @@ func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 	}
 	mark(item.Int(2))
 	before := w.get(cold)
-	left := w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
-	w.patch(entity.Task(), left, map[string]any{"status": "ARCHIVED"})
+	left := w.patch(product.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
+	w.patch(product.Task(), left, map[string]any{"status": "ARCHIVED"})
 	w.drain()
 	for _, c := range w.open {
 		if c.Key != task.Key() {
@@ -40,14 +41,14 @@ func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
 		require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
 	}
 	require.Equal(t, before, w.get(cold))
-	require.ErrorIs(t, w.consumer.Mend(t.Context(), ann, entity.Task(), id), entity.ErrNewerForm)
+	require.ErrorIs(t, w.consumer.Mend(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
 	mark(nil)
 	w.settle()
 	require.EqualValues(t, 3, w.get(cold).Int("version"))
 	w.now = w.now.Add(60 * 24 * time.Hour)
 	w.store.Sweep(w.now, 0)
 	mark(item.Int(2))
-	_, err := w.archive.Restore(t.Context(), entity.Task(), ann, id)
+	_, err := w.archive.Restore(t.Context(), product.Task(), ann, id)
 	require.ErrorIs(t, err, entity.ErrNewerForm)
 }
 
@@ -68,10 +69,10 @@ func (m *meddling) Delete(ctx context.Context, d table.Delete) error {
 func TestAColdRowThatALaterReleaseWritesDuringARepairIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	task := w.create(entity.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
+	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
 	w.settle()
 	id, key := task.Str("taskId"), entity.ColdKey(ann, task.Str("taskId"))
-	w.patch(entity.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
+	w.patch(product.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
 	var marked item.Item
 	cfg := w.consumer.Config
 	cfg.Store = &meddling{w.store, func() {
@@ -79,6 +80,6 @@ func TestAColdRowThatALaterReleaseWritesDuringARepairIsLeftAlone(t *testing.T) {
 		marked[entity.AttrForm] = item.Int(2)
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: marked}))
 	}}
-	require.ErrorIs(t, archive.NewConsumer(cfg).Mend(t.Context(), ann, entity.Task(), id), entity.ErrNewerForm)
+	require.ErrorIs(t, archive.NewConsumer(cfg).Mend(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
 	require.Equal(t, marked, w.get(key))
 }

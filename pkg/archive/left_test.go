@@ -12,13 +12,14 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
 func TestWhatIsMissingWasDeletedOrExpiredOrNeverWas(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	expired := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	deleted := w.create(typ, map[string]any{"title": "idea"})
 	w.delete(typ, deleted)
@@ -30,17 +31,17 @@ func TestWhatIsMissingWasDeletedOrExpiredOrNeverWas(t *testing.T) {
 		ref  entity.Ref
 		want archive.Departure
 	}{
-		{ann, entity.Ref{Type: entity.TypeTask, ID: expired}, archive.Expired},
-		{ann, entity.Ref{Type: entity.TypeTask, ID: deleted.Str("taskId")}, archive.Deleted},
-		{ann, entity.Ref{Type: entity.TypeTask, ID: "task_none"}, archive.NoDeparture},
-		{"bob", entity.Ref{Type: entity.TypeTask, ID: expired}, archive.NoDeparture},
+		{ann, entity.Ref{Type: product.TypeTask, ID: expired}, archive.Expired},
+		{ann, entity.Ref{Type: product.TypeTask, ID: deleted.Str("taskId")}, archive.Deleted},
+		{ann, entity.Ref{Type: product.TypeTask, ID: "task_none"}, archive.NoDeparture},
+		{"bob", entity.Ref{Type: product.TypeTask, ID: expired}, archive.NoDeparture},
 	} {
 		left, err := w.archive.Left(t.Context(), c.user, c.ref)
 		require.NoError(t, err)
 		require.Equal(t, c.want, left, c.ref)
 	}
 	w.put(entity.GoneKey(ann, expired).Item())
-	left, err := w.archive.Left(t.Context(), ann, entity.Ref{Type: entity.TypeTask, ID: expired})
+	left, err := w.archive.Left(t.Context(), ann, entity.Ref{Type: product.TypeTask, ID: expired})
 	require.NoError(t, err)
 	require.Equal(t, archive.Deleted, left, "a deletion counts before a cold row")
 }
@@ -53,19 +54,19 @@ func TestWhatCannotLeaveIsNotLookedUp(t *testing.T) {
 	a := archive.New(archive.Config{Store: store, Registry: registry})
 	for _, ref := range []entity.Ref{
 		{Type: "HABIT", ID: "habit_1"}, {Type: entity.TypeUserMeta, ID: ann}, {Type: entity.TypeInstance, ID: "inst_20251202_1"},
-		{Type: entity.TypeTask, ID: "note_1"}, {Type: entity.TypeTask, ID: "task_a#b"},
+		{Type: product.TypeTask, ID: "note_1"}, {Type: product.TypeTask, ID: "task_a#b"},
 	} {
 		left, err := a.Left(t.Context(), ann, ref)
 		require.NoError(t, err, ref)
 		require.Equal(t, archive.NoDeparture, left, ref)
 	}
-	_, err := a.Left(t.Context(), ann, entity.Ref{Type: entity.TypeTask, ID: "task_1"})
+	_, err := a.Left(t.Context(), ann, entity.Ref{Type: product.TypeTask, ID: "task_1"})
 	require.ErrorIs(t, err, down)
 }
 
 func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
 	w.settle()
 	task = w.patch(typ, task, map[string]any{"status": "ARCHIVED"})
@@ -84,7 +85,7 @@ func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
 func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"swept": 7 * 24 * time.Hour, "past its ttl": 0} {
-		w, typ := newWorld(t, 1), entity.Task()
+		w, typ := newWorld(t, 1), product.Task()
 		task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 		id := task.Str("taskId")
 		w.settle()
@@ -118,7 +119,7 @@ func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
 
 func TestARestoreThatAnotherOvertakesLooksAgain(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	w.settle()
 	w.advance(7 * 24 * time.Hour)
@@ -151,7 +152,7 @@ func (s overtakenStore) Transact(ctx context.Context, actions ...table.Action) e
 // TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas: an image may be of a release that says less.
 func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
 	tell := func(alter func(item.Item)) int {
 		after := task.Clone()
@@ -165,8 +166,8 @@ func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
 		require.Equal(t, []change.Outcome{{}}, outcome)
 		return len(w.published(archive.TaskArchived))
 	}
-	archived := func(it item.Item) { it[entity.AttrStatus] = item.String(entity.StatusArchived) }
-	dated := func(it item.Item) { it.SetTime(entity.AttrArchivedAt, w.now) }
+	archived := func(it item.Item) { it[entity.AttrStatus] = item.String(product.StatusArchived) }
+	dated := func(it item.Item) { it.SetTime(product.AttrArchivedAt, w.now) }
 	require.Zero(t, tell(archived))
 	require.Zero(t, tell(dated))
 	require.Equal(t, 1, tell(func(it item.Item) { archived(it); dated(it) }))

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // A listener drops an event whose delivery id it knows. So the second life of an item must not have those of the first.
 func TestEachLifeOfAnItemHasDeliveryIDsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "ARCHIVED"})
 	id := task.Str("taskId")
 	for range 2 {

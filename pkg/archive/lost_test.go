@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -30,13 +31,13 @@ func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Co
 		return nil
 	}))
 	require.NoError(t, store.Load(w.ctx, rows))
-	cfg := archive.Config{Store: store, Registry: entity.Product(), Copies: w.copies, Bus: w.bus, Now: func() time.Time { return w.now }}
+	cfg := archive.Config{Store: store, Registry: product.Registry(), Copies: w.copies, Bus: w.bus, Now: func() time.Time { return w.now }}
 	return archive.NewConsumer(cfg), store
 }
 
 func completedTask(t *testing.T) (*world, item.Item, item.Key) {
 	t.Helper()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	w.settle()
 	return w, task, entity.TimerKey(ann, task.Str("taskId"), 2)
@@ -79,10 +80,10 @@ func TestARepairOfATimerThatTheStoreFailsSaysSo(t *testing.T) {
 			}
 			return nil
 		}
-		require.ErrorIs(t, consumer.Mend(w.ctx, ann, entity.Task(), task.Str("taskId")), down, op)
+		require.ErrorIs(t, consumer.Mend(w.ctx, ann, product.Task(), task.Str("taskId")), down, op)
 		fault = nil
-		require.NoError(t, consumer.Mend(w.ctx, ann, entity.Task(), task.Str("taskId")), op)
-		at, _ := w.get(key).Time(entity.AttrArchiveAt)
+		require.NoError(t, consumer.Mend(w.ctx, ann, product.Task(), task.Str("taskId")), op)
+		at, _ := w.get(key).Time(product.AttrArchiveAt)
 		timer, err := store.Get(w.ctx, key)
 		require.NoError(t, err)
 		require.Equal(t, at.Unix(), timer.Int(entity.AttrTTL), op)

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -63,7 +64,7 @@ type places struct {
 
 func (w *world) placesOf(id string, version int64) places {
 	return places{
-		entity.ItemKey(ann, entity.Ref{Type: entity.TypeTask, ID: id}), entity.ColdKey(ann, id), entity.GoneKey(ann, id),
+		entity.ItemKey(ann, entity.Ref{Type: product.TypeTask, ID: id}), entity.ColdKey(ann, id), entity.GoneKey(ann, id),
 		entity.TimerKey(ann, id, version), "archive/ann/" + id + "/1.json",
 	}
 }
@@ -106,7 +107,7 @@ func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
 	} {
-		w, typ := newWorld(t, 1), entity.Task()
+		w, typ := newWorld(t, 1), product.Task()
 		id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 		w.settle()
 		before := w.everything()
@@ -121,7 +122,7 @@ func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
 
 func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 	id := task.Str("taskId")
 	w.settle()
@@ -152,7 +153,7 @@ func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
 
 func TestWhatLeftKeepsItsCopyUnlessItsUserDeletedIt(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	w.settle()
 	w.advance(7 * 24 * time.Hour)
@@ -195,15 +196,15 @@ func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
 			w.edit(p.timer, func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		}, "ttl 7", "ttl at 2025-06-02T08:00:00Z"},
 		"of another completion": {func(w *world, p places) {
-			w.edit(p.timer, func(it item.Item) { it[entity.AttrCompletedAt] = item.String("2025-06-01T07:00:00Z") })
+			w.edit(p.timer, func(it item.Item) { it[product.AttrCompletedAt] = item.String("2025-06-01T07:00:00Z") })
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 		"to another end": {func(w *world, p places) {
 			w.edit(p.timer, func(it item.Item) {
-				it[entity.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"), item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
+				it[product.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"), item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
 			})
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 	} {
-		w, typ := newWorld(t, 1), entity.Task()
+		w, typ := newWorld(t, 1), product.Task()
 		task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 		id := task.Str("taskId")
 		w.settle()
@@ -225,7 +226,7 @@ func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
 // TestATimerOfAnEarlierCompletionIsMendedToo: each completion left a timer, and each must fire when it says.
 func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
 	for range 2 {
@@ -245,7 +246,7 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 		require.Equal(t, before, w.everything())
 	}
 	w.drop(entity.TimerKey(ann, id, 6))
-	w.edit(entity.TimerKey(ann, id, 2), func(it item.Item) { delete(it, entity.AttrArchiveAt) })
+	w.edit(entity.TimerKey(ann, id, 2), func(it item.Item) { delete(it, product.AttrArchiveAt) })
 	endless := w.get(entity.TimerKey(ann, id, 2))
 	require.Len(t, w.faults(w.consumer, typ, id), 2)
 	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "of a timer that does not say its end, nothing is known")
@@ -256,7 +257,7 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 
 func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
 	w.settle()
@@ -265,19 +266,19 @@ func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
 	require.Equal(t, "ARCHIVED", w.get(task.Key()).Str(entity.AttrStatus))
 	require.Empty(t, w.timers(id))
 	require.Empty(t, w.faults(w.consumer, typ, id), "its timer has fired")
-	w.edit(task.Key(), func(it item.Item) { it.SetTime(entity.AttrArchiveAt, w.now) })
+	w.edit(task.Key(), func(it item.Item) { it.SetTime(product.AttrArchiveAt, w.now) })
 	require.Empty(t, w.faults(w.consumer, typ, id), "whatever else it says")
 
 	lasting := w.patch(typ, w.create(typ, map[string]any{"title": "plan"}), map[string]any{"status": "COMPLETED"})
 	w.settle()
 	w.drop(entity.TimerKey(ann, lasting.Str("taskId"), 2))
-	w.edit(lasting.Key(), func(it item.Item) { delete(it, entity.AttrArchiveAt) })
+	w.edit(lasting.Key(), func(it item.Item) { delete(it, product.AttrArchiveAt) })
 	require.Empty(t, w.faults(w.consumer, typ, lasting.Str("taskId")), "its user has set no delay")
 }
 
 func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	cfg := w.consumer.Config
 	cfg.Copies = brokenStore{cfg.Copies}
@@ -288,7 +289,7 @@ func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
 
 func TestARecordWhoseCopyCannotBeKeptComesAgain(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 	w.drain()
 	cfg := w.consumer.Config
@@ -328,7 +329,7 @@ func TestTheNameOfACopyTellsItsItemAndVersion(t *testing.T) {
 
 func TestACopyIsUnnamedOnceItsItemIsPastItsVersion(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 	id := task.Str("taskId")
 	unnamed := func(version int64) bool {
@@ -355,7 +356,7 @@ func TestACopyIsUnnamedOnceItsItemIsPastItsVersion(t *testing.T) {
 
 func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Event()
+	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
 	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
 	w.drain()
@@ -378,7 +379,7 @@ func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
 
 func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	w.settle()
 	cfg := w.consumer.Config
@@ -403,7 +404,7 @@ func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
 
 func TestAStoreThatDoesNotAnswerIsNoFault(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	w.settle()
 	r, err := w.consumer.Remains(t.Context(), ann, typ, id)

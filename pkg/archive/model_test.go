@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -27,7 +28,7 @@ import (
 const ann = "ann"
 
 var (
-	registry    = entity.Product()
+	registry    = product.Registry()
 	errInjected = errors.New("injected")
 )
 
@@ -232,7 +233,7 @@ func TestNothingIsLostWhateverIsDeliveredAndWhateverFails(t *testing.T) {
 }
 
 func (w *world) randomStep() {
-	types := []*entity.Type{entity.Task(), entity.Event(), entity.Reminder()}
+	types := []*entity.Type{product.Task(), product.Event(), product.Reminder()}
 	switch w.random.IntN(9) {
 	case 8:
 		w.touchSeries()
@@ -320,7 +321,7 @@ func (w *world) touchSomething() {
 		w.delete(c.t, c.it)
 	case w.random.IntN(4) == 0:
 		w.patch(c.t, c.it, map[string]any{"title": fmt.Sprintf("y%d", w.random.IntN(100))})
-	case c.t.Name == entity.TypeReminder:
+	case c.t.Name == product.TypeReminder:
 		end := []command.Command{command.CompleteReminder{ID: c.it.Str(c.t.IDAttr)}, command.DismissReminder{ID: c.it.Str(c.t.IDAttr)}}
 		_, _ = w.commands.Do(w.ctx, command.Request{User: ann, Command: end[w.random.IntN(2)]}) // refused for one that ended otherwise
 	default:

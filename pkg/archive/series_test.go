@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func (w *world) do(c command.Command, expected item.Item) item.Item {
@@ -39,9 +40,9 @@ func (w *world) touchSeries() {
 		return
 	}
 	m := masters[w.random.IntN(len(masters))]
-	id, date := m.Str(entity.AttrMasterID), fmt.Sprintf("202506%02d", 10+w.random.IntN(3))
+	id, date := m.Str(product.AttrMasterID), fmt.Sprintf("202506%02d", 10+w.random.IntN(3))
 	exception := m // the version of an occurrence that does not differ
-	if row := w.get(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)})); row.Has(entity.AttrModifiedFields) {
+	if row := w.get(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)})); row.Has(product.AttrModifiedFields) {
 		exception = row
 	}
 	switch w.random.IntN(7) {
@@ -79,7 +80,7 @@ func TestACancelledSeriesAndACancelledOccurrenceStayForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	m := w.do(command.CreateSeries{Fields: map[string]any{"title": "s", "startUtc": "2025-06-10T00:00:00", "rrule": "FREQ=DAILY"}}, nil)
-	id := m.Str(entity.AttrMasterID)
+	id := m.Str(product.AttrMasterID)
 	w.do(command.CancelInstance{MasterID: id, Date: "20250611"}, m)
 	m = w.do(command.UpdateSeries{ID: id, Patch: map[string]any{"status": "CANCELLED"}}, m)
 	w.settle()

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -17,14 +18,14 @@ var errMalformedTimer = errors.New("malformed timer")
 // startTimer puts the timer of a task that this record completed. Everything in it comes from the image, so that a
 // repetition writes the same row; one that comes after the timer fired fires once more, for nothing.
 func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
-	archiveAt, due := ch.New.Time(entity.AttrArchiveAt)
-	if !due || ch.New.Str(entity.AttrStatus) != entity.StatusCompleted || sameCompletion(ch.Old, ch.New) {
+	archiveAt, due := ch.New.Time(product.AttrArchiveAt)
+	if !due || ch.New.Str(entity.AttrStatus) != product.StatusCompleted || sameCompletion(ch.Old, ch.New) {
 		return nil
 	}
 	row := entity.TimerKey(ch.User, ch.Ref.ID, ch.Version).Item()
 	row[entity.AttrTTL] = item.Int(archiveAt.Unix())
-	row[entity.AttrCompletedAt] = ch.New[entity.AttrCompletedAt]
-	row[entity.AttrArchiveAt] = ch.New[entity.AttrArchiveAt]
+	row[product.AttrCompletedAt] = ch.New[product.AttrCompletedAt]
+	row[product.AttrArchiveAt] = ch.New[product.AttrArchiveAt]
 	if err := c.Store.Put(ctx, table.Put{Item: row}); err != nil {
 		return fmt.Errorf("put timer: %w", err)
 	}
@@ -34,8 +35,8 @@ func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
 // sameCompletion reports whether a task completed in one image is completed in the other just as it was.
 func sameCompletion(a, b item.Item) bool {
 	return a.Str(entity.AttrStatus) == b.Str(entity.AttrStatus) &&
-		a.Str(entity.AttrCompletedAt) == b.Str(entity.AttrCompletedAt) &&
-		a.Str(entity.AttrArchiveAt) == b.Str(entity.AttrArchiveAt)
+		a.Str(product.AttrCompletedAt) == b.Str(product.AttrCompletedAt) &&
+		a.Str(product.AttrArchiveAt) == b.Str(product.AttrArchiveAt)
 }
 
 // timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was set.
@@ -58,13 +59,13 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 		if err != nil {
 			return err
 		}
-		if before.Str(entity.AttrStatus) != entity.StatusCompleted ||
-			before.Str(entity.AttrCompletedAt) != ch.Old.Str(entity.AttrCompletedAt) ||
-			before.Str(entity.AttrArchiveAt) != ch.Old.Str(entity.AttrArchiveAt) {
+		if before.Str(entity.AttrStatus) != product.StatusCompleted ||
+			before.Str(product.AttrCompletedAt) != ch.Old.Str(product.AttrCompletedAt) ||
+			before.Str(product.AttrArchiveAt) != ch.Old.Str(product.AttrArchiveAt) {
 			return nil
 		}
 		after := before.Clone()
-		after[entity.AttrStatus] = item.String(entity.StatusArchived)
+		after[entity.AttrStatus] = item.String(product.StatusArchived)
 		after = task.Next(entity.BySystem, ch.User, before, after, c.Now(), nil)
 		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 		var failed *table.ConditionError

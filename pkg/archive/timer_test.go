@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // timers are the versions under which a task has timers.
@@ -23,7 +24,7 @@ func (w *world) timers(id string) (versions []int64) {
 
 func TestEachCompletionHasOneTimer(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
 	w.settle()
@@ -42,11 +43,11 @@ func TestEachCompletionHasOneTimer(t *testing.T) {
 			Old: task, New: after, Version: version,
 		}
 	}
-	for _, c := range []change.Change{later(entity.AttrCompletedAt, 7), later(entity.AttrArchiveAt, 9)} {
+	for _, c := range []change.Change{later(product.AttrCompletedAt, 7), later(product.AttrArchiveAt, 9)} {
 		require.Equal(t, []change.Outcome{{}}, w.consumer.Apply(t.Context(), []change.Change{c}))
 		timer := w.get(entity.TimerKey(ann, id, c.Version))
 		require.NotNil(t, timer, "completed at another time, or to be archived at another")
-		archiveAt, _ := c.New.Time(entity.AttrArchiveAt)
+		archiveAt, _ := c.New.Time(product.AttrArchiveAt)
 		require.Equal(t, archiveAt.Unix(), timer.Int(entity.AttrTTL))
 	}
 	require.Equal(t, []int64{2, 7, 9}, w.timers(id))
@@ -54,7 +55,7 @@ func TestEachCompletionHasOneTimer(t *testing.T) {
 
 func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
 	t.Parallel()
-	w, typ := newWorld(t, 1), entity.Task()
+	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
 	w.settle()
@@ -69,8 +70,8 @@ func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
 	}
 	same := func(item.Item) {}
 	for name, c := range map[string]change.Change{
-		"another completion": fired(change.Expired, other(entity.AttrCompletedAt)),
-		"another end":        fired(change.Expired, other(entity.AttrArchiveAt)),
+		"another completion": fired(change.Expired, other(product.AttrCompletedAt)),
+		"another end":        fired(change.Expired, other(product.AttrArchiveAt)),
 		"removed by hand":    fired(change.Removed, same),
 	} {
 		require.Equal(t, []change.Outcome{{}}, w.consumer.Apply(t.Context(), []change.Change{c}), name)

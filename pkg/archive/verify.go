@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -106,21 +107,21 @@ func showCold(row item.Item) string {
 
 // timed says that the task has a completion that a timer is to end.
 func timed(it item.Item) bool {
-	return it.Str(entity.AttrStatus) == entity.StatusCompleted && it.Has(entity.AttrArchiveAt)
+	return it.Str(entity.AttrStatus) == product.StatusCompleted && it.Has(product.AttrArchiveAt)
 }
 
 func checkTimers(r Remains) (faults []Fault) {
 	has := !timed(r.Item)
 	for _, row := range r.Timers {
-		at, ok := row.Time(entity.AttrArchiveAt)
+		at, ok := row.Time(product.AttrArchiveAt)
 		if !ok || row.Int(entity.AttrTTL) != at.Unix() {
-			faults = append(faults, Fault{row.Key().String(), fmt.Sprintf("ttl %d", row.Int(entity.AttrTTL)), "ttl at " + row.Str(entity.AttrArchiveAt)})
+			faults = append(faults, Fault{row.Key().String(), fmt.Sprintf("ttl %d", row.Int(entity.AttrTTL)), "ttl at " + row.Str(product.AttrArchiveAt)})
 		}
-		has = has || row.Str(entity.AttrCompletedAt) == r.Item.Str(entity.AttrCompletedAt) && row.Str(entity.AttrArchiveAt) == r.Item.Str(entity.AttrArchiveAt)
+		has = has || row.Str(product.AttrCompletedAt) == r.Item.Str(product.AttrCompletedAt) && row.Str(product.AttrArchiveAt) == r.Item.Str(product.AttrArchiveAt)
 	}
 	if !has {
 		key := entity.TimerKey(r.User, r.ID, r.Item.Int(entity.AttrVersion))
-		faults = append(faults, Fault{key.String(), "no row", "ttl at " + r.Item.Str(entity.AttrArchiveAt)})
+		faults = append(faults, Fault{key.String(), "no row", "ttl at " + r.Item.Str(product.AttrArchiveAt)})
 	}
 	return faults
 }
@@ -173,7 +174,7 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 		return nil
 	}
 	for _, row := range r.Timers {
-		at, ok := row.Time(entity.AttrArchiveAt)
+		at, ok := row.Time(product.AttrArchiveAt)
 		if !ok || row.Int(entity.AttrTTL) == at.Unix() {
 			continue
 		}

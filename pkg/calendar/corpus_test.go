@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -52,8 +53,8 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 	add := func(it item.Item, start, end time.Time) {
 		if start.Before(to) && (!start.Before(from) || end.After(from)) {
 			status := it.Str(entity.AttrStatus)
-			if status == entity.StatusArchived && it.Has(entity.AttrCompletedAt) {
-				status = entity.StatusCompleted // which it stays for others (docs/icalendar.md)
+			if status == product.StatusArchived && it.Has(product.AttrCompletedAt) {
+				status = product.StatusCompleted // which it stays for others (docs/icalendar.md)
 			}
 			out = append(out, shown{it.Str(entity.AttrType), it.Str(entity.AttrTitle), status, start, end})
 		}
@@ -73,8 +74,8 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 			for _, o := range s.Overlapping(from, to) {
 				add(s.Item(o), o.Start, o.End)
 			}
-		case entity.TypeEvent, entity.TypeTask, entity.TypeReminder:
-			t := entity.Product().Named(it.Str(entity.AttrType))
+		case product.TypeEvent, product.TypeTask, product.TypeReminder:
+			t := product.Registry().Named(it.Str(entity.AttrType))
 			for _, span := range t.ShownIn(it) {
 				if span.Floating {
 					span.Start, span.End = item.Resolve(span.Start, zone), item.Resolve(span.End, zone)

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const (
@@ -144,7 +145,7 @@ func (e *exporter) add(g group) error {
 func (e *exporter) nameApart(drafts []ical.Draft) {
 	uid := drafts[0].UID
 	for e.uids[uid] {
-		own := entity.ICalUID(drafts[0].ID)
+		own := product.ICalUID(drafts[0].ID)
 		if uid == own || e.uids[own] {
 			own = uid + "-" + drafts[0].ID
 		}

@@ -10,18 +10,19 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.create(ann, entity.Event(), event("title", "First"))
-	b.create(ann, entity.Task(), map[string]any{"title": "Undated"})
-	b.create(ann, entity.Task(), map[string]any{"title": "Due", "dueUtc": "2025-12-11T09:00:00"})
-	b.create(ann, entity.Task(), map[string]any{"title": "Starts", "startUtc": "2025-12-11T09:00:00"})
-	b.create(ann, entity.Reminder(), map[string]any{"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC"})
-	b.create(ann, entity.Note(), map[string]any{"title": "Note"})
-	b.create(bob, entity.Event(), event("title", "Somebody else's"))
+	b.create(ann, product.Event(), event("title", "First"))
+	b.create(ann, product.Task(), map[string]any{"title": "Undated"})
+	b.create(ann, product.Task(), map[string]any{"title": "Due", "dueUtc": "2025-12-11T09:00:00"})
+	b.create(ann, product.Task(), map[string]any{"title": "Starts", "startUtc": "2025-12-11T09:00:00"})
+	b.create(ann, product.Reminder(), map[string]any{"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC"})
+	b.create(ann, product.Note(), map[string]any{"title": "Note"})
+	b.create(bob, product.Event(), event("title", "Somebody else's"))
 	master := b.master(ann, "1", item.Item{"rrule": item.String("FREQ=DAILY;COUNT=3")})
 	b.put(master)
 	b.put(instance(master, "20251211", item.Item{"title": item.String("Other")}))
@@ -55,18 +56,18 @@ func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
 func TestADeletionAndADepartureChangeWhenItWasModified(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(ann, entity.Event(), event())
-	b.create(ann, entity.Event(), event())
+	id := b.create(ann, product.Event(), event())
+	b.create(ann, product.Event(), event())
 	b.advance(time.Hour)
-	b.remove(ann, entity.Event(), id)
+	b.remove(ann, product.Event(), id)
 	b.advance(time.Hour)
 	b.Equal(noon.Add(time.Hour), b.export(ann).Modified)
 	cold := entity.ColdKey(ann, "evt_x").Item()
-	cold.SetTime(entity.AttrExpiresAt, noon.Add(90*time.Minute))
+	cold.SetTime(product.AttrExpiresAt, noon.Add(90*time.Minute))
 	b.put(cold)
 	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
 	later := entity.ColdKey(ann, "evt_y").Item()
-	later.SetTime(entity.AttrExpiresAt, noon.Add(3*time.Hour))
+	later.SetTime(product.AttrExpiresAt, noon.Add(3*time.Hour))
 	b.put(later)
 	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
 }
@@ -74,8 +75,8 @@ func TestADeletionAndADepartureChangeWhenItWasModified(t *testing.T) {
 func TestWhatHasLeftIsNotThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(ann, entity.Event(), event("title", "Left"))
-	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
+	id := b.create(ann, product.Event(), event("title", "Left"))
+	row, err := b.store.Get(t.Context(), entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: id}))
 	b.NoError(err)
 	row[entity.AttrTTL] = item.Int(noon.Unix())
 	b.put(row)
@@ -93,8 +94,8 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	b := setupFaulty(t)
 	filler := strings.Repeat("x", 10_000)
 	for i := range 300 {
-		b.create(ann, entity.Event(), event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))
-		b.create(ann, entity.Event(), event("title", fmt.Sprintf("New %d", i), "description", filler))
+		b.create(ann, product.Event(), event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))
+		b.create(ann, product.Event(), event("title", fmt.Sprintf("New %d", i), "description", filler))
 	}
 	recent := b.export(ann)
 	b.Equal(2, recent.Parts)
@@ -116,7 +117,7 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	_, err := b.calendar.Export(t.Context(), ann, 3)
 	b.ErrorIs(err, calendar.ErrNoPart)
 	for i := range 300 {
-		b.create(ann, entity.Event(), event("title", fmt.Sprintf("More %d", i), "description", filler))
+		b.create(ann, product.Event(), event("title", fmt.Sprintf("More %d", i), "description", filler))
 	}
 	_, err = b.calendar.Export(t.Context(), ann, 0)
 	b.ErrorIs(err, calendar.ErrTooLarge)
@@ -145,7 +146,7 @@ func TestAHugeSeriesIsParted(t *testing.T) {
 		b.Empty(r.Refused)
 	}
 	b.Equal(501, n)
-	other := entity.Ref{Type: entity.TypeMaster, ID: ical.ID("mst", bob, master.Str(entity.AttrICalUID), 0)}
+	other := entity.Ref{Type: entity.TypeMaster, ID: ical.ID("mst", bob, master.Str(product.AttrICalUID), 0)}
 	row, err := b.store.Get(t.Context(), entity.ItemKey(bob, other))
 	b.NoError(err)
 	b.Len(b.instances(row), 500)

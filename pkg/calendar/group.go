@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // forever is the end of what has none, or is still open.
@@ -55,21 +56,21 @@ func (s *Service) single(ctx context.Context, user, typeName string, until func(
 }
 
 func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeEvent, func(it item.Item) (time.Time, bool) { return entity.EventSpan(it).End, true })
+	return s.single(ctx, user, product.TypeEvent, func(it item.Item) (time.Time, bool) { return product.EventSpan(it).End, true })
 }
 
 // tasks are all of them. One without a date that is done ended when it was last changed.
 func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeTask, func(it item.Item) (time.Time, bool) {
-		at, _, dated := entity.TaskDue(it)
+	return s.single(ctx, user, product.TypeTask, func(it item.Item) (time.Time, bool) {
+		at, _, dated := product.TaskDue(it)
 		if !dated {
-			at, dated = it.Time(entity.AttrStartUtc)
+			at, dated = it.Time(product.AttrStartUtc)
 		}
 		if !dated {
 			at = modifiedAt(it)
 		}
 		switch it.Str(entity.AttrStatus) {
-		case entity.StatusBacklog, entity.StatusInProgress:
+		case product.StatusBacklog, product.StatusInProgress:
 			at = forever
 		}
 		return at, true
@@ -77,12 +78,12 @@ func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error
 }
 
 func (s *Service) reminders(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, entity.TypeReminder, func(it item.Item) (time.Time, bool) {
+	return s.single(ctx, user, product.TypeReminder, func(it item.Item) (time.Time, bool) {
 		switch it.Str(entity.AttrStatus) {
-		case entity.StatusPending, entity.StatusSnoozed:
+		case product.StatusPending, product.StatusSnoozed:
 			return forever, true
 		}
-		at, _ := it.Time(entity.AttrTriggerUtc)
+		at, _ := it.Time(product.AttrTriggerUtc)
 		return at, true
 	})
 }
@@ -102,11 +103,11 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 				yield(group{}, failed)
 				return
 			}
-			id := master.Str(entity.AttrMasterID)
+			id := master.Str(product.AttrMasterID)
 			var instances []item.Item
 			err = errors.Join(err, kept.upTo(master))
-			for ; more && err == nil && row.Str(entity.AttrMasterID) <= id; row, err, more = next() {
-				if row.Str(entity.AttrMasterID) == id { // the others' master is gone, or not there yet
+			for ; more && err == nil && row.Str(product.AttrMasterID) <= id; row, err, more = next() {
+				if row.Str(product.AttrMasterID) == id { // the others' master is gone, or not there yet
 					instances = append(instances, row)
 				}
 				if err = ofInstances.upTo(row); err != nil {
@@ -129,15 +130,15 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 func seriesGroup(master item.Item, beside ical.Beside, instances []item.Item) (group, error) {
 	drafts, err := ical.FromSeries(master, beside, instances...)
 	g := group{drafts, forever, modifiedAt(master)}
-	if last, ok := master.Time(entity.AttrLastStartUtc); ok {
-		span := entity.EventSpan(master)
+	if last, ok := master.Time(product.AttrLastStartUtc); ok {
+		span := product.EventSpan(master)
 		g.until = last.Add(span.End.Sub(span.Start))
 	}
 	for _, it := range instances {
 		if at := modifiedAt(it); at.After(g.modified) {
 			g.modified = at
 		}
-		if end := entity.EventSpan(it).End; end.After(g.until) {
+		if end := product.EventSpan(it).End; end.After(g.until) {
 			g.until = end
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Each of these is one harmless line, of one meaning.
@@ -58,7 +59,7 @@ func TestOneHarmlessLineCostsNoEvent(t *testing.T) {
 // shownFields are what a user has said, of all items.
 func (b *bench) shownFields(user string) (all []item.Item) {
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
-		kind := entity.Product().Named(it.Str(entity.AttrType))
+		kind := product.Registry().Named(it.Str(entity.AttrType))
 		if it.Str(item.AttrPK) != entity.UserPK(user) || kind == nil {
 			return nil
 		}

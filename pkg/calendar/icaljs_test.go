@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // question is a calendar for the other reader.
@@ -53,7 +54,7 @@ func icalJS(t *testing.T, questions []question) []reading {
 func (b *bench) starts(from, to time.Time) []int64 {
 	list := []int64{}
 	for _, o := range b.expand(ann, time.UTC, from, to) {
-		isEvent := o.kind == entity.TypeEvent || o.kind == entity.TypeInstance
+		isEvent := o.kind == product.TypeEvent || o.kind == entity.TypeInstance
 		if isEvent && !o.start.Before(from) {
 			list = append(list, o.start.Unix())
 		}

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -38,10 +39,10 @@ func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
 func (b *bench) instances(master item.Item) map[string]item.Item {
 	found := map[string]item.Item{}
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
-		if it.Str(entity.AttrType) == entity.TypeInstance && it.Has(entity.AttrModifiedFields) {
-			masterID, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID))
+		if it.Str(entity.AttrType) == entity.TypeInstance && it.Has(product.AttrModifiedFields) {
+			masterID, date, err := entity.ParseInstanceID(it.Str(product.AttrEventID))
 			b.NoError(err)
-			if masterID == master.Str(entity.AttrMasterID) {
+			if masterID == master.Str(product.AttrMasterID) {
 				found[date] = it
 			}
 		}
@@ -77,26 +78,26 @@ func TestEveryComponentIsAccountedFor(t *testing.T) {
 	b.Contains(r.Refused[0].Reason, "DTSTART")
 	b.Zero(r.LeftOutTotal)
 
-	event := b.item(entity.Event(), "e", 0)
-	b.Equal("e", event.Str(entity.AttrICalUID))
-	b.EqualValues(3, event.Int(entity.AttrSequence))
+	event := b.item(product.Event(), "e", 0)
+	b.Equal("e", event.Str(product.AttrICalUID))
+	b.EqualValues(3, event.Int(product.AttrSequence))
 	b.EqualValues(1, event.Int(entity.AttrVersion))
 	b.Equal("2020-01-01T00:00:00Z", event.Str(entity.AttrCreatedAt))
 	b.Equal("2025-12-01T12:00:00Z", event.Str(entity.AttrUpdatedAt))
-	master := b.item(entity.Master(), "s", 0)
-	b.True(master.Bool(entity.AttrHasExceptions))
-	b.EqualValues(1, master.Int(entity.AttrExceptionsVersion))
+	master := b.item(product.Master(), "s", 0)
+	b.True(master.Bool(product.AttrHasExceptions))
+	b.EqualValues(1, master.Int(product.AttrExceptionsVersion))
 	moved := b.instances(master)["20251212"]
-	b.Equal([]string{"startUtc"}, moved.Strings(entity.AttrModifiedFields))
+	b.Equal([]string{"startUtc"}, moved.Strings(product.AttrModifiedFields))
 	b.Empty(moved.Str(entity.AttrTitle), "the title is the series'")
-	b.Empty(entity.Instance().Validate(moved))
-	task := b.item(entity.Task(), "t", 0)
-	b.Equal("2025-01-01T00:00:00Z", task.Str(entity.AttrCompletedAt))
-	b.Equal("t", task.Str(entity.AttrICalUID))
-	reminder := b.item(entity.Reminder(), "r", 0)
-	b.Equal("2024-01-01T09:00:00Z", reminder.Str(entity.AttrFirstTriggerUtc))
-	b.Equal("2025-12-02T09:00:00Z", reminder.Str(entity.AttrTriggerUtc), "what was due before the import is past")
-	b.Equal("2025-12-01T12:00:00Z", reminder.Str(entity.AttrDueSetAt))
+	b.Empty(product.Instance().Validate(moved))
+	task := b.item(product.Task(), "t", 0)
+	b.Equal("2025-01-01T00:00:00Z", task.Str(product.AttrCompletedAt))
+	b.Equal("t", task.Str(product.AttrICalUID))
+	reminder := b.item(product.Reminder(), "r", 0)
+	b.Equal("2024-01-01T09:00:00Z", reminder.Str(product.AttrFirstTriggerUtc))
+	b.Equal("2025-12-02T09:00:00Z", reminder.Str(product.AttrTriggerUtc), "what was due before the import is past")
+	b.Equal("2025-12-01T12:00:00Z", reminder.Str(product.AttrDueSetAt))
 	b.EqualValues(1, reminder.Int(entity.AttrVersion))
 }
 
@@ -111,11 +112,11 @@ func TestWhatChangedIsUpdatedAndNothingElse(t *testing.T) {
 	r := b.imports(ann, file("New"))
 	b.Equal(2, r.Updated)
 	b.Equal(1, r.Unchanged)
-	event := b.item(entity.Event(), "a", 0)
+	event := b.item(product.Event(), "a", 0)
 	b.Equal("New", event.Str(entity.AttrTitle))
 	b.EqualValues(2, event.Int(entity.AttrVersion))
-	b.Zero(event.Int(entity.AttrSequence), "the other calendar counts its revisions")
-	b.EqualValues(1, b.item(entity.Event(), "b", 0).Int(entity.AttrVersion))
+	b.Zero(event.Int(product.AttrSequence), "the other calendar counts its revisions")
+	b.EqualValues(1, b.item(product.Event(), "b", 0).Int(entity.AttrVersion))
 	b.Equal(2, b.imports(ann, file("Newer")).Updated)
 	b.Equal(3, b.imports(ann, file("Newer")).Unchanged)
 }
@@ -125,8 +126,8 @@ func TestAnOlderRevisionThanTheStoredOneIsRefused(t *testing.T) {
 	b := setup(t)
 	file := text(vevent("a", starts, "SUMMARY:File"), vtodo("c", "SUMMARY:File"))
 	b.imports(ann, file)
-	for _, kind := range []*entity.Type{entity.Event(), entity.Task()} {
-		it := b.item(kind, map[string]string{entity.TypeEvent: "a", entity.TypeTask: "c"}[kind.Name], 0)
+	for _, kind := range []*entity.Type{product.Event(), product.Task()} {
+		it := b.item(kind, map[string]string{product.TypeEvent: "a", product.TypeTask: "c"}[kind.Name], 0)
 		version := it.Int(entity.AttrVersion)
 		_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.Update{Type: kind, ID: it.Str(kind.IDAttr), Patch: map[string]any{"title": "Mine"}}})
 		b.NoError(err)
@@ -138,7 +139,7 @@ func TestAnOlderRevisionThanTheStoredOneIsRefused(t *testing.T) {
 	b.Equal(before, b.rows())
 	r = b.imports(ann, text(vevent("a", starts, "SUMMARY:File", "SEQUENCE:2"), vtodo("c", "SUMMARY:File", "SEQUENCE:2")))
 	b.Equal(2, r.Updated)
-	b.EqualValues(2, b.item(entity.Event(), "a", 0).Int(entity.AttrSequence))
+	b.EqualValues(2, b.item(product.Event(), "a", 0).Int(product.AttrSequence))
 }
 
 func TestWhatWasDeletedCanBeImportedAgain(t *testing.T) {
@@ -148,14 +149,14 @@ func TestWhatWasDeletedCanBeImportedAgain(t *testing.T) {
 	for k := range 3 {
 		b.Equal(1, b.imports(ann, file).Created)
 		b.Equal(1, b.imports(ann, file).Unchanged)
-		b.remove(ann, entity.Event(), b.item(entity.Event(), "a", k).Str(entity.AttrEventID))
+		b.remove(ann, product.Event(), b.item(product.Event(), "a", k).Str(product.AttrEventID))
 	}
 	exported := b.export(ann).Text
-	id := b.create(ann, entity.Event(), event())
+	id := b.create(ann, product.Event(), event())
 	mine := b.export(ann).Text
-	b.remove(ann, entity.Event(), id)
+	b.remove(ann, product.Event(), id)
 	b.Equal(1, b.imports(ann, mine).Created, "under an id of its UID")
-	b.NotNil(b.item(entity.Event(), entity.ICalUID(id), 0))
+	b.NotNil(b.item(product.Event(), product.ICalUID(id), 0))
 	b.NotEqual(exported, mine)
 }
 
@@ -166,19 +167,19 @@ func TestAnEventThatBecameASeriesElsewhereBecomesOneHereAndBack(t *testing.T) {
 		vevent("a", starts, daily, "SUMMARY:x"),
 		vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:x"))
 	b.imports(ann, single)
-	id := b.item(entity.Event(), "a", 0).Str("eventId")
+	id := b.item(product.Event(), "a", 0).Str("eventId")
 	b.Equal(2, b.imports(ann, repeated).Created)
-	b.Nil(b.item(entity.Event(), "a", 0))
+	b.Nil(b.item(product.Event(), "a", 0))
 	gone, err := b.store.Get(t.Context(), entity.GoneKey(ann, id))
 	b.NoError(err)
 	b.Equal(int64(2), gone.Int("version"), "the version that the removal counts as")
-	master := b.item(entity.Master(), "a", 0)
+	master := b.item(product.Master(), "a", 0)
 	b.Len(b.instances(master), 1)
 	b.Equal(2, b.imports(ann, repeated).Unchanged)
 	b.Equal(1, b.imports(ann, single).Created)
-	b.Nil(b.item(entity.Master(), "a", 0))
+	b.Nil(b.item(product.Master(), "a", 0))
 	b.Empty(b.instances(master))
-	b.NotNil(b.item(entity.Event(), "a", 1))
+	b.NotNil(b.item(product.Event(), "a", 1))
 }
 
 func TestExceptionsFollowTheirSeries(t *testing.T) {
@@ -188,17 +189,17 @@ func TestExceptionsFollowTheirSeries(t *testing.T) {
 		return vevent("a", append([]string{"RECURRENCE-ID;TZID=Europe/Berlin:" + date + "T090000", "DTSTART;TZID=Europe/Berlin:" + date + "T090000"}, lines...)...)
 	}
 	b.imports(ann, text(vevent("a", starts, daily, "SUMMARY:x"), override("20251211", "SUMMARY:other"), override("20251212", "STATUS:CANCELLED", "SUMMARY:x"), override("20251213", "SUMMARY:x")))
-	master := b.item(entity.Master(), "a", 0)
+	master := b.item(product.Master(), "a", 0)
 	b.Len(b.instances(master), 2, "what says the same as its series is no exception")
-	b.Equal([]string{"status"}, b.instances(master)["20251212"].Strings(entity.AttrModifiedFields))
+	b.Equal([]string{"status"}, b.instances(master)["20251212"].Strings(product.AttrModifiedFields))
 
 	// Only an exception changes: the series stays as it is.
 	r := b.imports(ann, text(vevent("a", starts, daily, "SUMMARY:x"), override("20251211", "SUMMARY:third")))
 	b.Equal(1, r.Unchanged)
 	b.Equal(1, r.Updated)
-	after := b.item(entity.Master(), "a", 0)
+	after := b.item(product.Master(), "a", 0)
 	b.Equal(master.Int(entity.AttrVersion), after.Int(entity.AttrVersion))
-	b.Equal(master.Int(entity.AttrExceptionsVersion)+1, after.Int(entity.AttrExceptionsVersion))
+	b.Equal(master.Int(product.AttrExceptionsVersion)+1, after.Int(product.AttrExceptionsVersion))
 	b.Len(b.instances(master), 2, "what the text does not name stays")
 
 	// A later revision of the series says all there is.
@@ -223,13 +224,13 @@ func TestExceptionsFollowTheirSeries(t *testing.T) {
 func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.create(ann, entity.Note(), map[string]any{"title": "n"})
+	note := b.create(ann, product.Note(), map[string]any{"title": "n"})
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:x")))
-	id := b.item(entity.Event(), "a", 0).Str(entity.AttrEventID)
-	_, err := b.commands.Do(t.Context(), command.Request{User: ann, Command: command.AddLink{Type: entity.Event(), ID: id, Target: entity.Ref{Type: entity.TypeNote, ID: note}}})
+	id := b.item(product.Event(), "a", 0).Str(product.AttrEventID)
+	_, err := b.commands.Do(t.Context(), command.Request{User: ann, Command: command.AddLink{Type: product.Event(), ID: id, Target: entity.Ref{Type: product.TypeNote, ID: note}}})
 	b.NoError(err)
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:y", "SEQUENCE:2")))
-	it := b.item(entity.Event(), "a", 0)
+	it := b.item(product.Event(), "a", 0)
 	b.Equal("y", it.Str(entity.AttrTitle))
 	b.Len(entity.LinksOf(it), 1)
 }
@@ -301,13 +302,13 @@ func TestAWriteOfSomebodyElseInBetweenIsSeen(t *testing.T) {
 	t.Parallel()
 	b := setupFaulty(t)
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:x"), vevent("b", starts, "SUMMARY:x")))
-	id := b.item(entity.Event(), "a", 0).Str(entity.AttrEventID)
+	id := b.item(product.Event(), "a", 0).Str(product.AttrEventID)
 	once := false
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before && !once {
 			once = true
 			version := int64(1)
-			_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.Update{Type: entity.Event(), ID: id, Patch: map[string]any{"title": "Mine"}}})
+			_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.Update{Type: product.Event(), ID: id, Patch: map[string]any{"title": "Mine"}}})
 			b.NoError(err)
 		}
 		return nil
@@ -316,8 +317,8 @@ func TestAWriteOfSomebodyElseInBetweenIsSeen(t *testing.T) {
 	b.True(once)
 	b.Equal(1, r.Updated)
 	b.Len(r.Refused, 1)
-	b.Equal("Mine", b.item(entity.Event(), "a", 0).Str(entity.AttrTitle))
-	b.Equal("y", b.item(entity.Event(), "b", 0).Str(entity.AttrTitle))
+	b.Equal("Mine", b.item(product.Event(), "a", 0).Str(entity.AttrTitle))
+	b.Equal("y", b.item(product.Event(), "b", 0).Str(entity.AttrTitle))
 }
 
 func TestAKeyMakesARepetitionHarmless(t *testing.T) {
@@ -327,12 +328,12 @@ func TestAKeyMakesARepetitionHarmless(t *testing.T) {
 	first, replayed, err := b.importer.Import(t.Context(), ann, file, "k")
 	b.NoError(err)
 	b.False(replayed)
-	b.remove(ann, entity.Event(), b.item(entity.Event(), "a", 0).Str(entity.AttrEventID))
+	b.remove(ann, product.Event(), b.item(product.Event(), "a", 0).Str(product.AttrEventID))
 	second, replayed, err := b.importer.Import(t.Context(), ann, file, "k")
 	b.NoError(err)
 	b.True(replayed)
 	b.Equal(string(first), string(second))
-	b.Nil(b.item(entity.Event(), "a", 1))
+	b.Nil(b.item(product.Event(), "a", 1))
 	_, _, err = b.importer.Import(t.Context(), ann, text(), "k")
 	b.ErrorIs(err, command.ErrKeyReused)
 	_, _, err = b.importer.Import(t.Context(), ann, file, "\x00")
@@ -385,10 +386,10 @@ func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
 	}
 	b.imports(ann, file("0", "theirs"))
 	b.Equal(1, b.imports(ann, file("0", "theirs, too")).Updated, "other programs do not always count")
-	master := b.item(entity.Master(), "a", 0)
+	master := b.item(product.Master(), "a", 0)
 	version := b.instances(master)["20251211"].Int(entity.AttrVersion)
 	_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.PutInstance{
-		MasterID: master.Str(entity.AttrMasterID), Date: "20251211", Fields: map[string]any{"title": "mine"},
+		MasterID: master.Str(product.AttrMasterID), Date: "20251211", Fields: map[string]any{"title": "mine"},
 	}})
 	b.NoError(err)
 	before := b.rows()
@@ -404,7 +405,7 @@ func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
 // promote makes a weekly series of an event that ann has.
 func (b *bench) promote(id string) item.Item {
 	b.t.Helper()
-	row, err := b.store.Get(b.t.Context(), entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id}))
+	row, err := b.store.Get(b.t.Context(), entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: id}))
 	b.NoError(err)
 	version := row.Int(entity.AttrVersion)
 	res, err := b.commands.Do(b.t.Context(), command.Request{
@@ -417,10 +418,10 @@ func (b *bench) promote(id string) item.Item {
 func TestASeriesThatWasAnEventIsFoundByTheEventsUID(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(b *bench) string{
-		"made here": func(b *bench) string { return b.create(ann, entity.Event(), event()) },
+		"made here": func(b *bench) string { return b.create(ann, product.Event(), event()) },
 		"made elsewhere": func(b *bench) string {
 			b.imports(ann, text(vevent("x", starts, "SUMMARY:t")))
-			return b.item(entity.Event(), "x", 0).Str("eventId")
+			return b.item(product.Event(), "x", 0).Str("eventId")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func digest(text []byte) string {
@@ -25,7 +26,7 @@ func (i *Importer) imported(user string, b bundle) command.Imported {
 		ID:   func(prefix string, k int) string { return ical.ID(prefix, user, d.UID, k) },
 		Says: b.isToldBy,
 	}
-	thing.Known, _ = entity.IDOfICalUID(d.UID)
+	thing.Known, _ = product.IDOfICalUID(d.UID)
 	for _, x := range b.exceptions() {
 		thing.Exceptions = append(thing.Exceptions, exception(x))
 	}
@@ -50,10 +51,10 @@ func exception(d ical.Draft) command.Exception {
 // no word for them.
 func fieldsOf(t *entity.Type, d ical.Draft) item.Item {
 	fields := d.Fields.Clone()
-	fields.Set(entity.AttrExDate, dates(d.ExDates))
-	fields.Set(entity.AttrRDate, dates(d.RDates))
+	fields.Set(product.AttrExDate, dates(d.ExDates))
+	fields.Set(product.AttrRDate, dates(d.RDates))
 	if d.RRule != "" {
-		fields[entity.AttrRRule] = item.String(d.RRule)
+		fields[product.AttrRRule] = item.String(d.RRule)
 	}
 	for _, f := range t.Fields {
 		if f.Origin == entity.FromClient && f.Name != entity.AttrLinks && !fields.Has(f.Name) {

@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // keptRows reads what is kept beside the items of one type while these are read: both lie in the same order. Nothing is
@@ -28,7 +29,7 @@ func (s *Service) keptOf(ctx context.Context, user, typeName string) *keptRows {
 
 // upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is skipped.
 func (k *keptRows) upTo(it item.Item) (err error) {
-	if !it.Has(entity.AttrKept) {
+	if !it.Has(product.AttrKept) {
 		return nil
 	}
 	if k.next == nil {

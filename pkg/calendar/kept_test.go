@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -69,9 +70,9 @@ func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
 	for _, x := range r.LeftOut {
 		b.Contains(x.Reason, "is kept", "everything is")
 	}
-	b.Equal("PRIVATE", b.item(entity.Event(), "e", 0).Str("visibility"))
-	b.Equal("TRANSPARENT", b.item(entity.Event(), "e", 0).Str("transparency"))
-	b.Equal("CONFIDENTIAL", b.item(entity.Master(), "s", 0).Str("visibility"))
+	b.Equal("PRIVATE", b.item(product.Event(), "e", 0).Str("visibility"))
+	b.Equal("TRANSPARENT", b.item(product.Event(), "e", 0).Str("transparency"))
+	b.Equal("CONFIDENTIAL", b.item(product.Master(), "s", 0).Str("visibility"))
 	exported := b.export(ann).Text
 	b.requireLines(exported, more...)
 	b.requireLines(exported, "SUMMARY;LANGUAGE=en:Event", "CLASS:PRIVATE", "CLASS:CONFIDENTIAL", "CLASS:PUBLIC",
@@ -131,7 +132,7 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 		return n
 	}
 	b.Equal(4, kept())
-	master, event := b.item(entity.Master(), "s", 0), b.item(entity.Event(), "e", 0)
+	master, event := b.item(product.Master(), "s", 0), b.item(product.Event(), "e", 0)
 	split := do(1, command.SplitSeries{ID: master.Str("masterId"), Date: "20251214"})
 	b.requireLines(b.export(ann).Text, "CONTACT:E", "CONTACT:S", "CONTACT:X", "CONTACT:T")
 	b.Equal(6, kept(), "the series that goes on has its own, and that of its exception; the undone exception keeps its row")
@@ -149,7 +150,7 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	do(1, command.DeleteSeries{ID: series.Ref.ID})
 	do(1, command.DeleteSeries{ID: split.Ref.ID})
 	do(2, command.DeleteSeries{ID: master.Str("masterId")})
-	b.remove(ann, entity.Task(), b.item(entity.Task(), "t", 0).Str("taskId"))
+	b.remove(ann, product.Task(), b.item(product.Task(), "t", 0).Str("taskId"))
 	b.Zero(kept(), "nothing is left of what was deleted")
 }
 
@@ -175,7 +176,7 @@ func TestADeletionThatDiesLeavesNothingThatIsKeptOfNoItem(t *testing.T) {
 			}
 			return nil
 		}
-		version, id := int64(1), b.item(entity.Master(), "s", 0).Str("masterId")
+		version, id := int64(1), b.item(product.Master(), "s", 0).Str("masterId")
 		_, err := b.commands.Do(t.Context(), command.Request{
 			User: ann, ExpectedVersion: &version, Command: command.DeleteSeries{ID: id},
 		})

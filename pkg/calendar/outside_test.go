@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // A start that its rule does not give is one occurrence wherever its calendar goes.
@@ -77,7 +77,7 @@ func TestATriggerOutsideItsRuleComesAndGoesAsOneTrigger(t *testing.T) {
 
 // triggersOf returns the first ten occurrences of the reminder "a", as they are stored.
 func triggersOf(b *bench) (readings []string) {
-	series, err := entity.CompileReminder(b.item(entity.Reminder(), "a", 0))
+	series, err := product.CompileReminder(b.item(product.Reminder(), "a", 0))
 	b.NoError(err)
 	for o, ok := series.First(); ok && len(readings) < 10; o, ok = series.Next(o.Start) {
 		readings = append(readings, item.FormatInstant(o.Start))

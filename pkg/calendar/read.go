@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -45,7 +46,7 @@ func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[it
 // departed returns when the last item left: was deleted, or went into the archive.
 func (s *Service) departed(ctx context.Context, user string, now time.Time) (last time.Time, err error) {
 	for _, kind := range []struct{ prefix, attr string }{
-		{entity.GonePrefix(), entity.AttrDeletedAt}, {entity.ColdPrefix(), entity.AttrExpiresAt},
+		{entity.GonePrefix(), product.AttrDeletedAt}, {entity.ColdPrefix(), product.AttrExpiresAt},
 	} {
 		for row, err := range s.rows(ctx, user, kind.prefix) {
 			if err != nil {

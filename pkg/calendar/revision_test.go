@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
@@ -18,7 +18,7 @@ func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
 		vevent("d", "DTSTART;VALUE=DATE:20251210", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:x", "EXDATE;VALUE=DATE:20251210,20251211"),
 	))
 	b.Equal(2, r.Created, "%+v", r)
-	id := b.create(ann, entity.Event(), event())
+	id := b.create(ann, product.Event(), event())
 	master := b.promote(id)
 	for i, date := range []string{"20251210", "20251217", "20251224", "20251231"} {
 		version := master.Int("version")
@@ -83,9 +83,9 @@ func TestOfOneSequenceTheLaterStampCounts(t *testing.T) {
 	b.Equal(3, r.Updated, "%+v", r)
 
 	patch := map[string]any{"title": "Mine"}
-	event, task, master := b.item(entity.Event(), "a", 0), b.item(entity.Task(), "c", 0), b.item(entity.Master(), "s", 0)
-	change(command.Update{Type: entity.Event(), ID: event.Str("eventId"), Patch: patch}, event.Int("version"))
-	change(command.Update{Type: entity.Task(), ID: task.Str("taskId"), Patch: patch}, task.Int("version"))
+	event, task, master := b.item(product.Event(), "a", 0), b.item(product.Task(), "c", 0), b.item(product.Master(), "s", 0)
+	change(command.Update{Type: product.Event(), ID: event.Str("eventId"), Patch: patch}, event.Int("version"))
+	change(command.Update{Type: product.Task(), ID: task.Str("taskId"), Patch: patch}, task.Int("version"))
 	change(command.PutInstance{MasterID: master.Str("masterId"), Date: "20251212", Fields: patch}, b.instances(master)["20251212"].Int("version"))
 	before := b.rows()
 	for _, stamp := range []string{"DTSTAMP:20251103T000000Z", "X-NONE:1"} {

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -63,7 +64,7 @@ type bench struct {
 // setup holds every write against the conventions of the table.
 func setup(t testing.TB) *bench {
 	b := begin(t)
-	law := tabletest.NewLaw(b.store, entity.Product())
+	law := tabletest.NewLaw(b.store, product.Registry())
 	t.Cleanup(func() { b.Empty(law.Broken()) })
 	b.wire(law)
 	return b
@@ -96,7 +97,7 @@ func begin(t testing.TB) *bench {
 }
 
 func (b *bench) wire(store table.Store) {
-	registry := entity.Product()
+	registry := product.Registry()
 	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: b.pause})
 	b.calendar = calendar.New(calendar.Config{Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
 	b.importer = calendar.NewImporter(b.commands, registry)
@@ -187,8 +188,8 @@ func (b *bench) master(user, n string, fields item.Item) item.Item {
 	for name, v := range fields {
 		all[name] = v
 	}
-	it := entity.Master().First(user, "mst_"+n, all, b.clock(), nil)
-	b.Empty(entity.Master().Validate(it))
+	it := product.Master().First(user, "mst_"+n, all, b.clock(), nil)
+	b.Empty(product.Master().Validate(it))
 	return it
 }
 
@@ -196,19 +197,19 @@ func (b *bench) master(user, n string, fields item.Item) item.Item {
 func instance(master item.Item, date string, own item.Item) item.Item {
 	day, _ := item.ParseCompactDate(date)
 	fields := item.Item{
-		entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: item.Bool(false), "startTzid": master["startTzid"],
+		product.AttrMasterID: master[product.AttrMasterID], product.AttrIsAllDay: item.Bool(false), "startTzid": master["startTzid"],
 		"startUtc": item.String(item.FormatInstant(day.Add(8 * time.Hour))), "endUtc": item.String(item.FormatInstant(day.Add(9 * time.Hour))),
-		entity.AttrRecurrenceID: item.String(item.FormatInstant(day.Add(8 * time.Hour))),
+		product.AttrRecurrenceID: item.String(item.FormatInstant(day.Add(8 * time.Hour))),
 	}
 	names := item.List{}
 	for name, v := range own {
 		fields[name] = v
 		names = append(names, item.String(name))
 	}
-	fields.Set(entity.AttrModifiedFields, names)
+	fields.Set(product.AttrModifiedFields, names)
 	created, _ := master.Time(entity.AttrCreatedAt)
 	user, _ := entity.ParseUserPK(master.Str(item.AttrPK))
-	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, created, nil)
+	return product.Instance().First(user, entity.InstanceID(master.Str(product.AttrMasterID), date), fields, created, nil)
 }
 
 // report is the answer to an import.
@@ -237,6 +238,6 @@ func (b *bench) rows() map[string]string {
 	return rows
 }
 
-var eventType = entity.Event()
+var eventType = product.Event()
 
 func sameRows(a, b map[string]string) bool { return maps.Equal(a, b) }

@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	titles "nexus/pkg/text"
 )
@@ -123,7 +124,7 @@ func (b *bench) window(r recorded) []string {
 		for _, e := range b.agenda(at, minTime(at.AddDate(1, 0, 0), to.Add(slack)), zone) {
 			start, end := e.OccurrenceStart, e.OccurrenceEnd
 			local := zone
-			if tzid := e.Item().Str(entity.AttrStartTzid); tzid != "" {
+			if tzid := e.Item().Str(product.AttrStartTzid); tzid != "" {
 				var err error
 				local, err = entity.LoadZone(tzid)
 				b.NoError(err)
@@ -154,12 +155,12 @@ func minTime(a, b time.Time) time.Time {
 }
 
 func (b *bench) agenda(from, to time.Time, zone *time.Location) []query.Entry {
-	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: b.clock, Fold: titles.Fold})
+	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: b.clock, Fold: titles.Fold})
 	var all []query.Entry
 	cursor := ""
 	for {
 		page, err := queries.Agenda(b.t.Context(), ann, query.AgendaQuery{
-			From: from, To: to, Zone: zone.String(), Types: []string{entity.TypeEvent}, Limit: 100, Cursor: cursor,
+			From: from, To: to, Zone: zone.String(), Types: []string{product.TypeEvent}, Limit: 100, Cursor: cursor,
 		})
 		b.NoError(err)
 		all = append(all, page.Entries...)

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // BenchmarkDecode reads batches of 100 records of two images of 1.9 KB each. Compare records/s of both: the goal is six
@@ -15,7 +15,7 @@ import (
 func BenchmarkDecode(b *testing.B) {
 	const size = 100
 	payload := change.AppendEvent(nil, batch(size))
-	types := entity.Product()
+	types := product.Registry()
 	perSecond := func(b *testing.B) {
 		b.ReportMetric(float64(size*b.N)/b.Elapsed().Seconds(), "records/s")
 	}

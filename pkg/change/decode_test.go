@@ -10,11 +10,12 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestEachKindOfRecordBecomesItsChange(t *testing.T) {
 	t.Parallel()
-	types := entity.Product()
+	types := product.Registry()
 	meta := entity.MetaKey("user_1").Item()
 	meta[entity.AttrType], meta[entity.AttrVersion] = item.String(entity.TypeUserMeta), item.Number("0")
 	timer := entity.TimerKey("user_1", "task_1", 4).Item()
@@ -121,7 +122,7 @@ func TestABadRecordHasItsErrorToItself(t *testing.T) {
 		bad := strings.ReplaceAll(text, c.old, c.new)
 		payload := `{"Records":[` + string(change.AppendRecord(nil, before)) + " ,\n " + bad + " ," +
 			string(change.AppendRecord(nil, after)) + `]}`
-		decoded, err := change.Decode([]byte(payload), entity.Product())
+		decoded, err := change.Decode([]byte(payload), product.Registry())
 		require.NoError(t, err, name)
 		require.Len(t, decoded, 3, name)
 		require.NoError(t, decoded[0].Err, name)
@@ -153,7 +154,7 @@ func TestABadImageCostsNeitherKeyNorSequenceNumber(t *testing.T) {
 
 func TestARecordThatIsNoObjectIsStillNamed(t *testing.T) {
 	t.Parallel()
-	decoded, err := change.Decode([]byte(`{"Records":[7, "x" ,null,[{"a":1}],{}, true]}`), entity.Product())
+	decoded, err := change.Decode([]byte(`{"Records":[7, "x" ,null,[{"a":1}],{}, true]}`), product.Registry())
 	require.NoError(t, err)
 	var raws []string
 	for _, d := range decoded {
@@ -169,12 +170,12 @@ func TestOnlyAPayloadWithoutRecordsFailsAsAWhole(t *testing.T) {
 	for _, payload := range []string{``, ` `, `null`, `7`, `[]`, `{}`, `{"records":[]}`, `{"Records":null}`, `{"Records":{}}`,
 		`{"Records":"x"}`, `{"Records":[]`, `{"Records":[}`, `{"Records":[],"Records":[]}`, `{"Records":[]}{}`, `{"Records":[]} x`,
 		good[:len(good)-10], good[:len(good)-1], "{\"\xff\":1,\"Records\":[]}", `{"Records":[{"a":` + strings.Repeat("[", 20_000) + `}]}`} {
-		decoded, err := change.Decode([]byte(payload), entity.Product())
+		decoded, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, change.ErrMalformedEvent, "%.60s", payload)
 		require.Nil(t, decoded)
 	}
 	for _, payload := range []string{`{"Records":[]}`, ` {"window":{"a":[1]}, "Records" : [ ] } `} {
-		decoded, err := change.Decode([]byte(payload), entity.Product())
+		decoded, err := change.Decode([]byte(payload), product.Registry())
 		require.NoError(t, err)
 		require.Empty(t, decoded)
 	}
@@ -193,11 +194,11 @@ func TestParseTakesExactlyOneRecord(t *testing.T) {
 
 func TestATimersRemovalHasTheTraceOfTheWriteThatSetIt(t *testing.T) {
 	t.Parallel()
-	completed := change.Change{Type: entity.Product().Named(entity.TypeTask), User: "ann", Ref: entity.Ref{Type: entity.TypeTask, ID: "task_1"}, Version: 4}
+	completed := change.Change{Type: product.Registry().Named(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"}, Version: 4}
 	timer := change.Change{User: "ann", Key: entity.TimerKey("ann", "task_1", 4)}
 	require.Equal(t, entity.TraceID("ann", "task_1", 4), completed.TraceID())
 	require.Equal(t, completed.TraceID(), timer.TraceID())
 	require.Empty(t, change.Change{}.TraceID())
-	counted := change.Change{Type: entity.Product().Named(entity.TypeUserMeta), User: "ann", Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"}}
+	counted := change.Change{Type: product.Registry().Named(entity.TypeUserMeta), User: "ann", Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"}}
 	require.Empty(t, counted.TraceID(), "a row that the statistics began")
 }

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // One record of an event is good, the next is not: an INSERT has a new image. Only the bad one has an error.
@@ -17,7 +18,7 @@ func ExampleDecode() {
 	      "entityType": {"S": "NOTE"}, "noteId": {"S": "note_1"}, "version": {"N": "3"}, "title": {"S": "Ferns"}}}},
 	  {"eventID": "2", "eventName": "INSERT", "eventSource": "aws:dynamodb", "dynamodb": {"SequenceNumber": "101"}}
 	]}`)
-	records, err := change.Decode(event, entity.Product())
+	records, err := change.Decode(event, product.Registry())
 	fmt.Println(len(records), err)
 
 	first := records[0].Change

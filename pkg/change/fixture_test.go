@@ -8,14 +8,15 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const streamARN = "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000"
 
 // task is a small image of a task.
 func task(id string, version int64) item.Item {
-	it := entity.ItemKey("user_1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
-	it[entity.AttrType] = item.String(entity.TypeTask)
+	it := entity.ItemKey("user_1", entity.Ref{Type: product.TypeTask, ID: id}).Item()
+	it[entity.AttrType] = item.String(product.TypeTask)
 	it[entity.AttrVersion] = item.Int(version)
 	it[entity.AttrTitle] = item.String("Water the plants")
 	return it
@@ -33,9 +34,9 @@ func modified(id string, version int64) change.Record {
 // event is an image with about 1.9 KB of JSON: what a calendar entry with some text looks like in a stream.
 func event(n int, version int64) item.Item {
 	user, id := fmt.Sprint("user_", n/5), fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", n)
-	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: id}).Item()
+	it := entity.ItemKey(user, entity.Ref{Type: product.TypeEvent, ID: id}).Item()
 	for name, text := range map[string]string{
-		entity.AttrType: entity.TypeEvent, "eventId": id, "title": fmt.Sprint("Planning ", n), "location": fmt.Sprint("Room ", n),
+		entity.AttrType: product.TypeEvent, "eventId": id, "title": fmt.Sprint("Planning ", n), "location": fmt.Sprint("Room ", n),
 		"description": strings.Repeat(fmt.Sprintf("What was decided in part %d, and what comes next. ", n), 15),
 		"startUtc":    "2026-03-02T09:00:00Z", "endUtc": "2026-03-02T10:30:00Z", "startTzid": "Europe/Berlin",
 		"endTzid": "Europe/Berlin", "status": "CONFIRMED", "color": "#4285f4", "icalUid": id + "@nexus",

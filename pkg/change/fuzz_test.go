@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // FuzzDecode: no payload makes the decoder panic or lose a record's bytes, and what it could read it writes so that it
 // reads the same again.
 func FuzzDecode(f *testing.F) {
-	types := entity.Product()
+	types := product.Registry()
 	f.Add(change.AppendEvent(nil, batch(1)))
 	full := modified("task_1", 3)
 	full.New = everyType()

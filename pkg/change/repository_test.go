@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestARowOfARepositoryIsNobodysEntityAndNoFailure(t *testing.T) {
@@ -20,12 +21,12 @@ func TestARowOfARepositoryIsNobodysEntityAndNoFailure(t *testing.T) {
 		plan.HeadKey(), plan.LogKey(revID), plan.DraftKey(revID), plan.TodoKey(revID, 1, "act_1"),
 		plan.BlockKey(revID, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), "blk_1"),
 	} {
-		c, err := change.Interpret(entity.Product(), change.Record{Name: change.Insert, Sequence: "1", Key: key, New: key.Item()})
+		c, err := change.Interpret(product.Registry(), change.Record{Name: change.Insert, Sequence: "1", Key: key, New: key.Item()})
 		require.NoError(t, err, key)
 		require.Nil(t, c.Type)
 		require.Equal(t, "ann", c.User)
 		require.Empty(t, c.TraceID())
 	}
-	_, err := change.Interpret(entity.Product(), change.Record{Name: change.Insert, Sequence: "1", Key: item.Key{PK: "U#ann", SK: "TASK#task_1"}, New: item.Item{}})
+	_, err := change.Interpret(product.Registry(), change.Record{Name: change.Insert, Sequence: "1", Key: item.Key{PK: "U#ann", SK: "TASK#task_1"}, New: item.Item{}})
 	require.ErrorIs(t, err, change.ErrUndecodable)
 }

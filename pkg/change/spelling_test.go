@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // TestATextKeepsItsBackslashes: the quoted form of one text may read like another text, also in the image beside it.
@@ -64,7 +64,7 @@ func TestASequenceNumberHasAtMost40Digits(t *testing.T) {
 	require.False(t, change.IsSequence(strings.Repeat("9", 41)))
 	rec := modified("task_1", 3)
 	rec.Sequence = strings.Repeat("0", 40)
-	c, err := change.Interpret(entity.Product(), rec)
+	c, err := change.Interpret(product.Registry(), rec)
 	require.NoError(t, err)
 	require.Equal(t, rec.Sequence, c.Sequence)
 }
@@ -101,11 +101,11 @@ func TestATimeLiesBetween1970And9999(t *testing.T) {
 func TestAMalformedEventSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{``, `{`, `{"Records":[`, `{"Records":[{"dynamodb":{`, `{"window":{"a":`} {
-		_, err := change.Decode([]byte(payload), entity.Product())
+		_, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, payload)
 	}
 	for _, payload := range []string{`}`, `{"Records":[}`, `{"Records":[{"dynamodb":{]}]}`, `{"window":{"a":]}`, `{"Records":[] x`} {
-		_, err := change.Decode([]byte(payload), entity.Product())
+		_, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, change.ErrMalformedEvent, payload)
 		require.ErrorContains(t, err, "invalid character", payload)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden outcomes anew")
@@ -30,7 +30,7 @@ func TestEveryFixtureRecordHasItsKnownOutcome(t *testing.T) {
 		require.NoError(t, err)
 		lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
 		payload := append([]byte(`{"Records":[`), bytes.Join(lines, []byte(","))...)
-		decoded, err := change.Decode(append(payload, `]}`...), entity.Product())
+		decoded, err := change.Decode(append(payload, `]}`...), product.Registry())
 		require.NoError(t, err, file)
 		require.Len(t, decoded, len(lines), file)
 		for i, d := range decoded {

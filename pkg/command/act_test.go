@@ -7,16 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	act := func(apply func(before item.Item, now time.Time) (item.Item, error)) command.Act {
-		return command.Act{Name: "raise", Type: entity.Task(), ID: id, Apply: apply}
+		return command.Act{Name: "raise", Type: product.Task(), ID: id, Apply: apply}
 	}
 	raise := act(func(before item.Item, _ time.Time) (item.Item, error) {
 		after := before.Clone()
@@ -46,8 +46,8 @@ func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 func TestACommandOfAnotherProductIsHeldAgainstTheUsersPreferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	done := b.must(command.Act{Name: "finish", Type: entity.Task(), ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
+	id := b.create(product.Task(), `{"title":"t"}`)
+	done := b.must(command.Act{Name: "finish", Type: product.Task(), ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
 		after := before.Clone()
 		after["status"] = item.String("COMPLETED")
 		return after, nil

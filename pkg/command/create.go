@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -99,7 +100,7 @@ func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.F
 func (n creation) item(c call, preferences item.Item) item.Item {
 	it := n.typ.First(c.user, n.id, n.fields, c.now, preferences)
 	if n.typ.Dues != nil && len(n.typ.Dues(it)) > 0 {
-		it.SetTime(entity.AttrDueSetAt, c.now)
+		it.SetTime(product.AttrDueSetAt, c.now)
 	}
 	return it
 }
@@ -119,7 +120,7 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	}
 	it := n.bare
 	if n.wantsMeta {
-		it = n.item(c, c.userMeta(rows).Map(entity.AttrPreferences))
+		it = n.item(c, c.userMeta(rows).Map(product.AttrPreferences))
 	}
 	ref := n.typ.Ref(it)
 	steps := append([]step{n.put(ref, it)}, targets...)

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -17,12 +18,12 @@ import (
 func TestACreateIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"Write"}`)})
+	res := b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"Write"}`)})
 	b.took("Put")
 	require.True(t, res.Created)
 	require.Equal(t, entity.Ref{Type: "TASK", ID: "task_" + uuid(1)}, res.Ref)
 	require.Equal(t, int64(1), res.Item.Int("version"))
-	require.True(t, b.stored(entity.Task(), res.Ref.ID).Equal(res.Item))
+	require.True(t, b.stored(product.Task(), res.Ref.ID).Equal(res.Item))
 }
 
 func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
@@ -44,14 +45,14 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 		"a separator":      {cmd: command.Create{ID: "task_a#b"}, wrong: []string{"/taskId"}},
 		"taken": {
 			before: func(b *bench) {
-				b.must(command.Create{Type: entity.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
+				b.must(command.Create{Type: product.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
 			},
 			cmd: command.Create{ID: mine}, state: "exists already",
 		},
 		"deleted": {
 			before: func(b *bench) {
-				b.must(command.Create{Type: entity.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
-				b.must(command.Delete{Type: entity.Task(), ID: mine}, at(1))
+				b.must(command.Create{Type: product.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
+				b.must(command.Delete{Type: product.Task(), ID: mine}, at(1))
 			},
 			cmd: command.Create{ID: mine}, state: "was deleted",
 		},
@@ -69,7 +70,7 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 				c.before(b)
 				b.trips()
 			}
-			c.cmd.Type = entity.Task()
+			c.cmd.Type = product.Task()
 			fields := doc(`{"title":"Write"}`)
 			for name, v := range c.cmd.Fields {
 				fields[name] = v
@@ -95,7 +96,7 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.do(command.Create{Type: entity.Task(), Fields: doc(`{"taskId":"x","priority":9,"status":"DO#NE","version":3,
+	_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"taskId":"x","priority":9,"status":"DO#NE","version":3,
 		"colour":"red","links":[{"targetType":"USER_META","targetId":"ann"},{"targetType":"NOTE","targetId":"a#b"}]}`)})
 	require.ElementsMatch(t, []string{"/taskId", "/priority", "/status", "/version", "/colour", "/title",
 		"/links/0/targetType", "/links/1/targetId"}, pointers(t, err))
@@ -105,12 +106,12 @@ func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
 func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
-	foreign := b.create(entity.Note(), `{"title":"n"}`, as(bob))
-	lapsed := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
+	foreign := b.create(product.Note(), `{"title":"n"}`, as(bob))
+	lapsed := b.create(product.Note(), `{"title":"n"}`)
 	b.set(entity.ItemKey(ann, entity.Ref{Type: "NOTE", ID: lapsed}), item.Item{"ttl": item.Int(noon.Unix())})
 	linking := func(target string) command.Create {
-		return command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
+		return command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
 			`"},{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
 	}
 	for name, target := range map[string]string{"foreign": foreign, "lapsed": lapsed, "unknown": "note_x"} {
@@ -118,12 +119,12 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 		requireNotFound(t, err, "/links/1/targetId")
 		b.took("BatchGet", name)
 	}
-	second := b.create(entity.Note(), `{"title":"n"}`)
+	second := b.create(product.Note(), `{"title":"n"}`)
 	require.Len(t, entity.LinksOf(b.must(linking(second)).Item), 2)
 	b.took("BatchGet Transact")
 
 	b.once("Transact", memory.Before, func() error {
-		b.must(command.Delete{Type: entity.Note(), ID: second}, at(1))
+		b.must(command.Delete{Type: product.Note(), ID: second}, at(1))
 		return nil
 	})
 	_, err := b.do(linking(second))
@@ -135,7 +136,7 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 	b := setup(t)
 	b.must(command.UpdateMe{Patch: doc(`{"preferences":{"autoArchiveDelayHours":2}}`)}, at(0))
 	b.trips()
-	res := b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","status":"COMPLETED"}`)})
+	res := b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t","status":"COMPLETED"}`)})
 	b.took("BatchGet Put")
 	require.Equal(t, item.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
 }
@@ -143,13 +144,13 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.False(t, b.stored(entity.Task(), b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
-	id := b.create(entity.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
-	require.Equal(t, item.FormatInstant(noon), b.stored(entity.Task(), id).Str("dueSetAt"))
+	require.False(t, b.stored(product.Task(), b.create(product.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
+	id := b.create(product.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
+	require.Equal(t, item.FormatInstant(noon), b.stored(product.Task(), id).Str("dueSetAt"))
 	step := func(patch string, version int64, want time.Time) {
 		t.Helper()
 		b.now = b.now.Add(time.Minute)
-		res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(patch)}, at(version))
+		res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(patch)}, at(version))
 		require.Equal(t, item.FormatInstant(want), res.Item.Str("dueSetAt"))
 	}
 	step(`{"title":"u"}`, 1, noon)
@@ -160,7 +161,7 @@ func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
 
 func TestATypeOfAnotherProductNeedsNothingHere(t *testing.T) {
 	t.Parallel()
-	habit := entity.Note()
+	habit := product.Note()
 	habit.Name, habit.IDAttr, habit.IDPrefix, habit.Plural, habit.Index = "HABIT", "habitId", "hab", "habits", nil
 	for i := range habit.Fields {
 		if habit.Fields[i].Name == "noteId" {
@@ -172,7 +173,7 @@ func TestATypeOfAnotherProductNeedsNothingHere(t *testing.T) {
 	require.Equal(t, "hab_"+uuid(1), id)
 	res := b.must(command.Update{Type: habit, ID: id, Patch: doc(`{"title":"walk"}`)}, at(1))
 	require.Equal(t, "walk", res.Item.Str("title"))
-	task := b.create(entity.Task(), `{"title":"t","links":[{"targetType":"HABIT","targetId":"`+id+`"}]}`)
+	task := b.create(product.Task(), `{"title":"t","links":[{"targetType":"HABIT","targetId":"`+id+`"}]}`)
 	require.NotEmpty(t, task)
 	b.must(command.Delete{Type: habit, ID: id}, at(2))
 	require.Nil(t, b.stored(habit, id))

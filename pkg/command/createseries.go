@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // CreateSeries makes a series, at version 1: as [Create] does, or out of an event. An event that becomes a series is
@@ -31,10 +32,10 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	if cmd.FromEventID == "" {
 		return create.create(ctx, c)
 	}
-	event := c.registry.Named(entity.TypeEvent)
+	event := c.registry.Named(product.TypeEvent)
 	ref, err := c.check(event, cmd.FromEventID)
 	if err != nil {
-		return Result{}, &NotFoundError{Ref: entity.Ref{Type: entity.TypeEvent, ID: cmd.FromEventID}, Pointer: pointerToEvent}
+		return Result{}, &NotFoundError{Ref: entity.Ref{Type: product.TypeEvent, ID: cmd.FromEventID}, Pointer: pointerToEvent}
 	}
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
@@ -101,7 +102,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	ref := n.typ.Ref(n.bare)
 	r := removal{
 		typ: p.event, ref: p.ref, version: before.Int(entity.AttrVersion),
-		ttl: before[entity.AttrTTL], beside: before[entity.AttrKept], became: ref.ID,
+		ttl: before[entity.AttrTTL], beside: before[product.AttrKept], became: ref.ID,
 	}
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
@@ -122,9 +123,9 @@ func (p promotion) creation(c call, event item.Item) (creation, []entity.FieldEr
 		}
 	}
 	merged, unsettled := t.Merge(fields, p.patch)
-	merged[entity.AttrICalUID] = event[entity.AttrICalUID]
-	merged.Set(entity.AttrKept, event[entity.AttrKept])
-	merged[entity.AttrSequence] = item.Int(event.Int(entity.AttrSequence) + 1)
+	merged[product.AttrICalUID] = event[product.AttrICalUID]
+	merged.Set(product.AttrKept, event[product.AttrKept])
+	merged[product.AttrSequence] = item.Int(event.Int(product.AttrSequence) + 1)
 	n := creation{typ: t, id: p.id, chosen: p.chosen, fields: merged}
 	n.bare = n.item(c, nil)
 	return n, unsettled

@@ -6,12 +6,13 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 const (
 	// attrDeletedAt is when the entity of a GONE row was deleted.
-	attrDeletedAt = entity.AttrDeletedAt
+	attrDeletedAt = product.AttrDeletedAt
 	// attrBecameID in the GONE row of an event is the id of the series that it became: the two have one UID in iCalendar.
 	attrBecameID = "becameId"
 )
@@ -76,14 +77,14 @@ func (r *removal) item(c call) step {
 		action: table.Delete{
 			Key: entity.ItemKey(c.user, r.ref),
 			If: table.Exists(
-				table.Equal(entity.AttrVersion, item.Int(r.version)), still(entity.AttrTTL, r.ttl), still(entity.AttrKept, r.beside),
+				table.Equal(entity.AttrVersion, item.Int(r.version)), still(entity.AttrTTL, r.ttl), still(product.AttrKept, r.beside),
 			),
 		},
 		failed: func(old item.Item) error {
 			err := c.overtaken(r.typ, r.ref, old)
 			if err == errMoved {
 				r.version = old.Int(entity.AttrVersion)
-				r.ttl, r.beside = old[entity.AttrTTL], old[entity.AttrKept]
+				r.ttl, r.beside = old[entity.AttrTTL], old[product.AttrKept]
 			}
 			return err
 		},

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -146,12 +147,12 @@ func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 
 // next is the entity to store, checked as a whole.
 func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldError) (item.Item, error) {
-	after := e.typ.Next(entity.ByUser, c.user, before, merged, c.now, meta.Map(entity.AttrPreferences))
+	after := e.typ.Next(entity.ByUser, c.user, before, merged, c.now, meta.Map(product.AttrPreferences))
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
 		return nil, err
 	}
 	if e.typ.DuesDiffer(before, after) {
-		after.SetTime(entity.AttrDueSetAt, c.now)
+		after.SetTime(product.AttrDueSetAt, c.now)
 	}
 	return after, nil
 }
@@ -190,7 +191,7 @@ func (c call) userMeta(rows map[item.Key]item.Item) item.Item {
 	if meta := rows[entity.MetaKey(c.user)]; meta != nil {
 		return meta
 	}
-	return entity.NewUserMeta(c.user, c.now)
+	return product.NewUserMeta(c.user, c.now)
 }
 
 // patch makes the apply of a merge patch (RFC 7396) whose document was read.

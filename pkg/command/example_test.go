@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
@@ -16,12 +16,12 @@ func ExampleService_Do() {
 	ctx := context.Background()
 	clock := func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
 	commands := command.New(command.Config{
-		Store: memory.New(clock, memory.Options{}), Registry: entity.Product(), Now: clock,
+		Store: memory.New(clock, memory.Options{}), Registry: product.Registry(), Now: clock,
 		NewID: func() string { return "5e1b8c0a-9f7d-4b7e-8c3f-2d6a1b0c9e4f" },
 		Pause: func(context.Context, time.Duration) error { return nil },
 	})
 	made, err := commands.Do(ctx, command.Request{User: "ann", Command: command.Create{
-		Type: entity.Task(), Fields: map[string]any{
+		Type: product.Task(), Fields: map[string]any{
 			"title": "Write the report", "dueUtc": "2026-03-06T17:00:00+01:00", "dueTzid": "Europe/Paris",
 		},
 	}})
@@ -29,7 +29,7 @@ func ExampleService_Do() {
 
 	seen := int64(1)
 	start := command.Request{User: "ann", ExpectedVersion: &seen, Command: command.Update{
-		Type: entity.Task(), ID: made.Ref.ID, Patch: map[string]any{"status": "IN_PROGRESS"},
+		Type: product.Task(), ID: made.Ref.ID, Patch: map[string]any{"status": "IN_PROGRESS"},
 	}}
 	started, err := commands.Do(ctx, start)
 	fmt.Println(started.Item.Str("status"), started.Item.Int("version"), err)

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -124,14 +125,14 @@ func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.
 	case own == nil:
 		return c.undone(o.row), wrong, nil
 	}
-	own[entity.AttrMasterID], own[entity.AttrRecurrenceID] = plain[entity.AttrMasterID], plain[entity.AttrRecurrenceID]
+	own[product.AttrMasterID], own[product.AttrRecurrenceID] = plain[product.AttrMasterID], plain[product.AttrRecurrenceID]
 	after := c.firstInstance(o.master, o.ref.ID, own)
 	if o.row != nil {
 		kept := after.Clone()
-		copyFields(kept, o.row, []string{entity.AttrCreatedAt, entity.AttrDueSetAt, entity.AttrSequence, entity.AttrKept})
-		if o.Owns(entity.AttrKept) { // no client can say it, so it stays the occurrence's own
-			names := append(kept.Strings(entity.AttrModifiedFields), entity.AttrKept)
-			kept[entity.AttrModifiedFields] = inOrder(t, names)
+		copyFields(kept, o.row, []string{entity.AttrCreatedAt, product.AttrDueSetAt, product.AttrSequence, product.AttrKept})
+		if o.Owns(product.AttrKept) { // no client can say it, so it stays the occurrence's own
+			names := append(kept.Strings(product.AttrModifiedFields), product.AttrKept)
+			kept[product.AttrModifiedFields] = inOrder(t, names)
 		}
 		after = c.nextInstance(o.master, o.row, kept)
 	}
@@ -157,9 +158,9 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 		return res, c.remember(ctx, effect{doneChange, o.ref, before.Int(entity.AttrVersion)})
 	}
 	if duesMoved(o.Occurrence, before, now.Occurrence, res.Item) {
-		after.SetTime(entity.AttrDueSetAt, c.now)
+		after.SetTime(product.AttrDueSetAt, c.now)
 		if !now.Virtual() {
-			res.Item.SetTime(entity.AttrDueSetAt, c.now)
+			res.Item.SetTime(product.AttrDueSetAt, c.now)
 		}
 	}
 	if o.Virtual() {
@@ -182,7 +183,7 @@ func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence,
 func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 	for _, f := range t.Fields {
 		switch f.Name {
-		case entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrDueSetAt:
+		case entity.AttrVersion, entity.AttrCreatedAt, entity.AttrUpdatedAt, product.AttrDueSetAt:
 		default:
 			if !item.Equal(before[f.Name], after[f.Name]) {
 				return false
@@ -195,12 +196,12 @@ func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 // duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it the
 // occurrence's own rather than the series'.
 func duesMoved(o series.Occurrence, before item.Item, now series.Occurrence, after item.Item) bool {
-	for _, name := range append(entity.SpanFields(), entity.AttrReminderMinutes) {
+	for _, name := range append(product.SpanFields(), product.AttrReminderMinutes) {
 		if !item.Equal(before[name], after[name]) {
 			return true
 		}
 	}
-	return o.Owns(entity.AttrReminderMinutes) != now.Owns(entity.AttrReminderMinutes) || o.Cancelled() != now.Cancelled()
+	return o.Owns(product.AttrReminderMinutes) != now.Owns(product.AttrReminderMinutes) || o.Cancelled() != now.Cancelled()
 }
 
 // putRow is the step that writes an instance over what is stored of it, if anything.
@@ -219,8 +220,8 @@ func countException(master item.Item) step {
 		action: table.Update{
 			Key: master.Key(), If: unchanged(master),
 			Set: item.Item{
-				entity.AttrHasExceptions:     item.Bool(true),
-				entity.AttrExceptionsVersion: item.Int(master.Int(entity.AttrExceptionsVersion) + 1),
+				product.AttrHasExceptions:     item.Bool(true),
+				product.AttrExceptionsVersion: item.Int(master.Int(product.AttrExceptionsVersion) + 1),
 			},
 		},
 		failed: func(item.Item) error { return errMoved },
@@ -230,7 +231,7 @@ func countException(master item.Item) step {
 // hasRoom refuses an exception beyond the bound. Rows are counted first, which costs less than to read them; the first
 // exception of a series is not even that.
 func (c call) hasRoom(ctx context.Context, o occurrence) error {
-	if !o.master.Bool(entity.AttrHasExceptions) {
+	if !o.master.Bool(product.AttrHasExceptions) {
 		return nil
 	}
 	masterID := o.series.ID()

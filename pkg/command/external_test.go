@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -17,7 +18,7 @@ import (
 // rename is a command of another package: it gives a task another title, in a transaction of its own.
 func (b *bench) rename(id, title string) command.External {
 	write := func(ctx context.Context, more ...table.Action) (item.Item, error) {
-		row := b.stored(entity.Task(), id)
+		row := b.stored(product.Task(), id)
 		after := row.Clone()
 		after[entity.AttrTitle] = item.String(title)
 		after[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
@@ -33,26 +34,26 @@ func (b *bench) rename(id, title string) command.External {
 		}
 		return nil, told
 	}
-	return command.External{Name: "rename", Type: entity.Task(), ID: id, Write: write}
+	return command.External{Name: "rename", Type: product.Task(), ID: id, Write: write}
 }
 
 func TestAWriteOfAnotherPackageIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	first := b.must(b.rename(id, "u"), key("k"))
 	require.Equal(t, []any{"u", int64(2), false}, []any{first.Item.Str("title"), first.Item.Int("version"), first.Replayed})
 	again := b.must(b.rename(id, "v"), key("k"))
 	require.Equal(t, []any{"u", int64(2), true}, []any{again.Item.Str("title"), again.Item.Int("version"), again.Replayed})
-	require.Equal(t, "u", b.stored(entity.Task(), id).Str("title"))
+	require.Equal(t, "u", b.stored(product.Task(), id).Str("title"))
 
-	other := b.create(entity.Task(), `{"title":"t"}`)
+	other := b.create(product.Task(), `{"title":"t"}`)
 	_, err := b.do(b.rename(other, "u"), key("k"))
 	require.ErrorIs(t, err, command.ErrKeyReused)
-	require.Equal(t, "t", b.stored(entity.Task(), other).Str("title"))
+	require.Equal(t, "t", b.stored(product.Task(), other).Str("title"))
 	without := b.must(b.rename(other, "u"))
 	require.Equal(t, []any{"u", false}, []any{without.Item.Str("title"), without.Replayed})
-	b.must(command.Delete{Type: entity.Task(), ID: id}, at(2))
+	b.must(command.Delete{Type: product.Task(), ID: id}, at(2))
 	require.True(t, b.must(b.rename(id, "u"), key("k")).Deleted)
 }
 
@@ -60,7 +61,7 @@ func TestAWriteOfAnotherPackageNeedsAnIDThatItsTypeCanHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, id := range []string{"a#b", "note_" + uuid(1), ""} {
-		_, err := b.do(command.External{Name: "rename", Type: entity.Task(), ID: id}, key("k"))
+		_, err := b.do(command.External{Name: "rename", Type: product.Task(), ID: id}, key("k"))
 		requireNotFound(t, err, "")
 	}
 }
@@ -68,32 +69,32 @@ func TestAWriteOfAnotherPackageNeedsAnIDThatItsTypeCanHave(t *testing.T) {
 func TestAWriteOfAnotherPackageFindsItsTwin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	b.once("Transact", memory.Before, func() error {
 		b.must(b.rename(id, "twin"), key("k"))
 		return nil
 	})
 	res := b.must(b.rename(id, "u"), key("k"))
 	require.True(t, res.Replayed)
-	require.Equal(t, "twin", b.stored(entity.Task(), id).Str("title"))
+	require.Equal(t, "twin", b.stored(product.Task(), id).Str("title"))
 	require.Empty(t, b.pauses, "the receipt that is there is the answer")
 
 	b.once("Transact", memory.Before, func() error {
-		b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"x"}`)}, key("k2"))
+		b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"x"}`)}, key("k2"))
 		return nil
 	})
 	_, err := b.do(b.rename(id, "u"), key("k2"))
 	require.ErrorIs(t, err, command.ErrKeyReused)
-	require.Equal(t, "twin", b.stored(entity.Task(), id).Str("title"))
+	require.Equal(t, "twin", b.stored(product.Task(), id).Str("title"))
 }
 
 func TestAWriteOfAnotherPackageIsRepeatedWhenItsRowMoved(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{{key("k")}, nil} {
 		b := setup(t)
-		id := b.create(entity.Task(), `{"title":"t"}`)
+		id := b.create(product.Task(), `{"title":"t"}`)
 		b.once("Transact", memory.Before, func() error {
-			b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"description":"d"}`)}, at(1))
+			b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"description":"d"}`)}, at(1))
 			return nil
 		})
 		res := b.must(b.rename(id, "u"), options...)
@@ -104,7 +105,7 @@ func TestAWriteOfAnotherPackageIsRepeatedWhenItsRowMoved(t *testing.T) {
 func TestAWriteOfAnotherPackageThatFailedIsHeldAgainstTheReceipt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	refused := errors.New("refused")
 	cmd := b.rename(id, "u")
 	cmd.Write = func(context.Context, ...table.Action) (item.Item, error) { return nil, refused }
@@ -121,5 +122,5 @@ func TestAWriteOfAnotherPackageThatFailedIsHeldAgainstTheReceipt(t *testing.T) {
 	b.once("Get", memory.Before, func() error { return table.ErrUnavailable })
 	_, err := b.do(b.rename(id, "v"), key("k3"))
 	require.ErrorIs(t, err, table.ErrUnavailable)
-	require.Equal(t, "twin", b.stored(entity.Task(), id).Str("title"), "nothing is written before the receipt was read")
+	require.Equal(t, "twin", b.stored(product.Task(), id).Str("title"), "nothing is written before the receipt was read")
 }

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -28,11 +29,11 @@ func TestAnImportTakesOverWhenSomethingWasMade(t *testing.T) {
 		{noon.Add(time.Hour), "2025-12-01T12:00:00Z"},
 	} {
 		b := setup(t)
-		x := thing(entity.Task(), fmt.Sprint(i), `{"title":"t","status":"COMPLETED"}`)
+		x := thing(product.Task(), fmt.Sprint(i), `{"title":"t","status":"COMPLETED"}`)
 		x.CreatedAt, x.CompletedAt = c.created, c.created
 		_, row := b.takes(command.Created, x)
 		require.Equal(t, []string{c.want, c.want}, []string{row.Str("createdAt"), row.Str("completedAt")})
-		open := thing(entity.Task(), "open", `{"title":"t"}`)
+		open := thing(product.Task(), "open", `{"title":"t"}`)
 		open.CompletedAt = noon.Add(-time.Hour)
 		_, row = b.takes(command.Created, open)
 		require.False(t, row.Has("completedAt"), "it is not done")
@@ -42,16 +43,16 @@ func TestAnImportTakesOverWhenSomethingWasMade(t *testing.T) {
 func TestAnImportAsksForWhatIsToCome(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	_, row := b.takes(command.Created, thing(entity.Task(), "a", `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`))
+	_, row := b.takes(command.Created, thing(product.Task(), "a", `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`))
 	require.False(t, row.Has("dueSetAt"))
-	id, row := b.takes(command.Created, thing(entity.Task(), "b", `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`))
+	id, row := b.takes(command.Created, thing(product.Task(), "b", `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`))
 	require.Equal(t, "2025-12-01T12:00:00Z", row.Str("dueSetAt"))
 	b.now = noon.Add(time.Hour)
-	x := thing(entity.Task(), "b", `{"title":"u","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
+	x := thing(product.Task(), "b", `{"title":"u","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
 	x.Sequence = 1
 	same, row := b.takes(command.Updated, x)
 	require.Equal(t, []string{id, "u", "2025-12-01T12:00:00Z"}, []string{same, row.Str("title"), row.Str("dueSetAt")})
-	x = thing(entity.Task(), "b", `{"title":"u","dueUtc":"2025-12-24T13:00:00","reminderMinutes":[10]}`)
+	x = thing(product.Task(), "b", `{"title":"u","dueUtc":"2025-12-24T13:00:00","reminderMinutes":[10]}`)
 	x.Sequence = 2
 	_, row = b.takes(command.Updated, x)
 	require.Equal(t, "2025-12-01T13:00:00Z", row.Str("dueSetAt"))
@@ -60,9 +61,9 @@ func TestAnImportAsksForWhatIsToCome(t *testing.T) {
 func TestAnImportOfWhatWasMadeHereWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t","priority":2}`)
-	before := b.stored(entity.Task(), id)
-	x := thing(entity.Task(), id+"@nexus.app", `{"title":"t","priority":2,"status":"BACKLOG"}`)
+	id := b.create(product.Task(), `{"title":"t","priority":2}`)
+	before := b.stored(product.Task(), id)
+	x := thing(product.Task(), id+"@nexus.app", `{"title":"t","priority":2,"status":"BACKLOG"}`)
 	x.Fields["status"] = before["status"]
 	x.Known = id
 	_, row := b.takes(command.Unchanged, x)
@@ -79,8 +80,8 @@ func TestAnImportOfWhatWasMadeHereWritesNothing(t *testing.T) {
 func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.takes(command.Created, thing(entity.Event(), "a", `{`+standup+`}`))
-	x := thing(entity.Event(), "a", `{`+standup+`,"location":"theirs"}`)
+	id, _ := b.takes(command.Created, thing(product.Event(), "a", `{`+standup+`}`))
+	x := thing(product.Event(), "a", `{`+standup+`,"location":"theirs"}`)
 	x.Sequence = 9
 	meanwhile := 0
 	b.fault = func(c memory.Call) error {
@@ -88,7 +89,7 @@ func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
 			meanwhile++
 			fault := b.fault
 			b.fault = nil
-			b.must(command.Update{Type: entity.Event(), ID: id, Patch: doc(fmt.Sprintf(`{"description":"%d"}`, meanwhile))}, at(int64(meanwhile)))
+			b.must(command.Update{Type: product.Event(), ID: id, Patch: doc(fmt.Sprintf(`{"description":"%d"}`, meanwhile))}, at(int64(meanwhile)))
 			b.fault = fault
 		}
 		return nil
@@ -115,7 +116,7 @@ func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
 		}
 		return nil
 	}
-	_, err = b.service.Import(t.Context(), ann, []command.Imported{thing(entity.Event(), "new", `{`+standup+`}`)})
+	_, err = b.service.Import(t.Context(), ann, []command.Imported{thing(product.Event(), "new", `{`+standup+`}`)})
 	require.ErrorIs(t, err, table.ErrThrottled)
 	require.ErrorContains(t, err, "with 2 more rows")
 }
@@ -125,7 +126,7 @@ func TestOneOfManyThatChangedMeanwhileIsImportedAllTheSame(t *testing.T) {
 	b := setup(t)
 	var things []command.Imported
 	for i := range 30 {
-		things = append(things, thing(entity.Event(), fmt.Sprint(i), `{`+standup+`}`))
+		things = append(things, thing(product.Event(), fmt.Sprint(i), `{`+standup+`}`))
 	}
 	b.once("Transact", memory.Before, func() error {
 		require.Equal(t, command.Created, b.imports(things[3])[0].Outcome)
@@ -137,14 +138,14 @@ func TestOneOfManyThatChangedMeanwhileIsImportedAllTheSame(t *testing.T) {
 			want = command.Unchanged
 		}
 		require.Equal(t, want, res.Outcome, i)
-		require.NotNil(t, b.stored(entity.Event(), res.Ref.ID))
+		require.NotNil(t, b.stored(product.Event(), res.Ref.ID))
 	}
 }
 
 func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	x := thing(entity.Event(), "a", `{`+standup+`}`)
+	x := thing(product.Event(), "a", `{`+standup+`}`)
 	var rows []item.Item
 	for k := range 199 {
 		rows = append(rows, entity.GoneKey(ann, x.ID("evt", k)).Item())
@@ -152,7 +153,7 @@ func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
 	require.NoError(t, b.store.Load(t.Context(), rows))
 	id, _ := b.takes(command.Created, x)
 	require.Equal(t, x.ID("evt", 199), id)
-	b.must(command.Delete{Type: entity.Event(), ID: id}, at(1))
+	b.must(command.Delete{Type: product.Event(), ID: id}, at(1))
 	res := b.imports(x)[0]
 	require.Equal(t, command.Refused, res.Outcome)
 	require.ErrorIs(t, res.Err, command.ErrManyLives)
@@ -161,9 +162,9 @@ func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
 func TestAnImportWithoutSeriesTakesEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // whose registry has no series
-	_, row := b.takes(command.Created, thing(entity.Event(), "a", `{`+standup+`}`))
+	_, row := b.takes(command.Created, thing(product.Event(), "a", `{`+standup+`}`))
 	require.Equal(t, "a", row.Str("icalUid"))
-	x := thing(entity.Event(), "a", `{`+standup+`,"location":"here"}`)
+	x := thing(product.Event(), "a", `{`+standup+`,"location":"here"}`)
 	x.Sequence = 1
 	_, row = b.takes(command.Updated, x)
 	require.Equal(t, "here", row.Str("location"))

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // told are the fields that another calendar says: what it can say and does not is null. It can say a reminder's status,
@@ -16,7 +17,7 @@ import (
 func told(t *entity.Type, text string) item.Item {
 	says := doc(text)
 	status, _ := says[entity.AttrStatus].(string)
-	if t.Name == entity.TypeReminder {
+	if t.Name == product.TypeReminder {
 		delete(says, entity.AttrStatus)
 	}
 	fields, wrong := t.Parse(says)
@@ -51,7 +52,7 @@ func thing(t *entity.Type, uid, text string) command.Imported {
 
 // daily is a series of a UID to import: the standup, each day.
 func daily(uid, more string, exceptions ...command.Exception) command.Imported {
-	x := thing(entity.Master(), uid, `{`+standup+`,"rrule":"FREQ=DAILY"`+more+`}`)
+	x := thing(product.Master(), uid, `{`+standup+`,"rrule":"FREQ=DAILY"`+more+`}`)
 	x.Exceptions = exceptions
 	return x
 }
@@ -66,7 +67,7 @@ func differing(date, text string) command.Exception {
 	for name, v := range doc(text) {
 		fields[name] = v
 	}
-	t := entity.Instance()
+	t := product.Instance()
 	parsed, _ := t.Parse(fields)
 	return command.Exception{Date: func(string) string { return date }, Fields: parsed, Stamp: noon}
 }

@@ -3,13 +3,14 @@ package command
 import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 // asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its instants
 // now, if it moves, adds or removes one: as a command about that occurrence does.
 func (e *exceptions) asks(stored, row item.Item) {
-	_, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID))
+	_, date, err := entity.ParseInstanceID(row.Str(product.AttrEventID))
 	if err != nil {
 		return
 	}
@@ -20,7 +21,7 @@ func (e *exceptions) asks(stored, row item.Item) {
 	before, counts := was.On(date)
 	after, _ := is.On(date)
 	if counts && duesMoved(before, was.Item(before), after, is.Item(after)) {
-		row.SetTime(entity.AttrDueSetAt, e.now)
+		row.SetTime(product.AttrDueSetAt, e.now)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -22,20 +23,20 @@ func (r *importing) plan(thing Imported, p place) work {
 		return r.planNew(thing, p)
 	}
 	before, _ := thing.Type.Seen(p.stored, r.now)
-	isNewer := thing.Sequence > entity.Revision(before)
+	isNewer := thing.Sequence > product.Revision(before)
 	result := ImportResult{Outcome: Unchanged, Ref: p.ref}
 	if thing.Says(before, p.kept, p.instances) && !isNewer {
 		result.Exceptions = make([]ImportResult, len(thing.Exceptions))
 		return work{result: result}
 	}
-	if thing.Sequence < entity.Revision(before) {
+	if thing.Sequence < product.Revision(before) {
 		return refusal(ErrOutdated)
 	}
 	after, err := r.changed(thing, before)
 	if err != nil {
 		return refusal(err)
 	}
-	if after != nil && !isNewer && entity.IsOlder(thing.Stamp, before) {
+	if after != nil && !isNewer && product.IsOlder(thing.Stamp, before) {
 		return refusal(ErrOutdated)
 	}
 	if thing.Type.Name == entity.TypeMaster {
@@ -55,7 +56,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 	var steps []step
 	gone := ""
 	if p.other != nil {
-		if entity.Revision(p.other) > thing.Sequence {
+		if product.Revision(p.other) > thing.Sequence {
 			return refusal(ErrOutdated)
 		}
 		links = p.other[entity.AttrLinks]
@@ -106,13 +107,13 @@ func (r *importing) first(thing Imported, id string, links item.Value) (item.Ite
 	if r.isPast(thing.CreatedAt) {
 		told.SetTime(entity.AttrCreatedAt, thing.CreatedAt)
 	}
-	if _, ok := t.Field(entity.AttrICalUID); ok {
-		told[entity.AttrICalUID] = item.String(thing.UID)
+	if _, ok := t.Field(product.AttrICalUID); ok {
+		told[product.AttrICalUID] = item.String(thing.UID)
 	}
 	setKept(told, thing.Kept)
 	it = r.tell(thing, it, told)
 	if t.Dues != nil && len(t.Dues(it)) > 0 {
-		it.SetTime(entity.AttrDueSetAt, r.now)
+		it.SetTime(product.AttrDueSetAt, r.now)
 	}
 	return it, entity.Invalid(unsettled, t.Validate(it))
 }
@@ -121,16 +122,16 @@ func (r *importing) first(thing Imported, id string, links item.Value) (item.Ite
 func (r *importing) changed(thing Imported, before item.Item) (item.Item, error) {
 	t := thing.Type
 	fields := thing.Fields
-	if isAlive(before) && fields.Str(entity.AttrStatus) == entity.StatusPending {
+	if isAlive(before) && fields.Str(entity.AttrStatus) == product.StatusPending {
 		fields = fields.Clone()
 		delete(fields, entity.AttrStatus) // a snooze is no other calendar's business
 		if r.countsFrom(fields, before) {
-			delete(fields, entity.AttrTriggerUtc) // where it is in its series stays
+			delete(fields, product.AttrTriggerUtc) // where it is in its series stays
 		}
 	}
 	merged, unsettled := t.Merge(before, fields)
-	if thing.Sequence > entity.Revision(before) {
-		merged[entity.AttrSequence] = item.Int(thing.Sequence)
+	if thing.Sequence > product.Revision(before) {
+		merged[product.AttrSequence] = item.Int(thing.Sequence)
 	}
 	setKept(merged, thing.Kept)
 	if merged.Equal(before) {
@@ -139,7 +140,7 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 	it := t.Next(entity.ByUser, r.user, before, merged, r.now, r.preferences())
 	it = r.tell(thing, it, it.Clone())
 	if t.DuesDiffer(before, it) {
-		it.SetTime(entity.AttrDueSetAt, r.now)
+		it.SetTime(product.AttrDueSetAt, r.now)
 	}
 	return it, entity.Invalid(unsettled, t.Validate(it))
 }
@@ -147,28 +148,28 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 // isAlive says that a reminder is still to come.
 func isAlive(it item.Item) bool {
 	status := it.Str(entity.AttrStatus)
-	return status == entity.StatusPending || status == entity.StatusSnoozed
+	return status == product.StatusPending || status == product.StatusSnoozed
 }
 
 // countsFrom says that a recurring reminder has the rule and the first trigger that the import names.
 func (r *importing) countsFrom(fields, stored item.Item) bool {
 	bare := item.Item{}
-	for _, name := range []string{entity.AttrTriggerUtc, entity.AttrTzid} {
+	for _, name := range []string{product.AttrTriggerUtc, product.AttrTzid} {
 		bare[name] = fields[name]
 	}
-	told, _ := entity.Reminder().Merge(nil, bare)
-	return stored.Has(entity.AttrRRule) && !stored.Has(entity.AttrRRuleUntil) && item.Equal(fields[entity.AttrRRule], stored[entity.AttrRRule]) &&
-		item.Equal(told[entity.AttrTriggerUtc], stored[entity.AttrFirstTriggerUtc]) && item.Equal(told[entity.AttrTzid], stored[entity.AttrTzid])
+	told, _ := product.Reminder().Merge(nil, bare)
+	return stored.Has(product.AttrRRule) && !stored.Has(product.AttrRRuleUntil) && item.Equal(fields[product.AttrRRule], stored[product.AttrRRule]) &&
+		item.Equal(told[product.AttrTriggerUtc], stored[product.AttrFirstTriggerUtc]) && item.Equal(told[product.AttrTzid], stored[product.AttrTzid])
 }
 
 // tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same version.
 func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
-	told[entity.AttrSequence] = item.Int(thing.Sequence)
-	entity.SetStamp(told, thing.Stamp)
-	if told.Has(entity.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
-		told.SetTime(entity.AttrCompletedAt, thing.CompletedAt)
+	told[product.AttrSequence] = item.Int(thing.Sequence)
+	product.SetStamp(told, thing.Stamp)
+	if told.Has(product.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
+		told.SetTime(product.AttrCompletedAt, thing.CompletedAt)
 	}
-	if thing.Type.Name == entity.TypeReminder && told.Str(entity.AttrStatus) == entity.StatusPending {
+	if thing.Type.Name == product.TypeReminder && told.Str(entity.AttrStatus) == product.StatusPending {
 		r.moveOn(told)
 	}
 	next := thing.Type.Next(entity.ByUser, r.user, it, told, r.now, r.preferences())
@@ -178,14 +179,14 @@ func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
 
 // moveOn takes a recurring reminder past what was due before the import.
 func (r *importing) moveOn(it item.Item) {
-	if !it.Has(entity.AttrRRule) {
+	if !it.Has(product.AttrRRule) {
 		return
 	}
-	triggers, err := entity.CompileReminder(it)
+	triggers, err := product.CompileReminder(it)
 	if err != nil {
 		return // the whole entity is validated, and refused for it
 	}
-	zone, err := entity.LoadZone(r.meta.Str(entity.AttrDefaultTzid))
+	zone, err := entity.LoadZone(r.meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		zone = time.UTC // for a reminder that floats: it is a few hours off at most, and only in what is skipped
 	}
@@ -197,15 +198,15 @@ func (r *importing) moveOn(it item.Item) {
 		}
 	}
 	at := next.Start
-	if !it.Has(entity.AttrTzid) {
+	if !it.Has(product.AttrTzid) {
 		at = next.Wall
 	}
-	if now, _ := it.Time(entity.AttrTriggerUtc); now.Before(at) {
-		it.SetTime(entity.AttrTriggerUtc, at)
+	if now, _ := it.Time(product.AttrTriggerUtc); now.Before(at) {
+		it.SetTime(product.AttrTriggerUtc, at)
 	}
 }
 
-func (r *importing) preferences() item.Item { return r.meta.Map(entity.AttrPreferences) }
+func (r *importing) preferences() item.Item { return r.meta.Map(product.AttrPreferences) }
 
 // isPast: files hold times of creation in the future and in the year 1, which say nothing.
 func (r *importing) isPast(at time.Time) bool { return at.Year() >= 1900 && !at.After(r.now) }

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // pills is a reminder that recurs each day from November on.
@@ -16,20 +17,20 @@ const pills = `"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europ
 func TestWhatCameDueBeforeAnImportIsPassedOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, row := b.takes(command.Created, thing(entity.Reminder(), "a", `{`+pills+`}`))
+	_, row := b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
 	require.Equal(t, []string{"2025-12-02T09:00:00Z", "2025-11-01T09:00:00Z"}, []string{row.Str("triggerUtc"), row.Str("firstTriggerUtc")})
-	_, row = b.takes(command.Created, thing(entity.Reminder(), "now", `{"title":"n","triggerUtc":"2025-11-01T12:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "now", `{"title":"n","triggerUtc":"2025-11-01T12:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`))
 	require.Equal(t, "2025-12-01T12:00:00Z", row.Str("triggerUtc"), "what is due now was not due before")
-	_, row = b.takes(command.Created, thing(entity.Reminder(), "b", `{"title":"over","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=3","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "b", `{"title":"over","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=3","status":"PENDING"}`))
 	require.Equal(t, "2025-11-03T09:00:00Z", row.Str("triggerUtc"), "the last")
-	_, row = b.takes(command.Created, thing(entity.Reminder(), "c", `{"title":"once","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "c", `{"title":"once","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"PENDING"}`))
 	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"))
 
-	_, row = b.takes(command.Created, thing(entity.Reminder(), "e", `{"title":"done","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"COMPLETED"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "e", `{"title":"done","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"COMPLETED"}`))
 	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"), "nothing of it is to come")
 
 	b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
-	_, row = b.takes(command.Created, thing(entity.Reminder(), "d", `{"title":"floats","triggerUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "d", `{"title":"floats","triggerUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY","status":"PENDING"}`))
 	require.Equal(t, "2025-12-01T09:00:00Z", row.Str("triggerUtc"), "nine has not struck there today")
 }
 
@@ -39,12 +40,12 @@ func TestASnoozeIsNoOtherCalendarsBusiness(t *testing.T) {
 	text := func(title, status string) string {
 		return `{"title":"` + title + `","triggerUtc":"2025-12-24T09:00:00Z","tzid":"Europe/Berlin","status":"` + status + `"}`
 	}
-	id, _ := b.takes(command.Created, thing(entity.Reminder(), "a", text("t", "PENDING")))
+	id, _ := b.takes(command.Created, thing(product.Reminder(), "a", text("t", "PENDING")))
 	b.must(command.SnoozeReminder{ID: id, Minutes: minutes(30)})
 	for i, c := range []struct{ told, want string }{
 		{"PENDING", "SNOOZED"}, {"COMPLETED", "COMPLETED"}, {"PENDING", "PENDING"}, {"COMPLETED", "COMPLETED"},
 	} {
-		x := thing(entity.Reminder(), "a", text(c.told+c.want, c.told))
+		x := thing(product.Reminder(), "a", text(c.told+c.want, c.told))
 		x.Sequence = int64(i + 5)
 		_, row := b.takes(command.Updated, x)
 		require.Equal(t, []string{c.want, c.told + c.want}, []string{row.Str("status"), row.Str("title")})
@@ -64,13 +65,13 @@ func TestAReminderStaysWhereItIsInItsSeries(t *testing.T) {
 		{"an end here", `{` + pills + `}`, "2025-12-24T00:00:00Z", "2025-12-02T09:00:00Z"},
 	} {
 		b := setup(t)
-		id, _ := b.takes(command.Created, thing(entity.Reminder(), "a", `{`+pills+`}`))
+		id, _ := b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
 		key := entity.ItemKey(ann, entity.Ref{Type: "REMINDER", ID: id})
 		b.set(key, item.Item{"triggerUtc": item.String("2025-12-04T09:00:00Z")})
 		if c.until != "" {
 			b.set(key, item.Item{"rruleUntil": item.String(c.until)})
 		}
-		x := thing(entity.Reminder(), "a", c.text)
+		x := thing(product.Reminder(), "a", c.text)
 		x.Sequence = 3
 		_, row := b.takes(command.Updated, x)
 		require.Equal(t, c.trigger, row.Str("triggerUtc"), c.name)

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -102,8 +103,8 @@ type place struct {
 
 // counterparts are the types as which a UID may stand here, apart from its own.
 var counterparts = map[string]string{
-	entity.TypeEvent: entity.TypeMaster, entity.TypeMaster: entity.TypeEvent,
-	entity.TypeTask: entity.TypeReminder, entity.TypeReminder: entity.TypeTask,
+	product.TypeEvent: entity.TypeMaster, entity.TypeMaster: product.TypeEvent,
+	product.TypeTask: product.TypeReminder, product.TypeReminder: product.TypeTask,
 }
 
 // prepare reads what is there of the things, a round trip for many, and decides what to write.
@@ -159,11 +160,11 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 		if series == nil {
 			series = p.other
 		}
-		if !series.Bool(entity.AttrHasExceptions) {
+		if !series.Bool(product.AttrHasExceptions) {
 			continue
 		}
 		group.Go(func() (err error) {
-			p.instances, err = r.call.instances(ctx, series.Str(entity.AttrMasterID))
+			p.instances, err = r.call.instances(ctx, series.Str(product.AttrMasterID))
 			return err
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -63,7 +64,7 @@ type stock struct {
 func (r *importing) instancesByDate(p place, keep bool) *stock {
 	s := &stock{map[string]item.Item{}, keep}
 	for _, row := range p.instances {
-		if _, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID)); err == nil {
+		if _, date, err := entity.ParseInstanceID(row.Str(product.AttrEventID)); err == nil {
 			s.rows[date] = row
 		}
 	}
@@ -82,7 +83,7 @@ func (r *importing) withExceptions(w work, thing Imported, master item.Item, kno
 	}
 	e := &exceptions{importing: r, series: bare, known: known, named: map[string]bool{}}
 	for _, row := range known.rows {
-		if _, date, _ := entity.ParseInstanceID(row.Str(entity.AttrEventID)); row.Has(entity.AttrModifiedFields) && e.counts(date) {
+		if _, date, _ := entity.ParseInstanceID(row.Str(product.AttrEventID)); row.Has(product.AttrModifiedFields) && e.counts(date) {
 			e.count++
 		}
 	}
@@ -101,8 +102,8 @@ func (r *importing) withExceptions(w work, thing Imported, master item.Item, kno
 	}
 	for i, chunk := range chunks(e.steps, maxTidied-2) {
 		next := master.Clone()
-		next[entity.AttrHasExceptions] = item.Bool(true)
-		next[entity.AttrExceptionsVersion] = item.Int(master.Int(entity.AttrExceptionsVersion) + 1)
+		next[product.AttrHasExceptions] = item.Bool(true)
+		next[product.AttrExceptionsVersion] = item.Int(master.Int(product.AttrExceptionsVersion) + 1)
 		if i == 0 {
 			w.steps = append(commit(next), chunk...)
 		} else {
@@ -141,7 +142,7 @@ type exceptions struct {
 func (e *exceptions) counts(date string) bool { _, ok := e.series.On(date); return ok }
 
 func (e *exceptions) add(x Exception) ImportResult {
-	date := x.Date(e.series.Master().Str(entity.AttrStartTzid))
+	date := x.Date(e.series.Master().Str(product.AttrStartTzid))
 	o, ok := e.series.On(date)
 	switch {
 	case !ok:
@@ -158,17 +159,17 @@ func (e *exceptions) add(x Exception) ImportResult {
 	row := e.known.rows[date]
 	setKept(told, x.Kept)
 	fields := e.own(told, usual, row)
-	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}
-	isOwn, wasOwn := fields.Has(entity.AttrModifiedFields), row.Has(entity.AttrModifiedFields)
+	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}
+	isOwn, wasOwn := fields.Has(product.AttrModifiedFields), row.Has(product.AttrModifiedFields)
 	if isOwn {
-		fields[entity.AttrSequence] = item.Int(x.Sequence)
-		entity.SetStamp(fields, x.Stamp)
+		fields[product.AttrSequence] = item.Int(x.Sequence)
+		product.SetStamp(fields, x.Stamp)
 	}
-	if wasOwn && x.Sequence <= entity.Revision(row) {
+	if wasOwn && x.Sequence <= product.Revision(row) {
 		if saysTheSame(row, fields) {
 			return result
 		}
-		if x.Sequence < entity.Revision(row) || entity.IsOlder(x.Stamp, row) {
+		if x.Sequence < product.Revision(row) || product.IsOlder(x.Stamp, row) {
 			return ImportResult{Outcome: Refused, Err: ErrOutdated}
 		}
 	}
@@ -191,8 +192,8 @@ func (e *exceptions) add(x Exception) ImportResult {
 
 // saysTheSame reports whether an instance holds these fields, revision aside.
 func saysTheSame(row, fields item.Item) bool {
-	for _, f := range entity.Instance().Fields {
-		if (f.Origin == entity.FromClient || f.Name == entity.AttrModifiedFields || f.Name == entity.AttrKept) && !item.Equal(row[f.Name], fields[f.Name]) {
+	for _, f := range product.Instance().Fields {
+		if (f.Origin == entity.FromClient || f.Name == product.AttrModifiedFields || f.Name == product.AttrKept) && !item.Equal(row[f.Name], fields[f.Name]) {
 			return false
 		}
 	}
@@ -201,34 +202,34 @@ func saysTheSame(row, fields item.Item) bool {
 
 // own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
 func (e *exceptions) own(told, usual, row item.Item) item.Item {
-	fields := item.Item{entity.AttrMasterID: usual[entity.AttrMasterID], entity.AttrRecurrenceID: usual[entity.AttrRecurrenceID]}
+	fields := item.Item{product.AttrMasterID: usual[product.AttrMasterID], product.AttrRecurrenceID: usual[product.AttrRecurrenceID]}
 	var names item.List
 	span := usual
 	for _, f := range e.instanceType().Fields {
 		switch {
-		case f.Name == entity.AttrKept && !item.Equal(told[f.Name], e.series.Master()[f.Name]):
+		case f.Name == product.AttrKept && !item.Equal(told[f.Name], e.series.Master()[f.Name]):
 			names = append(names, item.String(f.Name))
 			fields.Set(f.Name, told[f.Name])
 		case f.Origin != entity.FromClient:
-		case f.Name == entity.AttrVisibility && !told.Has(f.Name): // without CLASS it is as private as its series
+		case f.Name == product.AttrVisibility && !told.Has(f.Name): // without CLASS it is as private as its series
 		case f.Name == entity.AttrLinks:
-			if slices.Contains(row.Strings(entity.AttrModifiedFields), f.Name) {
+			if slices.Contains(row.Strings(product.AttrModifiedFields), f.Name) {
 				names = append(names, item.String(f.Name))
 				fields.Set(f.Name, row[f.Name])
 			}
 		case !item.Equal(told[f.Name], usual[f.Name]):
 			names = append(names, item.String(f.Name))
-			if slices.Contains(entity.SpanFields(), f.Name) {
+			if slices.Contains(product.SpanFields(), f.Name) {
 				span = told
 			} else {
 				fields.Set(f.Name, told[f.Name])
 			}
 		}
 	}
-	for _, name := range entity.SpanFields() {
+	for _, name := range product.SpanFields() {
 		fields.Set(name, span[name])
 	}
-	fields.Set(entity.AttrModifiedFields, names)
+	fields.Set(product.AttrModifiedFields, names)
 	return fields
 }
 
@@ -246,7 +247,7 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 		merged := row.Clone()
 		for _, f := range t.Fields {
 			switch f.Name {
-			case entity.AttrModifiedFields, entity.AttrRecurrenceID, entity.AttrSequence, entity.AttrKept, entity.AttrStamp:
+			case product.AttrModifiedFields, product.AttrRecurrenceID, product.AttrSequence, product.AttrKept, product.AttrStamp:
 				merged.Set(f.Name, fields[f.Name])
 			default:
 				if f.Origin == entity.FromClient {
@@ -258,17 +259,17 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 			return result
 		}
 		result.Outcome = Updated
-		sequence, stamp := merged[entity.AttrSequence], merged[entity.AttrStamp]
+		sequence, stamp := merged[product.AttrSequence], merged[product.AttrStamp]
 		it = e.nextInstance(e.series.Master(), row, merged)
-		it.Set(entity.AttrSequence, sequence) // as the import has them, though it did change something
-		it.Set(entity.AttrStamp, stamp)
+		it.Set(product.AttrSequence, sequence) // as the import has them, though it did change something
+		it.Set(product.AttrStamp, stamp)
 		e.asks(row, it)
 		action = table.Change(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
 	}
 	if err := entity.Invalid(t.Validate(it)); err != nil {
 		return ImportResult{Outcome: Refused, Err: err}
 	}
-	if !it.Has(entity.AttrKept) {
+	if !it.Has(product.AttrKept) {
 		kept = ""
 	}
 	e.steps = append(e.steps, append([]step{{action: action}}, keepStep(row, it, kept)...))
@@ -280,13 +281,13 @@ func (e *exceptions) undoOthers() {
 	for _, date := range slices.Sorted(maps.Keys(e.known.rows)) {
 		row := e.known.rows[date]
 		o, ok := e.series.On(date)
-		if !ok || e.named[date] || !row.Has(entity.AttrModifiedFields) {
+		if !ok || e.named[date] || !row.Has(product.AttrModifiedFields) {
 			continue
 		}
 		usual := e.series.Item(o)
-		usual.Set(entity.AttrKept, e.series.Master()[entity.AttrKept])
-		if fields := e.own(usual, usual, row); fields.Has(entity.AttrModifiedFields) {
-			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(entity.AttrEventID)}}, row, fields, "")
+		usual.Set(product.AttrKept, e.series.Master()[product.AttrKept])
+		if fields := e.own(usual, usual, row); fields.Has(product.AttrModifiedFields) {
+			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}, row, fields, "")
 			continue
 		}
 		e.undo(row)

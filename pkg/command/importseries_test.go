@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -55,7 +56,7 @@ func TestAnImportedExceptionTakesEverythingThatIsSaid(t *testing.T) {
 	require.Equal(t, []string{"two", "d", "TENTATIVE", "2025-12-03T20:00:00Z", "2025-12-03T21:00:00Z"},
 		[]string{row.Str("title"), row.Str("description"), row.Str("status"), row.Str("startUtc"), row.Str("endUtc")})
 	require.Equal(t, []any{int64(5), int64(3), false, false}, []any{row.Int("sequence"), row.Int("version"), row.Has("location"), row.Has("tags")})
-	require.Equal(t, "2025-12-01T12:01:00Z", row.Str(entity.AttrStamp))
+	require.Equal(t, "2025-12-01T12:01:00Z", row.Str(product.AttrStamp))
 	require.Equal(t, "X-TWO:2\n", b.row(entity.KeptKey(row.Key())).Str("text"))
 }
 
@@ -184,7 +185,7 @@ func TestWhatATransactionDoesNotHoldIsWrittenInParts(t *testing.T) {
 func TestANewerRevisionUndoesWhatItDoesNotName(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	link := `"links":[{"targetType":"NOTE","targetId":"` + note + `"}]`
 	id, _ := b.takes(command.Created, daily("a", ""))
 	for i, text := range []string{`{"title":"linked",` + link + `}`, `{"title":"plain"}`, `{"title":"linked, too",` + link + `}`, `{"title":"named"}`, `{"title":"plain, too"}`} {
@@ -226,7 +227,7 @@ func TestAnImportTidiesUpAlsoBesideOtherThings(t *testing.T) {
 	// The date that was left out comes back, and another goes.
 	x := daily("a", `,"exdate":["20251204"]`)
 	x.Stamp, x.Sequence = noon.Add(time.Hour), b.master(id).Int("sequence")
-	results := b.imports(thing(entity.Event(), "before", `{`+standup+`}`), x, thing(entity.Event(), "behind", `{`+standup+`}`))
+	results := b.imports(thing(product.Event(), "before", `{`+standup+`}`), x, thing(product.Event(), "behind", `{`+standup+`}`))
 	for i, want := range []command.Outcome{command.Created, command.Updated, command.Created} {
 		require.NoError(t, results[i].Err)
 		require.Equal(t, want, results[i].Outcome)
@@ -248,7 +249,7 @@ func TestALongImportTidiesUpBesideOtherThings(t *testing.T) {
 		}
 	}
 	x.Stamp = noon.Add(time.Hour)
-	results := b.imports(x, thing(entity.Event(), "behind", `{`+standup+`}`))
+	results := b.imports(x, thing(product.Event(), "behind", `{`+standup+`}`))
 	require.Equal(t, []command.Outcome{command.Updated, command.Created}, []command.Outcome{results[0].Outcome, results[1].Outcome})
 	require.Empty(t, b.idle())
 	require.Len(t, datesOf(b.rowsOf(id)), 60)
@@ -288,13 +289,13 @@ func TestAnEventInThePlaceOfASeriesLeavesNothingOfIt(t *testing.T) {
 			x.Exceptions = append(x.Exceptions, d)
 		}
 		id, _ := b.takes(command.Created, x)
-		event := thing(entity.Event(), "a", `{`+standup+`}`)
+		event := thing(product.Event(), "a", `{`+standup+`}`)
 		event.Sequence = 1
 		b.once("Transact", memory.Before, func() error {
 			b.except(id, day(100), `{"title":"between"}`)
 			return nil
 		})
-		results := b.imports(event, thing(entity.Event(), "other", `{`+standup+`}`))
+		results := b.imports(event, thing(product.Event(), "other", `{`+standup+`}`))
 		require.Equal(t, []command.Outcome{command.Created, command.Created}, []command.Outcome{results[0].Outcome, results[1].Outcome})
 		require.Empty(t, b.rowsOf(id))
 		require.Nil(t, b.master(id))
@@ -318,7 +319,7 @@ func TestASeriesThatAnEventBecameIsFoundAsLongAsItIsThere(t *testing.T) {
 		}, command.Created},
 	} {
 		b := setupSeries(t)
-		event := b.create(entity.Event(), `{`+standup+`}`)
+		event := b.create(product.Event(), `{`+standup+`}`)
 		id := b.must(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=DAILY"}`)}, at(1)).Ref.ID
 		c.end(b, id)
 		x := daily(event+"@nexus.app", `,"location":"theirs"`)

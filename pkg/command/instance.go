@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -51,17 +52,17 @@ func (cmd CancelInstance) run(ctx context.Context, c call) (Result, error) {
 	return c.except(ctx, exceptionEdit{
 		masterID: cmd.MasterID, date: cmd.Date,
 		apply: func(plain item.Item, o series.Occurrence) (item.Item, []entity.FieldError) {
-			own, names := item.Item{}, o.Exception.Strings(entity.AttrModifiedFields)
+			own, names := item.Item{}, o.Exception.Strings(product.AttrModifiedFields)
 			from := plain
 			if series.HasOwnTimes(o.Exception) {
 				from = o.Exception
 			}
-			copyFields(own, from, entity.SpanFields())
+			copyFields(own, from, product.SpanFields())
 			for _, name := range names {
 				copyFields(own, o.Exception, []string{name})
 			}
-			own[entity.AttrStatus] = item.String(entity.StatusCancelled)
-			own[entity.AttrModifiedFields] = inOrder(t, append(names, entity.AttrStatus))
+			own[entity.AttrStatus] = item.String(product.StatusCancelled)
+			own[product.AttrModifiedFields] = inOrder(t, append(names, entity.AttrStatus))
 			return own, nil
 		},
 	})
@@ -92,7 +93,7 @@ func ownFields(t *entity.Type, plain, patch item.Item, date string) (item.Item, 
 	if len(patch) == 0 {
 		return nil, nil
 	}
-	base, times := item.Item{}, entity.SpanFields()
+	base, times := item.Item{}, product.SpanFields()
 	copyFields(base, plain, times)
 	own, wrong := mergeSpan(t, base, patch, date)
 	var names []string
@@ -102,11 +103,11 @@ func ownFields(t *entity.Type, plain, patch item.Item, date string) (item.Item, 
 			names = append(names, f.Name)
 		}
 	}
-	for _, name := range []string{entity.AttrTitle, entity.AttrStatus, entity.AttrIsAllDay} {
+	for _, name := range []string{entity.AttrTitle, entity.AttrStatus, product.AttrIsAllDay} {
 		if _, empty := patch[name].(item.Null); empty {
 			wrong = append(wrong, entity.FieldError{Pointer: "/" + name, Detail: "must not be empty; left out, it is the series'"})
 		}
 	}
-	own[entity.AttrModifiedFields] = inOrder(t, names)
+	own[product.AttrModifiedFields] = inOrder(t, names)
 	return own, wrong
 }

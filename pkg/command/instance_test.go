@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
@@ -258,13 +259,13 @@ func TestALinkLeadsToAnOccurrenceThatDiffers(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
-	note := b.create(entity.Note(), `{"title":"n"}`)
-	add := command.AddLink{Type: entity.Note(), ID: note, Target: entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251203")}}
+	note := b.create(product.Note(), `{"title":"n"}`)
+	add := command.AddLink{Type: product.Note(), ID: note, Target: entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251203")}}
 	_, err := b.do(add)
 	requireNotFound(t, err, "/targetId")
 	b.except(id, "20251203", `{"title":"x"}`)
 	b.must(add)
-	b.must(command.RemoveLink{Type: entity.Note(), ID: note, Target: add.Target})
+	b.must(command.RemoveLink{Type: product.Note(), ID: note, Target: add.Target})
 	b.except(id, "20251203", `{}`)
 	_, err = b.do(add)
 	requireNotFound(t, err, "/targetId")

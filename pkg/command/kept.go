@@ -7,29 +7,30 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 // AttrKeptText of a KEPT row is what another calendar says of the item and no field of it holds, as package ical writes
-// it. The item names it by its digest in [entity.AttrKept], so it is read only where there is something, and a change of
+// it. The item names it by its digest in [product.AttrKept], so it is read only where there is something, and a change of
 // it is a change of the item. Both are written, and deleted, in one transaction.
 const AttrKeptText = "text"
 
 // setKept says in the item what is to lie beside it.
 func setKept(it item.Item, text string) {
 	if text == "" {
-		delete(it, entity.AttrKept)
+		delete(it, product.AttrKept)
 		return
 	}
 	sum := sha256.Sum256([]byte(text))
-	it[entity.AttrKept] = item.String(hex.EncodeToString(sum[:16]))
+	it[product.AttrKept] = item.String(hex.EncodeToString(sum[:16]))
 }
 
 // keepStep is the step that writes the text beside the item; none if what is stored says it already.
 func keepStep(stored, it item.Item, text string) []step {
 	key := entity.KeptKey(it.Key())
 	switch {
-	case item.Equal(stored[entity.AttrKept], it[entity.AttrKept]):
+	case item.Equal(stored[product.AttrKept], it[product.AttrKept]):
 		return nil
 	case text == "":
 		return []step{{action: table.Delete{Key: key}}}
@@ -41,7 +42,7 @@ func keepStep(stored, it item.Item, text string) []step {
 
 // dropKept is the step that deletes what lies beside an item that goes; none if nothing does.
 func dropKept(it item.Item) []step {
-	if !it.Has(entity.AttrKept) {
+	if !it.Has(product.AttrKept) {
 		return nil
 	}
 	return []step{{action: table.Delete{Key: entity.KeptKey(it.Key())}}}
@@ -61,7 +62,7 @@ func (c call) moveKept(text string, to item.Item) []step {
 func (c call) readKept(ctx context.Context, items ...item.Item) (map[item.Key]string, error) {
 	var keys, of []item.Key
 	for _, it := range items {
-		if it.Has(entity.AttrKept) {
+		if it.Has(product.AttrKept) {
 			keys, of = append(keys, entity.KeptKey(it.Key())), append(of, it.Key())
 		}
 	}

@@ -9,15 +9,16 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
 func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	target := entity.Ref{Type: "NOTE", ID: b.create(entity.Note(), `{"title":"n"}`)}
-	add := command.AddLink{Type: entity.Task(), ID: id, Target: target, Relation: "about"}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	target := entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)}
+	add := command.AddLink{Type: product.Task(), ID: id, Target: target, Relation: "about"}
 	for _, step := range []struct {
 		cmd     command.Command
 		trips   string
@@ -26,40 +27,40 @@ func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
 	}{
 		{add, "BatchGet Transact", 2, []entity.Link{{Target: target, Relation: "about"}}},
 		{add, "BatchGet", 2, []entity.Link{{Target: target, Relation: "about"}}},
-		{command.AddLink{Type: entity.Task(), ID: id, Target: target}, "BatchGet Update", 3, []entity.Link{{Target: target}}},
-		{command.RemoveLink{Type: entity.Task(), ID: id, Target: target}, "BatchGet Update", 4, nil},
-		{command.RemoveLink{Type: entity.Task(), ID: id, Target: target}, "BatchGet", 4, nil},
-		{command.RemoveLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "X", ID: "a#b"}}, "BatchGet", 4, nil},
+		{command.AddLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 3, []entity.Link{{Target: target}}},
+		{command.RemoveLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 4, nil},
+		{command.RemoveLink{Type: product.Task(), ID: id, Target: target}, "BatchGet", 4, nil},
+		{command.RemoveLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "X", ID: "a#b"}}, "BatchGet", 4, nil},
 	} {
 		res := b.must(step.cmd)
 		b.took(step.trips)
 		require.Equal(t, step.version, res.Item.Int("version"))
 		require.Equal(t, step.links, entity.LinksOf(res.Item))
 	}
-	require.False(t, b.stored(entity.Task(), id).Has("links"), "empty links are absent")
+	require.False(t, b.stored(product.Task(), id).Has("links"), "empty links are absent")
 }
 
 func TestALinkIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	note := b.create(entity.Note(), `{"title":"n"}`)
-	foreign := b.create(entity.Note(), `{"title":"n"}`, as(bob))
+	id := b.create(product.Task(), `{"title":"t"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
+	foreign := b.create(product.Note(), `{"title":"n"}`, as(bob))
 	for name, target := range map[string]entity.Ref{
 		"foreign": {Type: "NOTE", ID: foreign}, "unknown": {Type: "NOTE", ID: "note_x"}, "malformed": {Type: "NOTE", ID: "a#b"},
 		"another type's id": {Type: "TASK", ID: note}, "no type": {Type: "MOOD", ID: note}, "no collection": {Type: "USER_META", ID: ann},
 	} {
-		_, err := b.do(command.AddLink{Type: entity.Task(), ID: id, Target: target})
+		_, err := b.do(command.AddLink{Type: product.Task(), ID: id, Target: target})
 		requireNotFound(t, err, "/targetId")
 		_ = name
 	}
-	_, err := b.do(command.AddLink{Type: entity.Task(), ID: "task_x", Target: entity.Ref{Type: "NOTE", ID: note}})
+	_, err := b.do(command.AddLink{Type: product.Task(), ID: "task_x", Target: entity.Ref{Type: "NOTE", ID: note}})
 	requireNotFound(t, err, "")
-	_, err = b.do(command.AddLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "TASK", ID: id}})
+	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "TASK", ID: id}})
 	require.Equal(t, []string{"/links/0"}, pointers(t, err))
-	_, err = b.do(command.AddLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}, Relation: strings.Repeat("r", 65)})
+	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}, Relation: strings.Repeat("r", 65)})
 	require.Equal(t, []string{"/links/0/relation"}, pointers(t, err))
-	_, err = b.do(command.AddLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}}, at(9))
+	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}}, at(9))
 	requireStale(t, err, 1)
 }
 
@@ -68,23 +69,23 @@ func TestAnEntityHasNoMoreThan49Links(t *testing.T) {
 	b := setup(t)
 	var links []string
 	for range 49 {
-		links = append(links, fmt.Sprintf(`{"targetType":"NOTE","targetId":%q}`, b.create(entity.Note(), `{"title":"n"}`)))
+		links = append(links, fmt.Sprintf(`{"targetType":"NOTE","targetId":%q}`, b.create(product.Note(), `{"title":"n"}`)))
 	}
-	one := b.create(entity.Note(), `{"title":"n"}`)
-	id := b.create(entity.Task(), `{"title":"t","links":[`+strings.Join(links, ",")+`]}`, key("k"))
-	_, err := b.do(command.AddLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: one}})
+	one := b.create(product.Note(), `{"title":"n"}`)
+	id := b.create(product.Task(), `{"title":"t","links":[`+strings.Join(links, ",")+`]}`, key("k"))
+	_, err := b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: one}})
 	require.Equal(t, []string{"/links"}, pointers(t, err))
 	many := strings.Repeat(links[0]+",", 3000) + links[0]
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"links":[` + many + `]}`)}, at(1))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"links":[` + many + `]}`)}, at(1))
 	require.Contains(t, pointers(t, err), "/links")
 }
 
 func TestTwoLinksAddedAtOnceAreBothThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	add := func() command.AddLink {
-		return command.AddLink{Type: entity.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: b.create(entity.Note(), `{"title":"n"}`)}}
+		return command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)}}
 	}
 	mine, theirs := add(), add()
 	b.once("Transact", memory.Before, func() error {

@@ -14,18 +14,19 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
 func link(id string, target entity.Ref) command.AddLink {
-	return command.AddLink{Type: entity.Note(), ID: id, Target: target}
+	return command.AddLink{Type: product.Note(), ID: id, Target: target}
 }
 
 func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(entity.Note(), `{"title":"n"}`), entity.Ref{Type: entity.TypeTask, ID: b.create(entity.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {
 			return table.ErrConflict
@@ -41,7 +42,7 @@ func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
 func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(entity.Note(), `{"title":"n"}`), entity.Ref{Type: entity.TypeTask, ID: b.create(entity.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {
 			return table.ErrConflict
@@ -59,7 +60,7 @@ func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
 func TestALaterAttemptHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(entity.Note(), `{"title":"n"}`), entity.Ref{Type: entity.TypeTask, ID: b.create(entity.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.once("Transact", memory.Before, func() error { return table.ErrConflict })
 	b.busy = func() error { b.now = b.now.Add(3 * time.Second); return nil }
 	res, err := b.service.Do(t.Context(), command.Request{User: ann, Command: link(note, task)})
@@ -105,7 +106,7 @@ func TestManyAtOnceOnOneRowAllSucceedInTime(t *testing.T) {
 			}})
 			var ids sync.Mutex
 			made := 0
-			service := command.New(command.Config{Store: store, Registry: entity.Product(), Now: time.Now, Pause: command.RandomPause(rand.Float64, time.Now), NewID: func() string {
+			service := command.New(command.Config{Store: store, Registry: product.Registry(), Now: time.Now, Pause: command.RandomPause(rand.Float64, time.Now), NewID: func() string {
 				ids.Lock()
 				defer ids.Unlock()
 				made++
@@ -121,10 +122,10 @@ func TestManyAtOnceOnOneRowAllSucceedInTime(t *testing.T) {
 				require.NoError(t, err)
 				return res.Ref
 			}
-			note := create(entity.Note())
+			note := create(product.Note())
 			targets := make([]entity.Ref, writers)
 			for i := range targets {
-				targets[i] = create(entity.Task())
+				targets[i] = create(product.Task())
 			}
 			errs := make([]error, writers)
 			began := time.Now()

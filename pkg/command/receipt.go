@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -105,7 +106,7 @@ func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error)
 // has gone.
 func (c call) unwritten(res Result, done string) Result {
 	if res.Type == c.meta {
-		res.Item = entity.NewUserMeta(c.user, c.now)
+		res.Item = product.NewUserMeta(c.user, c.now)
 		return res
 	}
 	res.Deleted = true

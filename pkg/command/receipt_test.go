@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -20,23 +21,23 @@ func commands(b *bench) map[string]struct {
 	cmd command.Command
 	at  []option
 } {
-	task := func() string { return b.create(entity.Task(), `{"title":"t"}`) }
-	rem := func() string { return b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`) }
-	note := entity.Ref{Type: "NOTE", ID: b.create(entity.Note(), `{"title":"n"}`)}
-	linked := b.create(entity.Task(), `{"title":"t","links":[{"targetType":"NOTE","targetId":"`+note.ID+`"}]}`)
+	task := func() string { return b.create(product.Task(), `{"title":"t"}`) }
+	rem := func() string { return b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`) }
+	note := entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)}
+	linked := b.create(product.Task(), `{"title":"t","links":[{"targetType":"NOTE","targetId":"`+note.ID+`"}]}`)
 	type row = struct {
 		cmd command.Command
 		at  []option
 	}
 	return map[string]row{
-		"create":             {command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}, nil},
-		"create chosen":      {command.Create{Type: entity.Task(), ID: "task_" + uuid(99), Fields: doc(`{"title":"t"}`)}, nil},
-		"create with links":  {command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note.ID + `"}]}`)}, nil},
-		"update":             {command.Update{Type: entity.Task(), ID: task(), Patch: doc(`{"title":"u"}`)}, []option{at(1)}},
-		"update of nothing":  {command.Update{Type: entity.Task(), ID: task(), Patch: doc(`{"title":"t"}`)}, []option{at(1)}},
-		"delete":             {command.Delete{Type: entity.Task(), ID: task()}, []option{at(1)}},
-		"add link":           {command.AddLink{Type: entity.Task(), ID: task(), Target: note}, nil},
-		"remove link":        {command.RemoveLink{Type: entity.Task(), ID: linked, Target: note}, nil},
+		"create":             {command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, nil},
+		"create chosen":      {command.Create{Type: product.Task(), ID: "task_" + uuid(99), Fields: doc(`{"title":"t"}`)}, nil},
+		"create with links":  {command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note.ID + `"}]}`)}, nil},
+		"update":             {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"u"}`)}, []option{at(1)}},
+		"update of nothing":  {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"t"}`)}, []option{at(1)}},
+		"delete":             {command.Delete{Type: product.Task(), ID: task()}, []option{at(1)}},
+		"add link":           {command.AddLink{Type: product.Task(), ID: task(), Target: note}, nil},
+		"remove link":        {command.RemoveLink{Type: product.Task(), ID: linked, Target: note}, nil},
 		"snooze":             {command.SnoozeReminder{ID: rem(), Minutes: minutes(5)}, nil},
 		"complete":           {command.CompleteReminder{ID: rem()}, nil},
 		"dismiss":            {command.DismissReminder{ID: rem()}, nil},
@@ -80,9 +81,9 @@ func TestARequestRepeatedUnderItsKeyHasItsEffectOnce(t *testing.T) {
 
 			_, err := b.do(c.cmd, append(options, at(5))...)
 			require.ErrorIs(t, err, command.ErrKeyReused, "another expected version is another request")
-			_, err = b.do(command.Create{Type: entity.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"))
+			_, err = b.do(command.Create{Type: product.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"))
 			require.ErrorIs(t, err, command.ErrKeyReused)
-			other := b.must(command.Create{Type: entity.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"), as(bob))
+			other := b.must(command.Create{Type: product.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"), as(bob))
 			require.False(t, other.Replayed, "keys are each user's own")
 		})
 	}
@@ -182,13 +183,13 @@ func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
 func TestAReplayAnswersWithTheEntityAsItIsNow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	create := command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}
+	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}
 	id := b.must(create, key("k1")).Ref.ID
-	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
 	res := b.must(create, key("k1"))
 	require.True(t, res.Created && res.Replayed)
 	require.Equal(t, "u", res.Item.Str("title"))
-	b.must(command.Delete{Type: entity.Task(), ID: id}, at(2))
+	b.must(command.Delete{Type: product.Task(), ID: id}, at(2))
 	res = b.must(create, key("k1"))
 	require.True(t, res.Deleted && res.Replayed)
 	require.False(t, res.Created)
@@ -198,7 +199,7 @@ func TestAReplayAnswersWithTheEntityAsItIsNow(t *testing.T) {
 func TestAKeyIsForgottenAfterADaySweptOrNot(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	create := command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}
+	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}
 	first := b.must(create, key("k1"))
 	b.now = noon.Add(24 * time.Hour)
 	second := b.must(create, key("k1"))
@@ -207,7 +208,7 @@ func TestAKeyIsForgottenAfterADaySweptOrNot(t *testing.T) {
 	third := b.must(create, key("k1"))
 	require.True(t, third.Replayed)
 	require.Equal(t, second.Ref, third.Ref)
-	update := command.Update{Type: entity.Task(), ID: first.Ref.ID, Patch: doc(`{"title":"u"}`)}
+	update := command.Update{Type: product.Task(), ID: first.Ref.ID, Patch: doc(`{"title":"u"}`)}
 	b.must(update, at(1), key("k2"))
 	b.now = b.now.Add(24 * time.Hour)
 	_, err := b.do(update, at(1), key("k2"))
@@ -217,12 +218,12 @@ func TestAKeyIsForgottenAfterADaySweptOrNot(t *testing.T) {
 func TestARefusedRequestLeavesNoReceipt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(9), key("k"))
+	id := b.create(product.Task(), `{"title":"t"}`)
+	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(9), key("k"))
 	requireStale(t, err, 1)
-	_, err = b.do(command.Create{Type: entity.Task(), Fields: doc(`{}`)}, key("k"))
+	_, err = b.do(command.Create{Type: product.Task(), Fields: doc(`{}`)}, key("k"))
 	require.Equal(t, []string{"/title"}, pointers(t, err))
-	require.False(t, b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}, key("k")).Replayed)
+	require.False(t, b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key("k")).Replayed)
 }
 
 func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
@@ -231,7 +232,7 @@ func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
 	for k, ok := range map[string]bool{
 		"a": true, strings.Repeat("k", 255): true, strings.Repeat("k", 256): false, "a\nb": false, "a\xff": false, "a#b/ä c": true,
 	} {
-		_, err := b.do(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}, key(k))
+		_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key(k))
 		if ok {
 			require.NoError(t, err)
 			continue
@@ -243,13 +244,13 @@ func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
 func TestManyTwinsAtOnceHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	target := entity.Ref{Type: "NOTE", ID: b.create(entity.Note(), `{"title":"n"}`)}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	target := entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)}
 	var wg sync.WaitGroup
 	fresh := make([]bool, 16)
 	for i := range fresh {
 		wg.Go(func() {
-			res, err := b.do(command.AddLink{Type: entity.Task(), ID: id, Target: target}, key("k"))
+			res, err := b.do(command.AddLink{Type: product.Task(), ID: id, Target: target}, key("k"))
 			fresh[i] = err == nil && !res.Replayed
 		})
 	}
@@ -261,5 +262,5 @@ func TestManyTwinsAtOnceHaveOneEffect(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, once)
-	require.Equal(t, int64(2), b.stored(entity.Task(), id).Int("version"))
+	require.Equal(t, int64(2), b.stored(product.Task(), id).Int("version"))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // state is what actions move: status, trigger, and the snoozed occurrence with its end and count.
 func state(it item.Item) string {
 	text := it.Str("status") + " " + it.Str("triggerUtc")[5:16]
-	if entity.TriggerDone(it) {
+	if product.TriggerDone(it) {
 		text += " done"
 	}
 	if s := it.Map("snoozeState"); s != nil {
@@ -101,14 +101,14 @@ func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
-			id := b.create(entity.Reminder(), fmt.Sprintf(c.fields, c.more))
+			id := b.create(product.Reminder(), fmt.Sprintf(c.fields, c.more))
 			if c.trigger != "" {
-				b.must(command.Update{Type: entity.Reminder(), ID: id, Patch: doc(`{"triggerUtc":"` + c.trigger + `"}`)}, at(1))
+				b.must(command.Update{Type: product.Reminder(), ID: id, Patch: doc(`{"triggerUtc":"` + c.trigger + `"}`)}, at(1))
 			}
-			first := b.stored(entity.Reminder(), id).Str("firstTriggerUtc")
+			first := b.stored(product.Reminder(), id).Str("firstTriggerUtc")
 			for i, s := range c.steps {
 				b.now = b.now.Add(s.after)
-				before := b.stored(entity.Reminder(), id)
+				before := b.stored(product.Reminder(), id)
 				res := b.must(s.act(id))
 				require.Equal(t, s.want, state(res.Item), "step %d", i)
 				require.Equal(t, first, res.Item.Str("firstTriggerUtc"), "step %d", i)
@@ -125,13 +125,13 @@ func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
 func TestATickThatIsRepeatedIsOneTick(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Reminder(), fmt.Sprintf(nineInNewYork, ""))
+	id := b.create(product.Reminder(), fmt.Sprintf(nineInNewYork, ""))
 	for range 3 {
 		res := b.must(command.CompleteReminder{ID: id}, key("tick"))
 		require.Equal(t, "PENDING 12-01T14:00", state(res.Item))
 		b.now = b.now.Add(3 * time.Hour)
 	}
-	require.Equal(t, int64(2), b.stored(entity.Reminder(), id).Int("version"))
+	require.Equal(t, int64(2), b.stored(product.Reminder(), id).Int("version"))
 }
 
 // The first two of its triggers were due, the third is at nine in New York today. Nobody delivered one.
@@ -153,15 +153,15 @@ func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
 			b := setup(t)
 			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
 			for _, fields := range []string{fmt.Sprintf(nineInNewYork, ""), fmt.Sprintf(nineFloating, "")} {
-				id := b.create(entity.Reminder(), fields)
-				before := b.stored(entity.Reminder(), id)
+				id := b.create(product.Reminder(), fields)
+				before := b.stored(product.Reminder(), id)
 				for _, other := range []string{"2025-11-29T14:00:00Z", "2025-12-01T14:00:00Z", "2025-11-30T14:00:01Z"} {
 					_, err := b.do(act(id, other))
 					requireState(t, err, "has the occurrence of "+saw+" for its present one")
 				}
 				_, err := b.do(act(id, "2025-11-30T09:00:00"))
 				require.Equal(t, []string{"/occurrenceUtc"}, pointers(t, err))
-				require.Equal(t, before, b.stored(entity.Reminder(), id))
+				require.Equal(t, before, b.stored(product.Reminder(), id))
 
 				res := b.must(act(id, "2025-11-30T09:00:00.5-05:00"), key("k"+id))
 				require.Equal(t, int64(2), res.Item.Int("version"))
@@ -176,7 +176,7 @@ func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
 func TestAnActionMaySayWhichOccurrenceOfAOneTimeReminderItsUserSaw(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC"}`)
+	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC"}`)
 	b.must(command.SnoozeReminder{ID: id, Minutes: minutes(5), OccurrenceUtc: "2025-12-03T14:00:00Z"})
 	_, err := b.do(command.CompleteReminder{ID: id, OccurrenceUtc: "2025-12-01T12:05:00Z"})
 	requireState(t, err, "has the occurrence of 2025-12-03T14:00:00Z")

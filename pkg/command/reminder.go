@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Bounds of a snooze.
@@ -51,11 +52,11 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 		if _, err := present.pass(after); err != nil {
 			return nil, nil, err
 		}
-		after[entity.AttrStatus] = item.String(entity.StatusSnoozed)
-		snooze := item.Item{entity.SnoozeCount: item.Int(present.count + 1)}
-		snooze.SetTime(entity.SnoozeUntilUtc, until)
-		snooze.SetTime(entity.SnoozeOccurrenceUtc, present.at)
-		after[entity.AttrSnoozeState] = item.Map(snooze)
+		after[entity.AttrStatus] = item.String(product.StatusSnoozed)
+		snooze := item.Item{product.SnoozeCount: item.Int(present.count + 1)}
+		snooze.SetTime(product.SnoozeUntilUtc, until)
+		snooze.SetTime(product.SnoozeOccurrenceUtc, present.at)
+		after[product.AttrSnoozeState] = item.Map(snooze)
 		return after, nil, nil
 	})
 }
@@ -102,7 +103,7 @@ func (cmd CompleteReminder) content() []any {
 }
 
 func (cmd CompleteReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, ending{cmd.ID, entity.StatusCompleted, cmd.Series, cmd.OccurrenceUtc})
+	return c.end(ctx, ending{cmd.ID, product.StatusCompleted, cmd.Series, cmd.OccurrenceUtc})
 }
 
 // DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already stays as
@@ -120,7 +121,7 @@ func (cmd DismissReminder) content() []any {
 }
 
 func (cmd DismissReminder) run(ctx context.Context, c call) (Result, error) {
-	return c.end(ctx, ending{cmd.ID, entity.StatusDismissed, cmd.Series, cmd.OccurrenceUtc})
+	return c.end(ctx, ending{cmd.ID, product.StatusDismissed, cmd.Series, cmd.OccurrenceUtc})
 }
 
 // ending is a completion or a dismissal.
@@ -139,10 +140,10 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 		switch now := before.Str(entity.AttrStatus); now {
 		case e.status:
 			return before, nil, nil
-		case entity.StatusCompleted, entity.StatusDismissed:
+		case product.StatusCompleted, product.StatusDismissed:
 			return nil, nil, &StateError{ref, "is " + now + " already"}
 		}
-		isOne := before.Has(entity.AttrRRule) && !e.all // of several occurrences
+		isOne := before.Has(product.AttrRRule) && !e.all // of several occurrences
 		var present presentTrigger
 		if isOne || !saw.IsZero() {
 			var err error
@@ -157,11 +158,11 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 				return nil, nil, err
 			}
 			if snoozeEnded(before, c.now) {
-				after.SetTime(entity.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to note
+				after.SetTime(product.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to note
 			}
 			if !isLast {
-				after[entity.AttrStatus] = item.String(entity.StatusPending)
-				after.Set(entity.AttrSnoozeState, nil)
+				after[entity.AttrStatus] = item.String(product.StatusPending)
+				after.Set(product.AttrSnoozeState, nil)
 				return after, nil, nil
 			}
 		}
@@ -172,7 +173,7 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 
 // act is an edit of a reminder that depends on its state rather than on its version.
 func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error)) (Result, error) {
-	t := c.registry.Named(entity.TypeReminder)
+	t := c.registry.Named(product.TypeReminder)
 	ref, err := c.check(t, id)
 	if err != nil {
 		return Result{}, err
@@ -218,11 +219,11 @@ func (c call) present(ref entity.Ref, before, meta item.Item, saw time.Time) (pr
 
 // snoozeEnded reports whether a snooze in force has come to its end: it rings, and its delivery is not closed yet.
 func snoozeEnded(reminder item.Item, now time.Time) bool {
-	until, ok := reminder.Map(entity.AttrSnoozeState).Time(entity.SnoozeUntilUtc)
+	until, ok := reminder.Map(product.AttrSnoozeState).Time(product.SnoozeUntilUtc)
 	return ok && !until.After(now)
 }
 
 func canBePutOff(reminder item.Item) bool {
 	status := reminder.Str(entity.AttrStatus)
-	return status == entity.StatusPending || status == entity.StatusSnoozed
+	return status == product.StatusPending || status == product.StatusSnoozed
 }

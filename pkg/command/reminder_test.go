@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
@@ -28,7 +28,7 @@ func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
-			id := b.create(entity.Reminder(), c.fields)
+			id := b.create(product.Reminder(), c.fields)
 			res := b.must(command.SnoozeReminder{ID: id, Minutes: minutes(15)})
 			b.took("BatchGet Update")
 			require.Equal(t, "SNOOZED", res.Item.Str("status"))
@@ -49,7 +49,7 @@ func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
 func TestTheEndOfASnoozeIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
 	for _, c := range []struct {
 		cmd   command.SnoozeReminder
 		wrong string
@@ -102,7 +102,7 @@ func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+			id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
 			for _, act := range c.before {
 				b.must(act(id))
 			}
@@ -114,7 +114,7 @@ func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
 			} else {
 				require.NoError(t, err)
 			}
-			stored := b.stored(entity.Reminder(), id)
+			stored := b.stored(product.Reminder(), id)
 			require.Equal(t, c.status, stored.Str("status"))
 			require.Equal(t, c.status == "SNOOZED", stored.Has("snoozeState"))
 			require.Equal(t, c.status != "SNOOZED", stored.Has("completedAt"))
@@ -125,16 +125,16 @@ func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
 func TestAnActionDecidesAnewWhenTheReminderMoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
 	b.once("Update", memory.Before, func() error {
-		b.must(command.Update{Type: entity.Reminder(), ID: id, Patch: doc(`{"title":"s"}`)}, at(1))
+		b.must(command.Update{Type: product.Reminder(), ID: id, Patch: doc(`{"title":"s"}`)}, at(1))
 		return nil
 	})
 	res := b.must(command.CompleteReminder{ID: id})
 	require.Equal(t, "s", res.Item.Str("title"))
 	require.Equal(t, int64(3), res.Item.Int("version"))
 
-	other := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	other := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
 	b.once("Update", memory.Before, func() error {
 		b.must(command.DismissReminder{ID: other})
 		return nil

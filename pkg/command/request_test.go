@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -20,7 +21,7 @@ func TestAServiceNeedsEveryPart(t *testing.T) {
 	t.Parallel()
 	whole := func() command.Config {
 		return command.Config{
-			Store: memory.New(time.Now, memory.Options{}), Registry: entity.Product(), Now: time.Now,
+			Store: memory.New(time.Now, memory.Options{}), Registry: product.Registry(), Now: time.Now,
 			NewID: func() string { return uuid(1) }, Pause: command.RandomPause(rand.Float64, time.Now),
 		}
 	}
@@ -37,7 +38,7 @@ func TestAServiceNeedsEveryPart(t *testing.T) {
 		require.PanicsWithValue(t, "command: a part of the Config is missing", func() { command.New(c) }, name)
 	}
 	c, err := whole(), error(nil)
-	c.Registry, err = entity.NewRegistry(entity.Task())
+	c.Registry, err = entity.NewRegistry(product.Task())
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "command: no USER_META in the registry", func() { command.New(c) })
 }
@@ -45,15 +46,15 @@ func TestAServiceNeedsEveryPart(t *testing.T) {
 func TestARequestAboutAnotherTypeIsAnotherRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.must(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t"}`)}, key("k"))
-	_, err := b.do(command.Create{Type: entity.Note(), Fields: doc(`{"title":"t"}`)}, key("k"))
+	b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key("k"))
+	_, err := b.do(command.Create{Type: product.Note(), Fields: doc(`{"title":"t"}`)}, key("k"))
 	require.ErrorIs(t, err, command.ErrKeyReused)
 }
 
 func TestWhatHasNoCollectionIsNotCreated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, typ := range []*entity.Type{nil, entity.UserMeta()} {
+	for _, typ := range []*entity.Type{nil, product.UserMeta()} {
 		_, err := b.do(command.Create{Type: typ, Fields: doc(`{}`)}, key("k"))
 		requireNotFound(t, err, "")
 	}
@@ -66,17 +67,17 @@ func TestWhatHasNoCollectionIsNotCreated(t *testing.T) {
 func TestAnEmptyIDIsNone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.do(command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","taskId":""}`)})
+	_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"title":"t","taskId":""}`)})
 	require.Equal(t, []string{"/taskId"}, pointers(t, err))
 }
 
 func TestARepetitionIsAnsweredThoughTheTargetHasGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
-	create := command.Create{Type: entity.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`)}
+	note := b.create(product.Note(), `{"title":"n"}`)
+	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`)}
 	first := b.must(create, key("k"))
-	b.must(command.Delete{Type: entity.Note(), ID: note}, at(1))
+	b.must(command.Delete{Type: product.Note(), ID: note}, at(1))
 	again := b.must(create, key("k"))
 	require.True(t, again.Replayed)
 	require.Equal(t, first.Ref, again.Ref)
@@ -85,8 +86,8 @@ func TestARepetitionIsAnsweredThoughTheTargetHasGone(t *testing.T) {
 func TestAFailureSaysWhatItWasAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	update := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	update := command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}
 	b.once("BatchGet", memory.Before, func() error { return table.ErrThrottled })
 	_, err := b.do(update, at(1), key("k"))
 	require.ErrorIs(t, err, table.ErrThrottled)
@@ -108,8 +109,8 @@ func TestAFailureSaysWhatItWasAbout(t *testing.T) {
 func TestARemovalCountsAsAVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	res := b.must(command.Delete{Type: entity.Task(), ID: id}, at(1), key("k"))
+	id := b.create(product.Task(), `{"title":"t"}`)
+	res := b.must(command.Delete{Type: product.Task(), ID: id}, at(1), key("k"))
 	require.EqualValues(t, 2, res.Removal)
 	require.EqualValues(t, 2, b.row(entity.GoneKey(ann, id)).Int("version"))
 	receipts, err := b.store.Query(t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
@@ -121,7 +122,7 @@ func TestARemovalCountsAsAVersion(t *testing.T) {
 func TestTheShortestSnoozeIsAMinute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
 	res := b.must(command.SnoozeReminder{ID: id, Minutes: minutes(1)})
 	require.Equal(t, "2025-12-01T12:01:00Z", res.Item.Map("snoozeState").Str("untilUtc"))
 }
@@ -143,8 +144,8 @@ func anyVersion(r *command.Request) { r.AnyVersion = true }
 func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	rename := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	rename := command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}
 	require.EqualValues(t, 2, b.must(rename, anyVersion).Item.Int("version"))
 	require.EqualValues(t, 2, b.must(rename, anyVersion, key("k")).Item.Int("version"), "nothing to change")
 	_, err := b.do(rename, key("k"))
@@ -152,7 +153,7 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 	_, err = b.do(rename, at(2), key("k"))
 	require.ErrorIs(t, err, command.ErrKeyReused)
 	require.EqualValues(t, 1, b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Europe/Berlin"}`)}, anyVersion).Item.Int("version"))
-	_, err = b.do(command.Delete{Type: entity.Task(), ID: "task_" + uuid(99)}, anyVersion)
+	_, err = b.do(command.Delete{Type: product.Task(), ID: "task_" + uuid(99)}, anyVersion)
 	requireNotFound(t, err, "")
 
 	version, restless := int64(2), 0
@@ -160,27 +161,27 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 		if c.Op == "Update" && c.Stage == memory.Before && restless > 0 {
 			fault := b.fault
 			b.fault = nil
-			b.must(command.Update{Type: entity.Task(), ID: id, Patch: map[string]any{"description": time.Duration(restless).String()}}, at(version))
+			b.must(command.Update{Type: product.Task(), ID: id, Patch: map[string]any{"description": time.Duration(restless).String()}}, at(version))
 			version++
 			restless--
 			b.fault = fault
 		}
 		return nil
 	}
-	change := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}
+	change := command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"v"}`)}
 	restless = 5
 	require.EqualValues(t, 8, b.must(change, anyVersion).Item.Int("version"))
 	version, restless = 8, 100
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"w"}`)}, anyVersion)
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"w"}`)}, anyVersion)
 	require.ErrorIs(t, err, table.ErrConflict)
-	require.Equal(t, "v", b.stored(entity.Task(), id).Str("title"))
+	require.Equal(t, "v", b.stored(product.Task(), id).Str("title"))
 }
 
 func TestNoKeyIsMadeOfATargetThatCannotBe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	links := `"links":[{"targetType":"NOTE","targetId":"` + strings.Repeat("x", 2000) + `"}]`
-	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{` + links + `}`)}, at(1))
+	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{` + links + `}`)}, at(1))
 	require.Equal(t, []string{"/links/0/targetId"}, pointers(t, err))
 }

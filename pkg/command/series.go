@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -57,10 +58,10 @@ func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 // exceptionsAt tests that no instance of the series was written since its master was read: each write of one that counts
 // adds to exceptionsVersion in the same transaction.
 func exceptionsAt(master item.Item) table.Test {
-	if v := master[entity.AttrExceptionsVersion]; v != nil {
-		return table.Equal(entity.AttrExceptionsVersion, v)
+	if v := master[product.AttrExceptionsVersion]; v != nil {
+		return table.Equal(product.AttrExceptionsVersion, v)
 	}
-	return table.Missing(entity.AttrExceptionsVersion)
+	return table.Missing(product.AttrExceptionsVersion)
 }
 
 // unchanged is the condition that neither the series nor an instance of it was written since the master was read.
@@ -70,11 +71,11 @@ func unchanged(master item.Item) table.Condition {
 
 // isUndone reports whether a row is that of an occurrence which is its series' again.
 func isUndone(row item.Item) bool {
-	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(entity.AttrModifiedFields)
+	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(product.AttrModifiedFields)
 }
 
 // undone is what stays of an instance that counts for nobody.
-func (c call) undone(row item.Item) item.Item { return entity.Undone(c.user, row, c.now) }
+func (c call) undone(row item.Item) item.Item { return product.Undone(c.user, row, c.now) }
 
 // firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series' version,
 // so its own begins behind that: of two who change it under the version of the series only the first succeeds.
@@ -87,7 +88,7 @@ func (c call) firstInstance(master item.Item, id string, fields item.Item) item.
 // nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
 func (c call) nextInstance(master, row, after item.Item) item.Item {
 	it := c.instanceType().Next(entity.ByUser, c.user, row, after, c.now, nil)
-	if !row.Has(entity.AttrModifiedFields) {
+	if !row.Has(product.AttrModifiedFields) {
 		it[entity.AttrVersion] = item.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
 	}
 	return it
@@ -111,7 +112,7 @@ func (c call) drop(ctx context.Context, masterID string) error {
 	}
 	var all []item.Item
 	for _, row := range rows {
-		if row.Has(entity.AttrKept) {
+		if row.Has(product.AttrKept) {
 			all = append(all, entity.KeptKey(row.Key()).Item())
 		}
 		all = append(all, row)
@@ -174,7 +175,7 @@ func (c call) tidy(ctx context.Context, masterID string) error {
 	switch {
 	case master == nil && found[goneKey] != nil:
 		return c.drop(ctx, masterID)
-	case master == nil || !master.Bool(entity.AttrHasExceptions):
+	case master == nil || !master.Bool(product.AttrHasExceptions):
 		return nil
 	}
 	rows, err := c.instances(ctx, masterID)

@@ -7,13 +7,14 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 func TestASeriesIsCreated(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	create := command.CreateSeries{Fields: doc(`{` + standup + `,"rrule":"freq=weekly;byday=mo","reminderMinutes":[10],"links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`)}
 	res := b.must(create, key("k"))
 	b.took("BatchGet Transact")
@@ -65,42 +66,42 @@ func TestTheGenericCommandsLeaveSeriesAlone(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	exception := entity.InstanceID(id, "20251202")
 	b.except(id, "20251202", `{"title":"x"}`)
 	target := entity.Ref{Type: "NOTE", ID: note}
 	before := b.shown()
 	for _, cmd := range []command.Command{
-		command.Create{Type: entity.Master(), Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY"}`)},
-		command.Update{Type: entity.Master(), ID: id, Patch: doc(`{"title":"x"}`)},
-		command.Delete{Type: entity.Master(), ID: id},
-		command.Act{Name: "x", Type: entity.Master(), ID: id},
-		command.Create{Type: entity.Instance(), Fields: doc(`{"title":"x"}`)},
-		command.Update{Type: entity.Instance(), ID: exception, Patch: doc(`{"title":"y"}`)},
-		command.Delete{Type: entity.Instance(), ID: exception},
-		command.Act{Name: "x", Type: entity.Instance(), ID: exception},
-		command.AddLink{Type: entity.Instance(), ID: exception, Target: target},
-		command.RemoveLink{Type: entity.Instance(), ID: exception, Target: target},
+		command.Create{Type: product.Master(), Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY"}`)},
+		command.Update{Type: product.Master(), ID: id, Patch: doc(`{"title":"x"}`)},
+		command.Delete{Type: product.Master(), ID: id},
+		command.Act{Name: "x", Type: product.Master(), ID: id},
+		command.Create{Type: product.Instance(), Fields: doc(`{"title":"x"}`)},
+		command.Update{Type: product.Instance(), ID: exception, Patch: doc(`{"title":"y"}`)},
+		command.Delete{Type: product.Instance(), ID: exception},
+		command.Act{Name: "x", Type: product.Instance(), ID: exception},
+		command.AddLink{Type: product.Instance(), ID: exception, Target: target},
+		command.RemoveLink{Type: product.Instance(), ID: exception, Target: target},
 	} {
 		_, err := b.do(cmd, at(1))
 		require.ErrorIs(t, err, command.ErrOwnCommands, "%T", cmd)
 	}
 	require.Equal(t, before, b.shown())
-	linked := b.must(command.AddLink{Type: entity.Master(), ID: id, Target: target}).Item
+	linked := b.must(command.AddLink{Type: product.Master(), ID: id, Target: target}).Item
 	require.Equal(t, []entity.Link{{Target: target}}, entity.LinksOf(linked))
 	require.Equal(t, int64(1), linked.Int("sequence"))
 	require.True(t, linked.Bool("hasExceptions"))
-	require.Empty(t, entity.LinksOf(b.must(command.RemoveLink{Type: entity.Master(), ID: id, Target: target}).Item))
+	require.Empty(t, entity.LinksOf(b.must(command.RemoveLink{Type: product.Master(), ID: id, Target: target}).Item))
 }
 
 func TestAnEventBecomesASeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	link := `"links":[{"targetType":"NOTE","targetId":"` + note + `"}]`
-	event := b.create(entity.Event(), `{`+standup+`,"location":"room 1","tags":["a"],"reminderMinutes":[5],`+link+`}`)
-	before := b.stored(entity.Event(), event)
-	b.must(command.Delete{Type: entity.Note(), ID: note}, at(1)) // a link that leads nowhere is no news
+	event := b.create(product.Event(), `{`+standup+`,"location":"room 1","tags":["a"],"reminderMinutes":[5],`+link+`}`)
+	before := b.stored(product.Event(), event)
+	b.must(command.Delete{Type: product.Note(), ID: note}, at(1)) // a link that leads nowhere is no news
 	cmd := command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","title":"weekly","tags":null}`)}
 
 	_, err := b.do(cmd)
@@ -127,7 +128,7 @@ func TestAnEventBecomesASeries(t *testing.T) {
 	require.Equal(t, entity.LinksOf(before), entity.LinksOf(it))
 	require.Equal(t, []int64{1, 1, 5}, []int64{it.Int("version"), it.Int("sequence"), it.Ints("reminderMinutes")[0]})
 	require.False(t, it.Has("tags"))
-	require.Nil(t, b.stored(entity.Event(), event))
+	require.Nil(t, b.stored(product.Event(), event))
 	require.EqualValues(t, 2, b.row(entity.GoneKey(ann, event)).Int("version"), "the version that the removal counts as")
 
 	again := b.must(cmd, at(1), key("k"))

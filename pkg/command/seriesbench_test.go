@@ -12,13 +12,14 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
 )
 
-func setupSeries(t *testing.T) *bench { return setup(t, entity.Master(), entity.Instance()) }
+func setupSeries(t *testing.T) *bench { return setup(t, product.Master(), product.Instance()) }
 
 // standup is a series on Mondays at nine in New York for half an hour, from 1 December 2025.
 const standup = `"title":"standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z","startTzid":"America/New_York"`
@@ -95,9 +96,9 @@ func (b *bench) shown() []string {
 	defer func() { b.fault = fault }()
 	masters, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)}})
 	require.NoError(b.t, err)
-	queries := query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: func() time.Time { return b.now }, Fold: text.Fold})
+	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold})
 	var out []string
-	masterType, instanceType := entity.Master(), entity.Instance()
+	masterType, instanceType := product.Master(), product.Instance()
 	for _, m := range masters {
 		id := m.Str("masterId")
 		for cursor := ""; ; {

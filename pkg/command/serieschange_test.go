@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -18,8 +19,8 @@ import (
 func TestASeriesKeepsNoDueTimeOfTheEventThatItWas(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	event := b.create(entity.Event(), `{`+standup+`,"reminderMinutes":[5]}`)
-	require.True(t, b.stored(entity.Event(), event).Has("dueSetAt"))
+	event := b.create(product.Event(), `{`+standup+`,"reminderMinutes":[5]}`)
+	require.True(t, b.stored(product.Event(), event).Has("dueSetAt"))
 	res := b.must(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","reminderMinutes":null}`)}, at(1))
 	require.False(t, b.master(res.Ref.ID).Has("dueSetAt"), "a series that reminds of nothing was not asked for anything")
 }

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
@@ -23,7 +24,7 @@ func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
 func TestASeriesHasNoLinkToTheEventThatItWas(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	event := b.must(command.Create{Type: entity.Event(), Fields: doc(`{` + standup + `}`)}).Ref.ID
+	event := b.must(command.Create{Type: product.Event(), Fields: doc(`{` + standup + `}`)}).Ref.ID
 	_, err := b.do(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","links":[{"targetType":"EVENT","targetId":"` + event + `"}]}`)}, at(1))
 	var missing *command.NotFoundError
 	require.ErrorAs(t, err, &missing)

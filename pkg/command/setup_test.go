@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -55,7 +56,7 @@ func setup(t *testing.T, types ...*entity.Type) *bench {
 		return nil
 	}, Witnessed: true})
 	t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
-	registry, err := entity.NewRegistry(append(types, entity.Event(), entity.Task(), entity.Reminder(), entity.Note(), entity.UserMeta())...)
+	registry, err := entity.NewRegistry(append(types, product.Event(), product.Task(), product.Reminder(), product.Note(), product.UserMeta())...)
 	require.NoError(t, err)
 	ids := 0
 	b.service = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, Pause: b.pause, NewID: func() string {

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it begins,
@@ -12,21 +13,21 @@ import (
 // its former kind; without a date it stays on its own.
 func mergeSpan(t *entity.Type, before, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	base := before.Clone()
-	allDay, says := patch[entity.AttrIsAllDay].(item.Bool)
-	turns := says && bool(allDay) != before.Bool(entity.AttrIsAllDay)
-	timed := []string{entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid}
+	allDay, says := patch[product.AttrIsAllDay].(item.Bool)
+	turns := says && bool(allDay) != before.Bool(product.AttrIsAllDay)
+	timed := []string{product.AttrStartUtc, product.AttrEndUtc, product.AttrStartTzid, product.AttrEndTzid}
 	switch {
 	case turns && bool(allDay):
 		remove(base, timed...)
 		if day, err := item.ParseCompactDate(date); err == nil {
-			base[entity.AttrStartDate] = item.String(item.FormatDate(day))
+			base[product.AttrStartDate] = item.String(item.FormatDate(day))
 		}
 	case turns:
-		remove(base, entity.AttrStartDate, entity.AttrEndDate)
-	case patch.Has(entity.AttrStartUtc) && !patch.Has(entity.AttrEndUtc):
-		delete(base, entity.AttrEndUtc)
-	case patch.Has(entity.AttrStartDate) && !patch.Has(entity.AttrEndDate):
-		delete(base, entity.AttrEndDate)
+		remove(base, product.AttrStartDate, product.AttrEndDate)
+	case patch.Has(product.AttrStartUtc) && !patch.Has(product.AttrEndUtc):
+		delete(base, product.AttrEndUtc)
+	case patch.Has(product.AttrStartDate) && !patch.Has(product.AttrEndDate):
+		delete(base, product.AttrEndDate)
 	}
 	after, wrong := t.Merge(base, patch)
 	if !turns && len(wrong) == 0 {
@@ -43,20 +44,20 @@ func remove(it item.Item, names ...string) {
 
 // keepLength gives an occurrence that was moved the end that it had.
 func keepLength(before, after, patch item.Item) {
-	was, is := entity.EventSpan(before), entity.EventSpan(after)
+	was, is := product.EventSpan(before), product.EventSpan(after)
 	end := is.Start.Add(was.End.Sub(was.Start))
 	moved := func(start, end string) bool {
 		return before.Has(end) && patch.Has(start) && after.Has(start) && !patch.Has(end)
 	}
 	switch {
-	case moved(entity.AttrStartUtc, entity.AttrEndUtc):
-		after.SetTime(entity.AttrEndUtc, end)
-	case moved(entity.AttrStartDate, entity.AttrEndDate):
-		after[entity.AttrEndDate] = item.String(item.FormatDate(end))
+	case moved(product.AttrStartUtc, product.AttrEndUtc):
+		after.SetTime(product.AttrEndUtc, end)
+	case moved(product.AttrStartDate, product.AttrEndDate):
+		after[product.AttrEndDate] = item.String(item.FormatDate(end))
 	}
 }
 
 // touchesSpan reports whether a patch says anything about when an occurrence is.
 func touchesSpan(patch item.Item) bool {
-	return slices.ContainsFunc(entity.SpanFields(), patch.Has)
+	return slices.ContainsFunc(product.SpanFields(), patch.Has)
 }

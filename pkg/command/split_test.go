@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -136,7 +137,7 @@ func spansOf(shown []string) []string {
 func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO,WE","location":"room 1"`)
 	b.except(id, "20251203", `{"title":"before"}`)
 	b.except(id, "20251215", `{"title":"at the split","location":"elsewhere","startUtc":"2025-12-15T20:00:00Z"}`)

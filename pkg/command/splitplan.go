@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -34,7 +35,7 @@ func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, erro
 		return splitPlan{}, err
 	}
 	if len(p.taken) > 0 {
-		following[entity.AttrHasExceptions] = item.Bool(true)
+		following[product.AttrHasExceptions] = item.Bool(true)
 	}
 	p.following = following
 	p.kept, err = w.readKept(ctx, append(exceptionRows(s), s.Master())...)
@@ -57,7 +58,7 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 		return at, refuse("is the first occurrence: change the series itself")
 	case !s.OfRule(w.date):
 		return at, refuse("is an additional date: split at an occurrence of the rule")
-	case !w.patch.Has(entity.AttrStartUtc) && s.IsSkipped(at):
+	case !w.patch.Has(product.AttrStartUtc) && s.IsSkipped(at):
 		return at, refuse("is a date on which the clocks skip the time of the series: split at another, or send startUtc")
 	}
 	return at, nil
@@ -67,13 +68,13 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 func (w *splitting) ended(s *series.Series, at series.Occurrence) item.Item {
 	before := s.Master()
 	after := before.Clone()
-	after.SetTime(entity.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))
-	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
+	after.SetTime(product.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))
+	for _, name := range []string{product.AttrExDate, product.AttrRDate} {
 		setDates(after, name, before.Strings(name), func(date string) bool { return date < w.date })
 	}
 	ended := w.masterType().Next(entity.ByUser, w.user, before, after, w.now, nil)
 	if w.masterType().DuesDiffer(before, ended) {
-		ended.SetTime(entity.AttrDueSetAt, w.now)
+		ended.SetTime(product.AttrDueSetAt, w.now)
 	}
 	return ended
 }
@@ -97,18 +98,18 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (item.Item
 			copyFields(fields, s.Master(), []string{f.Name})
 		}
 	}
-	copyFields(fields, plain, entity.SpanFields())
-	fields[entity.AttrRRule] = item.String(s.RestOfRule(at))
-	for _, name := range []string{entity.AttrExDate, entity.AttrRDate} {
+	copyFields(fields, plain, product.SpanFields())
+	fields[product.AttrRRule] = item.String(s.RestOfRule(at))
+	for _, name := range []string{product.AttrExDate, product.AttrRDate} {
 		setDates(fields, name, fields.Strings(name), func(date string) bool { return date >= w.date })
 	}
 	merged, unsettled := mergeSpan(t, fields, w.patch, w.date)
 	followStart(fields, merged, w.changes)
-	if !w.patch.Has(entity.AttrExDate) {
+	if !w.patch.Has(product.AttrExDate) {
 		start := series.StartDate(merged)
-		setDates(merged, entity.AttrExDate, merged.Strings(entity.AttrExDate), func(date string) bool { return date != start })
+		setDates(merged, product.AttrExDate, merged.Strings(product.AttrExDate), func(date string) bool { return date != start })
 	}
-	merged.Set(entity.AttrKept, s.Master()[entity.AttrKept])
+	merged.Set(product.AttrKept, s.Master()[product.AttrKept])
 	n := creation{typ: t, id: w.id, fields: merged}
 	it := n.item(w.call, nil)
 	if err := entity.Invalid(w.broken, unsettled, t.Validate(it), w.registry.CheckLinks(it)); err != nil {
@@ -154,12 +155,12 @@ func (w *splitting) divide(s *series.Series, following item.Item) (taken, left [
 // of its own. At the split itself what the changes name is what its user has just said.
 func (w *splitting) take(o series.Occurrence, following, plain item.Item) item.Item {
 	t := w.instanceType()
-	names := o.Exception.Strings(entity.AttrModifiedFields)
+	names := o.Exception.Strings(product.AttrModifiedFields)
 	ownSpan := series.HasOwnTimes(o.Exception)
 	if o.Date == w.date {
 		ownSpan = ownSpan && !touchesSpan(w.patch)
 		names = slices.DeleteFunc(names, func(name string) bool {
-			return w.patch.Has(name) || !ownSpan && slices.Contains(entity.SpanFields(), name)
+			return w.patch.Has(name) || !ownSpan && slices.Contains(product.SpanFields(), name)
 		})
 	}
 	if len(names) == 0 {
@@ -171,10 +172,10 @@ func (w *splitting) take(o series.Occurrence, following, plain item.Item) item.I
 	if ownSpan {
 		from = o.Exception
 	}
-	copyFields(own, from, entity.SpanFields())
-	copyFields(own, plain, []string{entity.AttrMasterID, entity.AttrRecurrenceID})
-	own[entity.AttrModifiedFields] = inOrder(t, names)
+	copyFields(own, from, product.SpanFields())
+	copyFields(own, plain, []string{product.AttrMasterID, product.AttrRecurrenceID})
+	own[product.AttrModifiedFields] = inOrder(t, names)
 	row := w.firstInstance(following, entity.InstanceID(w.id, o.Date), own)
-	row.SetTime(entity.AttrDueSetAt, w.now)
+	row.SetTime(product.AttrDueSetAt, w.now)
 	return row
 }

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -155,7 +156,7 @@ func (w *splitting) moved(item.Item) error { return errMoved }
 
 // exceptions returns the series with its exceptions. Those that are idle as it stands are undone on the way.
 func (w *splitting) exceptions(ctx context.Context, master item.Item) (*series.Series, error) {
-	if !master.Bool(entity.AttrHasExceptions) {
+	if !master.Bool(product.AttrHasExceptions) {
 		return open(master)
 	}
 	rows, err := w.instances(ctx, w.ref.ID)
@@ -180,7 +181,7 @@ func (w *splitting) old(ctx context.Context) (item.Item, error) {
 // one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before has
 // left is written over, under its version, or undone.
 func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) error {
-	if !before.Bool(entity.AttrHasExceptions) {
+	if !before.Bool(product.AttrHasExceptions) {
 		return nil
 	}
 	left, err := w.instances(ctx, w.id)
@@ -197,7 +198,7 @@ func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) er
 			again[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
 			steps = append(steps, putRow(row, again))
 			taken = slices.Delete(slices.Clone(taken), i, i+1)
-		case row.Has(entity.AttrModifiedFields):
+		case row.Has(product.AttrModifiedFields):
 			steps = append(steps, putRow(row, w.undone(row)))
 		}
 	}
@@ -228,11 +229,11 @@ func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) er
 
 // keptOf is the row of what lies beside an instance of the new series, taken over from the old one's; nil for none.
 func (w *splitting) keptOf(p splitPlan, key item.Key) item.Item {
-	i := slices.IndexFunc(p.taken, func(it item.Item) bool { return it.Key() == key && it.Has(entity.AttrKept) })
+	i := slices.IndexFunc(p.taken, func(it item.Item) bool { return it.Key() == key && it.Has(product.AttrKept) })
 	if i < 0 {
 		return nil
 	}
-	_, date, _ := entity.ParseInstanceID(p.taken[i].Str(entity.AttrEventID))
+	_, date, _ := entity.ParseInstanceID(p.taken[i].Str(product.AttrEventID))
 	row := entity.KeptKey(key).Item()
 	row[AttrKeptText] = item.String(p.kept[entity.ItemKey(w.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date)})])
 	return row

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // presentTrigger is the occurrence of a reminder on which an action acts.
@@ -27,25 +28,25 @@ type presentTrigger struct {
 //
 // It is never the first of all because the rule counts from there.
 func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
-	trigger, ok := it.Time(entity.AttrTriggerUtc)
+	trigger, ok := it.Time(product.AttrTriggerUtc)
 	if !ok {
 		return presentTrigger{}, fmt.Errorf("%s: reminder without trigger", it.Key())
 	}
 	var left time.Time // the trigger has left the occurrence behind, unless it was the last and the trigger had nowhere to go
-	if entity.TriggerDone(it) {
+	if product.TriggerDone(it) {
 		left = trigger
 	}
-	if snooze := it.Map(entity.AttrSnoozeState); snooze != nil {
-		at, ok := snooze.Time(entity.SnoozeOccurrenceUtc)
+	if snooze := it.Map(product.AttrSnoozeState); snooze != nil {
+		at, ok := snooze.Time(product.SnoozeOccurrenceUtc)
 		if !ok {
 			return presentTrigger{}, fmt.Errorf("%s: snooze without occurrence", it.Key())
 		}
-		return presentTrigger{at: at, count: snooze.Int(entity.SnoozeCount), stored: left}, nil
+		return presentTrigger{at: at, count: snooze.Int(product.SnoozeCount), stored: left}, nil
 	}
-	zone, floating := time.UTC, !it.Has(entity.AttrTzid)
+	zone, floating := time.UTC, !it.Has(product.AttrTzid)
 	if floating {
 		var err error
-		if zone, err = entity.LoadZone(meta.Str(entity.AttrDefaultTzid)); err != nil {
+		if zone, err = entity.LoadZone(meta.Str(product.AttrDefaultTzid)); err != nil {
 			return presentTrigger{}, fmt.Errorf("%s: %w", meta.Key(), err)
 		}
 	}
@@ -57,7 +58,7 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	if err != nil {
 		return presentTrigger{}, err
 	}
-	delivered, _ := it.Time(entity.AttrLastFiredUtc)
+	delivered, _ := it.Time(product.AttrLastFiredUtc)
 	switch {
 	case isDue && (!hasRung || last.at.After(delivered)):
 		return last, nil
@@ -74,24 +75,24 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 //   - sets a new trigger and leaves firedOccurrenceUtc at what rang of the one that is no more: nothing has rung yet;
 //   - closes a delivery without firedOccurrenceUtc: it is lastFiredUtc, if that is an occurrence.
 func rangLast(it item.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
-	trigger, _ := it.Time(entity.AttrTriggerUtc)
-	if !it.Has(entity.AttrTzid) {
+	trigger, _ := it.Time(product.AttrTriggerUtc)
+	if !it.Has(product.AttrTzid) {
 		trigger = item.Resolve(trigger, zone)
 	}
 	isLeft := func(at time.Time) bool {
-		return it.Has(entity.AttrRRule) && trigger.After(at) || entity.TriggerDone(it)
+		return it.Has(product.AttrRRule) && trigger.After(at) || product.TriggerDone(it)
 	}
-	if rang, hasRung = it.Time(entity.AttrFiredOccurrenceUtc); hasRung {
+	if rang, hasRung = it.Time(product.AttrFiredOccurrenceUtc); hasRung {
 		return rang, isLeft(rang), nil
 	}
-	delivered, isDelivered := it.Time(entity.AttrLastFiredUtc)
-	if !it.Has(entity.AttrRRule) || !isDelivered || !isLeft(delivered) {
+	delivered, isDelivered := it.Time(product.AttrLastFiredUtc)
+	if !it.Has(product.AttrRRule) || !isDelivered || !isLeft(delivered) {
 		return time.Time{}, false, nil
 	}
 	if delivered.After(now) {
 		return delivered, true, nil // a snooze rang before its occurrence, of whatever rule
 	}
-	triggers, err := entity.CompileReminder(it)
+	triggers, err := product.CompileReminder(it)
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("%s: %w", it.Key(), err)
 	}
@@ -101,10 +102,10 @@ func rangLast(it item.Item, zone *time.Location, now time.Time) (rang time.Time,
 
 // lastDue returns the last occurrence of a recurring reminder that was due, or false before its first.
 func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger, ok bool, err error) {
-	if !it.Has(entity.AttrRRule) {
+	if !it.Has(product.AttrRRule) {
 		return presentTrigger{}, false, nil
 	}
-	triggers, err := entity.CompileReminder(it)
+	triggers, err := product.CompileReminder(it)
 	if err != nil {
 		return presentTrigger{}, false, fmt.Errorf("%s: %w", it.Key(), err)
 	}
@@ -112,7 +113,7 @@ func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger
 	if !ok {
 		return presentTrigger{}, false, nil
 	}
-	if !it.Has(entity.AttrTzid) {
+	if !it.Has(product.AttrTzid) {
 		return presentTrigger{at: last.Start, stored: last.Wall}, true, nil
 	}
 	return presentTrigger{at: last.Start, stored: last.Start}, true, nil
@@ -121,10 +122,10 @@ func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger
 // pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says that
 // none is left.
 func (o presentTrigger) pass(it item.Item) (isLast bool, err error) {
-	if !it.Has(entity.AttrRRule) || o.stored.IsZero() {
+	if !it.Has(product.AttrRRule) || o.stored.IsZero() {
 		return false, nil
 	}
-	isLast, err = entity.PassTrigger(it, o.stored)
+	isLast, err = product.PassTrigger(it, o.stored)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", it.Key(), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -17,42 +18,42 @@ import (
 func TestAChangeIsTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t","tags":["a"]}`)
+	id := b.create(product.Task(), `{"title":"t","tags":["a"]}`)
 	b.now = noon.Add(time.Hour)
-	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u","tags":null,"status":"COMPLETED"}`)}, at(1))
+	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u","tags":null,"status":"COMPLETED"}`)}, at(1))
 	b.took("BatchGet Update")
 	require.Equal(t, int64(2), res.Item.Int("version"))
 	require.Equal(t, "2025-12-02T13:00:00Z", res.Item.Str("archiveAt"))
 	require.False(t, res.Item.Has("tags"))
 	require.False(t, res.Created || res.Deleted || res.Replayed)
-	require.True(t, b.stored(entity.Task(), id).Equal(res.Item))
+	require.True(t, b.stored(product.Task(), id).Equal(res.Item))
 }
 
 func TestAnUpdateIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	lapsed := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
+	lapsed := b.create(product.Task(), `{"title":"t"}`)
 	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: lapsed}), item.Item{"ttl": item.Int(noon.Unix())})
 	patch := doc(`{"title":"u"}`)
 
-	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch})
+	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: patch})
 	require.ErrorIs(t, err, command.ErrNoVersion)
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch}, at(7))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: patch}, at(7))
 	requireStale(t, err, 1)
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"","version":4,"dueUtc":"soon"}`)}, at(1))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"","version":4,"dueUtc":"soon"}`)}, at(1))
 	require.ElementsMatch(t, []string{"/title", "/version", "/dueUtc"}, pointers(t, err))
 	for name, c := range map[string]struct {
 		typ  *entity.Type
 		id   string
 		user string
 	}{
-		"unknown":         {entity.Task(), "task_x", ann},
-		"another user's":  {entity.Task(), id, bob},
-		"lapsed":          {entity.Task(), lapsed, ann},
-		"of another type": {entity.Task(), "note_x", ann},
-		"no id":           {entity.Task(), "task_a#b", ann},
-		"no collection":   {entity.UserMeta(), ann, ann},
+		"unknown":         {product.Task(), "task_x", ann},
+		"another user's":  {product.Task(), id, bob},
+		"lapsed":          {product.Task(), lapsed, ann},
+		"of another type": {product.Task(), "note_x", ann},
+		"no id":           {product.Task(), "task_a#b", ann},
+		"no collection":   {product.UserMeta(), ann, ann},
 		"no type":         {nil, id, ann},
 	} {
 		_, err := b.do(command.Update{Type: c.typ, ID: c.id, Patch: patch}, at(1), as(c.user))
@@ -61,16 +62,16 @@ func TestAnUpdateIsRefused(t *testing.T) {
 		requireNotFound(t, err, "")
 		_ = name
 	}
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: patch}, at(1), as("ann#2025"))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: patch}, at(1), as("ann#2025"))
 	require.ErrorIs(t, err, entity.ErrID)
-	require.Equal(t, int64(1), b.stored(entity.Task(), id).Int("version"))
+	require.Equal(t, int64(1), b.stored(product.Task(), id).Int("version"))
 }
 
 func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t","tags":["a","b"],"reminderMinutes":[5,10],"dueUtc":"2026-01-01T00:00:00"}`)
-	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"t","tags":["b","a"],"color":null,"dueUtc":"2026-01-01T00:00:00"}`)}, at(1))
+	id := b.create(product.Task(), `{"title":"t","tags":["a","b"],"reminderMinutes":[5,10],"dueUtc":"2026-01-01T00:00:00"}`)
+	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"t","tags":["b","a"],"color":null,"dueUtc":"2026-01-01T00:00:00"}`)}, at(1))
 	b.took("BatchGet")
 	require.Equal(t, int64(1), res.Item.Int("version"))
 }
@@ -78,17 +79,17 @@ func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	mine := command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"mine"}`)}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	mine := command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"mine"}`)}
 	b.once("Update", memory.Before, func() error {
-		b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"theirs"}`)}, at(1))
+		b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"theirs"}`)}, at(1))
 		return nil
 	})
 	_, err := b.do(mine, at(1))
 	requireStale(t, err, 2)
 	b.took("BatchGet Update BatchGet Update", "the row that came back says it")
 	b.once("Update", memory.Before, func() error {
-		b.must(command.Delete{Type: entity.Task(), ID: id}, at(2))
+		b.must(command.Delete{Type: product.Task(), ID: id}, at(2))
 		return nil
 	})
 	_, err = b.do(mine, at(2))
@@ -98,14 +99,14 @@ func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
 func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t","status":"ARCHIVED"}`)
+	id := b.create(product.Task(), `{"title":"t","status":"ARCHIVED"}`)
 	k := entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id})
 	expiry := item.Item{"ttl": item.Int(noon.Add(time.Hour).Unix())}
 	b.once("Update", memory.Before, func() error {
 		b.set(k, expiry)
 		return nil
 	})
-	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
 	require.Equal(t, int64(2), res.Item.Int("version"))
 	require.False(t, b.row(k).Has("ttl"), "a changed entity must not expire")
 }
@@ -113,16 +114,16 @@ func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
 func TestACompletedTaskPastItsTimerIsChangedAsTheArchivedOneItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t","status":"COMPLETED","dueUtc":"2025-12-01T08:00:00"}`)
+	id := b.create(product.Task(), `{"title":"t","status":"COMPLETED","dueUtc":"2025-12-01T08:00:00"}`)
 	b.now = noon.Add(48 * time.Hour)
-	require.Equal(t, "COMPLETED", b.stored(entity.Task(), id).Str("status"))
+	require.Equal(t, "COMPLETED", b.stored(product.Task(), id).Str("status"))
 
-	res := b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"status":"ARCHIVED"}`)}, at(1))
+	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"status":"ARCHIVED"}`)}, at(1))
 	b.took("BatchGet", "it is archived already")
 	require.Equal(t, "ARCHIVED", res.Item.Str("status"))
 
-	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
-	stored := b.stored(entity.Task(), id)
+	b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	stored := b.stored(product.Task(), id)
 	require.Equal(t, "ARCHIVED", stored.Str("status"))
 	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", stored.Str("GSI3SK"))
 	require.Equal(t, "2025-12-02T12:00:00Z", stored.Str("archivedAt"))
@@ -132,14 +133,14 @@ func TestACompletedTaskPastItsTimerIsChangedAsTheArchivedOneItIs(t *testing.T) {
 func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.create(entity.Note(), `{"title":"n"}`)
+	note := b.create(product.Note(), `{"title":"n"}`)
 	links := `"links":[{"targetType":"NOTE","targetId":"` + note + `"}]`
-	id := b.create(entity.Task(), `{"title":"t",`+links+`}`)
-	b.must(command.Delete{Type: entity.Note(), ID: note}, at(1))
+	id := b.create(product.Task(), `{"title":"t",`+links+`}`)
+	b.must(command.Delete{Type: product.Note(), ID: note}, at(1))
 	b.trips()
-	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u",` + links + `}`)}, at(1))
+	b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u",` + links + `}`)}, at(1))
 	b.took("BatchGet Update")
-	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"links":[{"targetType":"NOTE","targetId":"` + note +
+	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"links":[{"targetType":"NOTE","targetId":"` + note +
 		`"},{"targetType":"NOTE","targetId":"note_y"}]}`)}, at(2))
 	requireNotFound(t, err, "/links/1/targetId")
 }
@@ -147,8 +148,8 @@ func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
 func TestDeletingIsForGood(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
-	remove := command.Delete{Type: entity.Task(), ID: id}
+	id := b.create(product.Task(), `{"title":"t"}`)
+	remove := command.Delete{Type: product.Task(), ID: id}
 	_, err := b.do(remove)
 	require.ErrorIs(t, err, command.ErrNoVersion)
 	_, err = b.do(remove, at(2))
@@ -169,24 +170,24 @@ func TestDeletingIsForGood(t *testing.T) {
 func TestAnItemThatIsToExpireCanBeDeletedUntilItHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	b.set(entity.ItemKey(ann, entity.Ref{Type: "TASK", ID: id}), item.Item{"ttl": item.Int(noon.Add(time.Hour).Unix())})
 	b.now = noon.Add(time.Hour)
-	_, err := b.do(command.Delete{Type: entity.Task(), ID: id}, at(1))
+	_, err := b.do(command.Delete{Type: product.Task(), ID: id}, at(1))
 	requireNotFound(t, err, "")
-	require.NotNil(t, b.stored(entity.Task(), id))
+	require.NotNil(t, b.stored(product.Task(), id))
 	b.now = noon
 	b.trips()
-	b.must(command.Delete{Type: entity.Task(), ID: id}, at(1))
+	b.must(command.Delete{Type: product.Task(), ID: id}, at(1))
 	b.took("Transact Transact")
 }
 
 func TestATransactionConflictIsTriedAgainABoundedNumberOfTimes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(entity.Task(), `{"title":"t"}`)
+	id := b.create(product.Task(), `{"title":"t"}`)
 	b.once("Update", memory.Before, func() error { return table.ErrConflict })
-	b.must(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
+	b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u"}`)}, at(1))
 	b.trips()
 	b.fault = func(c memory.Call) error {
 		if c.Op == "BatchGet" {
@@ -194,11 +195,11 @@ func TestATransactionConflictIsTriedAgainABoundedNumberOfTimes(t *testing.T) {
 		}
 		return table.ErrConflict
 	}
-	_, err := b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
+	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
 	require.ErrorIs(t, err, table.ErrConflict)
 	b.took(strings.TrimSpace(strings.Repeat("BatchGet Update ", 12)))
 	b.fault = func(memory.Call) error { return table.ErrThrottled }
-	_, err = b.do(command.Update{Type: entity.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"v"}`)}, at(2))
 	require.ErrorIs(t, err, table.ErrThrottled)
 	b.took("BatchGet")
 }

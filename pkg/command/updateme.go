@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // UpdateMe changes the user's zone and preferences in USER_META: a JSON Merge Patch. It needs the expected version, which
@@ -19,12 +20,12 @@ func (cmd UpdateMe) run(ctx context.Context, c call) (Result, error) {
 	fields, broken := c.meta.Parse(cmd.Patch)
 	return c.edit(ctx, edit{
 		typ: c.meta, ref: entity.Ref{Type: c.meta.Name, ID: c.user}, versioned: true,
-		absent:   entity.NewUserMeta(c.user, c.now),
+		absent:   product.NewUserMeta(c.user, c.now),
 		apply:    patch(c.meta, fields, broken),
-		takenOff: []string{entity.AttrStatsWritten},
+		takenOff: []string{product.AttrStatsWritten},
 		// The statistics are a consumer's, which writes them without changing the version: a command that set them could
 		// bring old ones back.
-		untouched: []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsRepairs,
-			entity.AttrStatsLast, entity.AttrStatsForm},
+		untouched: []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold, product.AttrStatsRepairs,
+			product.AttrStatsLast, product.AttrStatsForm},
 	})
 }

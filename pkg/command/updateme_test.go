@@ -9,13 +9,14 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
 )
 
 func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 	t.Parallel()
 	// What the statistics write when they are first: a complete row at version 0.
-	counted := entity.NewUserMeta(ann, noon)
+	counted := product.NewUserMeta(ann, noon)
 	counted["stats"] = item.Map{"totalTasks": item.Int(7)}
 	counted["statsVersion"] = item.Int(3)
 	delete(counted, "PK")
@@ -49,7 +50,7 @@ func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 			require.Equal(t, "dark", stored.Map("preferences").Str("theme"))
 			require.Equal(t, "USER_META", stored.Str("entityType"))
 			if name == "without a row" {
-				require.Empty(t, entity.UserMeta().Validate(stored))
+				require.Empty(t, product.UserMeta().Validate(stored))
 			}
 			if name != "without a row" {
 				require.Equal(t, item.Map{"totalTasks": item.Int(7)}, stored["stats"])

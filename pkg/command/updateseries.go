@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -46,10 +47,10 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 // followStart lets a series follow its start in what the patch does not say.
 func followStart(before, after item.Item, patch map[string]any) {
 	rule, end := series.Follow(before, after, slices.Collect(maps.Keys(patch))...)
-	if _, says := patch[entity.AttrRRule]; !says {
-		after[entity.AttrRRule] = item.String(rule)
+	if _, says := patch[product.AttrRRule]; !says {
+		after[product.AttrRRule] = item.String(rule)
 	}
-	after.SetTime(entity.AttrRRuleUntil, end)
+	after.SetTime(product.AttrRRuleUntil, end)
 }
 
 // EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that ends
@@ -71,7 +72,7 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	t := c.masterType()
-	fields, broken := t.Parse(map[string]any{entity.AttrRRuleUntil: cmd.UntilUtc})
+	fields, broken := t.Parse(map[string]any{product.AttrRRuleUntil: cmd.UntilUtc})
 	merge := patch(t, fields, broken)
 	res, err := c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, pointer: pointerToTarget,
@@ -80,13 +81,13 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 			if err != nil || len(wrong) > 0 {
 				return after, wrong, err
 			}
-			if ends := before.Str(entity.AttrRRuleUntil); ends != "" && ends <= after.Str(entity.AttrRRuleUntil) {
+			if ends := before.Str(product.AttrRRuleUntil); ends != "" && ends <= after.Str(product.AttrRRuleUntil) {
 				return before, nil, nil
 			}
 			return after, nil, refuseEmpty(after)
 		},
 	})
-	return res, renamePointer(err, "/"+entity.AttrRRuleUntil, "/"+attrUntilUtc)
+	return res, renamePointer(err, "/"+product.AttrRRuleUntil, "/"+attrUntilUtc)
 }
 
 // refuseEmpty refuses an end that comes before the first occurrence.
@@ -118,7 +119,7 @@ func renamePointer(err error, from, to string) error {
 
 // recurrenceFields decide on which dates a series has.
 func recurrenceFields() []string {
-	return append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+	return append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 }
 
 // reshape carries out a change of a series that may cost exceptions their dates. The write of the series is the commit:
@@ -132,7 +133,7 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 			return nil, nil
 		}
 		var err error
-		if stored.Bool(entity.AttrHasExceptions) {
+		if stored.Bool(product.AttrHasExceptions) {
 			lost, err = c.lost(ctx, stored, after)
 		}
 		return []table.Test{exceptionsAt(stored)}, err
@@ -148,7 +149,7 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 
 // lost undoes the exceptions that are idle as the series stands, and returns those that will be once it has changed.
 func (c call) lost(ctx context.Context, before, after item.Item) ([]item.Item, error) {
-	rows, err := c.instances(ctx, before.Str(entity.AttrMasterID))
+	rows, err := c.instances(ctx, before.Str(product.AttrMasterID))
 	if err != nil {
 		return nil, err
 	}

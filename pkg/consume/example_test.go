@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // titles is a consumer that prints titles, and cannot bear an empty one.
@@ -41,7 +42,7 @@ func ExampleNew() {
 	}
 	parked := memory.New(nil)
 	loop, err := consume.New(consume.Config{
-		Registry: entity.Product(), Consumers: []change.Consumer{titles{}}, Parking: parked,
+		Registry: product.Registry(), Consumers: []change.Consumer{titles{}}, Parking: parked,
 		Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }, Wait: consume.Sleep,
 	})

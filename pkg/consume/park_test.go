@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestPoisonIsParkedWholeAndTheItemGoesOn(t *testing.T) {
@@ -73,7 +74,7 @@ func TestNoTwoRecordsShareAParkedObject(t *testing.T) {
 	var batch []change.Record
 	for i, key := range []item.Key{timer, timer, long, long, {PK: long.PK, SK: "TASK#task_Y"}, {PK: "USER#V", SK: long.SK}} {
 		it := key.Item()
-		it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeTask), item.Int(9)
+		it[entity.AttrType], it[entity.AttrVersion] = item.String(product.TypeTask), item.Int(9)
 		batch = append(batch, change.Record{Name: change.Insert, Sequence: fmt.Sprint(200 + i), Key: key, New: it})
 	}
 	s := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}

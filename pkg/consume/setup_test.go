@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 var (
@@ -152,7 +153,7 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 
 func config(b *bench) consume.Config {
 	return consume.Config{
-		Registry: entity.Product(), Parking: b.shelf,
+		Registry: product.Registry(), Parking: b.shelf,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Now: func() time.Time { return time.Unix(1767225600, 0) },
 		Wait: func(ctx context.Context, d time.Duration) error {
@@ -203,9 +204,9 @@ func records(labels ...string) []json.RawMessage {
 		if broken {
 			l = "a9"
 		}
-		key := entity.ItemKey("user_1", entity.Ref{Type: entity.TypeTask, ID: "task_" + l[:1]})
+		key := entity.ItemKey("user_1", entity.Ref{Type: product.TypeTask, ID: "task_" + l[:1]})
 		it := key.Item()
-		it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeTask), item.Number(l[1:])
+		it[entity.AttrType], it[entity.AttrVersion] = item.String(product.TypeTask), item.Number(l[1:])
 		if broken {
 			it[entity.AttrVersion] = item.String("nine")
 		}

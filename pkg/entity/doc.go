@@ -1,5 +1,5 @@
-// Package entity holds the words that every other package shares: the entities of the product as data, their keys and
-// index keys, the attributes with their bounds, and validation.
+// Package entity holds the words that every other package shares: entity types as data, the keys of all rows, parsing,
+// merging, validation and JSON. Package product has the types of the product.
 //
 // It promises that a key is built and parsed nowhere else, that an item which passed [Type.Validate] obeys the
 // conventions in docs/data-model.md, and that validation names every broken field at once. It knows no store, no

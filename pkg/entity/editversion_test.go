@@ -8,15 +8,16 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // A command of the release before leaves the attributes that it does not know as they are.
 func TestAnEditOfTheReleaseBeforeIsAnEdit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, time.December, 1, 12, 0, 0, 0, time.UTC)
-	task := entity.Task()
+	task := product.Task()
 	first := task.First("ann", "task_1", item.Item{
-		entity.AttrTitle: item.String("t"), entity.AttrStatus: item.String(entity.StatusBacklog),
+		entity.AttrTitle: item.String("t"), entity.AttrStatus: item.String(product.StatusBacklog),
 	}, now, nil)
 	second := task.Next(entity.BySystem, "ann", first, first, now, nil)
 	require.True(t, entity.HoldsAt(second, 1), "the system wrote since")

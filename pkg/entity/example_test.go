@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // book is an entity type of another product: all that the commands, the queries and the API need to know of it.
@@ -18,7 +19,7 @@ func book() *entity.Type {
 
 // A registry takes types as data and refuses two that claim the same name. A type checks a document by its fields.
 func ExampleNewRegistry() {
-	registry, err := entity.NewRegistry(book(), entity.Note(), entity.UserMeta())
+	registry, err := entity.NewRegistry(book(), product.Note(), product.UserMeta())
 	fmt.Println(registry.Named("BOOK").Plural, err)
 
 	typ := registry.Named("BOOK")

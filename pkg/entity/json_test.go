@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func FuzzTextInJSON(f *testing.F) {
@@ -15,7 +15,7 @@ func FuzzTextInJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		out := entity.Note().AppendJSON(nil, item.Item{"title": item.String(text)})
+		out := product.Note().AppendJSON(nil, item.Item{"title": item.String(text)})
 		var got struct{ Title string }
 		require.NoError(t, json.Unmarshal(out, &got), "%s", out)
 		var want string

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // refusedInLine are the characters by their numbers, written down apart from the code.
@@ -26,7 +27,7 @@ func refusedInLine() map[rune]bool {
 func TestEachCharacterOfAOneLineFieldIsTakenOrRefused(t *testing.T) {
 	t.Parallel()
 	refused := refusedInLine()
-	event := entity.Product().Named(entity.TypeEvent)
+	event := product.Registry().Named(product.TypeEvent)
 	for r := rune(0); r < 0x3100; r++ {
 		text := "a" + string(r) + "b"
 		for _, doc := range []map[string]any{
@@ -52,7 +53,7 @@ func TestEachCharacterOfAOneLineFieldIsTakenOrRefused(t *testing.T) {
 
 func TestWhatIsInTheTableAlreadyDoesNotKeepAnItemFromBeingEdited(t *testing.T) {
 	t.Parallel()
-	task := entity.Product().Named(entity.TypeTask)
+	task := product.Registry().Named(product.TypeTask)
 	fields, errs := task.Parse(map[string]any{"status": "COMPLETED"})
 	require.Empty(t, errs)
 	before := item.Item{"title": item.String("two\nlines")}
@@ -79,7 +80,7 @@ func TestTextsAreMadeOneLineAndPlainForAnImport(t *testing.T) {
 
 func TestEveryTextThatAClientSendsIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for _, typ := range entity.Product().Types() {
+	for _, typ := range product.Registry().Types() {
 		for _, f := range typ.Fields {
 			if f.Origin != entity.FromClient || f.Kind != entity.Text && f.Kind != entity.Markdown && f.Kind != entity.Tags {
 				continue

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 func TestANameThatIsNotKnownLeadsToTheOneThatIsMeant(t *testing.T) {
@@ -14,14 +15,14 @@ func TestANameThatIsNotKnownLeadsToTheOneThatIsMeant(t *testing.T) {
 		of   *entity.Type
 		want string
 	}{
-		"due_utc":     {entity.Task(), "dueUtc"},
-		"startTime":   {entity.Event(), "startUtc"},
-		"start_time":  {entity.Event(), "startUtc"},
-		"endAt":       {entity.Event(), "endUtc"},
-		"dueAt":       {entity.Task(), "dueUtc"},
-		"triggerTzid": {entity.Reminder(), "tzid"},
-		"titel":       {entity.Task(), "title"},
-		"priorty":     {entity.Task(), "priority"},
+		"due_utc":     {product.Task(), "dueUtc"},
+		"startTime":   {product.Event(), "startUtc"},
+		"start_time":  {product.Event(), "startUtc"},
+		"endAt":       {product.Event(), "endUtc"},
+		"dueAt":       {product.Task(), "dueUtc"},
+		"triggerTzid": {product.Reminder(), "tzid"},
+		"titel":       {product.Task(), "title"},
+		"priorty":     {product.Task(), "priority"},
 	} {
 		_, wrong := c.of.Parse(map[string]any{name: "x"})
 		require.Len(t, wrong, 1, name)

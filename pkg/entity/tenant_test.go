@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
@@ -18,7 +19,7 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 	own := entity.Repository{User: "12", Date: "2026-01-23"}
 	other := entity.Repository{User: "123", Date: "2026-01-23"}
 	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
-	note := entity.Ref{Type: entity.TypeNote, ID: "note_1"}
+	note := entity.Ref{Type: product.TypeNote, ID: "note_1"}
 	const get, query = "dynamodb:GetItem", "dynamodb:Query"
 	for name, c := range map[string]struct {
 		action     string
@@ -84,7 +85,7 @@ func TestNoTwoTenantsShareAPartition(t *testing.T) {
 			for _, partition := range []string{
 				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(), tree.SnapshotPK(revID),
 				plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
-				entity.LinkedPK(theirs, entity.Ref{Type: entity.TypeNote, ID: mine}),
+				entity.LinkedPK(theirs, entity.Ref{Type: product.TypeNote, ID: mine}),
 			} {
 				require.Equal(t, mine == theirs, p.Allows("dynamodb:Query", entity.Base, partition), "%s on %s", mine, partition)
 				require.Equal(t, mine == theirs, holds(p.Condition(), []string{partition}), "%s on %s", mine, partition)

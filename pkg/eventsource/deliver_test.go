@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // poison fails every batch with the sequence number in it, as a handler does that reports nothing.
@@ -247,8 +248,8 @@ func TestAnEventNeverExceedsAnInvocationsPayload(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
 		var records []change.Record
 		for i := range 40 {
-			r := record(strconv.Itoa(100+i), entity.ItemKey("u1", entity.Ref{Type: entity.TypeNote, ID: "note_" + strconv.Itoa(i)}))
-			r.New[entity.AttrBody] = item.String(strings.Repeat("x", 380<<10))
+			r := record(strconv.Itoa(100+i), entity.ItemKey("u1", entity.Ref{Type: product.TypeNote, ID: "note_" + strconv.Itoa(i)}))
+			r.New[product.AttrBody] = item.String(strings.Repeat("x", 380<<10))
 			records = append(records, r)
 		}
 		s.source.put("a", records...)

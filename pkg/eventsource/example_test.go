@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -22,7 +23,7 @@ func ExampleNew() {
 
 	handle := func(_ context.Context, event []byte) ([]byte, error) {
 		defer stop() // one event is enough here
-		records, err := change.Decode(event, entity.Product())
+		records, err := change.Decode(event, product.Registry())
 		for _, record := range records {
 			fmt.Println(record.Change.Kind, record.Change.Ref.ID)
 		}
@@ -38,7 +39,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	note := entity.Note().First("ann", "note_1", item.Item{entity.AttrTitle: item.String("Ferns")}, at, nil)
+	note := product.Note().First("ann", "note_1", item.Item{entity.AttrTitle: item.String("Ferns")}, at, nil)
 	fmt.Println(store.Put(ctx, table.Put{Item: note, If: table.NotExists()}))
 	fmt.Println(mapping.Run(ctx))
 	// Output:

@@ -12,11 +12,12 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // The two filters a deployment needs: entities for everybody, and the user's settings and expired timers for one.
 func entities() eventsource.Pattern {
-	return eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.TypeTask), entity.ItemPrefix(entity.TypeNote)}}
+	return eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(product.TypeTask), entity.ItemPrefix(product.TypeNote)}}
 }
 
 func expiredTimers() eventsource.Pattern {
@@ -27,7 +28,7 @@ func expiredTimers() eventsource.Pattern {
 
 func TestAFilterPassesWhatOneOfItsPatternsPasses(t *testing.T) {
 	t.Parallel()
-	task := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: "task_1"})
+	task := entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: "task_1"})
 	meta, timer := entity.MetaKey("u1"), entity.TimerKey("u1", "task_1", 3)
 	ledger := entity.LedgerKey("u1", "stats", "task_1")
 	narrow := eventsource.Filter{entities()}

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -25,7 +26,7 @@ func TestTheMemoryStoresFeedIsFollowedThroughSplits(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", BatchSize: 7})
 		s.wiring.Source, s.wiring.Changed, s.wiring.Poll = feed, feed.Changed, time.Hour
 		s.run(t)
-		ref := func(i int) entity.Ref { return entity.Ref{Type: entity.TypeTask, ID: "task_" + strconv.Itoa(i)} }
+		ref := func(i int) entity.Ref { return entity.Ref{Type: product.TypeTask, ID: "task_" + strconv.Itoa(i)} }
 		for version := range int64(6) {
 			for i := range 20 {
 				it := entity.ItemKey("u1", ref(i)).Item()

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,7 +43,7 @@ func newScript() *script {
 func (s *script) add(shard string, sequences ...string) {
 	var records []change.Record
 	for _, sequence := range sequences {
-		records = append(records, record(sequence, entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: "task_" + sequence})))
+		records = append(records, record(sequence, entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: "task_" + sequence})))
 	}
 	s.put(shard, records...)
 }

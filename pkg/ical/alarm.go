@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const (
@@ -86,7 +86,7 @@ func (m *mapper) alarmOffset(c, alarm *Component, anchor, end Moment) (before ti
 // setMinutes writes reminder offsets into the fields; none is an absent set.
 func (d *Draft) setMinutes(minutes []int64) {
 	if len(minutes) > 0 {
-		d.Fields[entity.AttrReminderMinutes] = item.Ints(minutes...)
+		d.Fields[product.AttrReminderMinutes] = item.Ints(minutes...)
 	}
 }
 

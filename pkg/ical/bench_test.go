@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // BenchmarkFromSeries drafts a weekly series of which twelve occurrences are excluded and to which twelve are added.
@@ -22,10 +22,10 @@ func BenchmarkFromSeries(b *testing.B) {
 		excluded = append(excluded, item.String(item.CompactDate(day)))
 		added = append(added, item.String(item.CompactDate(day.AddDate(0, 0, 1))))
 	}
-	fields[entity.AttrIsAllDay] = item.Bool(false)
-	fields[entity.AttrExDate], fields[entity.AttrRDate] = excluded, added
-	it := entity.Master().First("user", "mst_bench", fields, stamp, nil)
-	require.Empty(b, entity.Master().Validate(it))
+	fields[product.AttrIsAllDay] = item.Bool(false)
+	fields[product.AttrExDate], fields[product.AttrRDate] = excluded, added
+	it := product.Master().First("user", "mst_bench", fields, stamp, nil)
+	require.Empty(b, product.Master().Validate(it))
 	b.ReportAllocs()
 	for b.Loop() {
 		drafts, err := ical.FromSeries(it, nil)

@@ -3,6 +3,7 @@ package ical
 import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // busyTitle stands for the title of what is private.
@@ -15,8 +16,8 @@ func Busy(drafts []Draft) []Draft {
 	var shown []Draft
 	takesTime := false
 	for _, d := range drafts {
-		if d.family() != entity.TypeEvent {
-			if class := upper(d.keptValue("CLASS")); class == "" || class == entity.VisibilityPublic {
+		if d.family() != product.TypeEvent {
+			if class := upper(d.keptValue("CLASS")); class == "" || class == product.VisibilityPublic {
 				shown = append(shown, d)
 			}
 			continue
@@ -25,20 +26,20 @@ func Busy(drafts []Draft) []Draft {
 			shown, takesTime = append(shown, d), true
 			continue
 		}
-		if d.Fields.Str(entity.AttrTransparency) != entity.TransparencyTransparent && d.Fields.Str(entity.AttrStatus) != entity.StatusCancelled {
+		if d.Fields.Str(product.AttrTransparency) != product.TransparencyTransparent && d.Fields.Str(entity.AttrStatus) != product.StatusCancelled {
 			takesTime = true
 		}
 		shown = append(shown, d.busy())
 	}
-	if len(shown) > 0 && shown[0].family() == entity.TypeEvent && !takesTime {
+	if len(shown) > 0 && shown[0].family() == product.TypeEvent && !takesTime {
 		return nil
 	}
 	return shown
 }
 
 func (d *Draft) isPrivate() bool {
-	switch d.Fields.Str(entity.AttrVisibility) {
-	case entity.VisibilityPrivate, entity.VisibilityConfidential:
+	switch d.Fields.Str(product.AttrVisibility) {
+	case product.VisibilityPrivate, product.VisibilityConfidential:
 		return true
 	}
 	return false
@@ -54,7 +55,7 @@ func (d *Draft) keptValue(name string) string {
 // busy is the draft without anything but its times and whether they are taken.
 func (d Draft) busy() Draft {
 	fields := item.Item{entity.AttrTitle: item.String(busyTitle)}
-	for _, name := range append(entity.SpanFields(), entity.AttrStatus, entity.AttrVisibility, entity.AttrTransparency) {
+	for _, name := range append(product.SpanFields(), entity.AttrStatus, product.AttrVisibility, product.AttrTransparency) {
 		fields.Set(name, d.Fields[name])
 	}
 	d.Fields, d.Kept = fields, nil

@@ -21,7 +21,7 @@ type Calendar struct {
 	Stamp time.Time
 }
 
-const product = "-//Nexus//Nexus Calendar//EN"
+const prodID = "-//Nexus//Nexus Calendar//EN"
 
 // Build makes the VCALENDAR of the drafts, with a VTIMEZONE for every zone that they name.
 func (k Calendar) Build(drafts []Draft) (*Component, error) {
@@ -57,7 +57,7 @@ func (k Calendar) components(drafts []Draft) ([]*Component, error) {
 func (k Calendar) head(used map[string]yearSpan) (*Component, error) {
 	c := &Component{Name: "VCALENDAR"}
 	c.Add("VERSION", "2.0")
-	c.Add("PRODID", product)
+	c.Add("PRODID", prodID)
 	c.Add("CALSCALE", "GREGORIAN")
 	c.Add("METHOD", "PUBLISH")
 	c.AddText("NAME", k.Name)

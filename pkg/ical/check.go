@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the write.
@@ -13,7 +14,7 @@ import (
 func (m *mapper) check(d *Draft) error {
 	kind := d.Kind
 	if kind == entity.TypeMaster || kind == entity.TypeInstance {
-		kind = entity.TypeEvent
+		kind = product.TypeEvent
 	}
 	t := m.types.Named(kind)
 	merged, errs := t.Merge(nil, d.Fields)
@@ -22,7 +23,7 @@ func (m *mapper) check(d *Draft) error {
 	}
 	// Whose it will be, its id and the time have no part in whether the fields are right.
 	const anyone = "x"
-	merged[entity.AttrICalUID] = item.String(d.UID)
+	merged[product.AttrICalUID] = item.String(d.UID)
 	it := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), item.Item{})
 	err := entity.Invalid(t.Validate(it))
 	var invalid *entity.ValidationError

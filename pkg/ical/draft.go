@@ -3,8 +3,8 @@ package ical
 import (
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Draft is an entity on its way in or out: what a client would send to create it, and what iCalendar knows besides.
@@ -59,7 +59,7 @@ type Draft struct {
 
 // Alone returns an INSTANCE as an EVENT of its own.
 func (d Draft) Alone() Draft {
-	d.Kind, d.Date, d.Orphan = entity.TypeEvent, "", false
+	d.Kind, d.Date, d.Orphan = product.TypeEvent, "", false
 	d.UID += "#" + d.Original.At().Format("20060102T150405")
 	return d
 }

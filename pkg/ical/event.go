@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // readEvent reads a VEVENT as an EVENT, a MASTER or an INSTANCE.
@@ -17,7 +18,7 @@ func (m *mapper) readEvent(c *Component, d *Draft) error {
 		return err
 	}
 	d.setSpan()
-	d.Kind = entity.TypeEvent
+	d.Kind = product.TypeEvent
 	m.readShown(c, d)
 	d.setMinutes(m.alarms(c, d, d.start, d.end))
 	if p := c.Get("RECURRENCE-ID"); p != nil {
@@ -106,20 +107,20 @@ func addDuration(start Moment, text string) (Moment, error) {
 // setSpan writes start and end into the fields of an event.
 func (d *Draft) setSpan() {
 	if d.start.Form == Day {
-		d.Fields[entity.AttrIsAllDay] = item.Bool(true)
-		d.Fields[entity.AttrStartDate] = item.String(item.FormatDate(d.start.Reading))
-		d.Fields[entity.AttrEndDate] = item.String(item.FormatDate(d.end.Reading))
+		d.Fields[product.AttrIsAllDay] = item.Bool(true)
+		d.Fields[product.AttrStartDate] = item.String(item.FormatDate(d.start.Reading))
+		d.Fields[product.AttrEndDate] = item.String(item.FormatDate(d.end.Reading))
 		return
 	}
-	d.Fields[entity.AttrIsAllDay] = item.Bool(false)
-	d.Fields[entity.AttrStartUtc] = clientInstant(d.start)
+	d.Fields[product.AttrIsAllDay] = item.Bool(false)
+	d.Fields[product.AttrStartUtc] = clientInstant(d.start)
 	if d.hasEnd {
-		d.Fields[entity.AttrEndUtc] = clientInstant(d.end)
+		d.Fields[product.AttrEndUtc] = clientInstant(d.end)
 	}
 	if d.start.IsInstant() {
-		d.Fields[entity.AttrStartTzid] = item.String(d.start.ZoneName())
+		d.Fields[product.AttrStartTzid] = item.String(d.start.ZoneName())
 		if zone := d.end.ZoneName(); zone != d.start.ZoneName() {
-			d.Fields[entity.AttrEndTzid] = item.String(zone)
+			d.Fields[product.AttrEndTzid] = item.String(zone)
 		}
 	}
 }

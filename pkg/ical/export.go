@@ -8,13 +8,14 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Beside finds the text that is kept beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
 type Beside func(it item.Key) string
 
 func (b Beside) of(it item.Item) *Component {
-	if b == nil || !it.Has(entity.AttrKept) {
+	if b == nil || !it.Has(product.AttrKept) {
 		return nil
 	}
 	return readKept(b(it.Key()))
@@ -23,11 +24,11 @@ func (b Beside) of(it item.Item) *Component {
 // FromItem turns a stored EVENT, TASK or REMINDER into a draft to export. [FromSeries] does it for a series.
 func FromItem(it item.Item, beside Beside) (d Draft, err error) {
 	switch name := it.Str(entity.AttrType); name {
-	case entity.TypeEvent:
-		d = newDraft(entity.Event(), it)
-	case entity.TypeTask:
-		d = newDraft(entity.Task(), it)
-	case entity.TypeReminder:
+	case product.TypeEvent:
+		d = newDraft(product.Event(), it)
+	case product.TypeTask:
+		d = newDraft(product.Task(), it)
+	case product.TypeReminder:
 		d, err = fromReminder(it)
 	case entity.TypeMaster, entity.TypeInstance:
 		return Draft{}, errNoSeries
@@ -39,36 +40,36 @@ func FromItem(it item.Item, beside Beside) (d Draft, err error) {
 }
 
 func newDraft(t *entity.Type, it item.Item) Draft {
-	d := Draft{Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: entity.Revision(it), UID: it.Str(entity.AttrICalUID)}
+	d := Draft{Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: product.Revision(it), UID: it.Str(product.AttrICalUID)}
 	if d.UID == "" {
-		d.UID = entity.ICalUID(d.ID)
+		d.UID = product.ICalUID(d.ID)
 	}
-	for _, name := range []string{entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate} {
+	for _, name := range []string{product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate} {
 		delete(d.Fields, name) // the draft has them beside its fields
 	}
 	d.CreatedAt, _ = it.Time(entity.AttrCreatedAt)
 	d.ModifiedAt, _ = it.Time(entity.AttrUpdatedAt)
-	d.CompletedAt, _ = it.Time(entity.AttrCompletedAt)
+	d.CompletedAt, _ = it.Time(product.AttrCompletedAt)
 	return d
 }
 
 // fromReminder drafts a reminder. One that recurs counts from its first trigger, wherever the next one is.
 func fromReminder(it item.Item) (Draft, error) {
-	d := newDraft(entity.Reminder(), it)
+	d := newDraft(product.Reminder(), it)
 	d.Fields[entity.AttrStatus] = it[entity.AttrStatus] // set by the server, so it is no field that a client sends
-	if !it.Has(entity.AttrRRule) {
+	if !it.Has(product.AttrRRule) {
 		return d, nil
 	}
-	first, ok := it.Time(entity.AttrFirstTriggerUtc)
+	first, ok := it.Time(product.AttrFirstTriggerUtc)
 	if !ok {
 		return Draft{}, fmt.Errorf("draft %s: it recurs and has no first trigger", it.Key())
 	}
-	d.Fields[entity.AttrTriggerUtc] = item.String(item.FormatInstant(first))
-	if !it.Has(entity.AttrTzid) {
-		d.Fields[entity.AttrTriggerUtc] = clientInstant(Moment{Form: Floating, Reading: first})
+	d.Fields[product.AttrTriggerUtc] = item.String(item.FormatInstant(first))
+	if !it.Has(product.AttrTzid) {
+		d.Fields[product.AttrTriggerUtc] = clientInstant(Moment{Form: Floating, Reading: first})
 	}
 	var err error
-	if d.RRule, err = foldEnd(it, entity.AttrTzid, entity.CompileReminder); err != nil {
+	if d.RRule, err = foldEnd(it, product.AttrTzid, product.CompileReminder); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	if err := d.readTrigger(); err != nil {
@@ -99,11 +100,11 @@ func (d Draft) Export(stamp time.Time) (*Component, error) {
 	var c *Component
 	var err error
 	switch d.Kind {
-	case entity.TypeEvent, entity.TypeMaster, entity.TypeInstance:
+	case product.TypeEvent, entity.TypeMaster, entity.TypeInstance:
 		c, err = d.exportEvent(stamp)
-	case entity.TypeTask:
+	case product.TypeTask:
 		c, err = d.exportTask(stamp)
-	case entity.TypeReminder:
+	case product.TypeReminder:
 		c, err = d.exportReminder(stamp)
 	default:
 		err = errors.New("it has no component")
@@ -157,7 +158,7 @@ func (d *Draft) describeIn(c *Component, description string) {
 // alarmsIn adds a VALARM for each of the draft's reminder offsets.
 func (d *Draft) alarmsIn(c *Component, related string) {
 	written := d.keptAlarms(c)
-	for _, minutes := range d.Fields.Ints(entity.AttrReminderMinutes) {
+	for _, minutes := range d.Fields.Ints(product.AttrReminderMinutes) {
 		if written[strconv.FormatInt(minutes, 10)] {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
@@ -37,8 +38,8 @@ func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
 	d.describeIn(c, attrDescription)
 	c.AddText("LOCATION", d.Fields.Str(attrLocation))
 	c.Add("STATUS", d.Fields.Str(entity.AttrStatus))
-	c.AddText("CLASS", d.Fields.Str(entity.AttrVisibility))
-	c.AddText("TRANSP", d.Fields.Str(entity.AttrTransparency))
+	c.AddText("CLASS", d.Fields.Str(product.AttrVisibility))
+	c.AddText("TRANSP", d.Fields.Str(product.AttrTransparency))
 	d.addKept(c)
 	d.alarmsIn(c, "")
 	return c, nil
@@ -48,21 +49,21 @@ func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
 func (d *Draft) readSpan() error {
 	var ok bool
 	var err error
-	if d.Fields.Bool(entity.AttrIsAllDay) {
-		if d.start, ok, err = d.dayOf(entity.AttrStartDate); err != nil || !ok {
+	if d.Fields.Bool(product.AttrIsAllDay) {
+		if d.start, ok, err = d.dayOf(product.AttrStartDate); err != nil || !ok {
 			return errors.Join(errors.New("an all-day event without startDate"), err)
 		}
-		d.end, d.hasEnd, err = d.dayOf(entity.AttrEndDate)
+		d.end, d.hasEnd, err = d.dayOf(product.AttrEndDate)
 		return err
 	}
-	if d.start, ok, err = d.momentOf(entity.AttrStartUtc, entity.AttrStartTzid); err != nil || !ok {
+	if d.start, ok, err = d.momentOf(product.AttrStartUtc, product.AttrStartTzid); err != nil || !ok {
 		return errors.Join(errors.New("an event without startUtc"), err)
 	}
-	zone := entity.AttrEndTzid
+	zone := product.AttrEndTzid
 	if !d.Fields.Has(zone) {
-		zone = entity.AttrStartTzid
+		zone = product.AttrStartTzid
 	}
-	if d.end, d.hasEnd, err = d.momentOf(entity.AttrEndUtc, zone); err != nil || d.Kind != entity.TypeMaster {
+	if d.end, d.hasEnd, err = d.momentOf(product.AttrEndUtc, zone); err != nil || d.Kind != entity.TypeMaster {
 		return err
 	}
 	return d.readSeriesStart()

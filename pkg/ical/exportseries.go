@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -39,7 +40,7 @@ func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draf
 			continue
 		}
 		x := fromOccurrence(drafts[0], all, o)
-		if o.Owns(entity.AttrKept) {
+		if o.Owns(product.AttrKept) {
 			x.Kept = beside.of(o.Exception)
 		}
 		drafts = append(drafts, x)
@@ -51,7 +52,7 @@ func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draf
 func exceptionDates(masterID string, instances []item.Item) []string {
 	var dates []string
 	for _, it := range instances {
-		if of, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID)); err == nil && of == masterID {
+		if of, date, err := entity.ParseInstanceID(it.Str(product.AttrEventID)); err == nil && of == masterID {
 			dates = append(dates, date)
 		}
 	}
@@ -59,12 +60,12 @@ func exceptionDates(masterID string, instances []item.Item) []string {
 }
 
 func fromMaster(it item.Item) (Draft, error) {
-	d := newDraft(entity.Master(), it)
+	d := newDraft(product.Master(), it)
 	if err := d.readSpan(); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	var err error
-	if d.RRule, err = foldEnd(it, entity.AttrStartTzid, entity.CompileMaster); err != nil {
+	if d.RRule, err = foldEnd(it, product.AttrStartTzid, product.CompileMaster); err != nil {
 		return Draft{}, fmt.Errorf("draft %s: %w", it.Key(), err)
 	}
 	if err := d.readDates(it); err != nil {
@@ -77,13 +78,13 @@ func fromMaster(it item.Item) (Draft, error) {
 // those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some
 // programs would show twice.
 func (d *Draft) readDates(it item.Item) error {
-	excluded, added := it.Strings(entity.AttrExDate), it.Strings(entity.AttrRDate)
+	excluded, added := it.Strings(product.AttrExDate), it.Strings(product.AttrRDate)
 	if len(excluded) == 0 && len(added) == 0 {
 		return nil
 	}
 	bare := it.Clone()
-	delete(bare, entity.AttrExDate)
-	all, err := entity.CompileMaster(bare)
+	delete(bare, product.AttrExDate)
+	all, err := product.CompileMaster(bare)
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,8 @@ func (d *Draft) readDates(it item.Item) error {
 	if len(added) == 0 {
 		return nil
 	}
-	delete(bare, entity.AttrRDate)
-	rule, err := entity.CompileMaster(bare)
+	delete(bare, product.AttrRDate)
+	rule, err := product.CompileMaster(bare)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func has(s *recurrence.Series, day time.Time) bool {
 
 // foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.
 func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence.Series, error)) (string, error) {
-	rule, err := recurrence.Parse(it.Str(entity.AttrRRule))
+	rule, err := recurrence.Parse(it.Str(product.AttrRRule))
 	if err != nil {
 		return "", err
 	}
@@ -125,13 +126,13 @@ func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence
 			return "", err
 		}
 	}
-	text := rule.OfKind(it.Bool(entity.AttrIsAllDay), zone).String()
-	until, ended := it.Time(entity.AttrRRuleUntil)
+	text := rule.OfKind(it.Bool(product.AttrIsAllDay), zone).String()
+	until, ended := it.Time(product.AttrRRuleUntil)
 	if !ended {
 		return text, nil
 	}
 	bare := it.Clone()
-	for _, name := range []string{entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate} {
+	for _, name := range []string{product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate} {
 		delete(bare, name)
 	}
 	whole, err := compile(bare)
@@ -149,19 +150,19 @@ func endRule(rule recurrence.Rule, until time.Time, it item.Item, zoneAttr strin
 	if it.Has(zoneAttr) {
 		return rule.WithUntilInstant(until)
 	}
-	return rule.WithUntil(until, it.Bool(entity.AttrIsAllDay), nil)
+	return rule.WithUntil(until, it.Bool(product.AttrIsAllDay), nil)
 }
 
 // fromOccurrence turns a changed occurrence into a draft beside that of its series.
 func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft {
-	d := newDraft(entity.Instance(), all.Item(o))
+	d := newDraft(product.Instance(), all.Item(o))
 	d.UID, d.Date, d.Kept = master.UID, o.Date, master.Kept
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
-	if master.Fields.Has(entity.AttrVisibility) && !d.Fields.Has(entity.AttrVisibility) {
-		d.Fields[entity.AttrVisibility] = item.String(entity.VisibilityPublic) // without CLASS it is read as its series'
+	if master.Fields.Has(product.AttrVisibility) && !d.Fields.Has(product.AttrVisibility) {
+		d.Fields[product.AttrVisibility] = item.String(product.VisibilityPublic) // without CLASS it is read as its series'
 	}
-	d.Sequence = entity.Revision(o.Exception)
+	d.Sequence = product.Revision(o.Exception)
 	if d.ModifiedAt.Before(master.ModifiedAt) {
 		d.ModifiedAt = master.ModifiedAt
 	}

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // exception is a stored INSTANCE with these fields of its own.
@@ -21,14 +22,14 @@ func exception(t *testing.T, master item.Item, date string, own item.Item) item.
 		fields[name] = v
 		names = append(names, item.String(name))
 	}
-	fields.Set(entity.AttrModifiedFields, names)
-	fields[entity.AttrMasterID], fields[entity.AttrRecurrenceID] = master[entity.AttrMasterID], master["startUtc"]
+	fields.Set(product.AttrModifiedFields, names)
+	fields[product.AttrMasterID], fields[product.AttrRecurrenceID] = master[product.AttrMasterID], master["startUtc"]
 	for _, zone := range []string{"startTzid"} {
 		if master.Has(zone) {
 			fields[zone] = master[zone]
 		}
 	}
-	return entity.Instance().First("user", entity.InstanceID(master.Str(entity.AttrMasterID), date), fields, stamp, nil)
+	return product.Instance().First("user", entity.InstanceID(master.Str(product.AttrMasterID), date), fields, stamp, nil)
 }
 
 // lines are those of the drafts' calendar that begin with one of the names.
@@ -51,7 +52,7 @@ func lines(t *testing.T, drafts []ical.Draft, names ...string) string {
 func master(t *testing.T, fields item.Item) item.Item {
 	t.Helper()
 	fields["title"] = item.String("t")
-	return stored(t, entity.Master(), fields)
+	return stored(t, product.Master(), fields)
 }
 
 const berlin = "Europe/Berlin"
@@ -185,15 +186,15 @@ func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
 
 func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
 	t.Parallel()
-	it := stored(t, entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
+	it := stored(t, product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
 	next := it.Clone()
 	next["triggerUtc"] = item.String("2025-07-06T07:00:00Z")
-	next = entity.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
+	next = product.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
 	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z", lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))
 	back := again(t, []ical.Draft{draft}).Drafts[0]
-	require.Equal(t, entity.TypeReminder, back.Kind)
+	require.Equal(t, product.TypeReminder, back.Kind)
 	require.Equal(t, "2025-01-06T08:00:00Z", back.Fields.Str("triggerUtc"))
 	_, err = ical.FromItem(master(t, texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY")), nil)
 	require.Error(t, err)

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
 	c := d.begin("VTODO", stamp)
-	start, hasStart, err := d.momentOf(entity.AttrStartUtc, entity.AttrDueTzid)
+	start, hasStart, err := d.momentOf(product.AttrStartUtc, product.AttrDueTzid)
 	if err != nil {
 		return nil, err
 	}
-	due, hasDue, err := d.momentOf(entity.AttrDueUtc, entity.AttrDueTzid)
+	due, hasDue, err := d.momentOf(product.AttrDueUtc, product.AttrDueTzid)
 	if err != nil {
 		return nil, err
 	}
-	if d.Fields.Bool(entity.AttrIsAllDay) {
-		if due, hasDue, err = d.dayOf(entity.AttrDueDate); err != nil {
+	if d.Fields.Bool(product.AttrIsAllDay) {
+		if due, hasDue, err = d.dayOf(product.AttrDueDate); err != nil {
 			return nil, err
 		}
 	}
@@ -31,7 +32,7 @@ func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
 		related = "END"
 	}
 	d.describeIn(c, attrDescription)
-	c.Add("PRIORITY", writePriority(d.Fields.Int(entity.AttrPriority)))
+	c.Add("PRIORITY", writePriority(d.Fields.Int(product.AttrPriority)))
 	c.Add("STATUS", d.todoStatus())
 	addInstant(c, "COMPLETED", d.CompletedAt)
 	d.addKept(c)
@@ -42,16 +43,16 @@ func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
 // todoStatus is the inverse of what is read, but for a completed task in the archive, which stays completed for others.
 func (d *Draft) todoStatus() string {
 	switch d.Fields.Str(entity.AttrStatus) {
-	case entity.StatusInProgress:
+	case product.StatusInProgress:
 		return "IN-PROCESS"
-	case entity.StatusCompleted:
+	case product.StatusCompleted:
 		return "COMPLETED"
-	case entity.StatusArchived:
+	case product.StatusArchived:
 		if !d.CompletedAt.IsZero() {
 			return "COMPLETED"
 		}
 		return "CANCELLED"
-	case entity.StatusDismissed:
+	case product.StatusDismissed:
 		return "CANCELLED"
 	}
 	return "NEEDS-ACTION"
@@ -77,7 +78,7 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	d.describeIn(c, attrNotes)
 	c.Add("STATUS", d.todoStatus())
 	addInstant(c, "COMPLETED", d.CompletedAt)
-	c.Add(markProperty, entity.TypeReminder)
+	c.Add(markProperty, product.TypeReminder)
 	d.addKept(c)
 	at := *d
 	at.Fields = d.Fields.Clone()
@@ -90,7 +91,7 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 func (d *Draft) readTrigger() error {
 	var ok bool
 	var err error
-	if d.start, ok, err = d.momentOf(entity.AttrTriggerUtc, entity.AttrTzid); err != nil || !ok {
+	if d.start, ok, err = d.momentOf(product.AttrTriggerUtc, product.AttrTzid); err != nil || !ok {
 		return errors.Join(errors.New("a reminder without triggerUtc"), err)
 	}
 	if d.RRule == "" {

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // stored makes the item that a client's fields would become.
@@ -45,19 +46,19 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 		kind   *entity.Type
 		fields item.Item
 	}{
-		{entity.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", item.Bool(true))},
-		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
-		{entity.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
-		{entity.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
+		{product.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", item.Bool(true))},
+		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
+		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
+		{product.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
 			"endTzid", "America/New_York", "location", "Gate 1, Hall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
-		{entity.Task(), texts("title", "t")},
-		{entity.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
-		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", item.Int(1))},
-		{entity.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", item.Bool(true)), "reminderMinutes", minutes)},
-		{entity.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", item.Ints(5))},
-		{entity.Task(), texts("title", "t", "status", "ARCHIVED")},
-		{entity.Reminder(), with(texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
-		{entity.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
+		{product.Task(), texts("title", "t")},
+		{product.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
+		{product.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", item.Int(1))},
+		{product.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", item.Bool(true)), "reminderMinutes", minutes)},
+		{product.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", item.Ints(5))},
+		{product.Task(), texts("title", "t", "status", "ARCHIVED")},
+		{product.Reminder(), with(texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
+		{product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
 	} {
 		it := stored(t, c.kind, c.fields)
 		draft, err := ical.FromItem(it, nil)
@@ -77,7 +78,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 func TestPrioritiesSurvive(t *testing.T) {
 	t.Parallel()
 	for n := range int64(5) {
-		draft, err := ical.FromItem(stored(t, entity.Task(), with(texts("title", "t"), "priority", item.Int(n+1))), nil)
+		draft, err := ical.FromItem(stored(t, product.Task(), with(texts("title", "t"), "priority", item.Int(n+1))), nil)
 		require.NoError(t, err)
 		require.Equal(t, n+1, again(t, []ical.Draft{draft}).Drafts[0].Fields.Int("priority"))
 	}
@@ -85,15 +86,15 @@ func TestPrioritiesSurvive(t *testing.T) {
 
 func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
 	t.Parallel()
-	draft, err := ical.FromItem(stored(t, entity.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
+	draft, err := ical.FromItem(stored(t, product.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
 	require.NoError(t, err)
 	require.Equal(t, "2025-11-02T06:30:00Z", again(t, []ical.Draft{draft}).Drafts[0].Fields.Str("startUtc"))
 }
 
 func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
 	t.Parallel()
-	it := stored(t, entity.Task(), texts("title", "t", "status", "ARCHIVED"))
-	it.SetTime(entity.AttrCompletedAt, stamp)
+	it := stored(t, product.Task(), texts("title", "t", "status", "ARCHIVED"))
+	it.SetTime(product.AttrCompletedAt, stamp)
 	draft, err := ical.FromItem(it, nil)
 	require.NoError(t, err)
 	component, err := draft.Export(stamp)
@@ -107,10 +108,10 @@ func TestWhatHasNoComponentIsAnError(t *testing.T) {
 	_, err := ical.FromItem(item.Item{"entityType": item.String("NOTE")}, nil)
 	require.Error(t, err)
 	for _, d := range []ical.Draft{
-		{Kind: entity.TypeNote}, {Kind: entity.TypeEvent}, {Kind: entity.TypeReminder, Fields: item.Item{}},
+		{Kind: product.TypeNote}, {Kind: product.TypeEvent}, {Kind: product.TypeReminder, Fields: item.Item{}},
 		{Kind: entity.TypeMaster, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 		{Kind: entity.TypeInstance, Fields: texts("startUtc", "2025-01-01T08:00:00")},
-		{Kind: entity.TypeEvent, Fields: texts("startUtc", "2025-01-01T08:00:00Z", "startTzid", "No/Where")},
+		{Kind: product.TypeEvent, Fields: texts("startUtc", "2025-01-01T08:00:00Z", "startTzid", "No/Where")},
 		{Kind: entity.TypeMaster, RRule: "FREQ=DAILY", ExDates: []string{"x"}, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 	} {
 		_, err := ical.Calendar{Stamp: stamp}.Build([]ical.Draft{d})
@@ -149,7 +150,7 @@ func TestDurationsAreReadAndWritten(t *testing.T) {
 }
 
 func ExampleCalendar_Build() {
-	draft := ical.Draft{Kind: entity.TypeEvent, UID: "lunch@example.org", Fields: item.Item{
+	draft := ical.Draft{Kind: product.TypeEvent, UID: "lunch@example.org", Fields: item.Item{
 		"title": item.String("Lunch"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
 		"startUtc": item.String("2025-03-03T12:00:00"), "reminderMinutes": item.Ints(15),
 	}}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // addKept adds what was kept to the component that the draft is written as.
@@ -62,12 +62,12 @@ func (d *Draft) keptAlarms(c *Component) (written map[string]bool) {
 	if d.Kept == nil {
 		return written
 	}
-	wanted := d.Fields.Ints(entity.AttrReminderMinutes)
+	wanted := d.Fields.Ints(product.AttrReminderMinutes)
 	for _, child := range d.Kept.Children {
 		if child.Name == "VALARM" {
 			at := d.ringsAt(c, child)
 			minutes, err := strconv.ParseInt(at, 10, 64)
-			if err == nil && d.Kind != entity.TypeReminder && !slices.Contains(wanted, minutes) {
+			if err == nil && d.Kind != product.TypeReminder && !slices.Contains(wanted, minutes) {
 				continue
 			}
 			written[at] = true
@@ -103,7 +103,7 @@ func (d *Draft) anchors(c *Component) (anchor, end Moment, ok bool) {
 		err := m.eventSpan(c, &probe)
 		return probe.start, probe.end, err == nil
 	}
-	if d.Kind == entity.TypeReminder {
+	if d.Kind == product.TypeReminder {
 		for _, name := range []string{"DTSTART", "DUE"} {
 			if at, ok, err := m.optional(c, name); ok && err == nil {
 				return at, at, true

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // carried are the properties of which a draft has all that they say, in another form if need be. Every property is one of
 // these, one of a [group], or kept as it stands: an unknown one can never vanish unseen.
 var carried = map[string][]string{
-	entity.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
-	entity.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
-	entity.TypeReminder: append(carriedByAll, "DUE", "RRULE", "RDATE", "COMPLETED", markProperty),
+	product.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
+	product.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
+	product.TypeReminder: append(carriedByAll, "DUE", "RRULE", "RDATE", "COMPLETED", markProperty),
 }
 
 var (
@@ -40,12 +41,12 @@ var (
 	colorGroup       = group{attrColor, []string{"COLOR", "X-APPLE-CALENDAR-COLOR", "X-OUTLOOK-COLOR"}}
 
 	fieldGroups = map[string][]group{
-		entity.TypeEvent: append(groupsOfAll, descriptionGroup, colorGroup,
+		product.TypeEvent: append(groupsOfAll, descriptionGroup, colorGroup,
 			group{attrLocation, []string{"LOCATION", "GEO", "X-APPLE-STRUCTURED-LOCATION"}},
-			group{entity.AttrVisibility, []string{"CLASS"}}, group{entity.AttrTransparency, []string{"TRANSP"}}),
-		entity.TypeTask: append(groupsOfAll, descriptionGroup, colorGroup,
-			group{entity.AttrPriority, []string{"PRIORITY"}}),
-		entity.TypeReminder: append(groupsOfAll, group{attrNotes, []string{"DESCRIPTION", "X-ALT-DESC"}}),
+			group{product.AttrVisibility, []string{"CLASS"}}, group{product.AttrTransparency, []string{"TRANSP"}}),
+		product.TypeTask: append(groupsOfAll, descriptionGroup, colorGroup,
+			group{product.AttrPriority, []string{"PRIORITY"}}),
+		product.TypeReminder: append(groupsOfAll, group{attrNotes, []string{"DESCRIPTION", "X-ALT-DESC"}}),
 	}
 )
 
@@ -53,7 +54,7 @@ var (
 func (d *Draft) family() string {
 	switch d.Kind {
 	case entity.TypeMaster, entity.TypeInstance:
-		return entity.TypeEvent
+		return product.TypeEvent
 	}
 	return d.Kind
 }
@@ -61,7 +62,7 @@ func (d *Draft) family() string {
 // groups are the groups of the draft's properties. The URL is among them where it is the place of an event.
 func (d *Draft) groups(urlIsPlace bool) []group {
 	list := fieldGroups[d.family()]
-	if d.family() != entity.TypeEvent || !urlIsPlace {
+	if d.family() != product.TypeEvent || !urlIsPlace {
 		return list
 	}
 	list = slices.Clone(list)

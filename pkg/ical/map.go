@@ -8,12 +8,13 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar of the
 // document or in several, the latest counts (RFC 5546 §2.1.5).
 func Map(document *Document) Result {
-	m := &mapper{types: entity.Product()}
+	m := &mapper{types: product.Registry()}
 	m.result.remarkFaults("", document.Faults)
 	for _, calendar := range document.Calendars {
 		m.zones = newZoneMap(calendar)

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/product"
 )
 
 func mapped(t testing.TB, lines ...string) ical.Result {
@@ -79,7 +80,7 @@ func TestEveryFormOfStartAndEndIsRead(t *testing.T) {
 		"DTSTART;TZID=America/New_York:20251102T013000": "startUtc=2025-11-02T05:30:00Z startTzid=America/New_York",
 	} {
 		d := event(t, strings.Split(lines, "|")...)
-		require.Equal(t, entity.TypeEvent, d.Kind)
+		require.Equal(t, product.TypeEvent, d.Kind)
 		require.Equal(t, want, times(d), lines)
 		require.Equal(t, strings.Contains(want, "Date"), d.Fields.Bool("isAllDay"), lines)
 	}
@@ -197,7 +198,7 @@ func TestToDosBecomeTasks(t *testing.T) {
 		"DTSTART:20250101T080000Z|DUE;TZID=Europe/Berlin:20250101T120000": "startUtc=2025-01-01T08:00:00Z dueUtc=2025-01-01T11:00:00Z dueTzid=Europe/Berlin",
 	} {
 		d := todo(t, strings.Split(lines, "|")...)
-		require.Equal(t, entity.TypeTask, d.Kind)
+		require.Equal(t, product.TypeTask, d.Kind)
 		require.Equal(t, want, times(d), lines)
 	}
 	for lines, want := range map[string]string{
@@ -217,7 +218,7 @@ func TestToDosBecomeTasks(t *testing.T) {
 func TestAToDoThatRepeatsBecomesAReminder(t *testing.T) {
 	t.Parallel()
 	d := todo(t, "DTSTART;TZID=Europe/Berlin:20250101T090000", "RRULE:FREQ=YEARLY", "DESCRIPTION:n")
-	require.Equal(t, entity.TypeReminder, d.Kind)
+	require.Equal(t, product.TypeReminder, d.Kind)
 	require.Equal(t, "triggerUtc=2025-01-01T08:00:00Z tzid=Europe/Berlin", times(d))
 	require.Equal(t, "FREQ=YEARLY", d.RRule)
 	require.Equal(t, "n", d.Fields.Str("notes"))

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -73,12 +74,12 @@ func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	at, _ := d.startFields()
 	length := d.end.At().Sub(d.start.At())
 	if m.Form == Day {
-		d.Fields[entity.AttrStartDate] = item.String(item.FormatDate(m.Reading))
-		d.Fields[entity.AttrEndDate] = item.String(item.FormatDate(m.Reading.Add(length)))
+		d.Fields[product.AttrStartDate] = item.String(item.FormatDate(m.Reading))
+		d.Fields[product.AttrEndDate] = item.String(item.FormatDate(m.Reading.Add(length)))
 	} else {
 		d.Fields[at] = d.timeField(m.At())
 		if d.hasEnd {
-			d.Fields[entity.AttrEndUtc] = d.timeField(m.At().Add(length))
+			d.Fields[product.AttrEndUtc] = d.timeField(m.At().Add(length))
 		}
 	}
 	d.start = m
@@ -103,10 +104,10 @@ func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it 
 
 // startFields are the fields that have the time and the zone from which a rule counts.
 func (d *Draft) startFields() (at, zone string) {
-	if d.Kind == entity.TypeReminder {
-		return entity.AttrTriggerUtc, entity.AttrTzid
+	if d.Kind == product.TypeReminder {
+		return product.AttrTriggerUtc, product.AttrTzid
 	}
-	return entity.AttrStartUtc, entity.AttrStartTzid
+	return product.AttrStartUtc, product.AttrStartTzid
 }
 
 var errToDoDates = errors.New("a to-do that repeats becomes a reminder, and that has no EXDATE, no EXRULE, " +

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Random reminders, most of them with a first trigger that does not fit, have the same triggers when they come back.
@@ -36,7 +36,7 @@ func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
 		if r.IntN(3) > 0 {
 			fields = texts("title", "t", "triggerUtc", at.Format(time.RFC3339), "tzid", berlin, "rrule", rule)
 		}
-		before := stored(t, entity.Reminder(), fields)
+		before := stored(t, product.Reminder(), fields)
 		draft, err := ical.FromItem(before, nil)
 		require.NoError(t, err)
 		if len(draft.RDates) > 0 {
@@ -47,7 +47,7 @@ func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
 		back := result.Drafts[0]
 		back.Fields["rrule"] = item.String(back.RRule)
 		delete(back.Fields, "status")
-		after := stored(t, entity.Reminder(), back.Fields)
+		after := stored(t, product.Reminder(), back.Fields)
 		require.Equal(t, firstTriggers(t, before), firstTriggers(t, after), "%v", fields)
 	}
 	require.Greater(t, outside, 150)
@@ -55,7 +55,7 @@ func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
 
 func firstTriggers(t *testing.T, it item.Item) (at []time.Time) {
 	t.Helper()
-	series, err := entity.CompileReminder(it)
+	series, err := product.CompileReminder(it)
 	require.NoError(t, err)
 	for o, ok := series.First(); ok && len(at) < 20; o, ok = series.Next(o.Start) {
 		at = append(at, o.Start)

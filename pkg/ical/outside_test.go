@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // A recurring reminder whose first trigger its rule does not give leaves as a series of events does, and comes back.
@@ -68,7 +68,7 @@ func TestATriggerThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 			"triggerUtc=2025-10-26T00:30:00Z tzid=Europe/Berlin", "FREQ=WEEKLY;BYDAY=TU",
 		},
 	} {
-		draft, err := ical.FromItem(stored(t, entity.Reminder(), c.fields), nil)
+		draft, err := ical.FromItem(stored(t, product.Reminder(), c.fields), nil)
 		require.NoError(t, err, name)
 		drafts := []ical.Draft{draft}
 		require.Equal(t, c.want, lines(t, drafts, "DTSTART", "DUE", "RRULE", "RDATE", "EXDATE"), name)

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -93,7 +94,7 @@ func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, 
 	case at.Wall.Equal(first.Wall):
 		return next, false, errors.New("it names the first occurrence, which is the series itself")
 	}
-	cancelled := x.Fields.Str(entity.AttrStatus) == entity.StatusCancelled
+	cancelled := x.Fields.Str(entity.AttrStatus) == product.StatusCancelled
 	if !cancelled {
 		if next, err = p.goOn(x, rule, at); err != nil {
 			return next, false, err
@@ -164,7 +165,7 @@ func (d *Draft) ruleFrom(x Draft, rule *recurrence.Series, at recurrence.Occurre
 		parsed = parsed.WithCount(max(parsed.Count()-rule.Counted(at.Wall), 1))
 	}
 	plain := *d
-	plain.Fields = item.Item{entity.AttrRRule: item.String(parsed.String())}
+	plain.Fields = item.Item{product.AttrRRule: item.String(parsed.String())}
 	length := d.end.At().Sub(d.start.At())
 	plain.start.Reading = at.Wall
 	plain.end = plain.start.add(Duration{Exact: length})
@@ -173,12 +174,12 @@ func (d *Draft) ruleFrom(x Draft, rule *recurrence.Series, at recurrence.Occurre
 	}
 	plain.setSpan()
 	moved := Draft{Fields: plain.Fields.Clone(), start: x.start, end: x.end, hasEnd: x.hasEnd}
-	for _, name := range entity.SpanFields() {
+	for _, name := range product.SpanFields() {
 		delete(moved.Fields, name)
 	}
 	moved.setSpan()
-	before, _ := entity.Master().Merge(nil, plain.Fields)
-	after, _ := entity.Master().Merge(nil, moved.Fields)
+	before, _ := product.Master().Merge(nil, plain.Fields)
+	after, _ := product.Master().Merge(nil, moved.Fields)
 	text, _ := series.Follow(before, after)
 	return text, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -70,7 +71,7 @@ func (d *Draft) leaveOne(m *mapper) error {
 	instance.Kind, instance.Date, instance.isDerived = entity.TypeInstance, date, true
 	instance.derived, instance.RRule, instance.ExDates, instance.RDates = nil, "", nil, nil
 	instance.Fields = d.Fields.Clone()
-	instance.Fields[entity.AttrStatus] = item.String(entity.StatusCancelled)
+	instance.Fields[entity.AttrStatus] = item.String(product.StatusCancelled)
 	instance.Original = d.occurrence(date)
 	length := d.end.At().Sub(d.start.At())
 	instance.start, instance.end = instance.Original, instance.Original.add(Duration{Exact: length})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // onceRule is the rule of a series that has only a start and RDATEs: a MASTER has a rule.
@@ -82,7 +83,7 @@ func (d *Draft) instanceOf(r rdateValue, date string) (Draft, bool) {
 	instance.derived = nil
 	instance.RRule, instance.ExDates, instance.RDates = "", nil, nil
 	instance.Fields = d.Fields.Clone()
-	for _, name := range []string{entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid} {
+	for _, name := range []string{product.AttrStartUtc, product.AttrEndUtc, product.AttrStartTzid, product.AttrEndTzid} {
 		delete(instance.Fields, name)
 	}
 	instance.Original = d.occurrence(date)

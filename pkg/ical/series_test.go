@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/product"
 )
 
 const berlinNine = "DTSTART;TZID=Europe/Berlin:20250106T090000\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY"
@@ -135,7 +136,7 @@ func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
 	require.True(t, first.Orphan)
 	require.Equal(t, "20250107", first.Original.DateIn("Europe/Berlin"))
 	require.Equal(t, "20250106", first.Original.DateIn("Pacific/Honolulu"))
-	require.Equal(t, entity.TypeEvent, first.Alone().Kind)
+	require.Equal(t, product.TypeEvent, first.Alone().Kind)
 	require.NotEqual(t, first.Alone().UID, second.Alone().UID)
 }
 

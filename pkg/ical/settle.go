@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 var errLeftBehind = errors.New("a later revision of its series has no occurrence on its date any more")
@@ -91,8 +92,8 @@ func (m *mapper) attach(d, series *Draft) {
 		m.leaveOut(d, "its RECURRENCE-ID has another time than every occurrence: it counts for that day's")
 	}
 	d.Original = series.occurrence(d.Date)
-	if visibility := series.Fields[entity.AttrVisibility]; visibility != nil && !d.Fields.Has(entity.AttrVisibility) {
-		d.Fields[entity.AttrVisibility] = visibility // an override without CLASS is as private as its series
+	if visibility := series.Fields[product.AttrVisibility]; visibility != nil && !d.Fields.Has(product.AttrVisibility) {
+		d.Fields[product.AttrVisibility] = visibility // an override without CLASS is as private as its series
 	}
 }
 
@@ -119,7 +120,7 @@ func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 	})
 	for _, x := range instances {
 		day, err := item.ParseCompactDate(x.Date)
-		if err != nil || x.Fields.Str(entity.AttrStatus) == entity.StatusCancelled || slices.Contains(d.ExDates, x.Date) {
+		if err != nil || x.Fields.Str(entity.AttrStatus) == product.StatusCancelled || slices.Contains(d.ExDates, x.Date) {
 			continue
 		}
 		if _, ok := rule.On(day); !ok && !slices.Contains(dates, x.Date) {

@@ -3,20 +3,21 @@ package ical
 import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // readShown reads what a component shows besides its times: the fields of its groups.
 func (m *mapper) readShown(c *Component, d *Draft) {
 	m.describe(c, d)
 	switch d.family() {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		m.place(c, d)
 		m.eventStatus(c, d)
 		m.visibility(c, d)
-	case entity.TypeTask:
+	case product.TypeTask:
 		m.progress(c, d)
-		d.Fields[entity.AttrPriority] = item.Int(readPriority(c))
-	case entity.TypeReminder:
+		d.Fields[product.AttrPriority] = item.Int(readPriority(c))
+	case product.TypeReminder:
 		m.reminderStatus(c, d)
 		delete(d.Fields, attrColor)
 		if text := d.Fields[attrDescription]; text != nil {
@@ -29,15 +30,15 @@ func (m *mapper) readShown(c *Component, d *Draft) {
 func (m *mapper) eventStatus(c *Component, d *Draft) {
 	status := upper(c.Value("STATUS"))
 	switch status {
-	case entity.StatusConfirmed, entity.StatusTentative, entity.StatusCancelled:
+	case product.StatusConfirmed, product.StatusTentative, product.StatusCancelled:
 	case "":
-		status = entity.StatusConfirmed
+		status = product.StatusConfirmed
 	default:
 		m.leaveOut(d, "STATUS %q is none of an event", clip(status))
-		status = entity.StatusConfirmed
+		status = product.StatusConfirmed
 	}
 	if m.cancelled {
-		status = entity.StatusCancelled
+		status = product.StatusCancelled
 	}
 	d.Fields[entity.AttrStatus] = item.String(status)
 }
@@ -46,15 +47,15 @@ func (m *mapper) eventStatus(c *Component, d *Draft) {
 func (m *mapper) visibility(c *Component, d *Draft) {
 	switch class := upper(c.Value("CLASS")); class {
 	case "":
-	case entity.VisibilityPublic, entity.VisibilityPrivate, entity.VisibilityConfidential:
-		d.Fields[entity.AttrVisibility] = item.String(class)
+	case product.VisibilityPublic, product.VisibilityPrivate, product.VisibilityConfidential:
+		d.Fields[product.AttrVisibility] = item.String(class)
 	default:
-		d.Fields[entity.AttrVisibility] = item.String(entity.VisibilityPrivate)
+		d.Fields[product.AttrVisibility] = item.String(product.VisibilityPrivate)
 	}
 	switch transparency := upper(c.Value("TRANSP")); transparency {
 	case "":
-	case entity.TransparencyOpaque, entity.TransparencyTransparent:
-		d.Fields[entity.AttrTransparency] = item.String(transparency)
+	case product.TransparencyOpaque, product.TransparencyTransparent:
+		d.Fields[product.AttrTransparency] = item.String(transparency)
 	default:
 		m.leaveOut(d, "TRANSP %q is none of an event", clip(transparency))
 	}
@@ -63,10 +64,10 @@ func (m *mapper) visibility(c *Component, d *Draft) {
 func (m *mapper) reminderStatus(c *Component, d *Draft) {
 	switch status := upper(c.Value("STATUS")); {
 	case status == "CANCELLED" || m.cancelled:
-		d.Fields[entity.AttrStatus] = item.String(entity.StatusDismissed)
+		d.Fields[entity.AttrStatus] = item.String(product.StatusDismissed)
 	case status == "COMPLETED":
-		d.Fields[entity.AttrStatus] = item.String(entity.StatusCompleted)
+		d.Fields[entity.AttrStatus] = item.String(product.StatusCompleted)
 	default:
-		d.Fields[entity.AttrStatus] = item.String(entity.StatusPending)
+		d.Fields[entity.AttrStatus] = item.String(product.StatusPending)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // markProperty names the entity that a component was written for, where the component alone does not tell.
@@ -17,13 +18,13 @@ func (m *mapper) readTodo(c *Component, d *Draft) error {
 	if c.Get("RECURRENCE-ID") != nil {
 		return errors.New("an exception of a to-do that repeats is not known here")
 	}
-	if c.Get("RRULE") != nil || upper(c.Value(markProperty)) == entity.TypeReminder {
+	if c.Get("RRULE") != nil || upper(c.Value(markProperty)) == product.TypeReminder {
 		return m.readReminder(c, d)
 	}
 	if c.Get("RDATE") != nil || c.Get("EXRULE") != nil {
 		return errors.New("a to-do repeats by an RRULE alone")
 	}
-	d.Kind = entity.TypeTask
+	d.Kind = product.TypeTask
 	anchor, end, err := m.todoSpan(c, d)
 	if err != nil {
 		return err
@@ -52,10 +53,10 @@ func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, e
 		}
 		hasDue = true
 	}
-	d.Fields[entity.AttrIsAllDay] = item.Bool(hasDue && due.Form == Day)
+	d.Fields[product.AttrIsAllDay] = item.Bool(hasDue && due.Form == Day)
 	switch {
 	case hasDue && due.Form == Day:
-		d.Fields[entity.AttrDueDate] = item.String(item.FormatDate(due.Reading))
+		d.Fields[product.AttrDueDate] = item.String(item.FormatDate(due.Reading))
 		if hasStart && start.Form != Day {
 			m.leaveOut(d, "DTSTART: a task that is due on a day has no start")
 		}
@@ -75,15 +76,15 @@ func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, e
 		}
 	}
 	if hasStart {
-		d.Fields[entity.AttrStartUtc] = clientInstant(start)
+		d.Fields[product.AttrStartUtc] = clientInstant(start)
 		anchor = &start
 	}
 	if hasDue {
-		d.Fields[entity.AttrDueUtc] = clientInstant(due)
+		d.Fields[product.AttrDueUtc] = clientInstant(due)
 		anchor = &due
 	}
 	if anchor != nil && anchor.IsInstant() {
-		d.Fields[entity.AttrDueTzid] = item.String(anchor.ZoneName())
+		d.Fields[product.AttrDueTzid] = item.String(anchor.ZoneName())
 	}
 	if !hasDue {
 		due = start
@@ -105,14 +106,14 @@ func (m *mapper) optional(c *Component, name string) (at Moment, ok bool, err er
 func (m *mapper) progress(c *Component, d *Draft) {
 	d.CompletedAt = instantOf(c, "COMPLETED")
 	percent, _ := strconv.Atoi(c.Value("PERCENT-COMPLETE"))
-	status := entity.StatusBacklog
+	status := product.StatusBacklog
 	switch given := upper(c.Value("STATUS")); {
 	case given == "CANCELLED" || m.cancelled:
-		status = entity.StatusArchived
+		status = product.StatusArchived
 	case given == "COMPLETED":
-		status = entity.StatusCompleted
+		status = product.StatusCompleted
 	case given == "IN-PROCESS":
-		status = entity.StatusInProgress
+		status = product.StatusInProgress
 	case given == "NEEDS-ACTION":
 	default:
 		if given != "" {
@@ -120,12 +121,12 @@ func (m *mapper) progress(c *Component, d *Draft) {
 		}
 		switch {
 		case !d.CompletedAt.IsZero() || percent >= 100:
-			status = entity.StatusCompleted
+			status = product.StatusCompleted
 		case percent > 0:
-			status = entity.StatusInProgress
+			status = product.StatusInProgress
 		}
 	}
-	if status != entity.StatusCompleted && status != entity.StatusArchived {
+	if status != product.StatusCompleted && status != product.StatusArchived {
 		d.CompletedAt = time.Time{}
 	}
 	d.Fields[entity.AttrStatus] = item.String(status)
@@ -151,12 +152,12 @@ func writePriority(n int64) string { return strconv.FormatInt(2*n-1, 10) }
 
 // readReminder reads a VTODO as a REMINDER. It is due at DTSTART, which is what a rule counts from, or else at DUE.
 func (m *mapper) readReminder(c *Component, d *Draft) error {
-	d.Kind = entity.TypeReminder
+	d.Kind = product.TypeReminder
 	if c.Get("EXDATE") != nil || c.Get("EXRULE") != nil || c.Get("RDATE") != nil && c.Get("RRULE") == nil {
 		return errToDoDates
 	}
 	m.readShown(c, d)
-	if d.Fields.Str(entity.AttrStatus) != entity.StatusPending {
+	if d.Fields.Str(entity.AttrStatus) != product.StatusPending {
 		d.CompletedAt = instantOf(c, "COMPLETED")
 	}
 	trigger, ok, err := m.optional(c, "DTSTART")
@@ -189,9 +190,9 @@ func (m *mapper) readReminder(c *Component, d *Draft) error {
 			return err
 		}
 	}
-	d.Fields[entity.AttrTriggerUtc] = clientInstant(trigger)
+	d.Fields[product.AttrTriggerUtc] = clientInstant(trigger)
 	if trigger.IsInstant() {
-		d.Fields[entity.AttrTzid] = item.String(trigger.ZoneName())
+		d.Fields[product.AttrTzid] = item.String(trigger.ZoneName())
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // zoned maps an event of the zone, and returns the zone it was given or the reason why there is none.
@@ -110,7 +111,7 @@ func TestAWrittenZoneHasTheRulesOfItsZone(t *testing.T) {
 	} {
 		for _, year := range []int{1975, 2006, 2011, 2024} {
 			start := time.Date(year, 6, 1, 9, 0, 0, 0, time.UTC)
-			d := ical.Draft{Kind: entity.TypeEvent, UID: "u", Fields: item.Item{
+			d := ical.Draft{Kind: product.TypeEvent, UID: "u", Fields: item.Item{
 				"title": item.String("t"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
 				"startUtc": item.String(item.FormatInstant(start)), "startTzid": item.String(name),
 			}}

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -21,11 +22,11 @@ var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
 // note is one with links to tasks.
 func note(version int64, targets ...string) item.Item {
-	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeNote, ID: "note_a"}).Item()
-	it[entity.AttrType], it[entity.AttrVersion] = item.String(entity.TypeNote), item.Int(version)
+	it := entity.ItemKey(user, entity.Ref{Type: product.TypeNote, ID: "note_a"}).Item()
+	it[entity.AttrType], it[entity.AttrVersion] = item.String(product.TypeNote), item.Int(version)
 	var out []entity.Link
 	for _, id := range targets {
-		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
+		out = append(out, entity.Link{Target: entity.Ref{Type: product.TypeTask, ID: id}})
 	}
 	entity.SetLinks(it, out)
 	return it
@@ -37,12 +38,12 @@ func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
 	clock := func() time.Time { return noon }
 	store := memory.New(clock, memory.Options{})
 	consumer := projection.NewConsumer(links.Projection(), store, clock)
-	source := entity.Ref{Type: entity.TypeNote, ID: "note_a"}
+	source := entity.Ref{Type: product.TypeNote, ID: "note_a"}
 	var before item.Item
 	for version, targets := range [][]string{{"task_1", "task_2"}, {"task_2"}, {}} {
 		after := note(int64(version+1), targets...)
 		c := change.Change{
-			Kind: change.Modified, Type: entity.Note(), User: user, Key: after.Key(), Ref: source,
+			Kind: change.Modified, Type: product.Note(), User: user, Key: after.Key(), Ref: source,
 			Old: before, New: after, Version: int64(version + 1), Created: noon,
 		}
 		for _, o := range consumer.Apply(t.Context(), []change.Change{c}) {
@@ -53,7 +54,7 @@ func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Items, len(targets))
 		for i, id := range targets {
-			target := entity.Ref{Type: entity.TypeTask, ID: id}
+			target := entity.Ref{Type: product.TypeTask, ID: id}
 			require.Equal(t, links.Row(user, source, target.Type+"/"+id), page.Items[i])
 			require.Equal(t, entity.LinkKey(user, source, target), page.Items[i].Key())
 			require.Equal(t, entity.LinkedSK(source), page.Items[i].Str(item.AttrGSI4SK))

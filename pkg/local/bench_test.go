@@ -29,6 +29,7 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
@@ -99,7 +100,7 @@ func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
 }
 
 func (b *bench) setup() {
-	registry, clock := entity.Product(), func() time.Time { return b.now }
+	registry, clock := product.Registry(), func() time.Time { return b.now }
 	b.law = tabletest.NewLaw(b.store, registry)
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
@@ -165,7 +166,7 @@ func (b *bench) drain() []change.Change {
 		for _, rec := range slice.Records {
 			b.read = rec.Sequence
 			rec.Expired = rec.Expired || rec.Name == change.Remove && b.swept[rec.Key]
-			c, err := change.Interpret(entity.Product(), rec)
+			c, err := change.Interpret(product.Registry(), rec)
 			require.NoError(b.t, err)
 			if c.Type != nil || c.Kind == change.Expired {
 				b.records = append(b.records, c)
@@ -226,7 +227,7 @@ func (b *bench) total(name string) int64 {
 	b.t.Helper()
 	me, err := b.queries.Me(b.t.Context(), ann)
 	require.NoError(b.t, err)
-	return me.Map(entity.AttrStats).Int(name)
+	return me.Map(product.AttrStats).Int(name)
 }
 
 // events returns the details of a type published so far.
@@ -248,7 +249,7 @@ func (b *bench) notes(n int) []item.Item {
 	b.t.Helper()
 	notes := make([]item.Item, n)
 	for i := range notes {
-		notes[i] = b.do(command.Create{Type: entity.Note(), Fields: map[string]any{"title": fmt.Sprintf("note %d", i)}})
+		notes[i] = b.do(command.Create{Type: product.Note(), Fields: map[string]any{"title": fmt.Sprintf("note %d", i)}})
 	}
 	return notes
 }

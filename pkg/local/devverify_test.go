@@ -21,6 +21,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
@@ -52,13 +53,13 @@ func (s *system) verified(body string) (found map[string]verify.Difference, sum 
 
 // noteRows are notes of a user, each with a link to the one before, as commands would have written them.
 func noteRows(user string, n int) []item.Item {
-	t, now := entity.Note(), time.Now().UTC()
+	t, now := product.Note(), time.Now().UTC()
 	var rows []item.Item
 	last := ""
 	for range n {
 		it := item.Item{"title": item.String("n"), "body": item.String("b"), "isPinned": item.Bool(false), "status": item.String("ACTIVE")}
 		if last != "" {
-			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: last}}})
+			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: last}}})
 		}
 		last = "note_" + uuid.NewString()
 		rows = append(rows, t.First(user, last, it, now, nil))
@@ -162,22 +163,22 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
 	}
 	edgeOf := func(i int) item.Key {
-		return entity.LinkKey(s.user, entity.Note().Ref(rows[i]), entity.LinksOf(rows[i])[0].Target)
+		return entity.LinkKey(s.user, product.Note().Ref(rows[i]), entity.LinksOf(rows[i])[0].Target)
 	}
 	for i := 1; i <= damaged; i++ {
 		spoil(entity.LedgerKey(s.user, []string{"stats", "links"}[i%2], rows[i].Str("noteId")))
 		spoil(edgeOf(i + damaged))
 	}
 	for i := range bogus {
-		row := links.Row(s.user, entity.Note().Ref(rows[i+3*damaged]), "NOTE/note_"+uuid.NewString())
+		row := links.Row(s.user, product.Note().Ref(rows[i+3*damaged]), "NOTE/note_"+uuid.NewString())
 		named[row.Key().String()] = true
 		require.NoError(t, store.Put(t.Context(), table.Put{Item: row}))
 	}
 	meta := entity.MetaKey(s.user)
-	wrong := entity.EmptyStats()
-	wrong[entity.StatTotalNotes], wrong[entity.StatTotalTasks] = item.Int(1_000_000), item.Int(-5)
+	wrong := product.EmptyStats()
+	wrong[product.StatTotalNotes], wrong[product.StatTotalTasks] = item.Int(1_000_000), item.Int(-5)
 	_, err := store.Update(t.Context(), table.Update{Key: meta, Set: item.Item{
-		entity.AttrStats: wrong, entity.AttrStatsVersion: item.Int(1_000_000),
+		product.AttrStats: wrong, product.AttrStatsVersion: item.Int(1_000_000),
 	}})
 	require.NoError(t, err)
 
@@ -207,7 +208,7 @@ func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	require.EqualValues(t, count(entity.ItemPrefix(entity.TypeNote)), s.stats()["totalNotes"])
+	require.EqualValues(t, count(entity.ItemPrefix(product.TypeNote)), s.stats()["totalNotes"])
 	require.EqualValues(t, 0, s.stats()["totalTasks"])
 	require.Equal(t, items-1, count(entity.ItemPrefix(entity.RowLink)))
 }
@@ -226,10 +227,10 @@ func watch(ctx context.Context, store table.Store, user string, low, high int64)
 		if err != nil {
 			return seen, err
 		}
-		if n := meta.Map(entity.AttrStats).Int(entity.StatTotalNotes); n > low && n < high {
+		if n := meta.Map(product.AttrStats).Int(product.StatTotalNotes); n > low && n < high {
 			seen.between = append(seen.between, n)
 		}
-		switch isHeld := meta.Has(entity.AttrStatsHold); {
+		switch isHeld := meta.Has(product.AttrStatsHold); {
 		case isHeld && since.IsZero():
 			since = time.Now()
 		case !isHeld && !since.IsZero():
@@ -342,7 +343,7 @@ func wipe(t *testing.T, store table.Store, user string) {
 			}
 		}
 	}
-	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: item.Item{entity.AttrStats: entity.EmptyStats()}})
+	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: item.Item{product.AttrStats: product.EmptyStats()}})
 	require.NoError(t, err)
 }
 

@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 )
 
 // What floats has no zone: it is at seven wherever its user is.
@@ -112,10 +113,10 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 		keep := func(it item.Item, id string) item.Item { floats[it.Str(id)] = true; return it }
 		minutes := []any{number(15), number(90)}
 
-		keep(b.do(command.Create{Type: entity.Event(), Fields: map[string]any{"title": "single", "startUtc": seven, "reminderMinutes": minutes}}), "eventId")
-		keep(b.do(command.Create{Type: entity.Task(), Fields: map[string]any{"title": "task", "dueUtc": seven, "reminderMinutes": minutes}}), "taskId")
-		keep(b.do(command.Create{Type: entity.Reminder(), Fields: map[string]any{"title": "once", "triggerUtc": seven}}), "reminderId")
-		keep(b.do(command.Create{Type: entity.Reminder(), Fields: map[string]any{"title": "daily", "triggerUtc": seven, "rrule": "FREQ=DAILY"}}), "reminderId")
+		keep(b.do(command.Create{Type: product.Event(), Fields: map[string]any{"title": "single", "startUtc": seven, "reminderMinutes": minutes}}), "eventId")
+		keep(b.do(command.Create{Type: product.Task(), Fields: map[string]any{"title": "task", "dueUtc": seven, "reminderMinutes": minutes}}), "taskId")
+		keep(b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "once", "triggerUtc": seven}}), "reminderId")
+		keep(b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "daily", "triggerUtc": seven, "rrule": "FREQ=DAILY"}}), "reminderId")
 		series := keep(b.do(command.CreateSeries{Fields: map[string]any{
 			"title": "series", "rrule": "FREQ=DAILY", "startUtc": seven, "endUtc": end, "reminderMinutes": minutes,
 		}}), "masterId")
@@ -125,10 +126,10 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 		keep(own, "eventId")
 
 		zoned := map[string]any{"title": "zoned", "startUtc": seven + "Z", "startTzid": "Asia/Kolkata", "reminderMinutes": minutes}
-		b.do(command.Create{Type: entity.Event(), Fields: zoned})
+		b.do(command.Create{Type: product.Event(), Fields: zoned})
 		zoned["rrule"] = "FREQ=WEEKLY"
 		b.do(command.CreateSeries{Fields: maps.Clone(zoned)})
-		b.do(command.Create{Type: entity.Reminder(), Fields: map[string]any{"title": "zoned", "triggerUtc": seven + "Z", "tzid": "UTC"}})
+		b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "zoned", "triggerUtc": seven + "Z", "tzid": "UTC"}})
 		b.settle()
 
 		rows, schedules := b.table(), b.scheduled()

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -19,7 +20,7 @@ import (
 
 func TestAFoldedGroupThatNetsToZeroStillMovesTheLedgerOn(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		note := entity.Note()
+		note := product.Note()
 		target := b.notes(1)[0]
 		it := b.do(command.Create{Type: note, Fields: map[string]any{"title": "n"}})
 		b.settle()
@@ -35,7 +36,7 @@ func TestAFoldedGroupThatNetsToZeroStillMovesTheLedgerOn(t *testing.T) {
 
 func TestADeletedIDNeverComesBack(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		task, id := entity.Task(), "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"
+		task, id := product.Task(), "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"
 		it := b.do(command.Create{Type: task, ID: id, Fields: map[string]any{"title": "first"}})
 		b.do(command.Delete{Type: task, ID: id}, it)
 		b.settle()
@@ -44,13 +45,13 @@ func TestADeletedIDNeverComesBack(t *testing.T) {
 		require.ErrorAs(t, err, &state)
 		b.settle()
 		b.deliver(b.stats, b.records[0]) // the creation, late
-		require.Zero(t, b.total(entity.StatTotalTasks))
+		require.Zero(t, b.total(product.StatTotalTasks))
 	})
 }
 
 func TestCompleteReopenCompleteWithALateDuplicate(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		task := entity.Task()
+		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "x"}})
 		set := func(status string) {
 			it = b.do(command.Update{Type: task, ID: it.Str("taskId"), Patch: map[string]any{"status": status}}, it)
@@ -70,16 +71,16 @@ func TestCompleteReopenCompleteWithALateDuplicate(t *testing.T) {
 		b.advance(2 * time.Hour) // the second
 		require.Equal(t, "ARCHIVED", b.rows(entity.ItemPrefix("TASK"))[0].Str("status"))
 		require.Len(t, b.events(archive.TaskArchived), 1)
-		require.Equal(t, int64(1), b.total(entity.StatTotalTasks))
+		require.Equal(t, int64(1), b.total(product.StatTotalTasks))
 		me, err := b.queries.Me(t.Context(), ann)
 		require.NoError(t, err)
-		require.Equal(t, it.Str("completedAt"), me.Map("stats").Str(entity.StatLastTaskCompleted))
+		require.Equal(t, it.Str("completedAt"), me.Map("stats").Str(product.StatLastTaskCompleted))
 	})
 }
 
 func TestAnItemEditedAfterItsTTLWasSetIsCopiedAnewAndRestores(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		task := entity.Task()
+		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "old", "status": "ARCHIVED"}})
 		b.settle()
 		require.True(t, b.rows(entity.ItemPrefix("TASK"))[0].Has("ttl"))
@@ -88,19 +89,19 @@ func TestAnItemEditedAfterItsTTLWasSetIsCopiedAnewAndRestores(t *testing.T) {
 		b.settle()
 		b.advance(8 * 24 * time.Hour)
 		require.Empty(t, b.rows(entity.ItemPrefix("TASK")))
-		require.Zero(t, b.total(entity.StatTotalTasks))
+		require.Zero(t, b.total(product.StatTotalTasks))
 		back, err := b.archive.Restore(t.Context(), task, ann, it.Str("taskId"))
 		require.NoError(t, err)
 		require.Equal(t, "new", back.Str("title"))
 		require.Equal(t, it.Int("version")+2, back.Int("version"))
 		b.settle()
-		require.Equal(t, int64(1), b.total(entity.StatTotalTasks))
+		require.Equal(t, int64(1), b.total(product.StatTotalTasks))
 	})
 }
 
 func TestFortyNineLinksAreReplacedByFortyNineOthers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		note := entity.Note()
+		note := product.Note()
 		targets := b.notes(98)
 		links := func(targets []item.Item) []any {
 			var list []any
@@ -133,23 +134,23 @@ func TestUserMetaFirstWrittenByStatisticsIsStillTheUsersToCreate(t *testing.T) {
 		b.settle()
 		row := b.rows(entity.ItemPrefix(entity.TypeUserMeta))[0]
 		require.Equal(t, int64(0), row.Int("version"))
-		require.Empty(t, entity.UserMeta().Validate(row), "a complete row")
+		require.Empty(t, product.UserMeta().Validate(row), "a complete row")
 		me := b.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Asia/Tokyo"}}, row)
 		require.Equal(t, int64(1), me.Int("version"))
-		require.Equal(t, int64(1), me.Map("stats").Int(entity.StatTotalNotes), "the statistics survive")
+		require.Equal(t, int64(1), me.Map("stats").Int(product.StatTotalNotes), "the statistics survive")
 		b.notes(1)
 		b.settle()
 		me, err := b.queries.Me(t.Context(), ann)
 		require.NoError(t, err)
 		require.Equal(t, int64(1), me.Int("version"), "and do not count as a change")
-		require.Equal(t, int64(2), me.Map("stats").Int(entity.StatTotalNotes))
+		require.Equal(t, int64(2), me.Map("stats").Int(product.StatTotalNotes))
 		require.Equal(t, "Asia/Tokyo", me.Str("defaultTzid"))
 	})
 }
 
 func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		reminder := entity.Reminder()
+		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
 		b.settle()
@@ -175,7 +176,7 @@ func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
 
 func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
-		reminder := entity.Reminder()
+		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
 		b.settle()

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
 )
@@ -33,7 +34,7 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 			func() error { _, err := b.queries.Board(t.Context(), ann, 10); return err },
 			func() error { _, err := b.queries.Stats(t.Context(), ann); return err },
 			func() error {
-				_, err := b.queries.Backlinks(t.Context(), ann, entity.Note().Ref(note), 10, "")
+				_, err := b.queries.Backlinks(t.Context(), ann, product.Note().Ref(note), 10, "")
 				return err
 			},
 			func() error {
@@ -59,7 +60,7 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 }
 
 func playNotesAndEvents(b *bench) item.Item {
-	note, event := entity.Note(), entity.Event()
+	note, event := product.Note(), product.Event()
 	n := b.do(command.Create{Type: note, Fields: map[string]any{"title": "plan", "isPinned": true, "tags": []any{"a"}}})
 	n = b.do(command.Update{Type: note, ID: n.Str("noteId"), Patch: map[string]any{"status": "ARCHIVED", "tags": nil}}, n)
 	day := b.now.Format("2006-01-02")
@@ -77,7 +78,7 @@ func playNotesAndEvents(b *bench) item.Item {
 }
 
 func playReminders(b *bench) {
-	reminder := entity.Reminder()
+	reminder := product.Reminder()
 	floating := func(at time.Time) string { return at.Format("2006-01-02T15:04:05") }
 	r := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": floating(b.now.Add(time.Hour))}})
 	b.settle()
@@ -98,7 +99,7 @@ func playReminders(b *bench) {
 }
 
 func playTasks(b *bench) {
-	task := entity.Task()
+	task := product.Task()
 	k := b.do(command.Create{Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": b.now.Format("2006-01-02")}})
 	k = b.do(command.Update{Type: task, ID: k.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, k)
 	b.settle()

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const wallClock = "2006-01-02T15:04:05"
@@ -31,7 +32,7 @@ func (b *bench) newDaily(more map[string]any) item.Item {
 
 // date is the local date of a daily series' n-th occurrence, counted from 0.
 func date(master item.Item, n int) string {
-	return item.CompactDate(entity.EventSpan(master).Start.AddDate(0, 0, n))
+	return item.CompactDate(product.EventSpan(master).Start.AddDate(0, 0, n))
 }
 
 // master is the series as it is stored now.
@@ -45,7 +46,7 @@ func (b *bench) master(it item.Item) item.Item {
 // playSeries makes each command about series and their occurrences, on a series that has reminders and links, and lets
 // every consumer have each record. It returns a series that is left.
 func playSeries(b *bench) item.Item {
-	note := entity.Note()
+	note := product.Note()
 	n := b.notes(1)[0]
 	links := []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
 	m := b.newDaily(map[string]any{"tags": []any{"work"}, "links": links})
@@ -57,7 +58,7 @@ func playSeries(b *bench) item.Item {
 		return it
 	}
 	put(2, map[string]any{"title": "another", "links": links, "reminderMinutes": []any{json.Number("5"), json.Number("60")}}, m)
-	long := entity.EventSpan(m).Start.AddDate(0, 0, 3)
+	long := product.EventSpan(m).Start.AddDate(0, 0, 3)
 	moved := put(3, map[string]any{"startUtc": long.Add(time.Hour).Format(wallClock), "endUtc": long.Add(50 * time.Hour).Format(wallClock)}, m)
 	moved = put(3, map[string]any{"startUtc": long.Add(2 * time.Hour).Format(wallClock)}, moved)
 	put(3, map[string]any{}, moved) // undone
@@ -71,14 +72,14 @@ func playSeries(b *bench) item.Item {
 
 	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"title": "renamed", "rrule": "FREQ=DAILY;COUNT=15"}}, m) // costs the last exception its date
 	b.settle()
-	b.do(command.AddLink{Type: entity.Master(), ID: id, Target: note.Ref(n), Relation: "again"})
-	b.do(command.RemoveLink{Type: entity.Master(), ID: id, Target: note.Ref(n)})
-	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"startUtc": entity.EventSpan(m).Start.Add(time.Hour).Format(wallClock)}}, b.master(m))
+	b.do(command.AddLink{Type: product.Master(), ID: id, Target: note.Ref(n), Relation: "again"})
+	b.do(command.RemoveLink{Type: product.Master(), ID: id, Target: note.Ref(n)})
+	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"startUtc": product.EventSpan(m).Start.Add(time.Hour).Format(wallClock)}}, b.master(m))
 	b.settle()
 	following := b.do(command.SplitSeries{ID: id, Date: date(m, 8), Changes: map[string]any{"title": "second half"}}, m)
 	b.settle()
 	m = b.master(m)
-	b.do(command.EndSeries{ID: id, UntilUtc: entity.EventSpan(m).Start.AddDate(0, 0, 5).Format(wallClock)}, m)
+	b.do(command.EndSeries{ID: id, UntilUtc: product.EventSpan(m).Start.AddDate(0, 0, 5).Format(wallClock)}, m)
 	b.settle()
 	b.do(command.UpdateSeries{ID: following.Str("masterId"), Patch: map[string]any{"status": "CANCELLED"}}, following)
 	b.settle()
@@ -87,7 +88,7 @@ func playSeries(b *bench) item.Item {
 	b.settle()
 	require.Empty(b.t, b.rows(entity.InstancePrefix(id)), "exceptions of a series that was deleted")
 
-	event := b.do(command.Create{Type: entity.Event(), Fields: map[string]any{
+	event := b.do(command.Create{Type: product.Event(), Fields: map[string]any{
 		"title": "single", "isAllDay": true, "startDate": b.now.Format("2006-01-02"), "tags": []any{"work"},
 	}})
 	m = b.do(command.CreateSeries{FromEventID: event.Str("eventId"), Fields: map[string]any{"rrule": "FREQ=DAILY", "exdate": []any{b.now.AddDate(0, 0, 2).Format("20060102")}}}, event)
@@ -97,7 +98,7 @@ func playSeries(b *bench) item.Item {
 
 // playRecurringReminders lets a reminder recur, be put off beside its next occurrence, and end in each way.
 func playRecurringReminders(b *bench) {
-	reminder := entity.Reminder()
+	reminder := product.Reminder()
 	create := func(rule string) item.Item {
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{
 			"title": "water", "triggerUtc": b.now.Add(4 * time.Hour).Format(wallClock), "rrule": rule, "tags": []any{"work"},

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/blob"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/verify"
 )
@@ -78,7 +79,7 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := entity.ProductWith(options.Types...)
+	registry, err := product.RegistryWith(options.Types...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -54,7 +55,7 @@ func linksTo(n item.Item) []any {
 
 // at is the start of a daily series' n-th occurrence that is so much later.
 func at(master item.Item, n int, later time.Duration) time.Time {
-	return entity.EventSpan(master).Start.AddDate(0, 0, n).Add(later)
+	return product.EventSpan(master).Start.AddDate(0, 0, n).Add(later)
 }
 
 func TestADeletedSeriesLeavesNothingWhateverComesLate(t *testing.T) {
@@ -73,7 +74,7 @@ func TestADeletedSeriesLeavesNothingWhateverComesLate(t *testing.T) {
 		for range 2 {
 			require.Empty(t, b.rows(entity.ItemPrefix(entity.RowLink)))
 			require.Zero(t, b.waiting())
-			require.Zero(t, b.total(entity.StatTotalEvents))
+			require.Zero(t, b.total(product.StatTotalEvents))
 			require.Empty(t, b.rows(entity.InstancePrefix(id)))
 			b.again()
 		}
@@ -135,7 +136,7 @@ func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testi
 			}
 		}
 		b.settle()
-		require.Equal(t, int64(2), b.total(entity.StatTotalEvents))
+		require.Equal(t, int64(2), b.total(product.StatTotalEvents))
 		before := b.waiting()
 		b.again()
 		require.Equal(t, before, b.waiting())
@@ -157,7 +158,7 @@ func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testi
 func TestARecurringReminderThatIsPutOffAndHeardOfAgainFiresEachOccurrenceOnce(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		first := b.now.Add(time.Hour)
-		r := b.do(command.Create{Type: entity.Reminder(), Fields: map[string]any{
+		r := b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{
 			"title": "water", "triggerUtc": item.FormatInstant(first), "tzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
 		}})
 		id := r.Str("reminderId")

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/local"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 )
 
 // onEngine starts a platform on an engine of its own, in a directory.
@@ -41,7 +42,7 @@ func (s *system) plant(key item.Key, attributes map[string]types.AttributeValue)
 func TestARecordThatNobodyCanReadIsParkedAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	s, _ := onEngine(t, local.Options{})
-	s.plant(entity.ItemKey(s.user, entity.Ref{Type: entity.TypeTask, ID: "task_poison"}), map[string]types.AttributeValue{
+	s.plant(entity.ItemKey(s.user, entity.Ref{Type: product.TypeTask, ID: "task_poison"}), map[string]types.AttributeValue{
 		entity.AttrType:    &types.AttributeValueMemberS{Value: "UNKNOWN"},
 		entity.AttrVersion: &types.AttributeValueMemberS{Value: "abc"},
 	})

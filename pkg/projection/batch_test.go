@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 )
 
@@ -81,7 +82,7 @@ func TestTheLongestTextOfWhichTheGreatestCountsIsTaken(t *testing.T) {
 	for bytes, want := range map[int]change.Verdict{1024: isDone, 1025: isPoison} {
 		r := newRefusing(t)
 		note := titled("ann", "note_1", "a")
-		note.New[entity.AttrBody] = item.String(strings.Repeat("x", bytes))
+		note.New[product.AttrBody] = item.String(strings.Repeat("x", bytes))
 		require.Equal(t, []change.Verdict{want}, r.apply(note), bytes)
 		require.Equal(t, want == isDone, r.sumRow("ann") != nil)
 	}

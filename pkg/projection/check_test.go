@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 )
 
@@ -40,7 +41,7 @@ func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
 	t.Parallel()
 	_, sum, rows := tallied(t)
 	note := titled("ann", "note_1", "a")
-	e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: note.Ref, Item: note.New, Ledger: rows[0]}
+	e := projection.Evidence{User: "ann", Type: product.Note(), Ref: note.Ref, Item: note.New, Ledger: rows[0]}
 	const name = `LEDGER#openings#note_1 is %q, not %q`
 	const a, b = `o1 {"add":{"notes":1},"max":{"latest":"a"},"open":"a"}, at a`, `o1 {"add":{"notes":1},"max":{"latest":"b"},"open":"b"}, at b`
 	with := func(change func(*projection.Evidence)) []string {
@@ -58,8 +59,8 @@ func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Contains(t, found[0], `not "contribution of `)
 
-	require.True(t, sum.Contributes(entity.Note(), note.New))
-	require.False(t, sum.Contributes(entity.Note(), nil))
+	require.True(t, sum.Contributes(product.Note(), note.New))
+	require.False(t, sum.Contributes(product.Note(), nil))
 }
 
 func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
@@ -70,7 +71,7 @@ func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
 	wrong["x"] = item.Int(7)
 	ledger := entity.LedgerKey("ann", links.Name, "note_1").Item()
 	ledger["v"], ledger["c"] = item.Int(1), item.String("l1 TASK/a\nTASK/b")
-	e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: note.Ref, Item: note.New, Ledger: ledger}
+	e := projection.Evidence{User: "ann", Type: product.Note(), Ref: note.Ref, Item: note.New, Ledger: ledger}
 	e.Rows = []item.Item{linkRow("a"), linkRow("b")}
 	require.Empty(t, links.Projection().Check(e))
 	e.Rows = []item.Item{wrong, linkRow("c")}

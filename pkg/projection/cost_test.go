@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -53,7 +54,7 @@ func TestAChangeThatContributesTheSameCostsNoCall(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		store, calls := counted(t)
-		note := created("ann", entity.Note(), "note_1", noteWithLink())
+		note := created("ann", product.Note(), "note_1", noteWithLink())
 		consumer := projection.NewConsumer(p, store, clock)
 		require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)
 		*calls = 0
@@ -66,7 +67,7 @@ func TestOneChangeOfEdgesCostsOneTransaction(t *testing.T) {
 	t.Parallel()
 	store, calls := counted(t)
 	consumer := projection.NewConsumer(links.Projection(), store, clock)
-	note := created("ann", entity.Note(), "note_1", noteWithLink())
+	note := created("ann", product.Note(), "note_1", noteWithLink())
 	require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)
 	require.Equal(t, 1, *calls)
 }
@@ -85,17 +86,17 @@ func TestOneChangeOfASumCostsTwoReadsAndTwoSingleWrites(t *testing.T) {
 		return calls, reads, writes
 	}
 	for i, want := range []float64{2, 3, 3} { // from the second on, the row of the last entry is looked at, too
-		calls, reads, writes := apply(created("ann", entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		calls, reads, writes := apply(created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 		require.Equal(t, []string{"BatchGet", "BatchGet", "Update", "Put"}, calls)
 		require.Equal(t, []float64{want, 2}, []float64{reads, writes}, "a transaction would cost 4")
 	}
 	fields := item.Item{entity.AttrTitle: item.String("e")}
-	fields.SetTime(entity.AttrStartUtc, morning)
-	event := created("ann", entity.Event(), "evt_1", fields)
+	fields.SetTime(product.AttrStartUtc, morning)
+	event := created("ann", product.Event(), "evt_1", fields)
 	_, _, writes := apply(event)
 	require.Equal(t, 3.0, writes, "with the ledger row's place in the index")
 	moved := edited(event)
-	moved.New.SetTime(entity.AttrStartUtc, morning.Add(time.Hour))
+	moved.New.SetTime(product.AttrStartUtc, morning.Add(time.Hour))
 	calls, _, writes := apply(moved)
 	require.Equal(t, []string{"BatchGet", "BatchGet", "Update", "Put"}, calls)
 	require.Equal(t, 4.0, writes, "with the ledger row's move in the index")
@@ -107,7 +108,7 @@ func TestARepetitionIsToldFromTheFirstTime(t *testing.T) {
 		store, _ := counted(t)
 		now := morning
 		consumer := projection.NewConsumer(p, store, func() time.Time { return now })
-		note := created("ann", entity.Note(), "note_1", noteWithLink())
+		note := created("ann", product.Note(), "note_1", noteWithLink())
 		require.NoError(t, store.Put(t.Context(), table.Put{Item: note.New}))
 		batch := []change.Change{note}
 		require.Equal(t, []change.Outcome{{}}, consumer.Apply(t.Context(), batch))
@@ -122,7 +123,7 @@ func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
 	store, calls := counted(t)
 	var batch []change.Change
 	for i := range 90 {
-		batch = append(batch, created(fmt.Sprintf("user_%d", i%10), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		batch = append(batch, created(fmt.Sprintf("user_%d", i%10), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 	}
 	for _, o := range projection.NewConsumer(stats.Projection(), store, clock).Apply(t.Context(), batch) {
 		require.NoError(t, o.Err)
@@ -140,8 +141,8 @@ func TestADayDeliveredAgainCostsTwoReadsForEachBatch(t *testing.T) {
 		var batch []change.Change
 		for i := range 100 {
 			fields := noteWithLink()
-			fields.SetTime(entity.AttrStartUtc, morning)
-			c := created(fmt.Sprintf("user_%d", i%7), entity.Event(), fmt.Sprintf("evt_%d", i), fields)
+			fields.SetTime(product.AttrStartUtc, morning)
+			c := created(fmt.Sprintf("user_%d", i%7), product.Event(), fmt.Sprintf("evt_%d", i), fields)
 			require.NoError(t, store.Put(t.Context(), table.Put{Item: c.New}))
 			batch = append(batch, c)
 		}
@@ -164,7 +165,7 @@ func TestRecordsThatCameLateArePlannedFromTwoReadsForEachBatch(t *testing.T) {
 	consumer := projection.NewConsumer(stats.Projection(), store, func() time.Time { return morning.Add(2 * time.Hour) })
 	var batch []change.Change
 	for i := range 90 {
-		c := created(fmt.Sprintf("user_%d", i%10), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink())
+		c := created(fmt.Sprintf("user_%d", i%10), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink())
 		require.NoError(t, store.Put(t.Context(), table.Put{Item: c.New}))
 		batch = append(batch, c)
 	}
@@ -180,7 +181,7 @@ func TestChangesOfOneItemInABatchAreFoldedIntoOneMove(t *testing.T) {
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		store, made := counted(t)
 		consumer := projection.NewConsumer(p, store, clock)
-		c := created("ann", entity.Note(), "note_1", noteWithLink())
+		c := created("ann", product.Note(), "note_1", noteWithLink())
 		batch := []change.Change{c}
 		for i := range 98 { // gone and back: each counts
 			batch = append(batch, again(batch[i]))
@@ -214,7 +215,7 @@ func TestTheEdgesOfSeveralItemsShareATransactionUpToItsHundredActions(t *testing
 		store, made := counted(t)
 		var batch []change.Change
 		for i := range 100 {
-			batch = append(batch, created(fmt.Sprintf("user_%d", i%50), entity.Note(), fmt.Sprintf("note_%d", i), withLinks(edges)))
+			batch = append(batch, created(fmt.Sprintf("user_%d", i%50), product.Note(), fmt.Sprintf("note_%d", i), withLinks(edges)))
 		}
 		for _, o := range projection.NewConsumer(links.Projection(), store, clock).Apply(t.Context(), batch) {
 			require.NoError(t, o.Err)
@@ -227,7 +228,7 @@ func withLinks(n int) item.Item {
 	fields := item.Item{entity.AttrTitle: item.String("n")}
 	var edges []entity.Link
 	for i := range n {
-		edges = append(edges, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)}})
+		edges = append(edges, entity.Link{Target: entity.Ref{Type: product.TypeTask, ID: fmt.Sprintf("task_%d", i)}})
 	}
 	entity.SetLinks(fields, edges)
 	return fields
@@ -235,7 +236,7 @@ func withLinks(n int) item.Item {
 
 func noteWithLink() item.Item {
 	fields := item.Item{entity.AttrTitle: item.String("n")}
-	entity.SetLinks(fields, []entity.Link{{Target: entity.Ref{Type: entity.TypeTask, ID: "task_1"}}})
+	entity.SetLinks(fields, []entity.Link{{Target: entity.Ref{Type: product.TypeTask, ID: "task_1"}}})
 	return fields
 }
 
@@ -243,7 +244,7 @@ func noteWithLink() item.Item {
 func BenchmarkProjections(b *testing.B) {
 	var changes []change.Change
 	for i := range 10_000 {
-		changes = append(changes, created(fmt.Sprintf("user_%d", i%500), entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		changes = append(changes, created(fmt.Sprintf("user_%d", i%500), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 	}
 	for _, c := range []struct {
 		name string

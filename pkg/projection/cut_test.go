@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -23,7 +24,7 @@ func TestLedgerRowsDoNotDependOnHowBatchesWereCutNorOnOldRecordsThatComeAgain(t 
 		now := morning
 		store := memory.New(func() time.Time { return now }, memory.Options{})
 		consumer := projection.NewConsumer(p, store, func() time.Time { return now })
-		first := created("ann", entity.Note(), "note_1", noteWithLink())
+		first := created("ann", product.Note(), "note_1", noteWithLink())
 		second := edited(first)
 		require.NoError(t, store.Put(t.Context(), table.Put{Item: second.New}))
 		batch := []change.Change{first, second}
@@ -61,7 +62,7 @@ func TestALateRecordThatTheLedgerHasAndThatKnowsNothingReadsNoSum(t *testing.T) 
 	clock := func() time.Time { return now }
 	store := asking{memory.New(clock, memory.Options{}), t}
 	consumer := projection.NewConsumer(stats.Projection(), store, clock)
-	note := created("ann", entity.Note(), "note_1", noteWithLink())
+	note := created("ann", product.Note(), "note_1", noteWithLink())
 	require.NoError(t, store.Put(t.Context(), table.Put{Item: note.New}))
 	for range 2 {
 		require.NoError(t, consumer.Apply(t.Context(), []change.Change{note})[0].Err)

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -15,7 +16,7 @@ import (
 
 // noteCreated is the stream's record of a new note.
 func noteCreated(id string, at time.Time, tags ...string) change.Change {
-	typ, fields := entity.Note(), item.Item{entity.AttrTitle: item.String("a note")}
+	typ, fields := product.Note(), item.Item{entity.AttrTitle: item.String("a note")}
 	fields.Set(entity.AttrTags, item.Strings(tags...))
 	it := typ.First("ann", id, fields, at, nil)
 	return change.Change{Type: typ, User: "ann", Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: at}

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -40,7 +41,7 @@ func newHeld(t *testing.T, notes int) *held {
 	}})
 	h.consumer = projection.NewConsumer(stats.Projection(), h.store, clock)
 	for i := range notes {
-		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
+		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
 		h.notes = append(h.notes, it)
 	}
 	require.NoError(t, h.store.Load(t.Context(), h.notes))
@@ -64,8 +65,8 @@ func (h *held) repair(owner string) error {
 	}
 	h.hold = hold
 	for _, it := range h.notes {
-		ref := entity.Note().Ref(it)
-		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it}
+		ref := product.Note().Ref(it)
+		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it}
 		if row, err := h.store.Get(h.t.Context(), entity.LedgerKey("ann", stats.Name, ref.ID)); err == nil {
 			e.Ledger = row
 		}
@@ -77,7 +78,7 @@ func (h *held) repair(owner string) error {
 }
 
 func (h *held) total() int64 {
-	return h.row(entity.MetaKey("ann")).Map(entity.AttrStats).Int(entity.StatTotalNotes)
+	return h.row(entity.MetaKey("ann")).Map(product.AttrStats).Int(product.StatTotalNotes)
 }
 
 func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
@@ -106,7 +107,7 @@ func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
 				}
 				died++
 				require.Contains(t, []int64{0, notes}, h.total(), "died at write %d", at)
-				if h.row(entity.MetaKey("ann")).Has(entity.AttrStatsHold) {
+				if h.row(entity.MetaKey("ann")).Has(product.AttrStatsHold) {
 					require.ErrorIs(t, h.repair("another"), projection.ErrHeld)
 				}
 				h.now = h.now.Add(31 * time.Second)
@@ -123,7 +124,7 @@ func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
 	h := newHeld(t, 3)
 	_, err := h.consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	more, other := created("ann", entity.Note(), "note_more", noteWithLink()), created("ben", entity.Note(), "note_other", noteWithLink())
+	more, other := created("ann", product.Note(), "note_more", noteWithLink()), created("ben", product.Note(), "note_other", noteWithLink())
 	outcomes := h.consumer.Apply(t.Context(), []change.Change{more, other})
 	require.Equal(t, change.Retry, outcomes[0].Verdict)
 	require.Equal(t, change.Done, outcomes[1].Verdict)
@@ -135,7 +136,7 @@ func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
 // records are those that created the notes.
 func (h *held) records() (out []change.Change) {
 	for _, it := range h.notes {
-		out = append(out, created("ann", entity.Note(), it.Str("noteId"), noteWithLink()))
+		out = append(out, created("ann", product.Note(), it.Str("noteId"), noteWithLink()))
 	}
 	return out
 }
@@ -243,16 +244,16 @@ func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
 				require.NoError(t, h.store.Put(t.Context(), table.Put{Item: strays[i]}))
 			}
 			meta := h.row(entity.MetaKey("ann")).Clone()
-			counted := meta.Map(entity.AttrStats).Clone()
-			counted[entity.StatTotalNotes] = item.Int(98)
-			meta[entity.AttrStats] = item.Map(counted)
+			counted := meta.Map(product.AttrStats).Clone()
+			counted[product.StatTotalNotes] = item.Int(98)
+			meta[product.AttrStats] = item.Map(counted)
 			require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 
 			hold, err := h.consumer.Hold(t.Context(), "ann", "two")
 			require.NoError(t, err)
 			for _, it := range h.notes {
 				require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
-					User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it, Ledger: h.ledger(it),
+					User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it, Ledger: h.ledger(it),
 				}))
 			}
 			for _, row := range strays {
@@ -305,8 +306,8 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 	hold, err := consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	for i := range 25 {
-		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
-		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
+		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
+		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}))
 	}
 	require.NoError(t, hold.Finish(t.Context()))
 	require.True(t, hold.Staged())
@@ -322,12 +323,12 @@ func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	meta := h.row(entity.MetaKey("ann")).Clone()
-	meta[entity.AttrStatsVersion] = item.Int(meta.Int(entity.AttrStatsVersion) + 1)
-	meta[entity.AttrStatsForm] = item.Int(7)
+	meta[product.AttrStatsVersion] = item.Int(meta.Int(product.AttrStatsVersion) + 1)
+	meta[product.AttrStatsForm] = item.Int(7)
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 	hold.SetBatch(1)
 	note := h.notes[0]
-	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(note), Item: note})
+	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note})
 	require.ErrorIs(t, err, projection.ErrHoldLost)
 	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
 }
@@ -340,7 +341,7 @@ func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
 	require.NoError(t, err)
 	for _, it := range h.notes {
 		require.NoError(t, another.Mend(t.Context(), projection.Evidence{
-			User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it, Ledger: h.ledger(it),
+			User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it, Ledger: h.ledger(it),
 		}))
 	}
 	was := h.ledger(h.notes[0])
@@ -355,7 +356,7 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 	t.Helper()
 	sum := projection.NewOwnSum("bytes", "b1", func(_ *entity.Type, it item.Item) projection.Amounts {
 		add := map[string]int64{"notes": 1}
-		for i := range len(it.Str(entity.AttrBody)) / 100 {
+		for i := range len(it.Str(product.AttrBody)) / 100 {
 			add[fmt.Sprintf("%06d %s", i, strings.Repeat("x", 88))] = 1
 		}
 		return projection.Amounts{Add: add}
@@ -368,8 +369,8 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 		if i < long {
 			body = strings.Repeat("b", 392_000)
 		}
-		it := created("ann", entity.Note(), fmt.Sprintf("note_%d", i), item.Item{entity.AttrBody: item.String(body)}).New
-		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}
+		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), item.Item{product.AttrBody: item.String(body)}).New
+		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}
 		if err := hold.Mend(t.Context(), e); err != nil {
 			return store, err
 		}

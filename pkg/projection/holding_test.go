@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -36,7 +36,7 @@ func TestHold_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
 	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	note := h.notes[0]
-	e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(note), Item: note}
+	e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note}
 	for range 6 {
 		h.now = h.now.Add(12 * time.Second)
 		_, err := h.consumer.Hold(t.Context(), "ann", "another")

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table/memory"
 )
@@ -24,9 +25,9 @@ func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
 	h.now = h.now.Add(31 * time.Second)
 	_, err = h.consumer.Hold(t.Context(), "ann", "two")
 	require.NoError(t, err)
-	ref := entity.Note().Ref(h.notes[0])
+	ref := product.Note().Ref(h.notes[0])
 	row := entity.LedgerKey("ann", "stats", ref.ID).Item()
-	require.ErrorIs(t, first.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
+	require.ErrorIs(t, first.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
 }
 
 // The record that completed the task was lost: what its successor starts from is all that tells of the completion.
@@ -37,7 +38,7 @@ func TestAFactThatOnlyAnOldImageHasIsKept(t *testing.T) {
 		return projection.Amounts{Add: map[string]int64{"n": 1}, Max: map[string]string{"title": it.Str(entity.AttrTitle)}}
 	})
 	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
-	first := created("ann", entity.Note(), "note_1", item.Item{entity.AttrTitle: item.String("z")})
+	first := created("ann", product.Note(), "note_1", item.Item{entity.AttrTitle: item.String("z")})
 	outcomes := consumer.Apply(t.Context(), []change.Change{edited(first)})
 	require.Equal(t, change.Done, outcomes[0].Verdict)
 	require.Equal(t, "z", h.row(entity.SumKey("ann", "greatest")).Map("sum").Str("title"))
@@ -48,7 +49,7 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	consumer := projection.NewConsumer(links.Projection(), h.store, func() time.Time { return h.now })
-	first := created("ann", entity.Note(), "note_1", noteWithLink())
+	first := created("ann", product.Note(), "note_1", noteWithLink())
 	next := edited(first)
 	entity.SetLinks(next.New, nil)
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{first.New}))
@@ -63,7 +64,7 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 		return nil
 	}
 	// The evidence is older than the ledger row, so that everything is read again.
-	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: first.Ref, Item: first.New}))
+	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: first.Ref, Item: first.New}))
 	require.Nil(t, h.fault, "the item changed while it was read")
 	row := h.row(ledger)
 	require.EqualValues(t, 2, row.Int("v"))
@@ -79,7 +80,7 @@ func TestAChangeThatAddsNothingSeesWhatAnotherHasAddedMeanwhile(t *testing.T) {
 		return projection.Amounts{Add: map[string]int64{"n": int64(len(title))}, Open: title}
 	})
 	consumer := projection.NewConsumer(sum, h.store, func() time.Time { return h.now })
-	first := created("ann", entity.Note(), "note_1", item.Item{entity.AttrTitle: item.String("a")})
+	first := created("ann", product.Note(), "note_1", item.Item{entity.AttrTitle: item.String("a")})
 	longer := edited(first)
 	last := edited(longer)
 	last.New[entity.AttrTitle] = item.String("b")

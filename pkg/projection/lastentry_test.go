@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -42,17 +43,17 @@ func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
-	meta := entity.NewUserMeta("ann", morning)
-	meta[entity.AttrDefaultTzid] = item.String("Europe/Berlin")
+	meta := product.NewUserMeta("ann", morning)
+	meta[product.AttrDefaultTzid] = item.String("Europe/Berlin")
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{meta}))
 	for i, user := range []string{"ann", "bob", "ann"} {
 		hold, err := h.consumer.Hold(t.Context(), user, "one")
 		require.NoError(t, err)
 		row := h.row(entity.MetaKey(user))
 		require.Equal(t, entity.TypeUserMeta, row.Str(entity.AttrType), user)
-		require.EqualValues(t, []int64{1, 1, 3}[i], row.Int(entity.AttrStatsVersion), user)
+		require.EqualValues(t, []int64{1, 1, 3}[i], row.Int(product.AttrStatsVersion), user)
 		if user == "ann" {
-			require.Equal(t, "Europe/Berlin", row.Str(entity.AttrDefaultTzid))
+			require.Equal(t, "Europe/Berlin", row.Str(product.AttrDefaultTzid))
 		}
 		require.NoError(t, hold.Release(t.Context()))
 	}

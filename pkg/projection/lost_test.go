@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -37,7 +38,7 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 				var late []change.Change
 				for _, id := range []string{"note_1", "note_2"} {
 					told := titled("ann", id, "b")
-					told.New[entity.AttrBody] = item.String("z" + id)
+					told.New[product.AttrBody] = item.String("z" + id)
 					last := retitled(retitled(told, "c"), "d")
 					require.NoError(t, r.store.Load(t.Context(), []item.Item{last.New}))
 					require.Equal(t, []change.Verdict{isDone}, r.apply(last))
@@ -139,11 +140,11 @@ func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	require.NoError(t, err)
 	hold.SetBatch(1)
 	it := h.notes[0]
-	ref := entity.Note().Ref(it)
+	ref := product.Note().Ref(it)
 	row := entity.LedgerKey("ann", stats.Name, ref.ID).Item()
 	row["v"], row["c"] = item.Int(1), item.String("")
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{row}))
-	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: ref, Item: it})
+	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it})
 	require.ErrorIs(t, err, projection.ErrHoldLost)
 	require.Equal(t, row, h.ledger(it))
 }
@@ -155,8 +156,8 @@ func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
 	require.NoError(t, err)
 	hold.SetBatch(1)
 	it := h.notes[0]
-	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(it), Item: it}))
-	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: item.Item{entity.AttrStatsForm: item.Int(9)}})
+	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}))
+	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: item.Item{product.AttrStatsForm: item.Int(9)}})
 	require.NoError(t, err)
 	before := h.ledger(it)
 	require.ErrorIs(t, h.consumer.Unstage(t.Context(), "ann", before), entity.ErrNewerForm)

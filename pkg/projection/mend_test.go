@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/interleave"
@@ -26,11 +27,11 @@ func find(ctx context.Context, store table.Store, key item.Key) (item.Item, erro
 
 // evidence reads what a repair of rows goes by, in the order that is asked for.
 func (s *scene) evidence(ctx context.Context, store table.Store, id string) (e projection.Evidence, err error) {
-	e = projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Ref{Type: entity.TypeNote, ID: id}}
+	e = projection.Evidence{User: "ann", Type: product.Note(), Ref: entity.Ref{Type: product.TypeNote, ID: id}}
 	if e.Ledger, err = find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id)); err != nil {
 		return e, err
 	}
-	if prefix := s.p.RowsPrefix(entity.TypeNote); prefix != "" {
+	if prefix := s.p.RowsPrefix(product.TypeNote); prefix != "" {
 		page, err := store.Query(ctx, table.Query{
 			Partition: entity.UserPK("ann"), Range: table.Range{Prefix: entity.Under(prefix, id)},
 		})

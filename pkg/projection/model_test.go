@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
@@ -58,13 +59,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 
 var (
 	users    = []string{"ann", "bob"}
-	registry = entity.Product()
+	registry = product.Registry()
 )
 
 // write makes one random change of one of a few items. Ids are not reused, so a deleted item stays gone.
 func (w *world) write(gone map[item.Key]bool) {
 	ctx := context.Background()
-	types := []*entity.Type{entity.Event(), entity.Task(), entity.Note(), entity.Master(), entity.Instance(), entity.Instance()}
+	types := []*entity.Type{product.Event(), product.Task(), product.Note(), product.Master(), product.Instance(), product.Instance()}
 	typ := types[w.random.IntN(len(types))]
 	user, id := users[w.random.IntN(2)], fmt.Sprintf("%s_%d", typ.IDPrefix, w.random.IntN(4))
 	if typ.Name == entity.TypeInstance {
@@ -79,7 +80,7 @@ func (w *world) write(gone map[item.Key]bool) {
 		return
 	}
 	before, err := w.store.Get(ctx, key)
-	prefs := entity.NewUserMeta(user, w.now).Map(entity.AttrPreferences)
+	prefs := product.NewUserMeta(user, w.now).Map(product.AttrPreferences)
 	switch {
 	case err != nil:
 		fields := item.Item{entity.AttrTitle: item.String("t")}
@@ -100,30 +101,30 @@ func (w *world) write(gone map[item.Key]bool) {
 func (w *world) decorate(typ *entity.Type, it item.Item) {
 	switch typ.Name {
 	case entity.TypeMaster:
-		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it[entity.AttrRRule] = item.String([]string{"FREQ=DAILY", "FREQ=DAILY;COUNT=3"}[w.random.IntN(2)])
-		it[entity.AttrStatus] = item.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
+		it.SetTime(product.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
+		it[product.AttrRRule] = item.String([]string{"FREQ=DAILY", "FREQ=DAILY;COUNT=3"}[w.random.IntN(2)])
+		it[entity.AttrStatus] = item.String([]string{product.StatusConfirmed, product.StatusCancelled}[w.random.IntN(2)])
 	case entity.TypeInstance:
-		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it.Set(entity.AttrModifiedFields, item.List{item.String(entity.AttrStartUtc), item.String(entity.AttrLinks)})
+		it.SetTime(product.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
+		it.Set(product.AttrModifiedFields, item.List{item.String(product.AttrStartUtc), item.String(entity.AttrLinks)})
 		if w.random.IntN(3) == 0 { // undone
-			it.Set(entity.AttrModifiedFields, nil)
+			it.Set(product.AttrModifiedFields, nil)
 			entity.SetLinks(it, nil)
 			return
 		}
-	case entity.TypeEvent:
-		it.SetTime(entity.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
-		it[entity.AttrStatus] = item.String([]string{entity.StatusConfirmed, entity.StatusCancelled}[w.random.IntN(2)])
-	case entity.TypeTask:
-		it[entity.AttrStatus] = item.String(entity.TaskStatuses()[w.random.IntN(4)])
-		it.Set(entity.AttrDueUtc, nil)
+	case product.TypeEvent:
+		it.SetTime(product.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
+		it[entity.AttrStatus] = item.String([]string{product.StatusConfirmed, product.StatusCancelled}[w.random.IntN(2)])
+	case product.TypeTask:
+		it[entity.AttrStatus] = item.String(product.TaskStatuses()[w.random.IntN(4)])
+		it.Set(product.AttrDueUtc, nil)
 		if w.random.IntN(2) == 0 {
-			it.SetTime(entity.AttrDueUtc, w.now.Add(time.Hour))
+			it.SetTime(product.AttrDueUtc, w.now.Add(time.Hour))
 		}
 	}
 	var targets []entity.Link
 	for i := range w.random.IntN(4) {
-		targets = append(targets, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)}})
+		targets = append(targets, entity.Link{Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)}})
 	}
 	entity.SetLinks(it, targets)
 }
@@ -187,7 +188,7 @@ func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, 
 func (w *world) lastEntries() map[item.Key]item.Item {
 	last := map[item.Key]item.Item{}
 	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row item.Item) {
-		if e := row.Map(entity.AttrStatsLast); e != nil {
+		if e := row.Map(product.AttrStatsLast); e != nil {
 			last[entity.LedgerKey(user, stats.Name, e.Str("item"))] = e
 		}
 	})
@@ -238,7 +239,7 @@ func (w *world) checkLedger() {
 // checkRecount: everything derived equals a recount of the items (I2, I3).
 func (w *world) checkRecount() {
 	totals, edges := map[string]int64{}, map[item.Key]bool{}
-	names := map[string]string{entity.TypeEvent: entity.StatTotalEvents, entity.TypeMaster: entity.StatTotalEvents, entity.TypeTask: entity.StatTotalTasks, entity.TypeNote: entity.StatTotalNotes}
+	names := map[string]string{product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents, product.TypeTask: product.StatTotalTasks, product.TypeNote: product.StatTotalNotes}
 	w.rows("", func(user string, key entity.SortKey, row item.Item) {
 		name, counts := names[key.Prefix]
 		if counts {
@@ -260,8 +261,8 @@ func (w *world) requireDerived(totals map[string]int64, edges map[item.Key]bool)
 		switch key.Prefix {
 		case entity.TypeUserMeta:
 			require.Equal(w.t, int64(0), row.Int(entity.AttrVersion))
-			for name := range row.Map(entity.AttrStats) {
-				if n := row.Map(entity.AttrStats).Int(name); n != 0 {
+			for name := range row.Map(product.AttrStats) {
+				if n := row.Map(product.AttrStats).Int(name); n != 0 {
 					got[user+" "+name] = n
 				}
 			}
@@ -279,15 +280,15 @@ func (w *world) checkMaxima() {
 	want := map[string]string{}
 	for _, c := range w.records {
 		for _, image := range []item.Item{c.Old, c.New} {
-			if c.Type.Name == entity.TypeTask {
-				want[c.User] = max(want[c.User], image.Str(entity.AttrCompletedAt))
+			if c.Type.Name == product.TypeTask {
+				want[c.User] = max(want[c.User], image.Str(product.AttrCompletedAt))
 			}
 		}
 	}
 	for _, user := range users {
 		row, err := w.store.Get(context.Background(), entity.MetaKey(user))
 		if err == nil {
-			require.Equal(w.t, want[user], row.Map(entity.AttrStats).Str(entity.StatLastTaskCompleted))
+			require.Equal(w.t, want[user], row.Map(product.AttrStats).Str(product.StatLastTaskCompleted))
 		}
 	}
 }

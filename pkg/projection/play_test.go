@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/interleave"
@@ -80,7 +81,7 @@ func life(id string, states ...string) []change.Change {
 
 func linksTo(ids []string) (out []entity.Link) {
 	for _, id := range ids {
-		out = append(out, entity.Link{Target: entity.Ref{Type: entity.TypeTask, ID: id}})
+		out = append(out, entity.Link{Target: entity.Ref{Type: product.TypeTask, ID: id}})
 	}
 	return out
 }
@@ -236,7 +237,7 @@ func (s *scene) recount() error {
 		var targets []string
 		for _, l := range entity.LinksOf(it) {
 			targets = append(targets, l.Target.Type+"/"+l.Target.ID)
-			edges = append(edges, entity.LinkKey("ann", entity.Ref{Type: entity.TypeNote, ID: id}, l.Target).SK)
+			edges = append(edges, entity.LinkKey("ann", entity.Ref{Type: product.TypeNote, ID: id}, l.Target).SK)
 		}
 		slices.Sort(targets)
 		row, err := s.store.Get(context.Background(), entity.LedgerKey("ann", s.p.Name(), id))
@@ -256,7 +257,7 @@ func (s *scene) recount() error {
 	}
 	if !s.p.Summed() {
 		var rows []string
-		for _, row := range s.query(entity.LinksPrefix(entity.TypeNote)) {
+		for _, row := range s.query(entity.LinksPrefix(product.TypeNote)) {
 			rows = append(rows, row.Key().SK)
 		}
 		slices.Sort(edges)
@@ -309,5 +310,5 @@ func explore(t *testing.T, name string, o interleave.Options, make func() interl
 }
 
 func linkRow(target string) item.Item {
-	return links.Row("ann", entity.Ref{Type: entity.TypeNote, ID: "note_1"}, entity.TypeTask+"/"+target)
+	return links.Row("ann", entity.Ref{Type: product.TypeNote, ID: "note_1"}, product.TypeTask+"/"+target)
 }

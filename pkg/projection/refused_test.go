@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -22,7 +23,7 @@ const openings = "openings"
 // byTitle counts notes; each has its title as the place at which its ledger row stands, and as a latest title.
 func byTitle(_ *entity.Type, it item.Item) projection.Amounts {
 	amounts := projection.Amounts{Add: map[string]int64{"notes": 1}, Open: it.Str(entity.AttrTitle)}
-	if body := it.Str(entity.AttrBody); body != "" {
+	if body := it.Str(product.AttrBody); body != "" {
 		amounts.Max = map[string]string{"body": body}
 	}
 	return amounts
@@ -56,7 +57,7 @@ func newRefusing(t *testing.T) *refusing {
 }
 
 func titled(user, id, title string) change.Change {
-	return created(user, entity.Note(), id, item.Item{entity.AttrTitle: item.String(title)})
+	return created(user, product.Note(), id, item.Item{entity.AttrTitle: item.String(title)})
 }
 
 // retitled is the change of an item's title.
@@ -64,7 +65,7 @@ func retitled(before change.Change, title string) change.Change {
 	c := edited(before)
 	c.New = c.New.Clone()
 	c.New[entity.AttrTitle] = item.String(title)
-	delete(c.New, entity.AttrBody)
+	delete(c.New, product.AttrBody)
 	return c
 }
 
@@ -101,7 +102,7 @@ func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]change.Change{
 		"open": titled("ann", "note_bad", long), "row": titled("ann", "note_bad", large),
-		"text": created("ann", entity.Note(), "note_bad", item.Item{entity.AttrTitle: item.String("t"), entity.AttrBody: item.String(long)}),
+		"text": created("ann", product.Note(), "note_bad", item.Item{entity.AttrTitle: item.String("t"), product.AttrBody: item.String(long)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

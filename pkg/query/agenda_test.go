@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -37,7 +38,7 @@ func shown(entries []query.Entry) []string {
 
 func TestWhatTheAgendaShows(t *testing.T) {
 	t.Parallel()
-	event, task, reminder := entity.Event(), entity.Task(), entity.Reminder()
+	event, task, reminder := product.Event(), product.Task(), product.Reminder()
 	for name, c := range map[string]struct {
 		typ    *entity.Type
 		fields string
@@ -75,8 +76,8 @@ func TestWhatTheAgendaShows(t *testing.T) {
 		"a floating reminder":            {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00"`, want: []string{"x 2025-12-01T00:00:00Z"}},
 		"a snoozed one":                  {typ: reminder, fields: `"triggerUtc":"2025-11-01T09:00:00"`, server: snoozedUntil("2025-12-01T05:00:00Z"), want: []string{"x 2025-12-01T05:00:00Z"}},
 		"a completed one":                {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, server: item.Item{"status": item.String("COMPLETED")}},
-		"a note, unless asked":           {typ: entity.Note(), fields: `"body":"b"`},
-		"a note that was asked for":      {typ: entity.Note(), fields: `"body":"b"`, query: query.AgendaQuery{Types: []string{"NOTE"}}, want: []string{"x 2025-12-01T12:00:00Z"}},
+		"a note, unless asked":           {typ: product.Note(), fields: `"body":"b"`},
+		"a note that was asked for":      {typ: product.Note(), fields: `"body":"b"`, query: query.AgendaQuery{Types: []string{"NOTE"}}, want: []string{"x 2025-12-01T12:00:00Z"}},
 		"a type that was not asked for":  {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, query: query.AgendaQuery{Types: []string{"TASK", "NOTE"}}},
 		"what has expired":               {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, ttl: true},
 		"with one of the tags":           {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC","tags":["a","b"]`, query: query.AgendaQuery{Tags: []string{"c", "b"}}, want: []string{"x 2025-12-01T09:00:00Z"}},
@@ -88,7 +89,7 @@ func TestWhatTheAgendaShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			meta := entity.NewUserMeta(ann, noon)
+			meta := product.NewUserMeta(ann, noon)
 			meta["defaultTzid"] = item.String("Asia/Tokyo")
 			b.put(meta)
 			it := b.add(ann, c.typ, `{"title":"x",`+c.fields+`}`, c.server)
@@ -117,7 +118,7 @@ func snoozedUntil(until string) item.Item {
 func TestTwoReadingsInAGapAreOneEntry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.add(ann, entity.Task(), `{"title":"x","startUtc":"2026-03-08T02:30:00","dueUtc":"2026-03-08T03:30:00"}`, nil)
+	b.add(ann, product.Task(), `{"title":"x","startUtc":"2026-03-08T02:30:00","dueUtc":"2026-03-08T03:30:00"}`, nil)
 	got := b.allEntries(query.AgendaQuery{From: at("2026-03-08T00:00:00Z"), To: at("2026-03-09T00:00:00Z"), Zone: "America/New_York", Limit: 1})
 	require.Equal(t, []string{"x 2026-03-08T07:30:00Z"}, shown(got))
 }
@@ -125,7 +126,7 @@ func TestTwoReadingsInAGapAreOneEntry(t *testing.T) {
 func TestATaskPastItsTimerLeavesTheAgenda(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.add(ann, entity.Task(), `{"title":"x","status":"COMPLETED","dueUtc":"2025-12-01T09:00:00"}`, nil)
+	b.add(ann, product.Task(), `{"title":"x","status":"COMPLETED","dueUtc":"2025-12-01T09:00:00"}`, nil)
 	for after, want := range map[time.Duration]int{24*time.Hour - time.Second: 1, 24 * time.Hour: 0} {
 		b.now = noon.Add(after)
 		got, err := b.agenda(noon.Add(-12*time.Hour), 24*time.Hour, "")
@@ -139,9 +140,9 @@ func TestAnAgendaIsAtMostTwoRoundTripsOneAfterAnother(t *testing.T) {
 	b := setup(t)
 	for i := range 300 {
 		day := noon.AddDate(0, 0, i%100)
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, item.FormatInstant(day)), nil)
+		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, item.FormatInstant(day)), nil)
 	}
-	b.add(ann, entity.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"}`, nil)
+	b.add(ann, product.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"}`, nil)
 	got, err := b.agenda(noon, 7*24*time.Hour, "")
 	require.NoError(t, err)
 	require.Len(t, got.Entries, 22)
@@ -161,8 +162,8 @@ func TestManyEntriesOfOneInstantArePagedByID(t *testing.T) {
 	b := setup(t)
 	var want []string
 	for i := range 400 {
-		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T13:00:00Z","dueTzid":"UTC"}`, i), nil)
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, i), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T13:00:00Z","dueTzid":"UTC"}`, i), nil)
+		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, i), nil)
 		want = append(want, fmt.Sprintf("%03d", i))
 	}
 	for _, limit := range []int{7, 100} {
@@ -183,7 +184,7 @@ func TestAPageOfLargeEntriesEndsAtAMegabyte(t *testing.T) {
 		body[i] = 'a'
 	}
 	for i := range 60 {
-		b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"%02d","body":%q}`, i, body), nil)
+		b.add(ann, product.Note(), fmt.Sprintf(`{"title":"%02d","body":%q}`, i, body), nil)
 	}
 	q := query.AgendaQuery{From: noon.Add(-time.Hour), To: noon.Add(time.Hour), Types: []string{"NOTE"}, Limit: 100}
 	page, err := b.service.Agenda(ctx, ann, q)
@@ -198,9 +199,9 @@ func TestALookBackFullOfLargeEventsDoesNotStopTheAgenda(t *testing.T) {
 	large := strings.Repeat("a", 10<<10)
 	for i := range 400 {
 		start := noon.Add(-20*time.Hour + time.Duration(i)*time.Second)
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large, item.FormatInstant(start)), nil)
+		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large, item.FormatInstant(start)), nil)
 	}
-	b.add(ann, entity.Event(), `{"title":"x","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, nil)
+	b.add(ann, product.Event(), `{"title":"x","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, nil)
 	got := b.allEntries(query.AgendaQuery{From: noon, To: noon.Add(2 * time.Hour), Limit: 1})
 	require.Equal(t, []string{"x 2025-12-01T13:00:00Z"}, shown(got))
 }
@@ -210,8 +211,8 @@ func TestALaterPageReadsOnlyWhatCanStandOnIt(t *testing.T) {
 	b := setup(t)
 	for i := range 100 {
 		day := item.FormatInstant(noon.AddDate(0, 0, i))
-		b.add(ann, entity.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, day), nil)
-		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"%d","startUtc":"2025-03-01T08:00:00Z","dueUtc":%q,"dueTzid":"UTC"}`, i, day), nil)
+		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, day), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%d","startUtc":"2025-03-01T08:00:00Z","dueUtc":%q,"dueTzid":"UTC"}`, i, day), nil)
 	}
 	q := query.AgendaQuery{From: noon, To: noon.AddDate(0, 0, 100), Limit: 100}
 	page, err := b.service.Agenda(ctx, ann, q)
@@ -242,7 +243,7 @@ func (b *bench) allEntries(q query.AgendaQuery) []query.Entry {
 func TestAPageThatEndsWithTheWindowLeadsNowhereOrOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	event := entity.Event()
+	event := product.Event()
 	b.add(ann, event, `{"title":"x","startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"}`, nil)
 	// What the index is asked for ends 14 hours behind the window, and so does the first page that is read of it.
 	for range 66 {

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -165,7 +166,7 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 }
 
 func masterKeyOf(user string, instance item.Item) item.Key {
-	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(entity.AttrMasterID)})
+	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(product.AttrMasterID)})
 }
 
 // mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and the
@@ -173,7 +174,7 @@ func masterKeyOf(user string, instance item.Item) item.Key {
 func (s *Service) mastersOf(ctx context.Context, user string, rows []item.Item) (map[item.Key]item.Item, error) {
 	var keys []item.Key
 	for _, row := range rows {
-		if row.Str(entity.AttrType) == entity.TypeInstance && row.Has(entity.AttrMasterID) {
+		if row.Str(entity.AttrType) == entity.TypeInstance && row.Has(product.AttrMasterID) {
 			keys = append(keys, masterKeyOf(user, row))
 		}
 	}

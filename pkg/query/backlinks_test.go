@@ -11,21 +11,22 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
 func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
 	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
 	source := func(user, title string, linked bool) item.Item {
 		text := `{"title":"` + title + `"}`
 		if linked {
 			text = `{"title":"` + title + `","links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]}`
 		}
-		it := b.add(user, entity.Task(), text, nil)
-		b.link(user, entity.Task().Ref(it), to)
+		it := b.add(user, product.Task(), text, nil)
+		b.link(user, product.Task().Ref(it), to)
 		return it
 	}
 	var want []string
@@ -60,13 +61,13 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	to := entity.Ref{Type: "NOTE", ID: b.add(ann, entity.Note(), `{"title":"n"}`, nil).Str("noteId")}
+	to := entity.Ref{Type: "NOTE", ID: b.add(ann, product.Note(), `{"title":"n"}`, nil).Str("noteId")}
 	body := strings.Repeat("a", 32<<10)
 	var want []string
 	for i := range 70 {
 		want = append(want, fmt.Sprintf("%02d", i))
-		it := b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"%02d","body":%q,"links":[{"targetType":"NOTE","targetId":%q}]}`, i, body, to.ID), nil)
-		b.link(ann, entity.Note().Ref(it), to)
+		it := b.add(ann, product.Note(), fmt.Sprintf(`{"title":"%02d","body":%q,"links":[{"targetType":"NOTE","targetId":%q}]}`, i, body, to.ID), nil)
+		b.link(ann, product.Note().Ref(it), to)
 	}
 	got, n := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, 100, cursor) })
 	require.Equal(t, want, got)
@@ -76,13 +77,13 @@ func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
 func TestEdgesOfManyOthersCostTheUserNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
 	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
-	mine := b.add(ann, entity.Task(), `{"title":"mine","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`, nil)
-	b.link(ann, entity.Task().Ref(mine), to)
+	mine := b.add(ann, product.Task(), `{"title":"mine","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`, nil)
+	b.link(ann, product.Task().Ref(mine), to)
 	for i := range 500 {
 		b.link(fmt.Sprintf("aaa%d", i), entity.Ref{Type: "EVENT", ID: "evt_1"}, to)
-		b.link(fmt.Sprintf("zzz%d", i), entity.Task().Ref(mine), to)
+		b.link(fmt.Sprintf("zzz%d", i), product.Task().Ref(mine), to)
 	}
 	b.rows()
 	got, n := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, 1, cursor) })
@@ -94,13 +95,13 @@ func TestEdgesOfManyOthersCostTheUserNothing(t *testing.T) {
 func TestBacklinksFromExceptionsGoOnBehindTheirCursors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
 	to := entity.Ref{Type: "NOTE", ID: note.Str("noteId")}
 	master := b.standup(ann, "")
 	var want []string
 	for _, date := range []string{"20251201", "20251208", "20251215", "20251222"} {
 		it := b.differ(ann, master, date, `{"title":"`+date+`","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`)
-		b.link(ann, entity.Instance().Ref(it), to)
+		b.link(ann, product.Instance().Ref(it), to)
 		want = append(want, date)
 	}
 	for _, limit := range []int{1, 2, 3, 5} {
@@ -112,10 +113,10 @@ func TestBacklinksFromExceptionsGoOnBehindTheirCursors(t *testing.T) {
 func TestNoCursorLeadsIntoAnotherPartition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	to := entity.Ref{Type: "NOTE", ID: b.add(ann, entity.Note(), `{"title":"n"}`, nil).Str("noteId")}
+	to := entity.Ref{Type: "NOTE", ID: b.add(ann, product.Note(), `{"title":"n"}`, nil).Str("noteId")}
 	for range 2 {
-		it := b.add(ann, entity.Task(), `{"title":"t","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`, nil)
-		b.link(ann, entity.Task().Ref(it), to)
+		it := b.add(ann, product.Task(), `{"title":"t","links":[{"targetType":"NOTE","targetId":"`+to.ID+`"}]}`, nil)
+		b.link(ann, product.Task().Ref(it), to)
 	}
 	page, err := b.service.Backlinks(ctx, ann, to, 1, "")
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -19,9 +19,9 @@ func BenchmarkAgenda(b *testing.B) {
 		start := item.FormatInstant(noon.Add(time.Duration(i-5000) * time.Hour))
 		switch i % 4 {
 		case 0:
-			bench.add(ann, entity.Task(), fmt.Sprintf(`{"title":"task","dueUtc":%q,"dueTzid":"Europe/Paris"}`, start), nil)
+			bench.add(ann, product.Task(), fmt.Sprintf(`{"title":"task","dueUtc":%q,"dueTzid":"Europe/Paris"}`, start), nil)
 		default:
-			bench.add(ann, entity.Event(), fmt.Sprintf(`{"title":"event","startUtc":%q,"startTzid":"Europe/Paris","tags":["work"]}`, start), nil)
+			bench.add(ann, product.Event(), fmt.Sprintf(`{"title":"event","startUtc":%q,"startTzid":"Europe/Paris","tags":["work"]}`, start), nil)
 		}
 	}
 	var body []byte

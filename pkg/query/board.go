@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // maxPriority is the last priority of a task; 0 asks for all.
@@ -18,7 +19,7 @@ const maxPriority = 5
 
 // ColumnQuery asks for tasks of one column of the board, or of all.
 type ColumnQuery struct {
-	Status   string // one of [entity.TaskStatuses]; "" for all
+	Status   string // one of [product.TaskStatuses]; "" for all
 	Priority int64  // 1 to 5; 0 for all
 	// Overdue keeps open tasks whose due time has come.
 	Overdue bool
@@ -40,8 +41,8 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	if err != nil {
 		return Page{}, err
 	}
-	if q.Status != "" && !slices.Contains(entity.TaskStatuses(), q.Status) {
-		return Page{}, refuse("status", "must be one of %s", strings.Join(entity.TaskStatuses(), ", "))
+	if q.Status != "" && !slices.Contains(product.TaskStatuses(), q.Status) {
+		return Page{}, refuse("status", "must be one of %s", strings.Join(product.TaskStatuses(), ", "))
 	}
 	if q.Priority < 0 || q.Priority > maxPriority {
 		return Page{}, refuse("priority", "must be 1 to %d", maxPriority)
@@ -49,7 +50,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
-	t := s.registry.Named(entity.TypeTask)
+	t := s.registry.Named(product.TypeTask)
 	if t == nil {
 		return Page{}, ErrNotFound
 	}
@@ -79,16 +80,16 @@ func (q ColumnQuery) statuses() []string {
 	case q.Status != "":
 		return []string{q.Status}
 	case q.Overdue:
-		return []string{entity.StatusBacklog, entity.StatusInProgress}
+		return []string{product.StatusBacklog, product.StatusInProgress}
 	}
-	return entity.TaskStatuses()
+	return product.TaskStatuses()
 }
 
 func columnLegs(status string, priority int64) []leg {
 	keeps := func(seen item.Item) bool { return seen.Str(entity.AttrStatus) == status }
-	legs := []leg{{prefix: entity.TaskColumn(status, priority), keeps: keeps}}
-	if status == entity.StatusArchived {
-		legs = append(legs, leg{prefix: entity.TaskColumn(entity.StatusCompleted, priority), keeps: keeps, sparse: true})
+	legs := []leg{{prefix: product.TaskColumn(status, priority), keeps: keeps}}
+	if status == product.StatusArchived {
+		legs = append(legs, leg{prefix: product.TaskColumn(product.StatusCompleted, priority), keeps: keeps, sparse: true})
 	}
 	return legs
 }
@@ -101,7 +102,7 @@ type BoardColumn struct {
 
 // Board returns all columns in their order, each with its first limit tasks; the cursors lead on in [Service.Column].
 func (s *Service) Board(ctx context.Context, user string, limit int) ([]BoardColumn, error) {
-	statuses := entity.TaskStatuses()
+	statuses := product.TaskStatuses()
 	columns := make([]BoardColumn, len(statuses))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, status := range statuses {

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // dueElsewhere returns the places of due tasks that are not at hand, in order, without those that cannot be on this page.
@@ -40,6 +41,6 @@ func (r *reading) duePlace(sc *scan, row item.Item) (place, bool) {
 		at = item.Resolve(at, r.zone)
 	}
 	id := key.Components[1]
-	t := r.registry.Named(entity.TypeTask)
+	t := r.registry.Named(product.TypeTask)
 	return place{at, id}, t != nil && entity.CheckID(t.IDPrefix, id) == nil
 }

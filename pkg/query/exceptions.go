@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -48,8 +49,8 @@ func (r *reading) seriesKeys() []item.Key {
 	}
 	var all []absent
 	for id, row := range r.instances {
-		master := row.Str(entity.AttrMasterID)
-		span := entity.EventSpan(row)
+		master := row.Str(product.AttrMasterID)
+		span := product.EventSpan(row)
 		if span.Floating {
 			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
@@ -81,7 +82,7 @@ func (r *reading) seriesKeys() []item.Key {
 func (r *reading) settle() {
 	bySeries := map[*recurring][]item.Item{}
 	for _, row := range r.instances {
-		if rec := r.series[row.Str(entity.AttrMasterID)]; rec != nil { // else it is left over from a series that is gone
+		if rec := r.series[row.Str(product.AttrMasterID)]; rec != nil { // else it is left over from a series that is gone
 			bySeries[rec] = append(bySeries[rec], row)
 		}
 	}
@@ -119,7 +120,7 @@ func (r *reading) isReplaced(e *Entry) bool {
 // showException adds what an exception shows in the window: nothing if it was undone, cancelled, or the series has lost its
 // date.
 func (r *reading) showException(rec *recurring, row item.Item) {
-	id := row.Str(entity.AttrEventID)
+	id := row.Str(product.AttrEventID)
 	_, date, err := entity.ParseInstanceID(id)
 	if err != nil {
 		return
@@ -136,7 +137,7 @@ func (r *reading) showException(rec *recurring, row item.Item) {
 // needsHome reports whether there is a snoozed reminder whose occurrence was an instant of the user's own zone.
 func (r *reading) needsHome() bool {
 	for _, rec := range r.reminders {
-		if rec.uncertain && !rec.row.Has(entity.AttrTzid) {
+		if rec.uncertain && !rec.row.Has(product.AttrTzid) {
 			return true
 		}
 	}
@@ -146,8 +147,8 @@ func (r *reading) needsHome() bool {
 // snoozedDate is the date of the occurrence that was put off. Of a floating reminder its instant was told by the user's own
 // zone, wherever the reminder is looked at now.
 func (r *reading) snoozedDate(rec *recurring) string {
-	at, _ := rec.row.Map(entity.AttrSnoozeState).Time(entity.SnoozeOccurrenceUtc)
-	zone, err := entity.LoadZone(rec.row.Str(entity.AttrTzid))
+	at, _ := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeOccurrenceUtc)
+	zone, err := entity.LoadZone(rec.row.Str(product.AttrTzid))
 	if err != nil {
 		zone = r.home
 	}
@@ -156,7 +157,7 @@ func (r *reading) snoozedDate(rec *recurring) string {
 
 // showSnoozed adds the occurrence that was put off, where its snooze ends.
 func (r *reading) showSnoozed(rec *recurring) {
-	until, ok := rec.row.Map(entity.AttrSnoozeState).Time(entity.SnoozeUntilUtc)
+	until, ok := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeUntilUtc)
 	if !ok || !rec.uncertain || !r.shows(until, until) {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -57,7 +58,7 @@ func (r *reading) fetch(ctx context.Context) error {
 	}
 	for _, page := range rows {
 		for _, row := range page {
-			if row.Str(entity.AttrType) == entity.TypeTask && !r.keepsTags(tagsOf(row)) {
+			if row.Str(entity.AttrType) == product.TypeTask && !r.keepsTags(tagsOf(row)) {
 				continue
 			}
 			if err := r.file(row, true); err != nil {
@@ -94,7 +95,7 @@ func (r *reading) dueKeys() []item.Key {
 	}
 	keys := make([]item.Key, len(due))
 	for i, p := range due {
-		keys[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeTask, ID: p.id})
+		keys[i] = entity.ItemKey(r.user, entity.Ref{Type: product.TypeTask, ID: p.id})
 	}
 	return keys
 }

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // maxText bounds the text that is looked for in titles, in characters.
@@ -65,17 +66,17 @@ func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.It
 	if err != nil {
 		return nil, err
 	}
-	zone, err := entity.LoadZone(meta.Str(entity.AttrDefaultTzid))
+	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", meta.Key(), err)
 	}
 	now := s.now().UTC().Truncate(time.Second)
 	wall := item.Wall(now, zone)
 	return func(seen item.Item) bool {
-		if status := seen.Str(entity.AttrStatus); status != entity.StatusBacklog && status != entity.StatusInProgress {
+		if status := seen.Str(entity.AttrStatus); status != product.StatusBacklog && status != product.StatusInProgress {
 			return false
 		}
-		at, floating, ok := entity.TaskDue(seen)
+		at, floating, ok := product.TaskDue(seen)
 		if floating {
 			return ok && !at.After(wall)
 		}

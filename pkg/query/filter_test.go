@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -27,11 +28,11 @@ func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []ite
 			text += fmt.Sprintf(`,"tags":["%s"]`, strings.Join(tags, `","`))
 		}
 		note := text + []string{"", `,"isPinned":true`, `,"status":"ARCHIVED"`}[chance.IntN(3)] + "}"
-		notes = append(notes, b.add(user, entity.Note(), note, nil))
+		notes = append(notes, b.add(user, product.Note(), note, nil))
 		due := noon.Add(time.Duration(chance.IntN(96)-48) * time.Hour).Format("2006-01-02T15:04:05")
-		task := text + fmt.Sprintf(`,"priority":%d,"status":%q`, 1+chance.IntN(5), entity.TaskStatuses()[chance.IntN(4)])
+		task := text + fmt.Sprintf(`,"priority":%d,"status":%q`, 1+chance.IntN(5), product.TaskStatuses()[chance.IntN(4)])
 		task += []string{"", `,"dueUtc":"` + due + `"`, `,"dueUtc":"` + due + `Z","dueTzid":"Europe/Paris"`, `,"isAllDay":true,"dueDate":"` + due[:10] + `"`}[chance.IntN(4)] + "}"
-		tasks = append(tasks, b.add(user, entity.Task(), task, nil))
+		tasks = append(tasks, b.add(user, product.Task(), task, nil))
 	}
 	return tasks, notes
 }
@@ -75,8 +76,8 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	tasks, notes := b.crowd(chance, ann, 700)
 	b.crowd(chance, bob, 50)
-	b.put(entity.NewUserMeta(ann, noon).Clone())
-	b.set(entity.NewUserMeta(ann, noon), item.Item{"defaultTzid": item.String("America/New_York")})
+	b.put(product.NewUserMeta(ann, noon).Clone())
+	b.set(product.NewUserMeta(ann, noon), item.Item{"defaultTzid": item.String("America/New_York")})
 	wall := noon.Add(-5 * time.Hour)
 	contains := map[string]func(title string) bool{
 		"":            func(string) bool { return true },
@@ -95,10 +96,10 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 			}
 			filter := query.Filter{Tag: tag, Text: text}
 			limit := []int{1, 7, 50, 100}[chance.IntN(4)]
-			for _, status := range append(entity.TaskStatuses(), "") {
+			for _, status := range append(product.TaskStatuses(), "") {
 				for _, overdue := range []bool{false, true} {
 					want := idsOf(tasks, "taskId", func(it item.Item) bool {
-						at, floating, due := entity.TaskDue(it)
+						at, floating, due := product.TaskDue(it)
 						now := noon
 						if floating {
 							now = wall
@@ -130,7 +131,7 @@ func TestAFilteredListReadsAtMostSoMuchOfAPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 1200 {
-		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"t %d"}`, i), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"t %d"}`, i), nil)
 	}
 	b.trips()
 	b.rows()

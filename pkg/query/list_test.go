@@ -12,20 +12,21 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
 func TestOneEntityIsOneStronglyConsistentRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	it := b.add(ann, entity.Task(), `{"title":"t","status":"COMPLETED"}`, nil)
+	it := b.add(ann, product.Task(), `{"title":"t","status":"COMPLETED"}`, nil)
 	id := it.Str("taskId")
-	got, err := b.service.Get(ctx, ann, entity.Task(), id)
+	got, err := b.service.Get(ctx, ann, product.Task(), id)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"Get": 1}, b.trips())
 	require.True(t, it.Equal(got))
 	b.now = noon.Add(25 * time.Hour)
-	got, err = b.service.Get(ctx, ann, entity.Task(), id)
+	got, err = b.service.Get(ctx, ann, product.Task(), id)
 	require.NoError(t, err)
 	require.Equal(t, "ARCHIVED", got.Str("status"))
 	b.set(it, item.Item{"ttl": item.Int(b.now.Unix())})
@@ -33,12 +34,12 @@ func TestOneEntityIsOneStronglyConsistentRead(t *testing.T) {
 		user string
 		typ  *entity.Type
 		id   string
-	}{{ann, entity.Task(), id}, {bob, entity.Task(), id}, {ann, entity.Note(), id}, {ann, entity.Task(), "task_x"},
-		{ann, entity.Task(), "task_a#b"}, {ann, entity.UserMeta(), ann}, {ann, nil, id}} {
+	}{{ann, product.Task(), id}, {bob, product.Task(), id}, {ann, product.Note(), id}, {ann, product.Task(), "task_x"},
+		{ann, product.Task(), "task_a#b"}, {ann, product.UserMeta(), ann}, {ann, nil, id}} {
 		_, err := b.service.Get(ctx, c.user, c.typ, c.id)
 		require.ErrorIs(t, err, query.ErrNotFound)
 	}
-	_, err = b.service.Get(ctx, "ann#2025", entity.Task(), id)
+	_, err = b.service.Get(ctx, "ann#2025", product.Task(), id)
 	require.ErrorIs(t, err, entity.ErrID)
 }
 
@@ -47,10 +48,10 @@ func TestAColumnIsOrderedByPriorityThenAge(t *testing.T) {
 	b := setup(t)
 	for i, priority := range []int{3, 1, 3, 2, 1} {
 		b.now = noon.Add(time.Duration(i) * time.Minute)
-		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"%d/%d","priority":%d}`, priority, i, priority), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%d/%d","priority":%d}`, priority, i, priority), nil)
 	}
-	b.add(ann, entity.Task(), `{"title":"begun","status":"IN_PROGRESS"}`, nil)
-	b.add(bob, entity.Task(), `{"title":"another's"}`, nil)
+	b.add(ann, product.Task(), `{"title":"begun","status":"IN_PROGRESS"}`, nil)
+	b.add(bob, product.Task(), `{"title":"another's"}`, nil)
 	for _, limit := range []int{1, 2, 3, 100} {
 		got, _ := pages(b, func(cursor string) (query.Page, error) {
 			return b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Limit: limit, Cursor: cursor})
@@ -67,10 +68,10 @@ func TestACompletedTaskPastItsTimerStandsInTheArchivedColumnAlone(t *testing.T) 
 	b := setup(t)
 	for i := range 40 {
 		b.now = noon.Add(time.Duration(i) * time.Hour)
-		b.add(ann, entity.Task(), fmt.Sprintf(`{"title":"%02d","status":"COMPLETED"}`, i), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%02d","status":"COMPLETED"}`, i), nil)
 	}
-	b.add(ann, entity.Task(), `{"title":"archived","status":"ARCHIVED","priority":5}`, nil)
-	gone := b.add(ann, entity.Task(), `{"title":"expired","status":"ARCHIVED"}`, nil)
+	b.add(ann, product.Task(), `{"title":"archived","status":"ARCHIVED","priority":5}`, nil)
+	gone := b.add(ann, product.Task(), `{"title":"expired","status":"ARCHIVED"}`, nil)
 	b.set(gone, item.Item{"ttl": item.Int(b.now.Unix())})
 	// It is 39 h past noon: those completed up to 15 h past noon are archived.
 	var late, fresh []string
@@ -101,16 +102,16 @@ func TestACompletedTaskPastItsTimerStandsInTheArchivedColumnAlone(t *testing.T) 
 func TestTheBoardHasAllColumnsEachItsFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, status := range entity.TaskStatuses() {
+	for _, status := range product.TaskStatuses() {
 		for range 3 {
-			b.add(ann, entity.Task(), `{"title":"`+status+`","status":"`+status+`"}`, nil)
+			b.add(ann, product.Task(), `{"title":"`+status+`","status":"`+status+`"}`, nil)
 		}
 	}
 	columns, err := b.service.Board(ctx, ann, 2)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"Query": 4}, b.trips())
 	require.Len(t, columns, 4)
-	for i, status := range entity.TaskStatuses() {
+	for i, status := range product.TaskStatuses() {
 		require.Equal(t, status, columns[i].Status)
 		require.Equal(t, []string{status, status}, titles(columns[i].Items))
 		rest, err := b.service.Column(ctx, ann, query.ColumnQuery{Status: status, Limit: 2, Cursor: columns[i].Next})
@@ -127,10 +128,10 @@ func TestNotesComeTheLatestFirst(t *testing.T) {
 	b := setup(t)
 	for i := range 5 {
 		b.now = noon.Add(time.Duration(i) * time.Minute)
-		b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"r%d"}`, i), nil)
-		b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"p%d","isPinned":true}`, i), nil)
-		b.add(ann, entity.Note(), fmt.Sprintf(`{"title":"a%d","status":"ARCHIVED","isPinned":true}`, i), nil)
-		b.add(bob, entity.Note(), `{"title":"another's"}`, nil)
+		b.add(ann, product.Note(), fmt.Sprintf(`{"title":"r%d"}`, i), nil)
+		b.add(ann, product.Note(), fmt.Sprintf(`{"title":"p%d","isPinned":true}`, i), nil)
+		b.add(ann, product.Note(), fmt.Sprintf(`{"title":"a%d","status":"ARCHIVED","isPinned":true}`, i), nil)
+		b.add(bob, product.Note(), `{"title":"another's"}`, nil)
 	}
 	for word, letter := range map[string]string{"pinned": "p", "recent": "r", "archived": "a"} {
 		state, err := query.ParseNoteState(word)
@@ -186,14 +187,14 @@ func (b *bench) agenda(from time.Time, length time.Duration, zone string, types 
 func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	target := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
+	target := b.add(ann, product.Note(), `{"title":"n"}`, nil)
 	to := entity.Ref{Type: "NOTE", ID: target.Str("noteId")}
 	for _, user := range []string{ann, bob} {
 		for range 3 {
 			links := `"links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]`
-			source := b.add(user, entity.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:00",`+links+`}`, nil)
-			b.link(user, entity.Task().Ref(source), to)
-			b.add(user, entity.Note(), `{"title":"n"}`, nil)
+			source := b.add(user, product.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:00",`+links+`}`, nil)
+			b.link(user, product.Task().Ref(source), to)
+			b.add(user, product.Note(), `{"title":"n"}`, nil)
 		}
 	}
 	b.put(b.noteOf(bob, to.ID))
@@ -207,7 +208,7 @@ func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
 			return p.Next, err
 		},
 		"notes": func(user, cursor string) (string, error) {
-			p, err := b.service.Notes(ctx, user, query.NotesQuery{State: entity.NoteRecent, Limit: 1, Cursor: cursor})
+			p, err := b.service.Notes(ctx, user, query.NotesQuery{State: product.NoteRecent, Limit: 1, Cursor: cursor})
 			return p.Next, err
 		},
 		"backlinks": func(user, cursor string) (string, error) {
@@ -251,7 +252,7 @@ func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
 }
 
 func (b *bench) noteOf(user, id string) item.Item {
-	it := b.add(user, entity.Note(), `{"title":"same id"}`, nil).Clone()
+	it := b.add(user, product.Note(), `{"title":"same id"}`, nil).Clone()
 	it["SK"], it["noteId"] = item.String(entity.ItemKey(user, entity.Ref{Type: "NOTE", ID: id}).SK), item.String(id)
 	return it
 }

@@ -5,27 +5,27 @@ import (
 	"fmt"
 	"slices"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // NotesQuery asks for notes of one part of the grid, or of all.
 type NotesQuery struct {
-	State entity.NoteState // "" for all: pinned ones first, archived ones last
+	State product.NoteState // "" for all: pinned ones first, archived ones last
 	Filter
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
 }
 
 // ParseNoteState reads the word that clients use: pinned, recent or archived.
-func ParseNoteState(word string) (entity.NoteState, error) {
+func ParseNoteState(word string) (product.NoteState, error) {
 	switch word {
 	case "pinned":
-		return entity.NotePinned, nil
+		return product.NotePinned, nil
 	case "recent":
-		return entity.NoteRecent, nil
+		return product.NoteRecent, nil
 	case "archived":
-		return entity.NoteArchived, nil
+		return product.NoteArchived, nil
 	}
 	return "", refuse("state", "must be one of pinned, recent, archived")
 }
@@ -40,11 +40,11 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 		return Page{}, err
 	}
 	switch q.State {
-	case "", entity.NotePinned, entity.NoteRecent, entity.NoteArchived:
+	case "", product.NotePinned, product.NoteRecent, product.NoteArchived:
 	default:
 		return Page{}, refuse("state", "must be one of pinned, recent, archived")
 	}
-	t := s.registry.Named(entity.TypeNote)
+	t := s.registry.Named(product.TypeNote)
 	if t == nil {
 		return Page{}, fmt.Errorf("notes: %w", ErrNotFound)
 	}
@@ -52,12 +52,12 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 		return Page{}, err
 	}
 	l := list{question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps(s.fold)}
-	states := []entity.NoteState{q.State}
+	states := []product.NoteState{q.State}
 	if q.State == "" {
-		states = []entity.NoteState{entity.NotePinned, entity.NoteRecent, entity.NoteArchived}
+		states = []product.NoteState{product.NotePinned, product.NoteRecent, product.NoteArchived}
 	}
 	for _, state := range states {
-		l.legs = append(l.legs, leg{prefix: entity.NoteGrid(state), keeps: func(item.Item) bool { return true }})
+		l.legs = append(l.legs, leg{prefix: product.NoteGrid(state), keeps: func(item.Item) bool { return true }})
 	}
 	if l.filter != nil {
 		l.question.Params = slices.Concat(l.question.Params, q.params(s.fold))

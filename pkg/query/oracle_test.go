@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -62,7 +63,7 @@ func TestTheAgendaEqualsASlowOracle(t *testing.T) {
 
 func checkAgainstOracle(t *rapid.T) {
 	b := setup(t)
-	meta := entity.NewUserMeta(ann, noon)
+	meta := product.NewUserMeta(ann, noon)
 	home := rapid.SampledFrom(oracleZones).Draw(t, "home")
 	meta["defaultTzid"] = item.String(home)
 	b.put(meta)
@@ -135,7 +136,7 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 		text += fmt.Sprintf(`,"tags":[%q]`, tag)
 	}
 	var server item.Item
-	typ := rapid.SampledFrom([]*entity.Type{entity.Event(), entity.Task(), entity.Reminder(), entity.Note()}).Draw(t, "type")
+	typ := rapid.SampledFrom([]*entity.Type{product.Event(), product.Task(), product.Reminder(), product.Note()}).Draw(t, "type")
 	allDay := rapid.IntRange(0, 3).Draw(t, "all-day") == 0
 	switch {
 	case typ.Name == "EVENT" && allDay:
@@ -144,7 +145,7 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 	case typ.Name == "EVENT":
 		text += clock("startUtc", start, zone != "") + clock("endUtc", start.Add(length), zone != "") + in("startTzid")
 	case typ.Name == "TASK":
-		text += fmt.Sprintf(`,"status":%q`, rapid.SampledFrom(entity.TaskStatuses()).Draw(t, "status"))
+		text += fmt.Sprintf(`,"status":%q`, rapid.SampledFrom(product.TaskStatuses()).Draw(t, "status"))
 		shape := rapid.IntRange(0, 3).Draw(t, "shape")
 		if allDay {
 			text += fmt.Sprintf(`,"isAllDay":true,"dueDate":%q`, item.FormatDate(start))

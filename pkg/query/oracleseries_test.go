@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -222,7 +223,7 @@ func (g *generator) randomSeries() {
 	if rapid.IntRange(0, 3).Draw(g.t, "besides") == 0 {
 		text += fmt.Sprintf(`,"rdate":[%q]`, start.AddDate(0, 0, rapid.IntRange(0, 60).Draw(g.t, "rdate")).Format("20060102"))
 	}
-	master := g.b.add(ann, entity.Master(), text+"}", nil)
+	master := g.b.add(ann, product.Master(), text+"}", nil)
 	occurrences := expand(g.t, master, "startUtc", "startTzid", time.UTC, g.to)
 	exceptions := map[string]item.Item{}
 	for range rapid.SampledFrom([]int{0, 0, 2, 6}).Draw(g.t, "exceptions") {
@@ -271,8 +272,8 @@ func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Ite
 	case 4:
 		after["status"] = item.String("CANCELLED")
 	}
-	it := entity.Master().Next(entity.ByUser, ann, stored, after, g.b.now, nil)
-	if len(entity.Master().Validate(it)) > 0 {
+	it := product.Master().Next(entity.ByUser, ann, stored, after, g.b.now, nil)
+	if len(product.Master().Validate(it)) > 0 {
 		return stored // the change would leave nothing of it
 	}
 	g.b.put(it)
@@ -292,7 +293,7 @@ func (g *generator) exception(master item.Item, o ruled) (counts, row item.Item)
 	own := item.Item{}
 	var empty []string
 	times := func(at time.Time) {
-		for _, name := range entity.SpanFields() {
+		for _, name := range product.SpanFields() {
 			delete(fields, name)
 		}
 		switch rapid.IntRange(0, 4).Draw(g.t, "as") {
@@ -331,7 +332,7 @@ func (g *generator) exception(master item.Item, o ruled) (counts, row item.Item)
 		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
-	row = entity.Instance().First(ann, entity.InstanceID(master.Str("masterId"), o.date), fields, g.b.now, nil)
+	row = product.Instance().First(ann, entity.InstanceID(master.Str("masterId"), o.date), fields, g.b.now, nil)
 	if len(names) == 0 {
 		return nil, row
 	}
@@ -348,7 +349,7 @@ func (g *generator) randomRecurring() {
 	} else {
 		text += fmt.Sprintf(`,"triggerUtc":%q,"tzid":%q`, item.FormatInstant(start), zone)
 	}
-	first := g.b.add(ann, entity.Reminder(), text+"}", nil)
+	first := g.b.add(ann, product.Reminder(), text+"}", nil)
 	moved := first.Clone()
 	occurrences := expand(g.t, first, "firstTriggerUtc", "tzid", g.home, g.to)
 	if len(occurrences) > 1 {
@@ -374,7 +375,7 @@ func (g *generator) randomRecurring() {
 		moved["status"] = item.String("DISMISSED")
 		delete(moved, "snoozeState")
 	}
-	it := entity.Reminder().Next(entity.ByUser, ann, first, moved, g.b.now, nil)
+	it := product.Reminder().Next(entity.ByUser, ann, first, moved, g.b.now, nil)
 	g.b.put(it)
 	g.items = append(g.items, it)
 }

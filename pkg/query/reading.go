@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/table"
 )
@@ -76,12 +77,12 @@ func (r *reading) readHome(ctx context.Context) error {
 	key := entity.MetaKey(r.user)
 	meta, err := r.store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
-		meta, err = entity.NewUserMeta(r.user, r.asOf), nil
+		meta, err = product.NewUserMeta(r.user, r.asOf), nil
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", key, err)
 	}
-	if r.home, err = entity.LoadZone(meta.Str(entity.AttrDefaultTzid)); err != nil {
+	if r.home, err = entity.LoadZone(meta.Str(product.AttrDefaultTzid)); err != nil {
 		return fmt.Errorf("zone of %s: %w", key, err)
 	}
 	return nil
@@ -113,15 +114,15 @@ func (r *reading) file(row item.Item, fromState bool) error {
 	}
 	switch {
 	case t.Name == entity.TypeInstance:
-		if r.wants(entity.TypeEvent) {
+		if r.wants(product.TypeEvent) {
 			r.fileInstance(t, row)
 		}
 	case t.Name == entity.TypeMaster:
-		if r.wants(entity.TypeEvent) && fromState {
+		if r.wants(product.TypeEvent) && fromState {
 			return r.fileSeries(t, row)
 		}
 	case !r.wants(t.Name):
-	case t.Name == entity.TypeReminder && row.Has(entity.AttrRRule):
+	case t.Name == product.TypeReminder && row.Has(product.AttrRRule):
 		if fromState {
 			return r.fileReminder(t, row)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -45,14 +46,14 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	if _, ok := t.Seen(row, r.asOf); !ok || instance == nil {
 		return nil
 	}
-	rule, err := r.rules.of(row, entity.CompileMaster)
+	rule, err := r.rules.of(row, product.CompileMaster)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: series %s: %w", r.user, row.Key(), err)
 	}
 	compiled := series.Compiled(row, rule, r.zone)
 	r.series[id] = &recurring{
 		typ: instance, id: id, row: row, version: version, rule: compiled.Rule(), series: compiled, reach: compiled.Reach(),
-		uncertain: row.Bool(entity.AttrHasExceptions), tagged: r.keepsTags(tagsOf(row)),
+		uncertain: row.Bool(product.AttrHasExceptions), tagged: r.keepsTags(tagsOf(row)),
 	}
 	return nil
 }
@@ -66,17 +67,17 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	if !ok || len(t.Dues(seen)) == 0 {
 		return nil
 	}
-	rule, err := r.rules.of(seen, entity.CompileReminder)
+	rule, err := r.rules.of(seen, product.CompileReminder)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
 	}
-	trigger, _ := seen.Time(entity.AttrTriggerUtc)
-	if zone, err := entity.LoadZone(seen.Str(entity.AttrTzid)); err == nil {
+	trigger, _ := seen.Time(product.AttrTriggerUtc)
+	if zone, err := entity.LoadZone(seen.Str(product.AttrTzid)); err == nil {
 		trigger = item.Wall(trigger, zone)
 	}
 	r.reminders[id] = &recurring{
 		typ: t, id: id, row: seen, version: version, rule: rule.In(r.zone), trigger: item.CompactDate(trigger),
-		uncertain: seen.Str(entity.AttrStatus) == entity.StatusSnoozed, tagged: true,
+		uncertain: seen.Str(entity.AttrStatus) == product.StatusSnoozed, tagged: true,
 	}
 	return nil
 }

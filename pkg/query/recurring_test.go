@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
@@ -22,7 +23,7 @@ import (
 func (b *bench) except(user string, master item.Item, date string, own item.Item, empty ...string) item.Item {
 	id := entity.InstanceID(master.Str("masterId"), date)
 	fields := item.Item{}
-	for _, name := range entity.SpanFields() {
+	for _, name := range product.SpanFields() {
 		if master.Has(name) {
 			fields[name] = master[name]
 		}
@@ -38,14 +39,14 @@ func (b *bench) except(user string, master item.Item, date string, own item.Item
 		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
-	it := entity.Instance().First(user, id, fields, b.now, nil)
+	it := product.Instance().First(user, id, fields, b.now, nil)
 	b.put(it)
 	b.set(master, item.Item{"hasExceptions": item.Bool(true)})
 	return it
 }
 
 func (b *bench) series(text string) item.Item {
-	return b.add(ann, entity.Master(), `{"title":"s",`+text+`}`, nil)
+	return b.add(ann, product.Master(), `{"title":"s",`+text+`}`, nil)
 }
 
 // daily is nine o'clock in New York, an hour long, from 1 December 2025 on.
@@ -122,7 +123,7 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 			if c.except != nil {
 				c.except(b, master)
 			}
-			b.add(bob, entity.Master(), `{"title":"another's",`+c.series+`}`, nil)
+			b.add(bob, product.Master(), `{"title":"another's",`+c.series+`}`, nil)
 			q := c.query
 			if q.From.IsZero() {
 				q.From = at("2025-12-03T00:00:00Z")
@@ -208,7 +209,7 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			meta := entity.NewUserMeta(ann, noon)
+			meta := product.NewUserMeta(ann, noon)
 			meta["defaultTzid"] = item.String("America/New_York")
 			b.put(meta)
 			server := maps.Clone(c.server)
@@ -234,10 +235,10 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 
 // addMoved stores a recurring reminder and moves it on.
 func (b *bench) addMoved(fields string, server item.Item) item.Item {
-	first := b.add(ann, entity.Reminder(), `{"title":"x",`+fields+`}`, nil)
+	first := b.add(ann, product.Reminder(), `{"title":"x",`+fields+`}`, nil)
 	moved := first.Clone()
 	maps.Copy(moved, server)
-	it := entity.Reminder().Next(entity.ByUser, ann, first, moved, b.now, nil)
+	it := product.Reminder().Next(entity.ByUser, ann, first, moved, b.now, nil)
 	b.put(it)
 	return it
 }
@@ -309,7 +310,7 @@ func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
 		b.except(ann, m, noon.AddDate(0, 0, 1+day).Format("20060102"), item.Item{"status": item.String("CANCELLED")})
 	}
 	b.series(daily)
-	b.add(ann, entity.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
+	b.add(ann, product.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
 	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: at("2025-12-02T00:00:00Z"), To: at("2026-06-01T00:00:00Z"), Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, page.Entries, 10)
@@ -351,7 +352,7 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 			require.NoError(t, err)
 			row := now.except(ann, master, "20251204", c.after)
 			now.set(row, item.Item{"version": item.Int(2)})
-			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: entity.Product(), Now: func() time.Time { return noon }, Fold: text.Fold})
+			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: product.Registry(), Now: func() time.Time { return noon }, Fold: text.Fold})
 			require.Equal(t, c.want, shown(now.allEntries(q)))
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -22,7 +23,7 @@ func TestAChangedRuleIsSeenAtOnce(t *testing.T) {
 	}{{"FREQ=DAILY", 7}, {"FREQ=DAILY;INTERVAL=2", 4}, {"FREQ=WEEKLY", 1}} {
 		after := m.Clone()
 		after["rrule"] = item.String(c.rule)
-		m = entity.Master().Next(entity.ByUser, ann, m, after, b.now, nil)
+		m = product.Master().Next(entity.ByUser, ann, m, after, b.now, nil)
 		b.put(m)
 		for range 2 {
 			require.Len(t, b.allEntries(q), c.want, c.rule)
@@ -35,7 +36,7 @@ func TestTheSameSeriesOfTwoUsersAreTwo(t *testing.T) {
 	b := setup(t)
 	for user, rule := range map[string]string{ann: "FREQ=DAILY", bob: "FREQ=WEEKLY"} {
 		b.ids = 0 // a client may choose an id that somebody else has, too
-		b.add(user, entity.Master(), fmt.Sprintf(`{"title":"s","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":%q}`, rule), nil)
+		b.add(user, product.Master(), fmt.Sprintf(`{"title":"s","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":%q}`, rule), nil)
 	}
 	q := query.AgendaQuery{From: at("2025-12-01T00:00:00Z"), To: at("2025-12-08T00:00:00Z")}
 	for range 2 {

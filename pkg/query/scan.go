@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -38,17 +39,17 @@ func scansOf(w window) []*scan {
 			Range: table.Range{From: prefix + item.FormatInstant(w.earliest().Add(-floatingSlack)), To: prefix + item.Forever},
 		}}
 	}
-	if w.wants(entity.TypeEvent) {
+	if w.wants(product.TypeEvent) {
 		// Behind the look-back, every event is found by its start.
 		if !w.after.start.After(w.from.Add(-lookBack)) {
-			scans = append(scans, state(entity.LongPrefix()).tagsOf(entity.AttrModifiedFields))
+			scans = append(scans, state(product.LongPrefix()).tagsOf(product.AttrModifiedFields))
 		}
-		scans = append(scans, state(entity.ActiveMastersPrefix()).tagsOf(entity.AttrHasExceptions))
+		scans = append(scans, state(product.ActiveMastersPrefix()).tagsOf(product.AttrHasExceptions))
 	}
-	if w.wants(entity.TypeReminder) {
-		scans = append(scans, state(entity.RecurringRemindersPrefix()))
+	if w.wants(product.TypeReminder) {
+		scans = append(scans, state(product.RecurringRemindersPrefix()))
 	}
-	if w.wants(entity.TypeTask) {
+	if w.wants(product.TypeTask) {
 		scans = append(scans, dueScan(w, rows, false), dueScan(w, rows, true))
 	}
 	return scans
@@ -70,7 +71,7 @@ func yearScans(w window, rows int) []*scan {
 			Index: entity.YearView, Partition: entity.AgendaPK(w.user, year), AnyTag: w.tags, Limit: rows,
 			Range: table.Range{From: item.FormatInstant(from), To: item.FormatInstant(to)},
 		}}
-		scans = append(scans, sc.tagsOf(entity.AttrModifiedFields))
+		scans = append(scans, sc.tagsOf(product.AttrModifiedFields))
 	}
 	return scans
 }
@@ -83,10 +84,10 @@ func dueScan(w window, rows int, floating bool) *scan {
 		from, to = from.Add(-floatingSlack), to.Add(floatingSlack)
 	}
 	return &scan{
-		key: item.AttrGSI3SK, prefix: entity.OpenPrefix(entity.TypeTask, floating), isDue: true, floating: floating,
+		key: item.AttrGSI3SK, prefix: entity.OpenPrefix(product.TypeTask, floating), isDue: true, floating: floating,
 		query: table.Query{
 			Index: entity.StateView, Partition: entity.UserPK(w.user), Limit: rows,
-			Range: table.Range{From: entity.OpenSK(entity.TypeTask, floating, from), To: entity.OpenSK(entity.TypeTask, floating, to)},
+			Range: table.Range{From: entity.OpenSK(product.TypeTask, floating, from), To: entity.OpenSK(product.TypeTask, floating, to)},
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
@@ -107,7 +108,7 @@ func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
 	switch t := s.registry.OfID(id); {
 	case t == nil:
 		return Found{}, errors.Join(checkUser(user), ErrNotFound)
-	case t.Name == entity.TypeEvent, t.Name == entity.TypeMaster, t.Name == entity.TypeInstance:
+	case t.Name == product.TypeEvent, t.Name == entity.TypeMaster, t.Name == entity.TypeInstance:
 		it, err := s.Get(ctx, user, t, id)
 		return Found{t, it}, err
 	}

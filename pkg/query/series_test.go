@@ -9,22 +9,23 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
 // standup is a series on Mondays at nine in New York, from 1 December 2025.
 func (b *bench) standup(user, more string) item.Item {
-	return b.add(user, entity.Master(), `{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
+	return b.add(user, product.Master(), `{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO"`+more+`}`, nil)
 }
 
 // except stores an exception of the series with these fields of its own.
 func (b *bench) differ(user string, master item.Item, date, text string) item.Item {
-	t := entity.Instance()
+	t := product.Instance()
 	patch, errs := t.Parse(doc(text))
 	require.Empty(b, errs)
 	fields := item.Item{"masterId": master["masterId"], "recurrenceId": master["startUtc"]}
-	for _, name := range entity.SpanFields() {
+	for _, name := range product.SpanFields() {
 		fields.Set(name, master[name])
 	}
 	var names item.List
@@ -47,7 +48,7 @@ func (b *bench) differ(user string, master item.Item, date, text string) item.It
 func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	event := b.add(ann, entity.Event(), `{"title":"fair","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, nil)
+	event := b.add(ann, product.Event(), `{"title":"fair","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, nil)
 	master := b.standup(ann, `,"exdate":["20251222"]`)
 	id := master.Str("masterId")
 	b.differ(ann, master, "20251208", `{"title":"standup, moved","startUtc":"2025-12-09T15:00:00Z","endUtc":"2025-12-09T15:15:00Z","startTzid":"America/New_York"}`)
@@ -79,7 +80,7 @@ func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 	}
 	_, err := b.service.Event(ctx, "a#b", id)
 	require.ErrorIs(t, err, entity.ErrID)
-	it, err := b.service.Get(ctx, ann, entity.Instance(), entity.InstanceID(id, "20251208"))
+	it, err := b.service.Get(ctx, ann, product.Instance(), entity.InstanceID(id, "20251208"))
 	require.NoError(t, err)
 	require.Equal(t, "room 1", it.Str("location"), "what it has of its series")
 }
@@ -116,7 +117,7 @@ func TestASeriesComesWithTheExceptionsThatCount(t *testing.T) {
 func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	master := b.add(ann, entity.Master(), fmt.Sprintf(`{"title":"standup","startUtc":"2025-12-01T14:00:00","rrule":"FREQ=DAILY","description":%q}`, strings.Repeat("a", 10<<10)), nil)
+	master := b.add(ann, product.Master(), fmt.Sprintf(`{"title":"standup","startUtc":"2025-12-01T14:00:00","rrule":"FREQ=DAILY","description":%q}`, strings.Repeat("a", 10<<10)), nil)
 	id := master.Str("masterId")
 	var want, got []string
 	for i := range 250 {
@@ -149,13 +150,13 @@ func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 func TestOccurrencesThatCountShowWhatTheyLinkTo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note := b.add(ann, entity.Note(), `{"title":"n"}`, nil)
-	to := entity.Note().Ref(note)
+	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
+	to := product.Note().Ref(note)
 	links := `"links":[{"targetType":"NOTE","targetId":"` + to.ID + `"}]`
 	master := b.standup(ann, ","+links)
-	b.link(ann, entity.Master().Ref(master), to)
+	b.link(ann, product.Master().Ref(master), to)
 	linked := func(master item.Item, date, text string) {
-		b.link(ann, entity.Instance().Ref(b.differ(ann, master, date, text)), to)
+		b.link(ann, product.Instance().Ref(b.differ(ann, master, date, text)), to)
 	}
 	linked(master, "20251208", `{`+links+`}`)
 	linked(master, "20251209", `{"title":"no occurrence",`+links+`}`)

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -108,7 +109,7 @@ func (s *Service) Me(ctx context.Context, user string) (item.Item, error) {
 	}
 	it, err := s.store.Get(ctx, entity.MetaKey(user))
 	if errors.Is(err, table.ErrNotFound) {
-		return entity.NewUserMeta(user, s.now()), nil
+		return product.NewUserMeta(user, s.now()), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", entity.MetaKey(user), err)

@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -50,7 +51,7 @@ func setup(t require.TestingT) *bench {
 	if t, ok := t.(*testing.T); ok {
 		t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	}
-	b.service = query.New(query.Config{Store: b.store, Registry: entity.Product(), Now: clock, Fold: text.Fold})
+	b.service = query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: clock, Fold: text.Fold})
 	return b
 }
 
@@ -82,7 +83,7 @@ func (b *bench) add(user string, t *entity.Type, text string, server item.Item) 
 		fields[name] = v
 	}
 	b.ids++
-	meta := entity.NewUserMeta(user, b.now)
+	meta := product.NewUserMeta(user, b.now)
 	it := t.First(user, fmt.Sprintf("%s_%06d", t.IDPrefix, b.ids), fields, b.now, meta.Map("preferences"))
 	require.Empty(b, t.Validate(it))
 	b.put(it)
@@ -94,25 +95,25 @@ func (b *bench) add(user string, t *entity.Type, text string, server item.Item) 
 func (b *bench) count(user string, t *entity.Type, it item.Item) {
 	var sk string
 	switch t.Name {
-	case entity.TypeTask:
-		at, floating, ok := entity.TaskDue(it)
-		if s := it.Str("status"); !ok || s != entity.StatusBacklog && s != entity.StatusInProgress {
+	case product.TypeTask:
+		at, floating, ok := product.TaskDue(it)
+		if s := it.Str("status"); !ok || s != product.StatusBacklog && s != product.StatusInProgress {
 			return
 		}
 		sk = entity.OpenSK(t.Name, floating, at)
-	case entity.TypeEvent:
-		if it.Str("status") == entity.StatusCancelled {
+	case product.TypeEvent:
+		if it.Str("status") == product.StatusCancelled {
 			return
 		}
 		span := t.ShownIn(it)[0]
 		sk = entity.OpenSK(t.Name, span.Floating, span.Start)
 	case entity.TypeMaster:
-		if it.Str("status") == entity.StatusCancelled {
+		if it.Str("status") == product.StatusCancelled {
 			return
 		}
-		sk = entity.OpenPrefix(entity.TypeEvent, !it.Has("startTzid")) + item.Forever
+		sk = entity.OpenPrefix(product.TypeEvent, !it.Has("startTzid")) + item.Forever
 		if last, ok := it.Time("lastStartUtc"); ok {
-			sk = entity.OpenSK(entity.TypeEvent, !it.Has("startTzid"), last)
+			sk = entity.OpenSK(product.TypeEvent, !it.Has("startTzid"), last)
 		}
 	default:
 		return

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -28,12 +29,12 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	zone, err := entity.LoadZone(meta.Str(entity.AttrDefaultTzid))
+	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return Stats{}, fmt.Errorf("%s: %w", meta.Key(), err)
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	out := Stats{AsOf: now, Totals: entity.WithAllStats(meta).Map(entity.AttrStats)}
+	out := Stats{AsOf: now, Totals: product.WithAllStats(meta).Map(product.AttrStats)}
 	wall := item.Wall(now, zone)
 	counts := []open{
 		upcoming(false, now), upcoming(true, wall),
@@ -66,12 +67,12 @@ func (o open) query(user string) table.Query {
 // upcoming events start after the reading.
 func upcoming(floating bool, reading time.Time) open {
 	return open{
-		entity.OpenSK(entity.TypeEvent, floating, reading.Add(time.Second)),
-		entity.OpenPrefix(entity.TypeEvent, floating) + item.Forever,
+		entity.OpenSK(product.TypeEvent, floating, reading.Add(time.Second)),
+		entity.OpenPrefix(product.TypeEvent, floating) + item.Forever,
 	}
 }
 
 // overdue tasks were due at the reading or before: an all-day task is overdue from the midnight on that ends its day.
 func overdue(floating bool, reading time.Time) open {
-	return open{entity.OpenPrefix(entity.TypeTask, floating), entity.OpenSK(entity.TypeTask, floating, reading)}
+	return open{entity.OpenPrefix(product.TypeTask, floating), entity.OpenSK(product.TypeTask, floating, reading)}
 }

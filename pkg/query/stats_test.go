@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
@@ -18,7 +19,7 @@ func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
 	require.Equal(t, map[string]int{"Get": 1}, b.trips())
 	require.Equal(t, int64(0), me.Int("version"))
 	require.Equal(t, "UTC", me.Str("defaultTzid"))
-	meta := entity.NewUserMeta(ann, noon)
+	meta := product.NewUserMeta(ann, noon)
 	meta["version"], meta["defaultTzid"] = item.Int(4), item.String("Asia/Tokyo")
 	b.put(meta)
 	me, err = b.service.Me(ctx, ann)
@@ -34,34 +35,34 @@ func TestTheClockDrivenCountsFollowTheUsersClock(t *testing.T) {
 		upcoming, overdue int
 	}{
 		// It is 12:00 UTC, and 07:00 on the wall in New York.
-		"event after now":               {entity.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:01Z","startTzid":"UTC"}`, 1, 0},
-		"event now":                     {entity.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:00Z","startTzid":"UTC"}`, 0, 0},
-		"cancelled event":               {entity.Event(), `{"title":"e","startUtc":"2025-12-02T12:00:00Z","startTzid":"UTC","status":"CANCELLED"}`, 0, 0},
-		"floating event after":          {entity.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:01"}`, 1, 0},
-		"floating event now":            {entity.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:00"}`, 0, 0},
-		"all-day event today":           {entity.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-01"}`, 0, 0},
-		"all-day event tomorrow":        {entity.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-02"}`, 1, 0},
-		"series without end":            {entity.Master(), `{"title":"e","startUtc":"2020-01-01T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`, 1, 0},
-		"series with one after now":     {entity.Master(), `{"title":"e","startUtc":"2025-11-30T12:00:01Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"}`, 1, 0},
-		"series whose last is now":      {entity.Master(), `{"title":"e","startUtc":"2025-11-30T12:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"}`, 0, 0},
-		"cancelled series":              {entity.Master(), `{"title":"e","startUtc":"2020-01-01T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","status":"CANCELLED"}`, 0, 0},
-		"floating series, one after":    {entity.Master(), `{"title":"e","startUtc":"2025-11-30T07:00:01","rrule":"FREQ=DAILY;COUNT=2"}`, 1, 0},
-		"floating series, last is now":  {entity.Master(), `{"title":"e","startUtc":"2025-11-30T07:00:00","rrule":"FREQ=DAILY;COUNT=2"}`, 0, 0},
-		"all-day series that goes on":   {entity.Master(), `{"title":"e","isAllDay":true,"startDate":"2020-02-29","rrule":"FREQ=YEARLY"}`, 1, 0},
-		"task due before":               {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T11:59:59Z","dueTzid":"UTC"}`, 0, 1},
-		"task due now":                  {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:00Z","dueTzid":"UTC"}`, 0, 1},
-		"task due after":                {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:01Z","dueTzid":"UTC"}`, 0, 0},
-		"floating task due before":      {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00"}`, 0, 1},
-		"floating task due after":       {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T07:01:00"}`, 0, 0},
-		"all-day task of yesterday":     {entity.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-11-30"}`, 0, 1},
-		"all-day task of today":         {entity.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-12-01"}`, 0, 0},
-		"completed task":                {entity.Task(), `{"title":"t","dueUtc":"2025-11-01T12:00:01","status":"COMPLETED"}`, 0, 0},
-		"begun task of the last minute": {entity.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00","status":"IN_PROGRESS"}`, 0, 1},
+		"event after now":               {product.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:01Z","startTzid":"UTC"}`, 1, 0},
+		"event now":                     {product.Event(), `{"title":"e","startUtc":"2025-12-01T12:00:00Z","startTzid":"UTC"}`, 0, 0},
+		"cancelled event":               {product.Event(), `{"title":"e","startUtc":"2025-12-02T12:00:00Z","startTzid":"UTC","status":"CANCELLED"}`, 0, 0},
+		"floating event after":          {product.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:01"}`, 1, 0},
+		"floating event now":            {product.Event(), `{"title":"e","startUtc":"2025-12-01T07:00:00"}`, 0, 0},
+		"all-day event today":           {product.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-01"}`, 0, 0},
+		"all-day event tomorrow":        {product.Event(), `{"title":"e","isAllDay":true,"startDate":"2025-12-02"}`, 1, 0},
+		"series without end":            {product.Master(), `{"title":"e","startUtc":"2020-01-01T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`, 1, 0},
+		"series with one after now":     {product.Master(), `{"title":"e","startUtc":"2025-11-30T12:00:01Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"}`, 1, 0},
+		"series whose last is now":      {product.Master(), `{"title":"e","startUtc":"2025-11-30T12:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"}`, 0, 0},
+		"cancelled series":              {product.Master(), `{"title":"e","startUtc":"2020-01-01T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","status":"CANCELLED"}`, 0, 0},
+		"floating series, one after":    {product.Master(), `{"title":"e","startUtc":"2025-11-30T07:00:01","rrule":"FREQ=DAILY;COUNT=2"}`, 1, 0},
+		"floating series, last is now":  {product.Master(), `{"title":"e","startUtc":"2025-11-30T07:00:00","rrule":"FREQ=DAILY;COUNT=2"}`, 0, 0},
+		"all-day series that goes on":   {product.Master(), `{"title":"e","isAllDay":true,"startDate":"2020-02-29","rrule":"FREQ=YEARLY"}`, 1, 0},
+		"task due before":               {product.Task(), `{"title":"t","dueUtc":"2025-12-01T11:59:59Z","dueTzid":"UTC"}`, 0, 1},
+		"task due now":                  {product.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:00Z","dueTzid":"UTC"}`, 0, 1},
+		"task due after":                {product.Task(), `{"title":"t","dueUtc":"2025-12-01T12:00:01Z","dueTzid":"UTC"}`, 0, 0},
+		"floating task due before":      {product.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00"}`, 0, 1},
+		"floating task due after":       {product.Task(), `{"title":"t","dueUtc":"2025-12-01T07:01:00"}`, 0, 0},
+		"all-day task of yesterday":     {product.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-11-30"}`, 0, 1},
+		"all-day task of today":         {product.Task(), `{"title":"t","isAllDay":true,"dueDate":"2025-12-01"}`, 0, 0},
+		"completed task":                {product.Task(), `{"title":"t","dueUtc":"2025-11-01T12:00:01","status":"COMPLETED"}`, 0, 0},
+		"begun task of the last minute": {product.Task(), `{"title":"t","dueUtc":"2025-12-01T06:59:00","status":"IN_PROGRESS"}`, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			meta := entity.NewUserMeta(ann, noon)
+			meta := product.NewUserMeta(ann, noon)
 			meta["defaultTzid"] = item.String("America/New_York")
 			meta["stats"] = item.Map{"totalTasks": item.Int(3)}
 			b.put(meta)

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const (
@@ -49,7 +50,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	}
 	w := window{user: user, from: q.From.UTC(), to: q.To.UTC(), types: q.Types, tags: q.Tags}
 	if len(w.types) == 0 {
-		w.types = []string{entity.TypeEvent, entity.TypeTask, entity.TypeReminder}
+		w.types = []string{product.TypeEvent, product.TypeTask, product.TypeReminder}
 	}
 	if err := s.checkWindow(w); err != nil {
 		return window{}, err

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -64,7 +65,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 // A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a trigger
 // that was set since.
 func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.Item, err error) {
-	if !r.keeps(entity.AttrLastFiredUtc) {
+	if !r.keeps(product.AttrLastFiredUtc) {
 		return nil, nil, nil
 	}
 	read, err := r.read(ctx, r.target)
@@ -79,8 +80,8 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.It
 		}
 		announces = true
 		if d.snooze && d.at.Equal(f.at) {
-			after.Set(entity.AttrSnoozeState, nil)
-			after[entity.AttrStatus] = item.String(entity.StatusPending)
+			after.Set(product.AttrSnoozeState, nil)
+			after[entity.AttrStatus] = item.String(product.StatusPending)
 		}
 	}
 	if !announces && f.endsSnooze() {
@@ -91,8 +92,8 @@ func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.It
 		return nil, nil, err
 	}
 	r.setFired(after, f)
-	if r.keeps(entity.AttrDoneTriggerUtc) && !isRecurring(r.typ, after) {
-		after[entity.AttrDoneTriggerUtc] = after[entity.AttrTriggerUtc] // there is one, and this was it
+	if r.keeps(product.AttrDoneTriggerUtc) && !isRecurring(r.typ, after) {
+		after[product.AttrDoneTriggerUtc] = after[product.AttrTriggerUtc] // there is one, and this was it
 	}
 	if after.Equal(read.item) {
 		return nil, nil, nil
@@ -118,7 +119,7 @@ func (r *run) passTrigger(read rows, after item.Item, f fence) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	if _, err := entity.PassTrigger(after, t.stored(o)); err != nil {
+	if _, err := product.PassTrigger(after, t.stored(o)); err != nil {
 		return false, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return true, nil
@@ -131,13 +132,13 @@ func (r *run) setFired(it item.Item, f fence) {
 	if f.occurrence.After(done) {
 		done = f.occurrence
 	}
-	last, _ := it.Time(entity.AttrLastFiredUtc)
-	rang, _ := it.Time(entity.AttrFiredOccurrenceUtc)
+	last, _ := it.Time(product.AttrLastFiredUtc)
+	rang, _ := it.Time(product.AttrFiredOccurrenceUtc)
 	if done.Before(last) || done.Equal(last) && f.occurrence.Before(rang) {
 		return
 	}
-	it.SetTime(entity.AttrLastFiredUtc, done)
-	if r.keeps(entity.AttrFiredOccurrenceUtc) {
-		it.SetTime(entity.AttrFiredOccurrenceUtc, f.occurrence)
+	it.SetTime(product.AttrLastFiredUtc, done)
+	if r.keeps(product.AttrFiredOccurrenceUtc) {
+		it.SetTime(product.AttrFiredOccurrenceUtc, f.occurrence)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 const (
@@ -58,7 +59,7 @@ func itemDues(dues []entity.Due, r rows) []due {
 // askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was last
 // updated, so that nothing past is announced by mistake.
 func askedFor(it item.Item) time.Time {
-	asked, ok := it.Time(entity.AttrDueSetAt)
+	asked, ok := it.Time(product.AttrDueSetAt)
 	if !ok {
 		asked, _ = it.Time(entity.AttrUpdatedAt)
 	}
@@ -67,7 +68,7 @@ func askedFor(it item.Item) time.Time {
 
 // zoneOf returns the zone in which the user's floating times are read.
 func zoneOf(meta item.Item) (*time.Location, error) {
-	zone, err := entity.LoadZone(meta.Str(entity.AttrDefaultTzid))
+	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return nil, fmt.Errorf("%w: zone of %s: %w", errDamaged, meta.Key(), err)
 	}
@@ -105,9 +106,9 @@ func judge(d due, it item.Item, fenced bool, now time.Time) verdict {
 // wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed and
 // delivered by the snooze does not fire its trigger as well.
 func wasFired(it item.Item, d due) bool {
-	if entity.TriggerDone(it) {
+	if product.TriggerDone(it) {
 		return true // wherever its user is: a floating one may be to come there
 	}
-	last, ok := it.Time(entity.AttrLastFiredUtc)
+	last, ok := it.Time(product.AttrLastFiredUtc)
 	return ok && !d.at.After(last)
 }

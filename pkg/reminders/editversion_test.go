@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // seenAt is a request about the version that its user saw.
@@ -22,21 +23,21 @@ func (w *world) seenAt(version int64, cmd command.Command) error {
 // made past stays past.
 func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 	t.Parallel()
-	rename := command.Update{Type: entity.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}}
-	again := command.Update{Type: entity.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Again"}}
+	rename := command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}}
+	again := command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Again"}}
 	for name, c := range map[string]struct {
 		cmd  command.Command
 		gone bool
 	}{
 		"a patch":  {cmd: rename},
 		"a snooze": {cmd: snoozeFor("rem_1", 5)},
-		"a delete": {cmd: command.Delete{Type: entity.Reminder(), ID: "rem_1"}, gone: true},
+		"a delete": {cmd: command.Delete{Type: product.Reminder(), ID: "rem_1"}, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.create("rem_1", fmt.Sprintf(dailyRem, ""))
-			require.NoError(t, w.seenAt(1, command.Update{Type: entity.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "First"}}))
+			require.NoError(t, w.seenAt(1, command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "First"}}))
 			w.advance(26 * time.Hour) // two deliveries: versions 3 and 4
 			require.Equal(t, int64(4), w.item("rem_1").Int("version"))
 			require.Equal(t, int64(2), entity.EditVersion(w.item("rem_1")))
@@ -49,7 +50,7 @@ func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 			}
 			require.NoError(t, w.seenAt(2, c.cmd))
 			if c.gone {
-				require.Empty(t, w.rows(entity.ItemPrefix(entity.TypeReminder)))
+				require.Empty(t, w.rows(entity.ItemPrefix(product.TypeReminder)))
 				return
 			}
 			it := w.item("rem_1")
@@ -68,8 +69,8 @@ func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 func TestADeliveryBesideACommandIsNoConflict(t *testing.T) {
 	t.Parallel()
 	for name, cmd := range map[string]command.Command{
-		"a patch":  command.Update{Type: entity.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}},
-		"a delete": command.Delete{Type: entity.Reminder(), ID: "rem_1"},
+		"a patch":  command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}},
+		"a delete": command.Delete{Type: product.Reminder(), ID: "rem_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

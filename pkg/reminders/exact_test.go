@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -109,7 +110,7 @@ func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
 	case entity.TypeMaster:
 		s.Instances = w.rows(entity.InstancePrefix(id))
 	case entity.TypeInstance:
-		s.Master, _ = w.store.Get(w.Context(), w.key(it.Str(entity.AttrMasterID)))
+		s.Master, _ = w.store.Get(w.Context(), w.key(it.Str(product.AttrMasterID)))
 	}
 	return s
 }
@@ -123,7 +124,7 @@ func (w *world) requireNothingLost() {
 			continue
 		}
 		for _, it := range w.rows(entity.ItemPrefix(typ.Name)) {
-			last, _ := it.Time(entity.AttrLastFiredUtc)
+			last, _ := it.Time(product.AttrLastFiredUtc)
 			for _, in := range w.instants(typ, it) {
 				if in.due.After(w.now) || in.due.Before(in.asked) || !in.snooze && !in.due.After(last) {
 					continue

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/schedule"
 )
 
@@ -33,7 +34,7 @@ func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	}
 	meta := in.Meta
 	if meta == nil {
-		meta = entity.NewUserMeta(in.User, time.Time{})
+		meta = product.NewUserMeta(in.User, time.Time{})
 	}
 	zone, err := zoneOf(meta)
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -159,9 +160,9 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 
 // prefers returns a preference, or its default where USER_META was written before the preference existed.
 func prefers(user string, meta item.Item, name string) bool {
-	preferences := meta.Map(entity.AttrPreferences)
+	preferences := meta.Map(product.AttrPreferences)
 	if !preferences.Has(name) {
-		preferences = entity.NewUserMeta(user, time.Time{}).Map(entity.AttrPreferences)
+		preferences = product.NewUserMeta(user, time.Time{}).Map(product.AttrPreferences)
 	}
 	return preferences.Bool(name)
 }

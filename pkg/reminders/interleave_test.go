@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -75,7 +75,7 @@ func (w *world) scheduled() map[string]time.Time {
 
 func (s scene) consumer(store table.Store, scheduler schedule.Scheduler) *reminders.Consumer {
 	return reminders.New(reminders.Config{
-		Store: store, Registry: entity.Product(), Scheduler: scheduler, Bus: &recorder{fault: &fault{}},
+		Store: store, Registry: product.Registry(), Scheduler: scheduler, Bus: &recorder{fault: &fault{}},
 		Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -148,7 +148,7 @@ func TestTwoWorkersOfAWalkAreExactInEveryOrderOfTheirCalls(t *testing.T) {
 		t.Skip("plays every order")
 	}
 	due := func(at string) func(w *world) {
-		return func(w *world) { w.set("task_1", entity.AttrDueUtc, item.String(at)) }
+		return func(w *world) { w.set("task_1", product.AttrDueUtc, item.String(at)) }
 	}
 	for name, c := range map[string]struct {
 		zones []string

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/reminders"
 )
@@ -31,9 +32,9 @@ type view struct {
 
 func (w *world) view() view {
 	meta, _ := w.store.Get(w.Context(), entity.MetaKey(user))
-	zone, err := time.LoadLocation(meta.Str(entity.AttrDefaultTzid)) // UTC for ""
+	zone, err := time.LoadLocation(meta.Str(product.AttrDefaultTzid)) // UTC for ""
 	require.NoError(w, err)
-	moved, _ := meta.Time(entity.AttrZoneSetAt)
+	moved, _ := meta.Time(product.AttrZoneSetAt)
 	return view{zone, moved}
 }
 
@@ -55,12 +56,12 @@ func (w *world) instants(typ *entity.Type, it item.Item) []instant {
 	case typ.Name == entity.TypeMaster:
 		return w.seriesInstants(it, it.Str(typ.IDAttr))
 	case typ.Name == entity.TypeInstance:
-		master, err := w.store.Get(w.Context(), w.key(it.Str(entity.AttrMasterID)))
+		master, err := w.store.Get(w.Context(), w.key(it.Str(product.AttrMasterID)))
 		if err != nil {
 			return nil
 		}
 		return w.seriesInstants(master, it.Str(typ.IDAttr))
-	case it.Has(entity.AttrRRule):
+	case it.Has(product.AttrRRule):
 		return w.triggerInstants(typ, it)
 	}
 	v := w.view()
@@ -69,7 +70,7 @@ func (w *world) instants(typ *entity.Type, it item.Item) []instant {
 		if !d.Snooze && it.Has("doneTriggerUtc") {
 			continue
 		}
-		asked, _ := it.Time(entity.AttrDueSetAt)
+		asked, _ := it.Time(product.AttrDueSetAt)
 		due, since := v.real(d.At, asked, d.Floating)
 		occurrence, _ := v.real(d.Occurrence, asked, d.Floating)
 		out = append(out, instant{d.OffsetMinutes, occurrence, due.Add(-time.Duration(d.OffsetMinutes) * time.Minute), since, d.Snooze})
@@ -88,7 +89,7 @@ func (w *world) seriesInstants(master item.Item, id string) []instant {
 	for _, row := range w.rows(entity.InstancePrefix(master.Str("masterId"))) {
 		rows[row.Key().SK[len(row.Key().SK)-8:]] = row
 	}
-	rule, err := entity.CompileMaster(master)
+	rule, err := product.CompileMaster(master)
 	require.NoError(w, err)
 	isFloating := !master.Has("startTzid")
 	var out []instant
@@ -146,12 +147,12 @@ func (w *world) triggerInstants(typ *entity.Type, it item.Item) []instant {
 		occurrence, _ := s.Time("occurrenceUtc")
 		out = append(out, instant{0, occurrence, until, asked, true})
 	}
-	rule, err := entity.CompileReminder(it)
+	rule, err := product.CompileReminder(it)
 	require.NoError(w, err)
 	trigger, _ := it.Time("triggerUtc")
 	floats := !it.Has("tzid")
 	for o := range rule.In(v.zone).Each(time.Time{}, w.now.Add(horizon)) {
-		if stored := storedForm(o, floats); stored.Before(trigger) || stored.Equal(trigger) && entity.TriggerDone(it) {
+		if stored := storedForm(o, floats); stored.Before(trigger) || stored.Equal(trigger) && product.TriggerDone(it) {
 			continue
 		}
 		_, since := v.real(o.Start, asked, floats)
@@ -170,7 +171,7 @@ func storedForm(o recurrence.Occurrence, floats bool) time.Time {
 // nextOf returns the schedules that the item is to have, by name: for each offset the earliest instant to come.
 func (w *world) nextOf(typ *entity.Type, it item.Item) map[string]instant {
 	next := map[string]instant{}
-	last, _ := it.Time(entity.AttrLastFiredUtc)
+	last, _ := it.Time(product.AttrLastFiredUtc)
 	for _, in := range w.instants(typ, it) {
 		if !in.due.After(w.now) || !in.snooze && !in.due.After(last) {
 			continue

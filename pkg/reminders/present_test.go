@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -70,9 +71,9 @@ func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
 // byTheReleaseBefore leaves the reminder as that release does when it closes a delivery: it does not say what rang.
 func byTheReleaseBefore(w *world) {
 	it := w.item("rem_1")
-	require.True(w, it.Has(entity.AttrFiredOccurrenceUtc))
+	require.True(w, it.Has(product.AttrFiredOccurrenceUtc))
 	_, err := w.store.Update(w.Context(), table.Update{
-		Key: it.Key(), Remove: []string{entity.AttrFiredOccurrenceUtc, entity.AttrEditVersion}, If: table.Exists(),
+		Key: it.Key(), Remove: []string{product.AttrFiredOccurrenceUtc, entity.AttrEditVersion}, If: table.Exists(),
 	})
 	require.NoError(w, err)
 }
@@ -90,15 +91,15 @@ func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
 			w.create("rem_1", fmt.Sprintf(fromTheTenth, ""))
 			w.act(snoozeFor("rem_1", 60))
 			w.advance(65 * time.Minute)
-			rang := w.item("rem_1")[entity.AttrFiredOccurrenceUtc]
+			rang := w.item("rem_1")[product.AttrFiredOccurrenceUtc]
 			require.NotNil(t, rang)
 			w.patchReminder("rem_1", c.patch)
 			_, err := w.store.Update(w.Context(), table.Update{
-				Key: w.key("rem_1"), Set: item.Item{entity.AttrFiredOccurrenceUtc: rang}, If: table.Exists(),
+				Key: w.key("rem_1"), Set: item.Item{product.AttrFiredOccurrenceUtc: rang}, If: table.Exists(),
 			})
 			require.NoError(t, err)
 			w.act(snoozeFor("rem_1", 60))
-			require.Equal(t, c.snoozed, w.item("rem_1").Map(entity.AttrSnoozeState).Str(entity.SnoozeOccurrenceUtc))
+			require.Equal(t, c.snoozed, w.item("rem_1").Map(product.AttrSnoozeState).Str(product.SnoozeOccurrenceUtc))
 			w.advance(10*24*time.Hour + time.Hour)
 			var due []string
 			for _, line := range w.published()[1:] {
@@ -150,7 +151,7 @@ func TestOnlyALaterOccurrenceTakesThePlaceOfTheOneThatRangLast(t *testing.T) {
 			w.act(snoozeFor("rem_1", 5))
 			require.Equal(t, "2025-12-"+c.present+":00Z", w.item("rem_1").Map("snoozeState").Str("occurrenceUtc"))
 			complete(w)
-			require.Equal(t, c.rule != "", w.item("rem_1").Str("status") == entity.StatusCompleted)
+			require.Equal(t, c.rule != "", w.item("rem_1").Str("status") == product.StatusCompleted)
 			w.settle()
 			w.requireExact()
 		})
@@ -372,11 +373,11 @@ func TestWhatRangStaysOverWhenARuleComesOrGoes(t *testing.T) {
 	require.Equal(t, "2025-12-11T13:00:00Z", w.item("rem_1").Str("triggerUtc"))
 	w.advance(11 * 24 * time.Hour)
 	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 11T13:00"}, w.published())
-	require.True(t, entity.TriggerDone(w.item("rem_1")))
+	require.True(t, product.TriggerDone(w.item("rem_1")))
 	w.act(snoozeFor("rem_1", 60))
 	w.patchReminder("rem_1", `{"rrule":null}`)
 	require.Equal(t, "SNOOZED", w.item("rem_1").Str("status"))
-	require.True(t, entity.TriggerDone(w.item("rem_1")))
+	require.True(t, product.TriggerDone(w.item("rem_1")))
 	w.advance(24 * time.Hour)
 	require.Len(t, w.published(), 3)
 	w.requireExact()

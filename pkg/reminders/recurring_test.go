@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -233,6 +233,6 @@ func TestTheEndOfARecurringReminderIsThatOfAOneTimeOne(t *testing.T) {
 	require.Len(t, w.published(), 4)
 	it := w.item("rem_1")
 	require.Equal(t, "2025-12-05T13:00:00Z", it.Str("firstTriggerUtc"))
-	require.True(t, entity.TriggerDone(it))
+	require.True(t, product.TriggerDone(it))
 	w.requireExact()
 }

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -42,7 +43,7 @@ func (e engine) read(ctx context.Context, t target) (r rows, err error) {
 			return r, err
 		}
 	case entity.TypeMaster:
-		if r.item.Bool(entity.AttrHasExceptions) {
+		if r.item.Bool(product.AttrHasExceptions) {
 			if r.instances, err = e.instancesOf(ctx, t); err != nil {
 				return rows{}, err
 			}
@@ -81,17 +82,17 @@ func (e engine) readGuards(ctx context.Context, t target, r rows) (rows, error) 
 func (r rows) floats(t *entity.Type) bool {
 	switch t.Name {
 	case entity.TypeMaster:
-		if entity.EventSpan(r.item).Floating {
+		if product.EventSpan(r.item).Floating {
 			return true
 		}
 		for _, it := range r.instances {
-			if it.Has(entity.AttrModifiedFields) && entity.EventSpan(it).Floating {
+			if it.Has(product.AttrModifiedFields) && product.EventSpan(it).Floating {
 				return true
 			}
 		}
 		return false
 	case entity.TypeInstance:
-		return entity.EventSpan(r.item).Floating || entity.EventSpan(r.master).Floating
+		return product.EventSpan(r.item).Floating || product.EventSpan(r.master).Floating
 	}
 	for _, d := range t.Dues(r.item) {
 		if d.Floating {
@@ -103,7 +104,7 @@ func (r rows) floats(t *entity.Type) bool {
 
 // asked adds to the time of the command that asked for a time that of the move to the zone in which it floats.
 func (r rows) asked(by time.Time, floating bool) time.Time {
-	if moved, ok := r.meta.Time(entity.AttrZoneSetAt); ok && floating && moved.After(by) {
+	if moved, ok := r.meta.Time(product.AttrZoneSetAt); ok && floating && moved.After(by) {
 		return moved
 	}
 	return by
@@ -134,7 +135,7 @@ func (e engine) find(ctx context.Context, key item.Key) (item.Item, error) {
 func (e engine) metaOf(ctx context.Context, user string) (meta item.Item, absent bool, err error) {
 	meta, err = e.find(ctx, entity.MetaKey(user))
 	if err == nil && meta == nil {
-		return entity.NewUserMeta(user, time.Time{}), true, nil
+		return product.NewUserMeta(user, time.Time{}), true, nil
 	}
 	return meta, false, err
 }
@@ -168,7 +169,7 @@ type guard struct {
 
 func guardOf(key item.Key, row item.Item) guard {
 	isSeries := row.Str(entity.AttrType) == entity.TypeMaster
-	return guard{key, row != nil, version(row), row.Int(entity.AttrExceptionsVersion), isSeries}
+	return guard{key, row != nil, version(row), row.Int(product.AttrExceptionsVersion), isSeries}
 }
 
 // condition holds as long as the row is as it was read.
@@ -179,9 +180,9 @@ func (g guard) condition() table.Condition {
 	tests := []table.Test{table.Equal(entity.AttrVersion, item.Int(g.version))}
 	switch {
 	case g.isSeries && g.exceptions > 0:
-		tests = append(tests, table.Equal(entity.AttrExceptionsVersion, item.Int(g.exceptions)))
+		tests = append(tests, table.Equal(product.AttrExceptionsVersion, item.Int(g.exceptions)))
 	case g.isSeries:
-		tests = append(tests, table.Missing(entity.AttrExceptionsVersion))
+		tests = append(tests, table.Missing(product.AttrExceptionsVersion))
 	}
 	return table.Exists(tests...)
 }

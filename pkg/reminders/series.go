@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -15,10 +16,10 @@ import (
 //
 // A next one whose fence exists was delivered by somebody whose clock is ahead of this one: the one after it is next.
 func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool) ([]due, error) {
-	if s.item.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if s.item.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil, nil
 	}
-	minutes := offsets.among(s.item.Ints(entity.AttrReminderMinutes))
+	minutes := offsets.among(s.item.Ints(product.AttrReminderMinutes))
 	if len(minutes) == 0 {
 		return nil, nil
 	}
@@ -40,12 +41,12 @@ func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool
 	for _, offset := range minutes {
 		for _, o := range past {
 			d := dueOf(o, offset)
-			if !o.Owns(entity.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.asked) {
+			if !o.Owns(product.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.asked) {
 				dues = append(dues, d)
 			}
 		}
 		next, ok := all.Next(now.Add(time.Duration(offset)*time.Minute), func(o series.Occurrence) bool {
-			return !o.Owns(entity.AttrReminderMinutes) && !fenced(dueOf(o, offset))
+			return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))
 		})
 		if ok {
 			dues = append(dues, dueOf(next, offset))
@@ -56,7 +57,7 @@ func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool
 
 // exceptionDues are those of an exception with reminders of its own. A series that was cancelled reminds of nothing.
 func (s snapshot) exceptionDues() ([]due, error) {
-	if s.master == nil || s.master.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if s.master == nil || s.master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil, nil
 	}
 	all, err := s.compiled(s.master, s.item)
@@ -68,16 +69,16 @@ func (s snapshot) exceptionDues() ([]due, error) {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	o, ok := all.On(date)
-	if !ok || o.Cancelled() || !o.Owns(entity.AttrReminderMinutes) {
+	if !ok || o.Cancelled() || !o.Owns(product.AttrReminderMinutes) {
 		return nil, nil
 	}
 	// A series without dueSetAt has not moved since it was created, before any exception of it.
-	asked, _ := s.master.Time(entity.AttrDueSetAt)
+	asked, _ := s.master.Time(product.AttrDueSetAt)
 	if own := askedFor(s.item); own.After(asked) {
 		asked = own
 	}
 	var dues []due
-	for _, offset := range s.item.Ints(entity.AttrReminderMinutes) {
+	for _, offset := range s.item.Ints(product.AttrReminderMinutes) {
 		dues = append(dues, s.occurrenceDue(all, o, offset, asked))
 	}
 	return dues, nil
@@ -96,7 +97,7 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 	if o.Exception != nil && series.HasOwnTimes(o.Exception) {
 		times = o.Exception
 	}
-	d := newDue(offset, all.RecurrenceID(o), o.Start, s.asked(asked, entity.EventSpan(times).Floating))
+	d := newDue(offset, all.RecurrenceID(o), o.Start, s.asked(asked, product.EventSpan(times).Floating))
 	d.date = o.Date
 	return d
 }
@@ -107,8 +108,8 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 func (s snapshot) askedOfExceptions() map[string]time.Time {
 	asked := make(map[string]time.Time, len(s.instances))
 	for _, row := range s.instances {
-		if _, date, err := entity.ParseInstanceID(row.Str(entity.AttrEventID)); err == nil {
-			asked[date], _ = row.Time(entity.AttrDueSetAt)
+		if _, date, err := entity.ParseInstanceID(row.Str(product.AttrEventID)); err == nil {
+			asked[date], _ = row.Time(product.AttrDueSetAt)
 		}
 	}
 	return asked
@@ -133,7 +134,7 @@ func (s snapshot) title(d due) string {
 func (s snapshot) instanceOn(date string) item.Item {
 	id := entity.InstanceID(s.id, date)
 	for _, row := range s.instances {
-		if row.Str(entity.AttrEventID) == id {
+		if row.Str(product.AttrEventID) == id {
 			return row
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -368,10 +369,10 @@ func TestAnImportThatMovesAnOccurrenceIntoThePastNotifiesNobody(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 	w.advance(25 * time.Hour)
-	fields, errs := entity.Instance().Parse(w.object(`{"title":"Standup","isAllDay":false,"status":"CONFIRMED","startUtc":"2025-12-02T12:30:00Z","endUtc":"2025-12-02T12:45:00Z","startTzid":"Europe/London","reminderMinutes":[0]}`))
+	fields, errs := product.Instance().Parse(w.object(`{"title":"Standup","isAllDay":false,"status":"CONFIRMED","startUtc":"2025-12-02T12:30:00Z","endUtc":"2025-12-02T12:45:00Z","startTzid":"Europe/London","reminderMinutes":[0]}`))
 	require.Empty(t, errs)
 	results, err := w.commands.Import(t.Context(), user, []command.Imported{{
-		Type: entity.Master(), UID: "mst_1@nexus.app", Known: "mst_1", OnlyExceptions: true,
+		Type: product.Master(), UID: "mst_1@nexus.app", Known: "mst_1", OnlyExceptions: true,
 		ID: func(prefix string, k int) string { return fmt.Sprintf("%s_other%d", prefix, k) },
 		Exceptions: []command.Exception{{
 			Date: func(string) string { return "20251202" }, Fields: fields,

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // The commands are the real ones: what they keep for the reminders, dueSetAt and the count of exceptions, is part of what is
@@ -39,7 +40,7 @@ func (w *world) versionOf(id string) int64 {
 // versionOn is the version of an occurrence: its own if there is an exception, else the series'.
 func (w *world) versionOn(master, date string) int64 {
 	it, err := w.store.Get(w.Context(), w.key(entity.InstanceID(master, date)))
-	if err == nil && it.Has(entity.AttrModifiedFields) {
+	if err == nil && it.Has(product.AttrModifiedFields) {
 		return it.Int(entity.AttrVersion)
 	}
 	return w.versionOf(master)
@@ -81,7 +82,7 @@ func (w *world) split(id, date, changes string) {
 
 func (w *world) patchReminder(id, doc string) {
 	w.Helper()
-	w.try(command.Update{Type: entity.Reminder(), ID: id, Patch: w.object(doc)}, w.versionOf(id))
+	w.try(command.Update{Type: product.Reminder(), ID: id, Patch: w.object(doc)}, w.versionOf(id))
 }
 
 // act does what an action does, whatever version the reminder has.

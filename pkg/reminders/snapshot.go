@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -119,7 +120,7 @@ func (s snapshot) reckon(offsets scope, now time.Time, fenced func(due) bool) ([
 
 // isRecurring says that the item is a reminder whose trigger moves on.
 func isRecurring(t *entity.Type, it item.Item) bool {
-	return t.Name == entity.TypeReminder && it.Has(entity.AttrRRule)
+	return t.Name == product.TypeReminder && it.Has(product.AttrRRule)
 }
 
 func (s snapshot) fenced(d due) bool { return s.fences[d.fenceKey(s.target)] != nil }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -24,12 +24,12 @@ type triggers struct {
 }
 
 func triggersOf(it item.Item, zone *time.Location) (triggers, error) {
-	all, err := entity.CompileReminder(it)
+	all, err := product.CompileReminder(it)
 	if err != nil {
 		return triggers{}, fmt.Errorf("%w: %s: %w", errDamaged, it.Key(), err)
 	}
-	from, _ := it.Time(entity.AttrTriggerUtc)
-	return triggers{all.In(zone), from, !it.Has(entity.AttrTzid), entity.TriggerDone(it), zone}, nil
+	from, _ := it.Time(product.AttrTriggerUtc)
+	return triggers{all.In(zone), from, !it.Has(product.AttrTzid), product.TriggerDone(it), zone}, nil
 }
 
 // stored is the occurrence as a trigger is stored.

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -70,7 +71,7 @@ type world struct {
 
 func setup(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, registry: entity.Product(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[item.Key]string{}, revisions: map[item.Key]int64{}}
+	w := &world{T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[item.Key]string{}, revisions: map[item.Key]int64{}}
 	w.level.Set(slog.LevelError + 1)
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
@@ -194,7 +195,7 @@ func (w *world) create(id, doc string) {
 	it := typ.First(user, id, merged, w.now, nil)
 	require.Empty(w, typ.Validate(it))
 	if typ.Dues != nil && len(typ.Dues(it)) > 0 {
-		it.SetTime(entity.AttrDueSetAt, w.now)
+		it.SetTime(product.AttrDueSetAt, w.now)
 	}
 	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: it, If: table.NotExists()}))
 }
@@ -208,7 +209,7 @@ func (w *world) edit(id string, change func(it item.Item)) {
 	after = typ.Next(entity.ByUser, user, before, after, w.now, nil)
 	require.Empty(w, typ.Validate(after))
 	if !slices.Equal(typ.Dues(before), typ.Dues(after)) {
-		after.SetTime(entity.AttrDueSetAt, w.now)
+		after.SetTime(product.AttrDueSetAt, w.now)
 	}
 	_, err := w.store.Update(w.Context(), table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 	require.NoError(w, err)
@@ -222,15 +223,15 @@ func (w *world) set(id, attr string, v item.Value) {
 func (w *world) snooze(id string, until time.Time) {
 	w.Helper()
 	w.edit(id, func(it item.Item) {
-		occurrence := it.Str(entity.AttrTriggerUtc)
+		occurrence := it.Str(product.AttrTriggerUtc)
 		count := int64(1)
-		if s := it.Map(entity.AttrSnoozeState); s != nil {
-			occurrence, count = s.Str(entity.SnoozeOccurrenceUtc), s.Int(entity.SnoozeCount)+1
+		if s := it.Map(product.AttrSnoozeState); s != nil {
+			occurrence, count = s.Str(product.SnoozeOccurrenceUtc), s.Int(product.SnoozeCount)+1
 		}
-		it[entity.AttrStatus] = item.String(entity.StatusSnoozed)
-		it[entity.AttrSnoozeState] = item.Map{
-			entity.SnoozeUntilUtc: item.String(item.FormatInstant(until)), entity.SnoozeCount: item.Int(count),
-			entity.SnoozeOccurrenceUtc: item.String(occurrence),
+		it[entity.AttrStatus] = item.String(product.StatusSnoozed)
+		it[product.AttrSnoozeState] = item.Map{
+			product.SnoozeUntilUtc: item.String(item.FormatInstant(until)), product.SnoozeCount: item.Int(count),
+			product.SnoozeOccurrenceUtc: item.String(occurrence),
 		}
 	})
 }
@@ -238,7 +239,7 @@ func (w *world) snooze(id string, until time.Time) {
 // moveTo sets the user's zone as the UpdateMe command does.
 func (w *world) moveTo(zone string) {
 	w.Helper()
-	w.editMeta(func(it item.Item) { it[entity.AttrDefaultTzid] = item.String(zone) })
+	w.editMeta(func(it item.Item) { it[product.AttrDefaultTzid] = item.String(zone) })
 }
 
 func (w *world) editMeta(change func(it item.Item)) {
@@ -249,7 +250,7 @@ func (w *world) editMeta(change func(it item.Item)) {
 	base := before
 	if err != nil {
 		require.ErrorIs(w, err, table.ErrNotFound)
-		base, condition = entity.NewUserMeta(user, w.now), table.NotExists()
+		base, condition = product.NewUserMeta(user, w.now), table.NotExists()
 	}
 	after := base.Clone()
 	change(after)

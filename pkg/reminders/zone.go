@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -19,9 +20,9 @@ var ErrUnfinished = errors.New("more items to come")
 // zoneName returns the zone that an image of USER_META stands for; a user without USER_META has the default.
 func zoneName(user string, image item.Item) string {
 	if image == nil {
-		image = entity.NewUserMeta(user, time.Time{})
+		image = product.NewUserMeta(user, time.Time{})
 	}
-	return image.Str(entity.AttrDefaultTzid)
+	return image.Str(product.AttrDefaultTzid)
 }
 
 // moveZone is a walk over every item of the user with a floating time that may be still to come, each looked at with the
@@ -48,8 +49,8 @@ func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 	for _, d := range t.Dues(it) {
 		switch reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute); {
 		case t.Name == entity.TypeMaster:
-			last, ends := it.Time(entity.AttrLastStartUtc)
-			isOver := ends && isPast(last) && !it.Bool(entity.AttrHasExceptions) // what was moved may be still to come
+			last, ends := it.Time(product.AttrLastStartUtc)
+			isOver := ends && isPast(last) && !it.Bool(product.AttrHasExceptions) // what was moved may be still to come
 			if isOver || !floatsAtSomeTime(it) {
 				continue
 			}
@@ -72,22 +73,22 @@ func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 
 // floatsAtSomeTime says that an occurrence of a series may float: all of them, or one that was given times of its own.
 func floatsAtSomeTime(master item.Item) bool {
-	return entity.EventSpan(master).Floating || master.Bool(entity.AttrHasExceptions)
+	return product.EventSpan(master).Floating || master.Bool(product.AttrHasExceptions)
 }
 
 // changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or whether
 // they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
 func changesOccurrences(before, after item.Item) bool {
 	if before == nil || after == nil {
-		return before.Bool(entity.AttrHasExceptions) || after.Bool(entity.AttrHasExceptions)
+		return before.Bool(product.AttrHasExceptions) || after.Bool(product.AttrHasExceptions)
 	}
-	return after.Bool(entity.AttrHasExceptions) && version(before) != version(after) && slices.ContainsFunc(occurrenceFields,
+	return after.Bool(product.AttrHasExceptions) && version(before) != version(after) && slices.ContainsFunc(occurrenceFields,
 		func(name string) bool { return !item.Equal(before[name], after[name]) })
 }
 
 // occurrenceFields are those of a series that decide about an exception with reminders of its own.
-var occurrenceFields = append(entity.SpanFields(),
-	entity.AttrStatus, entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+var occurrenceFields = append(product.SpanFields(),
+	entity.AttrStatus, product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 
 // moveSeries is a walk over the exceptions of a series that have reminders of their own. Version is that of the series'
 // change.

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
 
@@ -49,9 +50,9 @@ func newHistory(t *testing.T, seed uint64, shards int) *history {
 	h := &history{
 		t: t, luck: rand.New(rand.NewPCG(seed, 0)), feed: map[string]string{}, shards: map[string][]json.RawMessage{},
 		lastEvent: map[string]time.Time{}, lastDone: map[string]time.Time{},
-		system: replay.NewSystem(replay.Config{Registry: entity.Product(), Begin: noon, Shards: shards}),
+		system: replay.NewSystem(replay.Config{Registry: product.Registry(), Begin: noon, Shards: shards}),
 	}
-	h.commands = command.New(command.Config{Store: h.system.Store, Registry: entity.Product(), Now: h.system.Now, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
+	h.commands = command.New(command.Config{Store: h.system.Store, Registry: product.Registry(), Now: h.system.Now, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
 		h.ids++
 		return uuidOf(h.ids)
 	}})
@@ -74,7 +75,7 @@ func (h *history) write() {
 	n := h.luck.IntN(len(h.items) + 1)
 	switch {
 	case n == len(h.items) || h.luck.IntN(3) == 0:
-		it = &written{user: r.User, typ: []*entity.Type{entity.Event(), entity.Task(), entity.Note(), entity.Reminder()}[h.luck.IntN(4)]}
+		it = &written{user: r.User, typ: []*entity.Type{product.Event(), product.Task(), product.Note(), product.Reminder()}[h.luck.IntN(4)]}
 		r.Command = command.Create{Type: it.typ, Fields: document(h.t, h.fields(it))}
 	case h.luck.IntN(4) == 0:
 		it = h.items[n]
@@ -94,12 +95,12 @@ func (h *history) write() {
 	if it.id == "" {
 		it.id = result.Item.Str(it.typ.IDAttr)
 		h.items = append(h.items, it)
-		if it.typ.Name == entity.TypeEvent {
+		if it.typ.Name == product.TypeEvent {
 			h.lastEvent[it.user] = h.system.Now()
 		}
 	}
 	it.version = result.Item.Int(entity.AttrVersion)
-	if at, done := result.Item.Time(entity.AttrCompletedAt); done && it.typ.Name == entity.TypeTask && at.After(h.lastDone[it.user]) {
+	if at, done := result.Item.Time(product.AttrCompletedAt); done && it.typ.Name == product.TypeTask && at.After(h.lastDone[it.user]) {
 		h.lastDone[it.user] = at
 	}
 }
@@ -108,11 +109,11 @@ func (h *history) fields(it *written) string {
 	at := noon.Add(horizon + time.Duration(h.luck.IntN(1000))*time.Hour).Format(time.RFC3339)
 	common := `"title":"t"` + h.links(it)
 	switch it.typ.Name {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		return fmt.Sprintf(`{%s,"startUtc":%q,"startTzid":"UTC","reminderMinutes":[30]}`, common, at)
-	case entity.TypeReminder:
+	case product.TypeReminder:
 		return fmt.Sprintf(`{%s,"triggerUtc":%q,"tzid":"UTC"}`, common, at)
-	case entity.TypeNote:
+	case product.TypeNote:
 		return "{" + common + `,"body":"b"}`
 	}
 	return "{" + common + "}"
@@ -142,11 +143,11 @@ func (h *history) patch(it *written) string {
 		return `{"title":"u"` + h.links(it) + `}`
 	}
 	switch it.typ.Name {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		return `{"status":"` + []string{"CONFIRMED", "CANCELLED"}[h.luck.IntN(2)] + `"}`
-	case entity.TypeTask:
+	case product.TypeTask:
 		return `{"status":"` + []string{"BACKLOG", "IN_PROGRESS", "COMPLETED"}[h.luck.IntN(3)] + `"}`
-	case entity.TypeNote:
+	case product.TypeNote:
 		return `{"isPinned":true,"links":null}`
 	}
 	return `{"notes":"n"}`

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // fullVariable asks for the long form of the tests of this file.
@@ -22,7 +23,7 @@ const fullVariable = "NEXUS_FULL"
 
 func passes(r change.Record) bool {
 	matches := func(row readers.Reader) bool { return row.Filter.Match(r) }
-	return slices.ContainsFunc(readers.Table(entity.Product()), matches)
+	return slices.ContainsFunc(readers.Table(product.Registry()), matches)
 }
 
 // size is that of a history and of what of it is parked.
@@ -121,9 +122,9 @@ func (h *history) requireRecount() {
 		}
 		cancelled := row.Str(entity.AttrStatus) == "CANCELLED"
 		switch {
-		case sk.Prefix == entity.TypeEvent && cancelled:
+		case sk.Prefix == product.TypeEvent && cancelled:
 			cold = append(cold, fmt.Sprintf("cold %s %s version %d", user, sk.Components[0], row.Int(entity.AttrVersion)))
-		case sk.Prefix == entity.TypeEvent || sk.Prefix == entity.TypeReminder:
+		case sk.Prefix == product.TypeEvent || sk.Prefix == product.TypeReminder:
 			scheduled = append(scheduled, user+" "+sk.Components[0])
 		}
 		return nil
@@ -138,7 +139,7 @@ func (h *history) requireRecount() {
 	require.Equal(h.t, links, prefixed("link ", state.Links))
 	var events, schedules []string
 	for _, line := range state.Cold {
-		if strings.Contains(line, " "+entity.Event().IDPrefix+"_") {
+		if strings.Contains(line, " "+product.Event().IDPrefix+"_") {
 			events = append(events, "cold "+line)
 		}
 	}
@@ -164,9 +165,9 @@ func (h *history) wantedStats(totals map[string]map[string]int) (out []string) {
 		user := fmt.Sprint("user", n)
 		line := user
 		for _, one := range []struct{ name, value string }{
-			{entity.StatLastEventCreated, instant(h.lastEvent[user])}, {entity.StatLastTaskCompleted, instant(h.lastDone[user])},
-			{entity.StatTotalEvents, fmt.Sprint(totals[user][entity.TypeEvent])}, {entity.StatTotalNotes, fmt.Sprint(totals[user][entity.TypeNote])},
-			{entity.StatTotalReminders, fmt.Sprint(totals[user][entity.TypeReminder])}, {entity.StatTotalTasks, fmt.Sprint(totals[user][entity.TypeTask])},
+			{product.StatLastEventCreated, instant(h.lastEvent[user])}, {product.StatLastTaskCompleted, instant(h.lastDone[user])},
+			{product.StatTotalEvents, fmt.Sprint(totals[user][product.TypeEvent])}, {product.StatTotalNotes, fmt.Sprint(totals[user][product.TypeNote])},
+			{product.StatTotalReminders, fmt.Sprint(totals[user][product.TypeReminder])}, {product.StatTotalTasks, fmt.Sprint(totals[user][product.TypeTask])},
 		} {
 			if one.value != "0" && one.value != "" {
 				line += " " + one.name + "=" + one.value
@@ -207,7 +208,7 @@ func TestWritingItemsHandsNoConsumerWhatConsumersWriteAndGoesQuiet(t *testing.T)
 				all++
 				sk, err := entity.ParseSortKey(r.Key.SK)
 				require.NoError(t, err)
-				for _, row := range readers.Table(entity.Product()) {
+				for _, row := range readers.Table(product.Registry()) {
 					if !row.Filter.Match(r) {
 						continue
 					}

@@ -21,7 +21,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/replay"
 	"nexus/pkg/revision"
@@ -65,7 +65,7 @@ type fault struct {
 
 func newPlay(t *testing.T, v variation) *play {
 	p := &play{t: t, v: v, feed: map[string]string{}, at: map[string]int{}, user: "u1", poison: map[string]string{}}
-	registry := entity.Product()
+	registry := product.Registry()
 	p.system = replay.NewSystem(replay.Config{Registry: registry, Begin: noon, Around: p.around})
 	for i, c := range p.system.Feeder.Consumers {
 		p.system.Feeder.Consumers[i] = refusing{c, p}

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -117,7 +118,7 @@ func (v View) row(out *State, row item.Item) error {
 	where := user + " " + strings.Join(sk.Components, " ")
 	switch sk.Prefix {
 	case entity.TypeUserMeta:
-		if sum := showStats(row.Map(entity.AttrStats)); sum != "" {
+		if sum := showStats(row.Map(product.AttrStats)); sum != "" {
 			out.Stats = append(out.Stats, user+sum)
 		}
 	case entity.RowLedger:

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
 
@@ -78,7 +78,7 @@ func replayed(t *testing.T, records []json.RawMessage) ([]replay.Report, string)
 }
 
 func newSystem() *replay.System {
-	return replay.NewSystem(replay.Config{Registry: entity.Product(), Begin: time.Unix(0, 0).UTC()})
+	return replay.NewSystem(replay.Config{Registry: product.Registry(), Begin: time.Unix(0, 0).UTC()})
 }
 
 func stateOf(t *testing.T, system *replay.System) string {

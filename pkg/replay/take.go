@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -103,8 +104,8 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, err
 		return nil, fmt.Errorf("read %s: %w", rec.Key, err)
 	}
 	row := rec.New.Clone()
-	for _, name := range []string{entity.AttrStats, entity.AttrStatsVersion, entity.AttrStatsHold, entity.AttrStatsRepairs,
-		entity.AttrStatsLast, entity.AttrStatsForm} {
+	for _, name := range []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold, product.AttrStatsRepairs,
+		product.AttrStatsLast, product.AttrStatsForm} {
 		delete(row, name)
 		if present.Has(name) {
 			row[name] = present[name]

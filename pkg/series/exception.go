@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -32,17 +33,17 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 // IsSkipped reports whether the clocks skip the time that the rule gives an occurrence on its date, so that no start can say
 // it.
 func (s *Series) IsSkipped(o Occurrence) bool {
-	zone, err := entity.LoadZone(s.master.Str(entity.AttrStartTzid))
+	zone, err := entity.LoadZone(s.master.Str(product.AttrStartTzid))
 	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
 }
 
 // OfRule reports whether the rule itself gives the occurrence, rather than rdate alone.
 func (s *Series) OfRule(date string) bool {
-	if !slices.Contains(s.master.Strings(entity.AttrRDate), date) {
+	if !slices.Contains(s.master.Strings(product.AttrRDate), date) {
 		return s.has(s.master, date)
 	}
 	without := s.master.Clone()
-	delete(without, entity.AttrRDate)
+	delete(without, product.AttrRDate)
 	return s.has(without, date)
 }
 
@@ -51,7 +52,7 @@ func (s *Series) has(master item.Item, date string) bool {
 	if err != nil {
 		return false
 	}
-	rule, err := entity.CompileMaster(master)
+	rule, err := product.CompileMaster(master)
 	if err != nil {
 		return false
 	}
@@ -62,7 +63,7 @@ func (s *Series) has(master item.Item, date string) bool {
 // RestOfRule returns the rule for a series that goes on where this one is split: with what COUNT has left from the
 // occurrence on, which it must give itself.
 func (s *Series) RestOfRule(o Occurrence) string {
-	text := s.master.Str(entity.AttrRRule)
+	text := s.master.Str(product.AttrRRule)
 	rule, err := recurrence.Parse(text)
 	if err != nil || rule.Count() == 0 {
 		return text

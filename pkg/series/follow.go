@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -15,9 +16,9 @@ import (
 //
 // Where the start does not move, or a start or the rule is not valid, rule and end are those before.
 func Follow(before, after item.Item, sent ...string) (rule string, end time.Time) {
-	rule = before.Str(entity.AttrRRule)
-	end, ends := before.Time(entity.AttrRRuleUntil)
-	ruleSent := slices.Contains(sent, entity.AttrRRule)
+	rule = before.Str(product.AttrRRule)
+	end, ends := before.Time(product.AttrRRuleUntil)
+	ruleSent := slices.Contains(sent, product.AttrRRule)
 	if m, ok := moveOf(before, after, ruleSent); ok {
 		rule = m.followingRule().String()
 		if ends {
@@ -27,10 +28,10 @@ func Follow(before, after item.Item, sent ...string) (rule string, end time.Time
 		}
 	}
 	if ruleSent {
-		rule = after.Str(entity.AttrRRule)
+		rule = after.Str(product.AttrRRule)
 	}
-	if slices.Contains(sent, entity.AttrRRuleUntil) {
-		end, _ = after.Time(entity.AttrRRuleUntil)
+	if slices.Contains(sent, product.AttrRRuleUntil) {
+		end, _ = after.Time(product.AttrRRuleUntil)
 	}
 	return rule, end
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -47,7 +47,7 @@ func TestARuleFollowsItsStart(t *testing.T) {
 		{"no rule", "FREQ=", "2025-01-06", "2025-01-07", "FREQ="},
 	} {
 		day := func(date string) item.Item {
-			return item.Item{entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String(date), entity.AttrRRule: item.String(c.rule)}
+			return item.Item{product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String(date), product.AttrRRule: item.String(c.rule)}
 		}
 		rule, _ := series.Follow(day(c.from), day(c.to))
 		require.Equal(t, c.want, rule, c.name)
@@ -58,12 +58,12 @@ func TestTheStartIsReadWhereItIs(t *testing.T) {
 	t.Parallel()
 	before := weekly(t, nil)
 	after := before.Clone()
-	after[entity.AttrStartUtc] = item.String("2025-01-07T03:00:00Z") // still Monday in New York
+	after[product.AttrStartUtc] = item.String("2025-01-07T03:00:00Z") // still Monday in New York
 	rule := func() string { rule, _ := series.Follow(before, after); return rule }
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule())
-	after[entity.AttrStartTzid] = item.String("Europe/Paris")
+	after[product.AttrStartTzid] = item.String("Europe/Paris")
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", rule())
-	after[entity.AttrStartTzid] = item.String("Nowhere/Land")
+	after[product.AttrStartTzid] = item.String("Nowhere/Land")
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "what is wrong is told by whoever validates")
 }
 
@@ -79,14 +79,14 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 		{"without an end", "FREQ=WEEKLY", "", "2025-01-06T16:00:00Z", "", "FREQ=WEEKLY", ""},
 		{"without a move", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T14:00:00Z", "", "freq=weekly;until=20250127T140000Z", "2025-01-27T13:59:59Z"},
 	} {
-		before := weekly(t, item.Item{entity.AttrRRule: item.String(c.rule)})
+		before := weekly(t, item.Item{product.AttrRRule: item.String(c.rule)})
 		if c.end != "" {
-			before[entity.AttrRRuleUntil] = item.String(c.end)
+			before[product.AttrRRuleUntil] = item.String(c.end)
 		}
 		after := before.Clone()
-		after[entity.AttrStartUtc] = item.String(c.start)
+		after[product.AttrStartUtc] = item.String(c.start)
 		if c.zone != "" {
-			after[entity.AttrStartTzid] = item.String(c.zone)
+			after[product.AttrStartTzid] = item.String(c.zone)
 		}
 		rule, end := series.Follow(before, after)
 		require.Equal(t, c.wantRule, rule, c.name)
@@ -100,16 +100,16 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
 	t.Parallel()
 	before := newMaster(t, item.Item{
-		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-01-06"), entity.AttrRRule: item.String("FREQ=WEEKLY;UNTIL=20250127T000000"),
-		entity.AttrRRuleUntil: item.String("2025-01-26T23:59:59Z"),
+		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-01-06"), product.AttrRRule: item.String("FREQ=WEEKLY;UNTIL=20250127T000000"),
+		product.AttrRRuleUntil: item.String("2025-01-26T23:59:59Z"),
 	})
 	after := before.Clone()
-	after[entity.AttrStartDate] = item.String("2025-01-08")
+	after[product.AttrStartDate] = item.String("2025-01-08")
 	rule, end := series.Follow(before, after)
 	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250129", rule)
 	require.Equal(t, "2025-01-28T23:59:59Z", item.FormatInstant(end))
-	delete(after, entity.AttrIsAllDay)
-	after[entity.AttrStartUtc], after[entity.AttrStartTzid] = item.String("2025-01-06T14:00:00Z"), item.String("America/New_York")
+	delete(after, product.AttrIsAllDay)
+	after[product.AttrStartUtc], after[product.AttrStartTzid] = item.String("2025-01-06T14:00:00Z"), item.String("America/New_York")
 	rule, end = series.Follow(before, after)
 	require.Equal(t, "FREQ=WEEKLY;UNTIL=20250127T140000Z", rule, "nine o'clock in New York")
 	require.Equal(t, "2025-01-27T04:59:59Z", item.FormatInstant(end), "the last second of 26 January")
@@ -124,7 +124,7 @@ func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
 		{"FREQ=WEEKLY;BYDAY=MO", "20250120", "FREQ=WEEKLY;BYDAY=MO"},
 	} {
 		s := newSeries(t, "UTC", weekly(t, item.Item{
-			entity.AttrRRule: item.String(c.rule), entity.AttrExDate: item.List{item.String("20250113")}, entity.AttrRDate: item.List{item.String("20250116")},
+			product.AttrRRule: item.String(c.rule), product.AttrExDate: item.List{item.String("20250113")}, product.AttrRDate: item.List{item.String("20250116")},
 		}))
 		o, ok := s.On(c.date)
 		require.True(t, ok)

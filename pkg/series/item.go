@@ -7,16 +7,17 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
 var (
 	// spanFields say when an occurrence is: an exception has all of its own or none.
-	spanFields = entity.SpanFields()
+	spanFields = product.SpanFields()
 	// plainFields are the others that a client may set on an occurrence; made when first needed, not at every start.
 	plainFields = sync.OnceValue(func() []string {
 		var names []string
-		for _, f := range entity.Instance().Fields {
+		for _, f := range product.Instance().Fields {
 			if f.Origin == entity.FromClient && !slices.Contains(spanFields, f.Name) {
 				names = append(names, f.Name)
 			}
@@ -42,9 +43,9 @@ func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte 
 // identify writes which occurrence it is, and which state of the row.
 func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
 	it[entity.AttrType] = item.String(entity.TypeInstance)
-	it[entity.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
-	it[entity.AttrMasterID] = s.master[entity.AttrMasterID]
-	it[entity.AttrRecurrenceID] = item.String(item.FormatInstant(s.recurrenceID(o.Original)))
+	it[product.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
+	it[product.AttrMasterID] = s.master[product.AttrMasterID]
+	it[product.AttrRecurrenceID] = item.String(item.FormatInstant(s.recurrenceID(o.Original)))
 	it[entity.AttrVersion] = row[entity.AttrVersion]
 	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
 }
@@ -68,17 +69,17 @@ func (s *Series) Item(o Occurrence) item.Item {
 		put(it, name, from)
 	}
 	if o.Exception == nil || !HasOwnTimes(o.Exception) {
-		put(it, entity.AttrIsAllDay, s.master)
-		put(it, entity.AttrStartTzid, s.master)
-		put(it, entity.AttrEndTzid, s.master)
+		put(it, product.AttrIsAllDay, s.master)
+		put(it, product.AttrStartTzid, s.master)
+		put(it, product.AttrEndTzid, s.master)
 		s.setSpan(it, o.Original)
 	} else {
 		for _, name := range spanFields {
 			put(it, name, o.Exception)
 		}
 	}
-	put(it, entity.AttrModifiedFields, o.Exception)
-	put(it, entity.AttrDueSetAt, row)
+	put(it, product.AttrModifiedFields, o.Exception)
+	put(it, product.AttrDueSetAt, row)
 	return it
 }
 
@@ -100,14 +101,14 @@ func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 // setSpan writes the times that the rule gives the occurrence.
 func (s *Series) setSpan(it item.Item, original recurrence.Occurrence) {
 	length := s.first.End.Sub(s.first.Start)
-	if s.master.Bool(entity.AttrIsAllDay) {
-		it[entity.AttrStartDate] = item.String(item.FormatDate(original.Wall))
-		it[entity.AttrEndDate] = item.String(item.FormatDate(original.Wall.Add(length)))
+	if s.master.Bool(product.AttrIsAllDay) {
+		it[product.AttrStartDate] = item.String(item.FormatDate(original.Wall))
+		it[product.AttrEndDate] = item.String(item.FormatDate(original.Wall.Add(length)))
 		return
 	}
 	start := s.recurrenceID(original)
-	it[entity.AttrStartUtc] = item.String(item.FormatInstant(start))
-	if s.master.Has(entity.AttrEndUtc) {
-		it[entity.AttrEndUtc] = item.String(item.FormatInstant(start.Add(length)))
+	it[product.AttrStartUtc] = item.String(item.FormatInstant(start))
+	if s.master.Has(product.AttrEndUtc) {
+		it[product.AttrEndUtc] = item.String(item.FormatInstant(start.Add(length)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
 )
@@ -23,24 +24,24 @@ var kinds = []string{"America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", 
 // shape is a series of the kind that starts at a reading.
 func shape(t *testing.T, kind string, start time.Time, rule string) item.Item {
 	t.Helper()
-	it := item.Item{entity.AttrRRule: item.String(rule)}
+	it := item.Item{product.AttrRRule: item.String(rule)}
 	setStart(t, it, kind, start)
 	return it
 }
 
 func setStart(t *testing.T, it item.Item, kind string, start time.Time) {
 	t.Helper()
-	for _, name := range entity.SpanFields() {
+	for _, name := range product.SpanFields() {
 		delete(it, name)
 	}
 	switch kind {
 	case wholeDays:
-		it[entity.AttrIsAllDay], it[entity.AttrStartDate] = item.Bool(true), item.String(item.FormatDate(start))
+		it[product.AttrIsAllDay], it[product.AttrStartDate] = item.Bool(true), item.String(item.FormatDate(start))
 	case "":
-		it[entity.AttrStartUtc] = item.String(item.FormatInstant(start))
+		it[product.AttrStartUtc] = item.String(item.FormatInstant(start))
 	default:
-		it[entity.AttrStartTzid] = item.String(kind)
-		it[entity.AttrStartUtc] = item.String(item.FormatInstant(item.Resolve(start, zoneOf(t, kind))))
+		it[product.AttrStartTzid] = item.String(kind)
+		it[product.AttrStartUtc] = item.String(item.FormatInstant(item.Resolve(start, zoneOf(t, kind))))
 	}
 }
 
@@ -54,7 +55,7 @@ func zoneOf(t *testing.T, name string) *time.Location {
 // dates are the local dates of all occurrences.
 func dates(t *testing.T, it item.Item) []string {
 	t.Helper()
-	rule, err := entity.CompileMaster(it)
+	rule, err := product.CompileMaster(it)
 	require.NoError(t, err, "%v", it)
 	all, err := rule.List(time.Time{}, time.Time{}, 2000)
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) item.
 		if kind != wholeDays && kind != "" {
 			at = item.Resolve(at, zoneOf(t, kind))
 		}
-		it.SetTime(entity.AttrRRuleUntil, at)
+		it.SetTime(product.AttrRRuleUntil, at)
 	}
 	return it
 }
@@ -122,8 +123,8 @@ func TestAnotherKindOfSeriesHasTheSameDates(t *testing.T) {
 		after := before.Clone()
 		setStart(t, after, other, dayOnly(other, start.Truncate(24*time.Hour).Add(time.Duration(r.IntN(24*60))*time.Minute)))
 		rule, end := series.Follow(before, after)
-		after[entity.AttrRRule] = item.String(rule)
-		after.SetTime(entity.AttrRRuleUntil, end)
+		after[product.AttrRRule] = item.String(rule)
+		after.SetTime(product.AttrRRuleUntil, end)
 		require.Equal(t, dates(t, before), dates(t, after), "seed %d: %s to %s\n%v\n%v", seed, kind, other, before, after)
 	}
 }
@@ -163,13 +164,13 @@ func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
 				endless, until, _ := strings.Cut(c.rule, ";UNTIL=")
 				at, err := item.ParseCompactDate(until)
 				require.NoError(t, err)
-				before[entity.AttrRRule] = item.String(endless)
-				before.SetTime(entity.AttrRRuleUntil, at)
+				before[product.AttrRRule] = item.String(endless)
+				before.SetTime(product.AttrRRuleUntil, at)
 			}
 			after := shape(t, wholeDays, day(c.to), c.rule)
 			rule, until := series.Follow(before, after)
-			after[entity.AttrRRule] = item.String(rule)
-			after.SetTime(entity.AttrRRuleUntil, until)
+			after[product.AttrRRule] = item.String(rule)
+			after.SetTime(product.AttrRRuleUntil, until)
 			require.Equal(t, c.want, strings.Join(dates(t, after), " "), "%s: %s", end, c.name)
 		}
 	}
@@ -178,7 +179,7 @@ func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
 func TestAnEndThatFollowsStaysWithinTheYears(t *testing.T) {
 	t.Parallel()
 	before := shape(t, "", time.Date(2025, 1, 6, 9, 0, 0, 0, time.UTC), "FREQ=WEEKLY;BYDAY=MO;UNTIL=99991231T235959")
-	before.SetTime(entity.AttrRRuleUntil, entity.LastInstant())
+	before.SetTime(product.AttrRRuleUntil, entity.LastInstant())
 	after := before.Clone()
 	setStart(t, after, "", time.Date(2025, 1, 7, 9, 0, 0, 0, time.UTC))
 	rule, end := series.Follow(before, after)

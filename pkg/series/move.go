@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -17,11 +18,11 @@ type origin struct {
 
 // originOf reads the start of a series; false if it is not valid.
 func originOf(it item.Item) (origin, bool) {
-	o := origin{reading: entity.EventSpan(it).Start, allDay: it.Bool(entity.AttrIsAllDay)}
+	o := origin{reading: product.EventSpan(it).Start, allDay: it.Bool(product.AttrIsAllDay)}
 	if o.reading.IsZero() {
 		return origin{}, false
 	}
-	if name := it.Str(entity.AttrStartTzid); name != "" && !o.allDay {
+	if name := it.Str(product.AttrStartTzid); name != "" && !o.allDay {
 		zone, err := entity.LoadZone(name)
 		if err != nil {
 			return origin{}, false
@@ -72,13 +73,13 @@ func moveOf(before, after item.Item, ruleSent bool) (move, bool) {
 	var known, valid bool
 	m.from, known = originOf(before)
 	m.to, valid = originOf(after)
-	old, err := recurrence.Parse(before.Str(entity.AttrRRule))
+	old, err := recurrence.Parse(before.Str(product.AttrRRule))
 	if !known || !valid || err != nil || m.stays() {
 		return move{}, false
 	}
 	m.old, m.new = old, old.Moved(m.from.reading, m.to.reading)
 	if ruleSent {
-		m.new, err = recurrence.Parse(after.Str(entity.AttrRRule))
+		m.new, err = recurrence.Parse(after.Str(product.AttrRRule))
 	}
 	return m, err == nil
 }

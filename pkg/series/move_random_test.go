@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/series/seriestest"
 )
@@ -66,8 +67,8 @@ func (m randomly) try(t *testing.T, seed int) string {
 	}
 	before := itemOf(m.Series, m.old, m.text)
 	after := itemOf(seriestest.Series{Start: m.to, Ends: m.Ends}, m.new, m.text)
-	if end, ok := before.Time(entity.AttrRRuleUntil); ok {
-		after.SetTime(entity.AttrRRuleUntil, end) // a change that does not name it leaves it as it is stored
+	if end, ok := before.Time(product.AttrRRuleUntil); ok {
+		after.SetTime(product.AttrRRuleUntil, end) // a change that does not name it leaves it as it is stored
 	}
 	about := fmt.Sprintf("NEXUS_SERIES_MOVE=%d: %s %v, from %s (%s) to %s (%s)", seed, m.text, m.Ends,
 		m.Start.Format("Mon 2006-01-02 15:04"), m.old, m.to.Format("Mon 2006-01-02 15:04"), m.new)
@@ -170,19 +171,19 @@ func must(err error) {
 
 // item returns the series as the table has it.
 func itemOf(m seriestest.Series, k kind, rule string) item.Item {
-	it := item.Item{entity.AttrType: item.String(entity.TypeMaster), entity.AttrRRule: item.String(rule)}
+	it := item.Item{entity.AttrType: item.String(entity.TypeMaster), product.AttrRRule: item.String(rule)}
 	if k == days {
-		it[entity.AttrIsAllDay] = item.Bool(true)
-		it[entity.AttrStartDate] = item.String(m.Start.Format(time.DateOnly))
+		it[product.AttrIsAllDay] = item.Bool(true)
+		it[product.AttrStartDate] = item.String(m.Start.Format(time.DateOnly))
 	} else {
-		it.SetTime(entity.AttrStartUtc, k.instant(m.Start))
-		it.SetTime(entity.AttrEndUtc, k.instant(m.Start).Add(time.Hour))
+		it.SetTime(product.AttrStartUtc, k.instant(m.Start))
+		it.SetTime(product.AttrEndUtc, k.instant(m.Start).Add(time.Hour))
 		if k != floats {
-			it[entity.AttrStartTzid] = item.String(k)
+			it[product.AttrStartTzid] = item.String(k)
 		}
 	}
 	if end, ok := m.Ends[seriestest.End]; ok {
-		it.SetTime(entity.AttrRRuleUntil, k.instant(end))
+		it.SetTime(product.AttrRRuleUntil, k.instant(end))
 	}
 	return it
 }

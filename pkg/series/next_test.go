@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -38,7 +38,7 @@ func TestTheNextOccurrenceIsWhereExceptionsMovedTo(t *testing.T) {
 
 func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
 	t.Parallel()
-	master := weekly(t, item.Item{entity.AttrRRule: item.String("FREQ=WEEKLY;COUNT=2")})
+	master := weekly(t, item.Item{product.AttrRRule: item.String("FREQ=WEEKLY;COUNT=2")})
 	s := newSeries(t, "UTC", master)
 	_, ok := s.Next(at("2025-01-13T14:00:00Z"), all)
 	require.False(t, ok)
@@ -53,7 +53,7 @@ func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
 func TestOfAFloatingSeriesTheRecurrenceIDIsTheReadingInEveryZone(t *testing.T) {
 	t.Parallel()
 	master := newMaster(t, item.Item{
-		entity.AttrStartUtc: item.String("2025-01-06T09:00:00Z"), entity.AttrRRule: item.String("FREQ=DAILY"),
+		product.AttrStartUtc: item.String("2025-01-06T09:00:00Z"), product.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	for _, zone := range []string{"UTC", "Asia/Tokyo", "America/New_York"} {
 		s := newSeries(t, zone, master)

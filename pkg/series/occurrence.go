@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -27,7 +28,7 @@ func (o Occurrence) Virtual() bool { return o.Exception == nil }
 
 // Cancelled says that the occurrence was cancelled by itself.
 func (o Occurrence) Cancelled() bool {
-	return o.Owns(entity.AttrStatus) && o.Exception.Str(entity.AttrStatus) == entity.StatusCancelled
+	return o.Owns(entity.AttrStatus) && o.Exception.Str(entity.AttrStatus) == product.StatusCancelled
 }
 
 // Owns reports whether the field is the occurrence's own rather than the series'.
@@ -47,7 +48,7 @@ func HasOwnTimes(exception item.Item) bool {
 }
 
 func owns(exception item.Item, field string) bool {
-	list, _ := exception[entity.AttrModifiedFields].(item.List)
+	list, _ := exception[product.AttrModifiedFields].(item.List)
 	return slices.Contains(list, item.Value(item.String(field)))
 }
 
@@ -80,7 +81,7 @@ func (s *Series) excepted(original recurrence.Occurrence, exception item.Item) O
 	if !HasOwnTimes(exception) {
 		return o
 	}
-	span := entity.EventSpan(exception)
+	span := product.EventSpan(exception)
 	o.Start, o.End = span.Start, span.End
 	if span.Floating {
 		o.Start, o.End = item.Resolve(span.Start, s.zone), item.Resolve(span.End, s.zone)

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 )
 
@@ -25,16 +26,16 @@ type Series struct {
 // that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands store none
 // such.
 func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series, error) {
-	rule, err := entity.CompileMaster(master)
+	rule, err := product.CompileMaster(master)
 	if err != nil {
 		return nil, fmt.Errorf("series %s: %w", master.Key(), err)
 	}
 	return Compiled(master, rule, zone, instances...), nil
 }
 
-// Compiled is [New] for a master whose rule is at hand, as [entity.CompileMaster] returns it.
+// Compiled is [New] for a master whose rule is at hand, as [product.CompileMaster] returns it.
 func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, instances ...item.Item) *Series {
-	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: entity.EventSpan(master)}
+	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: product.EventSpan(master)}
 	for _, it := range instances {
 		s.add(it)
 	}
@@ -52,8 +53,8 @@ func (s *Series) With(instances ...item.Item) *Series {
 }
 
 func (s *Series) add(it item.Item) {
-	masterID, date, err := entity.ParseInstanceID(it.Str(entity.AttrEventID))
-	if err != nil || masterID != s.ID() || !it.Has(entity.AttrModifiedFields) {
+	masterID, date, err := entity.ParseInstanceID(it.Str(product.AttrEventID))
+	if err != nil || masterID != s.ID() || !it.Has(product.AttrModifiedFields) {
 		return // not this series', or undone
 	}
 	if _, ok := s.original(date); !ok {
@@ -67,7 +68,7 @@ func (s *Series) add(it item.Item) {
 }
 
 // ID returns the master's id.
-func (s *Series) ID() string { return s.master.Str(entity.AttrMasterID) }
+func (s *Series) ID() string { return s.master.Str(product.AttrMasterID) }
 
 // Master returns the row.
 func (s *Series) Master() item.Item { return s.master }

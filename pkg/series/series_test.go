@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T) {
@@ -29,7 +30,7 @@ func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T)
 
 func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 	t.Parallel()
-	s := newSeries(t, "UTC", weekly(t, item.Item{entity.AttrEndUtc: item.String("2025-01-08T14:00:00Z")})) // two days long
+	s := newSeries(t, "UTC", weekly(t, item.Item{product.AttrEndUtc: item.String("2025-01-08T14:00:00Z")})) // two days long
 	for _, c := range []struct {
 		from, to string
 		want     int
@@ -43,7 +44,7 @@ func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 		require.Len(t, s.Overlapping(at(c.from), at(c.to)), c.want, "%s to %s", c.from, c.to)
 	}
 	point := newMaster(t, item.Item{
-		entity.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), entity.AttrStartTzid: item.String("UTC"), entity.AttrRRule: item.String("FREQ=DAILY"),
+		product.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), product.AttrStartTzid: item.String("UTC"), product.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	require.Len(t, newSeries(t, "UTC", point).Overlapping(at("2025-01-07T14:00:00Z"), at("2025-01-07T14:00:01Z")), 1, "without length it is where it starts")
 }
@@ -52,9 +53,9 @@ func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
 	t.Parallel()
 	late := moved("20250310", "2025-03-12T14:00:00Z", "2025-03-12T15:00:00Z")
 	for name, change := range map[string]item.Item{
-		"another rule": {entity.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=TU")},
-		"an end":       {entity.AttrRRuleUntil: item.String("2025-03-01T00:00:00Z")},
-		"an exdate":    {entity.AttrExDate: item.List{item.String("20250310")}},
+		"another rule": {product.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=TU")},
+		"an end":       {product.AttrRRuleUntil: item.String("2025-03-01T00:00:00Z")},
+		"an exdate":    {product.AttrExDate: item.List{item.String("20250310")}},
 	} {
 		s := newSeries(t, "UTC", weekly(t, change), late)
 		require.Equal(t, []item.Item{late}, s.Idle(), name)
@@ -67,7 +68,7 @@ func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
 func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 	t.Parallel()
 	other := moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z")
-	other[entity.AttrEventID] = item.String(entity.InstanceID("mst_other", "20250113"))
+	other[product.AttrEventID] = item.String(entity.InstanceID("mst_other", "20250113"))
 	s := newSeries(t, "UTC", weekly(t, nil), exception("20250106", item.Item{}), other)
 	o, ok := s.On("20250106")
 	require.True(t, ok)
@@ -79,19 +80,19 @@ func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 
 func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
 	t.Parallel()
-	night := item.Item{entity.AttrStartUtc: item.String("2025-03-07T06:00:00Z"), entity.AttrEndUtc: item.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
-	zoned := newMaster(t, with(night, entity.AttrStartTzid, "America/New_York"))
+	night := item.Item{product.AttrStartUtc: item.String("2025-03-07T06:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
+	zoned := newMaster(t, with(night, product.AttrStartTzid, "America/New_York"))
 	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T09:00:00Z"}, // three hours, until 05:00 on the clock
 		spans(newSeries(t, "UTC", zoned).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
 	floating := newMaster(t, item.Item{
-		entity.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), entity.AttrEndUtc: item.String("2025-03-07T04:00:00Z"), entity.AttrRRule: item.String("FREQ=DAILY"),
+		product.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T04:00:00Z"), product.AttrRRule: item.String("FREQ=DAILY"),
 	})
 	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"}, // until 04:00 on the clock of whoever looks
 		spans(newSeries(t, "America/New_York", floating).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
 	days := newMaster(t, item.Item{
-		entity.AttrIsAllDay: item.Bool(true), entity.AttrStartDate: item.String("2025-03-08"), entity.AttrEndDate: item.String("2025-03-10"), entity.AttrRRule: item.String("FREQ=YEARLY"),
+		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-03-08"), product.AttrEndDate: item.String("2025-03-10"), product.AttrRRule: item.String("FREQ=YEARLY"),
 	})
 	require.Equal(t, []string{"20250308 2025-03-08T05:00:00Z 2025-03-10T04:00:00Z"},
 		spans(newSeries(t, "America/New_York", days).Overlapping(at("2025-03-10T03:59:00Z"), at("2025-03-10T12:00:00Z"))))
@@ -100,7 +101,7 @@ func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
 func with(it item.Item, name, value string) item.Item {
 	out := it.Clone()
 	out[name] = item.String(value)
-	out[entity.AttrRRule] = item.String("FREQ=DAILY")
+	out[product.AttrRRule] = item.String("FREQ=DAILY")
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/series"
 )
 
@@ -19,20 +20,20 @@ const (
 // newMaster is a valid series of the fields, as a command would store it.
 func newMaster(t *testing.T, fields item.Item) item.Item {
 	t.Helper()
-	merged := item.Item{entity.AttrTitle: item.String("standup"), entity.AttrStatus: item.String(entity.StatusConfirmed), entity.AttrIsAllDay: item.Bool(false)}
+	merged := item.Item{entity.AttrTitle: item.String("standup"), entity.AttrStatus: item.String(product.StatusConfirmed), product.AttrIsAllDay: item.Bool(false)}
 	for name, v := range fields {
 		merged[name] = v
 	}
-	it := entity.Master().First(user, masterID, merged, at("2025-01-01T00:00:00Z"), nil)
-	require.Empty(t, entity.Master().Validate(it))
+	it := product.Master().First(user, masterID, merged, at("2025-01-01T00:00:00Z"), nil)
+	require.Empty(t, product.Master().Validate(it))
 	return it
 }
 
 // weekly is nine o'clock in New York on Mondays, for half an hour.
 func weekly(t *testing.T, more item.Item) item.Item {
 	fields := item.Item{
-		entity.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), entity.AttrEndUtc: item.String("2025-01-06T14:30:00Z"),
-		entity.AttrStartTzid: item.String("America/New_York"), entity.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=MO"),
+		product.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), product.AttrEndUtc: item.String("2025-01-06T14:30:00Z"),
+		product.AttrStartTzid: item.String("America/New_York"), product.AttrRRule: item.String("FREQ=WEEKLY;BYDAY=MO"),
 	}
 	for name, v := range more {
 		fields[name] = v
@@ -48,18 +49,18 @@ func exception(date string, own item.Item, modified ...string) item.Item {
 	for _, name := range modified {
 		names = append(names, item.String(name))
 	}
-	fields.Set(entity.AttrModifiedFields, names)
-	return entity.Instance().First(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
+	fields.Set(product.AttrModifiedFields, names)
+	return product.Instance().First(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
 }
 
 func moved(date, start, end string) item.Item {
 	return exception(date, item.Item{
-		entity.AttrStartUtc: item.String(start), entity.AttrEndUtc: item.String(end), entity.AttrStartTzid: item.String("America/New_York"),
-	}, entity.AttrStartUtc, entity.AttrEndUtc)
+		product.AttrStartUtc: item.String(start), product.AttrEndUtc: item.String(end), product.AttrStartTzid: item.String("America/New_York"),
+	}, product.AttrStartUtc, product.AttrEndUtc)
 }
 
 func cancelled(date string) item.Item {
-	return exception(date, item.Item{entity.AttrStatus: item.String(entity.StatusCancelled)}, entity.AttrStatus)
+	return exception(date, item.Item{entity.AttrStatus: item.String(product.StatusCancelled)}, entity.AttrStatus)
 }
 
 func newSeries(t *testing.T, zone string, master item.Item, instances ...item.Item) *series.Series {

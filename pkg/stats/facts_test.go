@@ -5,16 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // The record that made an item may be parked: then the record that removes it is the only one that knows when it was made.
 func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	event := someItem(t, entity.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
-	b.apply(entity.Event(), event, nil)
+	event := someItem(t, product.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
+	b.apply(product.Event(), event, nil)
 	require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
 	require.Zero(t, b.totals().Int("totalEvents"))
 }
@@ -30,7 +30,7 @@ func TestAnEventIsOpenUntilItStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.apply(entity.Event(), nil, someItem(t, entity.Event(), "evt_1", `{"title":"x",`+c.fields+`}`))
+			b.apply(product.Event(), nil, someItem(t, product.Event(), "evt_1", `{"title":"x",`+c.fields+`}`))
 			require.Equal(t, c.open, b.open("evt_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
 			require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
@@ -49,7 +49,7 @@ func TestATaskIsOpenUntilItIsDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.apply(entity.Task(), nil, someItem(t, entity.Task(), "task_1", `{"title":"x",`+c.fields+`}`))
+			b.apply(product.Task(), nil, someItem(t, product.Task(), "task_1", `{"title":"x",`+c.fields+`}`))
 			require.Equal(t, c.open, b.open("task_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalTasks"))
 			require.Equal(t, c.done, b.totals().Str("lastTaskCompleted"))

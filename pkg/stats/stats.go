@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 )
 
@@ -29,37 +30,37 @@ const revision = "s1"
 func Projection() *projection.Projection {
 	return projection.NewSum(projection.SumSpec{
 		Name: Name, Revision: revision, Amounts: amounts,
-		Target: entity.MetaKey, SumAttr: entity.AttrStats, VersionAttr: entity.AttrStatsVersion, HoldAttr: entity.AttrStatsHold, RepairsAttr: entity.AttrStatsRepairs,
-		LastAttr: entity.AttrStatsLast, WrittenAttr: entity.AttrStatsWritten, FormAttr: entity.AttrStatsForm,
-		NewTarget: entity.NewUserMeta, Empty: entity.EmptyStats,
+		Target: entity.MetaKey, SumAttr: product.AttrStats, VersionAttr: product.AttrStatsVersion, HoldAttr: product.AttrStatsHold, RepairsAttr: product.AttrStatsRepairs,
+		LastAttr: product.AttrStatsLast, WrittenAttr: product.AttrStatsWritten, FormAttr: product.AttrStatsForm,
+		NewTarget: product.NewUserMeta, Empty: product.EmptyStats,
 	})
 }
 
 // amounts is what one item contributes.
 func amounts(t *entity.Type, it item.Item) projection.Amounts {
 	switch t.Name {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		return projection.Amounts{
-			Add:  map[string]int64{entity.StatTotalEvents: 1},
-			Max:  latest(entity.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
+			Add:  map[string]int64{product.StatTotalEvents: 1},
+			Max:  latest(product.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
 			Open: openEvent(it),
 		}
 	case entity.TypeMaster:
 		return projection.Amounts{
-			Add:  map[string]int64{entity.StatTotalEvents: 1},
-			Max:  latest(entity.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
+			Add:  map[string]int64{product.StatTotalEvents: 1},
+			Max:  latest(product.StatLastEventCreated, it.Str(entity.AttrCreatedAt)),
 			Open: openSeries(it),
 		}
-	case entity.TypeTask:
+	case product.TypeTask:
 		return projection.Amounts{
-			Add:  map[string]int64{entity.StatTotalTasks: 1},
-			Max:  latest(entity.StatLastTaskCompleted, it.Str(entity.AttrCompletedAt)),
+			Add:  map[string]int64{product.StatTotalTasks: 1},
+			Max:  latest(product.StatLastTaskCompleted, it.Str(product.AttrCompletedAt)),
 			Open: openTask(it),
 		}
-	case entity.TypeReminder:
-		return projection.Amounts{Add: map[string]int64{entity.StatTotalReminders: 1}}
-	case entity.TypeNote:
-		return projection.Amounts{Add: map[string]int64{entity.StatTotalNotes: 1}}
+	case product.TypeReminder:
+		return projection.Amounts{Add: map[string]int64{product.StatTotalReminders: 1}}
+	case product.TypeNote:
+		return projection.Amounts{Add: map[string]int64{product.StatTotalNotes: 1}}
 	}
 	return projection.Amounts{}
 }
@@ -73,47 +74,47 @@ func latest(name, instant string) map[string]string {
 
 // openEvent: an event counts as upcoming until it starts, unless it is cancelled.
 func openEvent(it item.Item) string {
-	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if it.Str(entity.AttrStatus) == product.StatusCancelled {
 		return ""
 	}
 	start, floating, ok := eventStart(it)
 	if !ok {
 		return ""
 	}
-	return entity.OpenSK(entity.TypeEvent, floating, start)
+	return entity.OpenSK(product.TypeEvent, floating, start)
 }
 
 // openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled. Exceptions do
 // not matter: what one of them moves or cancels is known to it alone.
 func openSeries(it item.Item) string {
-	if it.Str(entity.AttrStatus) == entity.StatusCancelled {
+	if it.Str(entity.AttrStatus) == product.StatusCancelled {
 		return ""
 	}
-	last, ok := it.Time(entity.AttrLastStartUtc)
+	last, ok := it.Time(product.AttrLastStartUtc)
 	if !ok {
 		last = forever
 	}
-	return entity.OpenSK(entity.TypeEvent, !it.Has(entity.AttrStartTzid), last)
+	return entity.OpenSK(product.TypeEvent, !it.Has(product.AttrStartTzid), last)
 }
 
 // forever is [item.Forever] as an instant.
 var forever = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 
 func eventStart(it item.Item) (at time.Time, floating, ok bool) {
-	if it.Bool(entity.AttrIsAllDay) {
-		at, err := item.ParseDate(it.Str(entity.AttrStartDate))
+	if it.Bool(product.AttrIsAllDay) {
+		at, err := item.ParseDate(it.Str(product.AttrStartDate))
 		return at, true, err == nil
 	}
-	at, ok = it.Time(entity.AttrStartUtc)
-	return at, !it.Has(entity.AttrStartTzid), ok
+	at, ok = it.Time(product.AttrStartUtc)
+	return at, !it.Has(product.AttrStartTzid), ok
 }
 
 // openTask: an open task counts as overdue once its due time has passed.
 func openTask(it item.Item) string {
 	switch it.Str(entity.AttrStatus) {
-	case entity.StatusBacklog, entity.StatusInProgress:
-		if due, floating, ok := entity.TaskDue(it); ok {
-			return entity.OpenSK(entity.TypeTask, floating, due)
+	case product.StatusBacklog, product.StatusInProgress:
+		if due, floating, ok := product.TaskDue(it); ok {
+			return entity.OpenSK(product.TypeTask, floating, due)
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
@@ -80,7 +81,7 @@ func (b *bench) totals() item.Item {
 	b.Helper()
 	meta, err := b.store.Get(b.Context(), entity.MetaKey(user))
 	require.NoError(b, err)
-	return meta.Map(entity.AttrStats)
+	return meta.Map(product.AttrStats)
 }
 
 func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
@@ -96,8 +97,8 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			it := someItem(t, entity.Master(), "mst_1", `{"title":"x",`+c.fields+`}`)
-			b.apply(entity.Master(), nil, it)
+			it := someItem(t, product.Master(), "mst_1", `{"title":"x",`+c.fields+`}`)
+			b.apply(product.Master(), nil, it)
 			require.Equal(t, c.open, b.open("mst_1"))
 			require.Equal(t, int64(1), b.totals().Int("totalEvents"))
 			require.Equal(t, item.FormatInstant(noon), b.totals().Str("lastEventCreated"))
@@ -108,25 +109,25 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 func TestWhatBecomesOfOneOccurrenceIsNoEventOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	master := someItem(t, entity.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
-	b.apply(entity.Master(), nil, master)
+	master := someItem(t, product.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	b.apply(product.Master(), nil, master)
 	fields := item.Item{"masterId": item.String("mst_1"), "recurrenceId": item.String("2025-12-02T14:00:00Z"), "isAllDay": item.Bool(false),
 		"startUtc": item.String("2025-12-02T16:00:00Z"), "startTzid": item.String("UTC"), "modifiedFields": item.List{item.String("startUtc")}}
-	instance := entity.Instance().First(user, "inst_20251202_1", fields, noon, nil)
-	b.apply(entity.Instance(), nil, instance)
+	instance := product.Instance().First(user, "inst_20251202_1", fields, noon, nil)
+	b.apply(product.Instance(), nil, instance)
 	counted := master.Clone() // the series' count of such writes: bookkeeping
 	counted["exceptionsVersion"], counted["hasExceptions"] = item.Int(1), item.Bool(true)
-	b.apply(entity.Master(), master, counted)
+	b.apply(product.Master(), master, counted)
 	require.Equal(t, int64(1), b.totals().Int("totalEvents"))
 	_, err := b.store.Get(t.Context(), entity.LedgerKey(user, stats.Name, "inst_20251202_1"))
 	require.Error(t, err, "nothing is contributed, so nothing is kept")
 
 	cancelled := counted.Clone()
 	cancelled["status"], cancelled["version"] = item.String("CANCELLED"), item.Int(2)
-	b.apply(entity.Master(), counted, cancelled)
+	b.apply(product.Master(), counted, cancelled)
 	require.Empty(t, b.open("mst_1"))
 	require.Equal(t, int64(1), b.totals().Int("totalEvents"), "it is there, but not to come")
-	b.apply(entity.Master(), cancelled, nil)
-	b.apply(entity.Instance(), instance, nil)
+	b.apply(product.Master(), cancelled, nil)
+	b.apply(product.Instance(), instance, nil)
 	require.Zero(t, b.totals().Int("totalEvents"))
 }

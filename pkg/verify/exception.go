@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -68,7 +69,7 @@ func (r *run) checkException(ctx context.Context, g group) ([]Difference, error)
 	switch written, ok := g.item.Time(entity.AttrUpdatedAt); {
 	case state == deleted:
 		d.Is, d.ShouldBe = "an exception of a series that was deleted", "no row"
-	case state == neverHad && g.item.Has(entity.AttrModifiedFields) && (!ok || r.Now().Sub(written) > stagedFor):
+	case state == neverHad && g.item.Has(product.AttrModifiedFields) && (!ok || r.Now().Sub(written) > stagedFor):
 		d.Is, d.ShouldBe = "an exception without a series", "undone"
 	default:
 		return nil, nil
@@ -90,7 +91,7 @@ func (r *run) clearException(ctx context.Context, g group) error {
 		key := g.item.Key()
 		actions = append(actions, table.Delete{Key: key, If: asRead}, table.Delete{Key: entity.KeptKey(key)})
 	} else {
-		actions = append(actions, table.Change(g.item, entity.Undone(g.user, g.item, r.Now()), asRead))
+		actions = append(actions, table.Change(g.item, product.Undone(g.user, g.item, r.Now()), asRead))
 	}
 	if err := r.Store.Transact(ctx, actions...); err != nil {
 		return fmt.Errorf("clear %s: %w", g.item.Key(), err)

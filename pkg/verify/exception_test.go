@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
@@ -90,7 +91,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.True(t, w.drain())
 	row := w.get(left[0].Key())
 	require.Empty(t, entity.LinksOf(row))
-	require.False(t, row.Has(entity.AttrModifiedFields) || row.Has(item.AttrGSI1PK))
+	require.False(t, row.Has(product.AttrModifiedFields) || row.Has(item.AttrGSI1PK))
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found)
 

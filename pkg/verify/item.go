@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -42,7 +43,7 @@ func (r *run) families(t *entity.Type) []family {
 		out = append(out, family{prefix: prefix, idFrom: len(prefix)})
 	}
 	timers, fences := family{}, family{}
-	if _, hasTimers := t.Field(entity.AttrArchiveAt); hasTimers {
+	if _, hasTimers := t.Field(product.AttrArchiveAt); hasTimers {
 		timers = of(entity.TimerPrefix(), false, nil)
 	}
 	if r.Notifier != nil && reminders.Has(t) {

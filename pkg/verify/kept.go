@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -127,9 +128,9 @@ func (r *run) unnamedRows(ctx context.Context, user string, rows []keptRow) (out
 	for i, row := range rows {
 		it, cold, gone := keys[3*i], keys[3*i+1], keys[3*i+2]
 		if there[it] != nil {
-			if !there[it].Has(entity.AttrKept) {
+			if !there[it].Has(product.AttrKept) {
 				out = append(out, unnamedRow{row, "kept of an item that does not name it", []table.Action{
-					table.Check{Key: it, If: table.Exists(table.Missing(entity.AttrKept))},
+					table.Check{Key: it, If: table.Exists(table.Missing(product.AttrKept))},
 				}})
 			}
 			continue

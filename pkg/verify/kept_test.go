@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
@@ -21,13 +22,13 @@ func (w *world) keep(it item.Key, named bool) item.Key {
 	key := entity.KeptKey(it)
 	w.put(key, item.Item{command.AttrKeptText: item.String("CONTACT:Reception")})
 	if named {
-		w.set(it, entity.AttrKept, item.String("digest"))
+		w.set(it, product.AttrKept, item.String("digest"))
 	}
 	return key
 }
 
 func eventKey(id string) item.Key {
-	return entity.ItemKey(ann, entity.Ref{Type: entity.TypeEvent, ID: id})
+	return entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: id})
 }
 
 func TestWhatIsKeptOfNoItemIsNamedAndDeleted(t *testing.T) {
@@ -130,8 +131,8 @@ func TestAnItemThatComesOrNamesItsRowMeanwhileKeepsIt(t *testing.T) {
 				it := of["event"].Clone()
 				it[item.AttrSK], it["eventId"] = item.String(eventKey("evt_new").SK), item.String("evt_new")
 				w.put(eventKey("evt_new"), it)
-				w.set(eventKey("evt_new"), entity.AttrKept, item.String("digest"))
-				w.set(of["task"].Key(), entity.AttrKept, item.String("digest"))
+				w.set(eventKey("evt_new"), product.AttrKept, item.String("digest"))
+				w.set(of["task"].Key(), product.AttrKept, item.String("digest"))
 				w.put(entity.ColdKey(ann, "evt_cold"), item.Item{"object": item.String("x")})
 			}
 			if at == "wait" {

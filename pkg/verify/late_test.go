@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
@@ -32,7 +33,7 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			event := w.create(ann, entity.TypeEvent, map[string]any{
+			event := w.create(ann, product.TypeEvent, map[string]any{
 				"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "UTC", "reminderMinutes": numbers(60),
 			})
 			require.True(t, w.drain())
@@ -61,7 +62,7 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 func TestARepairThatBeganADeliveryAndCouldNotEndItSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	reminder := w.create(ann, entity.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-03T09:00:00Z", "tzid": "UTC"})
+	reminder := w.create(ann, product.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-03T09:00:00Z", "tzid": "UTC"})
 	require.True(t, w.drain())
 	w.unschedule(reminder.Str("reminderId"), 0)
 	w.now = time.Date(2026, time.March, 3, 9, 1, 0, 0, time.UTC)

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
@@ -22,13 +23,13 @@ func (w *world) wipe(user string, left item.Map) {
 	w.t.Helper()
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLedger))...)
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLink))...)
-	w.set(entity.MetaKey(user), entity.AttrStats, left)
+	w.set(entity.MetaKey(user), product.AttrStats, left)
 	w.lose()
 }
 
 func (w *world) notes(user string) int64 {
 	w.t.Helper()
-	return w.get(entity.MetaKey(user)).Map(entity.AttrStats).Int(entity.StatTotalNotes)
+	return w.get(entity.MetaKey(user)).Map(product.AttrStats).Int(product.StatTotalNotes)
 }
 
 // many gives a user notes, each with a link to the one before.
@@ -40,7 +41,7 @@ func (w *world) many(user string, n int) {
 		if last != "" {
 			fields["links"] = []any{map[string]any{"targetType": "NOTE", "targetId": last}}
 		}
-		last = w.create(user, entity.TypeNote, fields).Str("noteId")
+		last = w.create(user, product.TypeNote, fields).Str("noteId")
 	}
 	require.True(w.t, w.drain())
 }
@@ -48,10 +49,10 @@ func (w *world) many(user string, n int) {
 // equalsARecount compares statistics and edges with the items, without the package under test.
 func (w *world) equalsARecount(user string) {
 	w.t.Helper()
-	notes, edges := w.rows(user, entity.ItemPrefix(entity.TypeNote)), map[item.Key]bool{}
+	notes, edges := w.rows(user, entity.ItemPrefix(product.TypeNote)), map[item.Key]bool{}
 	for _, note := range notes {
 		for _, l := range entity.LinksOf(note) {
-			edges[entity.LinkKey(user, registry.Named(entity.TypeNote).Ref(note), l.Target)] = true
+			edges[entity.LinkKey(user, registry.Named(product.TypeNote).Ref(note), l.Target)] = true
 		}
 	}
 	require.EqualValues(w.t, len(notes), w.notes(user))
@@ -67,7 +68,7 @@ func (w *world) equalsARecount(user string) {
 		}
 	}
 	require.Equal(w.t, len(notes), counted)
-	require.False(w.t, w.get(entity.MetaKey(user)).Has(entity.AttrStatsHold))
+	require.False(w.t, w.get(entity.MetaKey(user)).Has(product.AttrStatsHold))
 }
 
 func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
@@ -77,8 +78,8 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.many(ann, 400)
-			notes := w.rows(ann, entity.ItemPrefix(entity.TypeNote))
-			w.wipe(ann, item.Map{entity.StatTotalNotes: item.Int(left)})
+			notes := w.rows(ann, entity.ItemPrefix(product.TypeNote))
+			w.wipe(ann, item.Map{product.StatTotalNotes: item.Int(left)})
 
 			// Between any two calls readers read, and now and then a client writes and the consumers try to keep up.
 			calls, written, removed, inside := 0, 0, 0, false
@@ -96,11 +97,11 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 				require.True(t, isOld || isNew, "call %d shows %d", calls, seen)
 				switch {
 				case calls%7 == 0:
-					w.create(ann, entity.TypeNote, map[string]any{"title": "more", "body": "b"})
+					w.create(ann, product.TypeNote, map[string]any{"title": "more", "body": "b"})
 					written++
 				case calls%7 == 3 && removed < 30:
 					key := notes[len(notes)-1-removed]
-					w.do(ann, command.Delete{Type: registry.Named(entity.TypeNote), ID: key.Str("noteId")}, 1)
+					w.do(ann, command.Delete{Type: registry.Named(product.TypeNote), ID: key.Str("noteId")}, 1)
 					removed++
 				}
 				if calls%7 == 5 && !w.drain() {
@@ -135,7 +136,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 			t.Parallel()
 			base := newWorld(t)
 			base.many(ann, of.items)
-			base.wipe(ann, item.Map{entity.StatTotalNotes: item.Int(77)})
+			base.wipe(ann, item.Map{product.StatTotalNotes: item.Int(77)})
 			rows := base.rows(ann, "")
 			died := 0
 			for at := 1; ; at++ {
@@ -161,7 +162,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 				}
 				died++
 				require.Contains(t, []int64{77, int64(of.items)}, w.notes(ann), "died at call %d", at)
-				w.create(ann, entity.TypeNote, map[string]any{"title": "more", "body": "b"})
+				w.create(ann, product.TypeNote, map[string]any{"title": "more", "body": "b"})
 				w.now = w.now.Add(31 * time.Second)
 				require.True(t, w.drain(), "the hold lapses")
 				_, sum := w.verify(verify.Options{User: ann, Repair: true})
@@ -182,12 +183,12 @@ func TestARepairHoldsUpNobodyElse(t *testing.T) {
 	w.wipe(ann, item.Map{})
 	tried := false
 	w.fault = func(c memory.Call) error {
-		if tried || c.Stage != memory.After || c.Op != "Query" || !w.get0(entity.MetaKey(ann)).Has(entity.AttrStatsHold) {
+		if tried || c.Stage != memory.After || c.Op != "Query" || !w.get0(entity.MetaKey(ann)).Has(product.AttrStatsHold) {
 			return nil
 		}
 		tried = true
-		a := w.create(ann, entity.TypeNote, map[string]any{"title": "a", "body": "b"})
-		b := w.create("ben", entity.TypeNote, map[string]any{"title": "b", "body": "b"})
+		a := w.create(ann, product.TypeNote, map[string]any{"title": "a", "body": "b"})
+		b := w.create("ben", product.TypeNote, map[string]any{"title": "b", "body": "b"})
 		outcomes := w.consumers[0].Apply(t.Context(), []change.Change{inserted(ann, a), inserted("ben", b)})
 		require.Equal(t, change.Retry, outcomes[0].Verdict)
 		require.Equal(t, change.Done, outcomes[1].Verdict)
@@ -209,7 +210,7 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 	w.wipe(ann, item.Map{})
 	inside, second := false, verify.Summary{}
 	w.fault = func(c memory.Call) error {
-		if inside || c.Op != "Transact" || c.Stage != memory.After || !w.get0(entity.MetaKey(ann)).Has(entity.AttrStatsHold) {
+		if inside || c.Op != "Transact" || c.Stage != memory.After || !w.get0(entity.MetaKey(ann)).Has(product.AttrStatsHold) {
 			return nil
 		}
 		inside = true

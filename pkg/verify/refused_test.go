@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/verify"
@@ -17,10 +18,10 @@ import (
 // readings is a product's own sum whose ledger rows stand at the notes' bodies, which may be longer than a key.
 func readings() *projection.Projection {
 	return projection.NewOwnSum("readings", "r1", func(t *entity.Type, it item.Item) projection.Amounts {
-		if t.Name != entity.TypeNote {
+		if t.Name != product.TypeNote {
 			return projection.Amounts{}
 		}
-		return projection.Amounts{Add: map[string]int64{"notes": 1}, Open: it.Str(entity.AttrBody)}
+		return projection.Amounts{Add: map[string]int64{"notes": 1}, Open: it.Str(product.AttrBody)}
 	})
 }
 
@@ -28,10 +29,10 @@ func TestARepairNamesAContributionThatNoRowCanHoldAndMendsTheRest(t *testing.T) 
 	t.Parallel()
 	w := newWorld(t, readings())
 	for _, body := range []string{"one", "two"} {
-		w.create(ann, entity.TypeNote, map[string]any{"title": "t", "body": body})
+		w.create(ann, product.TypeNote, map[string]any{"title": "t", "body": body})
 	}
 	require.True(t, w.drain())
-	bad := w.create(ann, entity.TypeNote, map[string]any{"title": "t", "body": strings.Repeat("x", 1025)})
+	bad := w.create(ann, product.TypeNote, map[string]any{"title": "t", "body": strings.Repeat("x", 1025)})
 	w.lose() // its record was parked
 	sum := entity.SumKey(ann, "readings")
 	row := w.get(sum).Clone() // an earlier release had counted it before it was refused
@@ -54,7 +55,7 @@ func TestARepairNamesAContributionThatNoRowCanHoldAndMendsTheRest(t *testing.T) 
 		require.False(t, w.get(sum).Has("sumLast"))
 	}
 
-	w.do(ann, command.Update{Type: entity.Note(), ID: bad.Str("noteId"), Patch: map[string]any{"body": "short"}}, 1)
+	w.do(ann, command.Update{Type: product.Note(), ID: bad.Str("noteId"), Patch: map[string]any{"body": "short"}}, 1)
 	require.True(t, w.drain())
 	require.EqualValues(t, 3, w.get(sum).Map("sum").Int("notes"))
 	found, _ := w.verify(verify.Options{User: ann})

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/verify"
 )
@@ -29,7 +30,7 @@ var writeRows = flag.String("write-rows", "", "write the rows of this release in
 
 // kinds are the rows of users that a release writes, by the prefixes of their sort keys.
 var kinds = []string{
-	entity.TypeUserMeta, entity.TypeEvent, entity.TypeMaster, entity.TypeInstance, entity.TypeTask, entity.TypeReminder, entity.TypeNote,
+	entity.TypeUserMeta, product.TypeEvent, entity.TypeMaster, entity.TypeInstance, product.TypeTask, product.TypeReminder, product.TypeNote,
 	entity.RowLink, entity.RowLedger, entity.RowTimer, entity.RowFired, entity.RowCold, entity.RowGone, entity.RowReceipt, entity.RowSum,
 	entity.RowZone, entity.RowSeries, entity.RowFeed, entity.RowKept,
 }
@@ -38,11 +39,11 @@ var kinds = []string{
 func (w *world) live(user string) {
 	w.t.Helper()
 	of := w.populate(user)
-	doomed := w.create(user, entity.TypeEvent, map[string]any{"title": "x", "startUtc": "2026-03-09T09:00:00Z", "startTzid": "UTC"})
+	doomed := w.create(user, product.TypeEvent, map[string]any{"title": "x", "startUtc": "2026-03-09T09:00:00Z", "startTzid": "UTC"})
 	version := int64(1)
 	_, err := w.commands.Do(w.t.Context(), command.Request{
 		User: user, IdempotencyKey: "once", ExpectedVersion: &version,
-		Command: command.Delete{Type: entity.Event(), ID: doomed.Str("eventId")},
+		Command: command.Delete{Type: product.Event(), ID: doomed.Str("eventId")},
 	})
 	require.NoError(w.t, err)
 	w.do(user, command.UpdateSeries{ID: of["master"].Str("masterId"), Patch: map[string]any{"startUtc": "2026-03-02T11:00:00Z"}}, of["master"].Int("version"))
@@ -152,8 +153,8 @@ func TestRowsOfEveryReleaseAreReadVerifiedAndWrittenOn(t *testing.T) {
 func (w *world) countsWhatIsThere(user string) {
 	w.t.Helper()
 	names := map[string]string{
-		entity.TypeEvent: entity.StatTotalEvents, entity.TypeMaster: entity.StatTotalEvents, entity.TypeTask: entity.StatTotalTasks,
-		entity.TypeReminder: entity.StatTotalReminders, entity.TypeNote: entity.StatTotalNotes,
+		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents, product.TypeTask: product.StatTotalTasks,
+		product.TypeReminder: product.StatTotalReminders, product.TypeNote: product.StatTotalNotes,
 	}
 	counts, links := map[string]int64{}, 0
 	for _, typ := range registry.Types() {
@@ -167,11 +168,11 @@ func (w *world) countsWhatIsThere(user string) {
 			links += len(entity.LinksOf(it))
 		}
 	}
-	stats := w.get(entity.MetaKey(user)).Map(entity.AttrStats)
+	stats := w.get(entity.MetaKey(user)).Map(product.AttrStats)
 	for name, n := range counts {
 		require.Equal(w.t, n, stats.Int(name), name)
 	}
-	require.Equal(w.t, counts[entity.StatTotalNotes], w.get(entity.SumKey(user, "readings")).Map("sum").Int("notes"))
+	require.Equal(w.t, counts[product.StatTotalNotes], w.get(entity.SumKey(user, "readings")).Map("sum").Int("notes"))
 	require.Len(w.t, w.rows(user, entity.ItemPrefix(entity.RowLink)), links)
 }
 
@@ -204,11 +205,11 @@ func (w *world) writeOn(user string) {
 func fresh(t *entity.Type) map[string]any {
 	fields := map[string]any{"title": "fresh"}
 	switch t.Name {
-	case entity.TypeEvent:
+	case product.TypeEvent:
 		fields["startUtc"], fields["startTzid"] = "2026-04-01T09:00:00Z", "UTC"
-	case entity.TypeReminder:
+	case product.TypeReminder:
 		fields["triggerUtc"] = "2026-04-01T09:00:00"
-	case entity.TypeNote:
+	case product.TypeNote:
 		fields["body"] = "b"
 	}
 	return fields

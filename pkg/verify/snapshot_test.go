@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
@@ -56,7 +57,7 @@ func TestAnAbandonedSnapshotIsNamedAndRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.create("ben", entity.TypeNote, map[string]any{"title": "n"})
+			w.create("ben", product.TypeNote, map[string]any{"title": "n"})
 			require.True(t, w.drain())
 			first, err := w.commit(ann, "", 5)
 			require.NoError(t, err)

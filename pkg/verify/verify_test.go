@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -27,13 +28,13 @@ type scheduleOf = schedule.Schedule
 func (w *world) populate(user string) map[string]item.Item {
 	w.t.Helper()
 	out := map[string]item.Item{}
-	out["note"] = w.create(user, entity.TypeNote, map[string]any{"title": "n", "body": "b"})
+	out["note"] = w.create(user, product.TypeNote, map[string]any{"title": "n", "body": "b"})
 	link := []any{map[string]any{"targetType": "NOTE", "targetId": out["note"].Str("noteId")}}
-	out["event"] = w.create(user, entity.TypeEvent, map[string]any{
+	out["event"] = w.create(user, product.TypeEvent, map[string]any{
 		"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "Europe/Berlin", "reminderMinutes": numbers(10, 60), "links": link,
 	})
-	out["task"] = w.create(user, entity.TypeTask, map[string]any{"title": "t", "dueUtc": "2026-03-04T09:00:00Z", "dueTzid": "UTC", "links": link})
-	out["reminder"] = w.create(user, entity.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-05T09:00:00", "rrule": "FREQ=DAILY"})
+	out["task"] = w.create(user, product.TypeTask, map[string]any{"title": "t", "dueUtc": "2026-03-04T09:00:00Z", "dueTzid": "UTC", "links": link})
+	out["reminder"] = w.create(user, product.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-05T09:00:00", "rrule": "FREQ=DAILY"})
 	out["master"] = w.do(user, command.CreateSeries{Fields: map[string]any{
 		"title": "s", "startUtc": "2026-03-02T10:00:00Z", "startTzid": "Europe/Berlin", "rrule": "FREQ=DAILY", "reminderMinutes": numbers(5),
 	}}, 0)
@@ -41,10 +42,10 @@ func (w *world) populate(user string) map[string]item.Item {
 		MasterID: out["master"].Str("masterId"), Date: "20260304",
 		Fields: map[string]any{"title": "other", "links": link, "reminderMinutes": numbers(15)},
 	}, 1)
-	done := w.create(user, entity.TypeTask, map[string]any{"title": "done"})
-	out["done"] = w.do(user, command.Update{Type: registry.Named(entity.TypeTask), ID: done.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, 1)
-	old := w.create(user, entity.TypeTask, map[string]any{"title": "old"})
-	out["archived"] = w.do(user, command.Update{Type: registry.Named(entity.TypeTask), ID: old.Str("taskId"), Patch: map[string]any{"status": "ARCHIVED"}}, 1)
+	done := w.create(user, product.TypeTask, map[string]any{"title": "done"})
+	out["done"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: done.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, 1)
+	old := w.create(user, product.TypeTask, map[string]any{"title": "old"})
+	out["archived"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: old.Str("taskId"), Patch: map[string]any{"status": "ARCHIVED"}}, 1)
 	require.True(w.t, w.drain())
 	return out
 }
@@ -217,7 +218,7 @@ func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
 	w.fault = func(c memory.Call) error {
 		if !changed && c.Stage == memory.Before && c.Op == "Transact" && slices.Contains(c.Keys, entity.ColdKey(ann, task.Str("taskId"))) {
 			changed = true
-			w.do(ann, command.Update{Type: registry.Named(entity.TypeTask), ID: task.Str("taskId"), Patch: map[string]any{"status": "BACKLOG"}}, 2)
+			w.do(ann, command.Update{Type: registry.Named(product.TypeTask), ID: task.Str("taskId"), Patch: map[string]any{"status": "BACKLOG"}}, 2)
 		}
 		return nil
 	}
@@ -236,7 +237,7 @@ func TestWhatNobodyCanDecideRemains(t *testing.T) {
 	w := newWorld(t)
 	of := w.populate(ann)
 	w.put(entity.GoneKey(ann, of["note"].Str("noteId")), nil)
-	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeNote) + "evt_1"}, item.Item{"entityType": item.String("NOTE")})
+	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(product.TypeNote) + "evt_1"}, item.Item{"entityType": item.String("NOTE")})
 	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeInstance) + "mst_1"}, nil)
 	for _, repair := range []bool{false, true} {
 		found, sum := w.verify(verify.Options{User: ann, Repair: repair})
@@ -276,7 +277,7 @@ func (w *world) underived(notes int) {
 	var rows []item.Item
 	for i := range notes {
 		fields := item.Item{"title": item.String("n"), "body": item.String("b")}
-		rows = append(rows, registry.Named(entity.TypeNote).First(ann, fmt.Sprintf("note_%d", i), fields, w.now, nil))
+		rows = append(rows, registry.Named(product.TypeNote).First(ann, fmt.Sprintf("note_%d", i), fields, w.now, nil))
 	}
 	require.NoError(w.t, w.store.Load(w.t.Context(), rows))
 }

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/revision"
@@ -31,7 +32,7 @@ import (
 const ann = "ann"
 
 var (
-	registry = entity.Product()
+	registry = product.Registry()
 	morning  = time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC)
 )
 
@@ -213,7 +214,7 @@ func (w *world) put(key item.Key, attributes item.Item) {
 // bogus adds a link row that the item does not have.
 func (w *world) bogus(source item.Item, target string) {
 	t := registry.Named(source.Str(entity.AttrType))
-	row := links.Row(ann, t.Ref(source), entity.TypeNote+"/"+target)
+	row := links.Row(ann, t.Ref(source), product.TypeNote+"/"+target)
 	w.put(row.Key(), row)
 }
 

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table/memory"
 )
@@ -36,12 +37,12 @@ func habit() *entity.Type {
 		Fields: entity.Common("habitId",
 			entity.Field{Name: entity.AttrTitle, Kind: entity.Text, Required: true, Min: 1, Max: 100, Doc: "One line."},
 			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: item.String(active), Enum: []string{active, paused}, Doc: "A paused habit does not remind."},
-			entity.Field{Name: "nextUtc", Kind: entity.Instant, Required: true, Zone: entity.AttrTzid, Doc: "When it is to be done next."},
-			entity.Field{Name: entity.AttrTzid, Kind: entity.Zone, Doc: "Zone of nextUtc; absent means floating."},
+			entity.Field{Name: "nextUtc", Kind: entity.Instant, Required: true, Zone: product.AttrTzid, Doc: "When it is to be done next."},
+			entity.Field{Name: product.AttrTzid, Kind: entity.Zone, Doc: "Zone of nextUtc; absent means floating."},
 			entity.Field{Name: "streak", Kind: entity.Integer, Required: true, Origin: entity.FromServer, Default: item.Int(0), Doc: "How often in a row."},
 			entity.Field{Name: entity.AttrLinks, Kind: entity.Links, Max: 49, Doc: "Other entities it refers to."},
-			entity.Field{Name: entity.AttrReminderMinutes, Kind: entity.Minutes, Max: 10, MemberMax: 1440, Doc: "Minutes before nextUtc at which to remind."},
-			entity.Field{Name: entity.AttrDueSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When a command last changed a due instant."},
+			entity.Field{Name: product.AttrReminderMinutes, Kind: entity.Minutes, Max: 10, MemberMax: 1440, Doc: "Minutes before nextUtc at which to remind."},
+			entity.Field{Name: product.AttrDueSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When a command last changed a due instant."},
 		),
 		Index: func(user string, it item.Item) entity.IndexKeys {
 			next, _ := it.Time("nextUtc")
@@ -56,8 +57,8 @@ func habit() *entity.Type {
 				return nil
 			}
 			var dues []entity.Due
-			for _, minutes := range it.Ints(entity.AttrReminderMinutes) {
-				dues = append(dues, entity.Due{OffsetMinutes: minutes, Occurrence: next, At: next, Floating: !it.Has(entity.AttrTzid)})
+			for _, minutes := range it.Ints(product.AttrReminderMinutes) {
+				dues = append(dues, entity.Due{OffsetMinutes: minutes, Occurrence: next, At: next, Floating: !it.Has(product.AttrTzid)})
 			}
 			return dues
 		},
@@ -114,7 +115,7 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 
 func TestAProductsOwnCommandGoesTheWayOfEveryChange(t *testing.T) {
 	t.Parallel()
-	registry, err := entity.ProductWith(habit())
+	registry, err := product.RegistryWith(habit())
 	require.NoError(t, err)
 	now := time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -20,7 +21,7 @@ var now = time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 
 func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
 	t.Parallel()
-	ctx, typ := t.Context(), entity.Note()
+	ctx, typ := t.Context(), product.Note()
 	clock := func() time.Time { return now }
 	store := memory.New(clock, memory.Options{})
 	write := func(id string, before item.Item, tags ...string) item.Item {
@@ -49,7 +50,7 @@ func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
 	require.NoError(t, err)
 	var changes []change.Change
 	for _, rec := range slice.Records {
-		c, err := change.Interpret(entity.Product(), rec)
+		c, err := change.Interpret(product.Registry(), rec)
 		require.NoError(t, err)
 		changes = append(changes, c)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -38,7 +39,7 @@ func weekView(monday time.Time, limit int) string {
 
 // agendaTable prints the figures of one agenda, in this process.
 func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
-	registry, now := entity.Product(), func() time.Time { return base }
+	registry, now := product.Registry(), func() time.Time { return base }
 	rows := func() ([]item.Item, error) { return populate(base, run.items, run.series).rows(user, registry, base) }
 	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series, (run.series+2)/3, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
@@ -40,7 +41,7 @@ func hub(owner string) string { return "note_hub-" + owner }
 
 // newCrowd makes so many users with so many items each.
 func newCrowd(ctx context.Context, users, each int) (*crowd, error) {
-	c := &crowd{registry: entity.Product(), meter: &meter{}, items: users * each}
+	c := &crowd{registry: product.Registry(), meter: &meter{}, items: users * each}
 	c.store = memory.New(now, memory.Options{Observer: c.meter.observe})
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		c.derive = append(c.derive, projection.NewConsumer(p, c.store, now))
@@ -70,7 +71,7 @@ func (c *crowd) settleIn(ctx context.Context, owner string, n int) error {
 	if err := c.store.Load(ctx, rows); err != nil {
 		return err
 	}
-	target, err := created(entity.Note(), owner, hub(owner), itemBody(3, base).Body, base)
+	target, err := created(product.Note(), owner, hub(owner), itemBody(3, base).Body, base)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (c *crowd) item(owner string, i, n int) (item.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := entity.Ref{Type: entity.TypeNote, ID: hub(owner)}
+	target := entity.Ref{Type: product.TypeNote, ID: hub(owner)}
 	if i >= fans {
 		target.ID = fmt.Sprintf("note_%08d-%s", i/10*10-7, owner)
 	}

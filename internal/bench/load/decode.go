@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 var errUnexpected = errors.New("unexpected outcome")
@@ -198,16 +199,16 @@ func wordy(i, bytes int) item.String {
 }
 
 func eventImages(registry *entity.Registry, i int) (before, after item.Item, err error) {
-	t, owner := registry.Named(entity.TypeEvent), fmt.Sprintf("user_%d", i/5)
+	t, owner := registry.Named(product.TypeEvent), fmt.Sprintf("user_%d", i/5)
 	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i), itemBody(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
 	if err != nil {
 		return nil, nil, err
 	}
 	before[attrDescription] = wordy(i, 1000)
-	entity.SetLinks(before, []entity.Link{{Target: entity.Ref{Type: entity.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
+	entity.SetLinks(before, []entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
 	after = before.Clone()
-	after.SetTime(entity.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
-	after.SetTime(entity.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))
+	after.SetTime(product.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
+	after.SetTime(product.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))
 	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }
 
@@ -240,5 +241,5 @@ func occurrenceImages(registry *entity.Registry, i int) (before, after item.Item
 	before[attrDescription] = wordy(i, 1150)
 	after = before.Clone()
 	after[entity.AttrTitle] = item.String(fmt.Sprintf("Series %d, and another way", i))
-	return before, entity.Instance().Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
+	return before, product.Instance().Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil), nil
 }

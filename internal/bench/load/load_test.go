@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/links"
 	"nexus/pkg/local"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
 	"nexus/pkg/table/memory"
@@ -39,7 +39,7 @@ func TestStreamBatchesAreReadAndProjected(t *testing.T) {
 func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
 	t.Parallel()
 	for _, o := range orders {
-		changes, err := streamOf(entity.Product(), o, 500)
+		changes, err := streamOf(product.Registry(), o, 500)
 		require.NoError(t, err)
 		require.Len(t, changes, 10_000)
 		for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestFlagsAreBounded(t *testing.T) {
 
 // BenchmarkAgenda is a week of a user with 10,000 items and 60 series, JSON included, on the memory store.
 func BenchmarkAgenda(b *testing.B) {
-	registry, now := entity.Product(), func() time.Time { return base }
+	registry, now := product.Registry(), func() time.Time { return base }
 	rows, err := populate(base, fullAgenda.items, fullAgenda.series).rows(user, registry, base)
 	require.NoError(b, err)
 	store := memory.New(now, memory.Options{})

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // base is the Monday at whose beginning the measured week begins, where no clock says otherwise.
@@ -72,19 +73,19 @@ func itemBody(i int, at time.Time) document {
 	const text = "What there is to say about it takes a sentence or two, as people write them. Bring the figures of last week."
 	switch i % 10 {
 	case 0, 1:
-		return document{Type: entity.TypeTask, Body: map[string]any{
+		return document{Type: product.TypeTask, Body: map[string]any{
 			"title": fmt.Sprintf("Task %d", i), "description": text, "dueUtc": stamp(at), "dueTzid": homeZone, "priority": 1 + i%5, "tags": []string{"work"},
 		}}
 	case 2:
-		return document{Type: entity.TypeReminder, Body: map[string]any{"title": fmt.Sprintf("Reminder %d", i), "triggerUtc": stamp(at), "tzid": homeZone}}
+		return document{Type: product.TypeReminder, Body: map[string]any{"title": fmt.Sprintf("Reminder %d", i), "triggerUtc": stamp(at), "tzid": homeZone}}
 	case 3:
-		return document{Type: entity.TypeNote, Body: map[string]any{"title": fmt.Sprintf("Note %d", i), "body": strings.Repeat(text+"\n", 4)}}
+		return document{Type: product.TypeNote, Body: map[string]any{"title": fmt.Sprintf("Note %d", i), "body": strings.Repeat(text+"\n", 4)}}
 	case 4:
-		return document{Type: entity.TypeEvent, Body: map[string]any{
+		return document{Type: product.TypeEvent, Body: map[string]any{
 			"title": fmt.Sprintf("Day %d", i), "isAllDay": true, "startDate": at.Format(time.DateOnly), "tags": []string{"home"},
 		}}
 	}
-	return document{Type: entity.TypeEvent, Body: map[string]any{
+	return document{Type: product.TypeEvent, Body: map[string]any{
 		"title": fmt.Sprintf("Event %d", i), "description": text, "location": "Room 4", "startUtc": stamp(at), "endUtc": stamp(at.Add(time.Hour)),
 		"startTzid": homeZone, "reminderMinutes": []int{10}, "tags": []string{"work", "team"},
 	}}
@@ -128,8 +129,8 @@ func zone() *time.Location {
 
 // rows are the population as a table holds it once every consumer has done its work, as far as reads depend on it.
 func (p population) rows(user string, registry *entity.Registry, now time.Time) ([]item.Item, error) {
-	meta := entity.NewUserMeta(user, now)
-	meta[entity.AttrDefaultTzid] = item.String(homeZone)
+	meta := product.NewUserMeta(user, now)
+	meta[product.AttrDefaultTzid] = item.String(homeZone)
 	out := []item.Item{meta}
 	var masters []item.Item
 	for i, d := range slices.Concat(p.Series, p.Items) {
@@ -142,7 +143,7 @@ func (p population) rows(user string, registry *entity.Registry, now time.Time) 
 			masters = append(masters, it)
 		}
 		out = append(out, it)
-		if at, floating, ok := entity.TaskDue(it); d.Type == entity.TypeTask && ok {
+		if at, floating, ok := product.TaskDue(it); d.Type == product.TypeTask && ok {
 			counter := entity.LedgerKey(user, "stats", it.Str(t.IDAttr)).Item()
 			counter[item.AttrGSI3PK] = item.String(entity.UserPK(user))
 			counter[item.AttrGSI3SK] = item.String(entity.OpenSK(t.Name, floating, at))
@@ -151,7 +152,7 @@ func (p population) rows(user string, registry *entity.Registry, now time.Time) 
 	}
 	for _, e := range p.Exceptions {
 		master := masters[e.Series]
-		master[entity.AttrHasExceptions] = item.Bool(true)
+		master[product.AttrHasExceptions] = item.Bool(true)
 		out = append(out, exceptionRow(user, master, e, now))
 	}
 	return out, nil
@@ -170,7 +171,7 @@ func created(t *entity.Type, user, id string, body map[string]any, now time.Time
 	}
 	patch, wrong := t.Parse(doc)
 	fields, more := t.Merge(nil, patch)
-	it := t.First(user, id, fields, now, entity.NewUserMeta(user, now).Map(entity.AttrPreferences))
+	it := t.First(user, id, fields, now, product.NewUserMeta(user, now).Map(product.AttrPreferences))
 	if wrong = slices.Concat(wrong, more, t.Validate(it)); len(wrong) > 0 {
 		return nil, fmt.Errorf("%s: %v", id, wrong)
 	}
@@ -178,28 +179,28 @@ func created(t *entity.Type, user, id string, body map[string]any, now time.Time
 }
 
 func exceptionRow(user string, master item.Item, e exceptionDoc, now time.Time) item.Item {
-	fields := item.Item{entity.AttrMasterID: master[entity.AttrMasterID], entity.AttrIsAllDay: item.Bool(false)}
-	original, _ := master.Time(entity.AttrStartUtc)
+	fields := item.Item{product.AttrMasterID: master[product.AttrMasterID], product.AttrIsAllDay: item.Bool(false)}
+	original, _ := master.Time(product.AttrStartUtc)
 	on, _ := item.ParseCompactDate(e.Date)
 	wall := item.Wall(original, zone())
 	start := item.Resolve(on.Add(wall.Sub(wall.Truncate(day))), zone())
-	fields.SetTime(entity.AttrRecurrenceID, start)
+	fields.SetTime(product.AttrRecurrenceID, start)
 	own := map[string]item.Value{}
 	for name, v := range e.Body {
 		own[name] = item.String(v.(string))
 	}
 	if e.Body == nil {
-		own[entity.AttrStatus] = item.String(entity.StatusCancelled)
+		own[entity.AttrStatus] = item.String(product.StatusCancelled)
 	}
-	fields[entity.AttrStartTzid] = item.String(homeZone)
-	fields.SetTime(entity.AttrStartUtc, start)
+	fields[product.AttrStartTzid] = item.String(homeZone)
+	fields.SetTime(product.AttrStartUtc, start)
 	maps.Copy(fields, own)
-	start, _ = fields.Time(entity.AttrStartUtc)
-	fields.SetTime(entity.AttrEndUtc, start.Add(45*time.Minute))
+	start, _ = fields.Time(product.AttrStartUtc)
+	fields.SetTime(product.AttrEndUtc, start.Add(45*time.Minute))
 	var names item.List
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		names = append(names, item.String(name))
 	}
-	fields[entity.AttrModifiedFields] = names
-	return entity.Instance().First(user, entity.InstanceID(master.Str(entity.AttrMasterID), e.Date), fields, now, nil)
+	fields[product.AttrModifiedFields] = names
+	return product.Instance().First(user, entity.InstanceID(master.Str(product.AttrMasterID), e.Date), fields, now, nil)
 }

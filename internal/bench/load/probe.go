@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
 
@@ -28,7 +29,7 @@ var probes = []probe{
 	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil }, func(i int) document { return itemBody(3, soon(i)) }, link("note_1", "note_2")},
 	{"reminders", newReminders, func(i int) document { return itemBody(5, soon(i)) }, func(item.Item) {}},
 	{"archive", newArchive, func(i int) document { return itemBody(2, soon(i)) }, func(it item.Item) {
-		it[entity.AttrStatus] = item.String(entity.StatusCompleted)
+		it[entity.AttrStatus] = item.String(product.StatusCompleted)
 	}},
 }
 

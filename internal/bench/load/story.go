@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // step is one thing that a user does to an item of theirs.
@@ -25,7 +26,7 @@ func link(targets ...string) func(item.Item) {
 	return func(it item.Item) {
 		links := entity.LinksOf(it)
 		for _, id := range targets {
-			links = append(links, entity.Link{Target: entity.Ref{Type: entity.TypeNote, ID: id}})
+			links = append(links, entity.Link{Target: entity.Ref{Type: product.TypeNote, ID: id}})
 		}
 		entity.SetLinks(it, links)
 	}
@@ -41,22 +42,22 @@ var story = []step{
 	{item: "note_1", act: link("note_5")},
 	{item: "mst_1", body: weekly(), act: link("note_1")},
 	{item: "inst_20260609_1", act: link("note_1", "note_2")},
-	{item: "mst_1", act: func(it item.Item) { it[entity.AttrHasExceptions] = item.Bool(true) }},
-	{item: "inst_20260616_1", act: set(entity.AttrStatus, entity.StatusCancelled)},
-	{item: "task_1", act: set(entity.AttrStatus, entity.StatusInProgress)},
+	{item: "mst_1", act: func(it item.Item) { it[product.AttrHasExceptions] = item.Bool(true) }},
+	{item: "inst_20260616_1", act: set(entity.AttrStatus, product.StatusCancelled)},
+	{item: "task_1", act: set(entity.AttrStatus, product.StatusInProgress)},
 	{item: "task_1", act: func(it item.Item) {
-		it[entity.AttrStatus] = item.String(entity.StatusCompleted)
-		it.SetTime(entity.AttrCompletedAt, base.Add(time.Hour))
+		it[entity.AttrStatus] = item.String(product.StatusCompleted)
+		it.SetTime(product.AttrCompletedAt, base.Add(time.Hour))
 	}},
 	{item: "evt_1", act: func(it item.Item) {
-		it.SetTime(entity.AttrStartUtc, base.Add(2*time.Hour))
-		it.SetTime(entity.AttrEndUtc, base.Add(3*time.Hour))
+		it.SetTime(product.AttrStartUtc, base.Add(2*time.Hour))
+		it.SetTime(product.AttrEndUtc, base.Add(3*time.Hour))
 	}},
 	{item: "rem_1", body: itemBody(2, base).Body},
 	{item: "rem_1", act: set(entity.AttrTitle, "another title")},
 	{item: "note_1", act: set(entity.AttrTitle, "another title")},
 	{item: "evt_1"},
-	{item: "mst_1", act: set(entity.AttrRRule, "FREQ=WEEKLY;COUNT=30")},
+	{item: "mst_1", act: set(product.AttrRRule, "FREQ=WEEKLY;COUNT=30")},
 	{item: "note_2", body: itemBody(3, base).Body},
 	{item: "task_2", body: itemBody(1, base.AddDate(0, 0, 3)).Body},
 	{item: "note_2"},

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // streamRun says how much `load stream` measures.
@@ -22,7 +22,7 @@ var fullStream = streamRun{records: 100, measure: 2 * time.Second, users: 500, b
 
 // streamTable prints how fast stream records become changes, and what the projections make of changes.
 func streamTable(ctx context.Context, out io.Writer, run streamRun) error {
-	registry := entity.Product()
+	registry := product.Registry()
 	fmt.Fprintf(out, "reading stream batches of %d records; %s\n", run.records, machine())
 	if err := decodeTable(ctx, out, registry, run); err != nil {
 		return err

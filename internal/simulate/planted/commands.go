@@ -20,13 +20,13 @@ func ofCommands() []Mistake {
 		{"command-version-not-asked", "version = :expected on every change", []Edit{{editing,
 			"condition := table.AtVersion(stored.Int(entity.AttrVersion))", "condition := table.Exists()"}}},
 		{"command-settings-look-counted", "statsWritten: every other writer of the row takes it off", []Edit{{"pkg/command/updateme.go",
-			"takenOff: []string{entity.AttrStatsWritten},", "takenOff: nil,"}}},
+			"takenOff: []string{product.AttrStatsWritten},", "takenOff: nil,"}}},
 		{"command-ttl-seen-only", "every write of a command removes ttl, whether its read saw one or not", []Edit{{"pkg/table/diff.go",
 			"if !after.Has(entity.AttrTTL) {\n\t\tu.Remove", "if before.Has(entity.AttrTTL) && !after.Has(entity.AttrTTL) {\n\t\tu.Remove"}}},
 		{"command-receipt-not-put", "a request that is repeated under its key is carried out once", []Edit{{"pkg/command/commit.go",
 			"if c.receipt != nil {\n\t\tactions = append", "if c.receipt != nil && len(steps) == 0 {\n\t\tactions = append"}}},
 		{"command-due-set-at-kept", "dueSetAt is the time of the last command that changed a due instant", []Edit{{editing,
-			"if e.typ.DuesDiffer(before, after) {", "if e.typ.DuesDiffer(before, after) && !after.Has(entity.AttrDueSetAt) {"}}},
+			"if e.typ.DuesDiffer(before, after) {", "if e.typ.DuesDiffer(before, after) && !after.Has(product.AttrDueSetAt) {"}}},
 		{"exception-not-counted", "an exception is written together with its series' count", []Edit{{exception,
 			"besides([]step{putRow(o.row, after), countException(o.master)}, targets)", "besides([]step{putRow(o.row, after)}, targets)"}}},
 		{"exception-count-not-guarded", "whoever splits or reshapes the series sees the exception or is seen by it", []Edit{{exception,
@@ -43,7 +43,7 @@ func ofCommands() []Mistake {
 		{"split-without-staging", "a split takes later exceptions along", []Edit{{split,
 			"if err := w.stage(ctx, before, p); err != nil {", "if err := w.stage(ctx, before, splitPlan{}); err != nil {"}}},
 		{"split-date-in-both", "a split ends the old series before the date", []Edit{{"pkg/command/splitplan.go",
-			"after.SetTime(entity.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))", "after.SetTime(entity.AttrRRuleUntil, s.RecurrenceID(at))"}}},
+			"after.SetTime(product.AttrRRuleUntil, justBefore(s.RecurrenceID(at)))", "after.SetTime(product.AttrRRuleUntil, s.RecurrenceID(at))"}}},
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 func serve(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := docs.New(api.Document(entity.Product()))
+	h, err := docs.New(api.Document(product.Registry()))
 	require.NoError(t, err)
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
@@ -36,7 +36,7 @@ func TestThePageShowsEveryOperationSchemaAndProblem(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(api.Document(entity.Product()), &doc))
+	require.NoError(t, json.Unmarshal(api.Document(product.Registry()), &doc))
 	for path, methods := range doc.Paths {
 		require.Contains(t, html, "<code>"+path+"</code>")
 		for _, o := range methods {

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // Namespaces of the services' own metrics.
@@ -98,7 +98,7 @@ const (
 
 // All returns every alarm, in the order in which they are documented: first what loses something unless somebody acts.
 func All() []Alarm {
-	readers := readers.Table(entity.Product())
+	readers := readers.Table(product.Registry())
 	var out []Alarm
 	for _, r := range readers {
 		for _, c := range r.Consumers {

@@ -17,13 +17,13 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 )
 
 // consumers are all of the deployment table.
 func consumers() []string {
 	var out []string
-	for _, r := range readers.Table(entity.Product()) {
+	for _, r := range readers.Table(product.Registry()) {
 		out = append(out, r.Consumers...)
 	}
 	return out
@@ -137,7 +137,7 @@ func TestTheOperatorsDocumentExplainsEveryMetric(t *testing.T) {
 // expand returns the names that a pattern such as nexus-<consumer>-parked stands for.
 func expand(pattern string) []string {
 	var mappings, functions []string
-	for _, r := range readers.Table(entity.Product()) {
+	for _, r := range readers.Table(product.Registry()) {
 		mappings = append(mappings, r.Name)
 	}
 	for _, f := range env.Functions() {

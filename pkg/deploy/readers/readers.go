@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/product"
 )
 
 // giveUpAge is the age at which a record that still fails is handed to the on-failure destination: an hour before the
@@ -56,7 +57,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 	settings := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)},
 		// A consumer sets the flag with every item that it counts.
-		Without: eventsource.Attribute{Name: entity.AttrStatsWritten, Type: "BOOL"},
+		Without: eventsource.Attribute{Name: product.AttrStatsWritten, Type: "BOOL"},
 	}
 	timers := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true,

@@ -21,6 +21,7 @@ import (
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/item"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 )
 
 // tableOnEngine is a table with a stream on the real engine.
@@ -65,7 +66,7 @@ func (e tableOnEngine) source(t *testing.T) *streams.Source {
 }
 
 func key(i int) item.Key {
-	return entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: fmt.Sprintf("task_%d", i)})
+	return entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: fmt.Sprintf("task_%d", i)})
 }
 
 func (e tableOnEngine) put(t *testing.T, i, version int) {

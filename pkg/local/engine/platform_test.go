@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -27,7 +28,7 @@ func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	name := enginetest.TableName(t)
 	at := time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)
 	key := func(id string) item.Key {
-		return entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id})
+		return entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: id})
 	}
 
 	first := openPlatform(t, dir, name)

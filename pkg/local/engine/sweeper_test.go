@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -68,7 +69,7 @@ func (s *sweep) faultOnDelete(hook func(memory.Call) error) { s.onDelete.Store(&
 
 func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
 	s.t.Helper()
-	it := entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id}).Item()
+	it := entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: id}).Item()
 	it[entity.AttrVersion] = item.Int(version)
 	if !ttl.IsZero() {
 		it[entity.AttrTTL] = item.Int(ttl.Unix())
@@ -80,7 +81,7 @@ func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
 // userDeletes is what a command's delete does.
 func (s *sweep) userDeletes(id string) error {
 	return s.store.Transact(s.t.Context(),
-		table.Delete{Key: entity.ItemKey("u1", entity.Ref{Type: entity.TypeTask, ID: id})},
+		table.Delete{Key: entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: id})},
 		table.Put{Item: entity.GoneKey("u1", id).Item()})
 }
 

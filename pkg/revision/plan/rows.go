@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 )
 
@@ -44,7 +45,7 @@ func rows(at entity.Repository, revID string, p Plan) []item.Item {
 		if t.Notes != "" {
 			row[attrNotes] = item.String(t.Notes)
 		}
-		row.SetTime(entity.AttrCompletedAt, t.CompletedAt)
+		row.SetTime(product.AttrCompletedAt, t.CompletedAt)
 		out = append(out, row)
 	}
 	for _, b := range p.Blocks {
@@ -73,7 +74,7 @@ func read(rows []item.Item) (Plan, error) {
 		}
 		switch key := key.(type) {
 		case entity.TodoRow:
-			done, _ := row.Time(entity.AttrCompletedAt)
+			done, _ := row.Time(product.AttrCompletedAt)
 			p.Todos = append(p.Todos, Todo{
 				ActionID: key.ActionID, Order: key.Order, Classification: Classification(row.Str(attrClassification)),
 				EstimatedPomodoros: int(row.Int(attrEstimate)), Notes: row.Str(attrNotes), CompletedAt: done,

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -56,7 +56,7 @@ func setup(t testing.TB, actions int) *bundle {
 		}
 		return nil
 	}})
-	b.law = tabletest.NewLaw(b.store, entity.Product())
+	b.law = tabletest.NewLaw(b.store, product.Registry())
 	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(b.law.Broken()) })
 	b.inline(0)
 	tree := values.Tree{Nodes: []values.Node{

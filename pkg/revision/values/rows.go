@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 )
 
@@ -62,8 +63,8 @@ func (n Node) row(key item.Key) item.Item {
 		}
 	}
 	row.SetTime(entity.AttrCreatedAt, n.CreatedAt)
-	row.SetTime(entity.AttrCompletedAt, n.CompletedAt)
-	row.SetTime(entity.AttrDeletedAt, n.DeletedAt)
+	row.SetTime(product.AttrCompletedAt, n.CompletedAt)
+	row.SetTime(product.AttrDeletedAt, n.DeletedAt)
 	return row
 }
 
@@ -94,7 +95,7 @@ func readNode(id string, row item.Item) Node {
 	}
 	return Node{
 		NodeID: id, NodeType: NodeType(row.Str(attrNodeType)), Title: row.Str(entity.AttrTitle), Notes: row.Str(attrNotes),
-		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(entity.AttrCompletedAt), DeletedAt: instant(entity.AttrDeletedAt),
+		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(product.AttrCompletedAt), DeletedAt: instant(product.AttrDeletedAt),
 		Archived: row.Bool(attrArchived), DriverID: row.Str(attrDriverID),
 		ParentMilestoneID: row.Str(attrParentMilestoneID), RootDriverID: row.Str(attrRootDriverID),
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
@@ -42,7 +42,7 @@ func setup(t testing.TB) *bundle {
 		}
 		return nil
 	}})
-	law := tabletest.NewLaw(b.store, entity.Product())
+	law := tabletest.NewLaw(b.store, product.Registry())
 	t.Cleanup(func() { b.Empty(b.store.Tampered()); b.Empty(law.Broken()) })
 	b.publisher = revision.NewPublisher(revision.Config{Store: law, Now: b.clock, NewID: b.newID})
 	b.service = values.New(b.publisher, b.newID)

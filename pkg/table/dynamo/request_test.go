@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -19,7 +20,7 @@ func localCredentials(context.Context) (aws.Credentials, error) {
 }
 
 func rowKey(n int) item.Key {
-	return entity.ItemKey("ada", entity.Ref{Type: entity.TypeTask, ID: "task_" + strconv.Itoa(n)})
+	return entity.ItemKey("ada", entity.Ref{Type: product.TypeTask, ID: "task_" + strconv.Itoa(n)})
 }
 
 func row(n int, title string) item.Item {

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -21,9 +22,9 @@ func benchUser(i int) string { return fmt.Sprint("user", i%benchUsers) }
 
 // benchRow is about as large as an event, and stands in two indexes.
 func benchRow(user string, i int) item.Item {
-	it := entity.ItemKey(user, entity.Ref{Type: entity.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
+	it := entity.ItemKey(user, entity.Ref{Type: product.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
 	for _, name := range []string{
-		entity.AttrTitle, entity.AttrStartUtc, entity.AttrEndUtc, entity.AttrStartTzid, entity.AttrEndTzid, entity.AttrStatus,
+		entity.AttrTitle, product.AttrStartUtc, product.AttrEndUtc, product.AttrStartTzid, product.AttrEndTzid, entity.AttrStatus,
 		entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrType, "description", "location", "color",
 	} {
 		it[name] = item.String("some text of usual length")
@@ -117,7 +118,7 @@ func BenchmarkTransact(b *testing.B) {
 				Key: entity.LedgerKey(user, "bench", "item"), Set: item.Item{entity.AttrVersion: item.Int(int64(n))},
 				If: table.OrNoRow(table.Less(entity.AttrVersion, item.Int(int64(n)))),
 			},
-			table.Update{Key: entity.MetaKey(user), Set: item.Item{entity.AttrStatsVersion: item.Int(int64(n))}},
+			table.Update{Key: entity.MetaKey(user), Set: item.Item{product.AttrStatsVersion: item.Int(int64(n))}},
 		)
 		if err != nil {
 			b.Fatal(err)

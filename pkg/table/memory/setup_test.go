@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -38,7 +39,7 @@ func setup(t *testing.T, o memory.Options) *bundle {
 }
 
 func noteKey(name string) item.Key {
-	return entity.ItemKey("u", entity.Ref{Type: entity.TypeNote, ID: name})
+	return entity.ItemKey("u", entity.Ref{Type: product.TypeNote, ID: name})
 }
 
 // note is a row of user u.

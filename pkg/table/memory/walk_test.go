@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -18,7 +19,7 @@ func TestTheSegmentsOfAWalkAreTheTable(t *testing.T) {
 	const users, rowsEach = 60, 5
 	for u := range users {
 		for i := range rowsEach {
-			key := entity.ItemKey(fmt.Sprint("user", u), entity.Ref{Type: entity.TypeNote, ID: numbered(i)})
+			key := entity.ItemKey(fmt.Sprint("user", u), entity.Ref{Type: product.TypeNote, ID: numbered(i)})
 			b.NoError(b.store.Put(b.ctx, table.Put{Item: key.Item()}))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -40,10 +41,10 @@ func newFixture(t *testing.T, store table.Store) *fixture {
 }
 
 // sortKey is the sort key of the user's row with this name; rows sort by their names.
-func sortKey(name string) string { return entity.Ref{Type: entity.TypeNote, ID: name}.String() }
+func sortKey(name string) string { return entity.Ref{Type: product.TypeNote, ID: name}.String() }
 
 func (f *fixture) key(name string) item.Key {
-	return entity.ItemKey(f.user, entity.Ref{Type: entity.TypeNote, ID: name})
+	return entity.ItemKey(f.user, entity.Ref{Type: product.TypeNote, ID: name})
 }
 
 // row is the user's row with this name and these attributes.

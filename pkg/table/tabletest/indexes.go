@@ -3,6 +3,7 @@ package tabletest
 import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -32,11 +33,11 @@ func indexCases() []testCase {
 
 // here is an index partition of the fixture's own.
 func (f *fixture) here() string {
-	return entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeTask, ID: "task_1"})
+	return entity.LinkedPK(f.user, entity.Ref{Type: product.TypeTask, ID: "task_1"})
 }
 
 func (f *fixture) there() string {
-	return entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeEvent, ID: "evt_1"})
+	return entity.LinkedPK(f.user, entity.Ref{Type: product.TypeEvent, ID: "evt_1"})
 }
 
 // at is the index's keys of one place.
@@ -180,7 +181,7 @@ func keysOnly(f *fixture) {
 }
 
 func indexAcrossUsers(f *fixture) {
-	other := entity.ItemKey(f.user+"-other", entity.Ref{Type: entity.TypeNote, ID: "other"})
+	other := entity.ItemKey(f.user+"-other", entity.Ref{Type: product.TypeNote, ID: "other"})
 	f.put("mine", item.Item{item.AttrGSI4PK: item.String(f.here()), item.AttrGSI4SK: item.String("1")})
 	f.NoError(f.store.Put(f.ctx, table.Put{Item: withKey(other, item.Item{
 		item.AttrGSI4PK: item.String(f.here()), item.AttrGSI4SK: item.String("2"),

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -103,7 +104,7 @@ func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
 
 // tagsElsewhere are the attributes of rows whose tags may stand in another row, or that speak for others with tags of
 // their own: of an exception, and of a series that has some.
-var tagsElsewhere = []string{entity.AttrModifiedFields, entity.AttrHasExceptions}
+var tagsElsewhere = []string{product.AttrModifiedFields, product.AttrHasExceptions}
 
 func (l *Law) breach(key item.Key, format string, args ...any) {
 	l.mu.Lock()
@@ -175,9 +176,9 @@ func (l *Law) edge(key item.Key, row item.Item) {
 
 func (l *Law) update(key item.Key, t *entity.Type, u table.Update) {
 	creates := u.If.Row == table.RowMissing && !u.If.OrNoRow
-	if t.Name == entity.TypeUserMeta && u.Set.Has(entity.AttrStatsVersion) {
-		if !creates && !dependsOn(u.If, entity.AttrStatsVersion) {
-			l.breach(key, "statistics are written without a condition on %s", entity.AttrStatsVersion)
+	if t.Name == entity.TypeUserMeta && u.Set.Has(product.AttrStatsVersion) {
+		if !creates && !dependsOn(u.If, product.AttrStatsVersion) {
+			l.breach(key, "statistics are written without a condition on %s", product.AttrStatsVersion)
 		}
 		if !creates && (u.Set.Has(entity.AttrVersion) || u.Set.Has(entity.AttrUpdatedAt)) {
 			l.breach(key, "statistics change version or updatedAt")
@@ -193,11 +194,11 @@ func (l *Law) update(key item.Key, t *entity.Type, u table.Update) {
 	case !ok:
 		l.breach(key, "an entity is updated without the condition version = :expected")
 	case u.Set.Has(entity.AttrVersion):
-		comesBack := t.Name == entity.TypeInstance && u.Set.Has(entity.AttrModifiedFields) // behind its series' version, which it had meanwhile
+		comesBack := t.Name == entity.TypeInstance && u.Set.Has(product.AttrModifiedFields) // behind its series' version, which it had meanwhile
 		if added := u.Set.Int(entity.AttrVersion) - expected; added != 1 && (added < 1 || !comesBack) {
 			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
 		}
-	case t.Name == entity.TypeMaster && u.Set.Has(entity.AttrExceptionsVersion):
+	case t.Name == entity.TypeMaster && u.Set.Has(product.AttrExceptionsVersion):
 		l.bookkeeping(key, u)
 	default:
 		for name := range u.Set {

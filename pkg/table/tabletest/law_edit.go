@@ -7,16 +7,17 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
 // bySystem are the attributes that the system may change of an entity without making an edit of its user a conflict, by type.
 var bySystem = map[string][]string{
-	entity.TypeReminder: {
-		entity.AttrStatus, entity.AttrTriggerUtc, entity.AttrSnoozeState, entity.AttrLastFiredUtc, entity.AttrFiredOccurrenceUtc,
-		entity.AttrDoneTriggerUtc,
+	product.TypeReminder: {
+		entity.AttrStatus, product.AttrTriggerUtc, product.AttrSnoozeState, product.AttrLastFiredUtc, product.AttrFiredOccurrenceUtc,
+		product.AttrDoneTriggerUtc,
 	},
-	entity.TypeTask: {entity.AttrStatus, entity.AttrArchivedAt, entity.AttrArchiveAt},
+	product.TypeTask: {entity.AttrStatus, product.AttrArchivedAt, product.AttrArchiveAt},
 }
 
 // derived are the attributes that follow from every write, beside the keys of the indexes.

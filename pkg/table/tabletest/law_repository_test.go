@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -41,7 +42,7 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 		"an index key":             {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), item.AttrGSI1PK)}, false},
 		"a draft":                  {table.Put{Item: row(at.DraftKey(revID), "status"), If: table.NotExists()}, true},
 	} {
-		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), entity.Product())
+		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), product.Registry())
 		_ = law.Transact(t.Context(), c.action) // an index key without its partner is the store's to refuse
 		require.Equal(t, c.legal, len(law.Broken()) == 0, "%s: %v", name, law.Broken())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 var (
@@ -91,7 +92,7 @@ func checkIndexKeys(user string, t *entity.Type, row item.Item) []string {
 		parts := strings.Split(row.Str(item.AttrGSI3SK), "#")
 		name := t.Name
 		if name == entity.TypeInstance {
-			name = entity.TypeEvent // a long one is found among the long events
+			name = product.TypeEvent // a long one is found among the long events
 		}
 		if pk != entity.UserPK(user) || len(parts) < 3 || parts[0] != name || !upperOrDigit(parts[1]) {
 			broken = append(broken, fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(item.AttrGSI3SK)))

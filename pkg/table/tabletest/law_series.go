@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // shapingFields are those of a series that decide which dates it has: exceptions stand and fall with them.
 func shapingFields() []string {
-	return append(entity.SpanFields(), entity.AttrRRule, entity.AttrRRuleUntil, entity.AttrExDate, entity.AttrRDate)
+	return append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 }
 
 // counted holds a change of a series against the rule that it must not overtake a write of an exception.
@@ -24,22 +25,22 @@ func (l *Law) counted(key item.Key, u table.Update) {
 	shapes := slices.ContainsFunc(shapingFields(), func(name string) bool {
 		return u.Set.Has(name) || slices.Contains(u.Remove, name)
 	})
-	if shapes && !dependsOn(u.If, entity.AttrExceptionsVersion) {
-		l.breach(key, "a series gets other dates without a condition on %s", entity.AttrExceptionsVersion)
+	if shapes && !dependsOn(u.If, product.AttrExceptionsVersion) {
+		l.breach(key, "a series gets other dates without a condition on %s", product.AttrExceptionsVersion)
 	}
 }
 
 // bookkeeping holds the one write of a series that leaves its version: that an exception of it was written.
 func (l *Law) bookkeeping(key item.Key, u table.Update) {
-	was, _ := tested(u.If, entity.AttrExceptionsVersion)
+	was, _ := tested(u.If, product.AttrExceptionsVersion)
 	switch {
-	case !dependsOn(u.If, entity.AttrExceptionsVersion):
-		l.breach(key, "exceptions are counted without a condition on %s", entity.AttrExceptionsVersion)
-	case u.Set.Int(entity.AttrExceptionsVersion) != was+1:
-		l.breach(key, "a write of exceptions counts as %d, not 1", u.Set.Int(entity.AttrExceptionsVersion)-was)
+	case !dependsOn(u.If, product.AttrExceptionsVersion):
+		l.breach(key, "exceptions are counted without a condition on %s", product.AttrExceptionsVersion)
+	case u.Set.Int(product.AttrExceptionsVersion) != was+1:
+		l.breach(key, "a write of exceptions counts as %d, not 1", u.Set.Int(product.AttrExceptionsVersion)-was)
 	}
 	for name := range u.Set {
-		if name != entity.AttrHasExceptions && name != entity.AttrExceptionsVersion {
+		if name != product.AttrHasExceptions && name != product.AttrExceptionsVersion {
 			l.breach(key, "%s changes with the bookkeeping of a series", name)
 		}
 	}
@@ -53,7 +54,7 @@ func (l *Law) bookkeeping(key item.Key, u table.Update) {
 // writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes, or
 // with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
 func (l *Law) writtenWithItsSeries(row item.Item, actions []table.Action) {
-	if !row.Has(entity.AttrModifiedFields) {
+	if !row.Has(product.AttrModifiedFields) {
 		return
 	}
 	master := masterKey(row.Key())
@@ -65,9 +66,9 @@ func (l *Law) writtenWithItsSeries(row item.Item, actions []table.Action) {
 func holdsSeries(a table.Action) bool {
 	switch a := a.(type) {
 	case table.Update:
-		return a.Set.Has(entity.AttrExceptionsVersion)
+		return a.Set.Has(product.AttrExceptionsVersion)
 	case table.Put:
-		return a.Item.Has(entity.AttrExceptionsVersion)
+		return a.Item.Has(product.AttrExceptionsVersion)
 	case table.Check:
 		return a.If.Row == table.RowMissing && !a.If.OrNoRow
 	}
@@ -97,11 +98,11 @@ func checkInstanceKey(row item.Item) []string {
 		return []string{fmt.Sprintf("SK is %q, want INSTANCE#<series>#<YYYYMMDD>", row.Str(item.AttrSK))}
 	}
 	var broken []string
-	if id := "inst_" + parts[2] + "_" + parts[1]; row.Str(entity.AttrEventID) != id {
-		broken = append(broken, fmt.Sprintf("eventId is %q, want %q", row.Str(entity.AttrEventID), id))
+	if id := "inst_" + parts[2] + "_" + parts[1]; row.Str(product.AttrEventID) != id {
+		broken = append(broken, fmt.Sprintf("eventId is %q, want %q", row.Str(product.AttrEventID), id))
 	}
-	if id := "mst_" + parts[1]; row.Str(entity.AttrMasterID) != id {
-		broken = append(broken, fmt.Sprintf("masterId is %q, want %q", row.Str(entity.AttrMasterID), id))
+	if id := "mst_" + parts[1]; row.Str(product.AttrMasterID) != id {
+		broken = append(broken, fmt.Sprintf("masterId is %q, want %q", row.Str(product.AttrMasterID), id))
 	}
 	return broken
 }
@@ -118,14 +119,14 @@ func checkSeriesKeys(t *entity.Type, row item.Item) []string {
 			broken = append(broken, fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(item.AttrGSI1PK), state))
 		}
 	case entity.TypeInstance:
-		if !row.Has(entity.AttrModifiedFields) {
+		if !row.Has(product.AttrModifiedFields) {
 			if row.Has(item.AttrGSI1PK) || row.Has(item.AttrGSI3PK) || row.Has(entity.AttrLinks) {
 				broken = append(broken, "an exception that was undone has index keys or links")
 			}
 			break
 		}
 		_, date, _ := strings.Cut(strings.TrimPrefix(row.Str(item.AttrSK), entity.TypeInstance+"#"), "#")
-		want = "MASTER#" + row.Str(entity.AttrMasterID) + " / INSTANCE#" + date
+		want = "MASTER#" + row.Str(product.AttrMasterID) + " / INSTANCE#" + date
 		if !row.Has(item.AttrGSI1PK) {
 			broken = append(broken, "an exception is not in GSI1")
 		}

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -18,7 +19,7 @@ import (
 func weekly(t *testing.T) (master, instance item.Item) {
 	t.Helper()
 	now := time.Unix(1750000000, 0)
-	master = entity.Master().First("ann", "mst_1", mustMerge(t, entity.Master(), map[string]any{
+	master = product.Master().First("ann", "mst_1", mustMerge(t, product.Master(), map[string]any{
 		"title": "x", "startUtc": "2025-06-02T09:00:00", "rrule": "FREQ=WEEKLY", "links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_1"}},
 	}), now, nil)
 	fields := item.Item{
@@ -26,14 +27,14 @@ func weekly(t *testing.T) (master, instance item.Item) {
 		"startUtc": item.String("2025-06-09T10:00:00Z"), "endUtc": item.String("2025-06-11T10:00:00Z"),
 		"modifiedFields": item.List{item.String("startUtc"), item.String("endUtc")},
 	}
-	return master, entity.Instance().First("ann", "inst_20250609_1", fields, now, nil)
+	return master, product.Instance().First("ann", "inst_20250609_1", fields, now, nil)
 }
 
 func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
 	master, instance := weekly(t)
-	require.Empty(t, tabletest.CheckRow(entity.Master(), master))
-	require.Empty(t, tabletest.CheckRow(entity.Instance(), instance))
+	require.Empty(t, tabletest.CheckRow(product.Master(), master))
+	require.Empty(t, tabletest.CheckRow(product.Instance(), instance))
 	set := func(name, value string) func(item.Item) {
 		return func(it item.Item) { it[name] = item.String(value) }
 	}
@@ -48,7 +49,7 @@ func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
 	} {
 		row := master.Clone()
 		spoil(row)
-		require.Contains(t, strings.Join(tabletest.CheckRow(entity.Master(), row), "\n"), rule)
+		require.Contains(t, strings.Join(tabletest.CheckRow(product.Master(), row), "\n"), rule)
 	}
 	for rule, spoil := range map[string]func(item.Item){
 		"want INSTANCE#<series>":       set("SK", "INSTANCE#inst_20250609_1"),
@@ -63,11 +64,11 @@ func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
 	} {
 		row := instance.Clone()
 		spoil(row)
-		require.Contains(t, strings.Join(tabletest.CheckRow(entity.Instance(), row), "\n"), rule)
+		require.Contains(t, strings.Join(tabletest.CheckRow(product.Instance(), row), "\n"), rule)
 	}
-	task := entity.Task().First("ann", "task_1", mustMerge(t, entity.Task(), map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
+	task := product.Task().First("ann", "task_1", mustMerge(t, product.Task(), map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	task["GSI2PK"], task["GSI2SK"] = item.String("MASTER#mst_1"), item.String("MASTER")
-	require.Contains(t, strings.Join(tabletest.CheckRow(entity.Task(), task), "\n"), "GSI2 keys are")
+	require.Contains(t, strings.Join(tabletest.CheckRow(product.Task(), task), "\n"), "GSI2 keys are")
 }
 
 func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
@@ -81,7 +82,7 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 	put := table.Put{Item: instance, If: table.NotExists()}
 	changed := instance.Clone()
 	changed["title"] = item.String("y")
-	changed = entity.Instance().Next(entity.ByUser, "ann", instance, changed, time.Unix(1750000001, 0), nil)
+	changed = product.Instance().Next(entity.ByUser, "ann", instance, changed, time.Unix(1750000001, 0), nil)
 	both := func(s table.Store, actions ...table.Action) error { return s.Transact(t.Context(), actions...) }
 	for rule, call := range map[string]func(table.Store) error{
 		"":                           func(s table.Store) error { return both(s, put, count(one, none)) },
@@ -108,13 +109,13 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 		"other dates": func(s table.Store) error {
 			after := master.Clone()
 			after["rrule"] = item.String("FREQ=DAILY")
-			return both(s, table.Change(master, entity.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
+			return both(s, table.Change(master, product.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
 		},
 		"deleted while its series": func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: instance.Key()}) },
 	} {
 		store := memory.New(time.Now, memory.Options{})
 		require.NoError(t, store.Load(t.Context(), []item.Item{master}))
-		law := tabletest.NewLaw(store, entity.Product())
+		law := tabletest.NewLaw(store, product.Registry())
 		require.NoError(t, call(law), rule)
 		if rule == "" {
 			require.Empty(t, law.Broken())
@@ -128,12 +129,12 @@ func TestExceptionsMayBeWrittenBeforeTheirSeriesAndUndoneOrDeletedAlone(t *testi
 	t.Parallel()
 	master, instance := weekly(t)
 	store := memory.New(time.Now, memory.Options{})
-	law := tabletest.NewLaw(store, entity.Product())
+	law := tabletest.NewLaw(store, product.Registry())
 	require.NoError(t, law.Transact(t.Context(),
 		table.Check{Key: master.Key(), If: table.NotExists()}, table.Put{Item: instance, If: table.NotExists()}))
 	undone := instance.Clone()
 	delete(undone, "modifiedFields")
-	undone = entity.Instance().Next(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
+	undone = product.Instance().Next(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
 	_, err := law.Update(t.Context(), table.Change(instance, undone, table.AtVersion(1)))
 	require.NoError(t, err)
 	require.NoError(t, law.Delete(t.Context(), table.Delete{Key: instance.Key()}))

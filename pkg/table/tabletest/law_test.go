@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
@@ -17,7 +18,7 @@ import (
 // TestAWrongEntityBreaksTheLawOnEachRule spoils a good row in one way at a time.
 func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
-	typ := entity.Task()
+	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}), time.Unix(1750000000, 0), nil)
 	require.Empty(t, tabletest.CheckRow(typ, good))
 	for rule, spoil := range map[string]func(item.Item){
@@ -49,7 +50,7 @@ func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 // TestAWrongCallBreaksTheLawOnEachRule makes the calls that no code of ours may make.
 func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
-	typ := entity.Task()
+	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	next := typ.Next(entity.ByUser, "ann", good, good, time.Unix(1750000001, 0), nil)
 	archived := good.Clone()
@@ -65,7 +66,7 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	}
 	jump := next.Clone()
 	jump["version"] = item.Int(9)
-	meta := entity.NewUserMeta("ann", time.Unix(1750000000, 0))
+	meta := product.NewUserMeta("ann", time.Unix(1750000000, 0))
 	for rule, call := range map[string]func(table.Store) error{
 		"another condition":   func(s table.Store) error { return s.Put(t.Context(), table.Put{Item: good}) },
 		"deleted without":     func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: good.Key()}) },
@@ -100,7 +101,7 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 			return err
 		},
 		"an edge stands in the index at LINKED#NOTE": func(s table.Store) error {
-			note := entity.Ref{Type: entity.TypeNote, ID: "note_1"}
+			note := entity.Ref{Type: product.TypeNote, ID: "note_1"}
 			row := entity.LinkKey("ann", typ.Ref(good), note).Item()
 			row["GSI4PK"], row["GSI4SK"] = item.String("LINKED#NOTE#note_1"), item.String("TASK#task_1")
 			return s.Put(t.Context(), table.Put{Item: row})
@@ -111,7 +112,7 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	} {
 		store := memory.New(time.Now, memory.Options{})
 		require.NoError(t, store.Load(t.Context(), []item.Item{good, meta}))
-		law := tabletest.NewLaw(store, entity.Product())
+		law := tabletest.NewLaw(store, product.Registry())
 		_ = call(law) // some are refused by the store as well
 		require.Contains(t, strings.Join(law.Broken(), "\n"), rule)
 	}
@@ -133,11 +134,11 @@ func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) item.Item {
 // The system archives a task, and its user takes it up again.
 func TestWhatTheSystemWritesLeavesTheEditVersionAndACommandRemovesIt(t *testing.T) {
 	t.Parallel()
-	typ := entity.Task()
+	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	store := memory.New(time.Now, memory.Options{})
 	require.NoError(t, store.Load(t.Context(), []item.Item{good}))
-	law := tabletest.NewLaw(store, entity.Product())
+	law := tabletest.NewLaw(store, product.Registry())
 	row := good
 	for i, by := range []entity.Writer{entity.BySystem, entity.BySystem, entity.ByUser, entity.BySystem} {
 		after := row.Clone()

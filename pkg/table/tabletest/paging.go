@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -116,7 +117,7 @@ func pagingCases() []testCase {
 // alone would lose or repeat some of them.
 func tryPositions(f *fixture, index entity.IndexSchema) {
 	const n = 12
-	partition := entity.LinkedPK(f.user, entity.Ref{Type: entity.TypeNote, ID: "note_1"})
+	partition := entity.LinkedPK(f.user, entity.Ref{Type: product.TypeNote, ID: "note_1"})
 	keys := map[string]bool{item.AttrPK: true, item.AttrSK: true, index.PK: true, index.SK: true}
 	if index.Name == entity.Base {
 		partition = entity.UserPK(f.user)

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -74,16 +75,16 @@ func rangeShapes() map[string]rangeShape {
 		"a prefix":                         {table.Range{Prefix: key("a")}, []string{"a", "a1", "a10", "a2", "ab"}},
 		"a longer prefix":                  {table.Range{Prefix: key("a1")}, []string{"a1", "a10"}},
 		"a prefix of several bytes a rune": {table.Range{Prefix: key("漢")}, []string{"漢"}},
-		"a prefix of half a name":          {table.Range{Prefix: entity.ItemPrefix(entity.TypeNote)}, rangeNames()},
+		"a prefix of half a name":          {table.Range{Prefix: entity.ItemPrefix(product.TypeNote)}, rangeNames()},
 		"a prefix that nothing has":        {table.Range{Prefix: key("a3")}, nil},
-		"a prefix before all":              {table.Range{Prefix: entity.ItemPrefix(entity.TypeEvent)}, nil},
-		"a prefix after all":               {table.Range{Prefix: entity.ItemPrefix(entity.TypeTask)}, nil},
+		"a prefix before all":              {table.Range{Prefix: entity.ItemPrefix(product.TypeEvent)}, nil},
+		"a prefix after all":               {table.Range{Prefix: entity.ItemPrefix(product.TypeTask)}, nil},
 		"from a row":                       {table.Range{From: key("b")}, []string{"b", "z", "é", "漢"}},
 		"from between rows":                {table.Range{From: key("aa")}, []string{"ab", "b", "z", "é", "漢"}},
-		"from behind all":                  {table.Range{From: entity.ItemPrefix(entity.TypeTask)}, nil},
+		"from behind all":                  {table.Range{From: entity.ItemPrefix(product.TypeTask)}, nil},
 		"to a row":                         {table.Range{To: key("a")}, []string{"A", "B", "Z", "a"}},
 		"to between rows":                  {table.Range{To: key("Y")}, []string{"A", "B"}},
-		"to before all":                    {table.Range{To: entity.ItemPrefix(entity.TypeEvent)}, nil},
+		"to before all":                    {table.Range{To: entity.ItemPrefix(product.TypeEvent)}, nil},
 		"from a row to a row":              {table.Range{From: key("a1"), To: key("a2")}, []string{"a1", "a10", "a2"}},
 		"from a row to itself":             {table.Range{From: key("a1"), To: key("a1")}, []string{"a1"}},
 		"from and to between two rows":     {table.Range{From: key("c"), To: key("y")}, nil},

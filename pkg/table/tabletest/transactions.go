@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -96,7 +97,7 @@ func transactionCases() []testCase {
 			f.absent(f.key("b"))
 		}},
 		{"a transaction may span users", func(f *fixture) {
-			other := entity.ItemKey(f.user+"-other", entity.Ref{Type: entity.TypeNote, ID: "a"}).Item()
+			other := entity.ItemKey(f.user+"-other", entity.Ref{Type: product.TypeNote, ID: "a"}).Item()
 			mine := f.row("a", nil)
 			f.NoError(f.store.Transact(f.ctx, table.Put{Item: other}, table.Put{Item: mine}))
 			f.is(other)

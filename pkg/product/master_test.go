@@ -1,4 +1,4 @@
-package entity_test
+package product_test
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
-	it, errs := create(t, entity.Master(), `{"title":"Standup","startUtc":"2025-01-06T14:00:00Z","endUtc":"2025-01-06T14:15:00Z",
+	it, errs := create(t, product.Master(), `{"title":"Standup","startUtc":"2025-01-06T14:00:00Z","endUtc":"2025-01-06T14:15:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO;COUNT=10","exdate":["20250310","20250113","20250310"]}`)
 	require.Empty(t, errs)
 	require.Equal(t, item.Item{
@@ -30,7 +30,7 @@ func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
 }
 
 func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
-	it, errs := create(t, entity.Master(), `{"title":"x","isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=YEARLY"}`)
+	it, errs := create(t, product.Master(), `{"title":"x","isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=YEARLY"}`)
 	require.Empty(t, errs)
 	require.Equal(t, "MASTER#ACTIVE#9999-12-31T23:59:59Z", it.Str("GSI3SK"))
 	require.False(t, it.Has("lastStartUtc"))
@@ -39,7 +39,7 @@ func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
 
 func TestASeriesThatEndsAfterAllYearsIsOneWithoutEnd(t *testing.T) {
 	for _, end := range []string{"COUNT=500", "UNTIL=22500101T000000Z"} {
-		it, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY;`+end+`"}`)
+		it, errs := create(t, product.Master(), `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY;`+end+`"}`)
 		require.Empty(t, errs, end)
 		require.False(t, it.Has("lastStartUtc"), end)
 		require.Equal(t, "MASTER#ACTIVE#9999-12-31T23:59:59Z", it.Str("GSI3SK"), end)
@@ -47,7 +47,7 @@ func TestASeriesThatEndsAfterAllYearsIsOneWithoutEnd(t *testing.T) {
 }
 
 func TestAStartThatIsMissingSaysNothingAboutTheEnd(t *testing.T) {
-	_, errs := create(t, entity.Master(), `{"title":"x","endUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	_, errs := create(t, product.Master(), `{"title":"x","endUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	require.Len(t, errs, 1, "%v", errs)
 	require.Equal(t, "/startUtc", errs[0].Pointer)
 }
@@ -73,11 +73,11 @@ func TestARefusedSeriesNamesTheFieldThatIsWrong(t *testing.T) {
 		"no start":              {`"title":"x","rrule":"FREQ=DAILY"`, "/startUtc"},
 		"a rule without bounds": {timed + `,"rrule":"FREQ=DAILY;BYMONTH=` + strings.Repeat("1,", 2000) + `1"`, "/rrule"},
 	} {
-		_, errs := create(t, entity.Master(), "{"+c.fields+"}")
+		_, errs := create(t, product.Master(), "{"+c.fields+"}")
 		require.NotEmpty(t, errs, name)
 		require.Equal(t, c.pointer, errs[0].Pointer, "%s: %v", name, errs)
 	}
-	patch, errs := entity.Master().Parse(decode(t, "{"+timed+`,"rrule":"FREQ=DAILY","exdate":["20250301"],"hasExceptions":true,"lastStartUtc":"2025-01-06T14:00:00Z"}`))
+	patch, errs := product.Master().Parse(decode(t, "{"+timed+`,"rrule":"FREQ=DAILY","exdate":["20250301"],"hasExceptions":true,"lastStartUtc":"2025-01-06T14:00:00Z"}`))
 	require.Len(t, errs, 2, "%v %v", patch, errs)
 }
 
@@ -88,7 +88,7 @@ func TestTheDatesOfASeriesAreBounded(t *testing.T) {
 			dates = append(dates, fmt.Sprintf(`"%d%s"`, year, day))
 		}
 	}
-	_, errs := create(t, entity.Master(), `{"title":"x","startUtc":"2000-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","exdate":[`+strings.Join(dates, ",")+`]}`)
+	_, errs := create(t, product.Master(), `{"title":"x","startUtc":"2000-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","exdate":[`+strings.Join(dates, ",")+`]}`)
 	require.Len(t, errs, 1)
 	require.Equal(t, "/exdate", errs[0].Pointer)
 }
@@ -96,16 +96,16 @@ func TestTheDatesOfASeriesAreBounded(t *testing.T) {
 func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
 	fields := item.Item{"isAllDay": item.Bool(false), "startUtc": item.String("2025-12-24T16:00:00Z"), "startTzid": item.String("UTC")}
 	fields["masterId"], fields["recurrenceId"] = item.String("mst_1"), item.String("2025-12-24T15:00:00Z")
-	undone := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	undone := product.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
 	require.Equal(t, item.Key{PK: "USER#ann", SK: "INSTANCE#mst_1#20251224"}, undone.Key())
 	for _, name := range []string{"GSI1PK", "GSI2PK", "GSI3PK"} {
 		require.False(t, undone.Has(name), name)
 	}
-	require.Empty(t, entity.Instance().ShownIn(undone))
+	require.Empty(t, product.Instance().ShownIn(undone))
 
 	fields["modifiedFields"], fields["endUtc"] = item.List{item.String("startUtc")}, item.String("2025-12-26T16:00:00Z")
-	moved := entity.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
-	require.Empty(t, entity.Instance().Validate(moved))
+	moved := product.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	require.Empty(t, product.Instance().Validate(moved))
 	require.Equal(t, map[string]string{
 		"GSI1PK": "USER#ann#2025", "GSI1SK": "2025-12-24T16:00:00Z", "GSI2PK": "MASTER#mst_1", "GSI2SK": "INSTANCE#20251224",
 		"GSI3PK": "USER#ann", "GSI3SK": "EVENT#LONG#2025-12-26T16:00:00Z",
@@ -113,7 +113,7 @@ func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
 		"GSI1PK": moved.Str("GSI1PK"), "GSI1SK": moved.Str("GSI1SK"), "GSI2PK": moved.Str("GSI2PK"), "GSI2SK": moved.Str("GSI2SK"),
 		"GSI3PK": moved.Str("GSI3PK"), "GSI3SK": moved.Str("GSI3SK"),
 	})
-	require.Empty(t, entity.Instance().Dues(moved), "reminders of the series are the series'")
+	require.Empty(t, product.Instance().Dues(moved), "reminders of the series are the series'")
 }
 
 func TestARuleIsStoredInOneForm(t *testing.T) {
@@ -124,23 +124,23 @@ func TestARuleIsStoredInOneForm(t *testing.T) {
 		{`"startUtc":"2025-01-06T14:00:00"`, "FREQ=DAILY;UNTIL=20250301T140000Z", "FREQ=DAILY;UNTIL=20250301T140000"},
 		{`"isAllDay":true,"startDate":"2025-01-06"`, "FREQ=DAILY;UNTIL=20250301T140000Z", "FREQ=DAILY;UNTIL=20250301"},
 	} {
-		it, errs := create(t, entity.Master(), fmt.Sprintf(`{"title":"x",%s,"rrule":%q}`, c.start, c.sent))
+		it, errs := create(t, product.Master(), fmt.Sprintf(`{"title":"x",%s,"rrule":%q}`, c.start, c.sent))
 		require.Empty(t, errs, c.sent)
 		require.Equal(t, c.want, it.Str("rrule"))
 	}
 	for _, sent := range []string{"freq=hourly;byhour=25", "freq=daily"} {
-		it, _ := create(t, entity.Reminder(), fmt.Sprintf(`{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":%q}`, sent))
+		it, _ := create(t, product.Reminder(), fmt.Sprintf(`{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":%q}`, sent))
 		require.Equal(t, map[string]string{"freq=daily": "FREQ=DAILY"}[sent]+map[string]string{"freq=hourly;byhour=25": sent}[sent], it.Str("rrule"), "what is wrong stays as it was sent")
 	}
 }
 
 func TestTheEndOfARemindersRuleGoesWithItsZone(t *testing.T) {
-	it, errs := create(t, entity.Reminder(), `{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;UNTIL=20251204T080000Z"}`)
+	it, errs := create(t, product.Reminder(), `{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;UNTIL=20251204T080000Z"}`)
 	require.Empty(t, errs)
-	floating, errs := change(t, entity.Reminder(), it, `{"triggerUtc":"2025-12-02T09:00:00","tzid":null}`)
+	floating, errs := change(t, product.Reminder(), it, `{"triggerUtc":"2025-12-02T09:00:00","tzid":null}`)
 	require.Empty(t, errs)
 	require.Equal(t, "FREQ=DAILY;UNTIL=20251204T090000", floating.Str("rrule"))
-	zoned, errs := change(t, entity.Reminder(), floating, `{"triggerUtc":"2025-12-02T03:30:00Z","tzid":"Asia/Kolkata"}`)
+	zoned, errs := change(t, product.Reminder(), floating, `{"triggerUtc":"2025-12-02T03:30:00Z","tzid":"Asia/Kolkata"}`)
 	require.Empty(t, errs)
 	require.Equal(t, "FREQ=DAILY;UNTIL=20251204T033000Z", zoned.Str("rrule"))
 }

@@ -1,6 +1,7 @@
-package entity
+package product
 
 import (
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
@@ -8,24 +9,24 @@ import (
 const StatusActive = "ACTIVE"
 
 // Note is the type of a note.
-func Note() *Type {
-	return &Type{
+func Note() *entity.Type {
+	return &entity.Type{
 		Name: TypeNote, IDAttr: "noteId", IDPrefix: "note", Plural: "notes",
-		Fields: Common("noteId",
+		Fields: entity.Common("noteId",
 			titleField,
-			Field{Name: AttrBody, Kind: Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
-			Field{Name: AttrIsPinned, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Pinned notes come first."},
-			enumField(AttrStatus, StatusActive, StatusActive, StatusArchived),
+			entity.Field{Name: AttrBody, Kind: entity.Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
+			entity.Field{Name: AttrIsPinned, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Pinned notes come first."},
+			enumField(entity.AttrStatus, StatusActive, StatusActive, StatusArchived),
 			tagsField, colorField, linksField,
 		),
 		Index: indexNote,
 	}
 }
 
-func indexNote(user string, it item.Item) IndexKeys {
-	keys := IndexKeys{StatePK: UserPK(user), StateSK: NoteGrid(noteState(it)) + it.Str(AttrUpdatedAt)}
-	if it.Str(AttrStatus) != StatusArchived {
-		created, _ := it.Time(AttrCreatedAt)
+func indexNote(user string, it item.Item) entity.IndexKeys {
+	keys := entity.IndexKeys{StatePK: entity.UserPK(user), StateSK: NoteGrid(noteState(it)) + it.Str(entity.AttrUpdatedAt)}
+	if it.Str(entity.AttrStatus) != StatusArchived {
+		created, _ := it.Time(entity.AttrCreatedAt)
 		year := yearKeys(user, created)
 		keys.YearPK, keys.YearSK = year.YearPK, year.YearSK
 	}
@@ -43,7 +44,7 @@ const (
 
 func noteState(it item.Item) NoteState {
 	switch {
-	case it.Str(AttrStatus) == StatusArchived:
+	case it.Str(entity.AttrStatus) == StatusArchived:
 		return NoteArchived
 	case it.Bool(AttrIsPinned):
 		return NotePinned
@@ -52,4 +53,4 @@ func noteState(it item.Item) NoteState {
 }
 
 // NoteGrid begins the state-view sort keys of a user's notes in one part of the grid; behind it stands updatedAt.
-func NoteGrid(state NoteState) string { return StatePrefix(TypeNote, string(state)) }
+func NoteGrid(state NoteState) string { return entity.StatePrefix(TypeNote, string(state)) }

@@ -1,9 +1,10 @@
-package entity
+package product
 
 import (
 	"strconv"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
@@ -30,39 +31,39 @@ const (
 )
 
 // Task is the type of a task.
-func Task() *Type {
-	return &Type{
+func Task() *entity.Type {
+	return &entity.Type{
 		Name: TypeTask, IDAttr: "taskId", IDPrefix: "task", Plural: "tasks",
-		Fields: Common("taskId",
+		Fields: entity.Common("taskId",
 			titleField, descriptionField,
-			enumField(AttrStatus, StatusBacklog, TaskStatuses()...),
-			Field{Name: AttrPriority, Kind: Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
-			Field{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Due on a day rather than at a time; floating."},
-			Field{Name: AttrDueDate, Kind: Date, Doc: "Day on which an all-day task is due."},
-			Field{Name: AttrStartUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats."},
-			Field{Name: AttrDueUtc, Kind: Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats."},
-			Field{Name: AttrDueTzid, Kind: Zone, Doc: "Zone of both times; absent means floating."},
+			enumField(entity.AttrStatus, StatusBacklog, TaskStatuses()...),
+			entity.Field{Name: AttrPriority, Kind: entity.Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
+			entity.Field{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Due on a day rather than at a time; floating."},
+			entity.Field{Name: AttrDueDate, Kind: entity.Date, Doc: "Day on which an all-day task is due."},
+			entity.Field{Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats."},
+			entity.Field{Name: AttrDueUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats."},
+			entity.Field{Name: AttrDueTzid, Kind: entity.Zone, Doc: "Zone of both times; absent means floating."},
 			tagsField, minutesField, linksField, colorField,
-			Field{Name: AttrCompletedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was completed."},
-			Field{Name: AttrArchiveAt, Kind: Instant, Origin: FromServer, Doc: "When the completed task will be archived."},
-			Field{Name: AttrArchivedAt, Kind: Instant, Origin: FromServer, Doc: "When the task was archived."},
+			entity.Field{Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was completed."},
+			entity.Field{Name: AttrArchiveAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the completed task will be archived."},
+			entity.Field{Name: AttrArchivedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was archived."},
 			uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Check:     checkTaskTimes,
-		Derive:    func(w Write) { deriveTask(w); deriveSequence(w) },
+		Derive:    func(w entity.Write) { deriveTask(w); deriveSequence(w) },
 		Index:     indexTask,
 		Dues:      taskDues,
 		Spans:     taskSpans,
 		View:      viewTask,
 		Retention: map[string]time.Duration{StatusArchived: archivedRetention},
 		NeedsPreferences: func(patch item.Item) bool {
-			return patch.Str(AttrStatus) == StatusCompleted
+			return patch.Str(entity.AttrStatus) == StatusCompleted
 		},
 	}
 }
 
-func checkTaskTimes(it item.Item) []FieldError {
-	var errs Faults
+func checkTaskTimes(it item.Item) []entity.FieldError {
+	var errs entity.Faults
 	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
@@ -82,10 +83,10 @@ func checkTaskTimes(it item.Item) []FieldError {
 	return errs
 }
 
-func deriveTask(w Write) {
+func deriveTask(w entity.Write) {
 	it := w.After
-	status := it.Str(AttrStatus)
-	if w.Before != nil && w.Before.Str(AttrStatus) == status {
+	status := it.Str(entity.AttrStatus)
+	if w.Before != nil && w.Before.Str(entity.AttrStatus) == status {
 		return
 	}
 	switch status {
@@ -110,11 +111,11 @@ func deriveTask(w Write) {
 // viewTask shows a completed task whose timer is late as what it is: archived. TTL removes the timer only days later.
 func viewTask(it item.Item, now time.Time) item.Item {
 	archiveAt, ok := it.Time(AttrArchiveAt)
-	if !ok || it.Str(AttrStatus) != StatusCompleted || now.Before(archiveAt) {
+	if !ok || it.Str(entity.AttrStatus) != StatusCompleted || now.Before(archiveAt) {
 		return it
 	}
 	shown := it.Clone()
-	shown[AttrStatus] = item.String(StatusArchived)
+	shown[entity.AttrStatus] = item.String(StatusArchived)
 	shown[AttrArchivedAt] = it[AttrArchiveAt]
 	delete(shown, AttrArchiveAt)
 	return shown
@@ -131,12 +132,12 @@ func TaskDue(it item.Item) (at time.Time, floating, ok bool) {
 	return at, !it.Has(AttrDueTzid), ok
 }
 
-func indexTask(user string, it item.Item) IndexKeys {
-	keys := IndexKeys{}
-	if at, ok := taskAgendaTime(it); ok && it.Str(AttrStatus) != StatusArchived {
+func indexTask(user string, it item.Item) entity.IndexKeys {
+	keys := entity.IndexKeys{}
+	if at, ok := taskAgendaTime(it); ok && it.Str(entity.AttrStatus) != StatusArchived {
 		keys = yearKeys(user, at)
 	}
-	keys.StatePK, keys.StateSK = UserPK(user), TaskColumn(it.Str(AttrStatus), it.Int(AttrPriority))+it.Str(AttrCreatedAt)
+	keys.StatePK, keys.StateSK = entity.UserPK(user), TaskColumn(it.Str(entity.AttrStatus), it.Int(AttrPriority))+it.Str(entity.AttrCreatedAt)
 	return keys
 }
 
@@ -155,13 +156,13 @@ func taskAgendaTime(it item.Item) (time.Time, bool) {
 // TaskColumn begins the state-view sort keys of a user's tasks with a status, and with a priority unless that is 0.
 func TaskColumn(status string, priority int64) string {
 	if priority == 0 {
-		return StatePrefix(TypeTask, status)
+		return entity.StatePrefix(TypeTask, status)
 	}
-	return StatePrefix(TypeTask, status, "P"+strconv.FormatInt(priority, 10))
+	return entity.StatePrefix(TypeTask, status, "P"+strconv.FormatInt(priority, 10))
 }
 
-func taskDues(it item.Item) []Due {
-	switch it.Str(AttrStatus) {
+func taskDues(it item.Item) []entity.Due {
+	switch it.Str(entity.AttrStatus) {
 	case StatusCompleted, StatusArchived:
 		return nil
 	}

@@ -1,34 +1,35 @@
-package entity
+package product
 
 import (
 	"slices"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
 // Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its own
 // times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was undone: it
 // is there for its key alone, in no index, and counts for nobody.
-func Instance() *Type {
+func Instance() *entity.Type {
 	fields := eventFields()
 	for i := range fields {
 		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // what is absent is the series'
 	}
-	return &Type{
-		Name: TypeInstance, IDAttr: AttrEventID, IDPrefix: InstanceIDPrefix, Plural: "instances", OwnCommands: true,
-		Fields: Common(AttrEventID, slices.Concat(
-			[]Field{
-				{Name: AttrMasterID, Kind: Text, Origin: FromServer, Required: true, Doc: "The series."},
-				{Name: AttrRecurrenceID, Kind: Instant, Origin: FromServer, Required: true, Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole days, the reading."},
+	return &entity.Type{
+		Name: entity.TypeInstance, IDAttr: AttrEventID, IDPrefix: entity.InstanceIDPrefix, Plural: "instances", OwnCommands: true,
+		Fields: entity.Common(AttrEventID, slices.Concat(
+			[]entity.Field{
+				{Name: AttrMasterID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The series."},
+				{Name: AttrRecurrenceID, Kind: entity.Instant, Origin: entity.FromServer, Required: true, Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole days, the reading."},
 			},
 			fields,
-			[]Field{
-				{Name: AttrModifiedFields, Kind: Names, Origin: FromServer, Max: int64(len(fields)) + 1, Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another calendar says of it that has no field here."},
+			[]entity.Field{
+				{Name: AttrModifiedFields, Kind: entity.Names, Origin: entity.FromServer, Max: int64(len(fields)) + 1, Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another calendar says of it that has no field here."},
 				sequenceField, dueSetAtField, keptField, stampField,
 			})...),
 		Check:  checkOccurrence,
-		Derive: func(w Write) { deriveEndDate(w.After); deriveSequence(w) },
+		Derive: func(w entity.Write) { deriveEndDate(w.After); deriveSequence(w) },
 		Index:  indexInstance,
 		Dues:   instanceDues,
 		Spans:  instanceSpans,
@@ -52,34 +53,34 @@ func isUndone(it item.Item) bool { return !it.Has(AttrModifiedFields) }
 func Undone(user string, row item.Item, now time.Time) item.Item {
 	bare := item.Item{}
 	for _, name := range append(SpanFields(),
-		item.AttrPK, item.AttrSK, AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, AttrCreatedAt, AttrDueSetAt, AttrKept) {
+		item.AttrPK, item.AttrSK, entity.AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, entity.AttrCreatedAt, AttrDueSetAt, AttrKept) {
 		if v, ok := row[name]; ok {
 			bare[name] = v
 		}
 	}
-	return Instance().Next(ByUser, user, row, bare, now, nil)
+	return Instance().Next(entity.ByUser, user, row, bare, now, nil)
 }
 
-func indexInstance(user string, it item.Item) IndexKeys {
+func indexInstance(user string, it item.Item) entity.IndexKeys {
 	if isUndone(it) {
-		return IndexKeys{}
+		return entity.IndexKeys{}
 	}
 	keys := indexEvent(user, it)
-	masterID, date, _ := ParseInstanceID(it.Str(AttrEventID))
-	keys.RecurrencePK, keys.RecurrenceSK = RecurrencePK(masterID), RecurrenceSK(date)
+	masterID, date, _ := entity.ParseInstanceID(it.Str(AttrEventID))
+	keys.RecurrencePK, keys.RecurrenceSK = entity.RecurrencePK(masterID), entity.RecurrenceSK(date)
 	return keys
 }
 
 // instanceDues: only reminders of its own; those of the series are the series'.
-func instanceDues(it item.Item) []Due {
+func instanceDues(it item.Item) []entity.Due {
 	if !slices.Contains(it.Strings(AttrModifiedFields), AttrReminderMinutes) {
 		return nil
 	}
 	return eventDues(it)
 }
 
-func instanceSpans(it item.Item) []Span {
-	if isUndone(it) || it.Str(AttrStatus) == StatusCancelled {
+func instanceSpans(it item.Item) []entity.Span {
+	if isUndone(it) || it.Str(entity.AttrStatus) == StatusCancelled {
 		return nil
 	}
 	return eventSpans(it)

@@ -1,10 +1,11 @@
-package entity
+package product
 
 import (
 	"slices"
 	"strings"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
@@ -35,10 +36,10 @@ const cancelledRetention = 2 * 365 * 24 * time.Hour
 const longEvent = 24 * time.Hour
 
 // Event is the type of a single calendar event.
-func Event() *Type {
-	return &Type{
+func Event() *entity.Type {
+	return &entity.Type{
 		Name: TypeEvent, IDAttr: AttrEventID, IDPrefix: "evt", Plural: "events",
-		Fields:    Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []Field{restoredAtField, dueSetAtField, keptField, stampField})...),
+		Fields:    entity.Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []entity.Field{restoredAtField, dueSetAtField, keptField, stampField})...),
 		Check:     checkEventTimes,
 		Derive:    deriveEvent,
 		Index:     indexEvent,
@@ -49,38 +50,38 @@ func Event() *Type {
 }
 
 // eventFields are what a client says about an event, whether it is single, a series, or one occurrence of a series.
-func eventFields() []Field {
+func eventFields() []entity.Field {
 	return slices.Concat(
-		[]Field{titleField, descriptionField}, spanFields(),
-		[]Field{
-			{Name: "location", Kind: Text, Max: maxLocation, Doc: "Venue, address or URL."},
+		[]entity.Field{titleField, descriptionField}, spanFields(),
+		[]entity.Field{
+			{Name: "location", Kind: entity.Text, Max: maxLocation, Doc: "Venue, address or URL."},
 			colorField,
-			enumField(AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
-			{Name: AttrVisibility, Kind: Enum, Enum: []string{VisibilityPublic, VisibilityPrivate, VisibilityConfidential},
+			enumField(entity.AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
+			{Name: AttrVisibility, Kind: entity.Enum, Enum: []string{VisibilityPublic, VisibilityPrivate, VisibilityConfidential},
 				Doc: "Who may see what it is about, where the calendar is shown to others (RFC 5545 §3.8.1.3); absent means PUBLIC."},
-			{Name: AttrTransparency, Kind: Enum, Enum: []string{TransparencyOpaque, TransparencyTransparent},
+			{Name: AttrTransparency, Kind: entity.Enum, Enum: []string{TransparencyOpaque, TransparencyTransparent},
 				Doc: "Whether its time is taken (RFC 5545 §3.8.2.7); absent means OPAQUE: it is."},
 			tagsField, minutesField, linksField,
 		})
 }
 
 // spanFields say when an event is.
-func spanFields() []Field {
-	return []Field{
-		{Name: AttrIsAllDay, Kind: Flag, Required: true, Default: item.Bool(false), Doc: "Dates instead of times; floating."},
-		{Name: AttrStartDate, Kind: Date, Doc: "First day of an all-day event."},
-		{Name: AttrEndDate, Kind: Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
-		{Name: AttrStartUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
-		{Name: AttrEndUtc, Kind: Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
-		{Name: AttrStartTzid, Kind: Zone, Doc: "Zone of the start; absent means floating."},
-		{Name: AttrEndTzid, Kind: Zone, Doc: "Zone in which the end is shown, when it is another."},
+func spanFields() []entity.Field {
+	return []entity.Field{
+		{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Dates instead of times; floating."},
+		{Name: AttrStartDate, Kind: entity.Date, Doc: "First day of an all-day event."},
+		{Name: AttrEndDate, Kind: entity.Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
+		{Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
+		{Name: AttrEndUtc, Kind: entity.Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
+		{Name: AttrStartTzid, Kind: entity.Zone, Doc: "Zone of the start; absent means floating."},
+		{Name: AttrEndTzid, Kind: entity.Zone, Doc: "Zone in which the end is shown, when it is another."},
 	}
 }
 
 // What tasks, reminders and exceptions have of this only if another calendar gave it to them.
 var (
-	uidField      = Field{Name: AttrICalUID, Kind: Text, Origin: FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
-	sequenceField = Field{Name: AttrSequence, Kind: Integer, Origin: FromServer, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it."}
+	uidField      = entity.Field{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
+	sequenceField = entity.Field{Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it."}
 )
 
 // Revision is which revision of an entity iCalendar sees. One that has no count of its own counts its versions.
@@ -88,11 +89,11 @@ func Revision(it item.Item) int64 {
 	if it.Has(AttrSequence) {
 		return it.Int(AttrSequence)
 	}
-	return it.Int(AttrVersion) - 1
+	return it.Int(entity.AttrVersion) - 1
 }
 
 // deriveSequence counts the revisions of a task, reminder or exception that another calendar knows.
-func deriveSequence(w Write) {
+func deriveSequence(w entity.Write) {
 	if w.Before == nil || !w.Before.Has(AttrSequence) || !item.Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return
 	}
@@ -109,28 +110,28 @@ func IsOlder(stamp time.Time, stored item.Item) bool {
 	if known, ok := stored.Time(AttrStamp); ok {
 		return !stamp.IsZero() && stamp.Before(known)
 	}
-	written, _ := stored.Time(AttrUpdatedAt)
+	written, _ := stored.Time(entity.AttrUpdatedAt)
 	return stamp.Before(written)
 }
 
 // SetStamp says in the item when another calendar wrote what it says; zero for unknown.
 func SetStamp(it item.Item, stamp time.Time) {
-	if stamp.IsZero() || stamp.Year() < MinYear || stamp.Year() > MaxYear {
+	if stamp.IsZero() || stamp.Year() < entity.MinYear || stamp.Year() > entity.MaxYear {
 		stamp = time.Unix(0, 0)
 	}
 	it.SetTime(AttrStamp, stamp)
 }
 
 // revisionFields are how iCalendar knows an event.
-func revisionFields() []Field {
-	return []Field{
-		{Name: AttrICalUID, Kind: Text, Origin: FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
-		{Name: AttrSequence, Kind: Integer, Origin: FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
+func revisionFields() []entity.Field {
+	return []entity.Field{
+		{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
+		{Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
 	}
 }
 
-func checkEventTimes(it item.Item) []FieldError {
-	var errs Faults
+func checkEventTimes(it item.Item) []entity.FieldError {
+	var errs entity.Faults
 	if it[AttrIsAllDay] == (item.Refused{}) {
 		return nil
 	}
@@ -153,7 +154,7 @@ func checkEventTimes(it item.Item) []FieldError {
 	return errs
 }
 
-func deriveEvent(w Write) {
+func deriveEvent(w entity.Write) {
 	deriveEndDate(w.After)
 	deriveRevision(w)
 }
@@ -167,7 +168,7 @@ func deriveEndDate(it item.Item) {
 
 // deriveRevision gives an event its UID when it is created, and another revision whenever a client changes it. An event
 // that comes from another calendar brings both.
-func deriveRevision(w Write) {
+func deriveRevision(w entity.Write) {
 	it := w.After
 	switch {
 	case w.Before == nil:
@@ -190,10 +191,10 @@ func ICalUID(id string) string { return id + "@" + icalDomain }
 func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid, "@"+icalDomain) }
 
 // isByClient reports whether a field that clients set changes.
-func isByClient(w Write) bool {
+func isByClient(w entity.Write) bool {
 	for i := range w.Type.Fields {
 		f := &w.Type.Fields[i]
-		if f.Origin == FromClient && !item.Equal(w.Before[f.Name], w.After[f.Name]) {
+		if f.Origin == entity.FromClient && !item.Equal(w.Before[f.Name], w.After[f.Name]) {
 			return true
 		}
 	}
@@ -215,17 +216,17 @@ func eventSpan(it item.Item) (start, end time.Time) {
 	return start, end
 }
 
-func indexEvent(user string, it item.Item) IndexKeys {
+func indexEvent(user string, it item.Item) entity.IndexKeys {
 	start, end := eventSpan(it)
 	keys := yearKeys(user, start)
 	if end.Sub(start) > longEvent {
-		keys.StatePK, keys.StateSK = UserPK(user), LongPrefix()+item.FormatInstant(end)
+		keys.StatePK, keys.StateSK = entity.UserPK(user), LongPrefix()+item.FormatInstant(end)
 	}
 	return keys
 }
 
-func eventDues(it item.Item) []Due {
-	if it.Str(AttrStatus) == StatusCancelled {
+func eventDues(it item.Item) []entity.Due {
+	if it.Str(entity.AttrStatus) == StatusCancelled {
 		return nil
 	}
 	start, _ := eventSpan(it)
@@ -233,15 +234,15 @@ func eventDues(it item.Item) []Due {
 }
 
 // offsetDues gives one due for each of the item's reminderMinutes.
-func offsetDues(it item.Item, at time.Time, floating bool) []Due {
-	var dues []Due
+func offsetDues(it item.Item, at time.Time, floating bool) []entity.Due {
+	var dues []entity.Due
 	for _, minutes := range it.Ints(AttrReminderMinutes) {
-		dues = append(dues, Due{OffsetMinutes: minutes, Occurrence: at, At: at, Floating: floating})
+		dues = append(dues, entity.Due{OffsetMinutes: minutes, Occurrence: at, At: at, Floating: floating})
 	}
 	return dues
 }
 
 // yearKeys puts an item into the agenda of the year in which at lies.
-func yearKeys(user string, at time.Time) IndexKeys {
-	return IndexKeys{YearPK: AgendaPK(user, at.Year()), YearSK: item.FormatInstant(at)}
+func yearKeys(user string, at time.Time) entity.IndexKeys {
+	return entity.IndexKeys{YearPK: entity.AgendaPK(user, at.Year()), YearSK: item.FormatInstant(at)}
 }

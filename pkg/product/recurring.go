@@ -1,9 +1,10 @@
-package entity
+package product
 
 import (
 	"fmt"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
@@ -29,7 +30,7 @@ func CompileReminder(it item.Item) (*recurrence.Series, error) {
 // compile adds what series and reminders have in common. The start comes as it is stored.
 func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series, error) {
 	if name := it.Str(zoneAttr); name != "" {
-		zone, err := LoadZone(name)
+		zone, err := entity.LoadZone(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", zoneAttr, err)
 		}
@@ -82,7 +83,7 @@ func zoneOf(it item.Item, zoneAttr string) (*time.Location, bool) {
 	if name == "" {
 		return nil, true
 	}
-	zone, err := LoadZone(name)
+	zone, err := entity.LoadZone(name)
 	return zone, err == nil
 }
 
@@ -93,7 +94,7 @@ func hasKnownZone(it item.Item, zoneAttr string) bool {
 }
 
 // checkRule checks the rule by itself, where what it counts from is wrong.
-func checkRule(it item.Item) (errs Faults) {
+func checkRule(it item.Item) (errs entity.Faults) {
 	if text := it.Str(AttrRRule); text != "" {
 		if err := recurrence.Calendar.Check(text); err != nil {
 			errs.Add(AttrRRule, "%s", err.Error())

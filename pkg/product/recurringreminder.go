@@ -1,15 +1,16 @@
-package entity
+package product
 
 import (
 	"errors"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
 
-func checkReminder(it item.Item) []FieldError {
-	var errs Faults
+func checkReminder(it item.Item) []entity.FieldError {
+	var errs entity.Faults
 	if !it.Has(AttrRRule) {
 		errs.Refuse(it, "only a recurring reminder has it", AttrRRuleUntil)
 		return errs
@@ -53,7 +54,7 @@ func movesOn(before, after item.Item) bool {
 			return false
 		}
 	}
-	switch before.Str(AttrStatus) {
+	switch before.Str(entity.AttrStatus) {
 	case StatusPending, StatusSnoozed:
 	default:
 		return false
@@ -72,7 +73,7 @@ func movesOn(before, after item.Item) bool {
 }
 
 // deriveTrigger keeps what the rule counts from, and the trigger within what the rule has left.
-func deriveTrigger(w Write, isNew bool) {
+func deriveTrigger(w entity.Write, isNew bool) {
 	it := w.After
 	if isNew {
 		delete(it, AttrDoneTriggerUtc)
@@ -84,7 +85,7 @@ func deriveTrigger(w Write, isNew bool) {
 		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
 	case !item.Equal(w.Before[AttrRRule], it[AttrRRule]):
 		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
-		if !w.Before.Has(AttrRRule) && it.Str(AttrStatus) == StatusSnoozed {
+		if !w.Before.Has(AttrRRule) && it.Str(entity.AttrStatus) == StatusSnoozed {
 			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // it is the trigger that was put off
 		}
 		fitTrigger(it)
@@ -142,7 +143,7 @@ func PassTrigger(it item.Item, occurrence time.Time) (isLast bool, err error) {
 
 // lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its last
 // trigger, or the end of a snooze that reaches beyond it.
-func lastShown(it item.Item, dues []Due) string {
+func lastShown(it item.Item, dues []entity.Due) string {
 	triggers, err := CompileReminder(it)
 	if err != nil {
 		return item.Forever
@@ -162,4 +163,4 @@ func lastShown(it item.Item, dues []Due) string {
 
 // RecurringRemindersPrefix begins the state-view sort keys of recurring reminders that are alive; behind it stands the
 // last trigger or the end of a later snooze, or [item.Forever].
-func RecurringRemindersPrefix() string { return StatePrefix(TypeReminder, "RECURRING") }
+func RecurringRemindersPrefix() string { return entity.StatePrefix(TypeReminder, "RECURRING") }

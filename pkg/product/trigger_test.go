@@ -1,4 +1,4 @@
-package entity_test
+package product_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // threeDays are three triggers from Monday on, at nine in New York.
@@ -62,11 +63,11 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 			if fields == "" {
 				fields = threeDays
 			}
-			it, errs := create(t, entity.Reminder(), fields+"}")
+			it, errs := create(t, product.Reminder(), fields+"}")
 			require.Empty(t, errs)
 			before := with(it, c.before)
-			it = entity.Reminder().Next(entity.ByUser, "ann", before, with(before, c.patch), noon, nil)
-			require.Empty(t, entity.Reminder().Validate(it))
+			it = product.Reminder().Next(entity.ByUser, "ann", before, with(before, c.patch), noon, nil)
+			require.Empty(t, product.Reminder().Validate(it))
 			require.Equal(t, c.trigger, it.Str("triggerUtc"))
 			require.Equal(t, c.first, it.Str("firstTriggerUtc"))
 			require.Equal(t, c.done, it.Str("doneTriggerUtc"))
@@ -78,7 +79,7 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 
 func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
 	t.Parallel()
-	it, errs := create(t, entity.Reminder(), threeDays+"}")
+	it, errs := create(t, product.Reminder(), threeDays+"}")
 	require.Empty(t, errs)
 	for _, c := range []struct {
 		occurrence, trigger string
@@ -92,14 +93,14 @@ func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
 	} {
 		occurrence, err := item.ParseInstant(c.occurrence)
 		require.NoError(t, err)
-		last, err := entity.PassTrigger(it, occurrence)
+		last, err := product.PassTrigger(it, occurrence)
 		require.NoError(t, err)
 		require.Equal(t, c.last, last, c.occurrence)
 		require.Equal(t, c.trigger, it.Str("triggerUtc"), c.occurrence)
 	}
-	require.True(t, entity.TriggerDone(it))
+	require.True(t, product.TriggerDone(it))
 	it["rrule"] = text("FREQ=HOURLY")
-	_, err := entity.PassTrigger(it, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	_, err := product.PassTrigger(it, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 	require.ErrorContains(t, err, "FREQ")
 }
 
@@ -120,10 +121,10 @@ func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 		"the next comes before": {`{"title":"x","triggerUtc":"2025-12-01T17:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`, nil, []entity.Due{trigger("2025-12-01T17:00:00Z"), snoozed}},
 		"the last of all":       {threeDays, item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
 	} {
-		it, errs := create(t, entity.Reminder(), c.fields+"}")
+		it, errs := create(t, product.Reminder(), c.fields+"}")
 		require.Empty(t, errs)
 		it = with(with(it, snoozedAt("2025-12-01T14:00:00Z")), c.before)
-		require.Equal(t, c.want, entity.Reminder().Dues(it), name)
+		require.Equal(t, c.want, product.Reminder().Dues(it), name)
 	}
 }
 
@@ -134,8 +135,8 @@ func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
 		fields, change string
 		derived, want  string
 	}{
-		{entity.Reminder(), threeDays + "}", `{"triggerUtc":"2025-12-05T09:00:00","tzid":null}`, "firstTriggerUtc", "2025-12-05T09:00:00Z"},
-		{entity.Master(), `{"title":"x","startUtc":"2025-12-01T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`,
+		{product.Reminder(), threeDays + "}", `{"triggerUtc":"2025-12-05T09:00:00","tzid":null}`, "firstTriggerUtc", "2025-12-05T09:00:00Z"},
+		{product.Master(), `{"title":"x","startUtc":"2025-12-01T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`,
 			`{"startUtc":"2025-12-01T09:00:00","startTzid":null}`, "lastStartUtc", "2025-12-03T09:00:00Z"},
 	} {
 		before, errs := create(t, c.typ, c.fields)

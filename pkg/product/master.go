@@ -1,10 +1,11 @@
-package entity
+package product
 
 import (
 	"errors"
 	"slices"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
 )
@@ -19,22 +20,22 @@ const (
 
 // Master is the type of a series: a recurring event, as the rule its occurrences follow. Exceptions are entities of their
 // own, see [Instance].
-func Master() *Type {
-	return &Type{
-		Name: TypeMaster, IDAttr: AttrMasterID, IDPrefix: MasterIDPrefix, Plural: "series", OwnCommands: true,
-		Fields: Common(AttrMasterID, slices.Concat(
-			[]Field{{Name: AttrEventID, Kind: Text, Origin: FromServer, Required: true, Doc: "The same as masterId."}},
+func Master() *entity.Type {
+	return &entity.Type{
+		Name: entity.TypeMaster, IDAttr: AttrMasterID, IDPrefix: entity.MasterIDPrefix, Plural: "series", OwnCommands: true,
+		Fields: entity.Common(AttrMasterID, slices.Concat(
+			[]entity.Field{{Name: AttrEventID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The same as masterId."}},
 			eventFields(),
-			[]Field{
-				{Name: AttrRRule, Kind: Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
-				{Name: AttrRRuleUntil, Kind: Instant, Zone: AttrStartTzid, Follows: true, Doc: "No occurrence starts after it, whatever the rule says."},
-				{Name: AttrExDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
-				{Name: AttrRDate, Kind: Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
-				{Name: AttrHasExceptions, Kind: Flag, Origin: FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},
-				{Name: AttrLastStartUtc, Kind: Instant, Origin: FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
-				{Name: AttrExceptionsVersion, Kind: Integer, Origin: Hidden, Doc: "Grows by one with every change of an exception."},
+			[]entity.Field{
+				{Name: AttrRRule, Kind: entity.Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
+				{Name: AttrRRuleUntil, Kind: entity.Instant, Zone: AttrStartTzid, Follows: true, Doc: "No occurrence starts after it, whatever the rule says."},
+				{Name: AttrExDate, Kind: entity.Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
+				{Name: AttrRDate, Kind: entity.Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
+				{Name: AttrHasExceptions, Kind: entity.Flag, Origin: entity.FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},
+				{Name: AttrLastStartUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
+				{Name: AttrExceptionsVersion, Kind: entity.Integer, Origin: entity.Hidden, Doc: "Grows by one with every change of an exception."},
 			},
-			revisionFields(), []Field{dueSetAtField, keptField, stampField})...),
+			revisionFields(), []entity.Field{dueSetAtField, keptField, stampField})...),
 		Settle:    func(_, patch, after item.Item) { settleRule(patch, after, AttrStartTzid) },
 		Check:     checkMaster,
 		Derive:    deriveMaster,
@@ -45,8 +46,8 @@ func Master() *Type {
 	}
 }
 
-func checkMaster(it item.Item) []FieldError {
-	errs := Faults(checkOccurrence(it))
+func checkMaster(it item.Item) []entity.FieldError {
+	errs := entity.Faults(checkOccurrence(it))
 	start, _ := eventSpan(it)
 	if len(errs) > 0 || start.IsZero() || !hasKnownZone(it, AttrStartTzid) || !it.Says(AttrRRule) {
 		return append(errs, checkRule(it)...)
@@ -67,8 +68,8 @@ func checkMaster(it item.Item) []FieldError {
 }
 
 // checkOccurrence checks the times of an occurrence: the first of a series, or one of its own.
-func checkOccurrence(it item.Item) []FieldError {
-	errs := Faults(checkEventTimes(it))
+func checkOccurrence(it item.Item) []entity.FieldError {
+	errs := entity.Faults(checkEventTimes(it))
 	if span := EventSpan(it); !span.Start.IsZero() && span.End.Sub(span.Start) > maxOccurrence {
 		errs.Add(endOf(it), "must be at most 366 days after the start of an occurrence")
 	}
@@ -91,7 +92,7 @@ func attrOfPart(it item.Item, part string) string {
 	return AttrRRule
 }
 
-func isCancelled(it item.Item) bool { return it.Str(AttrStatus) == StatusCancelled }
+func isCancelled(it item.Item) bool { return it.Str(entity.AttrStatus) == StatusCancelled }
 
 func endOf(it item.Item) string {
 	if it.Bool(AttrIsAllDay) {
@@ -100,7 +101,7 @@ func endOf(it item.Item) string {
 	return AttrEndUtc
 }
 
-func deriveMaster(w Write) {
+func deriveMaster(w entity.Write) {
 	it := w.After
 	it[AttrEventID] = it[AttrMasterID]
 	deriveEndDate(it)
@@ -109,7 +110,7 @@ func deriveMaster(w Write) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}
 	delete(it, AttrLastStartUtc)
-	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= MaxYear { // one beyond all years is as good as none
+	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= entity.MaxYear { // one beyond all years is as good as none
 		it.SetTime(AttrLastStartUtc, last.Start)
 	}
 }
@@ -126,18 +127,18 @@ func lastOccurrence(it item.Item) (recurrence.Occurrence, bool) {
 	return series.Last()
 }
 
-func indexMaster(user string, it item.Item) IndexKeys {
+func indexMaster(user string, it item.Item) entity.IndexKeys {
 	span := EventSpan(it)
 	keys := yearKeys(user, span.Start)
-	keys.RecurrencePK, keys.RecurrenceSK = RecurrencePK(it.Str(AttrMasterID)), RecurrenceSK("")
+	keys.RecurrencePK, keys.RecurrenceSK = entity.RecurrencePK(it.Str(AttrMasterID)), entity.RecurrenceSK("")
 	end := item.Forever
 	if last, ok := it.Time(AttrLastStartUtc); ok {
 		end = item.FormatInstant(last.Add(span.End.Sub(span.Start)))
 	}
-	keys.StatePK, keys.StateSK = UserPK(user), ActiveMastersPrefix()+end
+	keys.StatePK, keys.StateSK = entity.UserPK(user), ActiveMastersPrefix()+end
 	return keys
 }
 
 // ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence, or
 // [item.Forever].
-func ActiveMastersPrefix() string { return StatePrefix(TypeMaster, "ACTIVE") }
+func ActiveMastersPrefix() string { return entity.StatePrefix(entity.TypeMaster, "ACTIVE") }
