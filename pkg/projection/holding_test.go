@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -64,5 +65,5 @@ func TestHold_knowsItsOwnWritesWhoseAnswersWereLost(t *testing.T) {
 	h.consumer = projection.NewConsumer(stats.Projection(), repeating{h.store}, func() time.Time { return h.now })
 	require.NoError(t, h.repair("one"))
 	require.EqualValues(t, 200, h.total())
-	require.False(t, h.row(entity.MetaKey("ann")).Has(entity.AttrStatsHold), "it is given back")
+	require.False(t, h.row(entity.MetaKey("ann")).Has(product.AttrStatsHold), "it is given back")
 }
