@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -26,7 +26,7 @@ func TestHold_passesOverAnItemWhoseContributionLeavesItsRowNoRoom(t *testing.T) 
 		note := titled("ann", "note_1", strings.Repeat("x", table.MaxItemBytes-around-left)).New
 		hold, err := r.consumer.Hold(t.Context(), "ann", "one")
 		require.NoError(t, err)
-		e := projection.Evidence{User: "ann", Type: entity.Note(), Ref: entity.Note().Ref(note), Item: note}
+		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note}
 		require.NoError(t, hold.Mend(t.Context(), e))
 		require.NoError(t, hold.Finish(t.Context()), left)
 		require.Nil(t, r.ledger("ann", "note_1"))
