@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"nexus/pkg/change"
-	"nexus/pkg/consume"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/local"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
@@ -86,7 +86,7 @@ func (c *recordCommand) fromStream(ctx context.Context, out outputs, lines *line
 	}
 	defer done()
 	capture := replay.Capture{
-		Registry: product.Registry(), Source: source, All: c.All, Follow: c.Follow, Pause: recordPause, Wait: consume.Sleep,
+		Registry: product.Registry(), Source: source, All: c.All, Follow: c.Follow, Pause: recordPause, Wait: port.Sleep,
 	}
 	return capture.Run(ctx, func(r change.Record) error {
 		_, err := lines.Write(append(change.AppendRecord(nil, r), '\n'))

@@ -15,10 +15,10 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
 	"nexus/pkg/local"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -143,7 +143,7 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 		Projections:  []*projection.Projection{stats.Projection(), links.Projection()},
 		Archive:      archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
 		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString}),
-		Now:          time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: consume.Sleep, Log: log,
+		Now:          time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: port.Sleep, Log: log,
 	}
 	if deployed.Scheduler != nil {
 		reminding := reminders.Config{Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log}

@@ -17,9 +17,9 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
-	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 )
@@ -48,6 +48,6 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	return stream.New(stream.Config{
 		Function: s.Function, Registry: registry, Consumers: consumers, Meter: tables.Meter, Parking: parking,
-		Log: log, Metrics: metrics, Now: time.Now, Wait: consume.Sleep,
+		Log: log, Metrics: metrics, Now: time.Now, Wait: port.Sleep,
 	})
 }

@@ -15,10 +15,10 @@ import (
 	"nexus/functions/internal/stream"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
-	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/links"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -38,7 +38,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	config := stream.Config{
 		Function: s.Function, Registry: product.Registry(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
-		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: consume.Sleep,
+		Log: log, Metrics: metric.NewWriter(os.Stdout, time.Now), Now: time.Now, Wait: port.Sleep,
 	}
 	handle, err := stream.New(config)
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 )
 
@@ -17,7 +17,7 @@ func wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		d = time.Hour
 	}
-	return consume.Sleep(ctx, d)
+	return port.Sleep(ctx, d)
 }
 
 func zoneNamed(name string) *time.Location {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/blob"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
@@ -117,7 +117,7 @@ func problemOfSentinel(err error) *Problem {
 		}
 	}
 	for _, passing := range []error{
-		table.ErrThrottled, table.ErrUnavailable, table.ErrConflict, blob.ErrThrottled, blob.ErrUnavailable,
+		port.ErrThrottled, port.ErrUnavailable, table.ErrConflict,
 		entity.ErrNewerForm, // until that release is back
 		context.Canceled, context.DeadlineExceeded,
 	} {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
@@ -57,8 +57,7 @@ func ofLaterRelease(cold item.Item) []Fault {
 
 // isBadCopy tells a copy that is missing or spoilt from a store that does not answer.
 func isBadCopy(err error) bool {
-	return !errors.Is(err, blob.ErrThrottled) && !errors.Is(err, blob.ErrUnavailable) &&
-		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	return !port.IsOutage(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // checkCopy also returns the object that has to be there; empty for none.

@@ -7,9 +7,10 @@ package blob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+
+	"nexus/pkg/port"
 )
 
 // Bounds of every store.
@@ -46,13 +47,13 @@ type Store interface {
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrNotFound: there is no such object.
-	ErrNotFound = errors.New("object not found")
+	ErrNotFound = port.Error("object not found", port.ErrNotFound)
 	// ErrThrottled: the store refused for load; try again later.
-	ErrThrottled = errors.New("object store throttled")
+	ErrThrottled = port.Error("object store throttled", port.ErrThrottled)
 	// ErrUnavailable: the store failed, did not answer, or does not serve this caller now; try again later.
-	ErrUnavailable = errors.New("object store unavailable")
+	ErrUnavailable = port.Error("object store unavailable", port.ErrUnavailable)
 	// ErrInvalid: the request itself is refused; repeating it cannot help.
-	ErrInvalid = errors.New("request refused by the object store")
+	ErrInvalid = port.Error("request refused by the object store", port.ErrInvalid)
 )
 
 // InvalidError names the argument that broke its rule. It matches [ErrInvalid].

@@ -10,10 +10,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"nexus/pkg/port"
 )
 
 // Source is the source of every event (docs/contracts.md, "Events published on the bus").
@@ -53,11 +54,11 @@ type Bus interface {
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrThrottled: the bus refused for load; try again later.
-	ErrThrottled = errors.New("bus throttled")
+	ErrThrottled = port.Error("bus throttled", port.ErrThrottled)
 	// ErrUnavailable: the bus failed, did not answer, or does not serve this caller now; try again later.
-	ErrUnavailable = errors.New("bus unavailable")
+	ErrUnavailable = port.Error("bus unavailable", port.ErrUnavailable)
 	// ErrInvalid: an event itself is refused; repeating it cannot help.
-	ErrInvalid = errors.New("event refused")
+	ErrInvalid = port.Error("event refused", port.ErrInvalid)
 )
 
 // InvalidError names the event, by its place in the call, and the field that broke its rule. It matches [ErrInvalid].

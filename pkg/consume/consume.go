@@ -201,15 +201,3 @@ func answer(batch []change.Decoded, first int) ([]byte, error) {
 	}
 	return append(appendText([]byte(`{"batchItemFailures":[{"itemIdentifier":`), sequence), `}]}`...), nil
 }
-
-// Sleep waits for d in real time: the [Config.Wait] of programs.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

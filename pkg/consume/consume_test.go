@@ -13,6 +13,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/port"
 )
 
 func TestABatchWithoutTroubleIsOneCallAndAnEmptyAnswer(t *testing.T) {
@@ -215,7 +216,7 @@ func TestADeadlineThatComesNearStopsEarlyAndSaysWhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scribe{name: "stats", fail: only(retry, always, "b1")}
 		b := setupWith(t, func(c *consume.Config) {
-			c.Wait, c.Attempts, c.Backoff, c.Margin = consume.Sleep, 1000, time.Second, 10*time.Second
+			c.Wait, c.Attempts, c.Backoff, c.Margin = port.Sleep, 1000, time.Second, 10*time.Second
 		}, s)
 		started := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

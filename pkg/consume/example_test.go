@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 )
 
@@ -44,7 +45,7 @@ func ExampleNew() {
 	loop, err := consume.New(consume.Config{
 		Registry: product.Registry(), Consumers: []change.Consumer{titles{}}, Parking: parked,
 		Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }, Wait: consume.Sleep,
+		Now: func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }, Wait: port.Sleep,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"nexus/pkg/change"
+	"nexus/pkg/durable"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/local/engine"
 )
@@ -135,7 +136,7 @@ func (c *checkpoints) judge(mapping string, heads map[string]string) error {
 		return nil
 	}
 	files := c.unwritten()
-	return writeDurably(c.file(mapping), files[mapping])
+	return durable.WriteFile(c.file(mapping), files[mapping])
 }
 
 // Save implements [eventsource.Checkpoints]. It fails if the last write did, and is tried again then.
@@ -179,7 +180,7 @@ func (c *checkpoints) flush(context.Context) error {
 	c.mu.Unlock()
 	var errs []error
 	for mapping, content := range files {
-		if err := writeDurably(c.file(mapping), content); err != nil {
+		if err := durable.WriteFile(c.file(mapping), content); err != nil {
 			errs = append(errs, err)
 			c.mu.Lock()
 			c.dirty[mapping] = true

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"nexus/pkg/durable"
 	"nexus/pkg/local/engine"
 )
 
@@ -84,7 +85,7 @@ func (c *clock) MoveTo(at time.Time) error {
 		if err != nil {
 			return fmt.Errorf("move clock: %w", err)
 		}
-		if err := writeDurably(c.file, append(content, '\n')); err != nil {
+		if err := durable.WriteFile(c.file, append(content, '\n')); err != nil {
 			return fmt.Errorf("move clock: %w", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/port"
 	"nexus/pkg/replay"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
@@ -37,7 +38,7 @@ func (p *Platform) getRecords(w http.ResponseWriter, r *http.Request) error {
 		return refusal(http.StatusBadRequest, "the one parameter is all, true or false")
 	}
 	capture := replay.Capture{
-		Registry: p.registry, Source: p.backend.newSource(), All: all == "true", Pause: recordsPause, Wait: consume.Sleep,
+		Registry: p.registry, Source: p.backend.newSource(), All: all == "true", Pause: recordsPause, Wait: port.Sleep,
 	}
 	if p.backend.heads != nil {
 		var err error
@@ -105,7 +106,7 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 // feeder brings records to the consumers beside their readers.
 func (p *Platform) feeder() replay.Feeder {
 	f := replay.Feeder{
-		Registry: p.registry, Parking: p.blobs, Now: p.clock.Now, Wait: consume.Sleep, Log: p.log.With("part", "replay"),
+		Registry: p.registry, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep, Log: p.log.With("part", "replay"),
 	}
 	for _, r := range p.readers {
 		f.Consumers = append(f.Consumers, r.consumers...)

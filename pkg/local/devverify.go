@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/links"
+	"nexus/pkg/port"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/revision"
@@ -32,7 +32,7 @@ func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving a
 		Archive:     archive.NewConsumer(archiving),
 		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
 		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: p.clock.Now, NewID: uuid.NewString}),
-		Now:          p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: consume.Sleep,
+		Now:          p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: port.Sleep,
 		Log: p.log.With("part", "verify"),
 	})
 }

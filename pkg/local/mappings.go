@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/port"
 )
 
 // failurePrefix begins the names of what was given up, as Lambda names it (eventsource.Failure.ObjectKey).
@@ -79,7 +80,7 @@ func newReader(cfg readersConfig, row readers.Reader) (*reader, error) {
 	}
 	r.loop = consume.Config{
 		Registry: cfg.registry, Consumers: r.consumers, Parking: cfg.blobs, Log: cfg.log.With("reader", row.Name),
-		Now: cfg.now, Wait: consume.Sleep, Observe: r.tally.observe,
+		Now: cfg.now, Wait: port.Sleep, Observe: r.tally.observe,
 	}
 	loop, err := consume.New(r.loop)
 	if err != nil {

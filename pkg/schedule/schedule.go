@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"nexus/pkg/port"
 )
 
 // Bounds of one schedule.
@@ -63,15 +65,15 @@ type Lister interface {
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrThrottled: the scheduler refused for load; try again later.
-	ErrThrottled = errors.New("scheduler throttled")
+	ErrThrottled = port.Error("scheduler throttled", port.ErrThrottled)
 	// ErrUnavailable: the scheduler failed, did not answer, or does not serve this caller now; try again later.
-	ErrUnavailable = errors.New("scheduler unavailable")
+	ErrUnavailable = port.Error("scheduler unavailable", port.ErrUnavailable)
 	// ErrQuota: no more schedules fit; try again when some are gone or the quota has been raised.
 	ErrQuota = errors.New("scheduler quota exceeded")
 	// ErrNotFound: there is no such schedule. Only a [Lister] says so.
-	ErrNotFound = errors.New("schedule not found")
+	ErrNotFound = port.Error("schedule not found", port.ErrNotFound)
 	// ErrInvalid: the schedule itself is refused; repeating it cannot help.
-	ErrInvalid = errors.New("schedule refused")
+	ErrInvalid = port.Error("schedule refused", port.ErrInvalid)
 )
 
 // InvalidError names the field that broke its rule. It matches [ErrInvalid].

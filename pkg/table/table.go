@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 )
 
 // Bounds of the service that callers plan with.
@@ -136,15 +137,15 @@ func (c Check) Target() item.Key  { return c.Key }
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrNotFound: there is no such row.
-	ErrNotFound = errors.New("row not found")
+	ErrNotFound = port.Error("row not found", port.ErrNotFound)
 	// ErrConflict: another transaction held one of the rows; nothing was written; try again.
 	ErrConflict = errors.New("transaction conflict")
 	// ErrThrottled: the store refused for load; nothing was written; try again later.
-	ErrThrottled = errors.New("store throttled")
+	ErrThrottled = port.Error("store throttled", port.ErrThrottled)
 	// ErrUnavailable: the store failed or did not answer; a write may have been applied or not.
-	ErrUnavailable = errors.New("store unavailable")
+	ErrUnavailable = port.Error("store unavailable", port.ErrUnavailable)
 	// ErrInvalid: the store refuses the request itself (too large, malformed); repeating it cannot help.
-	ErrInvalid = errors.New("request refused by the store")
+	ErrInvalid = port.Error("request refused by the store", port.ErrInvalid)
 )
 
 // Failure is one action whose condition did not hold. Old is the row that was there; nil if there was none.

@@ -11,9 +11,9 @@ import (
 
 	"nexus/functions/internal/stream"
 	"nexus/pkg/change"
-	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
@@ -35,7 +35,7 @@ func config(f env.Function, consumers ...change.Consumer) stream.Config {
 	meter := func(string) *table.Meter { return new(table.Meter) }
 	return stream.Config{
 		Function: f, Registry: product.Registry(), Consumers: consumers, Meter: meter, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
-		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: consume.Sleep,
+		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: port.Sleep,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"nexus/pkg/bus"
+	"nexus/pkg/port"
 )
 
 // Bounds of one request (PutEvents): ten entries, and 256 KB in all, the limit that holds in every region.
@@ -52,7 +53,7 @@ func New(client *eventbridge.Client, cfg Config) (*Bus, error) {
 		return nil, errors.New("event bus configuration: BusName is missing")
 	}
 	if cfg.Pause == nil {
-		cfg.Pause = pause
+		cfg.Pause = port.Sleep
 	}
 	return &Bus{client: client, cfg: cfg}, nil
 }
@@ -153,15 +154,4 @@ func triage(entries []types.PutEventsRequestEntry, out *eventbridge.PutEventsOut
 		again = append(again, entries[i])
 	}
 	return again, failed, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,13 +1,7 @@
 package eventbridge
 
 import (
-	"errors"
-	"net/http"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
+	portaws "nexus/pkg/port/aws"
 
 	"nexus/pkg/bus"
 )
@@ -15,14 +9,10 @@ import (
 // sentinel says which of the port's errors the failure of a whole request is. Missing rights and expired credentials
 // count as unavailable: the events are as good as before, and the call succeeds once the deployment is put right.
 func sentinel(err error) error {
-	codes := retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}
-	var response *smithyhttp.ResponseError
-	if codes.IsErrorThrottle(err) == aws.TrueTernary ||
-		errors.As(err, &response) && response.HTTPStatusCode() == http.StatusTooManyRequests {
+	if portaws.IsThrottled(err) {
 		return bus.ErrThrottled
 	}
-	var failure smithy.APIError
-	if errors.As(err, &failure) && failure.ErrorCode() == "ValidationException" {
+	if code, _ := portaws.Code(err); code == "ValidationException" {
 		return bus.ErrInvalid
 	}
 	return bus.ErrUnavailable

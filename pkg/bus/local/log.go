@@ -10,10 +10,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"nexus/pkg/bus"
+	"nexus/pkg/durable"
 )
 
 // fileName is the log's name in the directory.
@@ -67,7 +67,7 @@ func openLog(dir string, visit func(bus.Event)) (*log, error) {
 
 func (l *log) recover(dir string, visit func(bus.Event)) error {
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := syncDir(d); err != nil {
+		if err := durable.SyncDir(d); err != nil {
 			return err
 		}
 	}
@@ -172,16 +172,3 @@ func (l *log) part(first, last int) ([]bus.Event, error) {
 }
 
 func (l *log) close() error { return l.file.Close() }
-
-// syncDir makes the names in a directory durable. Windows cannot open a directory for that, and needs it less: NTFS
-// journals its names.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	file, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
-}

@@ -1,14 +1,9 @@
 package eventbridge
 
 import (
-	"errors"
-	"net/http"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
+	portaws "nexus/pkg/port/aws"
 
 	"nexus/pkg/schedule"
 )
@@ -17,39 +12,26 @@ import (
 // credentials count as unavailable: the schedule is as good as before, and the call succeeds once the deployment is put
 // right.
 func sentinel(err error) error {
-	if throttled(err) {
+	if portaws.IsThrottled(err) {
 		return schedule.ErrThrottled
 	}
-	// By code, not by type: not every operation's model knows each of them.
-	var failure smithy.APIError
-	if errors.As(err, &failure) {
-		switch failure.ErrorCode() {
-		case "ServiceQuotaExceededException":
-			return schedule.ErrQuota
-		case "ValidationException":
-			if isRole(failure) {
-				return schedule.ErrUnavailable
-			}
-			return schedule.ErrInvalid
+	switch code, message := portaws.Code(err); code {
+	case "ServiceQuotaExceededException":
+		return schedule.ErrQuota
+	case "ValidationException":
+		if isRole(message) {
+			return schedule.ErrUnavailable
 		}
+		return schedule.ErrInvalid
 	}
 	return schedule.ErrUnavailable
 }
 
-// isRole says that the service refused not the schedule but the role that it is to assume: its trust is missing, or was
-// made so lately that the service does not know it yet. It has no code of its own for that, only a text: "The execution
-// role you provide must allow AWS EventBridge Scheduler to assume the role." Taken for a fault of the schedule it would have
-// every reminder parked that changes in the first minute of a deployment.
-func isRole(failure smithy.APIError) bool {
-	text := strings.ToLower(failure.ErrorMessage())
+// isRole reports whether the service refused the role that it is to assume, and not the schedule: the role's trust is
+// missing, or is so new that the service does not know it yet. The service has no code of its own for that, only a text:
+// "The execution role you provide must allow AWS EventBridge Scheduler to assume the role." If it counted as a fault of
+// the schedule, the consumer would park every reminder that changes in the first minute of a deployment.
+func isRole(message string) bool {
+	text := strings.ToLower(message)
 	return strings.Contains(text, "execution role") || strings.Contains(text, "assume the role")
-}
-
-func throttled(err error) bool {
-	codes := retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}
-	if codes.IsErrorThrottle(err) == aws.TrueTernary {
-		return true
-	}
-	var response *smithyhttp.ResponseError
-	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusTooManyRequests
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"nexus/pkg/durable"
 	"nexus/pkg/schedule"
 )
 
@@ -124,7 +124,7 @@ func (d *disk) drop(name string, slots ...slot) (dropped bool, err error) {
 }
 
 // sync returns when all names are durable.
-func (d *disk) sync() error { return syncDir(d.dir) }
+func (d *disk) sync() error { return durable.SyncDir(d.dir) }
 
 func writeSynced(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -135,17 +135,4 @@ func writeSynced(path string, text []byte) error {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
-}
-
-// syncDir makes the names in a directory durable. Windows cannot open a directory for that, and needs it less: NTFS
-// journals its names.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	file, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"nexus/pkg/durable"
 )
 
 // DamagedError says that a schedule's file cannot be read as one.
@@ -29,7 +31,7 @@ func openDisk(dir string) (opened, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return opened{}, err
 	}
-	if err := syncDir(filepath.Dir(dir)); err != nil {
+	if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 		return opened{}, err
 	}
 	files, err := os.ReadDir(dir)

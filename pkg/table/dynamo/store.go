@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 	"nexus/pkg/table"
 )
 
@@ -57,22 +58,11 @@ func newSettings(client *dynamodb.Client, options []Option) settings {
 		schema:  entity.Schema(),
 		observe: func(table.Usage) {},
 		token:   uuid.NewString,
-		pause:   wait,
+		pause:   port.Sleep,
 		backoff: newBackoff(),
 	}
 	for _, option := range options {
 		option(&s)
 	}
 	return s
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
