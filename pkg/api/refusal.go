@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/port"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
@@ -103,11 +104,9 @@ func problemOfSentinel(err error) *Problem {
 		{archive.ErrNoCopy, notFound, "The archive has no such item."},
 		{archive.ErrAlive, stateConflict, "The item has not left yet; there is nothing to restore."},
 		{query.ErrCursor, malformed, "The cursor does not belong to this query."},
-		{revision.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
-		{revision.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
-		{command.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
+		{idempotency.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
 		{command.ErrNoVersion, preconditionNeeded, "If-Match with the entity's version is required; in a batch, expectedVersion."},
-		{command.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
+		{idempotency.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
 		{command.ErrInProgress, stateConflict, "The request is still being carried out."},
 		{entity.ErrID, malformed, "Malformed identifier."},
 		{calendar.ErrNoFeed, notFound, "There is no such resource."},

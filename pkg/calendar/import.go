@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/idempotency"
 )
 
 // Importer takes over calendars from files. It is safe for concurrent use.
@@ -34,7 +35,7 @@ func NewImporter(commands *command.Service, registry *entity.Registry) *Importer
 // With an idempotency key, a repetition is answered with the first report and has no effect. The errors are those of
 // [ical.Decode] and of [command.Service.Import], and about the key those of [command.Service.Do].
 func (i *Importer) Import(ctx context.Context, user string, text []byte, key string) (report []byte, replayed bool, err error) {
-	steps, err := i.commands.BeginSteps(ctx, user, key, "import", digest(text))
+	steps, err := i.commands.BeginSteps(ctx, user, key, "import", idempotency.Digest(text))
 	if err != nil {
 		return nil, false, err
 	}

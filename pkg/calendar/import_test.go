@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -335,9 +336,9 @@ func TestAKeyMakesARepetitionHarmless(t *testing.T) {
 	b.Equal(string(first), string(second))
 	b.Nil(b.item(product.Event(), "a", 1))
 	_, _, err = b.importer.Import(t.Context(), ann, text(), "k")
-	b.ErrorIs(err, command.ErrKeyReused)
+	b.ErrorIs(err, idempotency.ErrKeyReused)
 	_, _, err = b.importer.Import(t.Context(), ann, file, "\x00")
-	b.ErrorIs(err, command.ErrKey)
+	b.ErrorIs(err, idempotency.ErrKey)
 	_, replayed, err = b.importer.Import(t.Context(), bob, file, "k")
 	b.NoError(err)
 	b.False(replayed)

@@ -1,8 +1,6 @@
 package calendar
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
 	"nexus/pkg/command"
@@ -11,11 +9,6 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
 
 // imported is a bundle in the words of package command.
 func (i *Importer) imported(user string, b bundle) command.Imported {

@@ -2,30 +2,23 @@ package command
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
-
-// maxKeyLength is the length of an idempotency key in characters.
-const maxKeyLength = 255
 
 // call is one request on its way.
 type call struct {
 	*Service
 	user     string
 	expected *int64
-	now      time.Time // in whole seconds, as everything is stored
-	receipt  *receipt  // nil without an idempotency key
+	now      time.Time            // in whole seconds, as everything is stored
+	receipt  *idempotency.Receipt // nil without an idempotency key
 }
 
 func (s *Service) newCall(r Request) (call, error) {
@@ -33,43 +26,17 @@ func (s *Service) newCall(r Request) (call, error) {
 	if r.IdempotencyKey == "" {
 		return c, nil
 	}
-	if !isPrintable(r.IdempotencyKey) {
-		return call{}, ErrKey
-	}
 	parts := append(r.Command.content(), r.ExpectedVersion)
 	if r.AnyVersion {
 		parts = append(parts, "*")
 	}
-	content, err := json.Marshal(parts)
-	if err != nil {
-		return call{}, fmt.Errorf("fingerprint of the request: %w", err)
-	}
-	c.receipt = &receipt{
-		key:         entity.ReceiptKey(r.User, digest([]byte(r.IdempotencyKey))),
-		fingerprint: digest(content),
-	}
-	return c, nil
+	var err error
+	c.receipt, err = idempotency.New(r.User, r.IdempotencyKey, parts)
+	return c, err
 }
 
 // second is the time in whole seconds, as everything is stored.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
-
-func isPrintable(key string) bool {
-	if !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
-		return false
-	}
-	for _, r := range key {
-		if !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
 
 // check refuses a reference that no entity can have. It must come before any key is built of it.
 func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
@@ -137,9 +104,9 @@ func (c call) repeat(ctx context.Context, attempt func(c call) (Result, error)) 
 		}
 		var res Result
 		res, err = attempt(c)
-		var twin *twinError
-		if errors.As(err, &twin) {
-			return c.replay(ctx, twin.receipt, nil)
+		var replay *idempotency.ReplayError
+		if errors.As(err, &replay) {
+			return c.replay(ctx, replay.Receipt, nil)
 		}
 		if !errors.Is(err, table.ErrConflict) {
 			return res, err

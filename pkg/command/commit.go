@@ -34,7 +34,7 @@ func (c call) commit(ctx context.Context, steps []step, e effect) (item.Item, er
 	}
 	if f, ok := failed.At(len(steps)); ok {
 		// The receipt is the last action: whatever else failed, failed because of what the twin did.
-		if err := c.look(f.Old); err != nil {
+		if err := c.receipt.Check(f.Old, c.now); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +52,7 @@ func (c call) write(ctx context.Context, steps []step, e effect) (item.Item, err
 		actions = append(actions, s.action)
 	}
 	if c.receipt != nil {
-		actions = append(actions, c.receipt.put(e.done, e.ref, e.version, c.now))
+		actions = append(actions, c.receiptOf(e.done, e.ref, e.version))
 	}
 	if len(actions) == 1 {
 		// A single write costs half of a transaction with one action.

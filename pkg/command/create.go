@@ -164,11 +164,11 @@ func (n creation) read(ctx context.Context, c call) (map[item.Key]item.Item, err
 		keys = append(keys, entity.MetaKey(c.user))
 	}
 	if c.receipt != nil {
-		keys = append(keys, c.receipt.key)
+		keys = append(keys, c.receipt.Key)
 	}
 	rows, err := c.read(ctx, keys)
 	if err == nil && c.receipt != nil {
-		err = c.look(rows[c.receipt.key])
+		err = c.receipt.Check(rows[c.receipt.Key], c.now)
 	}
 	return rows, err
 }

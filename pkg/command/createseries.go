@@ -68,14 +68,14 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	key := entity.ItemKey(c.user, p.ref)
 	keys := append([]item.Key{key}, c.targetKeys(entity.LinksOf(p.patch))...)
 	if c.receipt != nil {
-		keys = append(keys, c.receipt.key)
+		keys = append(keys, c.receipt.Key)
 	}
 	rows, err := c.read(ctx, keys)
 	if err != nil {
 		return Result{}, err
 	}
 	if c.receipt != nil {
-		if err := c.look(rows[c.receipt.key]); err != nil {
+		if err := c.receipt.Check(rows[c.receipt.Key], c.now); err != nil {
 			return Result{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -57,8 +58,8 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	}
 	stored := rows[entity.ItemKey(c.user, e.ref)]
 	if c.receipt != nil {
-		if row := rows[c.receipt.key]; row != nil {
-			if err := c.look(row); err != nil {
+		if row := rows[c.receipt.Key]; row != nil {
+			if err := c.receipt.Check(row, c.now); err != nil {
 				return c.answerTwin(ctx, err, stored)
 			}
 		}
@@ -117,15 +118,15 @@ func (c call) keysOf(e edit) []item.Key {
 		keys = append(keys, entity.MetaKey(c.user))
 	}
 	if c.receipt != nil {
-		keys = append(keys, c.receipt.key)
+		keys = append(keys, c.receipt.Key)
 	}
 	return keys
 }
 
 // answerTwin answers from the receipt with the row that was read together with it.
 func (c call) answerTwin(ctx context.Context, err error, stored item.Item) (Result, error) {
-	if twin, ok := err.(*twinError); ok {
-		return c.replay(ctx, twin.receipt, stored)
+	if replay, ok := err.(*idempotency.ReplayError); ok {
+		return c.replay(ctx, replay.Receipt, stored)
 	}
 	return Result{}, err
 }

@@ -11,10 +11,6 @@ import (
 var (
 	// ErrNoVersion: the command changes an entity and the request does not say which version of it (428).
 	ErrNoVersion = errors.New("the expected version is required")
-	// ErrKey: the idempotency key is malformed (400).
-	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
-	// ErrKeyReused: the idempotency key was used for another request (422).
-	ErrKeyReused = errors.New("the idempotency key was used for another request")
 	// ErrOwnCommands: entities of the type are created, changed and deleted by commands of their own. That a request
 	// comes here is a mistake in the program.
 	ErrOwnCommands = errors.New("entities of this type have commands of their own")

@@ -80,14 +80,14 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 	masterKey, key := e.keys(c)
 	keys := append([]item.Key{masterKey, key}, c.targetKeys(e.links)...)
 	if c.receipt != nil {
-		keys = append(keys, c.receipt.key)
+		keys = append(keys, c.receipt.Key)
 	}
 	rows, err := c.read(ctx, keys)
 	if err != nil {
 		return Result{}, err
 	}
 	if c.receipt != nil {
-		if err := c.look(rows[c.receipt.key]); err != nil {
+		if err := c.receipt.Check(rows[c.receipt.Key], c.now); err != nil {
 			return Result{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -32,18 +33,18 @@ func (cmd External) run(ctx context.Context, c call) (Result, error) {
 	if c.receipt == nil {
 		return c.repeat(ctx, func(c call) (Result, error) { return cmd.attempt(ctx, c, ref) })
 	}
-	row, err := c.store.Get(ctx, c.receipt.key)
+	row, err := c.store.Get(ctx, c.receipt.Key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.key, err)
+		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.Key, err)
 	}
-	if err := c.look(row); err != nil {
-		if twin, ok := err.(*twinError); ok {
-			return c.replay(ctx, twin.receipt, nil)
+	if err := c.receipt.Check(row, c.now); err != nil {
+		if replay, ok := err.(*idempotency.ReplayError); ok {
+			return c.replay(ctx, replay.Receipt, nil)
 		}
 		return Result{}, err
 	}
 	res, err := c.repeat(ctx, func(c call) (Result, error) { return cmd.attempt(ctx, c, ref) })
-	if err != nil && !errors.Is(err, ErrKeyReused) {
+	if err != nil && !errors.Is(err, idempotency.ErrKeyReused) {
 		return c.recheck(ctx, err)
 	}
 	return res, err
@@ -53,7 +54,7 @@ func (cmd External) attempt(ctx context.Context, c call, ref entity.Ref) (Result
 	var more []table.Action
 	if c.receipt != nil {
 		// The version is known only once the write is planned; 0 lets a replay take whatever it reads, and it reads later.
-		more = append(more, c.receipt.put(doneChange, ref, 0, c.now))
+		more = append(more, c.receiptOf(doneChange, ref, 0))
 	}
 	it, err := cmd.Write(ctx, more...)
 	var failed *table.ConditionError
@@ -64,7 +65,7 @@ func (cmd External) attempt(ctx context.Context, c call, ref entity.Ref) (Result
 		return Result{}, fmt.Errorf("%s %s: %w", cmd.Name, ref, err)
 	}
 	if f, ok := failed.At(0); ok && c.receipt != nil {
-		if err := c.look(f.Old); err != nil {
+		if err := c.receipt.Check(f.Old, c.now); err != nil {
 			return Result{}, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -49,7 +50,7 @@ func TestAWriteOfAnotherPackageIsMadeOnce(t *testing.T) {
 
 	other := b.create(product.Task(), `{"title":"t"}`)
 	_, err := b.do(b.rename(other, "u"), key("k"))
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	require.Equal(t, "t", b.stored(product.Task(), other).Str("title"))
 	without := b.must(b.rename(other, "u"))
 	require.Equal(t, []any{"u", false}, []any{without.Item.Str("title"), without.Replayed})
@@ -84,7 +85,7 @@ func TestAWriteOfAnotherPackageFindsItsTwin(t *testing.T) {
 		return nil
 	})
 	_, err := b.do(b.rename(id, "u"), key("k2"))
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	require.Equal(t, "twin", b.stored(product.Task(), id).Str("title"))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table/memory"
@@ -246,7 +247,7 @@ func TestAReplayedExceptionHasGoneWithItsSeries(t *testing.T) {
 	cmd := command.PutInstance{MasterID: id, Date: "20251203", Fields: doc(`{"title":"x"}`)}
 	b.must(cmd, at(1), key("k"))
 	_, err := b.do(command.CancelInstance{MasterID: id, Date: "20251203"}, at(1), key("k"))
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251203"]}`)}, at(1))
 	res := b.must(cmd, at(1), key("k"))
 	require.True(t, res.Replayed && res.Deleted)

@@ -4,20 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
-// receiptRetention is how long a request is remembered under its idempotency key.
-const receiptRetention = 24 * time.Hour
-
-// Attributes of a RECEIPT row.
+// Attributes of a command's receipt.
 const (
-	attrFingerprint = "fingerprint"
 	attrItemType    = "itemType"
 	attrItemID      = "itemId"
 	attrItemVersion = "itemVersion"
@@ -30,41 +26,12 @@ const (
 	doneDelete = "DELETED"
 )
 
-// receipt is how a request is to be remembered.
-type receipt struct {
-	key         item.Key
-	fingerprint string
-}
-
-// twinError ends an attempt that found its own request carried out already.
-type twinError struct{ receipt item.Item }
-
-func (e *twinError) Error() string { return "the request was carried out before" }
-
-// put is the action that writes the receipt, unless there is one in force. TTL removes rows days late, so a receipt past
-// its ttl counts as none.
-func (r *receipt) put(done string, ref entity.Ref, version int64, now time.Time) table.Put {
-	row := r.key.Item()
-	row[attrFingerprint] = item.String(r.fingerprint)
-	row[entity.AttrStatus] = item.String(done)
-	row[attrItemType] = item.String(ref.Type)
-	row[attrItemID] = item.String(ref.ID)
-	row[attrItemVersion] = item.Int(version)
-	row[entity.AttrTTL] = item.Int(now.Add(receiptRetention).Unix())
-	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.
-	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
-}
-
-// look judges a row read under the receipt's key: a twinError if it is this request's, [ErrKeyReused] if it is
-// another's, nil if there is none in force.
-func (c call) look(row item.Item) error {
-	switch {
-	case row == nil || entity.Lapsed(row, c.now):
-		return nil
-	case row.Str(attrFingerprint) != c.receipt.fingerprint:
-		return ErrKeyReused
-	}
-	return &twinError{row}
+// receiptOf returns the action that writes the receipt of what was done to an entity.
+func (c call) receiptOf(done string, ref entity.Ref, version int64) table.Put {
+	return c.receipt.Put(item.Item{
+		entity.AttrStatus: item.String(done), attrItemType: item.String(ref.Type), attrItemID: item.String(ref.ID),
+		attrItemVersion: item.Int(version),
+	}, c.now)
 }
 
 // replay answers as the receipt says, with the entity as it is now. Item is the entity's row if it was read already.
@@ -116,12 +83,12 @@ func (c call) unwritten(res Result, done string) Result {
 // recheck looks for the receipt once more after a refusal: a twin may have been at work between two reads, and what it did
 // is then what the refusal is about.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {
-	row, err := c.store.Get(ctx, c.receipt.key)
+	row, err := c.store.Get(ctx, c.receipt.Key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.key, err)
+		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.Key, err)
 	}
-	var twin *twinError
-	if errors.As(c.look(row), &twin) {
+	var replay *idempotency.ReplayError
+	if errors.As(c.receipt.Check(row, c.now), &replay) {
 		return c.replay(ctx, row, nil)
 	}
 	return Result{}, refusal

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -80,9 +81,9 @@ func TestARequestRepeatedUnderItsKeyHasItsEffectOnce(t *testing.T) {
 			require.True(t, written.Equal(b.stored(first.Type, first.Ref.ID)))
 
 			_, err := b.do(c.cmd, append(options, at(5))...)
-			require.ErrorIs(t, err, command.ErrKeyReused, "another expected version is another request")
+			require.ErrorIs(t, err, idempotency.ErrKeyReused, "another expected version is another request")
 			_, err = b.do(command.Create{Type: product.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"))
-			require.ErrorIs(t, err, command.ErrKeyReused)
+			require.ErrorIs(t, err, idempotency.ErrKeyReused)
 			other := b.must(command.Create{Type: product.Note(), Fields: doc(`{"title":"n"}`)}, key("k1"), as(bob))
 			require.False(t, other.Replayed, "keys are each user's own")
 		})
@@ -237,7 +238,7 @@ func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, command.ErrKey)
+		require.ErrorIs(t, err, idempotency.ErrKey)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/command"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -167,7 +168,7 @@ func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
 				require.Equal(t, int64(2), res.Item.Int("version"))
 				require.True(t, b.must(act(id, "2025-11-30T09:00:00.5-05:00"), key("k"+id)).Replayed)
 				_, err = b.do(act(id, saw), key("k"+id))
-				require.ErrorIs(t, err, command.ErrKeyReused)
+				require.ErrorIs(t, err, idempotency.ErrKeyReused)
 			}
 		})
 	}

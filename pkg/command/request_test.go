@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -48,7 +49,7 @@ func TestARequestAboutAnotherTypeIsAnotherRequest(t *testing.T) {
 	b := setup(t)
 	b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key("k"))
 	_, err := b.do(command.Create{Type: product.Note(), Fields: doc(`{"title":"t"}`)}, key("k"))
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 }
 
 func TestWhatHasNoCollectionIsNotCreated(t *testing.T) {
@@ -151,7 +152,7 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 	_, err := b.do(rename, key("k"))
 	require.Error(t, err, "without the version it is another request")
 	_, err = b.do(rename, at(2), key("k"))
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	require.EqualValues(t, 1, b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Europe/Berlin"}`)}, anyVersion).Item.Int("version"))
 	_, err = b.do(command.Delete{Type: product.Task(), ID: "task_" + uuid(99)}, anyVersion)
 	requireNotFound(t, err, "")

@@ -98,7 +98,7 @@ type Result struct {
 //     entity can exist
 //   - [*StaleError] (412) and [ErrNoVersion] (428)
 //   - [*entity.ValidationError] (422), with everything that is wrong
-//   - [ErrKeyReused] (422) and [ErrKey] (400), about the idempotency key
+//   - [idempotency.ErrKeyReused] (422) and [idempotency.ErrKey] (400), about the idempotency key
 //   - [*StateError] (409)
 //   - [entity.ErrID] for a malformed user id (400)
 //   - [table.ErrThrottled], [table.ErrUnavailable], [table.ErrConflict] (503): try again later; only after

@@ -101,7 +101,7 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if w.receipt != nil {
-		if err := w.look(rows[w.receipt.key]); err != nil {
+		if err := w.receipt.Check(rows[w.receipt.Key], w.now); err != nil {
 			return Result{}, err
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -43,7 +43,8 @@ const (
 )
 
 // BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same as
-// another under the same key. [ErrKey] and [ErrKeyReused] as for commands. Without a key nothing is remembered.
+// another under the same key. [idempotency.ErrKey] and [idempotency.ErrKeyReused] as for commands. Without a key nothing
+// is remembered.
 //
 // If another request under the key has begun them and not ended, BeginSteps looks for as long as the lease lasts. It goes on
 // with the answer if that comes, with the steps if the lease ends, and with [ErrInProgress] as soon as the lease is renewed:
@@ -56,14 +57,10 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 	if key == "" {
 		return &Steps{call: c}, nil
 	}
-	if !isPrintable(key) {
-		return nil, ErrKey
+	var err error
+	if c.receipt, err = idempotency.New(user, key, request); err != nil {
+		return nil, err
 	}
-	content, err := json.Marshal(request)
-	if err != nil {
-		return nil, fmt.Errorf("fingerprint of the request: %w", err)
-	}
-	c.receipt = &receipt{key: entity.ReceiptKey(user, digest([]byte(key))), fingerprint: digest(content)}
 	steps := &Steps{call: c}
 	for range maxLooks {
 		met := steps.theirs
@@ -86,7 +83,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 // lease is the row of one who carries the steps out from now on.
 func (s *Steps) lease() table.Put {
 	s.call.now = s.call.second()
-	put := s.call.receipt.put(runningSteps, entity.Ref{}, 0, s.call.now)
+	put := s.call.receiptOf(runningSteps, entity.Ref{}, 0)
 	put.Item[attrLeaseUntil] = item.Int(s.call.now.Add(stepsLease).Unix())
 	return put
 }
@@ -101,14 +98,14 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	if !errors.As(err, &failed) {
-		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.key, err)
+		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.Key, err)
 	}
 	old := failed.Failures[0].Old
+	var replay *idempotency.ReplayError
+	if err := s.call.receipt.Check(old, s.call.now); !errors.As(err, &replay) {
+		return false, err
+	}
 	switch {
-	case old == nil || entity.Lapsed(old, s.call.now):
-		return false, nil
-	case old.Str(attrFingerprint) != s.call.receipt.fingerprint:
-		return false, ErrKeyReused
 	case old.Str(entity.AttrStatus) == doneSteps:
 		s.Answer, err = unzip(old)
 		return true, err
@@ -122,7 +119,7 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.key, err)
+		return false, fmt.Errorf("put receipt %s: %w", s.call.receipt.Key, err)
 	}
 	return true, nil
 }
@@ -140,7 +137,7 @@ func (s *Steps) Alive(ctx context.Context) error {
 		return ErrInProgress
 	}
 	if err != nil {
-		return fmt.Errorf("renew receipt %s: %w", s.call.receipt.key, err)
+		return fmt.Errorf("renew receipt %s: %w", s.call.receipt.Key, err)
 	}
 	s.until = put.Item.Int(attrLeaseUntil)
 	return nil
@@ -155,7 +152,7 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	put := s.call.receipt.put(doneSteps, entity.Ref{}, 0, s.call.now)
+	put := s.call.receiptOf(doneSteps, entity.Ref{}, 0)
 	put.Item[attrAnswer] = item.Binary(zipped)
 	put.If = table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until)))
 	return s.settle("put", s.call.store.Put(ctx, put))
@@ -167,7 +164,7 @@ func (s *Steps) Abandon(ctx context.Context) error {
 		return nil
 	}
 	return s.settle("delete", s.call.store.Delete(ctx, table.Delete{
-		Key: s.call.receipt.key, If: table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until))),
+		Key: s.call.receipt.Key, If: table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until))),
 	}))
 }
 
@@ -176,7 +173,7 @@ func (s *Steps) settle(doing string, err error) error {
 	if err == nil || errors.As(err, &failed) {
 		return nil
 	}
-	return fmt.Errorf("%s receipt %s: %w", doing, s.call.receipt.key, err)
+	return fmt.Errorf("%s receipt %s: %w", doing, s.call.receipt.Key, err)
 }
 
 func (s *Service) zip(answer []byte) ([]byte, error) {

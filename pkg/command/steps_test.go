@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -53,9 +54,9 @@ func TestStepsAreDoneOnceUnderAKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "the answer", string(again.Answer))
 	_, err = b.begins("k", "y")
-	require.ErrorIs(t, err, command.ErrKeyReused)
+	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 	_, err = b.begins("a\nb", "x")
-	require.ErrorIs(t, err, command.ErrKey)
+	require.ErrorIs(t, err, idempotency.ErrKey)
 	_, err = b.service.BeginSteps(t.Context(), "a#b", "k", "x")
 	require.ErrorIs(t, err, entity.ErrID)
 	_, err = b.service.Import(t.Context(), "a#b", nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
@@ -334,14 +335,14 @@ func TestAnIdempotencyKeyHas1To255PrintableCharacters(t *testing.T) {
 		if fits {
 			b.NoError(err, "%.10q", key)
 		} else {
-			b.ErrorIs(err, revision.ErrKey, "%.10q", key)
+			b.ErrorIs(err, idempotency.ErrKey, "%.10q", key)
 		}
 	}
 	b := newBench(t)
 	_, err := b.commit("", "key", "one")
 	b.NoError(err)
 	_, err = b.commit("", "key", "another")
-	b.ErrorIs(err, revision.ErrKeyReused)
+	b.ErrorIs(err, idempotency.ErrKeyReused)
 	b.now = b.now.Add(24*time.Hour - time.Second)
 	again, err := b.commit("", "key", "one")
 	b.NoError(err)

@@ -9,10 +9,6 @@ import (
 )
 
 var (
-	// ErrKey: the idempotency key is malformed (400).
-	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
-	// ErrKeyReused: the idempotency key was used for another request (422).
-	ErrKeyReused = errors.New("the idempotency key was used for another request")
 	// ErrBroken: the rows of a revision are not those that were committed. Nobody but a hand in the table does that.
 	ErrBroken = errors.New("the snapshot is not whole")
 

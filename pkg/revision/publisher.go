@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -46,15 +47,16 @@ func NewPublisher(c Config) *Publisher {
 // publication is one attempt to make prepared revisions the present ones.
 type publication struct {
 	*Publisher
-	receipt  *receipt
+	receipt  *idempotency.Receipt
 	prepared []*Prepared
 	drafted  []bool // by position in prepared: its rows come first, under a draft
 }
 
 // publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if one
-// of the heads has moved, twinError and [ErrKeyReused] of the receipt, errSealed. After those and what else isFinal the
-// revisions have not been published and never will be; after [table.ErrUnavailable] they may have been.
-func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...*Prepared) error {
+// of the heads has moved, [*idempotency.ReplayError] and [idempotency.ErrKeyReused] of the receipt, errSealed. After
+// those, and whatever else isFinal, the revisions have not been published and never will be. After
+// [table.ErrUnavailable] they may have been.
+func (p *Publisher) publish(ctx context.Context, r *idempotency.Receipt, prepared ...*Prepared) error {
 	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
 	pub.choose()
 	err := pub.drafts(ctx)
@@ -72,16 +74,17 @@ func (p *Publisher) publish(ctx context.Context, r *receipt, prepared ...*Prepar
 func isFinal(err error) bool {
 	var (
 		moved  *ConflictError
-		twin   *twinError
+		replay *idempotency.ReplayError
 		failed *table.ConditionError
 	)
 	switch {
 	case err == nil || errors.Is(err, table.ErrUnavailable):
 		return false
-	case errors.Is(err, table.ErrThrottled), errors.Is(err, table.ErrConflict), errors.Is(err, table.ErrInvalid), errors.Is(err, ErrKeyReused):
+	case errors.Is(err, table.ErrThrottled), errors.Is(err, table.ErrConflict), errors.Is(err, table.ErrInvalid),
+		errors.Is(err, idempotency.ErrKeyReused):
 		return true
 	}
-	return errors.As(err, &moved) || errors.As(err, &twin) || errors.As(err, &failed)
+	return errors.As(err, &moved) || errors.As(err, &replay) || errors.As(err, &failed)
 }
 
 // choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB at
@@ -217,7 +220,7 @@ func (p *publication) transaction() ([]table.Action, judges) {
 		actions = append(actions, a)
 	}
 	if p.receipt != nil {
-		add(p.receipt.put(p.prepared, now), p.receipt.refused(now))
+		add(remember(p.receipt, p.prepared, now), refused(p.receipt, now))
 	}
 	for i, one := range p.prepared {
 		one.commit.CommittedAt = now.UTC().Truncate(time.Second)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/table"
 )
 
@@ -17,14 +18,14 @@ type Attempt func(ctx context.Context) ([]*Prepared, error)
 // the revisions that were published, in the order in which they were prepared, and whether an earlier request of the same
 // key and content published them.
 //
-// Errors of the attempt come back as they are. Others that a caller decides on: [*ConflictError], [ErrKey],
-// [ErrKeyReused], and those of the store ([table.ErrThrottled], [table.ErrUnavailable], [table.ErrConflict]): try again
-// later; only after ErrUnavailable the write may have been carried out.
+// Errors of the attempt come back as they are. Others that a caller decides on: [*ConflictError], [idempotency.ErrKey],
+// [idempotency.ErrKeyReused], and those of the store ([table.ErrThrottled], [table.ErrUnavailable],
+// [table.ErrConflict]): try again later; only after ErrUnavailable the write may have been carried out.
 func (p *Publisher) Write(ctx context.Context, user string, r Receipt, pinned bool, attempt Attempt) (revIDs []string, replayed bool, err error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, false, fmt.Errorf("user: %w", err)
 	}
-	remembered, err := newReceipt(user, r)
+	remembered, err := idempotency.New(user, r.Key, r.Request)
 	if err != nil {
 		return nil, false, err
 	}
@@ -37,9 +38,9 @@ func (p *Publisher) Write(ctx context.Context, user string, r Receipt, pinned bo
 			err = seen
 		}
 	}
-	var twin *twinError
-	if errors.As(err, &twin) {
-		return twin.revIDs, true, nil
+	var replay *idempotency.ReplayError
+	if errors.As(err, &replay) {
+		return replay.Receipt.Strings(attrRevIDs), true, nil
 	}
 	return revIDs, false, err
 }
@@ -54,7 +55,9 @@ func isRefusal(err error) bool {
 	return errors.As(err, &moved) || errors.As(err, &missing) || errors.As(err, &rules)
 }
 
-func (p *Publisher) attempts(ctx context.Context, r *receipt, pinned bool, attempt Attempt) ([]string, error) {
+func (p *Publisher) attempts(
+	ctx context.Context, r *idempotency.Receipt, pinned bool, attempt Attempt,
+) ([]string, error) {
 	var err error
 	for range maxAttempts {
 		var prepared []*Prepared

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -59,14 +60,14 @@ func TestARepeatedCommitIsAnsweredWithTheFirstsResult(t *testing.T) {
 
 	c.Message = "something else"
 	_, err = b.service.Commit(b.ctx, "ann", c)
-	b.ErrorIs(err, revision.ErrKeyReused)
+	b.ErrorIs(err, idempotency.ErrKeyReused)
 	b.now = b.now.Add(24 * time.Hour)
 	c.ParentRevID = made.RevID
 	_, err = b.service.Commit(b.ctx, "ann", c)
 	b.NoError(err, "a key is kept for a day")
 	c.IdempotencyKey = "a\nb"
 	_, err = b.service.Commit(b.ctx, "ann", c)
-	b.ErrorIs(err, revision.ErrKey)
+	b.ErrorIs(err, idempotency.ErrKey)
 }
 
 func TestATreeThatWasNeverCommittedDoesNotExist(t *testing.T) {

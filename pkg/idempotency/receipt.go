@@ -1,0 +1,112 @@
+// Package idempotency makes a request harmless to repeat: it owns the RECEIPT row, which remembers a request under the
+// key that its client chose.
+//
+// It promises that of two requests under one key at most one is carried out, if each puts its receipt in the transaction
+// of its write: the other is refused, or meets the receipt. Commands and repositories share the keys, so each refuses a
+// key that the other used. What else a receipt says is up to the caller. The package must never decide how a repeated
+// request is answered.
+package idempotency
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+	"nexus/pkg/table"
+)
+
+const (
+	// Retention is how long a request is remembered under its key.
+	Retention = 24 * time.Hour
+	// maxKeyLength is the length of a key in characters.
+	maxKeyLength = 255
+
+	attrFingerprint = "fingerprint"
+)
+
+// Errors about a key. They are matched with errors.Is.
+var (
+	// ErrKey: the idempotency key is malformed (400).
+	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
+	// ErrKeyReused: the idempotency key was used for another request (422).
+	ErrKeyReused = errors.New("the idempotency key was used for another request")
+)
+
+// ReplayError ends an attempt that found its own request carried out already.
+type ReplayError struct{ Receipt item.Item }
+
+// Error implements error.
+func (e *ReplayError) Error() string { return "the request was carried out before" }
+
+// Receipt is how one request of a user is remembered.
+type Receipt struct {
+	// Key is that of the row.
+	Key         item.Key
+	fingerprint string
+}
+
+// New returns the receipt of a request, or nil if its client chose no key. The request is what makes two of them the
+// same; it has a JSON form. The error is [ErrKey], or about that form.
+func New(user, key string, request []any) (*Receipt, error) {
+	if key == "" {
+		return nil, nil
+	}
+	if !isPrintable(key) {
+		return nil, ErrKey
+	}
+	content, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("fingerprint of the request: %w", err)
+	}
+	return &Receipt{Key: entity.ReceiptKey(user, Digest([]byte(key))), fingerprint: Digest(content)}, nil
+}
+
+func isPrintable(key string) bool {
+	if !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
+		return false
+	}
+	for _, r := range key {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Digest returns the SHA-256 of b in hexadecimal.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Put returns the action that writes the receipt with the attributes of its user, unless there is one in force. TTL
+// removes rows days late, so a receipt past its ttl counts as none.
+func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
+	row := r.Key.Item()
+	for name, v := range own {
+		row[name] = v
+	}
+	row[attrFingerprint] = item.String(r.fingerprint)
+	row[entity.AttrTTL] = item.Int(now.Add(Retention).Unix())
+	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.
+	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
+}
+
+// Check judges a row that was read under the receipt's key, nil for none. The error is a [*ReplayError] if the row is
+// of this request, and [ErrKeyReused] if it is of another. It is nil if no receipt is in force.
+func (r *Receipt) Check(row item.Item, now time.Time) error {
+	switch {
+	case row == nil || entity.Lapsed(row, now):
+		return nil
+	case row.Str(attrFingerprint) != r.fingerprint:
+		return ErrKeyReused
+	}
+	return &ReplayError{row}
+}
