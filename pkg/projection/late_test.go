@@ -128,7 +128,7 @@ func TestATombstoneThatIsRightIsNotProlonged(t *testing.T) {
 		ledger := entity.LedgerKey("ann", p.Name(), "note_1")
 		before, err := find(t.Context(), s.store, ledger)
 		require.NoError(t, err)
-		require.True(t, before.Has(entity.AttrTTL))
+		require.Equal(t, s.now.Add(30*24*time.Hour).Unix(), before.Int(entity.AttrTTL))
 		s.now = s.now.Add(24 * time.Hour)
 		if p.Summed() {
 			require.NoError(t, s.consumer(s.store).Unstage(t.Context(), "ann", before))
