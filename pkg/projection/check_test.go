@@ -166,3 +166,21 @@ func TestASumThatMovesIsWrongBeyondWhatItsWritesCanMove(t *testing.T) {
 	require.Equal(t, []string{wrong}, moving(5, 0, "b"))
 	require.Empty(t, moving(4, 0, "b"))
 }
+
+// A row may take away from a number: what it adds counts by its size, the sign aside.
+func TestTally_letsAMovingSumLeaveByWhatItsRowsTakeAway(t *testing.T) {
+	t.Parallel()
+	r, sum, rows := tallied(t)
+	rows[0] = rows[0].Clone()
+	rows[0]["c"] = item.String(`o1 {"add":{"notes":-3}}`)
+	for off, want := range map[int64]int{99 * 3: 0, -99 * 3: 0, 99*3 + 1: 1, -99*3 - 1: 1} {
+		before, after := r.sumRow("ann").Clone(), r.sumRow("ann").Clone()
+		tally := sum.NewTally()
+		for _, row := range rows {
+			tally.Add(row)
+		}
+		before["sum"] = item.Map{"notes": item.Int(1 - 3 + off), "latest": item.String("b")}
+		after["sum"], after["sumVersion"] = before["sum"], item.Int(before.Int("sumVersion")+1)
+		require.Len(t, tally.CheckMoving("ann", before, after), want, off)
+	}
+}
