@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// The release before closes a delivery without firedOccurrenceUtc. What a snooze then puts off is an occurrence all the same.
+// The release before closes a delivery without firedOccurrenceUtc. A snooze puts off an occurrence then, too.
 func TestFindPresent_readsTheDeliveryOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
