@@ -20,7 +20,8 @@ func (s *story) nextDay() {
 	s.report = s.get("/v1/tasks/" + id)
 	s.expect("status", s.report.str("status"), "ARCHIVED")
 	s.expect("version", s.report.int("version"), archivedAs)
-	s.expect("archived in the minute it was to be", s.report.time("archivedAt").Sub(archiveAt).Truncate(time.Minute), time.Duration(0))
+	s.expect("archived in the minute it was to be", s.report.time("archivedAt").Sub(archiveAt).Truncate(time.Minute),
+		time.Duration(0))
 	s.expect("cold copies of it", len(s.copies(id)), 1)
 	s.say("The reminder, done since yesterday noon, has left the table; its copy stays.")
 	medicine := s.medicine.str("reminderId")
@@ -63,7 +64,8 @@ func (s *story) weekLater() {
 	s.moveTo(s.report.time("archivedAt").AddDate(0, 0, 7).Add(time.Hour))
 	s.say("On the way the dentist was announced, and the plants at half past seven in New York.")
 	s.expect("Dentist announced at", s.dues(s.dentist.str("eventId")), []string{stamp(s.wall(homeZone, 2, 13, 30))})
-	s.expect("Water the plants announced at", s.dues(s.plants.str("reminderId")), []string{stamp(s.wall(travelZone, 2, 7, 30))})
+	s.expect("Water the plants announced at", s.dues(s.plants.str("reminderId")),
+		[]string{stamp(s.wall(travelZone, 2, 7, 30))})
 	s.say("The archived report has left the table by its time to live. Its cold copy can be read.")
 	s.gone("/v1/tasks/" + id)
 	s.expectEvent("ItemExpired", id, s.report.int("version")+1)

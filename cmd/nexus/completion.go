@@ -101,7 +101,8 @@ func fishCompletion(w io.Writer, app *kong.Application) {
 	for _, command := range app.Children {
 		fmt.Fprintf(w, "complete -c nexus -f -n __fish_use_subcommand -a %s -d %s\n", command.Name, quoted(command.Help))
 		for _, f := range flagsOf(app, command) {
-			fmt.Fprintf(w, "complete -c nexus -n '__fish_seen_subcommand_from %s' -l %s -d %s", command.Name, f.Name, quoted(f.Help))
+			fmt.Fprintf(w, "complete -c nexus -n '__fish_seen_subcommand_from %s' -l %s -d %s", command.Name, f.Name,
+				quoted(f.Help))
 			switch values := valuesOf(f.Value); {
 			case values != "":
 				fmt.Fprintf(w, " -x -a %s", quoted(values))

@@ -44,7 +44,9 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
 	bar := newProgress(out.messages, "days")
-	month, err := cost.Replay(ctx, cost.Options{Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: c.Scale, Seed: c.Seed, Progress: bar.show})
+	month, err := cost.Replay(ctx, cost.Options{
+		Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: c.Scale, Seed: c.Seed, Progress: bar.show,
+	})
 	bar.end()
 	if err != nil {
 		return err

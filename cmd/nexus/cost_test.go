@@ -15,7 +15,10 @@ func TestCostPrintsTheBillBesideTheDocumentsFigures(t *testing.T) {
 	code, results, messages := nexus(t, "cost", "--scale", "0.0001")
 	require.Equal(t, exitDone, code, messages)
 	require.Empty(t, messages)
-	for _, line := range []string{"10000 users, 30 days, 1 of the users replayed", "the source document", "39.42", "all together", "create an event", "modelled", "counted"} {
+	for _, line := range []string{
+		"10000 users, 30 days, 1 of the users replayed", "the source document", "39.42", "all together", "create an event",
+		"modelled", "counted",
+	} {
 		require.Contains(t, results, line)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// counter is a bar on a terminal for work whose length is not known. It appears when the work takes longer than a second.
+// counter is a bar on a terminal for work whose length is not known. It appears when the work takes longer than a
+// second.
 type counter struct {
 	bar   *progressbar.ProgressBar // nil where there is no terminal
 	since time.Time

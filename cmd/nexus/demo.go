@@ -14,7 +14,7 @@ import (
 
 // demoCommand is nexus demo.
 type demoCommand struct {
-	Store string `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum})."`
+	Store string `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum})."`
 	JSON  bool   `help:"Print the checks as JSON instead of the story."`
 
 	machine func() time.Time // the machine's clock; nil: this one's
@@ -59,6 +59,7 @@ func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	if s.wrong > 0 {
 		return fmt.Errorf("%w: %d of %d checks failed", errWrong, s.wrong, len(s.checks))
 	}
-	fmt.Fprintf(prose, "\nAll %d checks hold. It took %.1f s, start and end of the system included.\n", len(s.checks), elapsed.Seconds())
+	fmt.Fprintf(prose, "\nAll %d checks hold. It took %.1f s, start and end of the system included.\n", len(s.checks),
+		elapsed.Seconds())
 	return nil
 }

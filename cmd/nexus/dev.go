@@ -12,13 +12,13 @@ import (
 // devCommand is nexus dev.
 type devCommand struct {
 	Addr      string   `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
-	Expose    bool     `help:"Let other machines reach the system, with --addr beyond loopback. Bearer tokens then are USER.TOKEN; the token of this start is printed. /dev/ answers this machine alone."`
+	Expose    bool     `help:"${dev_expose}"`
 	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
-	Cors      []string `placeholder:"ORIGIN" help:"An origin whose pages may call the API from a browser, such as http://localhost:5173; repeatable. /dev/ answers none of them."`
+	Cors      []string `placeholder:"ORIGIN" help:"${dev_cors}"`
 	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
-	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"Where the table is kept: the DynamoDB engine, or this process's memory (${enum}). Memory keeps nothing and takes no --data, --endpoint or --show-endpoint."`
-	Endpoint  string   `placeholder:"URL" help:"Another DynamoDB-compatible service in the engine's place. Time is real then."`
-	Show      bool     `name:"show-endpoint" help:"Let GET /dev/info tell the engine's address, for other tools. The engine answers every page of a browser that knows it."`
+	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
+	Endpoint  string   `placeholder:"URL" help:"${dev_endpoint}"`
+	Show      bool     `name:"show-endpoint" help:"${dev_show}"`
 	Ephemeral bool     `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -37,9 +37,12 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	}
 	fmt.Fprintf(out.messages, "nexus: the docs are at %s/docs\n", platform.URL())
 	if token := platform.Token(); token != "" {
-		fmt.Fprintf(out.messages, "nexus: other machines reach this system; each bearer token is \"<user>.%s\" for any user, such as ann.%s\n", token, token)
+		fmt.Fprintf(out.messages,
+			"nexus: other machines reach this system; each bearer token is \"<user>.%s\" for any user, such as ann.%s\n",
+			token, token)
 	} else {
-		fmt.Fprintln(out.messages, "nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
+		fmt.Fprintln(out.messages,
+			"nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
 	}
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	select {

@@ -26,7 +26,7 @@ const (
 // expandCommand is nexus expand.
 type expandCommand struct {
 	Dtstart        string   `placeholder:"TIME" help:"Start of the series: 20250306T023000, or 20250306 for whole days."`
-	Tzid           string   `placeholder:"ZONE" help:"Time zone of the start (America/New_York); without one the series floats."`
+	Tzid           string   `placeholder:"ZONE" help:"${expand_tzid}"`
 	Rrule          string   `placeholder:"RULE" help:"The recurrence rule: FREQ=WEEKLY;BYDAY=MO,WE (RFC 5545)."`
 	Rdate          []string `placeholder:"TIME" help:"Times or dates to add."`
 	Exdate         []string `placeholder:"TIME" help:"Times or dates to take away."`
@@ -38,7 +38,8 @@ type expandCommand struct {
 	Batch          bool     `help:"Read questions as lines of JSON from standard input and answer each with a line."`
 }
 
-// question is a line of a batch. Members that it does not know are passed over, so that a line may carry a name of its own.
+// question is a line of a batch. Members that it does not know are passed over, so that a line may carry a name of its
+// own.
 type question struct {
 	Start        string    `json:"dtstart"`
 	Zone         *string   `json:"tzid"`
@@ -208,7 +209,8 @@ func expand(q question, withStart bool) (expansion, error) {
 		return expansion{}, fmt.Errorf("rrule: %w", err)
 	}
 	if len(all) > maxOccurrences {
-		return expansion{}, fmt.Errorf("the answer has more than %d occurrences: a narrower window or a limit is needed", maxOccurrences)
+		return expansion{},
+			fmt.Errorf("the answer has more than %d occurrences: a narrower window or a limit is needed", maxOccurrences)
 	}
 	answer := expansion{Occurrences: make([]string, 0, len(all))}
 	for _, o := range all {
@@ -247,7 +249,8 @@ func (q question) spec() (recurrence.Spec, error) {
 	}
 	start, err := time.Parse(layout, q.Start)
 	if err != nil {
-		return spec, fmt.Errorf("dtstart: %.40q is not a local time such as %s, nor a date such as %s", q.Start, "20250306T023000", "20250306")
+		return spec, fmt.Errorf("dtstart: %.40q is not a local time such as %s, nor a date such as %s", q.Start,
+			"20250306T023000", "20250306")
 	}
 	spec.Start = start
 	if layout == layoutUTC {

@@ -33,17 +33,20 @@ func (*simulateCommand) Help() string {
 
 // Help shows how the command is used.
 func (*costCommand) Help() string {
-	return examples("", "nexus cost", "nexus cost --show-prices > prices.json", "nexus cost --prices prices.json --scale 0.1")
+	return examples("", "nexus cost", "nexus cost --show-prices > prices.json",
+		"nexus cost --prices prices.json --scale 0.1")
 }
 
 // Help shows how the command is used.
 func (*replayCommand) Help() string {
-	return examples("", "nexus replay stream.ndjson", "nexus replay --consumer stats,links --dev http://127.0.0.1:8080 parked.json")
+	return examples("", "nexus replay stream.ndjson",
+		"nexus replay --consumer stats,links --dev http://127.0.0.1:8080 parked.json")
 }
 
 // Help shows how the command is used.
 func (*expandCommand) Help() string {
-	return examples("", "nexus expand --dtstart 20250303T090000 --tzid Europe/Paris --rrule 'FREQ=WEEKLY;BYDAY=MO,WE' --limit 5")
+	return examples("",
+		"nexus expand --dtstart 20250303T090000 --tzid Europe/Paris --rrule 'FREQ=WEEKLY;BYDAY=MO,WE' --limit 5")
 }
 
 // Help says where the token comes from, and shows how the command is used.

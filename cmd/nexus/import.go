@@ -75,12 +75,14 @@ func (r *importReport) write(out outputs, asJSON bool) error {
 		fmt.Fprintf(out.messages, "%s:%d: %s refused: %s\n", remark.File, remark.Line, remark.Component, remark.Reason)
 	}
 	for _, remark := range r.LeftOut {
-		fmt.Fprintf(out.messages, "%s:%d: %s: not taken as it stands: %s\n", remark.File, remark.Line, remark.Component, remark.Reason)
+		fmt.Fprintf(out.messages, "%s:%d: %s: not taken as it stands: %s\n", remark.File, remark.Line, remark.Component,
+			remark.Reason)
 	}
 	if more := r.LeftOutTotal - len(r.LeftOut); more > 0 {
 		fmt.Fprintf(out.messages, "%d more parts were not taken as they stand\n", more)
 	}
-	_, err := fmt.Fprintf(out.results, "%d created, %d updated, %d unchanged, %d refused\n", r.Created, r.Updated, r.Unchanged, len(r.Refused))
+	_, err := fmt.Fprintf(out.results, "%d created, %d updated, %d unchanged, %d refused\n", r.Created, r.Updated,
+		r.Unchanged, len(r.Refused))
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -118,7 +120,8 @@ func (s *calendarServer) importFile(ctx context.Context, name string, report *im
 		return err
 	}
 	refused, leftOut := ical.Sift(document)
-	report.add(name, calendar.Report{Refused: remarks(refused), LeftOut: remarks(leftOut), LeftOutTotal: len(leftOut)}, func(line int) int { return line })
+	report.add(name, calendar.Report{Refused: remarks(refused), LeftOut: remarks(leftOut), LeftOutTotal: len(leftOut)},
+		func(line int) int { return line })
 	parts, err := requests(document)
 	if err != nil {
 		return err
@@ -161,7 +164,8 @@ func requests(document *ical.Document) ([]*ical.Component, error) {
 			case errors.As(err, &limit) && size > 1:
 				large = append(large, part)
 			default:
-				return nil, fmt.Errorf("the series in line %d is too large for a request: %w", part.Children[len(part.Children)-1].Line, err)
+				return nil,
+					fmt.Errorf("the series in line %d is too large for a request: %w", part.Children[len(part.Children)-1].Line, err)
 			}
 		}
 		waiting = nil

@@ -42,7 +42,10 @@ func served(t *testing.T, refusing int32) (url string) {
 	surface := api.New(api.Config{
 		Document: api.Document,
 		Registry: registry,
-		Commands: command.New(command.Config{Store: store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }}),
+		Commands: command.New(command.Config{
+			Store: store, Registry: registry, Now: clock, NewID: uuid.NewString,
+			Pause: func(context.Context, time.Duration) error { return nil },
+		}),
 		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock, Fold: text.Fold}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
@@ -74,7 +77,8 @@ func file(t *testing.T, lines ...string) string {
 func TestImportAndExportFromTheShell(t *testing.T) {
 	t.Parallel()
 	url := served(t, 0)
-	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:Lunch", "END:VEVENT", "BEGIN:VEVENT", "UID:b", "SUMMARY:x", "END:VEVENT")
+	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:Lunch", "END:VEVENT", "BEGIN:VEVENT",
+		"UID:b", "SUMMARY:x", "END:VEVENT")
 	code, results, messages := nexus(t, "import", "--url", url, "--user", "ann", name)
 	require.Equal(t, exitDone, code, messages)
 	require.Equal(t, "1 created, 0 updated, 0 unchanged, 1 refused\n", results)
@@ -140,7 +144,10 @@ func TestWhatCannotBeImportedFails(t *testing.T) {
 	code, _, messages = nexus(t, "import", "--url", url, "--user", "a b", good)
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, messages, "Authentication required")
-	for _, args := range [][]string{{"import", "--user", "ann", good}, {"import", "--url", url, good}, {"import", "--url", url, "--user", "ann"}, {"export", "--url", url}} {
+	for _, args := range [][]string{
+		{"import", "--user", "ann", good}, {"import", "--url", url, good}, {"import", "--url", url, "--user", "ann"},
+		{"export", "--url", url},
+	} {
 		code, _, _ = nexus(t, args...)
 		require.Equal(t, exitUsage, code, args)
 	}

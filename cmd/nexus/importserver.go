@@ -32,7 +32,9 @@ type calendarServer struct {
 }
 
 func newCalendarServer(base, token string) *calendarServer {
-	return &calendarServer{strings.TrimRight(base, "/"), token, &http.Client{Transport: &http.Transport{}, Timeout: callTimeout}}
+	return &calendarServer{
+		strings.TrimRight(base, "/"), token, &http.Client{Transport: &http.Transport{}, Timeout: callTimeout},
+	}
 }
 
 func (s *calendarServer) close() { s.http.CloseIdleConnections() }

@@ -1,7 +1,7 @@
 // Command nexus is the command line of the system: it runs it on this machine and shows that it works.
 //
-// It promises results on standard output and everything else on standard error, and exit code 0 for done, 1 for failed and
-// 2 for wrong usage. A first interrupt asks it to finish, a second one ends it.
+// It promises results on standard output and everything else on standard error, and exit code 0 for done, 1 for failed
+// and 2 for wrong usage. A first interrupt asks it to finish, a second one ends it.
 package main
 
 import (
@@ -32,12 +32,12 @@ type commands struct {
 	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
 	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
 
-	Simulate simulateCommand `cmd:"" help:"Play random histories of the whole system under faults and check every invariant."`
+	Simulate simulateCommand `cmd:"" help:"${simulate}"`
 
 	Cost costCommand `cmd:"" help:"Replay a month of the load that the table was designed for and print its bill."`
 
-	Smoke  smokeCommand  `cmd:"" help:"Write to a deployment, read it back by every index, wait for what follows, and delete it."`
-	Verify verifyCommand `cmd:"" help:"Recount everything derived from the items, name every difference, and mend it if asked."`
+	Smoke  smokeCommand  `cmd:"" help:"${smoke}"`
+	Verify verifyCommand `cmd:"" help:"${verify}"`
 
 	Record recordCommand `cmd:"" help:"Capture the records of a stream as a fixture."`
 	Replay replayCommand `cmd:"" help:"Feed recorded or parked stream records to the consumers."`
@@ -80,6 +80,7 @@ func run(ctx context.Context, args []string, out outputs) int {
 		kong.Name("nexus"),
 		kong.Description("The backend of a personal-productivity product, run and tried out on this machine."),
 		kong.Vars{"version": version()},
+		helpTexts,
 		kong.Writers(out.results, out.messages),
 		kong.Exit(func(int) { asked = true }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -101,7 +102,8 @@ func run(ctx context.Context, args []string, out outputs) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &usage), errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec), errors.Is(err, cost.ErrOptions), errors.Is(err, cost.ErrPrices):
+	case errors.As(err, &usage), errors.Is(err, local.ErrOptions), errors.Is(err, simulate.ErrSpec),
+		errors.Is(err, cost.ErrOptions), errors.Is(err, cost.ErrPrices):
 		fmt.Fprintf(out.messages, "nexus: %v\n", err)
 		return exitUsage
 	}

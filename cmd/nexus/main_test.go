@@ -103,7 +103,8 @@ func TestDevSaysInOneLineWhenItIsReadyAndFinishesWhenAsked(t *testing.T) {
 	results, messages := make(lines, 10), make(lines, 1000)
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"dev", "--store", "memory", "--addr", "127.0.0.1:0"}, outputs{results: results, messages: messages})
+		code <- run(ctx, []string{"dev", "--store", "memory", "--addr", "127.0.0.1:0"},
+			outputs{results: results, messages: messages})
 	}()
 	bound := time.After(10 * time.Second)
 	select {

@@ -49,7 +49,8 @@ func (s *story) expectCalendar(text string) {
 			todos++
 		case "VEVENT":
 			if c.Get("RRULE") != nil || c.Get("RECURRENCE-ID") != nil {
-				events = append(events, fmt.Sprintf("%s from %s in %s", c.Text("SUMMARY"), c.Value("DTSTART"), c.Get("DTSTART").Param("TZID")))
+				events = append(events,
+					fmt.Sprintf("%s from %s in %s", c.Text("SUMMARY"), c.Value("DTSTART"), c.Get("DTSTART").Param("TZID")))
 			}
 		}
 	}
@@ -70,17 +71,21 @@ func (s *story) imported() {
 	lines := []string{
 		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Another program//EN",
 		"BEGIN:VEVENT", "UID:concert@calendar.example", "DTSTAMP:" + s.now().UTC().Format("20060102T150405Z"),
-		"DTSTART;TZID=Europe/London:" + local(40, 19), "DTEND;TZID=Europe/London:" + local(40, 21), "SUMMARY:Concert", "END:VEVENT",
-		"BEGIN:VEVENT", "UID:choir@calendar.example", "DTSTAMP:" + s.now().UTC().Format("20060102T150405Z"),
-		"DTSTART;TZID=Europe/London:" + local(36, 18), "DURATION:PT2H", "RRULE:FREQ=WEEKLY;COUNT=3", "EXDATE;TZID=Europe/London:" + local(43, 18),
-		"SUMMARY:Choir", "END:VEVENT",
+		"DTSTART;TZID=Europe/London:" + local(40, 19), "DTEND;TZID=Europe/London:" + local(40, 21), "SUMMARY:Concert",
+		"END:VEVENT", "BEGIN:VEVENT", "UID:choir@calendar.example", "DTSTAMP:" + s.now().UTC().Format("20060102T150405Z"),
+		"DTSTART;TZID=Europe/London:" + local(36, 18), "DURATION:PT2H", "RRULE:FREQ=WEEKLY;COUNT=3",
+		"EXDATE;TZID=Europe/London:" + local(43, 18), "SUMMARY:Choir", "END:VEVENT",
 		"BEGIN:VEVENT", "UID:when@calendar.example", "SUMMARY:Nobody knows when", "END:VEVENT",
 		"END:VCALENDAR", "",
 	}
 	text := strings.Join(lines, "\r\n")
 	s.say("A file of another program has a concert, a choir, and something without a time.")
-	for i, want := range []string{"2 created, 0 updated, 0 unchanged, 1 refused", "0 created, 0 updated, 2 unchanged, 1 refused"} {
-		answered := s.fetch(http.StatusOK, http.MethodPost, "/v1/calendar/import", text, http.Header{"Content-Type": {calendarType}})
+	for i, want := range []string{
+		"2 created, 0 updated, 0 unchanged, 1 refused", "0 created, 0 updated, 2 unchanged, 1 refused",
+	} {
+		answered := s.fetch(http.StatusOK, http.MethodPost, "/v1/calendar/import", text, http.Header{
+			"Content-Type": {calendarType},
+		})
 		report, err := decoded(answered.text)
 		if s.err == nil {
 			s.err = err

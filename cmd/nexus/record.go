@@ -25,7 +25,7 @@ const recordPause = 250 * time.Millisecond
 
 // recordCommand is nexus record.
 type recordCommand struct {
-	StreamARN string `name:"stream-arn" placeholder:"ARN" xor:"where" help:"The stream of a table. Either this or --dev is needed. Credentials come from the environment."`
+	StreamARN string `name:"stream-arn" placeholder:"ARN" xor:"where" help:"${record_stream}"`
 	Dev       string `placeholder:"URL" xor:"where" help:"The process that runs there: http://127.0.0.1:8080."`
 	Endpoint  string `placeholder:"URL" help:"Another service in the place of the region's, with --stream-arn."`
 	All       bool   `help:"Keep the records that no consumer gets to see as well."`
@@ -35,9 +35,11 @@ type recordCommand struct {
 
 // Help says what a fixture is.
 func (*recordCommand) Help() string {
-	return examples("Writes one record a line, exactly as Lambda receives it, from the oldest that the stream keeps to where it ends now.",
+	return examples("Writes one record a line, exactly as Lambda receives it, from the oldest that the stream keeps to "+
+		"where it ends now.",
 		"nexus record --dev http://127.0.0.1:8080 --out stream.ndjson",
-		"nexus record --stream-arn arn:aws:dynamodb:us-east-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000 --follow",
+		"nexus record --stream-arn arn:aws:dynamodb:us-east-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:"+
+			"00.000 --follow",
 	)
 }
 
@@ -79,7 +81,8 @@ func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
 
 func (c *recordCommand) fromStream(ctx context.Context, out outputs, lines *lineCounter) error {
 	source, done, err := local.NewStream(c.Endpoint, c.StreamARN, func(g streams.Gap) {
-		fmt.Fprintf(out.messages, "nexus: records of shard %s behind %q were gone before they could be read\n", g.Shard, g.After)
+		fmt.Fprintf(out.messages, "nexus: records of shard %s behind %q were gone before they could be read\n",
+			g.Shard, g.After)
 	})
 	if err != nil {
 		return err
@@ -132,7 +135,8 @@ func ask(ctx context.Context, method, url string, content []byte) (body io.Reade
 	if response.StatusCode != http.StatusOK {
 		text, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
 		done()
-		return nil, nil, errors.Join(fmt.Errorf("%s %s: %s", method, url, received{response.StatusCode, response.Header, text}.problem()), err)
+		return nil, nil, errors.Join(
+			fmt.Errorf("%s %s: %s", method, url, received{response.StatusCode, response.Header, text}.problem()), err)
 	}
 	return response.Body, done, nil
 }

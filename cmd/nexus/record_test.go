@@ -54,18 +54,24 @@ func load(t *testing.T, base string, users, items int) {
 				at := soon.Add(time.Duration(i) * time.Hour).Format(time.RFC3339)
 				switch i % 5 {
 				case 0:
-					e := do(http.MethodPost, "/v1/events", fmt.Sprintf(`{"title":"e","startUtc":%q,"startTzid":"UTC","reminderMinutes":[0,30],"links":[{"targetType":"NOTE","targetId":%q}]}`, at, note), -1)
+					e := do(http.MethodPost, "/v1/events", fmt.Sprintf(`{"title":"e","startUtc":%q,"startTzid":"UTC",`+
+						`"reminderMinutes":[0,30],"links":[{"targetType":"NOTE","targetId":%q}]}`, at, note), -1)
 					do(http.MethodPatch, "/v1/events/"+e.str("eventId"), `{"title":"other"}`, 1)
 				case 1:
-					e := do(http.MethodPost, "/v1/tasks", fmt.Sprintf(`{"title":"t","dueUtc":%q,"dueTzid":"UTC","reminderMinutes":[10]}`, at), -1)
+					e := do(http.MethodPost, "/v1/tasks",
+						fmt.Sprintf(`{"title":"t","dueUtc":%q,"dueTzid":"UTC","reminderMinutes":[10]}`, at), -1)
 					do(http.MethodPatch, "/v1/tasks/"+e.str("taskId"), `{"status":"COMPLETED"}`, 1)
 				case 2:
-					e := do(http.MethodPost, "/v1/reminders", fmt.Sprintf(`{"title":"r","triggerUtc":%q,"tzid":"UTC","rrule":"FREQ=DAILY"}`, at), -1)
+					e := do(http.MethodPost, "/v1/reminders",
+						fmt.Sprintf(`{"title":"r","triggerUtc":%q,"tzid":"UTC","rrule":"FREQ=DAILY"}`, at), -1)
 					do(http.MethodPost, "/v1/reminders/"+e.str("reminderId")+"/dismiss", `{"series":true}`, -1)
 				case 3:
-					do(http.MethodPost, "/v1/series", fmt.Sprintf(`{"title":"s","startUtc":%q,"startTzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=5","reminderMinutes":[15]}`, at), -1)
+					do(http.MethodPost, "/v1/series", fmt.Sprintf(
+						`{"title":"s","startUtc":%q,"startTzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=5","reminderMinutes":[15]}`,
+						at), -1)
 				case 4:
-					e := do(http.MethodPost, "/v1/notes", fmt.Sprintf(`{"title":"gone","body":"b","links":[{"targetType":"NOTE","targetId":%q}]}`, note), -1)
+					e := do(http.MethodPost, "/v1/notes",
+						fmt.Sprintf(`{"title":"gone","body":"b","links":[{"targetType":"NOTE","targetId":%q}]}`, note), -1)
 					do(http.MethodDelete, "/v1/notes/"+e.str("noteId"), "", 1)
 				}
 			}
@@ -112,7 +118,8 @@ func TestARecordingOfASystemUnderLoadReplaysToItsDerivedState(t *testing.T) {
 			}
 
 			// A completion that comes again brings a timer back until it is swept; that is for the second round.
-			there, here := replayedJSON(t, "--dev", base, "--consumer", "stats,links", fixture), replayedJSON(t, "--until", now, fixture)
+			there, here := replayedJSON(t, "--dev", base, "--consumer", "stats,links", fixture),
+				replayedJSON(t, "--until", now, fixture)
 			// When an event was published is when the call was made, which is up to a poll later there.
 			there.State.Events, here.State.Events = nil, nil
 			require.Equal(t, there.State.String(), here.State.String())
@@ -135,7 +142,8 @@ func requireStreamReadDirectly(t *testing.T, base string) {
 	defer c.close()
 	got, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
 	require.NoError(t, err)
-	code, results, messages := nexus(t, "record", "--stream-arn", got.body.str("streamArn"), "--endpoint", got.body.str("endpoint"))
+	code, results, messages := nexus(t, "record", "--stream-arn", got.body.str("streamArn"), "--endpoint",
+		got.body.str("endpoint"))
 	require.Equal(t, exitDone, code, messages)
 	fixture := filepath.Join(t.TempDir(), "stream.ndjson")
 	require.NoError(t, os.WriteFile(fixture, []byte(results), 0o600))

@@ -10,7 +10,8 @@ import (
 func (s *story) stretched() {
 	s.chapter("A reminder that recurs")
 	s.stretch = s.create("/v1/reminders", object{
-		"title": "Stretch", "triggerUtc": s.at(26, 7, 30).Format(time.RFC3339), "tzid": planZone, "rrule": "FREQ=DAILY;COUNT=3",
+		"title": "Stretch", "triggerUtc": s.at(26, 7, 30).Format(time.RFC3339), "tzid": planZone,
+		"rrule": "FREQ=DAILY;COUNT=3",
 	})
 	id := s.stretch.str("reminderId")
 	s.titles[id] = "Stretch"
@@ -52,7 +53,8 @@ func (s *story) ended() {
 	s.chapter("The series ends")
 	id := s.midweek.str("masterId")
 	now := s.now()
-	s.midweek = s.send(http.StatusOK, http.MethodPost, "/v1/series/"+id+"/end", object{"untilUtc": stamp(now)}, s.midweek.int("version"))
+	s.midweek = s.send(http.StatusOK, http.MethodPost, "/v1/series/"+id+"/end", object{"untilUtc": stamp(now)},
+		s.midweek.int("version"))
 	s.expect("its last occurrence", s.midweek.time("lastStartUtc"), s.at(24, 10, 0))
 	s.settle()
 	s.expectSchedules(nil)
@@ -67,8 +69,8 @@ func (s *story) ended() {
 	s.expectStats(s.lastStats())
 }
 
-// lastStats are the statistics at the end of the story: those of the week, two halves of a series that are over, and what
-// was imported and is still to come.
+// lastStats are the statistics at the end of the story: those of the week, two halves of a series that are over, and
+// what was imported and is still to come.
 func (s *story) lastStats() map[string]int64 {
 	stats := s.finalStats()
 	stats["totalEvents"], stats["upcomingEvents"] = 8, 2

@@ -27,10 +27,10 @@ const maxAnswer = 256 << 20
 type replayCommand struct {
 	Consumer []string `placeholder:"NAMES" help:"To these consumers alone: stats, links, reminders, archive."`
 	Dev      string   `placeholder:"URL" xor:"where" help:"Into the process that runs there: http://127.0.0.1:8080."`
-	Store    string   `enum:"memory" default:"memory" help:"Into a table of its own, empty and in this process's memory (${enum}), which takes in each record's image and follows its time."`
-	Until    string   `placeholder:"INSTANT" help:"Let time go on to this instant behind the last record: 2026-03-02T09:00:00Z. Not with --dev, which has a clock."`
+	Store    string   `enum:"memory" default:"memory" help:"${replay_store} (${enum}), ${replay_time}"`
+	Until    string   `placeholder:"INSTANT" help:"${replay_until}"`
 	JSON     bool     `name:"json" help:"Answer in JSON."`
-	Fixtures []string `arg:"" name:"fixture" help:"Fixtures, parked objects, failure objects from S3 or events, as they are; - reads standard input."`
+	Fixtures []string `arg:"" name:"fixture" help:"${replay_fixtures}"`
 }
 
 // errRefused is why the command fails where consumers refused records.
@@ -101,7 +101,9 @@ func readFixture(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-func (c *replayCommand) inMemory(ctx context.Context, out outputs, records []json.RawMessage, until time.Time) (done local.Replayed, err error) {
+func (c *replayCommand) inMemory(
+	ctx context.Context, out outputs, records []json.RawMessage, until time.Time,
+) (done local.Replayed, err error) {
 	system := replay.NewSystem(replay.Config{
 		Registry: product.Registry(), Begin: time.Unix(0, 0).UTC(),
 		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError})),
@@ -142,7 +144,8 @@ func (c *replayCommand) print(to io.Writer, done local.Replayed) error {
 	}
 	var text strings.Builder
 	for _, r := range done.Consumers {
-		fmt.Fprintf(&text, "%-10s %d records: %d done, %d parked, %d unfinished; %d not for it\n", r.Consumer, r.Records, r.Done, r.Parked, r.Unfinished, r.Filtered)
+		fmt.Fprintf(&text, "%-10s %d records: %d done, %d parked, %d unfinished; %d not for it\n", r.Consumer, r.Records,
+			r.Done, r.Parked, r.Unfinished, r.Filtered)
 		for _, trouble := range r.Troubles {
 			fmt.Fprintf(&text, "  %s %s %s: %s\n", trouble.Outcome, trouble.Sequence, trouble.Key, trouble.Reason)
 		}

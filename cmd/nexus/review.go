@@ -57,7 +57,8 @@ func (s *story) weeklyReview() {
 		"operations": []object{{"op": "complete", "nodeId": s.health}},
 	}, -1)
 	for _, e := range refused.list("errors") {
-		s.expect("rule, and the node that breaks it", e.str("rule")+", "+s.titles[e.str("subject")], "completed-driver, Be in good health")
+		s.expect("rule, and the node that breaks it", e.str("rule")+", "+s.titles[e.str("subject")],
+			"completed-driver, Be in good health")
 	}
 	s.expect("the present revision is still the first", s.get(valuesPath).str("revId") == s.reviewed, true)
 }
@@ -90,7 +91,8 @@ func (s *story) dayPlanned() {
 			{"actionId": s.running, "classification": "important", "estimatedPomodoros": 2},
 		},
 		"blocks": []object{
-			{"blockType": "POMODORO", "startTimeIso": at(9, 0), "endTimeIso": at(9, 25), "actionId": s.shoes, "pomodoroIndex": 1},
+			{"blockType": "POMODORO", "startTimeIso": at(9, 0), "endTimeIso": at(9, 25), "actionId": s.shoes,
+				"pomodoroIndex": 1},
 			{"blockType": "BREAK", "startTimeIso": at(9, 25), "endTimeIso": at(9, 30)},
 		},
 	})
@@ -100,10 +102,12 @@ func (s *story) dayPlanned() {
 	s.expect("to-dos left", s.todos(s.planDate), []string{"Run five kilometres (important)"})
 	tree := s.get(valuesPath)
 	s.finished, s.finishedAt = tree.str("revId"), tree.time("revTs")
-	s.expect("the tree's present revision is that of the completion", s.finished == done.object("values").str("revId"), true)
+	s.expect("the tree's present revision is that of the completion",
+		s.finished == done.object("values").str("revId"), true)
 	s.expect("completed in the tree", titlesOf(completed(tree)), []string{"Buy shoes"})
 	again := s.post(planPath(s.planDate)+"/complete", object{"actionId": s.shoes})
-	s.expect("a second time changes plan and tree", fmt.Sprint(again["planChanged"], " ", again["valuesChanged"]), "false false")
+	s.expect("a second time changes plan and tree", fmt.Sprint(again["planChanged"], " ", again["valuesChanged"]),
+		"false false")
 }
 
 // todos are a plan's open to-dos in their order.
@@ -142,16 +146,19 @@ func (s *story) rolledOver() {
 	}
 	removed := s.create(valuesPath+"/revisions", remove).str("revId")
 	s.expect("children of the driver", s.children(s.health), []string(nil))
-	s.expect("its children as they were", s.childrenAt(valuesPath+"/revisions/"+s.finished, s.health), []string{"Run ten kilometres"})
+	s.expect("its children as they were", s.childrenAt(valuesPath+"/revisions/"+s.finished, s.health),
+		[]string{"Run ten kilometres"})
 	late := s.send(http.StatusConflict, http.MethodPost, valuesPath+"/revisions", remove, -1)
 	s.expect("who commits on what is no longer the head is told which is", late.str("currentRevId") == removed, true)
 	yesterday := s.get(valuesPath + "?" + url.Values{"at": {stamp(s.finishedAt)}}.Encode())
 	s.expect("yesterday's tree is that of the completion", yesterday.str("revId") == s.finished, true)
 	diff := s.get(valuesPath + "/diff?" + url.Values{"from": {s.finished}, "to": {removed}}.Encode())
-	s.expect("nodes that became tombstones, and edges that went", fmt.Sprint(len(diff.list("changed")), " and ", len(diff.object("removed").list("edges"))), "3 and 3")
+	s.expect("nodes that became tombstones, and edges that went",
+		fmt.Sprint(len(diff.list("changed")), " and ", len(diff.object("removed").list("edges"))), "3 and 3")
 	back := s.create(valuesPath+"/rollback", object{"parentRevId": removed, "revId": s.finished})
 	s.expect("the tree is yesterday's, node for node and edge for edge", same(back, yesterday, "nodes", "edges"), true)
-	s.expect("where the revisions came from, the newest first", s.sources(), []string{"rollback", "daily_update", "completion", "weekly_review"})
+	s.expect("where the revisions came from, the newest first", s.sources(),
+		[]string{"rollback", "daily_update", "completion", "weekly_review"})
 	s.settle()
 	s.expect("records that anybody could not process", len(s.get("/dev/parked").list("items")), 0)
 }

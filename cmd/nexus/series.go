@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// plan is what the story's second part is about: a weekly series whose weeks cross the day on which the clocks change, and
-// a reminder that recurs.
+// plan is what the story's second part is about: a weekly series whose weeks cross the day on which the clocks change,
+// and a reminder that recurs.
 type plan struct {
 	change time.Time // midnight, labelled UTC, of the Sunday on which the clocks change
 
@@ -69,7 +69,8 @@ func (s *story) planned() {
 	})
 	id := s.standup.str("masterId")
 	s.titles[id] = standupTitle
-	s.say("The clocks of New York change on %s. The second week's occurrence moves to Thursday, the fourth is cancelled.", day(s.change))
+	s.say("The clocks of New York change on %s. The second week's occurrence moves to Thursday, the fourth is cancelled.",
+		day(s.change))
 	path := "/v1/series/" + id
 	version := s.standup.int("version")
 	moved := s.send(http.StatusOK, http.MethodPut, path+"/instances/"+s.date(-6), object{
@@ -90,12 +91,14 @@ func (s *story) planned() {
 		entry(standupTitle, s.date(1), s.at(1, 9, 0), virtual),
 		entry(standupTitle, s.date(15), s.at(15, 9, 0), virtual),
 	})
-	s.say("Nine o'clock is %s UTC before the change and %s after it.", s.at(-13, 9, 0).UTC().Format("15:04"), s.at(1, 9, 0).UTC().Format("15:04"))
+	s.say("Nine o'clock is %s UTC before the change and %s after it.", s.at(-13, 9, 0).UTC().Format("15:04"),
+		s.at(1, 9, 0).UTC().Format("15:04"))
 	s.say("Of each offset the next reminder is scheduled, and of the series one event counted.")
 	s.expectSchedules([]string{
 		scheduled(standupTitle, 10, s.at(-13, 8, 50)), scheduled(standupTitle, 60, s.at(-13, 8, 0)),
 	})
-	s.expect("linked to the note", s.backlinks(s.notes.str("noteId")), []string{"Planning", standupTitle, "Write the report"})
+	s.expect("linked to the note", s.backlinks(s.notes.str("noteId")),
+		[]string{"Planning", standupTitle, "Write the report"})
 	stats := s.finalStats()
 	stats["totalEvents"], stats["upcomingEvents"] = 5, 1
 	s.expectStats(stats)
@@ -162,7 +165,8 @@ func (s *story) changedClocks() {
 }
 
 func announced(title string, at time.Time, minutes int64) string {
-	return fmt.Sprintf("%s at %s, due %s, %d minutes before", title, stamp(at), stamp(at.Add(-time.Duration(minutes)*time.Minute)), minutes)
+	return fmt.Sprintf("%s at %s, due %s, %d minutes before", title, stamp(at),
+		stamp(at.Add(-time.Duration(minutes)*time.Minute)), minutes)
 }
 
 // expectAnnounced checks all deliveries about an item, in their order.
@@ -176,13 +180,15 @@ func (s *story) expectAnnounced(id string, want []string) {
 			deliveries[detail.str("deliveryId")] = true
 		}
 	}
-	s.expect("delivery ids, one for each", fmt.Sprint(len(deliveries), " of ", published), fmt.Sprint(len(want), " of ", len(want)))
+	s.expect("delivery ids, one for each", fmt.Sprint(len(deliveries), " of ", published),
+		fmt.Sprint(len(want), " of ", len(want)))
 	for i := range want {
 		if i >= len(told) {
 			return
 		}
 		e := told[i]
-		got := fmt.Sprintf("%s at %s, due %s, %d minutes before", e.str("title"), stamp(e.time("occurrenceUtc")), stamp(e.time("dueUtc")), e.int("offsetMinutes"))
+		got := fmt.Sprintf("%s at %s, due %s, %d minutes before", e.str("title"), stamp(e.time("occurrenceUtc")),
+			stamp(e.time("dueUtc")), e.int("offsetMinutes"))
 		s.expect("announced", got, want[i])
 	}
 }
@@ -218,7 +224,8 @@ func (s *story) splitUp() {
 	s.expectAnnounced(s.midweek.str("masterId"), []string{
 		announced(midweekTitle, s.at(24, 10, 0), 60), announced(midweekTitle, s.at(24, 10, 0), 10),
 	})
-	s.expect("the last Monday was announced at", s.dues(id)[max(0, len(s.dues(id))-2):], []string{stamp(s.at(15, 8, 0)), stamp(s.at(15, 8, 50))})
+	s.expect("the last Monday was announced at", s.dues(id)[max(0, len(s.dues(id))-2):],
+		[]string{stamp(s.at(15, 8, 0)), stamp(s.at(15, 8, 50))})
 	s.expectSchedules([]string{
 		scheduled(midweekTitle, 10, s.at(31, 9, 50)), scheduled(midweekTitle, 60, s.at(31, 9, 0)),
 	})

@@ -27,7 +27,7 @@ type simulateCommand struct {
 	Steps   int    `default:"100" placeholder:"K" help:"Steps of each."`
 	Skip    string `placeholder:"STEPS" help:"Steps that do not take place, such as 0-4,9."`
 	Calm    string `placeholder:"STEPS" help:"Steps in which nothing fails."`
-	Workers int    `placeholder:"N" help:"Histories played side by side; as many as there are processors if it is not given."`
+	Workers int    `placeholder:"N" help:"${simulate_workers}"`
 	Shrink  bool   `default:"true" negatable:"" help:"Make a history that fails small."`
 	Trace   bool   `help:"Tell all that happens in the first history."`
 	JSON    bool   `name:"json" help:"Answer in JSON."`

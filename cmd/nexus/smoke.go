@@ -12,15 +12,17 @@ import (
 
 // smokeCommand is nexus smoke.
 type smokeCommand struct {
-	API    string        `placeholder:"URL" required:"" help:"Where the API is: https://….execute-api.us-east-1.amazonaws.com, or http://127.0.0.1:8080."`
+	API    string        `placeholder:"URL" required:"" help:"${smoke_api}"`
 	Within time.Duration `default:"60s" help:"How long what consumers derive may take (${default})."`
 }
 
 // Help says what the command leaves behind.
 func (*smokeCommand) Help() string {
-	return examples("Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the "+
-		"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; any number of "+
-		"times. "+tokenVariable+" is the bearer token of a user who is used for nothing else.",
+	return examples(
+		"Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the "+
+			"backlinks that the stream's consumers derive, and deletes everything again. For a deployment that was just made; "+
+			"any number of "+
+			"times. "+tokenVariable+" is the bearer token of a user who is used for nothing else.",
 		tokenVariable+"=$(cat token) nexus smoke --api https://nexus.example",
 		tokenVariable+"=smoke nexus smoke --api http://127.0.0.1:8080",
 	)
@@ -91,12 +93,16 @@ func (s *smoke) written() {
 	s.noteID = s.make("notes", "noteId", "Smoke note", object{"body": "to be deleted"})
 	linked := []object{{"targetType": "NOTE", "targetId": s.noteID}}
 	task := s.make("tasks", "taskId", "Smoke task", object{"links": linked, "dueUtc": stamp(s.start), "dueTzid": "UTC"})
-	s.make("events", "eventId", "Smoke event", object{"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC"})
+	s.make("events", "eventId", "Smoke event", object{
+		"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC",
+	})
 	series := s.make("series", "masterId", "Smoke series", object{
-		"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
+		"startUtc": stamp(s.start), "endUtc": stamp(s.start.Add(time.Hour)), "startTzid": "UTC",
+		"rrule": "FREQ=DAILY;COUNT=3",
 	})
 	second := s.start.AddDate(0, 0, 1)
-	s.send(http.StatusOK, http.MethodPut, "/v1/series/"+series+"/instances/"+second.Format("20060102"), object{"title": "Smoke exception"}, 1)
+	s.send(http.StatusOK, http.MethodPut, "/v1/series/"+series+"/instances/"+second.Format("20060102"),
+		object{"title": "Smoke exception"}, 1)
 	s.patch("/v1/tasks/"+task, 1, object{"status": "IN_PROGRESS"})
 
 	s.expect("by its key", s.get("/v1/tasks/"+task).str("status"), "IN_PROGRESS")
@@ -105,7 +111,8 @@ func (s *smoke) written() {
 	slices.Sort(agenda)
 	s.expect("the agenda, by GSI1", agenda, []string{"Smoke event", "Smoke exception", "Smoke series", "Smoke task"})
 	s.expect("a series with its exceptions", len(s.get("/v1/series/"+series).list("instances")), 1)
-	s.expect("a column of the board, by GSI3", slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
+	s.expect("a column of the board, by GSI3",
+		slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
 }
 
 // derived waits until statistics and backlinks are as they were, and so many of each kind more.

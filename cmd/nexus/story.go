@@ -106,7 +106,8 @@ func (s *story) send(status int, method, path string, body any, version int64) o
 	}
 	got, err := s.client.call(s.ctx, method, path, body, version)
 	if err == nil && got.status != status {
-		err = fmt.Errorf("%s %s: status %d, expected %d: %s %s", method, path, got.status, status, got.body.str("detail"), got.body["errors"])
+		err = fmt.Errorf("%s %s: status %d, expected %d: %s %s", method, path, got.status, status, got.body.str("detail"),
+			got.body["errors"])
 	}
 	s.err = err
 	return got.body
@@ -150,7 +151,8 @@ func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }
 // moveTo moves the platform's time and says what that set off.
 func (s *story) moveTo(at time.Time) {
 	done := s.post("/dev/clock", object{"set": stamp(at)})
-	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.int("fired"), done.int("swept"))
+	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.int("fired"),
+		done.int("swept"))
 }
 
 // events returns what was published of a type, each delivery once, in the order of the bus.
@@ -190,7 +192,9 @@ func scheduled(title string, offset int64, at time.Time) string {
 // expectStats checks the statistics as of now.
 func (s *story) expectStats(want map[string]int64) {
 	stats := s.get("/v1/me/stats")
-	for _, name := range []string{"totalEvents", "totalTasks", "totalReminders", "totalNotes", "upcomingEvents", "overdueTasks"} {
+	for _, name := range []string{
+		"totalEvents", "totalTasks", "totalReminders", "totalNotes", "upcomingEvents", "overdueTasks",
+	} {
 		s.expect(name, stats.int(name), want[name])
 	}
 }

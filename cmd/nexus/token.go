@@ -16,7 +16,8 @@ func (out outputs) bearer(address, user string) (string, error) {
 	if user != "" {
 		u, err := url.Parse(address)
 		if err != nil || !isThisMachine(u.Hostname()) {
-			return "", wrongUsage("--user is for a local system, where a user's id is the token; set %s for %s", tokenVariable, address)
+			return "",
+				wrongUsage("--user is for a local system, where a user's id is the token; set %s for %s", tokenVariable, address)
 		}
 	}
 	token := cmp.Or(user, out.getenv(tokenVariable))

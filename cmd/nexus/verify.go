@@ -30,32 +30,36 @@ import (
 
 // verifyCommand is nexus verify.
 type verifyCommand struct {
-	Dev      string        `placeholder:"URL" xor:"where" help:"Verify inside the process that runs there, http://127.0.0.1:8080. Either this or --endpoint is needed."`
-	Endpoint string        `placeholder:"URL" xor:"where" help:"Verify the table behind a DynamoDB endpoint: https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the environment."`
+	Dev      string        `placeholder:"URL" xor:"where" help:"${verify_dev}"`
+	Endpoint string        `placeholder:"URL" xor:"where" help:"${verify_endpoint}"`
 	Table    string        `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
 	User     string        `placeholder:"USER" help:"One user; all if not given."`
 	Repair   bool          `help:"Put right what differs, beside the running system. This is also the rebuild."`
-	Grace    time.Duration `default:"5s" help:"Pause between the two looks at what seems to differ, longer than the stream lags, with --endpoint (${default})."`
+	Grace    time.Duration `default:"5s" help:"${verify_grace} (${default})."`
 
-	Bucket     string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"Bucket of the cold copies, with --endpoint, so that they are looked at."`
-	Group      string `name:"schedule-group" placeholder:"NAME" env:"SCHEDULE_GROUP" and:"reminding" help:"Schedule group, with --endpoint, so that schedules and deliveries are looked at. It needs the next four."`
-	Target     string `name:"schedule-target" placeholder:"ARN" env:"SCHEDULE_TARGET_ARN" and:"reminding" help:"What schedules call: the notify function."`
-	Role       string `name:"schedule-role" placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" and:"reminding" help:"The role with which it is called."`
-	DeadLetter string `name:"schedule-dead-letter" placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"The queue of calls that could not be made."`
-	Bus        string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"The event bus that reminders are published on."`
+	Bucket             string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"${verify_bucket}"`
+	ScheduleGroup      string `placeholder:"NAME" env:"SCHEDULE_GROUP" and:"reminding" help:"${verify_group}"`
+	ScheduleTarget     string `placeholder:"ARN" env:"SCHEDULE_TARGET_ARN" and:"reminding" help:"${verify_target}"`
+	ScheduleRole       string `placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" and:"reminding" help:"${verify_role}"`
+	ScheduleDeadLetter string `placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"${verify_letters}"`
+	Bus                string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"${verify_bus}"`
 
 	JSON bool `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
 }
 
 // Help says what the command does not look at.
 func (*verifyCommand) Help() string {
-	return examples("Recounts what is derived from the items, and names every difference: statistics, ledger, links, timers, ends and cold copies. "+
+	return examples("Recounts what is derived from the items, and names every difference: statistics, ledger, links, "+
+		"timers, ends and cold copies. "+
 		"It also names exceptions without their series, kept rows that no item names, items beside a GONE row of theirs, "+
 		"rows of snapshots that were never committed, walks that stand still, and rows that belong to no item. "+
-		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and the contents of "+
-		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences remain.",
+		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and "+
+		"the contents of "+
+		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences "+
+		"remain.",
 		"nexus verify --dev http://127.0.0.1:8080",
-		"nexus verify --endpoint https://dynamodb.us-east-1.amazonaws.com --user 7d9f3f6e-2a4b-4c8e-9a51-0c6f1e2d3b4a --repair",
+		"nexus verify --endpoint https://dynamodb.us-east-1.amazonaws.com --user 7d9f3f6e-2a4b-4c8e-9a51-0c6f1e2d3b4a "+
+			"--repair",
 	)
 }
 
@@ -105,7 +109,8 @@ func (c *verifyCommand) print(to io.Writer, bar *counter, d verify.Difference) e
 			state = "remains"
 		}
 	}
-	_, err := fmt.Fprintf(to, "%-8s %-10s %-12s %s\n         is:        %s\n         should be: %s\n", state, d.Kind, d.User, d.Key, d.Is, d.ShouldBe)
+	_, err := fmt.Fprintf(to, "%-8s %-10s %-12s %s\n         is:        %s\n         should be: %s\n", state, d.Kind,
+		d.User, d.Key, d.Is, d.ShouldBe)
 	return err
 }
 
@@ -117,14 +122,18 @@ func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
 		fmt.Fprintf(out.messages, "nexus: not looked at: %s\n", what)
 	}
 	if sum.Unsettled > 0 {
-		fmt.Fprintf(out.messages, "nexus: %d items or sums kept changing, or their repair failed: verify again in ten minutes\n", sum.Unsettled)
+		fmt.Fprintf(out.messages,
+			"nexus: %d items or sums kept changing, or their repair failed: verify again in ten minutes\n", sum.Unsettled)
 	}
-	_, err := fmt.Fprintf(out.results, "%d users, %d items: %d differences found, %d remain\n", sum.Users, sum.Items, sum.Found, sum.Remaining)
+	_, err := fmt.Fprintf(out.results, "%d users, %d items: %d differences found, %d remain\n", sum.Users, sum.Items,
+		sum.Found, sum.Remaining)
 	return err
 }
 
 // inTable verifies from here what stands in the table, and in those of the deployment's services that are named.
-func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, report func(verify.Difference) error) (verify.Summary, error) {
+func (c *verifyCommand) inTable(
+	ctx context.Context, out outputs, bar *counter, report func(verify.Difference) error,
+) (verify.Summary, error) {
 	client, done, err := local.NewClient(c.Endpoint)
 	if err != nil {
 		return verify.Summary{}, err
@@ -132,28 +141,37 @@ func (c *verifyCommand) inTable(ctx context.Context, out outputs, bar *counter, 
 	defer done()
 	deployed, err := local.NewDeployed(local.Deployment{
 		ArchiveBucket: c.Bucket, BusName: c.Bus,
-		ScheduleGroup: c.Group, ScheduleTargetARN: c.Target, ScheduleRoleARN: c.Role, ScheduleDeadLetterARN: c.DeadLetter,
+		ScheduleGroup: c.ScheduleGroup, ScheduleTargetARN: c.ScheduleTarget, ScheduleRoleARN: c.ScheduleRole,
+		ScheduleDeadLetterARN: c.ScheduleDeadLetter,
 	})
 	if err != nil {
 		return verify.Summary{}, wrongUsage("%w", err)
 	}
-	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), product.Registry(), slog.New(slog.NewTextHandler(out.messages, nil))
+	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), product.Registry(),
+		slog.New(slog.NewTextHandler(out.messages, nil))
 	config := verify.Config{
 		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
-		Projections:  []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive:      archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now}),
+		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
+		Archive: archive.NewConsumer(archive.Config{
+			Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now,
+		}),
 		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString}),
 		Now:          time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: port.Sleep, Log: log,
 	}
 	if deployed.Scheduler != nil {
-		reminding := reminders.Config{Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log}
-		config.Reminders, config.Notifier, config.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), deployed.Scheduler
+		reminding := reminders.Config{
+			Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log,
+		}
+		config.Reminders, config.Notifier, config.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding),
+			deployed.Scheduler
 	}
 	return verify.New(config).Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
 }
 
 // inProcess has a running system verify itself, and passes on what it says.
-func (c *verifyCommand) inProcess(ctx context.Context, _ outputs, bar *counter, report func(verify.Difference) error) (sum verify.Summary, err error) {
+func (c *verifyCommand) inProcess(
+	ctx context.Context, _ outputs, bar *counter, report func(verify.Difference) error,
+) (sum verify.Summary, err error) {
 	body, err := json.Marshal(map[string]any{"user": c.User, "repair": c.Repair})
 	if err != nil {
 		return sum, err
@@ -173,7 +191,8 @@ func (c *verifyCommand) inProcess(ctx context.Context, _ outputs, bar *counter, 
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
-		return sum, errors.Join(fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem()), err)
+		return sum,
+			errors.Join(fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem()), err)
 	}
 	return readLines(response.Body, bar, report)
 }

@@ -59,7 +59,8 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(results), "\n")
 		var first verify.Difference
 		require.NoError(t, json.Unmarshal([]byte(lines[0]), &first))
-		require.Equal(t, verify.Difference{Kind: verify.Statistics, User: "user0", Key: meta.String(), Is: first.Is, ShouldBe: first.ShouldBe, Remains: true}, first)
+		require.Equal(t, verify.Difference{Kind: verify.Statistics, User: "user0", Key: meta.String(), Is: first.Is,
+			ShouldBe: first.ShouldBe, Remains: true}, first)
 		require.Contains(t, lines[len(lines)-1], `{"summary":{"users":1,`)
 		code, results, messages = nexus(t, append(where, "--user", "user1")...)
 		require.Equal(t, exitDone, code, results+messages)
@@ -77,7 +78,8 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 func TestVerifySaysWhatIsWrongWithItsUse(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{}, {"--dev", "http://127.0.0.1:1", "--endpoint", "http://127.0.0.1:1"}, {"--dev", "http://127.0.0.1:1", "--user", "a#b"},
+		{}, {"--dev", "http://127.0.0.1:1", "--endpoint", "http://127.0.0.1:1"},
+		{"--dev", "http://127.0.0.1:1", "--user", "a#b"},
 		{"--dev", "http://127.0.0.1:1", "--grace", "soon"},
 	} {
 		code, _, messages := nexus(t, append([]string{"verify"}, args...)...)

@@ -15,8 +15,8 @@ import (
 	"nexus/pkg/local"
 )
 
-// regional stands in for the services that a deployment has beside its table, as far as verification uses them: schedules
-// by name, and an empty bucket.
+// regional stands in for the services that a deployment has beside its table, as far as verification uses them:
+// schedules by name, and an empty bucket.
 type regional struct {
 	mu        sync.Mutex
 	schedules map[string]map[string]any
@@ -79,7 +79,8 @@ func TestVerifySeesTheServicesThatAreNamed(t *testing.T) {
 	args := []string{
 		"verify", "--endpoint", info.body.str("endpoint"), "--grace", "1ms", "--schedule-group", "g", "--bus", "b",
 		"--schedule-target", "arn:aws:lambda:us-east-1:123456789012:function:notify",
-		"--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter", "arn:aws:sqs:us-east-1:123456789012:q",
+		"--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter",
+		"arn:aws:sqs:us-east-1:123456789012:q",
 	}
 	code, results, messages := nexus(t, args...)
 	require.Equal(t, exitFailed, code, results+messages)
@@ -88,7 +89,9 @@ func TestVerifySeesTheServicesThatAreNamed(t *testing.T) {
 	code, results, messages = nexus(t, append(args, "--repair")...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Len(t, services.schedules, len(scheduled), "the scheduler that was named has what the other one has")
-	services.schedules["reminder-x"] = map[string]any{"Target": map[string]string{"Arn": "a", "RoleArn": "r", "Input": "{}"}}
+	services.schedules["reminder-x"] = map[string]any{
+		"Target": map[string]string{"Arn": "a", "RoleArn": "r", "Input": "{}"},
+	}
 	code, results, messages = nexus(t, append(args, "--repair", "--json")...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Contains(t, results, `"reminder-x"`)

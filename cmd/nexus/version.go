@@ -34,6 +34,7 @@ func versionOf(info *debug.BuildInfo, release, commit string) string {
 		}
 	}
 	commit = cmp.Or(commit, "unknown")
-	return fmt.Sprintf("nexus %s (commit %s, %s, %s/%s)", cmp.Or(release, "devel"), commit[:min(commitDigits, len(commit))],
+	return fmt.Sprintf("nexus %s (commit %s, %s, %s/%s)", cmp.Or(release, "devel"),
+		commit[:min(commitDigits, len(commit))],
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -28,8 +28,10 @@ func TestVersion_isThatOfTheBuild(t *testing.T) {
 		release, commit string
 		want            string
 	}{
-		"make build":            {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "v0.1.0", whole, "v0.1.0 (commit 830b3522ca12"},
-		"go build":              {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0+dirty"}, Settings: stamp}, "", "", "v0.1.0+dirty (commit 830b3522ca12"},
+		"make build": {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "v0.1.0", whole,
+			"v0.1.0 (commit 830b3522ca12"},
+		"go build": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0+dirty"}, Settings: stamp}, "", "",
+			"v0.1.0+dirty (commit 830b3522ca12"},
 		"go run":                {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "", "", "devel (commit unknown"},
 		"without a description": {nil, "", "", "devel (commit unknown"},
 	} {

@@ -62,7 +62,9 @@ func (s *story) writingDown() {
 	instant := func(days, hour int) string { return s.wall(homeZone, days, hour, 0).Format(time.RFC3339) }
 	date := func(days int) string { return s.monday.AddDate(0, 0, days).Format("2006-01-02") }
 
-	s.notes = add("notes", "noteId", object{"title": "What the report has to say", "body": "Numbers first.", "isPinned": true})
+	s.notes = add("notes", "noteId", object{
+		"title": "What the report has to say", "body": "Numbers first.", "isPinned": true,
+	})
 	add("notes", "noteId", object{"title": "Books to read", "body": "- one\n- another"})
 	toNotes := []object{{"targetType": "NOTE", "targetId": s.notes.str("noteId")}}
 
@@ -71,23 +73,31 @@ func (s *story) writingDown() {
 		"reminderMinutes": []int{15, 60}, "links": toNotes,
 	})
 	s.dentist = add("events", "eventId", object{
-		"title": "Dentist", "startUtc": instant(2, 14), "endUtc": instant(2, 15), "startTzid": homeZone, "reminderMinutes": []int{30},
+		"title": "Dentist", "startUtc": instant(2, 14), "endUtc": instant(2, 15), "startTzid": homeZone,
+		"reminderMinutes": []int{30},
 	})
 	add("events", "eventId", object{"title": "Trip", "isAllDay": true, "startDate": date(4), "endDate": date(6)})
-	add("events", "eventId", object{"title": "Review", "startUtc": instant(-4, 10), "endUtc": instant(-4, 11), "startTzid": homeZone})
+	add("events", "eventId", object{
+		"title": "Review", "startUtc": instant(-4, 10), "endUtc": instant(-4, 11), "startTzid": homeZone,
+	})
 
 	s.report = add("tasks", "taskId", object{
 		"title": "Write the report", "priority": 1, "dueUtc": instant(1, 17), "dueTzid": homeZone,
 		"reminderMinutes": []int{120}, "links": toNotes,
 	})
-	s.rent = add("tasks", "taskId", object{"title": "Pay the rent", "priority": 2, "dueUtc": instant(-1, 18), "dueTzid": homeZone})
+	s.rent = add("tasks", "taskId", object{
+		"title": "Pay the rent", "priority": 2, "dueUtc": instant(-1, 18), "dueTzid": homeZone,
+	})
 	s.plumber = add("tasks", "taskId", object{"title": "Call the plumber", "isAllDay": true, "dueDate": date(-3)})
 	add("tasks", "taskId", object{"title": "Book the train", "dueUtc": instant(3, 18), "dueTzid": homeZone})
 	add("tasks", "taskId", object{"title": "Tidy the desk", "priority": 5})
 
-	s.medicine = add("reminders", "reminderId", object{"title": "Take the medicine", "triggerUtc": instant(0, 12), "tzid": homeZone})
+	s.medicine = add("reminders", "reminderId", object{
+		"title": "Take the medicine", "triggerUtc": instant(0, 12), "tzid": homeZone,
+	})
 	s.plants = add("reminders", "reminderId", object{"title": "Water the plants", "triggerUtc": date(2) + "T07:30:00"})
-	s.say("2 notes, 4 events, 5 tasks and 2 reminders; one of them, %q, rings at 07:30 wherever the user is.", s.plants.str("title"))
+	s.say("2 notes, 4 events, 5 tasks and 2 reminders; one of them, %q, rings at 07:30 wherever the user is.",
+		s.plants.str("title"))
 	s.expect("things that the system accepted", len(s.titles), 13)
 }
 
@@ -168,7 +178,8 @@ func (s *story) reminded() {
 	s.snoozedUntil = snoozed.object("snoozeState").time("untilUtc")
 	s.say("Not now: it is put off until %s.", day(s.snoozedUntil))
 	s.expect("status", snoozed.str("status"), "SNOOZED")
-	s.expect("put off by 30 minutes, from when that was asked", s.snoozedUntil.Sub(at).Truncate(time.Minute), 30*time.Minute)
+	s.expect("put off by 30 minutes, from when that was asked", s.snoozedUntil.Sub(at).Truncate(time.Minute),
+		30*time.Minute)
 	s.settle()
 	s.expectSchedules(s.weeksSchedules(homeZone, s.snoozedUntil))
 	s.moveTo(s.snoozedUntil)
@@ -194,7 +205,8 @@ func (s *story) expectReminder(id string, n int, occurrence, due time.Time) {
 	s.expect("for the occurrence", e.time("occurrenceUtc"), occurrence)
 	s.expect("due", e.time("dueUtc"), due)
 	s.expect("minutes before", e.int("offsetMinutes"), 0)
-	s.expect("by browser, with sound", fmt.Sprint(e.object("notify")["browser"], ", ", e.object("notify")["sound"]), "true, true")
+	s.expect("by browser, with sound", fmt.Sprint(e.object("notify")["browser"], ", ", e.object("notify")["sound"]),
+		"true, true")
 }
 
 // copies are the names of an item's cold copies.

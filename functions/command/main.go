@@ -1,5 +1,5 @@
-// The command function is the write side: it serves the HTTP API's requests that change something, and batches of commands
-// by direct invocation, where the right to invoke is the authorisation.
+// The command function is the write side: it serves the HTTP API's requests that change something, and batches of
+// commands by direct invocation, where the right to invoke is the authorisation.
 package main
 
 import (

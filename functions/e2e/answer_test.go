@@ -26,7 +26,8 @@ func TestAUserIsAskedToComeAgainOrToldThatItIsNotTheRequest(t *testing.T) {
 	network := w.betweenTable()
 	commands, queries := w.start(env.Command), w.start(env.Query)
 	passing := []string{
-		"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException", "InternalServerError", "ServiceUnavailable",
+		"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException", "InternalServerError",
+		"ServiceUnavailable",
 		"TransactionInProgressException",
 	}
 	requireAnswer := func(operation, code string, a answer) {

@@ -23,7 +23,8 @@ func (w *world) requireSchedules(want map[string]time.Time) {
 		require.Equal(w, group, s.GroupName)
 		require.Equal(w, "UTC", s.ScheduleExpressionTimezone)
 		require.Equal(w, "NONE", s.ActionAfterCompletion)
-		require.Equal(w, [3]string{targetARN, roleARN, deadLetter}, [3]string{s.Target.Arn, s.Target.RoleArn, s.Target.DeadLetterConfig.Arn})
+		require.Equal(w, [3]string{targetARN, roleARN, deadLetter},
+			[3]string{s.Target.Arn, s.Target.RoleArn, s.Target.DeadLetterConfig.Arn})
 	}
 	expressions := map[string]string{}
 	for name, at := range want {
@@ -116,7 +117,9 @@ func TestEffectsFollowAReminderAndAChangeOfZone(t *testing.T) {
 	f.handled(w.happen("stream-zone-changed")) // to India, half past five hours before UTC
 	w.requireSchedules(map[string]time.Time{floating: reading.Add(-5*time.Hour - 30*time.Minute)})
 
-	for _, name := range []string{"stream-reminder-created", "stream-reminder-snoozed", "stream-reminder-deleted", "stream-zone-changed"} {
+	for _, name := range []string{
+		"stream-reminder-created", "stream-reminder-snoozed", "stream-reminder-deleted", "stream-zone-changed",
+	} {
 		f.handled(w.now(name)) // delivered again, after everything has happened
 	}
 	w.requireSchedules(map[string]time.Time{floating: reading.Add(-5*time.Hour - 30*time.Minute)})

@@ -81,7 +81,8 @@ func TestEveryStreamPayloadPassesTheFilterOfTheFunctionsItIsDescribedFor(t *test
 		require.NoError(t, err)
 		var passed []env.Function
 		for _, reader := range readers.Table(registry) {
-			if !slices.ContainsFunc(batch, func(rec change.Decoded) bool { return rec.Err == nil && !reader.Filter.Match(recordOf(rec)) }) {
+			if !slices.ContainsFunc(batch,
+				func(rec change.Decoded) bool { return rec.Err == nil && !reader.Filter.Match(recordOf(rec)) }) {
 				passed = append(passed, env.Function(reader.Name))
 			}
 		}
@@ -92,7 +93,8 @@ func TestEveryStreamPayloadPassesTheFilterOfTheFunctionsItIsDescribedFor(t *test
 // recordOf returns as much of the record as a filter looks at.
 func recordOf(rec change.Decoded) change.Record {
 	names := map[change.Kind]change.EventName{
-		change.Inserted: change.Insert, change.Modified: change.Modify, change.Removed: change.Remove, change.Expired: change.Remove,
+		change.Inserted: change.Insert, change.Modified: change.Modify, change.Removed: change.Remove,
+		change.Expired: change.Remove,
 	}
 	return change.Record{Key: rec.Key, Name: names[rec.Change.Kind], Expired: rec.Change.Kind == change.Expired}
 }

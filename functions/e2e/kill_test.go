@@ -32,7 +32,9 @@ func newGate(t *testing.T, engine string) (*gate, string) {
 	t.Helper()
 	address, err := url.Parse(engine)
 	require.NoError(t, err)
-	g := &gate{engine: httputil.NewSingleHostReverseProxy(address), applied: make(chan struct{}), open: make(chan struct{})}
+	g := &gate{
+		engine: httputil.NewSingleHostReverseProxy(address), applied: make(chan struct{}), open: make(chan struct{}),
+	}
 	server := httptest.NewServer(g)
 	t.Cleanup(func() {
 		close(g.open)
@@ -69,8 +71,10 @@ func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.
 		key := entity.ItemKey(user, entity.Ref{Type: product.TypeTask, ID: id})
 		task["taskId"], task[item.AttrSK] = item.String(id), item.String(key.SK)
 		records = append(records, change.Record{
-			EventID: id, Name: change.Insert, Sequence: fmt.Sprintf("14054000000000021%09d", i), Created: template[1].Change.Created,
-			Key: key, New: task, SourceARN: "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000",
+			EventID: id, Name: change.Insert, Sequence: fmt.Sprintf("14054000000000021%09d", i),
+			Created: template[1].Change.Created,
+			Key:     key, New: task,
+			SourceARN: "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000",
 		})
 	}
 	batch := change.AppendEvent(nil, records)
@@ -91,7 +95,8 @@ func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.
 	killed.kill()
 	require.Empty(t, answered)
 	counted, linked := w.derived(records)
-	require.True(t, 0 < counted+linked && counted+linked < tasks, "%d counted, %d linked: not in the middle", counted, linked)
+	require.True(t, 0 < counted+linked && counted+linked < tasks, "%d counted, %d linked: not in the middle",
+		counted, linked)
 
 	f := w.start(env.Projections)
 	f.handled(batch)

@@ -53,13 +53,16 @@ func work(now time.Time) []order {
 	for i := range each {
 		give("CreateNote", map[string]any{"noteId": id("note", i), "title": "A note"})
 		give("CreateTask", map[string]any{
-			"taskId": id("task", i), "title": "A task", "dueUtc": floating(24 + i), "reminderMinutes": []int{10, 60}, "links": linked(i),
+			"taskId": id("task", i), "title": "A task", "dueUtc": floating(24 + i), "reminderMinutes": []int{10, 60},
+			"links": linked(i),
 		})
 		give("CreateEvent", map[string]any{
-			"eventId": id("evt", i), "title": "An event", "startUtc": in(48 + i), "endUtc": in(49 + i), "startTzid": "Europe/Berlin",
-			"reminderMinutes": []int{15}, "links": linked(i),
+			"eventId": id("evt", i), "title": "An event", "startUtc": in(48 + i), "endUtc": in(49 + i),
+			"startTzid": "Europe/Berlin", "reminderMinutes": []int{15}, "links": linked(i),
 		})
-		give("CreateReminder", map[string]any{"reminderId": id("rem", i), "title": "A reminder", "triggerUtc": floating(12 + i)})
+		give("CreateReminder", map[string]any{
+			"reminderId": id("rem", i), "title": "A reminder", "triggerUtc": floating(12 + i),
+		})
 	}
 	give("CreateSeries", map[string]any{
 		"masterId": id("mst", 0), "title": "A series", "startUtc": in(30), "endUtc": in(31), "startTzid": "America/New_York",
@@ -71,7 +74,9 @@ func work(now time.Time) []order {
 	change("DeleteTask", 1, map[string]any{"taskId": id("task", 2)})
 	change("UpdateTask", 1, map[string]any{"taskId": id("task", 3), "status": product.StatusCompleted})
 	change("UpdateTask", 2, map[string]any{"taskId": id("task", 3), "status": product.StatusInProgress})
-	change("UpdateEvent", 1, map[string]any{"eventId": id("evt", 0), "startUtc": in(40), "endUtc": in(41), "reminderMinutes": []int{5, 20}})
+	change("UpdateEvent", 1, map[string]any{
+		"eventId": id("evt", 0), "startUtc": in(40), "endUtc": in(41), "reminderMinutes": []int{5, 20},
+	})
 	change("UpdateEvent", 1, map[string]any{"eventId": id("evt", 1), "status": product.StatusCancelled})
 	change("DeleteEvent", 1, map[string]any{"eventId": id("evt", 2)})
 	give("DismissReminder", map[string]any{"reminderId": id("rem", 0)})
@@ -118,10 +123,13 @@ type tail struct {
 func (w *world) tail() *tail {
 	w.Helper()
 	endpoint := enginetest.Start(w.T)
-	table, err := enginetest.Client(endpoint).DescribeTable(w.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(w.settings[env.TableName])})
+	table, err := enginetest.Client(endpoint).DescribeTable(w.Context(), &dynamodb.DescribeTableInput{
+		TableName: aws.String(w.settings[env.TableName]),
+	})
 	require.NoError(w, err)
 	client := dynamodbstreams.NewFromConfig(aws.Config{
-		BaseEndpoint: aws.String(endpoint), Region: engine.DefaultRegion, HTTPClient: &http.Client{Transport: engine.Transport(nil, engine.Options{})},
+		BaseEndpoint: aws.String(endpoint), Region: engine.DefaultRegion,
+		HTTPClient: &http.Client{Transport: engine.Transport(nil, engine.Options{})},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),

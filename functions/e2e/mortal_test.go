@@ -22,8 +22,8 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-// doom stands in front of what a program calls, and decides at which of its requests the program dies: before the request
-// has got through, or when it was carried out and nobody has learnt of it.
+// doom stands in front of what a program calls, and decides at which of its requests the program dies: before the
+// request has got through, or when it was carried out and nobody has learnt of it.
 type doom struct {
 	mu       sync.Mutex
 	left     int // requests until then; 0 means that nothing happens
@@ -68,8 +68,8 @@ func (d *doom) arm(n int, carryOut bool) {
 	d.left, d.carryOut, d.struck = n, carryOut, make(chan struct{})
 }
 
-// next counts a request. Those of a dead program get nowhere. The last before is carried out if doom has it so; then it comes
-// with what is to be closed behind it.
+// next counts a request. Those of a dead program get nowhere. The last before is carried out if doom has it so; then it
+// comes with what is to be closed behind it.
 func (d *doom) next() (dead bool, last chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,8 +97,8 @@ func (d *doom) fallen() bool {
 	return d.left < 0
 }
 
-// mortal is a function whose program is killed in the middle of batches, and the event source mapping that starts another
-// and delivers again.
+// mortal is a function whose program is killed in the middle of batches, and the event source mapping that starts
+// another and delivers again.
 type mortal struct {
 	*world
 	function env.Function
@@ -200,7 +200,9 @@ func (m *mortal) finishedOf(batch []change.Record, o outcome) int {
 	if len(answer.BatchItemFailures) == 0 {
 		return len(batch)
 	}
-	at := slices.IndexFunc(batch, func(r change.Record) bool { return r.Sequence == answer.BatchItemFailures[0].ItemIdentifier })
+	at := slices.IndexFunc(batch, func(r change.Record) bool {
+		return r.Sequence == answer.BatchItemFailures[0].ItemIdentifier
+	})
 	require.GreaterOrEqual(m, at, 0, "the answer names a record that was not in the batch: %s", o.body)
 	return at
 }

@@ -88,8 +88,8 @@ func callsOf(lines []counted, value string) int {
 	return calls
 }
 
-// logged ends the program and returns the lines of the log with a message. Each line, whatever its message, is an object that Lambda's filter reads
-// and is under its invocation.
+// logged ends the program and returns the lines of the log with a message. Each line, whatever its message, is an
+// object that Lambda's filter reads and is under its invocation.
 func (f *function) logged(message string) []map[string]any {
 	f.Helper()
 	f.kill()
@@ -110,7 +110,8 @@ func (f *function) logged(message string) []map[string]any {
 func (w *world) recordOfRow(key item.Key) []byte {
 	w.Helper()
 	return change.AppendEvent(nil, []change.Record{{
-		EventID: "1", Name: change.Insert, Sequence: "140540000000000219990000001", Created: time.Now().Add(-time.Second), Key: key, New: w.row(key),
+		EventID: "1", Name: change.Insert, Sequence: "140540000000000219990000001", Created: time.Now().Add(-time.Second),
+		Key: key, New: w.row(key),
 		SourceARN: "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData/stream/2026-01-01T00:00:00.000",
 	}})
 }

@@ -48,7 +48,8 @@ func drives() map[string]func(*world, env.Function, string) {
 			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusNotFound)
 		},
 		"command-direct-series": func(w *world, f env.Function, name string) {
-			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusOK, http.StatusCreated, http.StatusPreconditionFailed)
+			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusOK, http.StatusCreated,
+				http.StatusPreconditionFailed)
 		},
 		"command-import-calendar": func(w *world, f env.Function, name string) {
 			require.EqualValues(w, 2, w.requireStatus(w.start(f), name, http.StatusOK)["created"])
@@ -98,8 +99,9 @@ func (w *world) requireResults(f env.Function, name string, statuses ...int) {
 	require.Equal(w, statuses, have)
 }
 
-// driveStream delivers the records of a payload with one behind them that can neither be decoded nor, at first, be parked:
-// the answer names that one and no other. Then nothing stands in its way any more, and all of it is finished, as often as it comes.
+// driveStream delivers the records of a payload with one behind them that can neither be decoded nor, at first, be
+// parked: the answer names that one and no other. Then nothing stands in its way any more, and all of it is finished,
+// as often as it comes.
 func (w *world) driveStream(function env.Function, name string) {
 	w.Helper()
 	records, err := consume.Records(w.happen(name))

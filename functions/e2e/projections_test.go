@@ -19,7 +19,8 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
-	edge := entity.LinkKey(user, entity.Ref{Type: product.TypeTask, ID: taskID}, entity.Ref{Type: product.TypeNote, ID: noteID})
+	edge := entity.LinkKey(user, entity.Ref{Type: product.TypeTask, ID: taskID},
+		entity.Ref{Type: product.TypeNote, ID: noteID})
 
 	f.handled(w.happen("stream-task-created"))
 	w.requireTotals(1, 1, 0)
@@ -39,7 +40,9 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	require.Equal(t, completed, item.Item(w.stats()).Str(product.StatLastTaskCompleted), "the latest ever")
 
 	before := w.row(entity.MetaKey(user))
-	for _, name := range []string{"stream-task-created", "stream-task-completed", "stream-task-archived", "stream-item-expired", "stream-task-deleted"} {
+	for _, name := range []string{
+		"stream-task-created", "stream-task-completed", "stream-task-archived", "stream-item-expired", "stream-task-deleted",
+	} {
 		f.handled(w.now(name)) // delivered again, after everything has happened
 	}
 	require.Equal(t, before[product.AttrStats], w.row(entity.MetaKey(user))[product.AttrStats])
@@ -101,7 +104,8 @@ func TestARecordThatCannotBeParkedIsNamedInTheAnswer(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(payload, &delivered))
-	require.JSONEq(t, `{"batchItemFailures":[{"itemIdentifier":"`+delivered.Records[1].DynamoDB.SequenceNumber+`"}]}`, string(f.succeed(payload)))
+	require.JSONEq(t, `{"batchItemFailures":[{"itemIdentifier":"`+delivered.Records[1].DynamoDB.SequenceNumber+`"}]}`,
+		string(f.succeed(payload)))
 
 	w.services.breakDown("objects", false)
 	f.handled(payload)

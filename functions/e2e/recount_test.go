@@ -33,13 +33,17 @@ func (w *world) recount() ([]verify.Difference, verify.Summary) {
 	events, err := buslocal.New(buslocal.Config{})
 	require.NoError(w, err)
 	schedules := w.schedules()
-	reminding := reminders.Config{Store: w.store, Registry: w.registry, Scheduler: schedules, Bus: events, Now: time.Now, Log: log}
+	reminding := reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: schedules, Bus: events, Now: time.Now, Log: log,
+	}
 	verifier := verify.New(verify.Config{
 		Store: w.store, Registry: w.registry,
 		Walker:      dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
 		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive:     archiving.NewConsumer(archiving.Config{Store: w.store, Registry: w.registry, Copies: w.copies(), Bus: events, Now: time.Now}),
-		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: schedules,
+		Archive: archiving.NewConsumer(archiving.Config{
+			Store: w.store, Registry: w.registry, Copies: w.copies(), Bus: events, Now: time.Now,
+		}),
+		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: schedules,
 		Repositories: revision.NewPublisher(revision.Config{Store: w.store, Now: time.Now, NewID: uuid.NewString}),
 		Now:          time.Now, NewOwner: uuid.NewString, Grace: time.Millisecond, Log: log,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nothing is under way
@@ -58,7 +62,9 @@ func (w *world) recount() ([]verify.Difference, verify.Summary) {
 // schedules returns a scheduler that holds what the service does.
 func (w *world) schedules() *schedulelocal.Scheduler {
 	w.Helper()
-	out, err := schedulelocal.New(schedulelocal.Config{Target: func(context.Context, schedule.Schedule) error { return nil }})
+	out, err := schedulelocal.New(schedulelocal.Config{
+		Target: func(context.Context, schedule.Schedule) error { return nil },
+	})
 	require.NoError(w, err)
 	for name, s := range w.services.waiting() {
 		at, err := time.Parse(scheduleForm, s.ScheduleExpression)

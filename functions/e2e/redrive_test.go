@@ -51,7 +51,9 @@ func TestAParkedRecordIsRedrivenAsTheManualSays(t *testing.T) {
 	payload := w.happen("stream-task-created")
 	records, err := consume.Records(payload)
 	require.NoError(t, err)
-	parked := consume.Parked{Consumer: "stats", Reason: "the code had a mistake", ParkedAt: time.Now(), Record: records[1]}.Body()
+	parked := consume.Parked{
+		Consumer: "stats", Reason: "the code had a mistake", ParkedAt: time.Now(), Record: records[1],
+	}.Body()
 
 	f := w.start(env.Projections)
 	f.handled(jq(t, parked, "-c", program))

@@ -16,13 +16,17 @@ func TestTheValuesTreeIsWrittenByCommandAndReadByQuery(t *testing.T) {
 	commands, queries := w.start(env.Command), w.start(env.Query)
 	write := func(path, key, body string) answer {
 		return commands.request(changed(t, w.payload("command-create-task"), map[string]any{
-			"rawPath": path, "requestContext/http/path": path, "body": body, "headers/content-length": nil, "headers/idempotency-key": key,
+			"rawPath": path, "requestContext/http/path": path, "body": body, "headers/content-length": nil,
+			"headers/idempotency-key": key,
 		}))
 	}
 	read := func(path, query string) answer {
-		return queries.request(changed(t, w.payload("query-task"), map[string]any{"rawPath": path, "requestContext/http/path": path, "rawQueryString": query}))
+		return queries.request(changed(t, w.payload("query-task"), map[string]any{
+			"rawPath": path, "requestContext/http/path": path, "rawQueryString": query,
+		}))
 	}
-	const commit = `{"message":"Begun","source":"weekly_review","operations":[{"op":"create","nodeType":"DRIVER","title":"Größe"}]}`
+	const commit = `{"message":"Begun","source":"weekly_review","operations":[{"op":"create","nodeType":"DRIVER",` +
+		`"title":"Größe"}]}`
 	made := write("/v1/values/revisions", "one", commit)
 	require.Equal(t, http.StatusCreated, made.StatusCode, "%s", made.Body)
 	head := object(t, made.Body)["revId"].(string)
@@ -41,5 +45,7 @@ func TestTheValuesTreeIsWrittenByCommandAndReadByQuery(t *testing.T) {
 	require.Equal(t, http.StatusCreated, plan.StatusCode, "%s", plan.Body)
 	require.Equal(t, http.StatusOK, read("/v1/plans/2026-03-02", "").StatusCode)
 	require.NoError(t, entity.CheckRevisionID(object(t, plan.Body)["revId"].(string)))
-	require.Equal(t, http.StatusNotFound, commands.request(changed(t, w.payload("query-task"), map[string]any{"rawPath": "/v1/values"})).StatusCode)
+	require.Equal(t, http.StatusNotFound, commands.request(changed(t, w.payload("query-task"), map[string]any{
+		"rawPath": "/v1/values",
+	})).StatusCode)
 }

@@ -62,7 +62,8 @@ func (s schema) check(t *testing.T, root schema, at string, value any) {
 		text, ok := value.(string)
 		require.True(t, ok, "%s", at)
 		require.Regexp(t, regexp.MustCompile(s.Pattern), text, "%s", at)
-		require.True(t, (s.MinLength == nil || len(text) >= *s.MinLength) && (s.MaxLength == nil || len([]rune(text)) <= *s.MaxLength), "%s", at)
+		require.True(t, (s.MinLength == nil || len(text) >= *s.MinLength) &&
+			(s.MaxLength == nil || len([]rune(text)) <= *s.MaxLength), "%s", at)
 	case "integer":
 		number, ok := value.(float64)
 		require.True(t, ok, "%s", at)

@@ -34,7 +34,8 @@ func (f *function) requireSecret() {
 func wrongValues() []string {
 	return []string{
 		`{"S":"` + secret + `"}`, `{"N":"` + secret + `"}`, `{"BOOL":"` + secret + `"}`, `"` + secret + `"`,
-		`{"SS":["` + secret + `","` + secret + `"]}`, `{"M":{"` + secret + `":{"S":"` + secret + `"}}}`, `{"L":[{"M":{"targetType":{"S":"` + secret + `"}}}]}`,
+		`{"SS":["` + secret + `","` + secret + `"]}`, `{"M":{"` + secret + `":{"S":"` + secret + `"}}}`,
+		`{"L":[{"M":{"targetType":{"S":"` + secret + `"}}}]}`,
 	}
 }
 
@@ -52,7 +53,9 @@ func spoiled(t *testing.T, record json.RawMessage, name, value, sequence string)
 
 func TestNoLineTellsWhatAUserWroteWhateverIsWrongWithARecord(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"stream-task-created", "stream-reminder-created", "stream-series-created", "stream-task-archived"} {
+	for _, name := range []string{
+		"stream-task-created", "stream-reminder-created", "stream-series-created", "stream-task-archived",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
@@ -62,11 +65,13 @@ func TestNoLineTellsWhatAUserWroteWhateverIsWrongWithARecord(t *testing.T) {
 			for _, record := range whole {
 				image := object(t, string(record))["dynamodb"].(map[string]any)["NewImage"].(map[string]any)
 				for _, attribute := range slices.Sorted(maps.Keys(image)) {
-					if attribute == entity.AttrType || attribute == item.AttrPK || attribute == item.AttrSK || attribute == entity.AttrVersion {
+					if attribute == entity.AttrType || attribute == item.AttrPK || attribute == item.AttrSK ||
+						attribute == entity.AttrVersion {
 						continue // errors name rows and versions
 					}
 					for _, value := range wrongValues() {
-						records = append(records, spoiled(t, record, attribute, value, fmt.Sprintf("140540000000000219990%06d", len(records))))
+						records = append(records,
+							spoiled(t, record, attribute, value, fmt.Sprintf("140540000000000219990%06d", len(records))))
 					}
 				}
 			}
@@ -92,10 +97,14 @@ func TestNoLineTellsWhatAUserSent(t *testing.T) {
 	w := setup(t)
 	commands, queries, notify := w.start(env.Command), w.start(env.Query), w.start(env.Notify)
 	for _, body := range []string{
-		`{"title":"` + secret + `"}`, `{"` + secret + `":1}`, `{"title":` + secret + `}`, `{"dueUtc":"` + secret + `"}`, `{"title":"x","title":"` + secret + `"}`,
-		`{"title":"x","rrule":"FREQ=` + secret + `"}`, `{"title":"x","links":[{"targetType":"` + secret + `","targetId":"` + secret + `"}]}`, secret, `"` + secret, `{"tags":["` + secret + `"`,
+		`{"title":"` + secret + `"}`, `{"` + secret + `":1}`, `{"title":` + secret + `}`, `{"dueUtc":"` + secret + `"}`,
+		`{"title":"x","title":"` + secret + `"}`,
+		`{"title":"x","rrule":"FREQ=` + secret + `"}`, `{"title":"x","links":[{"targetType":"` + secret + `","targetId":"` +
+			secret + `"}]}`, secret, `"` + secret, `{"tags":["` + secret + `"`,
 	} {
-		payload := changed(t, w.payload("command-create-task"), map[string]any{"body": body, "headers/idempotency-key": secret + body[:2]})
+		payload := changed(t, w.payload("command-create-task"), map[string]any{
+			"body": body, "headers/idempotency-key": secret + body[:2],
+		})
 		commands.request(payload)
 		commands.invoke([]byte(`{"userId":"ann","commands":[{"id":"1","type":"CreateTask","data":` + body + `}]}`))
 		commands.invoke([]byte(body))
@@ -103,9 +112,13 @@ func TestNoLineTellsWhatAUserSent(t *testing.T) {
 		notify.invoke([]byte(body))
 	}
 	for _, path := range []string{"/v1/tasks/" + secret, "/" + secret, "/v1/agenda"} {
-		queries.request(changed(t, w.payload("query-task"), map[string]any{"rawPath": path, "rawQueryString": "from=" + secret + "&cursor=" + secret}))
+		queries.request(changed(t, w.payload("query-task"), map[string]any{
+			"rawPath": path, "rawQueryString": "from=" + secret + "&cursor=" + secret,
+		}))
 	}
-	for _, payload := range []string{`{"userId":"` + secret + `#","itemType":"TASK"}`, `{"userId":"ann","itemType":"TASK","itemId":"` + secret + `"}`} {
+	for _, payload := range []string{
+		`{"userId":"` + secret + `#","itemType":"TASK"}`, `{"userId":"ann","itemType":"TASK","itemId":"` + secret + `"}`,
+	} {
 		notify.invoke([]byte(payload))
 	}
 	commands.requireSecret()

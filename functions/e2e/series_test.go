@@ -16,7 +16,9 @@ import (
 )
 
 // seriesStory is the life of the payloads' one series.
-var seriesStory = []string{"stream-series-created", "stream-occurrence-changed", "stream-occurrence-cancelled", "stream-series-deleted"}
+var seriesStory = []string{
+	"stream-series-created", "stream-occurrence-changed", "stream-occurrence-cancelled", "stream-series-deleted",
+}
 
 // occurrence is the id of the series' occurrence so many days after its first, as its payloads are moved.
 func (w *world) occurrence(days int) string {
@@ -116,8 +118,8 @@ func TestCommandAndQueryServeSeriesAndCalendars(t *testing.T) {
 	require.JSONEq(t, imported.Body, again.Body)
 
 	made := commands.request(changed(t, w.payload("command-import-calendar"), map[string]any{
-		"rawPath": "/v1/me/feed", "requestContext/http/path": "/v1/me/feed", "requestContext/http/method": http.MethodPut, "body": nil, "isBase64Encoded": false,
-		"headers/content-type": nil, "headers/content-length": "0",
+		"rawPath": "/v1/me/feed", "requestContext/http/path": "/v1/me/feed", "requestContext/http/method": http.MethodPut,
+		"body": nil, "isBase64Encoded": false, "headers/content-type": nil, "headers/content-length": "0",
 	}))
 	require.Equal(t, http.StatusOK, made.StatusCode, "%s", made.Body)
 	path := object(t, made.Body)["path"].(string)

@@ -15,14 +15,15 @@ import (
 	"nexus/internal/wiretest"
 )
 
-// services is everything the functions call besides the table, at one address: EventBridge Scheduler, EventBridge and S3,
-// as far as the adapters use them. What is asked of them is kept.
+// services is everything the functions call besides the table, at one address: EventBridge Scheduler, EventBridge and
+// S3, as far as the adapters use them. What is asked of them is kept.
 type services struct {
 	mu        sync.Mutex
 	schedules map[string]scheduled
 	published []published
 	objects   map[string]string // by bucket/name
-	down      map[string]bool   // what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking
+	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking
+	down map[string]bool
 }
 
 // scheduled is a schedule: what it calls, when, with what.

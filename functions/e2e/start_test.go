@@ -54,10 +54,13 @@ func TestAFunctionWithAMalformedVariableNamesItAndEnds(t *testing.T) {
 	t.Parallel()
 	message := refused(t, env.Notify, map[string]string{
 		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "hush",
-		"AWS_ENDPOINT_URL": "ftp://hush@example.com", env.TableName: "a table", env.BusName: busName, env.ScheduleGroup: group,
-		env.ScheduleTargetARN: roleARN, env.ScheduleRoleARN: roleARN, env.ScheduleDeadLetterARN: deadLetter,
+		"AWS_ENDPOINT_URL": "ftp://hush@example.com", env.TableName: "a table", env.BusName: busName,
+		env.ScheduleGroup: group, env.ScheduleTargetARN: roleARN, env.ScheduleRoleARN: roleARN,
+		env.ScheduleDeadLetterARN: deadLetter,
 	})
-	for _, name := range []string{"AWS_ENDPOINT_URL is not", env.TableName + " is not", env.ScheduleTargetARN + " is not"} {
+	for _, name := range []string{
+		"AWS_ENDPOINT_URL is not", env.TableName + " is not", env.ScheduleTargetARN + " is not",
+	} {
 		require.Contains(t, message, name)
 	}
 	require.NotContains(t, message, "hush")

@@ -116,11 +116,15 @@ func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, anonymous.StatusCode, "%s", anonymous.Body)
 		require.Equal(t, "application/problem+json", anonymous.Headers["content-type"])
 	}
-	stranger := changed(t, w.payload("query-task"), map[string]any{"requestContext/authorizer/jwt/claims/sub": "somebody-else"})
+	stranger := changed(t, w.payload("query-task"), map[string]any{
+		"requestContext/authorizer/jwt/claims/sub": "somebody-else",
+	})
 	require.Equal(t, http.StatusNotFound, queries.request(stranger).StatusCode)
 
 	// A subject that could be part of a key it is not meant for stands for another user.
-	year := changed(t, w.payload("command-create-task"), map[string]any{"requestContext/authorizer/jwt/claims/sub": user + "#2026"})
+	year := changed(t, w.payload("command-create-task"), map[string]any{
+		"requestContext/authorizer/jwt/claims/sub": user + "#2026",
+	})
 	require.Equal(t, http.StatusCreated, commands.request(year).StatusCode)
 	require.EqualValues(t, 1, w.item(product.TypeTask, createdID).Int(entity.AttrVersion))
 }
@@ -148,8 +152,12 @@ func TestQueryServesTheReadsOfTheHTTPAPI(t *testing.T) {
 	require.Equal(t, "2026-03-03T16:00:00Z", items[0].(map[string]any)["occurrenceStart"])
 
 	require.Equal(t, http.StatusOK, queries.request(w.payload("query-health")).StatusCode)
-	require.Equal(t, http.StatusNotFound, queries.request(w.payload("command-create-task")).StatusCode, "writes are the command function's")
-	for _, path := range []string{"/v1/tasks/" + createdID + "?x=1", "/v1/tasks/" + createdID + "#x", "/v1/tasks/%zz", "/v1/tasks/a b", "//v1/tasks", "/v1/../v1/tasks"} {
+	require.Equal(t, http.StatusNotFound, queries.request(w.payload("command-create-task")).StatusCode,
+		"writes are the command function's")
+	for _, path := range []string{
+		"/v1/tasks/" + createdID + "?x=1", "/v1/tasks/" + createdID + "#x", "/v1/tasks/%zz", "/v1/tasks/a b", "//v1/tasks",
+		"/v1/../v1/tasks",
+	} {
 		odd := changed(t, w.payload("query-task"), map[string]any{"rawPath": path})
 		require.Equal(t, http.StatusNotFound, queries.request(odd).StatusCode, "%s", path)
 	}
@@ -174,7 +182,9 @@ func TestCommandTakesBatchesByDirectInvocation(t *testing.T) {
 	require.Equal(t, true, out.Results[1].Entity["isPinned"])
 	require.NotEmpty(t, out.Results[2].Problem["detail"])
 
-	for _, payload := range []string{`{"commands":[]}`, `{"userId":"a#b","commands":[]}`, `{"userId":"ann","commands":[],"more":1}`, `{}`} {
+	for _, payload := range []string{
+		`{"commands":[]}`, `{"userId":"a#b","commands":[]}`, `{"userId":"ann","commands":[],"more":1}`, `{}`,
+	} {
 		o := f.invoke([]byte(payload))
 		require.NotNil(t, o.failure, "%s", payload)
 		problem := object(t, o.failure.ErrorMessage)

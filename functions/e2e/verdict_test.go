@@ -58,19 +58,26 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 		}
 		return r
 	}
-	bus, err := eventbridge.New(awsbus.NewFromConfig(connect(wiretest.EventBridge(), r.services)), eventbridge.Config{BusName: busName})
+	bus, err := eventbridge.New(awsbus.NewFromConfig(connect(wiretest.EventBridge(), r.services)),
+		eventbridge.Config{BusName: busName})
 	require.NoError(t, err)
-	copies, err := s3.New(awss3.NewFromConfig(connect(wiretest.S3(), r.services)), s3.Config{Bucket: r.settings[env.ArchiveBucket]})
-	require.NoError(t, err)
-	schedules, err := scheduler.New(awsscheduler.NewFromConfig(connect(wiretest.Scheduler(), r.services)), scheduler.Config{
-		GroupName: group, TargetARN: targetARN, RoleARN: roleARN, DeadLetterARN: deadLetter, EventAge: time.Hour, Retries: 1,
+	copies, err := s3.New(awss3.NewFromConfig(connect(wiretest.S3(), r.services)), s3.Config{
+		Bucket: r.settings[env.ArchiveBucket],
 	})
+	require.NoError(t, err)
+	schedules, err := scheduler.New(awsscheduler.NewFromConfig(connect(wiretest.Scheduler(), r.services)),
+		scheduler.Config{
+			GroupName: group, TargetARN: targetARN, RoleARN: roleARN, DeadLetterARN: deadLetter, EventAge: time.Hour, Retries: 1,
+		})
 	require.NoError(t, err)
 	r.consumers = map[string]change.Consumer{
 		reminders.Name: reminders.New(reminders.Config{
-			Store: store, Registry: r.registry, Scheduler: schedules, Bus: bus, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Store: store, Registry: r.registry, Scheduler: schedules, Bus: bus, Now: time.Now,
+			Log: slog.New(slog.DiscardHandler),
 		}),
-		archiving.Name: archiving.NewConsumer(archiving.Config{Store: store, Registry: r.registry, Copies: copies, Bus: bus, Now: time.Now}),
+		archiving.Name: archiving.NewConsumer(archiving.Config{
+			Store: store, Registry: r.registry, Copies: copies, Bus: bus, Now: time.Now,
+		}),
 	}
 	return r
 }
@@ -81,15 +88,17 @@ func TestNoClientTriesForEver(t *testing.T) {
 	require.Equal(t, 3, awss3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
 	require.Equal(t, 3, awsbus.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
 	require.Equal(t, 3, awsscheduler.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
-	require.Equal(t, 4, dynamo.NewClient(cloud.Config(env.AWS{Region: "eu-central-1"}, env.DynamoDB)).Options().Retryer.MaxAttempts())
+	require.Equal(t, 4,
+		dynamo.NewClient(cloud.Config(env.AWS{Region: "eu-central-1"}, env.DynamoDB)).Options().Retryer.MaxAttempts())
 	require.Equal(t, 8*time.Second, cfg.HTTPClient.(interface{ GetTimeout() time.Duration }).GetTimeout())
 }
 
-// hopeless are the errors that say that the request itself is at fault, and will be for ever. Everything else passes, or is
-// for whoever deploys to put right: rights, a missing table, bucket, bus or group, a quota.
+// hopeless are the errors that say that the request itself is at fault, and will be for ever. Everything else passes,
+// or is for whoever deploys to put right: rights, a missing table, bucket, bus or group, a quota.
 func hopeless() []string {
 	return []string{
-		"ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException", "IdempotentParameterMismatchException",
+		"ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException",
+		"IdempotentParameterMismatchException",
 		"InvalidArgument", "InvalidRequest", "InvalidURI", "EntityTooLarge", "KeyTooLongError",
 	}
 }
@@ -101,9 +110,11 @@ func TestARecordIsParkedOnlyIfNoRepetitionCanHelpAndIsRepeatedOtherwise(t *testi
 		payload    string
 		operations map[string][]string // by service: what the consumer asks for, of this payload
 	}{
-		stats.Name:     {env.Projections, "stream-task-created", map[string][]string{"dynamodb": {"BatchGetItem", "TransactWriteItems"}}},
-		links.Name:     {env.Projections, "stream-task-created", map[string][]string{"dynamodb": {"TransactWriteItems"}}},
-		reminders.Name: {env.Effects, "stream-reminder-created", map[string][]string{"dynamodb": {"GetItem"}, "scheduler": {"CreateSchedule", "UpdateSchedule"}}},
+		stats.Name: {env.Projections, "stream-task-created",
+			map[string][]string{"dynamodb": {"BatchGetItem", "TransactWriteItems"}}},
+		links.Name: {env.Projections, "stream-task-created", map[string][]string{"dynamodb": {"TransactWriteItems"}}},
+		reminders.Name: {env.Effects, "stream-reminder-created",
+			map[string][]string{"dynamodb": {"GetItem"}, "scheduler": {"CreateSchedule", "UpdateSchedule"}}},
 		archiving.Name: {env.Effects, "stream-task-archived", map[string][]string{
 			"dynamodb": {"GetItem", "TransactWriteItems"}, "s3": {"PutObject"}, "events": {"PutEvents"},
 		}},
@@ -131,7 +142,9 @@ func TestARecordIsParkedOnlyIfNoRepetitionCanHelpAndIsRepeatedOtherwise(t *testi
 }
 
 // requireVerdicts lets the operation fail with each error that it is documented to fail with.
-func (r *refusing) requireVerdicts(service wiretest.Service, operation wiretest.Operation, apply func() change.Outcome) {
+func (r *refusing) requireVerdicts(
+	service wiretest.Service, operation wiretest.Operation, apply func() change.Outcome,
+) {
 	r.Helper()
 	network := r.networks[service.Name]
 	for _, refusal := range operation.Refusals {
@@ -141,7 +154,8 @@ func (r *refusing) requireVerdicts(service wiretest.Service, operation wiretest.
 		network.Next()
 		want := change.Retry
 		switch {
-		case slices.Contains(hopeless(), refusal.Code) && operation.Name != "BatchGetItem": // which is for many records, of which one may be at fault
+		case slices.Contains(hopeless(), refusal.Code) && operation.Name != "BatchGetItem":
+			// which is for many records, of which one may be at fault
 			want = change.Poison
 		case operation.Name == "UpdateSchedule" && refusal.Code == "ResourceNotFoundException":
 			want = change.Done // it is created

@@ -44,8 +44,8 @@ func dynamoDB() wiretest.Service {
 	return wiretest.DynamoDB(table)
 }
 
-// need is a right that a request asks for: an action on a thing that a variable names, an index of it, and a partition or
-// a name within.
+// need is a right that a request asks for: an action on a thing that a variable names, an index of it, and a partition
+// or a name within.
 type need struct {
 	action, variable string
 	index            entity.Index
@@ -69,8 +69,8 @@ func (n need) isGranted(g access.Grant) bool {
 		(len(g.Within) == 0 || slices.ContainsFunc(g.Within, func(pattern string) bool { return matches(pattern, n.within) }))
 }
 
-// matches holds a text against a pattern in which a star stands for anything (IAM User Guide, "IAM JSON policy elements:
-// Resource").
+// matches holds a text against a pattern in which a star stands for anything (IAM User Guide, "IAM JSON policy
+// elements: Resource").
 func matches(pattern, text string) bool {
 	first, rest, hasStar := strings.Cut(pattern, "*")
 	text, begins := strings.CutPrefix(text, first)
@@ -123,7 +123,8 @@ func tableNeeds(c wiretest.Call, action string) []need {
 		for _, member := range c.Input["TransactItems"].([]any) {
 			for kind, in := range member.(map[string]any) {
 				name := map[string]string{
-					"Put": access.PutItem, "Update": access.UpdateItem, "Delete": access.DeleteItem, "ConditionCheck": access.ConditionCheckItem,
+					"Put": access.PutItem, "Update": access.UpdateItem, "Delete": access.DeleteItem,
+					"ConditionCheck": access.ConditionCheckItem,
 				}[kind]
 				out = append(out, one(name, in.(map[string]any)))
 			}
@@ -135,7 +136,9 @@ func tableNeeds(c wiretest.Call, action string) []need {
 			}
 		}
 	case "Query":
-		n := need{action: action, variable: env.TableName, within: text(c.Input["ExpressionAttributeValues"].(map[string]any)[":v0"])}
+		n := need{
+			action: action, variable: env.TableName, within: text(c.Input["ExpressionAttributeValues"].(map[string]any)[":v0"]),
+		}
 		name, _ := c.Input["IndexName"].(string)
 		n.index = entity.Index(name)
 		out = append(out, n)
@@ -176,7 +179,10 @@ func TestARequestWithoutTheRightIsFound(t *testing.T) {
 	row := func(pk string) map[string]any {
 		return map[string]any{"Key": map[string]any{item.AttrPK: map[string]any{"S": pk}}}
 	}
-	index := map[string]any{"IndexName": string(entity.YearView), "ExpressionAttributeValues": map[string]any{":v0": map[string]any{"S": entity.AgendaPK(user, 2026)}}}
+	index := map[string]any{
+		"IndexName":                 string(entity.YearView),
+		"ExpressionAttributeValues": map[string]any{":v0": map[string]any{"S": entity.AgendaPK(user, 2026)}},
+	}
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "Query", index)))
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "GetItem", row(entity.UserPK(user)))))
 	for name, refused := range map[string]wiretest.Call{
@@ -187,8 +193,10 @@ func TestARequestWithoutTheRightIsFound(t *testing.T) {
 		"another bucket":    call(env.Command, "s3", "GetObject", map[string]any{"Bucket": parking, "Key": "archive/a"}),
 		"another prefix":    call(env.Command, "s3", "GetObject", map[string]any{"Bucket": archive, "Key": "parked/a"}),
 		"the bus":           call(env.Command, "events", "PutEvents", nil),
-		"a schedule":        call(env.Projections, "scheduler", "CreateSchedule", map[string]any{"Name": "a", "Target": map[string]any{}}),
-		"nobody":            call("", "dynamodb", "GetItem", row(entity.UserPK(user))),
+		"a schedule": call(env.Projections, "scheduler", "CreateSchedule", map[string]any{
+			"Name": "a", "Target": map[string]any{},
+		}),
+		"nobody": call("", "dynamodb", "GetItem", row(entity.UserPK(user))),
 	} {
 		require.NotEmpty(t, permitted(refused), name)
 	}

@@ -67,8 +67,9 @@ func setup(t *testing.T) *world {
 		settings: map[string]string{
 			"AWS_REGION": "eu-central-1", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
 			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": guardedTable(t, endpoint),
-			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName, env.ScheduleGroup: group,
-			env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN, env.ScheduleDeadLetterARN: deadLetter,
+			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
+			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
+			env.ScheduleDeadLetterARN: deadLetter,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -44,7 +44,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	consumers := []change.Consumer{
 		reminders.New(reminding),
-		archive.NewConsumer(archive.Config{Store: tables.Of(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now}),
+		archive.NewConsumer(archive.Config{
+			Store: tables.Of(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now,
+		}),
 	}
 	return stream.New(stream.Config{
 		Function: s.Function, Registry: registry, Consumers: consumers, Meter: tables.Meter, Parking: parking,

@@ -23,12 +23,13 @@ func (d *deployment) addAlarms() {
 		action = awscloudwatchactions.NewSnsAction(topic)
 	}
 	for _, a := range alarm.All() {
-		made := awscloudwatch.NewAlarm(d.Stack, jsii.String("Alarm-"+strings.TrimPrefix(a.Name, prefix)), &awscloudwatch.AlarmProps{
-			AlarmName: jsii.String(a.Name), AlarmDescription: jsii.String(a.Says),
-			Metric: d.measure(a), Threshold: jsii.Number(a.Above), EvaluationPeriods: jsii.Number(a.Periods),
-			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
-			TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
-		})
+		made := awscloudwatch.NewAlarm(d.Stack, jsii.String("Alarm-"+strings.TrimPrefix(a.Name, prefix)),
+			&awscloudwatch.AlarmProps{
+				AlarmName: jsii.String(a.Name), AlarmDescription: jsii.String(a.Says),
+				Metric: d.measure(a), Threshold: jsii.Number(a.Above), EvaluationPeriods: jsii.Number(a.Periods),
+				ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
+				TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
+			})
 		if action != nil {
 			made.AddAlarmAction(action)
 			made.AddOkAction(action)
@@ -55,7 +56,8 @@ func (d *deployment) measure(a alarm.Alarm) awscloudwatch.IMetric {
 		return last
 	}
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String(strings.Join(terms, " + ")), UsingMetrics: &metrics, Period: period, Label: jsii.String(a.Metric),
+		Expression: jsii.String(strings.Join(terms, " + ")), UsingMetrics: &metrics, Period: period,
+		Label: jsii.String(a.Metric),
 	})
 }
 

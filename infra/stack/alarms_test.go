@@ -27,7 +27,10 @@ type watched struct {
 func watches(t *template, a resource) []watched {
 	t.Helper()
 	if a.at("Metrics") == nil {
-		return []watched{{a.text("Namespace"), a.text("MetricName"), a.text("Statistic"), a.at("Period").(float64), dimensions(a.at("Dimensions"))}}
+		return []watched{
+			{a.text("Namespace"), a.text("MetricName"), a.text("Statistic"), a.at("Period").(float64),
+				dimensions(a.at("Dimensions"))},
+		}
 	}
 	var out []watched
 	var sum string
@@ -42,7 +45,8 @@ func watches(t *template, a resource) []watched {
 		stat := query["MetricStat"].(map[string]any)
 		metric := stat["Metric"].(map[string]any)
 		out = append(out, watched{
-			text(metric["Namespace"]), text(metric["MetricName"]), text(stat["Stat"]), stat["Period"].(float64), dimensions(metric["Dimensions"]),
+			text(metric["Namespace"]), text(metric["MetricName"]), text(stat["Stat"]), stat["Period"].(float64),
+			dimensions(metric["Dimensions"]),
 		})
 	}
 	var terms []string
@@ -181,7 +185,8 @@ func TestTheDashboardShowsEveryAlarmAndWhatTheSourceDocumentMonitors(t *testing.
 			}
 		}
 		for _, name := range []string{
-			"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "UserErrors", "SystemErrors", "SuccessfulRequestLatency", "ConditionalCheckFailedRequests",
+			"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "UserErrors", "SystemErrors", "SuccessfulRequestLatency",
+			"ConditionalCheckFailedRequests",
 		} {
 			require.True(t, shown["AWS/DynamoDB "+name], name)
 		}

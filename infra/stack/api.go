@@ -27,8 +27,8 @@ const (
 	open      = "NONE"
 )
 
-// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and asks for a token unless
-// it is open. What has no route leads to query, which tells a user what is wrong with the path or the method.
+// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and asks for a token
+// unless it is open. What has no route leads to query, which tells a user what is wrong with the path or the method.
 func (d *deployment) addAPI() {
 	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
@@ -51,7 +51,8 @@ func (d *deployment) addAPI() {
 		routes = append(routes, d.addRoute(r, targets[r.Part], authorizer.Ref()))
 		if r.Open {
 			limits[routeKey(r)] = map[string]any{
-				"ThrottlingRateLimit": max(d.settings.RatePerSecond/openShare, 1), "ThrottlingBurstLimit": max(d.settings.Burst/openShare, 1),
+				"ThrottlingRateLimit":  max(d.settings.RatePerSecond/openShare, 1),
+				"ThrottlingBurstLimit": max(d.settings.Burst/openShare, 1),
 			}
 		}
 	}
@@ -61,8 +62,8 @@ func (d *deployment) addAPI() {
 	}
 }
 
-// cors is what browsers let pages of other origins do: the names are the surface's. The API answers preflights by itself and
-// sets the headers of each answer. Nil where the stage allows no origin.
+// cors is what browsers let pages of other origins do: the names are the surface's. The API answers preflights by
+// itself and sets the headers of each answer. Nil where the stage allows no origin.
 func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
 	if len(d.settings.AllowedOrigins) == 0 {
 		return nil
@@ -74,12 +75,14 @@ func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
 	}
 }
 
-// routes are those of the surface. Where the stage allows origins there is one for preflights, which have no token: without
-// it they would lead to the route for everything else, which asks for one.
+// routes are those of the surface. Where the stage allows origins there is one for preflights, which have no token:
+// without it they would lead to the route for everything else, which asks for one.
 func (d *deployment) routes() []api.Route {
 	routes := api.Routes(d.registry)
 	if len(d.settings.AllowedOrigins) > 0 {
-		routes = append(routes, api.Route{Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Part: api.OnlyQueries, Open: true})
+		routes = append(routes, api.Route{
+			Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Part: api.OnlyQueries, Open: true,
+		})
 	}
 	return routes
 }
@@ -91,14 +94,16 @@ func (d *deployment) addRoute(r api.Route, target, authorizer *string) awsapigat
 	if r.Open {
 		props.AuthorizationType = jsii.String(open)
 		route := awsapigatewayv2.NewCfnRoute(d.Stack, id, props)
-		suppress(route, "AwsSolutions-APIG4", "Open by contract: it tells nothing about a user, or what its secret address is for.")
+		suppress(route, "AwsSolutions-APIG4",
+			"Open by contract: it tells nothing about a user, or what its secret address is for.")
 		return route
 	}
 	scopes := d.settings.ReadScopes
 	if r.Part == api.OnlyCommands {
 		scopes = d.settings.WriteScopes
 	}
-	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer, jsii.Strings(scopes...)
+	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer,
+		jsii.Strings(scopes...)
 	return awsapigatewayv2.NewCfnRoute(d.Stack, id, props)
 }
 
@@ -114,13 +119,15 @@ func routeKey(r api.Route) string {
 func (d *deployment) integrate(f env.Function) *string {
 	function := d.functions[f]
 	awslambda.NewCfnPermission(d.Stack, jsii.String(construct(f)+"Requests"), &awslambda.CfnPermissionProps{
-		Action: jsii.String("lambda:InvokeFunction"), FunctionName: function.FunctionArn(), Principal: jsii.String("apigateway.amazonaws.com"),
+		Action: jsii.String("lambda:InvokeFunction"), FunctionName: function.FunctionArn(),
+		Principal: jsii.String("apigateway.amazonaws.com"),
 		SourceArn: jsii.String(d.arn("execute-api", d.api, "*/*", awscdk.ArnFormat_SLASH_RESOURCE_NAME)),
 	})
-	integration := awsapigatewayv2.NewCfnIntegration(d.Stack, jsii.String(construct(f)+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
-		ApiId: jsii.String(d.api), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: function.FunctionArn(),
-		PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(integrationMilliseconds),
-	})
+	integration := awsapigatewayv2.NewCfnIntegration(d.Stack, jsii.String(construct(f)+"Integration"),
+		&awsapigatewayv2.CfnIntegrationProps{
+			ApiId: jsii.String(d.api), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: function.FunctionArn(),
+			PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(integrationMilliseconds),
+		})
 	return awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
 }
 
@@ -146,7 +153,8 @@ func accessLog() string {
 		"requestId": "$context.requestId", "time": "$context.requestTimeEpoch", "address": "$context.identity.sourceIp",
 		"route": "$context.routeKey", "status": "$context.status", "bytes": "$context.responseLength",
 		"milliseconds": "$context.responseLatency", "functionMilliseconds": "$context.integrationLatency",
-		"refusal": "$context.authorizer.error", "error": "$context.error.message", "functionError": "$context.integrationErrorMessage",
+		"refusal": "$context.authorizer.error", "error": "$context.error.message",
+		"functionError": "$context.integrationErrorMessage",
 	})
 	if err != nil {
 		panic(fmt.Sprintf("stack: form of the access log: %v", err)) // only texts

@@ -44,7 +44,8 @@ func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(
 			require.Equal(t, scopes[r.Part], texts(route.at("AuthorizationScopes")), key)
 		}
 		require.ElementsMatch(t, []string{
-			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}", "HEAD /feed/{address}",
+			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}",
+			"HEAD /feed/{address}",
 		}, open, "what is open is agreed on with everybody")
 	})
 }
@@ -94,7 +95,9 @@ func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
 				continue
 			}
 			limit, _ := limits[r.Method+" "+r.Path].(map[string]any)
-			for name, bound := range map[string]int{"ThrottlingRateLimit": t.settings.RatePerSecond, "ThrottlingBurstLimit": t.settings.Burst} {
+			for name, bound := range map[string]int{
+				"ThrottlingRateLimit": t.settings.RatePerSecond, "ThrottlingBurstLimit": t.settings.Burst,
+			} {
 				require.Positive(t, limit[name], r.Path)
 				require.LessOrEqual(t, limit[name], float64(max(1, bound/10)), r.Path)
 			}
@@ -106,7 +109,8 @@ func TestTheAccessLogHasTheRouteAndNeverThePath(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		settings := t.one("AWS::ApiGatewayV2::Stage")
-		require.Equal(t, t.named("Requests", "AWS::Logs::LogGroup").attribute("Arn"), settings.text("AccessLogSettings", "DestinationArn"))
+		require.Equal(t, t.named("Requests", "AWS::Logs::LogGroup").attribute("Arn"),
+			settings.text("AccessLogSettings", "DestinationArn"))
 		var line map[string]string
 		require.NoError(t, json.Unmarshal([]byte(settings.text("AccessLogSettings", "Format")), &line))
 		require.Equal(t, "$context.routeKey", line["route"])

@@ -58,11 +58,13 @@ func (g graph) widget() awscloudwatch.IWidget {
 	for _, l := range g.lines {
 		metrics = append(metrics, awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 			Namespace: jsii.String(l.namespace), MetricName: jsii.String(l.name), Statistic: jsii.String(l.statistic),
-			DimensionsMap: &l.dimensions, Label: jsii.String(l.label), Period: awscdk.Duration_Minutes(jsii.Number(resolutionMinutes)),
+			DimensionsMap: &l.dimensions, Label: jsii.String(l.label),
+			Period: awscdk.Duration_Minutes(jsii.Number(resolutionMinutes)),
 		}))
 	}
 	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
-		Title: jsii.String(g.title), Left: &metrics, Width: jsii.Number(columns / graphsInARow), Height: jsii.Number(graphHeight),
+		Title: jsii.String(g.title), Left: &metrics, Width: jsii.Number(columns / graphsInARow),
+		Height:    jsii.Number(graphHeight),
 		LeftYAxis: &awscloudwatch.YAxisProps{Min: jsii.Number(0)},
 	})
 }

@@ -26,10 +26,10 @@ func functionName(f env.Function) string { return prefix + string(f) }
 // construct is the function's name in the stack.
 func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
 
-// isTraced says that X-Ray samples the function: where a user waits, and only where nobody pays for many of them. A function
-// cannot choose its sampling: Lambda takes a request each second and a twentieth of the others, some four million a month, at $5
-// a million (docs/cost.md). What happens behind is followed by the trace ids of the log, across the stream and the scheduler,
-// where X-Ray loses the thread.
+// isTraced says that X-Ray samples the function: where a user waits, and only where nobody pays for many of them. A
+// function cannot choose its sampling: Lambda takes a request each second and a twentieth of the others, some four
+// million a month, at $5 a million (docs/cost.md). What happens behind is followed by the trace ids of the log, across
+// the stream and the scheduler, where X-Ray loses the thread.
 func (d *deployment) isTraced(f env.Function) bool {
 	return !d.settings.Protected && (f == env.Command || f == env.Query)
 }

@@ -88,10 +88,13 @@ func TestACallThatNotifyCouldNotAnswerIsKept(t *testing.T) {
 	each(t, func(t *template) {
 		config := t.one("AWS::Lambda::EventInvokeConfig")
 		require.Equal(t, t.function(env.Notify).ref(), config.text("FunctionName"))
-		require.Equal(t, t.named("Failed", "AWS::SQS::Queue").attribute("Arn"), config.text("DestinationConfig", "OnFailure", "Destination"))
+		require.Equal(t, t.named("Failed", "AWS::SQS::Queue").attribute("Arn"),
+			config.text("DestinationConfig", "OnFailure", "Destination"))
 		require.Positive(t, config.at("MaximumRetryAttempts"))
 		require.LessOrEqual(t, config.at("MaximumEventAgeInSeconds"), 24*3600.0, "a late reminder is delivered within a day")
-		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Failed", "AWS::SQS::Queue").attribute("QueueName")), alarm.NotifyQueue)
-		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Undelivered", "AWS::SQS::Queue").attribute("QueueName")), alarm.ScheduleQueue)
+		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Failed", "AWS::SQS::Queue").attribute("QueueName")),
+			alarm.NotifyQueue)
+		require.NotEmpty(t, alarmsOn(t, "QueueName", t.named("Undelivered", "AWS::SQS::Queue").attribute("QueueName")),
+			alarm.ScheduleQueue)
 	})
 }

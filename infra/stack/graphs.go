@@ -14,13 +14,14 @@ const (
 	slowest = "p99"
 )
 
-// graphs are those of the dashboard: requests, readers, records, reminders, functions, table. Of the table they have every
-// metric that the source document lists.
+// graphs are those of the dashboard: requests, readers, records, reminders, functions, table. Of the table they have
+// every metric that the source document lists.
 func (d *deployment) graphs() []graph {
 	return []graph{
 		{"Requests", d.ofAPI(alarm.Sum, "Count", "4xx", "5xx")},
 		{"Time of a request, ms", append(d.ofAPI(average, "Latency"), d.ofAPI(slowest, "Latency")...)},
-		{"Answers 4xx and 5xx of the functions", d.byFunction([]env.Function{env.Command, env.Query}, metric.ClientErrors, metric.ServerErrors)},
+		{"Answers 4xx and 5xx of the functions",
+			d.byFunction([]env.Function{env.Command, env.Query}, metric.ClientErrors, metric.ServerErrors)},
 
 		{"Age of what is read, ms", d.ofLambda(alarm.Maximum, "IteratorAge", d.readerFunctions())},
 		{"Age of what is done, s", d.byConsumer(alarm.Maximum, metric.RecordAge)},
@@ -30,20 +31,26 @@ func (d *deployment) graphs() []graph {
 		{"Records that failed once", d.byConsumer(alarm.Sum, metric.RecordsRetried)},
 		{"Records parked or unfinished", d.byConsumer(alarm.Sum, metric.RecordsParked, metric.RecordsUnfinished)},
 
-		{"Reminders", d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersDelivered, metric.RemindersDropped)},
-		{"Reminders late or missed", d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersLate, metric.RemindersMissed)},
-		{"Scheduler", d.ofScheduler("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount", "InvocationThrottleCount", "InvocationDroppedCount")},
+		{"Reminders",
+			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersDelivered, metric.RemindersDropped)},
+		{"Reminders late or missed",
+			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersLate, metric.RemindersMissed)},
+		{"Scheduler", d.ofScheduler("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount",
+			"InvocationThrottleCount", "InvocationDroppedCount")},
 
-		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits), d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
+		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits),
+			d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
 		{"Units of the table", d.ofTable(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
-		{"Requests refused for now, or for a condition", d.ofTable(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents", "ConditionalCheckFailedRequests", "TransactionConflict")},
+		{"Requests refused for now, or for a condition", d.ofTable(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents",
+			"ConditionalCheckFailedRequests", "TransactionConflict")},
 
 		{"Time of a call to the table, ms", d.byOperation(average, "SuccessfulRequestLatency")},
 		{"Errors of DynamoDB", d.byOperation(alarm.Sum, "SystemErrors")},
 		{"Requests that DynamoDB finds wrong", []line{{"UserErrors", alarm.DynamoDB, "UserErrors", alarm.Sum, nil}}},
 
 		{"Invocations", d.ofLambda(alarm.Sum, "Invocations", env.Functions())},
-		{"Invocations that failed or were throttled", append(d.ofLambda(alarm.Sum, "Errors", env.Functions()), d.ofLambda(alarm.Sum, "Throttles", env.Functions())...)},
+		{"Invocations that failed or were throttled",
+			append(d.ofLambda(alarm.Sum, "Errors", env.Functions()), d.ofLambda(alarm.Sum, "Throttles", env.Functions())...)},
 		{"Time of an invocation, ms", d.ofLambda(slowest, "Duration", env.Functions())},
 
 		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
@@ -61,7 +68,8 @@ func (d *deployment) readerFunctions() []env.Function {
 func (d *deployment) ofAPI(statistic string, names ...string) []line {
 	var out []line
 	for _, name := range names {
-		out = append(out, line{name + " " + statistic, alarm.Gateway, name, statistic, map[string]*string{alarm.APIID: jsii.String(d.api)}})
+		out = append(out,
+			line{name + " " + statistic, alarm.Gateway, name, statistic, map[string]*string{alarm.APIID: jsii.String(d.api)}})
 	}
 	return out
 }
@@ -69,7 +77,10 @@ func (d *deployment) ofAPI(statistic string, names ...string) []line {
 func (d *deployment) ofLambda(statistic, name string, functions []env.Function) []line {
 	var out []line
 	for _, f := range functions {
-		out = append(out, line{string(f) + " " + name, alarm.Lambda, name, statistic, map[string]*string{alarm.FunctionName: d.functions[f].FunctionName()}})
+		out = append(out, line{
+			string(f) + " " + name, alarm.Lambda, name, statistic,
+			map[string]*string{alarm.FunctionName: d.functions[f].FunctionName()},
+		})
 	}
 	return out
 }
@@ -77,7 +88,10 @@ func (d *deployment) ofLambda(statistic, name string, functions []env.Function) 
 func (d *deployment) ofMappings(name string) []line {
 	var out []line
 	for _, f := range d.readerFunctions() {
-		out = append(out, line{string(f), alarm.Lambda, name, alarm.Sum, map[string]*string{alarm.Mapping: d.mappings[string(f)].EventSourceMappingId()}})
+		out = append(out, line{
+			string(f), alarm.Lambda, name, alarm.Sum,
+			map[string]*string{alarm.Mapping: d.mappings[string(f)].EventSourceMappingId()},
+		})
 	}
 	return out
 }
@@ -93,7 +107,8 @@ func (d *deployment) ofScheduler(names ...string) []line {
 func (d *deployment) ofTable(statistic string, names ...string) []line {
 	var out []line
 	for _, name := range names {
-		out = append(out, line{name, alarm.DynamoDB, name, statistic, map[string]*string{alarm.TableName: d.table.TableName()}})
+		out = append(out,
+			line{name, alarm.DynamoDB, name, statistic, map[string]*string{alarm.TableName: d.table.TableName()}})
 	}
 	return out
 }

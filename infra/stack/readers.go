@@ -36,24 +36,27 @@ func (d *deployment) addReaders() {
 		if !ok {
 			panic("stack: the deployment table has a reader " + r.Name + ", which is no function")
 		}
-		d.mappings[r.Name] = awslambda.NewEventSourceMapping(d.Stack, jsii.String(construct(f)+"Reader"), &awslambda.EventSourceMappingProps{
-			Target:         function,
-			EventSourceArn: d.table.TableStreamArn(),
-			// Starting at the latest record can miss some; this replays a day, which changes nothing.
-			StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
-			Filters:                 filters(r.Filter),
-			BatchSize:               jsii.Number(batchSize(r.Config)),
-			MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(r.Window.Seconds())),
-			ParallelizationFactor:   jsii.Number(r.Parallel),
-			ReportBatchItemFailures: jsii.Bool(true),
-			BisectBatchOnError:      jsii.Bool(r.Bisect),
-			RetryAttempts:           jsii.Number(retries(r.Config)),
-			MaxRecordAge:            awscdk.Duration_Seconds(jsii.Number(r.MaxAge.Seconds())),
-			OnFailure:               awslambdaeventsources.NewS3OnFailureDestination(d.parking),
-			// S3 takes the records themselves, queues and topics would only be told about them.
-			SupportS3OnFailureDestination: jsii.Bool(true),
-			MetricsConfig:                 &awslambda.MetricsConfig{Metrics: &[]awslambda.MetricType{awslambda.MetricType_EVENT_COUNT}},
-		})
+		d.mappings[r.Name] = awslambda.NewEventSourceMapping(d.Stack, jsii.String(construct(f)+"Reader"),
+			&awslambda.EventSourceMappingProps{
+				Target:         function,
+				EventSourceArn: d.table.TableStreamArn(),
+				// Starting at the latest record can miss some; this replays a day, which changes nothing.
+				StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
+				Filters:                 filters(r.Filter),
+				BatchSize:               jsii.Number(batchSize(r.Config)),
+				MaxBatchingWindow:       awscdk.Duration_Seconds(jsii.Number(r.Window.Seconds())),
+				ParallelizationFactor:   jsii.Number(r.Parallel),
+				ReportBatchItemFailures: jsii.Bool(true),
+				BisectBatchOnError:      jsii.Bool(r.Bisect),
+				RetryAttempts:           jsii.Number(retries(r.Config)),
+				MaxRecordAge:            awscdk.Duration_Seconds(jsii.Number(r.MaxAge.Seconds())),
+				OnFailure:               awslambdaeventsources.NewS3OnFailureDestination(d.parking),
+				// S3 takes the records themselves, queues and topics would only be told about them.
+				SupportS3OnFailureDestination: jsii.Bool(true),
+				MetricsConfig: &awslambda.MetricsConfig{
+					Metrics: &[]awslambda.MetricType{awslambda.MetricType_EVENT_COUNT},
+				},
+			})
 	}
 }
 

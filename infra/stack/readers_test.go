@@ -37,8 +37,10 @@ func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceTha
 			age, _ := m.at("MaximumRecordAgeInSeconds").(float64)
 			require.Positive(t, age, m.path())
 			require.Less(t, age, retention.Seconds(), "%s: the stream would lose it first", m.path())
-			require.Equal(t, t.named("Parking", "AWS::S3::Bucket").attribute("Arn"), m.text("DestinationConfig", "OnFailure", "Destination"), m.path())
-			require.Equal(t, []string{"EventCount"}, texts(m.at("MetricsConfig", "Metrics")), "%s: an alarm is set on them", m.path())
+			require.Equal(t, t.named("Parking", "AWS::S3::Bucket").attribute("Arn"),
+				m.text("DestinationConfig", "OnFailure", "Destination"), m.path())
+			require.Equal(t, []string{"EventCount"}, texts(m.at("MetricsConfig", "Metrics")),
+				"%s: an alarm is set on them", m.path())
 		}
 	})
 }
@@ -106,7 +108,8 @@ func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
 				want = append(slices.Clone(items), timer)
 				require.Len(t, passed[timer], 1)
 				require.Equal(t, []string{"REMOVE"}, passed[timer][0].EventName)
-				require.Equal(t, map[string][]string{"type": {"Service"}, "principalId": {"dynamodb.amazonaws.com"}}, passed[timer][0].UserIdentity)
+				require.Equal(t, map[string][]string{"type": {"Service"}, "principalId": {"dynamodb.amazonaws.com"}},
+					passed[timer][0].UserIdentity)
 			}
 			var got []string
 			for prefix, filters := range passed {

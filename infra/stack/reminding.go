@@ -21,13 +21,16 @@ const (
 	queueDays = 14
 )
 
-// addReminding makes what lies between an item and whoever is reminded: the group of schedules, the role with which they
-// call notify, the queues for calls that failed, and the bus.
+// addReminding makes what lies between an item and whoever is reminded: the group of schedules, the role with which
+// they call notify, the queues for calls that failed, and the bus.
 func (d *deployment) addReminding() {
 	d.bus = awsevents.NewEventBus(d.Stack, jsii.String("Bus"), &awsevents.EventBusProps{
-		EventBusName: jsii.String(busName), Description: jsii.String("What Nexus announces: reminders due, tasks archived, items expired and restored"),
+		EventBusName: jsii.String(busName),
+		Description:  jsii.String("What Nexus announces: reminders due, tasks archived, items expired and restored"),
 	})
-	d.group = awsscheduler.NewCfnScheduleGroup(d.Stack, jsii.String("Schedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(groupName)})
+	d.group = awsscheduler.NewCfnScheduleGroup(d.Stack, jsii.String("Schedules"), &awsscheduler.CfnScheduleGroupProps{
+		Name: jsii.String(groupName),
+	})
 	d.group.ApplyRemovalPolicy(d.ofData(), nil)
 	d.queues[alarm.ScheduleQueue] = d.queue("Undelivered")
 	d.queues[alarm.NotifyQueue] = d.queue("Failed")
@@ -49,11 +52,12 @@ func (d *deployment) addReminding() {
 	})
 }
 
-// queue makes a queue for what failed elsewhere. It has SQS's own key: the services that write to it could not use one of
-// theirs.
+// queue makes a queue for what failed elsewhere. It has SQS's own key: the services that write to it could not use one
+// of theirs.
 func (d *deployment) queue(id string) awssqs.Queue {
 	queue := awssqs.NewQueue(d.Stack, jsii.String(id), &awssqs.QueueProps{
-		Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true), RetentionPeriod: days(queueDays), RemovalPolicy: d.ofData(),
+		Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true), RetentionPeriod: days(queueDays),
+		RemovalPolicy: d.ofData(),
 	})
 	suppress(queue, "AwsSolutions-SQS3", "It is a dead-letter queue: nothing reads it but people.")
 	return queue

@@ -79,7 +79,8 @@ func TestNobodyHasARightToEverythingOrToEveryAction(t *testing.T) {
 				}
 				for _, resource := range r.resources {
 					if resource == "*" {
-						require.Subset(t, []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, r.actions, "%s: only X-Ray knows no resources", who)
+						require.Subset(t, []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, r.actions,
+							"%s: only X-Ray knows no resources", who)
 						continue
 					}
 					name := strings.TrimSuffix(resource, "*")
@@ -94,11 +95,14 @@ func TestNobodyHasARightToEverythingOrToEveryAction(t *testing.T) {
 func TestNobodyReadsTheTableWithoutNamingPartitions(t *testing.T) {
 	t.Parallel()
 	forbidden := []string{
-		"dynamodb:Scan", "dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
-		"dynamodb:ExportTableToPointInTime", "dynamodb:DeleteTable", "dynamodb:UpdateTable",
+		"dynamodb:Scan", "dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate",
+		"dynamodb:PartiQLDelete", "dynamodb:ExportTableToPointInTime", "dynamodb:DeleteTable", "dynamodb:UpdateTable",
 	}
 	// These are about the stream and about the table, not about rows.
-	without := []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams", access.DescribeTable}
+	without := []string{
+		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+		access.DescribeTable,
+	}
 	each(t, func(t *template) {
 		for who, all := range everybodysRights(t) {
 			for _, r := range all {
@@ -142,7 +146,8 @@ func granted(t *template, g access.Grant) right {
 			return right{g.Actions, []string{resource}, nil}
 		}
 		return right{g.Actions, []string{resource}, map[string]any{
-			"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": g.Within}, "Null": map[string]any{"dynamodb:LeadingKeys": "false"},
+			"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": g.Within},
+			"Null":                    map[string]any{"dynamodb:LeadingKeys": "false"},
 		}}
 	case env.ArchiveBucket:
 		return right{g.Actions, within(t.named("Archive", "AWS::S3::Bucket").attribute("Arn")), nil}
@@ -150,10 +155,13 @@ func granted(t *template, g access.Grant) right {
 		return right{g.Actions, within(t.named("Parking", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.BusName:
 		return right{g.Actions, []string{t.one("AWS::Events::EventBus").attribute("Arn")}, map[string]any{
-			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source}, "Null": map[string]any{"events:source": "false"},
+			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source},
+			"Null":                      map[string]any{"events:source": "false"},
 		}}
 	case env.ScheduleGroup:
-		return right{g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil}
+		return right{
+			g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil,
+		}
 	case env.ScheduleRoleARN:
 		return right{
 			g.Actions, []string{t.named("Caller", "AWS::IAM::Role").attribute("Arn")},
@@ -168,7 +176,8 @@ func granted(t *template, g access.Grant) right {
 func lambdas(t *template, f env.Function) []right {
 	t.Helper()
 	out := []right{{
-		[]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{t.named(title(f)+"Log", "AWS::Logs::LogGroup").attribute("Arn")}, nil,
+		[]string{"logs:CreateLogStream", "logs:PutLogEvents"},
+		[]string{t.named(title(f)+"Log", "AWS::Logs::LogGroup").attribute("Arn")}, nil,
 	}}
 	table, parking := t.one(tableType), t.named("Parking", "AWS::S3::Bucket").attribute("Arn")
 	switch f {
@@ -178,13 +187,17 @@ func lambdas(t *template, f env.Function) []right {
 		}
 	case env.Projections, env.Effects:
 		out = append(out,
-			right{[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, []string{table.attribute("StreamArn")}, nil},
+			right{
+				[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"},
+				[]string{table.attribute("StreamArn")}, nil,
+			},
 			right{[]string{"dynamodb:ListStreams"}, []string{table.attribute("Arn") + "/stream/*"}, nil},
 			right{[]string{"s3:PutObject"}, []string{parking + "/aws/lambda/*"}, nil},
 			right{[]string{"s3:ListBucket"}, []string{parking}, nil},
 		)
 	case env.Notify:
-		out = append(out, right{[]string{"sqs:SendMessage"}, []string{t.named("Failed", "AWS::SQS::Queue").attribute("Arn")}, nil})
+		out = append(out,
+			right{[]string{"sqs:SendMessage"}, []string{t.named("Failed", "AWS::SQS::Queue").attribute("Arn")}, nil})
 	}
 	return out
 }
@@ -254,9 +267,11 @@ func TestARoleIsAssumedByItsServiceAloneAndTheSchedulersOnlyForItsGroup(t *testi
 			require.Equal(t, "scheduler.amazonaws.com", service)
 			conditions := statement["Condition"].(map[string]any)["StringEquals"].(map[string]any)
 			require.Equal(t, "${AWS::AccountId}", text(conditions["aws:SourceAccount"]))
-			require.Equal(t, arn("scheduler", "schedule-group/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name")), text(conditions["aws:SourceArn"]))
+			require.Equal(t, arn("scheduler", "schedule-group/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name")),
+				text(conditions["aws:SourceArn"]))
 			require.Equal(t, flat([]right{
-				{[]string{"lambda:InvokeFunction"}, []string{arn("lambda", "function:"+t.function(env.Notify).text("FunctionName"))}, nil},
+				{[]string{"lambda:InvokeFunction"},
+					[]string{arn("lambda", "function:"+t.function(env.Notify).text("FunctionName"))}, nil},
 				{[]string{"sqs:SendMessage"}, []string{t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn")}, nil},
 			}), flat(rightsOf(t, role)))
 		}
@@ -273,7 +288,8 @@ func TestOneMayPassTheSchedulersRoleAndOnlyToTheScheduler(t *testing.T) {
 				}
 				require.Contains(t, []string{"EffectsRole/Resource", "NotifyRole/Resource"}, who)
 				require.Equal(t, []string{t.named("Caller", "AWS::IAM::Role").attribute("Arn")}, r.resources)
-				require.Equal(t, map[string]any{"StringEquals": map[string]any{"iam:PassedToService": "scheduler.amazonaws.com"}}, r.conditions)
+				require.Equal(t, map[string]any{"StringEquals": map[string]any{"iam:PassedToService": "scheduler.amazonaws.com"}},
+					r.conditions)
 			}
 		}
 	})

@@ -31,10 +31,12 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 		},
 	})
 	suppress(role, "AwsSolutions-IAM5",
-		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the group.",
+		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the "+
+			"group.",
 		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
 	if d.isTraced(f) {
-		suppress(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are on everything or on nothing.", "Resource::*")
+		suppress(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are on everything or on nothing.",
+			"Resource::*")
 	}
 	return role
 }
@@ -99,14 +101,17 @@ func within(resource string, parts []string) []string {
 
 // lambdaStatements are for what Lambda does in the function's name.
 func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []awsiam.PolicyStatement {
-	out := []awsiam.PolicyStatement{allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{*log.LogGroupArn()}, nil)}
+	out := []awsiam.PolicyStatement{
+		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{*log.LogGroupArn()}, nil),
+	}
 	if d.isTraced(f) {
 		// X-Ray knows no resources (Service Authorization Reference, "Actions defined by AWS X-Ray").
 		out = append(out, allow([]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, []string{"*"}, nil))
 	}
 	if d.reads(f) {
 		out = append(out,
-			allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, []string{*d.table.TableStreamArn()}, nil),
+			allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"},
+				[]string{*d.table.TableStreamArn()}, nil),
 			allow([]string{"dynamodb:ListStreams"}, []string{*d.table.TableArn() + "/stream/*"}, nil),
 			// An S3 destination wants both (AWS Lambda Developer Guide, "Capturing discarded batches").
 			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/" + failures + "*"}, nil),

@@ -32,7 +32,9 @@ func TestNothingBreaksARuleOfAWSSolutionsAndEveryExceptionHasItsReason(t *testin
 				require.Greater(t, len(line[column["Exception Reason"]]), 40, "%v", line)
 			}
 		}
-		for _, rule := range []string{"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4"} {
+		for _, rule := range []string{
+			"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4",
+		} {
 			require.True(t, compliant[rule], "%s was not looked at", rule)
 		}
 	})
@@ -62,7 +64,9 @@ func TestTheSynthesisTellsNoErrorsAndWarnsOfNothingButAnIssuerThatNobodyHasSet(t
 func TestAnIssuerThatIsAnExampleIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	// Deployments are made from stacks without warnings only.
-	for folder, want := range map[string]bool{assembly: strings.HasSuffix(read(t, prod).settings.Issuer, "example.com"), adjusted: false} {
+	for folder, want := range map[string]bool{
+		assembly: strings.HasSuffix(read(t, prod).settings.Issuer, "example.com"), adjusted: false,
+	} {
 		text, err := os.ReadFile(filepath.Join(folder, "nexus-prod.metadata.json"))
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Contains(string(text), "nexus:issuer"), folder)

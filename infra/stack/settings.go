@@ -26,11 +26,11 @@ type Settings struct {
 	// values one of which has to be the token's aud or client_id.
 	Issuer   string
 	Audience []string
-	// ReadScopes and WriteScopes are the scopes one of which a token needs, to read and to change. An authorizer of an HTTP
-	// API cannot tell an ID token from an access token; only the latter has scopes.
+	// ReadScopes and WriteScopes are the scopes one of which a token needs, to read and to change. An authorizer of an
+	// HTTP API cannot tell an ID token from an access token; only the latter has scopes.
 	ReadScopes, WriteScopes []string
-	// AllowedOrigins are those whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it; none unless
-	// given.
+	// AllowedOrigins are those whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it; none
+	// unless given.
 	AllowedOrigins []string
 	// RatePerSecond and Burst bound the requests of all users together.
 	RatePerSecond, Burst int
@@ -38,8 +38,8 @@ type Settings struct {
 	LogDays int
 	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
 	AlarmTopic string
-	// RestoredStream is the ARN of the stream of a table that was restored from a backup, to be used in place of the stack's
-	// own; empty for none.
+	// RestoredStream is the ARN of the stream of a table that was restored from a backup, to be used in place of the
+	// stack's own; empty for none.
 	RestoredStream string
 }
 
@@ -62,11 +62,13 @@ const (
 )
 
 func settingNames() []string {
-	return []string{issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored}
+	return []string{
+		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored,
+	}
 }
 
-// Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of all.
-// The error names everything that is wrong.
+// Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of
+// all. The error names everything that is wrong.
 func Read(node constructs.Node) ([]Settings, error) {
 	stages, ok := node.TryGetContext(jsii.String(contextStages)).(map[string]any)
 	if !ok || len(stages) == 0 {
@@ -104,16 +106,19 @@ var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
 	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
 	// streamForm has the table's ARN as its part.
-	streamForm = regexp.MustCompile(`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
+	streamForm = regexp.MustCompile(
+		`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
 )
 
-// ReadStage returns the settings of one stage from their values, which from the command line are texts, lists with commas.
+// ReadStage returns the settings of one stage from their values, which from the command line are texts, lists with
+// commas.
 func ReadStage(name string, values map[string]any) (Settings, error) {
 	r := &reader{stage: name, values: values}
 	s := Settings{
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
-		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic), RestoredStream: r.text(restored),
+		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
+		RestoredStream: r.text(restored),
 	}
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
@@ -133,7 +138,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	_, isKept := retentions()[s.LogDays]
 	r.refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
-	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored, "want the ARN of a table's stream")
+	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
+		"want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)
 }
 

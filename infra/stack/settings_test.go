@@ -14,8 +14,10 @@ import (
 
 func settings() map[string]any {
 	return map[string]any{
-		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"}, "readScopes": []any{"read"}, "writeScopes": []any{"write"}, "allowedOrigins": []any{"https://app.nexus.example"},
-		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "alarmTopic": "arn:aws:sns:eu-central-1:123456789012:operators",
+		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"},
+		"readScopes": []any{"read"}, "writeScopes": []any{"write"}, "allowedOrigins": []any{"https://app.nexus.example"},
+		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0,
+		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
 }
@@ -24,7 +26,8 @@ func TestSettingsAreReadAsTheyStand(t *testing.T) {
 	t.Parallel()
 	want := stack.Settings{
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
-		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"}, RatePerSecond: 500, Burst: 1000, LogDays: 90,
+		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
+		RatePerSecond: 500, Burst: 1000, LogDays: 90,
 		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
 		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -34,7 +37,10 @@ func TestSettingsAreReadAsTheyStand(t *testing.T) {
 
 	// As they come from a command line.
 	texts := settings()
-	maps.Copy(texts, map[string]any{"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example", "ratePerSecond": "500", "burst": "1000", "logDays": "90"})
+	maps.Copy(texts, map[string]any{
+		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
+		"ratePerSecond": "500", "burst": "1000", "logDays": "90",
+	})
 	got, err = stack.ReadStage("prod", texts)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -47,10 +53,14 @@ func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
 		require.ErrorContains(t, err, "stage Prod-1: "+name+":")
 	}
 	for name, values := range map[string][]any{
-		"protected": {"perhaps", 1.0}, "issuer": {"", "http://id.nexus.example", "id.nexus.example", 7.0}, "audience": {"", []any{}, []any{""}, []any{1.0}, true},
-		"readScopes": {" , "}, "writeScopes": {[]any{}}, "allowedOrigins": {"*", "app.nexus.example", []any{"https://app.nexus.example/"}, []any{"https://*.nexus.example"}, true}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
+		"protected": {"perhaps", 1.0}, "issuer": {"", "http://id.nexus.example", "id.nexus.example", 7.0},
+		"audience":   {"", []any{}, []any{""}, []any{1.0}, true},
+		"readScopes": {" , "}, "writeScopes": {[]any{}},
+		"allowedOrigins": {"*", "app.nexus.example", []any{"https://app.nexus.example/"}, []any{"https://*.nexus.example"},
+			true}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
 		"alarmTopic":     {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"},
-		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"}, "isuser": {"https://id.nexus.example"},
+		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"},
+		"isuser":         {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()

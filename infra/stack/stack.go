@@ -22,8 +22,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual has
-// one; all else is named by CloudFormation.
+// prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual
+// has one; all else is named by CloudFormation.
 const prefix = "nexus-"
 
 // deployment is a stack that is being put together. Its parts are made in the order of the fields.
@@ -61,8 +61,8 @@ func Add(app awscdk.App, packages string) error {
 	return nil
 }
 
-// New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the error
-// names one that is missing.
+// New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the
+// error names one that is missing.
 func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack, error) {
 	for _, f := range env.Functions() {
 		if _, err := os.Stat(packageOf(packages, f)); err != nil {
@@ -77,7 +77,8 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 			AnalyticsReporting:    jsii.Bool(false),
 		}),
 		settings: s, packages: packages, registry: product.Registry(),
-		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{}, mappings: map[string]awslambda.EventSourceMapping{},
+		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{},
+		mappings: map[string]awslambda.EventSourceMapping{},
 	}
 	d.tag()
 	d.addTable()
@@ -94,7 +95,8 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 	d.addOutputs()
 	if s.isExample() {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:issuer"),
-			jsii.String("the issuer of stage "+s.Stage+" is an example: set it in cdk.json, or with -c issuer=https://… -c audience=…"))
+			jsii.String("the issuer of stage "+s.Stage+
+				" is an example: set it in cdk.json, or with -c issuer=https://… -c audience=…"))
 	}
 	return d.Stack, nil
 }
@@ -113,8 +115,8 @@ func (d *deployment) tag() {
 	tags.Add(jsii.String("Stage"), jsii.String(d.settings.Stage), nil)
 }
 
-// ofData is what becomes of a resource that holds data when it leaves the stack. One that a first deployment made and then
-// failed goes: its name would be in the way of the second.
+// ofData is what becomes of a resource that holds data when it leaves the stack. One that a first deployment made and
+// then failed goes: its name would be in the way of the second.
 func (d *deployment) ofData() awscdk.RemovalPolicy {
 	if d.settings.Protected {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// overwrittenDays is how long a version that was deleted or overwritten can be brought back. It also is how long a copy
-	// outlives its user's wish to be rid of it, so it is no longer than that.
+	// overwrittenDays is how long a version that was deleted or overwritten can be brought back. It also is how long a
+	// copy outlives its user's wish to be rid of it, so it is no longer than that.
 	overwrittenDays = 30
 	// parkedDays is how long what a consumer could not process waits for its mistake to be mended.
 	parkedDays = 180
@@ -47,7 +47,8 @@ func (d *deployment) bucket(id string, rule *awss3.LifecycleRule) awss3.Bucket {
 		RemovalPolicy:     d.ofData(),
 	})
 	suppress(bucket, "AwsSolutions-S1",
-		"Only the functions read and write it, and each logs what it does; a log of requests would keep the names of users' items a second time.")
+		"Only the functions read and write it, and each logs what it does; a log of requests would keep the names of "+
+			"users' items a second time.")
 	return bucket
 }
 

@@ -29,7 +29,8 @@ func TestABucketIsEncryptedVersionedClosedAndSpeaksTLSOnly(t *testing.T) {
 			}, b.at("PublicAccessBlockConfiguration"), b.path())
 			require.Equal(t, "Enabled", b.text("VersioningConfiguration", "Status"), b.path())
 			require.NotEmpty(t, b.at("BucketEncryption", "ServerSideEncryptionConfiguration"), b.path())
-			require.Equal(t, map[string]any{"Rules": []any{map[string]any{"ObjectOwnership": "BucketOwnerEnforced"}}}, b.at("OwnershipControls"), b.path())
+			require.Equal(t, map[string]any{"Rules": []any{map[string]any{"ObjectOwnership": "BucketOwnerEnforced"}}},
+				b.at("OwnershipControls"), b.path())
 			require.Nil(t, b.at("BucketName"), "%s: names of buckets are everybody's", b.path())
 			policy := t.named(b.path()[:len(b.path())-len("/Resource")]+"/Policy", "AWS::S3::BucketPolicy")
 			require.Equal(t, b.ref(), policy.text("Bucket"))

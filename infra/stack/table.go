@@ -10,8 +10,8 @@ import (
 // recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
 const recoveryDays = 35
 
-// addTable makes the one table of the product, or takes the one that was restored in its place: the stack's own then leaves
-// the stack, and a protected stage keeps it.
+// addTable makes the one table of the product, or takes the one that was restored in its place: the stack's own then
+// leaves the stack, and a protected stage keeps it.
 func (d *deployment) addTable() {
 	if stream := d.settings.RestoredStream; stream != "" {
 		d.table = awsdynamodb.TableV2_FromTableAttributes(d.Stack, jsii.String("Restored"), &awsdynamodb.TableAttributesV2{
@@ -22,8 +22,8 @@ func (d *deployment) addTable() {
 	d.table = d.newTable()
 }
 
-// newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind would
-// have to be replaced for that.
+// newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind
+// would have to be replaced for that.
 func (d *deployment) newTable() awsdynamodb.ITableV2 {
 	schema := entity.Schema()
 	props := &awsdynamodb.TablePropsV2{
@@ -46,7 +46,8 @@ func (d *deployment) newTable() awsdynamodb.ITableV2 {
 			projection = awsdynamodb.ProjectionType_KEYS_ONLY
 		}
 		indexes = append(indexes, &awsdynamodb.GlobalSecondaryIndexPropsV2{
-			IndexName: jsii.String(string(index.Name)), PartitionKey: key(index.PK), SortKey: key(index.SK), ProjectionType: projection,
+			IndexName: jsii.String(string(index.Name)), PartitionKey: key(index.PK), SortKey: key(index.SK),
+			ProjectionType: projection,
 		})
 	}
 	props.GlobalSecondaryIndexes = &indexes

@@ -40,7 +40,8 @@ func TestTheTableIsTheOneOfTheSchema(t *testing.T) {
 				projection = "KEYS_ONLY"
 			}
 			indexes = append(indexes, map[string]any{
-				"IndexName": string(index.Name), "KeySchema": keys(index.PK, index.SK), "Projection": map[string]any{"ProjectionType": projection},
+				"IndexName": string(index.Name), "KeySchema": keys(index.PK, index.SK),
+				"Projection": map[string]any{"ProjectionType": projection},
 			})
 		}
 		require.Len(t, indexes, 4)
@@ -67,7 +68,8 @@ func here(t *template) map[string]any {
 func TestEveryStateOfTheTableCanBeRecovered(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		require.Equal(t, map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0}, here(t)["PointInTimeRecoverySpecification"])
+		require.Equal(t, map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0},
+			here(t)["PointInTimeRecoverySpecification"])
 	})
 }
 
@@ -77,7 +79,9 @@ func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
 		require.Equal(t, t.stage == prod, t.settings.Protected)
 		require.Equal(t, t.settings.Protected, here(t)["DeletionProtectionEnabled"])
 		policy := map[bool]string{false: "Delete", true: "RetainExceptOnCreate"}[t.settings.Protected]
-		for _, typeName := range []string{tableType, "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::Scheduler::ScheduleGroup"} {
+		for _, typeName := range []string{
+			tableType, "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::Scheduler::ScheduleGroup",
+		} {
 			for _, r := range t.all(typeName) {
 				require.Equal(t, policy, r.DeletionPolicy, r.path())
 			}
@@ -98,9 +102,10 @@ func TestATableThatWasRestoredTakesThePlaceOfTheStacksOwn(t *testing.T) {
 	}
 	for _, f := range env.Functions() {
 		require.Equal(t, "Restored", made.function(f).text("Environment", "Variables", env.TableName), "%s", f)
-		require.True(t, slices.ContainsFunc(rightsOf(made, made.named(title(f)+"Role", "AWS::IAM::Role")), func(r right) bool {
-			return slices.Contains(r.resources, table)
-		}), "%s", f)
+		require.True(t,
+			slices.ContainsFunc(rightsOf(made, made.named(title(f)+"Role", "AWS::IAM::Role")), func(r right) bool {
+				return slices.Contains(r.resources, table)
+			}), "%s", f)
 	}
 }
 
@@ -114,7 +119,9 @@ func TestEverythingThatTakesTagsIsTagged(t *testing.T) {
 			map[string]any{"Key": "Stage", "Value": t.stage},
 		}
 		require.Equal(t, want, here(t)["Tags"])
-		for _, typeName := range []string{"AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::IAM::Role", "AWS::Events::EventBus"} {
+		for _, typeName := range []string{
+			"AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::IAM::Role", "AWS::Events::EventBus",
+		} {
 			for _, r := range t.all(typeName) {
 				require.Equal(t, want, r.at("Tags"), r.path())
 			}

@@ -25,8 +25,8 @@ const (
 	prod = "prod"
 )
 
-// assembly is the folder into which both stages were synthesized before the first test runs, and adjusted the one into which
-// one stage was, with the settings of a command line.
+// assembly is the folder into which both stages were synthesized before the first test runs, and adjusted the one into
+// which one stage was, with the settings of a command line.
 var assembly, adjusted string
 
 // adjustments are those settings.
@@ -62,8 +62,8 @@ func run(m *testing.M) int {
 	return code
 }
 
-// synthesize does as the CDK's command line, with the context of cdk.json, but neither a topic nor a restored table that it may
-// name, and with what is given besides. What the functions' packages hold plays no part.
+// synthesize does as the CDK's command line, with the context of cdk.json, but neither a topic nor a restored table
+// that it may name, and with what is given besides. What the functions' packages hold plays no part.
 func synthesize(folder, out string, more map[string]any) error {
 	context, err := configured()
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"nexus/pkg/entity"
 )
 
-// tenant is the policy variable that stands for the user of whoever assumes a tenant's role: a session tag, whose value has
-// to be a user id of ours.
+// tenant is the policy variable that stands for the user of whoever assumes a tenant's role: a session tag, whose value
+// has to be a user id of ours.
 const tenant = "${aws:PrincipalTag/user}"
 
-// addTenants makes the policy of programs that read one user's rows without the API. It is attached to nobody: whoever lets
-// users assume a role attaches it to that role. It is the tenant policy without what writes: writes go through commands.
+// addTenants makes the policy of programs that read one user's rows without the API. It is attached to nobody: whoever
+// lets users assume a role attaches it to that role. It is the tenant policy without what writes: writes go through
+// commands.
 func (d *deployment) addTenants() {
 	p := entity.NewTenantPolicy(tenant)
 	var reads []string

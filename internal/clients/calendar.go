@@ -15,7 +15,8 @@ import (
 func (f *flow) series(ctx context.Context) error {
 	var body nexus.SeriesCreate
 	if err := body.FromMasterCreate(nexus.MasterCreate{
-		Title: "Stand-up", Rrule: "FREQ=DAILY;COUNT=5", StartUtc: pointer("2026-03-02T09:00:00Z"), EndUtc: pointer("2026-03-02T09:15:00Z"),
+		Title: "Stand-up", Rrule: "FREQ=DAILY;COUNT=5", StartUtc: pointer("2026-03-02T09:00:00Z"),
+		EndUtc:    pointer("2026-03-02T09:15:00Z"),
 		StartTzid: pointer("Europe/London"), Tags: &[]string{"team"}, ReminderMinutes: &[]int{10},
 	}); err != nil {
 		return err
@@ -28,9 +29,10 @@ func (f *flow) series(ctx context.Context) error {
 		return err
 	}
 	id := made.JSON201.MasterId
-	moved, err := f.PutInstanceWithResponse(ctx, id, "20260303", &nexus.PutInstanceParams{IfMatch: tag(made.JSON201.Version)}, nexus.InstancePatch{
-		Title: nullable.NewNullableWithValue("Stand-up with guests"), Location: nullable.NewNullNullable[string](),
-	})
+	moved, err := f.PutInstanceWithResponse(ctx, id, "20260303",
+		&nexus.PutInstanceParams{IfMatch: tag(made.JSON201.Version)}, nexus.InstancePatch{
+			Title: nullable.NewNullableWithValue("Stand-up with guests"), Location: nullable.NewNullNullable[string](),
+		})
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,8 @@ func (f *flow) series(ctx context.Context) error {
 // agenda shows the series' occurrences and a task, each as what it is.
 func (f *flow) agenda(ctx context.Context) error {
 	task, err := f.CreateTaskWithResponse(ctx, &nexus.CreateTaskParams{}, nexus.TaskCreate{
-		Title: "Write the report", DueUtc: pointer("2026-03-03T12:00:00Z"), DueTzid: pointer("Europe/London"), Priority: pointer(2),
+		Title: "Write the report", DueUtc: pointer("2026-03-03T12:00:00Z"), DueTzid: pointer("Europe/London"),
+		Priority: pointer(2),
 	})
 	if err != nil {
 		return err
@@ -100,5 +103,6 @@ func (f *flow) agenda(ctx context.Context) error {
 		}
 	}
 	return equal("the agenda",
-		"[Stand-up with guests 2026-03-03 09:00:00 Write the report 2026-03-03 12:00:00 Stand-up 2026-03-04 09:00:00]", fmt.Sprint(shown))
+		"[Stand-up with guests 2026-03-03 09:00:00 Write the report 2026-03-03 12:00:00 Stand-up 2026-03-04 09:00:00]",
+		fmt.Sprint(shown))
 }

@@ -1,6 +1,6 @@
-// Command clients plays a user's flow with the client that oapi-codegen makes of the OpenAPI document, against the address
-// that it is given: a running system, or a proxy in front of one that holds each request and answer against the document.
-// The flow in flow.ts is the same, with the types that openapi-typescript makes. The script run starts both.
+// Command clients plays a user's flow with the client that oapi-codegen makes of the OpenAPI document, against the
+// address that it is given: a running system, or a proxy in front of one that holds each request and answer against the
+// document. The flow in flow.ts is the same, with the types that openapi-typescript makes. The script run starts both.
 package main
 
 import (
@@ -43,7 +43,8 @@ func play(ctx context.Context, url string) error {
 		name string
 		play func(context.Context) error
 	}{
-		{"series", f.series}, {"links", f.links}, {"settings", f.settings}, {"batch", f.batch}, {"repositories", f.repositories},
+		{"series", f.series}, {"links", f.links}, {"settings", f.settings}, {"batch", f.batch},
+		{"repositories", f.repositories},
 		{"refusals", f.refusals},
 	} {
 		if err := part.play(ctx); err != nil {

@@ -21,7 +21,9 @@ func (f *flow) links(ctx context.Context) error {
 		return err
 	}
 	note, err := f.CreateNoteWithResponse(ctx, &nexus.CreateNoteParams{}, nexus.NoteCreate{
-		Title: "Colours", Links: &[]nexus.Link{{TargetType: nexus.LinkTargetTypeTASK, TargetId: task.JSON201.TaskId, Relation: pointer("for")}},
+		Title: "Colours", Links: &[]nexus.Link{
+			{TargetType: nexus.LinkTargetTypeTASK, TargetId: task.JSON201.TaskId, Relation: pointer("for")},
+		},
 	})
 	if err != nil {
 		return err
@@ -33,7 +35,8 @@ func (f *flow) links(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	linked, err := f.AddNoteLinkWithResponse(ctx, other.JSON201.NoteId, nexus.AddNoteLinkParamsTargetTypeTASK, task.JSON201.TaskId,
+	linked, err := f.AddNoteLinkWithResponse(ctx, other.JSON201.NoteId, nexus.AddNoteLinkParamsTargetTypeTASK,
+		task.JSON201.TaskId,
 		&nexus.AddNoteLinkParams{}, nexus.AddNoteLinkJSONRequestBody{})
 	if err != nil {
 		return err
@@ -106,11 +109,15 @@ func (f *flow) batch(ctx context.Context) error {
 	id := "task_" + f.uuid()
 	commands := make([]nexus.Command, 3)
 	if err := errors.Join(
-		commands[0].FromCreateTaskCommand(nexus.CreateTaskCommand{Id: "b1", Data: nexus.TaskCreate{TaskId: &id, Title: "On the train"}}),
+		commands[0].FromCreateTaskCommand(nexus.CreateTaskCommand{
+			Id: "b1", Data: nexus.TaskCreate{TaskId: &id, Title: "On the train"},
+		}),
 		commands[1].FromUpdateTaskCommand(nexus.UpdateTaskCommand{Id: "b2", ExpectedVersion: 1, Data: nexus.UpdateTaskData{
 			TaskId: id, Status: nullable.NewNullableWithValue(nexus.UpdateTaskDataStatusCOMPLETED),
 		}}),
-		commands[2].FromDeleteTaskCommand(nexus.DeleteTaskCommand{Id: "b3", ExpectedVersion: 1, Data: nexus.DeleteTaskData{TaskId: id}}),
+		commands[2].FromDeleteTaskCommand(nexus.DeleteTaskCommand{
+			Id: "b3", ExpectedVersion: 1, Data: nexus.DeleteTaskData{TaskId: id},
+		}),
 	); err != nil {
 		return err
 	}
@@ -145,7 +152,8 @@ func (f *flow) refusals(ctx context.Context) error {
 		return err
 	}
 	id := task.JSON201.TaskId
-	stale, err := f.UpdateTaskWithResponse(ctx, id, &nexus.UpdateTaskParams{IfMatch: tag(7)}, nexus.TaskPatch{Title: nullable.NewNullableWithValue("x")})
+	stale, err := f.UpdateTaskWithResponse(ctx, id, &nexus.UpdateTaskParams{IfMatch: tag(7)},
+		nexus.TaskPatch{Title: nullable.NewNullableWithValue("x")})
 	if err != nil {
 		return err
 	}

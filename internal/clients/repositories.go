@@ -30,8 +30,11 @@ func (f *flow) repositories(ctx context.Context) error {
 		return err
 	}
 	second, err := f.CommitValuesWithResponse(ctx, &nexus.CommitValuesParams{}, nexus.ValuesCommit{
-		Message: "Said better", Source: nexus.ValuesCommitSourceDailyUpdate, ParentRevId: nullable.NewNullableWithValue(tree.JSON201.RevId),
-		Operations: &[]nexus.ValuesOperation{{Op: nexus.ValuesOperationOpUpdate, NodeId: &action, Title: pointer("Run in the park")}},
+		Message: "Said better", Source: nexus.ValuesCommitSourceDailyUpdate,
+		ParentRevId: nullable.NewNullableWithValue(tree.JSON201.RevId),
+		Operations: &[]nexus.ValuesOperation{
+			{Op: nexus.ValuesOperationOpUpdate, NodeId: &action, Title: pointer("Run in the park")},
+		},
 	})
 	if err != nil {
 		return err
@@ -56,10 +59,12 @@ func (f *flow) plan(ctx context.Context, action string) error {
 	day := types.Date{Time: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
 	plan, err := f.CommitPlanWithResponse(ctx, day, &nexus.CommitPlanParams{}, nexus.PlanCommit{
 		Reason: nexus.PlanCommitReasonMorningPlan,
-		Todos:  []nexus.PlanTodo{{ActionId: action, Classification: nexus.PlanTodoClassificationImportant, EstimatedPomodoros: pointer(1)}},
+		Todos: []nexus.PlanTodo{
+			{ActionId: action, Classification: nexus.PlanTodoClassificationImportant, EstimatedPomodoros: pointer(1)},
+		},
 		Blocks: []nexus.PlanBlock{{
-			BlockType: nexus.PlanBlockBlockTypePOMODORO, StartTimeIso: day.Add(9 * time.Hour), EndTimeIso: day.Add(9*time.Hour + 25*time.Minute),
-			ActionId: &action, PomodoroIndex: pointer(1),
+			BlockType: nexus.PlanBlockBlockTypePOMODORO, StartTimeIso: day.Add(9 * time.Hour),
+			EndTimeIso: day.Add(9*time.Hour + 25*time.Minute), ActionId: &action, PomodoroIndex: pointer(1),
 		}},
 	})
 	if err != nil {
@@ -68,7 +73,8 @@ func (f *flow) plan(ctx context.Context, action string) error {
 	if err := answered("commit the plan", 201, plan.HTTPResponse, plan.Body, nil); err != nil {
 		return err
 	}
-	done, err := f.CompletePlanWithResponse(ctx, day, &nexus.CompletePlanParams{}, nexus.CompletePlanJSONRequestBody{ActionId: action})
+	done, err := f.CompletePlanWithResponse(ctx, day, &nexus.CompletePlanParams{},
+		nexus.CompletePlanJSONRequestBody{ActionId: action})
 	if err != nil {
 		return err
 	}

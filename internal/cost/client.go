@@ -47,7 +47,8 @@ func (w *world) send(ctx context.Context, in request, idMember string) (response
 		return response{}, err
 	}
 	if answered.status >= http.StatusBadRequest {
-		return response{}, fmt.Errorf("%s: %s %s: %w: %d %s", in.activity.Name, in.method, in.path, errRefused, answered.status, answered.body.Bytes())
+		return response{}, fmt.Errorf("%s: %s %s: %w: %d %s", in.activity.Name, in.method, in.path, errRefused,
+			answered.status, answered.body.Bytes())
 	}
 	w.tally.current.Requests++
 	w.tally.current.ResponseBytes += int64(answered.body.Len())

@@ -16,7 +16,8 @@ import (
 // sweepEvery is how often the TTL service is played. DynamoDB may take days; when does not change what it costs.
 const sweepEvery = time.Hour
 
-// advance moves the clock, and what falls due on the way happens in its order: the scheduler's calls, and removals by TTL.
+// advance moves the clock, and what falls due on the way happens in its order: the scheduler's calls, and removals by
+// TTL.
 func (w *world) advance(ctx context.Context, to time.Time) error {
 	for {
 		sweep := w.swept.Add(sweepEvery)

@@ -26,23 +26,24 @@ type Load struct {
 	StartedTasks   int `json:"startedTasks"`
 	EditedNotes    int `json:"editedNotes"`
 
-	// What ends in a day. Completed tasks are archived after a day and leave the table after another seven; all reminders fire,
-	// and those that are completed leave after a day.
+	// What ends in a day. Completed tasks are archived after a day and leave the table after another seven; all reminders
+	// fire, and those that are completed leave after a day.
 	CompletedTasks     int `json:"completedTasks"`
 	CompletedReminders int `json:"completedReminders"`
 	// RareEvery is every how many days a user cancels one event and deletes another.
 	RareEvery int `json:"rareEvery"`
 
-	// ReadsPerMonth is how often all users look at something, and CachedReads the part of it that clients answer themselves.
+	// ReadsPerMonth is how often all users look at something, and CachedReads the part of it that clients answer
+	// themselves.
 	ReadsPerMonth float64 `json:"readsPerMonth"`
 	CachedReads   float64 `json:"cachedReads"`
 }
 
-// DocumentLoad is the load of the source document on the table, section 6: 10,000 users, each with 10 events, 5 tasks, 3
-// reminders and 2 notes a day, and 10 million reads a month of which clients cache 60 %. A fifth of the events recur (its
-// section 2), and an item fits into a write unit. What it does not say is chosen on the modest side: one item of ten is changed
-// once, a user completes a task and a reminder a day, and one event of ten reminds. What more of anything costs stands in
-// the bill, by activity.
+// DocumentLoad is the load of the source document on the table, section 6: 10,000 users, each with 10 events, 5 tasks,
+// 3 reminders and 2 notes a day, and 10 million reads a month of which clients cache 60 %. A fifth of the events recur
+// (its section 2), and an item fits into a write unit. What it does not say is chosen on the modest side: one item of
+// ten is changed once, a user completes a task and a reminder a day, and one event of ten reminds. What more of
+// anything costs stands in the bill, by activity.
 func DocumentLoad() Load {
 	return Load{
 		Users: 10_000, Days: 30,

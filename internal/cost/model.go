@@ -17,7 +17,8 @@ type Model struct {
 	Shards int `json:"shards"`
 	// RecordLogBytes are what a further record of a batch adds to the line about it.
 	RecordLogBytes float64 `json:"recordLogBytes"`
-	// Processes is how many processes are at work at any minute, each of which writes MetricBytes of metrics for its consumers.
+	// Processes is how many processes are at work at any minute, each of which writes MetricBytes of metrics for its
+	// consumers.
 	Processes   int `json:"processes"`
 	MetricBytes int `json:"metricBytes"`
 	// HeaderBytes are sent to a client beside an answer's body.
@@ -31,6 +32,7 @@ func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30,
-		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000, HeaderBytes: 600, SpareMetrics: 5,
+		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
+		HeaderBytes: 600, SpareMetrics: 5,
 	}
 }

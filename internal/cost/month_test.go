@@ -15,7 +15,9 @@ func replayed(t *testing.T, users, days int, seed uint64) *cost.Month {
 	t.Helper()
 	load := cost.DocumentLoad()
 	load.Days = days
-	month, err := cost.Replay(t.Context(), cost.Options{Load: load, Model: cost.DefaultModel(), Scale: float64(users) / float64(load.Users), Seed: seed})
+	month, err := cost.Replay(t.Context(), cost.Options{
+		Load: load, Model: cost.DefaultModel(), Scale: float64(users) / float64(load.Users), Seed: seed,
+	})
 	require.NoError(t, err)
 	require.Equal(t, users, month.Users)
 	return month
@@ -91,7 +93,8 @@ func TestTheBillIsBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
 
 func TestAllLinesGrowWithTheUsers(t *testing.T) {
 	t.Parallel()
-	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices()), cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices())
+	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices()),
+		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices())
 	for _, pair := range [][2]cost.Part{{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Rest, many.Rest}} {
 		require.Len(t, pair[1].Lines, len(pair[0].Lines))
 		for i, a := range pair[0].Lines {

@@ -40,7 +40,8 @@ type thing struct {
 
 func newPerson(seed uint64, n int, load Load, reads int, plan *agenda) *person {
 	p := &person{luck: rand.New(rand.NewPCG(seed, uint64(n))), load: load, plan: plan, reads: reads}
-	p.id = fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", uint32(p.luck.Uint64()), uint16(p.luck.Uint64()), p.luck.IntN(1<<12), p.luck.IntN(1<<12), p.luck.Int64N(1<<48))
+	p.id = fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", uint32(p.luck.Uint64()), uint16(p.luck.Uint64()), p.luck.IntN(1<<12),
+		p.luck.IntN(1<<12), p.luck.Int64N(1<<48))
 	return p
 }
 
@@ -75,7 +76,8 @@ func (p *person) planEvents(n int, morning time.Time) {
 		at := p.awake(morning)
 		start := p.after(at, time.Hour, horizon).Truncate(15 * time.Minute).Add(15 * time.Minute)
 		body := map[string]any{
-			"title": p.title("Meeting"), "startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute)), "startTzid": zone, "location": "Room 4",
+			"title": p.title("Meeting"), "startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute)),
+			"startTzid": zone, "location": "Room 4",
 		}
 		if i%2 == 0 {
 			body["description"], body["tags"] = p.text(120), []string{"work", "team"}
@@ -87,12 +89,18 @@ func (p *person) planEvents(n int, morning time.Time) {
 		p.create(at, "create an event", "/v1/events", "eventId", event, body)
 		switch changed := p.after(at, 10*time.Minute, 5*time.Hour); {
 		case p.changes(n) && i < p.load.RetitledEvents:
-			p.patch(changed, "retitle an event", "/v1/events/", "eventId", Updates, event, map[string]any{"title": p.title("Review")})
+			p.patch(changed, "retitle an event", "/v1/events/", "eventId", Updates, event, map[string]any{
+				"title": p.title("Review"),
+			})
 		case p.changes(n) && i < p.load.RetitledEvents+p.load.MovedEvents:
 			start = start.Add(2 * time.Hour)
-			p.patch(changed, "move an event", "/v1/events/", "eventId", Updates, event, map[string]any{"startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute))})
+			p.patch(changed, "move an event", "/v1/events/", "eventId", Updates, event, map[string]any{
+				"startUtc": stamp(start), "endUtc": stamp(start.Add(45 * time.Minute)),
+			})
 		case n%p.load.RareEvery == 0 && i == p.load.Events-1:
-			p.patch(changed, "cancel an event", "/v1/events/", "eventId", LifeCycle, event, map[string]any{"status": product.StatusCancelled})
+			p.patch(changed, "cancel an event", "/v1/events/", "eventId", LifeCycle, event, map[string]any{
+				"status": product.StatusCancelled,
+			})
 		case n%p.load.RareEvery == 0 && i == p.load.Events-2:
 			p.delete(changed, "delete an event", "/v1/events/", event)
 		}
@@ -106,16 +114,21 @@ func (p *person) planSeries(morning time.Time) {
 		start := morning.Add(day + 9*time.Hour + time.Duration(p.luck.IntN(8))*time.Hour)
 		series := &thing{}
 		p.create(at, "create a series", "/v1/series", "masterId", series, map[string]any{
-			"title": p.title("Every week"), "startUtc": stamp(start), "endUtc": stamp(start.Add(30 * time.Minute)), "startTzid": zone, "rrule": "FREQ=WEEKLY;COUNT=4",
+			"title": p.title("Every week"), "startUtc": stamp(start), "endUtc": stamp(start.Add(30 * time.Minute)),
+			"startTzid": zone, "rrule": "FREQ=WEEKLY;COUNT=4",
 		})
 		if i < p.load.Occurrences {
 			moved := start.AddDate(0, 0, 7).Add(time.Hour)
-			body := map[string]any{"title": p.title("This time"), "startUtc": stamp(moved), "endUtc": stamp(moved.Add(30 * time.Minute)), "startTzid": zone}
+			body := map[string]any{
+				"title": p.title("This time"), "startUtc": stamp(moved), "endUtc": stamp(moved.Add(30 * time.Minute)),
+				"startTzid": zone,
+			}
 			date := start.AddDate(0, 0, 7).In(home()).Format("20060102")
 			p.plan.put(p.after(at, 10*time.Minute, 5*time.Hour), func(ctx context.Context, w *world) error {
 				_, err := w.send(ctx, request{
 					activity: Activity{"change an occurrence", Creates}, function: commandFunction, user: p.id,
-					method: http.MethodPut, path: "/v1/series/" + series.id + "/instances/" + date, body: body, version: series.version,
+					method: http.MethodPut, path: "/v1/series/" + series.id + "/instances/" + date, body: body,
+					version: series.version,
 				}, "")
 				return err
 			})
@@ -136,10 +149,13 @@ func (p *person) planTasks(n int, morning time.Time) {
 		task := &thing{}
 		p.create(at, "create a task", "/v1/tasks", "taskId", task, body)
 		if p.changes(n) && i < p.load.StartedTasks {
-			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "start a task", "/v1/tasks/", "taskId", Updates, task, map[string]any{"status": product.StatusInProgress})
+			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "start a task", "/v1/tasks/", "taskId", Updates, task,
+				map[string]any{"status": product.StatusInProgress})
 		}
 		if i < p.load.CompletedTasks {
-			p.patch(p.awake(morning.Add(day)), "complete a task", "/v1/tasks/", "taskId", LifeCycle, task, map[string]any{"status": product.StatusCompleted})
+			p.patch(p.awake(morning.Add(day)), "complete a task", "/v1/tasks/", "taskId", LifeCycle, task, map[string]any{
+				"status": product.StatusCompleted,
+			})
 		}
 	}
 }
@@ -149,7 +165,9 @@ func (p *person) planReminders(morning time.Time) {
 		at := p.awake(morning)
 		trigger := p.after(at, 30*time.Minute, 3*time.Hour)
 		reminder := &thing{}
-		p.create(at, "create a reminder", "/v1/reminders", "reminderId", reminder, map[string]any{"title": p.title("Call"), "triggerUtc": stamp(trigger), "tzid": zone})
+		p.create(at, "create a reminder", "/v1/reminders", "reminderId", reminder, map[string]any{
+			"title": p.title("Call"), "triggerUtc": stamp(trigger), "tzid": zone,
+		})
 		if i >= p.load.CompletedReminders {
 			continue
 		}
@@ -168,14 +186,18 @@ func (p *person) planNotes(n int, morning time.Time) {
 		at := p.awake(morning)
 		length := 100 + p.luck.IntN(300)
 		note := &thing{}
-		p.linked(i < p.load.LinkedNotes, at, "create a note", "/v1/notes", "noteId", note, map[string]any{"title": p.title("Thoughts"), "body": p.text(length)})
+		p.linked(i < p.load.LinkedNotes, at, "create a note", "/v1/notes", "noteId", note, map[string]any{
+			"title": p.title("Thoughts"), "body": p.text(length),
+		})
 		if p.changes(n) && i < p.load.EditedNotes {
-			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "edit a note", "/v1/notes/", "noteId", Updates, note, map[string]any{"body": p.text(length + 80)})
+			p.patch(p.after(at, 10*time.Minute, 5*time.Hour), "edit a note", "/v1/notes/", "noteId", Updates, note,
+				map[string]any{"body": p.text(length + 80)})
 		}
 	}
 }
 
-var words = strings.Fields("the figures of last week before lunch with everybody who was there and a list of what is still open to be sent round until Friday at noon")
+var words = strings.Fields("the figures of last week before lunch with everybody who was there and a list of what is " +
+	"still open to be sent round until Friday at noon")
 
 // text is about so many bytes of it.
 func (p *person) text(length int) string {

@@ -44,7 +44,8 @@ func (s *timetable) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// next takes the first call that is due by the instant. Its schedule stays, called, until its owner deletes or replaces it.
+// next takes the first call that is due by the instant. Its schedule stays, called, until its owner deletes or replaces
+// it.
 func (s *timetable) next(by time.Time) (schedule.Schedule, bool) {
 	for len(s.due) > 0 && !s.due[0].at.After(by) {
 		first := heap.Pop(&s.due).(appointment)

@@ -36,8 +36,8 @@ const (
 
 func billed() []string {
 	return []string{
-		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests, scheduleCalls,
-		busEvents, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
+		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
+		scheduleCalls, busEvents, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
 	}
 }
 
@@ -78,8 +78,8 @@ func DefaultPrices() Prices {
 // DefaultPriceList returns the text of the list that is built in, to begin another with.
 func DefaultPriceList() []byte { return slices.Clone(defaultPrices) }
 
-// ParsePrices reads a price list: a price for everything that is billed, and nothing else. Errors match [ErrPrices] and name
-// all that is missing.
+// ParsePrices reads a price list: a price for everything that is billed, and nothing else. Errors match [ErrPrices] and
+// name all that is missing.
 func ParsePrices(text []byte) (Prices, error) {
 	var list Prices
 	decoder := json.NewDecoder(strings.NewReader(string(text)))

@@ -25,8 +25,10 @@ func TestAPriceListThatIsNotWholeIsRefused(t *testing.T) {
 		"busEvents": func(prices map[string]any) {
 			prices["busEvents"] = map[string]any{"price": 1, "per": 0, "unit": "events"}
 		},
-		"logs":         func(prices map[string]any) { prices["logs"] = map[string]any{"price": -1, "per": 1, "unit": "GB"} },
-		`"coffee" is`:  func(prices map[string]any) { prices["coffee"] = map[string]any{"price": 3, "per": 1, "unit": "cups"} },
+		"logs": func(prices map[string]any) { prices["logs"] = map[string]any{"price": -1, "per": 1, "unit": "GB"} },
+		`"coffee" is`: func(prices map[string]any) {
+			prices["coffee"] = map[string]any{"price": 3, "per": 1, "unit": "cups"}
+		},
 		`field "cost"`: func(prices map[string]any) { prices["alarms"] = map[string]any{"cost": 3} },
 	} {
 		var list map[string]any

@@ -9,11 +9,13 @@ import (
 // Print writes the bill as a table, beside the source document's figures.
 func (b Bill) Print(out io.Writer, m *Month) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d users, %d days, %d of the users replayed; prices: %s, %s\n", m.Load.Users, m.Load.Days, m.Users, b.Prices.Source, b.Prices.AsOf)
+	fmt.Fprintf(&text, "%d users, %d days, %d of the users replayed; prices: %s, %s\n", m.Load.Users, m.Load.Days, m.Users,
+		b.Prices.Source, b.Prices.AsOf)
 	for _, p := range []Part{b.Table, b.LifeCycle, b.Rest} {
 		fmt.Fprintf(&text, "\n%-40s %-8s %10s %-25s %9s %9s\n", p.Name, "", "", "", b.Prices.Currency, "paid")
 		for _, l := range p.Lines {
-			fmt.Fprintf(&text, "  %-38s %-8s %10s %-25s %9.2f %9.2f\n", l.What, l.Basis, quantity(l.Quantity), l.Unit, l.Whole, l.Cost)
+			fmt.Fprintf(&text, "  %-38s %-8s %10s %-25s %9.2f %9.2f\n", l.What, l.Basis, quantity(l.Quantity), l.Unit,
+				l.Whole, l.Cost)
 		}
 		cost, whole := p.Cost()
 		b.printSum(&text, "together", whole, cost)
@@ -34,7 +36,8 @@ func (Bill) printSum(out io.Writer, what string, whole, paid float64) {
 }
 
 func (b Bill) printCompared(out io.Writer) {
-	fmt.Fprintf(out, "\n%-40s %9s %9s %9s\n", "like for like with the source document", b.Prices.Currency, "it states", "its items")
+	fmt.Fprintf(out, "\n%-40s %9s %9s %9s\n", "like for like with the source document", b.Prices.Currency, "it states",
+		"its items")
 	var ours, items float64
 	for _, c := range b.Compared {
 		fmt.Fprintf(out, "  %-38s %9.2f %9.2f %9.2f\n", c.Heading, c.Ours, c.Stated, c.Itemised)
@@ -44,9 +47,11 @@ func (b Bill) printCompared(out io.Writer) {
 }
 
 func (b Bill) printActivities(out io.Writer) {
-	fmt.Fprintf(out, "\n%-40s %10s %8s %8s %9s %9s %9s\n", "one of each", "times", "read", "write", "table", "all", "a million")
+	fmt.Fprintf(out, "\n%-40s %10s %8s %8s %9s %9s %9s\n", "one of each", "times", "read", "write", "table", "all",
+		"a million")
 	for _, a := range b.ByActivity {
-		fmt.Fprintf(out, "  %-38s %10s %8.2f %8.2f %9.2f %9.2f %9.2f\n", a.Name, quantity(a.Times), a.ReadUnits, a.WriteUnits, a.Table, a.Cost, a.Cost/a.Times*1e6)
+		fmt.Fprintf(out, "  %-38s %10s %8.2f %8.2f %9.2f %9.2f %9.2f\n", a.Name, quantity(a.Times), a.ReadUnits, a.WriteUnits,
+			a.Table, a.Cost, a.Cost/a.Times*1e6)
 	}
 }
 

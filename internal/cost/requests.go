@@ -24,7 +24,8 @@ func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string
 			content["links"] = []map[string]any{{"targetType": product.TypeTask, "targetId": p.latest.id}}
 		}
 		made, err := w.send(ctx, request{
-			activity: Activity{name, Creates}, function: commandFunction, user: p.id, method: http.MethodPost, path: path, body: content,
+			activity: Activity{name, Creates}, function: commandFunction, user: p.id, method: http.MethodPost, path: path,
+			body: content,
 		}, idMember)
 		*it = thing{made.ID, made.Version}
 		if idMember == "taskId" {
@@ -38,7 +39,8 @@ func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string
 func (p *person) patch(at time.Time, name, path, idMember string, group Group, it *thing, body map[string]any) {
 	p.plan.put(at, func(ctx context.Context, w *world) error {
 		changed, err := w.send(ctx, request{
-			activity: Activity{name, group}, function: commandFunction, user: p.id, method: http.MethodPatch, path: path + it.id, body: body, version: it.version,
+			activity: Activity{name, group}, function: commandFunction, user: p.id, method: http.MethodPatch, path: path + it.id,
+			body: body, version: it.version,
 		}, idMember)
 		it.version = changed.Version
 		return err
@@ -48,7 +50,8 @@ func (p *person) patch(at time.Time, name, path, idMember string, group Group, i
 func (p *person) delete(at time.Time, name, path string, it *thing) {
 	p.plan.put(at, func(ctx context.Context, w *world) error {
 		_, err := w.send(ctx, request{
-			activity: Activity{name, LifeCycle}, function: commandFunction, user: p.id, method: http.MethodDelete, path: path + it.id, version: it.version,
+			activity: Activity{name, LifeCycle}, function: commandFunction, user: p.id, method: http.MethodDelete,
+			path: path + it.id, version: it.version,
 		}, "")
 		return err
 	})
@@ -91,7 +94,8 @@ func (p *person) look(ctx context.Context, w *world, n int) error {
 			view = views[0] // nothing to look at yet
 		}
 		_, err := w.send(ctx, request{
-			activity: Activity{view.name, Reads}, function: queryFunction, user: p.id, method: http.MethodGet, path: view.path(p, w.now),
+			activity: Activity{view.name, Reads}, function: queryFunction, user: p.id, method: http.MethodGet,
+			path: view.path(p, w.now),
 		}, "")
 		return err
 	}

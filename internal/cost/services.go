@@ -43,9 +43,9 @@ func (b biller) servicesOf(taken []*Taken) services {
 	return s
 }
 
-// gathered is how many records a reader gets in one invocation on average, where the replay brings each alone: the one that
-// opens its window and those that come to the same lane of the same shard until it closes. At times of the day when people
-// are up there are more.
+// gathered is how many records a reader gets in one invocation on average, where the replay brings each alone: the one
+// that opens its window and those that come to the same lane of the same shard until it closes. At times of the day
+// when people are up there are more.
 func (b biller) gathered(function string) float64 {
 	r := b.month.reader(function)
 	if r == nil || r.WindowSeconds == 0 {

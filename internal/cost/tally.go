@@ -23,7 +23,8 @@ const (
 	LifeCycle Group = "life cycle"
 )
 
-// Activity is one thing that users or the clock do. Everything that follows from it, through all consumers, belongs to it.
+// Activity is one thing that users or the clock do. Everything that follows from it, through all consumers, belongs to
+// it.
 type Activity struct {
 	Name  string `json:"name"`
 	Group Group  `json:"group"`
@@ -91,7 +92,8 @@ func (t *Taken) Units() Units {
 	return sum
 }
 
-// tally keeps the counts. It is for one goroutine, but for what an invocation does side by side: calls, and what it logs.
+// tally keeps the counts. It is for one goroutine, but for what an invocation does side by side: calls, and what it
+// logs.
 type tally struct {
 	model   Model
 	mu      sync.Mutex // over what such calls count

@@ -68,7 +68,8 @@ type reader struct {
 func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
-		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{}, ids: chacha(seed),
+		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
+		ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	w.timetable, w.copies = newTimetable(w.tally), newObjects(w.tally)
@@ -123,7 +124,8 @@ func (w *world) logOf(function string) *slog.Logger {
 			a.Key = name
 			return a
 		}})
-		w.logs[function] = slog.New(lines).With(slog.String("function", function), slog.String("invocationId", uuid.Nil.String()))
+		w.logs[function] = slog.New(lines).With(slog.String("function", function),
+			slog.String("invocationId", uuid.Nil.String()))
 	}
 	return w.logs[function]
 }
@@ -135,9 +137,14 @@ func (w *world) surface(function string, part api.Part) http.Handler {
 	return api.New(api.Config{
 		Document: api.Document,
 		Part:     part, Registry: w.registry,
-		Commands: command.New(command.Config{Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID, Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}),
-		Queries:  query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock, Fold: text.Fold}),
-		Archive:  archive.New(archive.Config{Store: store, Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock}),
+		Commands: command.New(command.Config{
+			Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID,
+			Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		}),
+		Queries: query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock, Fold: text.Fold}),
+		Archive: archive.New(archive.Config{
+			Store: store, Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock,
+		}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: w.registry, Now: w.clock, Random: w.ids}),
 		Values:   trees, Plans: plan.New(publisher, trees, w.clock, w.newID),
 		Authenticate: api.BearerIsUser, Log: w.logOf(function), Now: w.clock, NewID: w.newID,
@@ -147,7 +154,8 @@ func (w *world) surface(function string, part api.Part) http.Handler {
 // reminding is the configuration of whoever reminds, in a function.
 func (w *world) reminding(who, function string) reminders.Config {
 	return reminders.Config{
-		Store: w.storeOf(who), Registry: w.registry, Scheduler: w.timetable, Bus: events{w.tally}, Now: w.clock, Log: w.logOf(function),
+		Store: w.storeOf(who), Registry: w.registry, Scheduler: w.timetable, Bus: events{w.tally}, Now: w.clock,
+		Log: w.logOf(function),
 		Observe: func(o reminders.Observation) {
 			switch o.What {
 			case reminders.Delivered:
@@ -201,13 +209,15 @@ func (w *world) consumer(name, function string) (change.Consumer, error) {
 // observe counts as the functions do after each batch.
 func (w *world) observe(consumer string, n consume.Counts) {
 	w.count(metric.ByConsumer, consumer, metric.Values{
-		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked + n.Newer),
+		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already),
+		metric.RecordsParked:     float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
 		metric.RecordAge: 0.25, // virtual time stands still meanwhile
 	}, w.meters[consumer].Take())
 }
 
-// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load (pkg/deploy/metric).
+// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load
+// (pkg/deploy/metric).
 func (w *world) count(dimension, value string, values metric.Values, used table.Uses) {
 	sum := used.Sum()
 	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {

@@ -64,7 +64,8 @@ func manifests(t *testing.T, name string) []string {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && slices.Contains([]string{".git", ".nexus", "node_modules", "bin", "dist", "cdk.out"}, entry.Name()):
+		case entry.IsDir() &&
+			slices.Contains([]string{".git", ".nexus", "node_modules", "bin", "dist", "cdk.out"}, entry.Name()):
 			return fs.SkipDir
 		case entry.Name() == name:
 			folders = append(folders, path.Join("/", path.Dir(file)))

@@ -28,8 +28,8 @@ type announcement struct {
 	told   int
 }
 
-// noteHappening takes in what a write of an entity is that the world is told of (docs/contracts.md): a task became ARCHIVED, an item
-// left the table, an item came back.
+// noteHappening takes in what a write of an entity is that the world is told of (docs/contracts.md): a task became
+// ARCHIVED, an item left the table, an item came back.
 func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 	what := happening{user: s.user, item: ref.ID, version: r.New.Int(entity.AttrVersion)}
 	var at string
@@ -38,7 +38,8 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, item.FormatInstant(r.Created)
 	case r.New.Has(entity.AttrRestoredAt) && r.New.Str(entity.AttrRestoredAt) != r.Old.Str(entity.AttrRestoredAt):
 		what.kind, at = archive.ItemRestored, r.New.Str(entity.AttrRestoredAt)
-	case ref.Type == product.TypeTask && r.New.Str(entity.AttrStatus) == product.StatusArchived && r.Old.Str(entity.AttrStatus) != product.StatusArchived:
+	case ref.Type == product.TypeTask && r.New.Str(entity.AttrStatus) == product.StatusArchived &&
+		r.Old.Str(entity.AttrStatus) != product.StatusArchived:
 		what.kind, at = archive.TaskArchived, r.New.Str(product.AttrArchivedAt)
 	default:
 		return
@@ -51,8 +52,8 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 	h.known.toTell = append(h.known.toTell, a)
 }
 
-// announced judges an event of the archive in the instant in which it reaches the bus: it says what happened, says the same each
-// time, and has a delivery id that is no other's.
+// announced judges an event of the archive in the instant in which it reaches the bus: it says what happened, says the
+// same each time, and has a delivery id that is no other's.
 func (h *history) announced(e bus.Event) {
 	var detail struct {
 		DeliveryID, UserID, OccurredAt, ItemType, ItemID string
@@ -69,11 +70,13 @@ func (h *history) announced(e bus.Event) {
 	}
 	a := h.known.happenings[happening{detail.UserID, e.Type, detail.ItemID, detail.Version}]
 	if a == nil || a.at != detail.OccurredAt || h.registry.OfID(a.item).Name != detail.ItemType {
-		h.violate("I6", detail.UserID, detail.ItemID, "%s at version %d at %s is announced, and did not happen", e.Type, detail.Version, detail.OccurredAt)
+		h.violate("I6", detail.UserID, detail.ItemID, "%s at version %d at %s is announced, and did not happen", e.Type,
+			detail.Version, detail.OccurredAt)
 		return
 	}
 	if other := h.known.deliveries[detail.DeliveryID]; other != nil && other != a {
-		h.violate("I6", a.user, a.item, "%s has the deliveryId of %s of %s at version %d", a.kind, other.kind, other.item, other.version)
+		h.violate("I6", a.user, a.item, "%s has the deliveryId of %s of %s at version %d", a.kind, other.kind, other.item,
+			other.version)
 	}
 	h.known.deliveries[detail.DeliveryID] = a
 	if a.told++; a.told > 1 {

@@ -31,8 +31,8 @@ const (
 	apia     = "Pacific/Apia"
 )
 
-// zoneNames are where users and their items are: clocks that change by an hour and by half an hour, and a place that once
-// left out a day.
+// zoneNames are where users and their items are: clocks that change by an hour and by half an hour, and a place that
+// once left out a day.
 var zoneNames = []string{newYork, london, lordHowe, apia, "UTC"}
 
 // most is how many items of a kind a user makes before changing those there are.
@@ -94,7 +94,8 @@ func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Co
 // turned is a change of status to and fro; empty for what has none.
 func (a author) turned(typeName string, it item.Item) string {
 	switch status := it.Str(entity.AttrStatus); {
-	case typeName == product.TypeTask && status == product.StatusCompleted, typeName == product.TypeTask && status == product.StatusArchived:
+	case typeName == product.TypeTask && status == product.StatusCompleted,
+		typeName == product.TypeTask && status == product.StatusArchived:
 		return `{"status":"BACKLOG"}`
 	case typeName == product.TypeTask:
 		return pick(a.luck, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"ARCHIVED"}`)
@@ -188,7 +189,8 @@ func (a author) settings() (command.Command, *int64, string) {
 	case 0:
 		text = fmt.Sprintf(`{"preferences":{"autoArchiveDelayHours":%d}}`, pick(a.luck, 1, 2, 24, 100))
 	case 1:
-		text = fmt.Sprintf(`{"preferences":{"autoArchiveCompletedTasks":%t,"enableSoundNotifications":%t}}`, !a.luck.one(4), a.luck.one(2))
+		text = fmt.Sprintf(`{"preferences":{"autoArchiveCompletedTasks":%t,"enableSoundNotifications":%t}}`, !a.luck.one(4),
+			a.luck.one(2))
 	}
 	return command.UpdateMe{Patch: document(text)}, a.version(a.meta), "settings " + text
 }
@@ -197,9 +199,10 @@ func (a author) settings() (command.Command, *int64, string) {
 func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
-	return command.External{Name: "restore", Type: typ, ID: id, Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
-		return a.archive.Restore(ctx, typ, a.shelf.user, id, more...)
-	}}
+	return command.External{Name: "restore", Type: typ, ID: id,
+		Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
+			return a.archive.Restore(ctx, typ, a.shelf.user, id, more...)
+		}}
 }
 
 func isArchiveRefusal(err error) bool {
@@ -212,7 +215,8 @@ func (a author) link(typ *entity.Type, id string, it item.Item) (command.Command
 		target := links[a.luck.IntN(len(links))].Target
 		return command.RemoveLink{Type: typ, ID: id, Target: target}, nil, "unlink " + id + " " + target.ID
 	}
-	targetType := pick(a.luck, product.TypeEvent, product.TypeTask, product.TypeNote, product.TypeReminder, entity.TypeMaster)
+	targetType := pick(a.luck, product.TypeEvent, product.TypeTask, product.TypeNote, product.TypeReminder,
+		entity.TypeMaster)
 	targetID, _ := a.choose(targetType)
 	if targetID == "" {
 		targetType, targetID = typ.Name, id
@@ -291,9 +295,11 @@ func (a author) due() string {
 }
 
 func (a author) minutes() string {
-	return pick(a.luck, "", `,"reminderMinutes":[0]`, `,"reminderMinutes":[0,30]`, `,"reminderMinutes":[10,60]`, `,"reminderMinutes":[5,1440]`)
+	return pick(a.luck, "", `,"reminderMinutes":[0]`, `,"reminderMinutes":[0,30]`, `,"reminderMinutes":[10,60]`,
+		`,"reminderMinutes":[5,1440]`)
 }
 
 func (a author) rule() string {
-	return `"` + pick(a.luck, "FREQ=DAILY", "FREQ=DAILY", "FREQ=DAILY;COUNT=3", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,SA", "FREQ=MONTHLY", "FREQ=DAILY;COUNT=10") + `"`
+	return `"` + pick(a.luck, "FREQ=DAILY", "FREQ=DAILY", "FREQ=DAILY;COUNT=3", "FREQ=DAILY;INTERVAL=2", "FREQ=WEEKLY",
+		"FREQ=WEEKLY;BYDAY=MO,WE,SA", "FREQ=MONTHLY", "FREQ=DAILY;COUNT=10") + `"`
 }

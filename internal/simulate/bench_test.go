@@ -11,7 +11,9 @@ import (
 func BenchmarkHistory(b *testing.B) {
 	var operations int64
 	for i := range b.N {
-		tally := simulate.Play(b.Context(), simulate.Plan{From: uint64(i), Histories: 1, Steps: simulate.DefaultSteps, Workers: 1})
+		tally := simulate.Play(b.Context(), simulate.Plan{
+			From: uint64(i), Histories: 1, Steps: simulate.DefaultSteps, Workers: 1,
+		})
 		operations += tally.Operations
 	}
 	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")

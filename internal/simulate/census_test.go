@@ -12,23 +12,27 @@ import (
 // A simulation in which nothing happens finds nothing.
 func TestEverythingThatMayHappenHappens(t *testing.T) {
 	t.Parallel()
-	tally := simulate.Play(t.Context(), simulate.Plan{From: 1_000, Histories: few, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0)})
+	tally := simulate.Play(t.Context(), simulate.Plan{
+		From: 1_000, Histories: few, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0),
+	})
 	require.Empty(t, tally.Failed)
 	for _, what := range []string{
-		"command create", "command update", "command delete", "command link", "command unlink", "command settings", "command restore", "command import",
+		"command create", "command update", "command delete", "command link", "command unlink", "command settings",
+		"command restore", "command import",
 		"command except", "command cancel", "command change", "command end", "command split",
 		"command snooze", "command complete", "command dismiss",
 		"reminder of EVENT", "reminder of TASK", "reminder of REMINDER", "reminder of MASTER", "reminder of INSTANCE",
 		"reminder late", "reminder on time", "reminder snoozed", "reminder recurring", "reminder published again",
 		"task archived", "item expired", "item restored", "parked record taken up", "record given up taken up", "replay",
 		"repair", "damage mended", "contended", "outage", "reminder by a clock ahead", "held", "crash", "unknown outcome",
-		"panic", "refusal for good", "deadline", "answer lost", "storm", "throttled in a storm", "record that never comes back",
-		"two repairs", "repair beside its item", "trip", "ruin", "several want back", "question for what has left",
-		"verification beside others", "cold copy spoilt", "cold copy mended", "settings of an earlier release",
-		"timer that is no task's", "row of a later release", "row staged by a repair", "staged row counted",
-		"restless item", "crowd", "contribution that no row holds", "request sent twice at once",
+		"panic", "refusal for good", "deadline", "answer lost", "storm", "throttled in a storm",
+		"record that never comes back", "two repairs", "repair beside its item", "trip", "ruin", "several want back",
+		"question for what has left", "verification beside others", "cold copy spoilt", "cold copy mended",
+		"settings of an earlier release", "timer that is no task's", "row of a later release", "row staged by a repair",
+		"staged row counted", "restless item", "crowd", "contribution that no row holds", "request sent twice at once",
 		"event TaskArchived", "event ItemExpired", "event ItemRestored", "archive event again", "derived rows distorted",
-		"damage mended beside others", "repair of everybody", "event that is none", "record that a filter should keep", "unreadable record", "unreadable call", "clock behind", "clock jumps",
+		"damage mended beside others", "repair of everybody", "event that is none", "record that a filter should keep",
+		"unreadable record", "unreadable call", "clock behind", "clock jumps",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",

@@ -26,9 +26,9 @@ type bone struct {
 	ref  entity.Ref
 }
 
-// contend has several who want the same item at once, and lets them go on by turns, few calls each: commands, its records
-// delivered in order and out of order, twice and beside each other, the scheduler's calls, a repair. Mistakes about what happens
-// between two calls show here.
+// contend has several who want the same item at once, and lets them go on by turns, few calls each: commands, its
+// records delivered in order and out of order, twice and beside each other, the scheduler's calls, a repair. Mistakes
+// about what happens between two calls show here.
 func (h *history) contend() {
 	h.absorb(nil)
 	if h.luck.one(3) {
@@ -71,7 +71,8 @@ func (h *history) contend() {
 	}
 }
 
-// onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend for.
+// onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend
+// for.
 func (h *history) onTheEve(b bone) bone {
 	h.endAll()
 	names := h.schedules.names()
@@ -104,8 +105,8 @@ func (h *history) early(b bone) {
 // behind is an age at which a record is not believed any more.
 const behind = 61 * time.Minute
 
-// fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until the item
-// is to be archived.
+// fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until
+// the item is to be archived.
 func (h *history) fallBehind(b bone) {
 	want := h.requestAbout
 	if h.luck.one(3) {
@@ -121,7 +122,8 @@ func (h *history) fallBehind(b bone) {
 	h.endAll()
 	wait := behind + time.Duration(h.luck.IntN(120))*time.Minute
 	it := h.known.shelves[b.user].items[b.ref.ID]
-	if at, ok := it.Time(product.AttrArchiveAt); ok && at.After(h.now) && it.Str(entity.AttrStatus) == product.StatusCompleted {
+	if at, ok := it.Time(product.AttrArchiveAt); ok && at.After(h.now) &&
+		it.Str(entity.AttrStatus) == product.StatusCompleted {
 		wait = at.Sub(h.now) + time.Second
 	}
 	h.now = h.now.Add(wait)
@@ -254,8 +256,8 @@ func (h *history) requestAbout(b bone) *request {
 	return h.requestOf(b.user)
 }
 
-// mistime gives a worker a clock that is ahead, behind, or jumps. What a user asks for counts from the clock that took it in, so
-// commands keep the right one.
+// mistime gives a worker a clock that is ahead, behind, or jumps. What a user asks for counts from the clock that took
+// it in, so commands keep the right one.
 func (h *history) mistime(w *worker) {
 	if w.kind == commanding || !h.luck.one(3) {
 		return

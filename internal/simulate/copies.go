@@ -48,19 +48,22 @@ func (h *history) copyProblem(s *shelf, id string, expired item.Item) string {
 	return ""
 }
 
-// checkLeft: who has finished a delivery leaves no copy that no row names, of a version that its item is past: if the record that
-// took the item on was applied already, nobody comes who would remove it (I6).
+// checkLeft: who has finished a delivery leaves no copy that no row names, of a version that its item is past: if the
+// record that took the item on was applied already, nobody comes who would remove it (I6).
 func (h *history) checkLeft(w *worker) {
 	for _, name := range w.copied {
 		user, rest, _ := strings.Cut(strings.TrimPrefix(name, "archive/"), "/")
 		id, file, _ := strings.Cut(rest, "/")
 		s := h.known.shelves[user]
-		if _, err := h.copies.Get(noContext, name); s == nil || err != nil || h.copiedBy[name] != w || s.colds[id].Str(attrObject) == name {
+		if _, err := h.copies.Get(noContext, name); s == nil || err != nil || h.copiedBy[name] != w ||
+			s.colds[id].Str(attrObject) == name {
 			continue
 		}
 		for _, rec := range h.stream.log {
-			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) && fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
-			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) && h.known.done["archive"][rec.Sequence] {
+			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) &&
+				fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
+			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) &&
+				h.known.done["archive"][rec.Sequence] {
 				h.violate("I6", user, name, "is left by %s, and no row names it", w.name)
 			}
 		}
@@ -68,7 +71,10 @@ func (h *history) checkLeft(w *worker) {
 }
 
 // bookkept are the attributes in which an item that was restored differs from what left.
-var bookkept = []string{entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt, entity.AttrTTL}
+var bookkept = []string{
+	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt,
+	entity.AttrTTL,
+}
 
 // checkRestored: what comes back is what left, two versions on (I6).
 func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
@@ -83,7 +89,8 @@ func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
 		delete(after, name)
 	}
 	h.forgetOver(before)
-	if !before.Equal(after) || r.New.Int(entity.AttrVersion) != left.Int(entity.AttrVersion)+2 || r.New.Has(entity.AttrTTL) || s.gone[ref.ID] {
+	if !before.Equal(after) || r.New.Int(entity.AttrVersion) != left.Int(entity.AttrVersion)+2 ||
+		r.New.Has(entity.AttrTTL) || s.gone[ref.ID] {
 		h.violate("I6", s.user, ref.ID, "came back as another item than left")
 	}
 }
@@ -104,8 +111,10 @@ func (h *history) checkCopies() {
 			if _, err := h.copies.Get(noContext, object); err != nil {
 				h.violate("I6", user, id, "its row names a copy that is not there: %v", err)
 			}
-			if it := s.items[id]; it != nil && (!it.Has(entity.AttrTTL) || it.Int(entity.AttrVersion) != s.colds[id].Int(entity.AttrVersion)) {
-				h.violate("I6", user, id, "lives at version %d with ttl %t, beside a copy of version %d", it.Int(entity.AttrVersion), it.Has(entity.AttrTTL), s.colds[id].Int(entity.AttrVersion))
+			if it := s.items[id]; it != nil &&
+				(!it.Has(entity.AttrTTL) || it.Int(entity.AttrVersion) != s.colds[id].Int(entity.AttrVersion)) {
+				h.violate("I6", user, id, "lives at version %d with ttl %t, beside a copy of version %d",
+					it.Int(entity.AttrVersion), it.Has(entity.AttrTTL), s.colds[id].Int(entity.AttrVersion))
 			}
 		}
 		h.checkRetention(s)
@@ -145,7 +154,8 @@ func (h *history) checkRetention(s *shelf) {
 func (s *shelf) hasTimer(id string) bool {
 	for sk, row := range s.timers {
 		timer, err := entity.ParseTimer(sk)
-		if err == nil && timer.TaskID == id && row.Str(product.AttrArchiveAt) == s.items[id].Str(product.AttrArchiveAt) && row.Str(product.AttrCompletedAt) == s.items[id].Str(product.AttrCompletedAt) {
+		if err == nil && timer.TaskID == id && row.Str(product.AttrArchiveAt) == s.items[id].Str(product.AttrArchiveAt) &&
+			row.Str(product.AttrCompletedAt) == s.items[id].Str(product.AttrCompletedAt) {
 			return true
 		}
 	}

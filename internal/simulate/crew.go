@@ -2,8 +2,8 @@ package simulate
 
 import "iter"
 
-// crew are coroutines that have no work at the moment. Keeping them saves their stacks, which would have to grow anew with
-// each piece of work.
+// crew are coroutines that have no work at the moment. Keeping them saves their stacks, which would have to grow anew
+// with each piece of work.
 type crew struct{ idle []*coroutine }
 
 // coroutine does one piece of work after another.

@@ -24,7 +24,8 @@ func (h *history) crowd() {
 	user := h.users[0]
 	do := func(cmd command.Command, expected *int64) {
 		h.asked++
-		h.run(h.send(&request{name: "fill", Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}), -1)
+		h.run(h.send(&request{name: "fill", Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}),
+			-1)
 	}
 	kind := pick(h.luck, product.TypeReminder, product.TypeReminder, product.TypeNote, entity.TypeMaster)
 	if h.luck.crowd == town {
@@ -34,7 +35,8 @@ func (h *history) crowd() {
 	at := h.now.Add(30 * time.Hour).Truncate(time.Minute)
 	switch kind {
 	case entity.TypeMaster:
-		do(command.CreateSeries{Fields: document(fmt.Sprintf(`{"title":"f","startUtc":%q,"reminderMinutes":[0],"rrule":"FREQ=DAILY"}`, at.Format(wallLayout)))}, nil)
+		do(command.CreateSeries{Fields: document(
+			fmt.Sprintf(`{"title":"f","startUtc":%q,"reminderMinutes":[0],"rrule":"FREQ=DAILY"}`, at.Format(wallLayout)))}, nil)
 		id := h.known.shelves[user].ids[kind][0]
 		for i := range min(h.luck.crowd, most*maxHeld*maxAtOnce) {
 			version := int64(1)
@@ -94,15 +96,16 @@ func (h *history) moveHouse() {
 	version := s.meta.Int(entity.AttrVersion)
 	zone := pick(h.luck, zoneNames...)
 	h.begin(h.send(&request{name: "settings " + zone, Request: command.Request{
-		User: s.user, Command: command.UpdateMe{Patch: document(fmt.Sprintf(`{"defaultTzid":%q}`, zone))}, ExpectedVersion: &version,
+		User: s.user, Command: command.UpdateMe{Patch: document(fmt.Sprintf(`{"defaultTzid":%q}`, zone))},
+		ExpectedVersion: &version,
 	}}))
 }
 
 // town is more items than a walk passes in one call.
 const town = 2_050
 
-// overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until it has
-// staged rows of a sum. Some calls later it is held for longer than its hold lasts, or dies.
+// overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until
+// it has staged rows of a sum. Some calls later it is held for longer than its hold lasts, or dies.
 func (h *history) overhaul() {
 	h.settling = true
 	defer func() { h.settling = false }()
@@ -146,7 +149,8 @@ func (h *history) fidget() {
 	move := func(to time.Time) {
 		version := s.items[id].Int(entity.AttrVersion)
 		h.run(h.send(&request{name: "update " + id, Request: command.Request{
-			User: user, ExpectedVersion: &version, Command: command.Update{Type: typ, ID: id, Patch: document("{" + at(to) + "}")},
+			User: user, ExpectedVersion: &version,
+			Command: command.Update{Type: typ, ID: id, Patch: document("{" + at(to) + "}")},
 		}}), -1)
 		h.catchUp()
 	}

@@ -48,8 +48,9 @@ func (h *history) curse(w *worker, consumers []string) {
 		return
 	}
 	w.cursed = &curse{
-		harm: pick(h.luck, refusal, refusal, refusal, panicked, panicked, condemned, tooFew, speechless), consumer: consumers[h.luck.IntN(len(consumers))],
-		picky: h.luck.one(2),
+		harm:     pick(h.luck, refusal, refusal, refusal, panicked, panicked, condemned, tooFew, speechless),
+		consumer: consumers[h.luck.IntN(len(consumers))],
+		picky:    h.luck.one(2),
 	}
 }
 
@@ -118,8 +119,8 @@ func (w *worker) curses() []*curse {
 	return append([]*curse{w.cursed}, w.caught...)
 }
 
-// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another. What it refuses
-// to a repair it refuses to each consumer, since a repair writes the rows of all of them.
+// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another.
+// What it refuses to a repair it refuses to each consumer, since a repair writes the rows of all of them.
 func (h *history) spread(c *curse, consumer string) {
 	if consumer == "" {
 		c.consumer = ""
@@ -147,8 +148,8 @@ func (w *worker) refusesEvent(events []bus.Event) bool {
 	})
 }
 
-// concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item that stands in the
-// sum's row already is refused, too, when it is to be kept.
+// concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item
+// that stands in the sum's row already is refused, too, when it is to be kept.
 func (h *history) concern(writes []table.Action, it string) bool {
 	for _, action := range writes {
 		if _, isCheck := action.(table.Check); isCheck {
@@ -219,8 +220,8 @@ func (c *curse) outcomes(consumer string, batch []change.Change, outcomes []chan
 // errInnocent is why a record must not be parked.
 var errInnocent = errors.New("would have succeeded later")
 
-// mayPark says whether the record that is parked can never be processed as things stand: it is damaged, or it is one of those that
-// the curse is on. A walk over many items suffers from each of them.
+// mayPark says whether the record that is parked can never be processed as things stand: it is damaged, or it is one of
+// those that the curse is on. A walk over many items suffers from each of them.
 func (w *worker) mayPark(name string, body []byte) error {
 	parked, err := consume.ReadParked(body)
 	if err != nil {
@@ -250,9 +251,11 @@ func (c *curse) mayPark(name string, parked consume.Parked) error {
 		return err
 	}
 	sk := record.DynamoDB.Keys.SK.S
-	walks := parked.Consumer == reminders.Name && (strings.HasPrefix(sk, entity.TypeUserMeta) || strings.HasPrefix(sk, entity.TypeMaster))
+	walks := parked.Consumer == reminders.Name &&
+		(strings.HasPrefix(sk, entity.TypeUserMeta) || strings.HasPrefix(sk, entity.TypeMaster))
 	key, err := entity.ParseSortKey(sk)
-	if c.picky && !walks && (err != nil || key.IsRow() && !strings.Contains(sk, c.item) || !key.IsRow() && key.Ref().ID != c.item) {
+	if c.picky && !walks &&
+		(err != nil || key.IsRow() && !strings.Contains(sk, c.item) || !key.IsRow() && key.Ref().ID != c.item) {
 		return errInnocent
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 	"nexus/pkg/verify"
 )
 
-// damage does what no code here does: somebody writes a user's derived rows, or removes them. From then on nothing is said
-// about the user until a repair has been through; consumers, commands and reminders go on meanwhile.
+// damage does what no code here does: somebody writes a user's derived rows, or removes them. From then on nothing is
+// said about the user until a repair has been through; consumers, commands and reminders go on meanwhile.
 func (h *history) damage(user string) {
 	s := h.known.shelves[user]
 	var err error
@@ -60,7 +60,9 @@ func (h *history) damageSum(s *shelf) {
 		wrong[pick(h.luck, product.StatLastEventCreated, product.StatLastTaskCompleted)] = item.String("2000-01-01T00:00:00Z")
 		s.unsure = true
 	}
-	_, err := h.store.Update(noContext, table.Update{Key: s.meta.Key(), Set: item.Item{product.AttrStats: item.Map(wrong)}})
+	_, err := h.store.Update(noContext, table.Update{
+		Key: s.meta.Key(), Set: item.Item{product.AttrStats: item.Map(wrong)},
+	})
 	h.damageDone(s.user, err)
 }
 

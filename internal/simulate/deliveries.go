@@ -23,8 +23,8 @@ const (
 	fenceSent     = "sent"
 )
 
-// checkFence judges a fence in the instant in which it was put, by the items as they were (I5): nothing is announced that
-// nobody wants, early, more than a day late, or that was past when it was asked for.
+// checkFence judges a fence in the instant in which it was put, by the items as they were (I5): nothing is announced
+// that nobody wants, early, more than a day late, or that was past when it was asked for.
 func (h *history) checkFence(s *shelf, row item.Item) {
 	sk := row.Str(item.AttrSK)
 	id := row.Str(fenceItem)
@@ -67,14 +67,16 @@ func (h *history) checkFence(s *shelf, row item.Item) {
 			return
 		}
 	}
-	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", item.FormatInstant(h.now), strings.Join(reasons, "; "))
+	h.violate("I5", s.user, sk, "announces what nobody wants at %s: %s", item.FormatInstant(h.now),
+		strings.Join(reasons, "; "))
 }
 
 // countFence tells kinds of reminders apart.
 func (h *history) countFence(it item.Item, w want) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
-		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute, "reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
+		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute,
+		"reminder snoozed": w.snooze, "reminder of INSTANCE": strings.HasPrefix(w.id, "inst_"),
 		"reminder by a clock ahead": w.due.After(h.now), "reminder recurring": it.Has(product.AttrRRule),
 	} {
 		if is {
@@ -112,8 +114,8 @@ func (h *history) published(e bus.Event) {
 	}
 }
 
-// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its fence, each fence is
-// closed and was published (I5).
+// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its fence, each fence
+// is closed and was published (I5).
 func (h *history) checkDelivered(s *shelf) {
 	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
 		if row := s.fences[sk]; row.Str(fenceState) != fenceSent || s.told[sk] == 0 {
@@ -132,12 +134,13 @@ func (h *history) checkDelivered(s *shelf) {
 func (h *history) requireTold(s *shelf, w want, why string) {
 	isDue := !w.due.After(h.now) && h.now.Add(maxAhead).Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
 	if isDue && s.raised[w.fence(s.user)] == "" {
-		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", item.FormatInstant(w.due), item.FormatInstant(w.asked), why)
+		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", item.FormatInstant(w.due),
+			item.FormatInstant(w.asked), why)
 	}
 }
 
-// checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has moved
-// on by itself (I5).
+// checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has
+// moved on by itself (I5).
 func (h *history) checkPassed(s *shelf) {
 	zoneMoved, _ := s.meta.Time(product.AttrZoneSetAt)
 	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
@@ -159,19 +162,20 @@ func (h *history) checkPassed(s *shelf) {
 	}
 }
 
-// coveredBySnooze: a snooze that ended before its occurrence was delivered for it. Another trigger can be at that instant: where a day
-// is left out, the next one is.
+// coveredBySnooze: a snooze that ended before its occurrence was delivered for it. Another trigger can be at that
+// instant: where a day is left out, the next one is.
 func (s *shelf) coveredBySnooze(w want, all []want) bool {
 	return !w.snooze && slices.ContainsFunc(all, func(o want) bool {
 		return o.snooze && s.raised[o.fence(s.user)] != "" && !w.due.After(o.occurrence)
 	})
 }
 
-// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A clock that is
-// ahead may have delivered a trigger that its user still makes recur.
+// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A
+// clock that is ahead may have delivered a trigger that its user still makes recur.
 func (h *history) requirePassed(s *shelf, w want) {
 	it := s.items[w.id]
-	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 || !it.Has(product.AttrRRule) || it.Has(product.AttrDoneTriggerUtc) {
+	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 ||
+		!it.Has(product.AttrRRule) || it.Has(product.AttrDoneTriggerUtc) {
 		return
 	}
 	trigger, _ := it.Time(product.AttrTriggerUtc)
@@ -179,7 +183,8 @@ func (h *history) requirePassed(s *shelf, w want) {
 		trigger = resolve(trigger, s.zone())
 	}
 	if !trigger.After(w.occurrence) {
-		h.violate("I5", s.user, w.id, "was told of %s, and its trigger stays at %s", item.FormatInstant(w.occurrence), item.FormatInstant(trigger))
+		h.violate("I5", s.user, w.id, "was told of %s, and its trigger stays at %s", item.FormatInstant(w.occurrence),
+			item.FormatInstant(trigger))
 	}
 }
 
@@ -191,7 +196,8 @@ func (h *history) checkSchedules() {
 		for _, id := range slices.Sorted(maps.Keys(s.items)) {
 			for _, w := range s.wantsOf(s.items[id], h.now) {
 				name := reminders.ScheduleName(user, w.id, w.offset)
-				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == "" && (!ok || w.due.Before(before.due)) {
+				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == "" &&
+					(!ok || w.due.Before(before.due)) {
 					wanted[name] = w
 				}
 			}
@@ -203,7 +209,8 @@ func (h *history) checkSchedules() {
 		case one == nil:
 			h.violate("I4", "", w.id, "has no schedule for %d minutes before, due %s", w.offset, item.FormatInstant(w.due))
 		case one.called || one.At.Before(w.due) || one.At.After(w.due.Add(leastLead)) || !namesDue(one.Payload, w):
-			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", item.FormatInstant(w.due), item.FormatInstant(one.At), one.called, one.Payload)
+			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", item.FormatInstant(w.due),
+				item.FormatInstant(one.At), one.called, one.Payload)
 		}
 	}
 	for _, name := range h.schedules.names() {
@@ -212,7 +219,8 @@ func (h *history) checkSchedules() {
 			if h.isOfRung(one.Schedule) {
 				continue
 			}
-			h.violate("I4", userOfPayload(one.Payload), string(one.Payload), "is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.called)
+			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),
+				"is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.called)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// bringBack has several want an item that has left, or is about to: a restore that is sent twice at once, another one, a
-// deletion, the archive and TTL. They go on by turns, a few calls each.
+// bringBack has several want an item that has left, or is about to: a restore that is sent twice at once, another one,
+// a deletion, the archive and TTL. They go on by turns, a few calls each.
 func (h *history) bringBack() {
 	h.endAll()
 	h.absorb(nil)
@@ -168,8 +168,9 @@ func (s *shelf) departure(ref entity.Ref) archive.Departure {
 	return archive.NoDeparture
 }
 
-// spoilCopy has the object store lose, or spoil, the copy of an item that is still there, and a repair work while its user
-// goes on. What the repair did not come to is then put back from elsewhere: once the item has left nothing could be done.
+// spoilCopy has the object store lose, or spoil, the copy of an item that is still there, and a repair work while its
+// user goes on. What the repair did not come to is then put back from elsewhere: once the item has left nothing could
+// be done.
 func (h *history) spoilCopy(s *shelf) {
 	h.endAll()
 	h.absorb(nil)

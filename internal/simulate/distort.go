@@ -73,7 +73,9 @@ func (h *history) loseLedgers(s *shelf) error {
 // strayEnd gives an end to an item of a kind that leaves the table some time.
 func (h *history) strayEnd(s *shelf) error {
 	leaving := maps.Clone(s.items)
-	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool { return h.registry.Named(it.Str(entity.AttrType)).Retention == nil })
+	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool {
+		return h.registry.Named(it.Str(entity.AttrType)).Retention == nil
+	})
 	return h.overwrite(leaving, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
 }
 
@@ -137,11 +139,13 @@ func (h *history) strayCold(s *shelf) error {
 	return errNothing
 }
 
-// strayCall leaves a schedule that says nothing, under a name that could be one of the product's. It does not come due: a call of it could
-// only be given up.
+// strayCall leaves a schedule that says nothing, under a name that could be one of the product's. It does not come due:
+// a call of it could only be given up.
 func (h *history) strayCall(s *shelf) error {
 	name := reminders.ScheduleName(s.user, "rem_"+h.luck.uuid(), 0)
-	one := schedule.Schedule{Name: name, At: h.now.AddDate(100, 0, 0).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`)}
+	one := schedule.Schedule{
+		Name: name, At: h.now.AddDate(100, 0, 0).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`),
+	}
 	h.schedules.named[name] = &scheduled{Schedule: one}
 	h.strayed = true
 	return nil

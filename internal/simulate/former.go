@@ -26,8 +26,8 @@ func init() {
 	newFormer = func(h *history) former { return newOtherRelease(h) }
 }
 
-// otherRelease is the release of another commit, as package beside shows it to the compiler. It works on the ports of the
-// history with its own types.
+// otherRelease is the release of another commit, as package beside shows it to the compiler. It works on the ports of
+// the history with its own types.
 type otherRelease struct {
 	h         *history
 	registry  *oldentity.Registry
@@ -41,13 +41,15 @@ func newOtherRelease(h *history) *otherRelease {
 	o := &otherRelease{h: h, registry: oldentity.Product(), consumers: map[string]oldchange.Consumer{}}
 	store := before.Store{Of: storePort{h}}
 	reminding := oldreminders.Config{
-		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}}, Now: h.clock, Log: h.log(),
+		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}},
+		Now: h.clock, Log: h.log(),
 		Observe: func(seen oldreminders.Observation) {
 			h.observed(reminders.Observation{What: reminders.Happening(seen.What)})
 		},
 	}
 	archiving := oldarchive.Config{
-		Store: store, Registry: o.registry, Copies: before.Blobs{Of: blobPort{h, h.copies}}, Bus: before.Bus{Of: busPort{h}}, Now: h.clock,
+		Store: store, Registry: o.registry, Copies: before.Blobs{Of: blobPort{h, h.copies}}, Bus: before.Bus{Of: busPort{h}},
+		Now: h.clock,
 	}
 	for _, c := range []oldchange.Consumer{
 		oldprojection.NewConsumer(oldstats.Projection(), store, h.clock),
@@ -81,7 +83,9 @@ func (o *otherRelease) loop(names []string) handler {
 		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}}, Log: o.h.log(),
 		Now: o.h.clock, InTurn: true,
 		Observe: func(consumer string, c oldconsume.Counts) {
-			o.h.counted(consumer, consume.Counts{Records: c.Records, Done: c.Done, Parked: c.Parked, Unfinished: c.Unfinished, Already: c.Already})
+			o.h.counted(consumer, consume.Counts{
+				Records: c.Records, Done: c.Done, Parked: c.Parked, Unfinished: c.Unfinished, Already: c.Already,
+			})
 		},
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			o.h.call("loop", "wait")

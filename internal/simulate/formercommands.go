@@ -16,18 +16,21 @@ import (
 	oldtable "nexus/predecessor/table"
 )
 
-// do implements [former]. The commands about series and about what a reminder rang for have other rules in the other release:
-// those it does not take, and says so.
+// do implements [former]. The commands about series and about what a reminder rang for have other rules in the other
+// release: those it does not take, and says so.
 func (o *otherRelease) do(r command.Request) (run func(ctx context.Context) (command.Result, error), takes bool) {
 	asked, takes := o.command(r.User, r.Command)
 	if !takes {
 		return nil, false
 	}
-	request := oldcommand.Request{User: r.User, ExpectedVersion: r.ExpectedVersion, IdempotencyKey: r.IdempotencyKey, Command: asked}
+	request := oldcommand.Request{
+		User: r.User, ExpectedVersion: r.ExpectedVersion, IdempotencyKey: r.IdempotencyKey, Command: asked,
+	}
 	return func(ctx context.Context) (command.Result, error) {
 		res, err := o.commands.Do(ctx, request)
 		return command.Result{
-			Ref: entity.Ref(res.Ref), Item: before.FromItem(res.Item), Created: res.Created, Deleted: res.Deleted, Replayed: res.Replayed,
+			Ref: entity.Ref(res.Ref), Item: before.FromItem(res.Item), Created: res.Created, Deleted: res.Deleted,
+			Replayed: res.Replayed,
 		}, fromOldRefusal(err)
 	}, true
 }

@@ -16,7 +16,8 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// garble delivers a record that nobody can read among good ones, or calls the notifier with a payload that it did not write.
+// garble delivers a record that nobody can read among good ones, or calls the notifier with a payload that it did not
+// write.
 func (h *history) garble() {
 	switch h.luck.IntN(6) {
 	case 0, 1:
@@ -51,16 +52,18 @@ func (h *history) garble() {
 	again := func() {
 		for _, rec := range batch {
 			h.known.left = append(h.known.left, left{
-				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
+				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
+				users: []string{userOf(rec.Key)}, record: rec,
 			})
 		}
 	}
 	h.happened["unreadable record"]++
-	w := h.handleRaw(r.loop, describe("%v with a record that cannot be read", r.consumers), raw, users, func(unfinished string) {
-		if unfinished != "" {
-			again()
-		}
-	})
+	w := h.handleRaw(r.loop, describe("%v with a record that cannot be read", r.consumers), raw, users,
+		func(unfinished string) {
+			if unfinished != "" {
+				again()
+			}
+		})
 	w.junk, w.lost = junk, again
 	h.begin(w)
 }
@@ -81,8 +84,8 @@ func (h *history) refuseEvent() {
 	h.run(h.start(w, func(ctx context.Context) { answer, err = loop.Handle(ctx, []byte(event)) }), -1)
 }
 
-// unfiltered delivers a record that a filter should have kept from a reader: its consumers find nothing to do, or what they find
-// they would have done.
+// unfiltered delivers a record that a filter should have kept from a reader: its consumers find nothing to do, or what
+// they find they would have done.
 func (h *history) unfiltered() {
 	if len(h.stream.log) == 0 {
 		return
@@ -143,7 +146,8 @@ func (h *history) spoil(payload []byte) []byte {
 		h.violate("I4", "", string(payload), "%v", err)
 		return nil
 	}
-	switch name := pick(h.luck, "userId", "itemType", "itemId", "offsetMinutes", "occurrenceUtc", "dueUtc"); h.luck.IntN(4) {
+	switch name := pick(h.luck, "userId", "itemType", "itemId", "offsetMinutes", "occurrenceUtc",
+		"dueUtc"); h.luck.IntN(4) {
 	case 0:
 		delete(fields, name)
 	case 1:
@@ -190,7 +194,8 @@ func (h *history) unpack(records []json.RawMessage) []json.RawMessage {
 	if _, err := consume.ReadParked([]byte(pick(h.luck, "{", "{}", `{"consumer":"stats"}`))); err == nil {
 		h.violate("I8", "", "parking", "an object that is none is read as one")
 	}
-	broken := pick(h.luck, "", `{"DDBStreamBatchInfo":{}}`, `{"payload":"{"}`, `{"payload":"{}"}`, `{"a":1}`, `[]`, `{"Records"`)
+	broken := pick(h.luck, "", `{"DDBStreamBatchInfo":{}}`, `{"payload":"{"}`, `{"payload":"{}"}`, `{"a":1}`, `[]`,
+		`{"Records"`)
 	if read, err := consume.Records([]byte(broken)); err == nil {
 		h.violate("I8", "", broken, "holds no record, and %d are read", len(read))
 	}
@@ -205,8 +210,8 @@ func asBytes(records []json.RawMessage) [][]byte {
 	return out
 }
 
-// lose has something that was parked or given up never come back: nobody takes it up. What follows from it is missing until a
-// repair.
+// lose has something that was parked or given up never come back: nobody takes it up. What follows from it is missing
+// until a repair.
 func (h *history) lose() {
 	parked := h.parked()
 	total := len(parked) + len(h.known.left)

@@ -121,8 +121,13 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 
 func newHistory(spec Spec, tracing bool, c *crew) *history {
 	l := newLuck(spec.Seed)
-	h := &history{spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{}, junk: map[string]bool{}, hurts: map[string]int{}, toMend: map[string]bool{}, later: map[item.Key]string{}, copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}}
-	h.store = memory.New(func() time.Time { return h.now }, memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
+	h := &history{
+		spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{},
+		junk: map[string]bool{}, hurts: map[string]int{}, toMend: map[string]bool{}, later: map[item.Key]string{},
+		copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{},
+	}
+	h.store = memory.New(func() time.Time { return h.now },
+		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}
@@ -133,15 +138,21 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	h.known = newKnown(h.users)
 
 	port := storePort{h}
-	h.commands = command.New(command.Config{Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: h.pause})
+	h.commands = command.New(command.Config{
+		Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: h.pause,
+	})
 	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
 	h.importer = calendar.NewImporter(
-		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: noPause}), h.registry)
-	archiving := archive.Config{Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock}
+		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: noPause}),
+		h.registry)
+	archiving := archive.Config{
+		Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock,
+	}
 	h.archive = archive.New(archiving)
 	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock, Fold: text.Fold})
 	reminding := reminders.Config{
-		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(), Observe: h.observed,
+		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(),
+		Observe: h.observed,
 	}
 	h.notifier = reminders.NewNotifier(reminding)
 	h.mixture = newMixture(h)
@@ -235,7 +246,9 @@ func (h *history) tell(format string, args ...any) {
 // violate notes the first violation; what follows it may follow from it.
 func (h *history) violate(invariant, user, item, format string, args ...any) {
 	if h.violation == nil {
-		h.violation = &Violation{Invariant: invariant, User: user, Item: item, Detail: fmt.Sprintf(format, args...), Step: h.step}
+		h.violation = &Violation{
+			Invariant: invariant, User: user, Item: item, Detail: fmt.Sprintf(format, args...), Step: h.step,
+		}
 		h.tell("VIOLATION %s %s %s: %s", invariant, user, item, h.violation.Detail)
 	}
 }

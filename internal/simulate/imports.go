@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// calendarText is a calendar as another program writes it: a few things that have been here before or not, some of them with a
-// later revision.
+// calendarText is a calendar as another program writes it: a few things that have been here before or not, some of them
+// with a later revision.
 func (a author) calendarText() string {
 	lines := []string{"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//simulation//EN"}
 	for _, uid := range []string{"one", "two", "three"} {
@@ -32,7 +32,8 @@ func (a author) component(uid string) []string {
 		lines = append(lines, "RRULE:"+strings.Trim(a.rule(), `"`))
 	}
 	if a.luck.one(2) {
-		lines = append(lines, "BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", pick(a.luck, "TRIGGER:-PT30M", "TRIGGER:PT0S"), "END:VALARM")
+		lines = append(lines, "BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x",
+			pick(a.luck, "TRIGGER:-PT30M", "TRIGGER:PT0S"), "END:VALARM")
 	}
 	return append(lines, "END:"+kind)
 }

@@ -28,8 +28,8 @@ func userOfPayload(payload []byte) string {
 	return call.UserID
 }
 
-// known is what the log of all writes says, record by record: the table as it is, and what it was. Nothing in it was asked of
-// the code under test.
+// known is what the log of all writes says, record by record: the table as it is, and what it was. Nothing in it was
+// asked of the code under test.
 type known struct {
 	shelves map[string]*shelf
 	done    map[string]map[string]bool // by consumer: sequence numbers
@@ -76,7 +76,10 @@ type shelf struct {
 }
 
 func newKnown(users []string) *known {
-	k := &known{shelves: map[string]*shelf{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{}, deliveries: map[string]*announcement{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{}}
+	k := &known{
+		shelves: map[string]*shelf{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{},
+		deliveries: map[string]*announcement{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{},
+	}
 	for _, user := range users {
 		k.shelves[user] = &shelf{
 			user: user, items: map[string]item.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]item.Item{},
@@ -118,7 +121,8 @@ func (h *history) take1(r *record) {
 		return
 	}
 	if h.tracing && !sk.IsRow() {
-		h.tell("  %s %s %s version %s status %s ttl %s", r.Name, s.user, r.Key.SK, number(r.New, entity.AttrVersion), r.New.Str(entity.AttrStatus), number(r.New, entity.AttrTTL))
+		h.tell("  %s %s %s version %s status %s ttl %s", r.Name, s.user, r.Key.SK, number(r.New, entity.AttrVersion),
+			r.New.Str(entity.AttrStatus), number(r.New, entity.AttrTTL))
 	} else if h.tracing {
 		h.tell("  %s %s %s", r.Name, s.user, r.Key.SK)
 	}
@@ -278,7 +282,8 @@ func (h *history) checkTwice(s *shelf, r *record, ref entity.Ref) {
 
 // checkArchived: nobody but the user archives a task that is not completed, or before its time (I7).
 func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
-	if r.by == commanding || r.New.Str(entity.AttrStatus) != product.StatusArchived || r.Old.Str(entity.AttrStatus) == product.StatusArchived {
+	if r.by == commanding || r.New.Str(entity.AttrStatus) != product.StatusArchived ||
+		r.Old.Str(entity.AttrStatus) == product.StatusArchived {
 		return
 	}
 	h.happened["task archived"]++
@@ -300,7 +305,8 @@ func (h *history) checkOrdered(s *shelf, r *record, ref entity.Ref) {
 	}
 	set, ok := r.New.Time(product.AttrDueSetAt)
 	if r.by == commanding && after != "" && (!ok || !set.Equal(h.instantOf(r.New))) {
-		h.violate("I5", s.user, ref.ID, "dueSetAt is %s after a command changed what is due from %q to %q", r.New.Str(product.AttrDueSetAt), before, after)
+		h.violate("I5", s.user, ref.ID, "dueSetAt is %s after a command changed what is due from %q to %q",
+			r.New.Str(product.AttrDueSetAt), before, after)
 	}
 }
 

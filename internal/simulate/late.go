@@ -46,7 +46,10 @@ func (h *history) bury() {
 			continue
 		}
 		version := it.Int(entity.AttrVersion)
-		r := &request{name: "delete " + id, Request: command.Request{User: s.user, Command: command.Delete{Type: typ, ID: id}, ExpectedVersion: &version}}
+		r := &request{
+			name:    "delete " + id,
+			Request: command.Request{User: s.user, Command: command.Delete{Type: typ, ID: id}, ExpectedVersion: &version},
+		}
 		if typ.Name == entity.TypeMaster {
 			r.Command = command.DeleteSeries{ID: id}
 		}
@@ -57,8 +60,8 @@ func (h *history) bury() {
 	}
 }
 
-// haunt delivers records of what has gone once more, after the TTL service has been there: at once, while their tombstones must
-// stand, or when they have gone.
+// haunt delivers records of what has gone once more, after the TTL service has been there: at once, while their
+// tombstones must stand, or when they have gone.
 func (h *history) haunt(age time.Duration) {
 	h.store.Sweep(h.now, 0)
 	h.absorb(nil)
@@ -72,8 +75,8 @@ func (h *history) haunt(age time.Duration) {
 	}
 }
 
-// comeLate lets a month pass and delivers old records of all kinds, in any order, as somebody does who takes up what was parked
-// long ago. Then all is settled and judged once more.
+// comeLate lets a month pass and delivers old records of all kinds, in any order, as somebody does who takes up what
+// was parked long ago. Then all is settled and judged once more.
 func (h *history) comeLate() {
 	h.now = h.now.Add(afterTombstones)
 	h.rest()
@@ -101,5 +104,6 @@ func (a author) nearAChange() (time.Time, bool) {
 	if change.IsZero() || change.Sub(a.now) > 4*24*time.Hour {
 		return time.Time{}, false
 	}
-	return wallOf(change.Add(-time.Hour), a.zone()).Add(time.Duration(a.luck.IntN(150)-15) * time.Minute).Truncate(time.Minute), true
+	return wallOf(change.Add(-time.Hour),
+		a.zone()).Add(time.Duration(a.luck.IntN(150)-15) * time.Minute).Truncate(time.Minute), true
 }

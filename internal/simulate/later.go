@@ -21,7 +21,9 @@ const walkRevision = "revision"
 // rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
 func (s *shelf) rowsOfForms() map[item.Key]string {
 	out := map[item.Key]string{}
-	for _, rows := range []map[string]item.Item{s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName]} {
+	for _, rows := range []map[string]item.Item{
+		s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName],
+	} {
 		for _, row := range rows {
 			if row.Has(entity.AttrForm) {
 				continue // a repair of this release has staged it
@@ -40,8 +42,8 @@ func (s *shelf) rowsOfForms() map[item.Key]string {
 
 func byText(a, b item.Key) int { return strings.Compare(a.String(), b.String()) }
 
-// rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as they are. What
-// asks for them comes again until that release is back, which is at the next rest at the latest.
+// rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as
+// they are. What asks for them comes again until that release is back, which is at the next rest at the latest.
 func (h *history) rollBack() {
 	if len(h.later) > 0 && h.luck.one(2) {
 		h.goForward()

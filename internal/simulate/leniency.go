@@ -12,20 +12,20 @@ import (
 	"nexus/pkg/verify"
 )
 
-// Rules that the release before does not keep, because it was made before they held. Each is about what that release itself
-// wrote, and is listed in docs/simulation.md.
+// Rules that the release before does not keep, because it was made before they held. Each is about what that release
+// itself wrote, and is listed in docs/simulation.md.
 
 // byFormer reports whether the release before made the write that is being taken in.
 func (h *history) byFormer() bool { return h.writer != nil && h.writer.isFormer }
 
-// keepsNoEdit: the release before does not say that a write of the system leaves its user's edit as it was (I11). So each of
-// its writes counts as an edit.
+// keepsNoEdit: the release before does not say that a write of the system leaves its user's edit as it was (I11). So
+// each of its writes counts as an edit.
 func (h *history) keepsNoEdit(r *record) bool {
 	return h.byFormer() && r.New != nil
 }
 
-// noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so until a
-// repair of this release (docs/operations.md, "Exceptions").
+// noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so
+// until a repair of this release (docs/operations.md, "Exceptions").
 func (s *shelf) noteIndex(r *record, byFormer bool) {
 	if byFormer && r.New != nil {
 		s.strewn[r.Key.SK] = true
@@ -36,8 +36,8 @@ func (s *shelf) noteIndex(r *record, byFormer bool) {
 	}
 }
 
-// isLeftByFormer says that a difference is about such an edge, or about what is kept of an item that the release before deleted:
-// it does not know the row (docs/operations.md, "Exceptions").
+// isLeftByFormer says that a difference is about such an edge, or about what is kept of an item that the release before
+// deleted: it does not know the row (docs/operations.md, "Exceptions").
 func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 	s := h.known.shelves[user]
 	switch d.Kind {
@@ -63,16 +63,17 @@ func (h *history) isNewRow(r *record) bool {
 	return h.mixture.former != nil && err == nil && sk.Prefix == entity.RowKept
 }
 
-// saysNotWhatRang: the release before closes a delivery without saying which occurrence rang (I11). This release can tell it
-// from the row unless a snooze ended behind its occurrence, or the row says what rang before.
+// saysNotWhatRang: the release before closes a delivery without saying which occurrence rang (I11). This release can
+// tell it from the row unless a snooze ended behind its occurrence, or the row says what rang before.
 func (h *history) saysNotWhatRang(r *record, rang ring) bool {
 	return h.byFormer() && (!rang.occurrence.Equal(rang.done) || r.Old.Has(product.AttrFiredOccurrenceUtc))
 }
 
-// rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still to come
-// (I5). These are the wants of such a reminder.
+// rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still
+// to come (I5). These are the wants of such a reminder.
 func (h *history) rungWants(s *shelf, it item.Item, byFormer bool) []want {
-	if !byFormer || it.Str(entity.AttrType) != product.TypeReminder || it.Has(product.AttrRRule) || it.Has(product.AttrTzid) || !it.Has(product.AttrDoneTriggerUtc) {
+	if !byFormer || it.Str(entity.AttrType) != product.TypeReminder || it.Has(product.AttrRRule) ||
+		it.Has(product.AttrTzid) || !it.Has(product.AttrDoneTriggerUtc) {
 		return nil
 	}
 	it = it.Clone()
@@ -103,8 +104,8 @@ func (h *history) isOfRung(one schedule.Schedule) bool {
 	return false
 }
 
-// blocksOnEntry: the release before gives up a record of a sum where the store refuses the ledger row of the last entry, another
-// item's, for good (I8). This release takes the entry back out.
+// blocksOnEntry: the release before gives up a record of a sum where the store refuses the ledger row of the last
+// entry, another item's, for good (I8). This release takes the entry back out.
 func (w *worker) blocksOnEntry(c *curse, parked consume.Parked) bool {
 	return w.isFormer && c.harm == refusal && strings.Contains(parked.Reason, ": put ledger row of ")
 }

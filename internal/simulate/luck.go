@@ -10,7 +10,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// luck is what a seed decides. Each step draws its own, so that leaving one out changes nothing about the others' draws.
+// luck is what a seed decides. Each step draws its own, so that leaving one out changes nothing about the others'
+// draws.
 type luck struct {
 	*rand.Rand
 	source *rand.PCG

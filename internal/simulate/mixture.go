@@ -26,8 +26,8 @@ type handler func(ctx context.Context, event []byte) ([]byte, error)
 // newFormer makes the release before this one. It is nil unless the program was built with it (package beside).
 var newFormer func(h *history) former
 
-// mixture says which release does a piece of work. Each function has a course of its own, because they may be deployed in
-// any order: the release before, both during a deployment, this release, both during a rollback, and so on.
+// mixture says which release does a piece of work. Each function has a course of its own, because they may be deployed
+// in any order: the release before, both during a deployment, this release, both during a rollback, and so on.
 type mixture struct {
 	former  former // nil for this release alone
 	luck    *rand.Rand

@@ -52,13 +52,14 @@ func orderOf(r command.Request) *order {
 	return o
 }
 
-// checkOrder judges a write of the command: it changes the edit that its user saw, and no other. An occurrence that is as
-// its series has it has the series' version.
+// checkOrder judges a write of the command: it changes the edit that its user saw, and no other. An occurrence that is
+// as its series has it has the series' version.
 func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 	if o == nil {
 		return
 	}
-	if o.masterID != "" && ref.Type == entity.TypeInstance && r.Old.Str(product.AttrMasterID) == o.masterID && !r.New.Has(product.AttrModifiedFields) {
+	if o.masterID != "" && ref.Type == entity.TypeInstance && r.Old.Str(product.AttrMasterID) == o.masterID &&
+		!r.New.Has(product.AttrModifiedFields) {
 		o.bare = append(o.bare, r.Old)
 	}
 	if ref.ID != o.id || r.New != nil && r.Old.Int(entity.AttrVersion) == r.New.Int(entity.AttrVersion) {
@@ -74,7 +75,8 @@ func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 	}
 	edit, is := s.edits[seen.Key()], seen.Int(entity.AttrVersion)
 	if o.expected < edit || o.expected > is {
-		h.violate("I11", s.user, ref.ID, "was changed at version %d, last edited at %d, by a user who saw %d", is, edit, o.expected)
+		h.violate("I11", s.user, ref.ID, "was changed at version %d, last edited at %d, by a user who saw %d", is, edit,
+			o.expected)
 	}
 	if o.expected < is {
 		h.happened["edit across a write of the system"]++
@@ -82,8 +84,8 @@ func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 	o.before = r.Old
 }
 
-// checkSeries judges a command about a series when it has been answered as done: what its exceptions say of dates that the
-// series lost is undone, and a split takes them along.
+// checkSeries judges a command about a series when it has been answered as done: what its exceptions say of dates that
+// the series lost is undone, and a split takes them along.
 func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 	if o == nil || o.masterID == "" || o.before == nil || res.Replayed {
 		return
@@ -136,7 +138,8 @@ func (h *history) checkSplit(s *shelf, o *order, followerID string) {
 	after, errAfter := product.CompileMaster(follower)
 	day, err := time.Parse("20060102", o.date)
 	if errEnded != nil || errBefore != nil || errAfter != nil || err != nil {
-		h.violate("I11", s.user, o.masterID, "cannot be expanded after a split: %v %v %v %v", errEnded, errBefore, errAfter, err)
+		h.violate("I11", s.user, o.masterID, "cannot be expanded after a split: %v %v %v %v", errEnded, errBefore,
+			errAfter, err)
 		return
 	}
 	if _, occurs := ended.On(day); occurs {
@@ -167,12 +170,13 @@ func dayOf(instanceID string) (time.Time, bool) {
 	return day, err == nil
 }
 
-// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or a later one
-// that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last. A command decides
-// by the instant at which it began, by its own clock, and that may be before the item's last change.
+// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or a later
+// one that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last. A
+// command decides by the instant at which it began, by its own clock, and that may be before the item's last change.
 func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 	until := r.New.Map(product.AttrSnoozeState)
-	if ref.Type != product.TypeReminder || until == nil || r.Old == nil || item.Equal(r.Old[product.AttrSnoozeState], r.New[product.AttrSnoozeState]) {
+	if ref.Type != product.TypeReminder || until == nil || r.Old == nil ||
+		item.Equal(r.Old[product.AttrSnoozeState], r.New[product.AttrSnoozeState]) {
 		return
 	}
 	at, _ := until.Time(product.SnoozeOccurrenceUtc)
@@ -207,7 +211,8 @@ func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
 		}
 	}
 	if !isPresent && !want.Equal(at) {
-		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", item.FormatInstant(at), item.FormatInstant(h.instantOf(r.New)), item.FormatInstant(want))
+		h.violate("I11", s.user, ref.ID, "snoozes %s at %s, when %s was present", item.FormatInstant(at),
+			item.FormatInstant(h.instantOf(r.New)), item.FormatInstant(want))
 	}
 	if trigger, _ := r.New.Time(product.AttrTriggerUtc); !trigger.After(at) && !r.New.Has(product.AttrDoneTriggerUtc) {
 		h.violate("I11", s.user, ref.ID, "snoozes %s and keeps it for its trigger", item.FormatInstant(at))

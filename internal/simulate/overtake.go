@@ -7,16 +7,16 @@ import (
 	"nexus/pkg/product"
 )
 
-// maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one record, a
-// repair of one user, or a cold copy needs.
+// maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one
+// record, a repair of one user, or a cold copy needs.
 const (
 	maxStart  = 14
 	maxRepair = 100
 	maxCopy   = 6
 )
 
-// overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what follows from
-// it. Then the one goes on.
+// overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what
+// follows from it. Then the one goes on.
 func (h *history) overtake(b bone, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
@@ -74,8 +74,8 @@ func (h *history) flickerTask(b bone) {
 	h.change(b, a.moveDue(a.items[b.ref.ID]))
 }
 
-// takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is still at
-// it, which may see that through before it goes on. It returns whether the item's kind has such a state.
+// takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is
+// still at it, which may see that through before it goes on. It returns whether the item's kind has such a state.
 func (h *history) takeBack(b bone) bool {
 	var conclude, undo string
 	switch b.ref.Type {
@@ -113,6 +113,7 @@ func (h *history) change(b bone, text string) {
 	version := it.Int(entity.AttrVersion)
 	update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
 	h.run(h.send(&request{
-		name: "update " + b.ref.ID + " " + text, Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
+		name:    "update " + b.ref.ID + " " + text,
+		Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},
 	}), -1)
 }

@@ -35,8 +35,8 @@ const ownRevision = "c1"
 // ownSum is the product's own sum.
 func ownSum() *projection.Projection { return projection.NewOwnSum(ownName, ownRevision, ownAmounts) }
 
-// ownAmounts counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end contributes what no
-// row can hold.
+// ownAmounts counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end
+// contributes what no row can hold.
 func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	if !t.HasCollection() {
 		return projection.Amounts{}
@@ -59,14 +59,14 @@ func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	return a
 }
 
-// isRefused says that no row can hold what the item contributes to the product's own sum. The release before counts what no row holds,
-// so beside it there is no such item.
+// isRefused says that no row can hold what the item contributes to the product's own sum. The release before counts
+// what no row holds, so beside it there is no such item.
 func isRefused(it item.Item) bool {
 	return newFormer == nil && strings.HasSuffix(it.Str(entity.AttrTitle), "7")
 }
 
-// refusedRecord says of a parked object whether it is one of the product's own sum that nothing can be done about; nobody takes it
-// up again.
+// refusedRecord says of a parked object whether it is one of the product's own sum that nothing can be done about;
+// nobody takes it up again.
 func (h *history) refusedRecord(name string, body []byte) bool {
 	if !strings.HasPrefix(name, consume.ParkedPrefix+ownName+"/") {
 		return false
@@ -88,8 +88,8 @@ func (h *history) refusedRecord(name string, body []byte) bool {
 	return false
 }
 
-// checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items says (I2). What
-// no row can hold counts with what its ledger row had before.
+// checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items
+// says (I2). What no row can hold counts with what its ledger row had before.
 func (h *history) checkOwn(s *shelf, settled bool) {
 	repairs := s.own.Int(ownRepairs)
 	sum := h.addUp(s.ledgers[ownName], s.own.Map(ownLast), repairs)

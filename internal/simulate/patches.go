@@ -15,12 +15,14 @@ func (a author) patch(typeName string, it item.Item) string {
 	title := fmt.Sprintf(`{"title":"u%d"}`, a.step)
 	switch typeName {
 	case product.TypeTask:
-		return pick(a.luck, title, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"IN_PROGRESS"}`, `{"status":"BACKLOG"}`,
+		return pick(a.luck, title, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`,
+			`{"status":"IN_PROGRESS"}`, `{"status":"BACKLOG"}`,
 			`{"status":"ARCHIVED"}`, `{"status":"ARCHIVED"}`, `{"priority":1}`, a.moveDue(it), a.moveDue(it), a.remind())
 	case product.TypeEvent:
 		return pick(a.luck, title, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, a.move(it), a.move(it), a.remind())
 	case product.TypeReminder:
-		return pick(a.luck, title, "{"+a.zoned(a.trigger(), product.AttrTzid)+"}", `{"rrule":`+a.rule()+`}`, `{"rrule":null,"rruleUntil":null}`)
+		return pick(a.luck, title, "{"+a.zoned(a.trigger(), product.AttrTzid)+"}", `{"rrule":`+a.rule()+`}`,
+			`{"rrule":null,"rruleUntil":null}`)
 	}
 	return pick(a.luck, title, `{"isPinned":true}`, `{"status":"ARCHIVED"}`, `{"status":"ACTIVE"}`, `{"tags":["x"]}`)
 }
@@ -43,17 +45,22 @@ func (a author) isFloating(times string) bool {
 
 func (a author) moveDue(it item.Item) string {
 	if a.luck.one(4) {
-		return fmt.Sprintf(`{"isAllDay":true,"dueDate":%q,"dueUtc":null,"startUtc":null,"dueTzid":null}`, a.soon().Format(time.DateOnly))
+		return fmt.Sprintf(`{"isAllDay":true,"dueDate":%q,"dueUtc":null,"startUtc":null,"dueTzid":null}`,
+			a.soon().Format(time.DateOnly))
 	}
-	return `{"isAllDay":false,"dueDate":null,` + a.zoned(a.timeIn(product.AttrDueUtc, product.AttrDueTzid), product.AttrDueTzid) + `}`
+	return `{"isAllDay":false,"dueDate":null,` +
+		a.zoned(a.timeIn(product.AttrDueUtc, product.AttrDueTzid), product.AttrDueTzid) + `}`
 }
 
 // move gives an event other times.
 func (a author) move(it item.Item) string {
 	if a.luck.one(4) {
-		return fmt.Sprintf(`{"isAllDay":true,"startDate":%q,"endDate":null,"startUtc":null,"endUtc":null,"startTzid":null,"endTzid":null}`, a.soon().Format(time.DateOnly))
+		return fmt.Sprintf(
+			`{"isAllDay":true,"startDate":%q,"endDate":null,"startUtc":null,"endUtc":null,"startTzid":null,"endTzid":null}`,
+			a.soon().Format(time.DateOnly))
 	}
-	return `{"isAllDay":false,"startDate":null,"endDate":null,"endUtc":null,` + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + `}`
+	return `{"isAllDay":false,"startDate":null,"endDate":null,"endUtc":null,` +
+		a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + `}`
 }
 
 // shift moves an event by minutes or hours, so that a series keeps its dates, mostly.
@@ -109,7 +116,8 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 		ofOccurrence = a.version(row)
 	}
 	put := func(text string) (command.Command, *int64, string) {
-		return command.PutInstance{MasterID: id, Date: date, Fields: document(text)}, ofOccurrence, "except " + id + " " + date + " " + text
+		return command.PutInstance{MasterID: id, Date: date, Fields: document(text)}, ofOccurrence,
+			"except " + id + " " + date + " " + text
 	}
 	change := func(text string) (command.Command, *int64, string) {
 		return command.UpdateSeries{ID: id, Patch: document(text)}, expected, "change " + id + " " + text
@@ -132,7 +140,8 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 	case 8:
 		return change(fmt.Sprintf(`{"exdate":[%q]}`, date))
 	case 9:
-		return change(pick(a.luck, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, fmt.Sprintf(`{"title":"s%d"}`, a.step), fmt.Sprintf(`{"rdate":[%q]}`, a.soon().Format("20060102"))))
+		return change(pick(a.luck, `{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, fmt.Sprintf(`{"title":"s%d"}`, a.step),
+			fmt.Sprintf(`{"rdate":[%q]}`, a.soon().Format("20060102"))))
 	case 10:
 		return change(`{"rruleUntil":null}`)
 	case 11:
@@ -143,11 +152,13 @@ func (a author) series(id string, master item.Item, expected *int64) (command.Co
 		return command.EndSeries{ID: id, UntilUtc: until}, expected, "end " + id + " " + until
 	case 12, 13:
 		text := pick(a.luck, `{}`, fmt.Sprintf(`{"title":"f%d"}`, a.step), a.remind(), a.move(master))
-		return command.SplitSeries{ID: id, Date: date, Changes: document(text)}, expected, "split " + id + " " + date + " " + text
+		return command.SplitSeries{ID: id, Date: date, Changes: document(text)}, expected,
+			"split " + id + " " + date + " " + text
 	case 14:
 		return put(`{"status":"CANCELLED","reminderMinutes":[15]}`)
 	case 15:
 		return change(a.shift(master))
 	}
-	return put("{" + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) + `,"reminderMinutes":[20]}`)
+	return put("{" + a.zoned(a.timeIn(product.AttrStartUtc, product.AttrStartTzid), product.AttrStartTzid) +
+		`,"reminderMinutes":[20]}`)
 }

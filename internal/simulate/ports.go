@@ -76,24 +76,29 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	if w := p.h.current; w != nil && q.Index != entity.Base && w.kind != commanding {
 		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
 	}
-	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}},
+		func() (table.Page, error) { return p.h.store.Query(ctx, q) })
 }
 
 func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {
-	return storeCall(p.h, "Count", nil, []item.Key{{PK: q.Partition}}, func() (int, error) { return p.h.store.Count(ctx, q) })
+	return storeCall(p.h, "Count", nil, []item.Key{{PK: q.Partition}},
+		func() (int, error) { return p.h.store.Count(ctx, q) })
 }
 
 func (p storePort) Put(ctx context.Context, in table.Put) error {
-	_, err := storeCall(p.h, "Put", []table.Action{in}, []item.Key{in.Target()}, func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
+	_, err := storeCall(p.h, "Put", []table.Action{in}, []item.Key{in.Target()},
+		func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
 	return err
 }
 
 func (p storePort) Update(ctx context.Context, u table.Update) (item.Item, error) {
-	return storeCall(p.h, "Update", []table.Action{u}, []item.Key{u.Key}, func() (item.Item, error) { return p.h.store.Update(ctx, u) })
+	return storeCall(p.h, "Update", []table.Action{u}, []item.Key{u.Key},
+		func() (item.Item, error) { return p.h.store.Update(ctx, u) })
 }
 
 func (p storePort) Delete(ctx context.Context, d table.Delete) error {
-	_, err := storeCall(p.h, "Delete", []table.Action{d}, []item.Key{d.Key}, func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
+	_, err := storeCall(p.h, "Delete", []table.Action{d}, []item.Key{d.Key},
+		func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
 	return err
 }
 
@@ -102,7 +107,9 @@ func (p storePort) Transact(ctx context.Context, actions ...table.Action) error 
 	for i, a := range actions {
 		keys[i] = a.Target()
 	}
-	_, err := storeCall(p.h, "Transact", actions, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Transact(ctx, actions...) })
+	_, err := storeCall(p.h, "Transact", actions, keys, func() (struct{}, error) {
+		return struct{}{}, p.h.store.Transact(ctx, actions...)
+	})
 	return err
 }
 
@@ -111,7 +118,9 @@ func (p storePort) Load(ctx context.Context, rows []item.Item) error {
 	for i, row := range rows {
 		keys[i] = row.Key()
 	}
-	_, err := storeCall(p.h, "Load", []table.Action{}, keys, func() (struct{}, error) { return struct{}{}, p.h.store.Load(ctx, rows) })
+	_, err := storeCall(p.h, "Load", []table.Action{}, keys, func() (struct{}, error) {
+		return struct{}{}, p.h.store.Load(ctx, rows)
+	})
 	return err
 }
 

@@ -44,8 +44,8 @@ func (r *reader) waits(sh *shard) bool {
 	return r.places[sh] < len(sh.records)
 }
 
-// deliver begins the delivery of the next records of a shard, at most as many as it says. Twice is a delivery beside one
-// under way, whose answer nobody waits for.
+// deliver begins the delivery of the next records of a shard, at most as many as it says. Twice is a delivery beside
+// one under way, whose answer nobody waits for.
 func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	from := r.places[sh]
 	to := min(from+most, len(sh.records))
@@ -63,42 +63,45 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	if twin {
 		return h.handleBeside(r, batch)
 	}
-	w := h.handle(r.loop, describe("%v of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch, func(unfinished string) {
-		delete(r.busy, sh)
-		if h.luck.misfortune(h) && h.luck.one(25) {
-			h.happened["answer lost"]++ // and with it the place in the stream: the batch comes again
-			return
-		}
-		place := to
-		if unfinished != "" {
-			place = slices.IndexFunc(sh.records, func(rec *record) bool { return rec.Sequence == unfinished })
-		}
-		if place < from || place > to {
-			h.violate("I8", "", unfinished, "the answer of a batch names a record outside of it")
-			return
-		}
-		r.places[sh] = place
-	})
+	w := h.handle(r.loop, describe("%v of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch,
+		func(unfinished string) {
+			delete(r.busy, sh)
+			if h.luck.misfortune(h) && h.luck.one(25) {
+				h.happened["answer lost"]++ // and with it the place in the stream: the batch comes again
+				return
+			}
+			place := to
+			if unfinished != "" {
+				place = slices.IndexFunc(sh.records, func(rec *record) bool { return rec.Sequence == unfinished })
+			}
+			if place < from || place > to {
+				h.violate("I8", "", unfinished, "the answer of a batch names a record outside of it")
+				return
+			}
+			r.places[sh] = place
+		})
 	r.busy[sh] = w
 	w.lost = func() { delete(r.busy, sh) }
 	return w
 }
 
-// handleBeside begins a delivery outside of the reader's own course. What it leaves unfinished comes again: whoever began it
-// repeats what crashed.
+// handleBeside begins a delivery outside of the reader's own course. What it leaves unfinished comes again: whoever
+// began it repeats what crashed.
 func (h *history) handleBeside(r *reader, batch []*record) *worker {
 	again := func(batch []*record) {
 		for _, rec := range batch {
 			h.known.left = append(h.known.left, left{
-				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
+				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
+				users: []string{userOf(rec.Key)}, record: rec,
 			})
 		}
 	}
-	w := h.handle(r.loop, describe("%v once more of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch, func(unfinished string) {
-		if unfinished != "" {
-			again(batch[slices.IndexFunc(batch, func(rec *record) bool { return rec.Sequence == unfinished }):])
-		}
-	})
+	w := h.handle(r.loop, describe("%v once more of %d from %s", r.consumers, len(batch), batch[0].Sequence), batch,
+		func(unfinished string) {
+			if unfinished != "" {
+				again(batch[slices.IndexFunc(batch, func(rec *record) bool { return rec.Sequence == unfinished }):])
+			}
+		})
 	w.lost = func() { again(batch) }
 	return w
 }
@@ -123,7 +126,9 @@ func (h *history) handle(loop *consume.Loop, name string, batch []*record, answe
 }
 
 // handleRaw begins a delivery of records in the form in which Lambda delivers them.
-func (h *history) handleRaw(loop *consume.Loop, name string, raw []json.RawMessage, users []string, answered func(string)) *worker {
+func (h *history) handleRaw(
+	loop *consume.Loop, name string, raw []json.RawMessage, users []string, answered func(string),
+) *worker {
 	var answer []byte
 	var err error
 	w := &worker{kind: delivering, name: name}

@@ -32,8 +32,8 @@ func (h *history) parked() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return h.junk[name] })
 }
 
-// takeLeft begins a delivery of what was parked or given up; nil if nothing was. Whoever takes it up takes one record, or
-// several at once, in any order.
+// takeLeft begins a delivery of what was parked or given up; nil if nothing was. Whoever takes it up takes one record,
+// or several at once, in any order.
 func (h *history) takeLeft() *worker {
 	parked := h.parked()
 	total := len(parked) + len(h.known.left)
@@ -70,17 +70,18 @@ func (h *history) takeGivenUp(n int) *worker {
 	}
 	payloads = h.unpack(payloads)
 	back := func() { h.known.left = append(h.known.left, taken...) }
-	w := h.handleRaw(taken[0].loop, describe("%s and %d more", taken[0].name, len(taken)-1), payloads, users, func(unfinished string) {
-		if unfinished != "" {
-			back()
-		}
-	})
+	w := h.handleRaw(taken[0].loop, describe("%s and %d more", taken[0].name, len(taken)-1), payloads, users,
+		func(unfinished string) {
+			if unfinished != "" {
+				back()
+			}
+		})
 	w.lost = back
 	return w
 }
 
-// takeParked delivers the n-th parked record to its consumer, and maybe others of the same consumer with it. Their objects
-// are put back if it does not come to its end.
+// takeParked delivers the n-th parked record to its consumer, and maybe others of the same consumer with it. Their
+// objects are put back if it does not come to its end.
 func (h *history) takeParked(names []string, n int) *worker {
 	first, consumer := h.readParked(names[n])
 	objects, records := map[string][]byte{names[n]: first.body}, first.records
@@ -108,11 +109,12 @@ func (h *history) takeParked(names []string, n int) *worker {
 			h.violate("I8", "", name, "%v", err)
 		}
 	}
-	w := h.handleRaw(h.alone[consumer], describe("parked %s and %d more", names[n], len(objects)-1), records, h.users, func(unfinished string) {
-		if unfinished != "" {
-			back()
-		}
-	})
+	w := h.handleRaw(h.alone[consumer], describe("parked %s and %d more", names[n], len(objects)-1), records, h.users,
+		func(unfinished string) {
+			if unfinished != "" {
+				back()
+			}
+		})
 	w.lost = back
 	return w
 }

@@ -23,11 +23,14 @@ import (
 )
 
 // newVerifier is the operators' check on the ports given: those of workers, or those under them.
-func (h *history) newVerifier(store table.Store, archiving archive.Config, reminding reminders.Config) *verify.Verifier {
+func (h *history) newVerifier(
+	store table.Store, archiving archive.Config, reminding reminders.Config,
+) *verify.Verifier {
 	return verify.New(verify.Config{
-		Store: store, Registry: h.registry, Projections: []*projection.Projection{stats.Projection(), links.Projection(), ownSum()},
-		Archive:   archive.NewConsumer(archiving),
-		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
+		Store: store, Registry: h.registry,
+		Projections: []*projection.Projection{stats.Projection(), links.Projection(), ownSum()},
+		Archive:     archive.NewConsumer(archiving),
+		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
 		Walker: storePort{h}, Now: h.clock, NewOwner: h.newID, Grace: time.Second,
 		Wait: func(ctx context.Context, _ time.Duration) error {
 			h.call("loop", "wait")

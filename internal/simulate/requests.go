@@ -63,7 +63,8 @@ func (h *history) send(r *request) *worker {
 	}, r.User)
 }
 
-// oftenTwice is in how many cases the request is sent a second time at once. A user who waits for an item to come back asks again.
+// oftenTwice is in how many cases the request is sent a second time at once. A user who waits for an item to come back
+// asks again.
 func (r *request) oftenTwice() int {
 	if strings.HasPrefix(r.name, "restore") {
 		return 2
@@ -119,7 +120,9 @@ func (h *history) requestOf(user string) *request {
 	} else {
 		cmd, expected, name = a.write()
 	}
-	r := &request{name: name, calendar: text, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected}}
+	r := &request{
+		name: name, calendar: text, Request: command.Request{User: user, Command: cmd, ExpectedVersion: expected},
+	}
 	if h.asked++; !h.luck.one(3) {
 		r.IdempotencyKey = fmt.Sprintf("key-%d-%d", h.step, h.asked)
 	}

@@ -59,8 +59,8 @@ const (
 	anythingGoing                    // its user does anything with it
 )
 
-// unsettle draws what others do while the worker is at work on the item: often one of those that are named. They read by r,
-// which is nil for any reader.
+// unsettle draws what others do while the worker is at work on the item: often one of those that are named. They read
+// by r, which is nil for any reader.
 func (h *history) unsettle(w *worker, b bone, r *reader, likely ...disturbance) {
 	h.happened["restless item"]++
 	h.tell("%s of %s never rests", b.ref, b.user)
@@ -178,8 +178,8 @@ func (h *history) relink(b bone, r *reader) {
 	h.deliverLast(r, b)
 }
 
-// beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of the
-// user's is written.
+// beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of
+// the user's is written.
 func (h *history) beNeighbour(b bone, r *reader) {
 	s, typ := h.known.shelves[b.user], h.registry.Named(product.TypeTask)
 	isOther := func(id string) bool { return id != b.ref.ID && s.items[id] != nil }

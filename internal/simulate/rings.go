@@ -58,7 +58,9 @@ func closesDelivery(before, after item.Item) bool {
 
 // setAnew reports whether a command may have set the reminder anew, or changed what its rule has.
 func setAnew(before, after item.Item) bool {
-	for _, name := range []string{product.AttrFirstTriggerUtc, product.AttrRRule, product.AttrRRuleUntil, product.AttrTzid} {
+	for _, name := range []string{
+		product.AttrFirstTriggerUtc, product.AttrRRule, product.AttrRRuleUntil, product.AttrTzid,
+	} {
 		if !item.Equal(before[name], after[name]) {
 			return true
 		}

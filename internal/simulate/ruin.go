@@ -3,8 +3,8 @@ package simulate
 // maxRuinWrite bounds the write at which something dies.
 const maxRuinWrite = 3
 
-// ruin has a delivery or a call die somewhere, and what it leaves looked at or repaired at once. A later release may have
-// written some of it.
+// ruin has a delivery or a call die somewhere, and what it leaves looked at or repaired at once. A later release may
+// have written some of it.
 func (h *history) ruin() {
 	h.endAll()
 	h.absorb(nil)

@@ -10,10 +10,12 @@ const maxRounds = 60
 // witnessedOneIn histories are played on a store that can tell who changed what was only to be read.
 const witnessedOneIn = 16
 
-// finish stops the faults for good, lets everything settle, and judges; then time passes without anybody acting, and it is
-// all judged once more.
+// finish stops the faults for good, lets everything settle, and judges; then time passes without anybody acting, and it
+// is all judged once more.
 func (h *history) finish() {
-	for _, d := range []time.Duration{0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour} {
+	for _, d := range []time.Duration{
+		0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour,
+	} {
 		if h.violation != nil {
 			return
 		}

@@ -13,8 +13,8 @@ func sortBySeed(results []Result) {
 // maxAttempts bounds the histories that shrinking one plays.
 const maxAttempts = 2000
 
-// Shrink makes a history that breaks an invariant small: it leaves out steps, and faults in those that are left, as long as
-// the same invariant breaks. It returns the smallest it found, or the result as it was if that breaks none.
+// Shrink makes a history that breaks an invariant small: it leaves out steps, and faults in those that are left, as
+// long as the same invariant breaks. It returns the smallest it found, or the result as it was if that breaks none.
 func Shrink(ctx context.Context, failed Result) Result {
 	if failed.Violation == nil {
 		return failed

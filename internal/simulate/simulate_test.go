@@ -21,7 +21,9 @@ func TestRandomHistoriesBreakNoInvariant(t *testing.T) {
 	if testing.Short() {
 		histories /= 4
 	}
-	tally := simulate.Play(t.Context(), simulate.Plan{Histories: histories, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0), Stop: 1})
+	tally := simulate.Play(t.Context(), simulate.Plan{
+		Histories: histories, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0), Stop: 1,
+	})
 	for _, r := range tally.Failed {
 		t.Errorf("%s\n%s", r.Violation, r.Spec.Command())
 	}

@@ -145,8 +145,8 @@ func (h *history) sendAgain() {
 	}
 }
 
-// deliverSome begins deliveries: of any reader, any shard whose turn it is, any number of records; now and then a second
-// one of the same records beside the first.
+// deliverSome begins deliveries: of any reader, any shard whose turn it is, any number of records; now and then a
+// second one of the same records beside the first.
 func (h *history) deliverSome() {
 	h.absorb(nil)
 	for range 1 + h.luck.IntN(3) {

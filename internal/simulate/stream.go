@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// stream is the table's stream as it was read: every record that was ever written, in the order of the writes, and which
-// shard has which.
+// stream is the table's stream as it was read: every record that was ever written, in the order of the writes, and
+// which shard has which.
 type stream struct {
 	feed   *memory.Feed
 	last   string

@@ -29,7 +29,9 @@ type amounts struct {
 }
 
 // totals are the numbers in the statistics.
-var totals = []string{product.StatTotalEvents, product.StatTotalTasks, product.StatTotalReminders, product.StatTotalNotes}
+var totals = []string{
+	product.StatTotalEvents, product.StatTotalTasks, product.StatTotalReminders, product.StatTotalNotes,
+}
 
 // checkSums: at every instant the ledger's contributions come to the projection (I1).
 func (h *history) checkSums() {
@@ -56,7 +58,8 @@ func (h *history) checkSums() {
 				}
 				edges++
 				target, targetID, _ := strings.Cut(edge, "/")
-				key := entity.LinkKey(user, entity.Ref{Type: h.registry.OfID(id).Name, ID: id}, entity.Ref{Type: target, ID: targetID})
+				key := entity.LinkKey(user, entity.Ref{Type: h.registry.OfID(id).Name, ID: id},
+					entity.Ref{Type: target, ID: targetID})
 				if s.links[key.SK] == nil {
 					h.violate("I1", user, key.SK, "is in the ledger, and no row")
 				}
@@ -68,8 +71,8 @@ func (h *history) checkSums() {
 	}
 }
 
-// addUp adds up what counts of ledger rows. The last entry counts in the place of its row, until that has caught up. What a repair has
-// staged counts once the repair has been through.
+// addUp adds up what counts of ledger rows. The last entry counts in the place of its row, until that has caught up.
+// What a repair has staged counts once the repair has been through.
 func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64) map[string]int64 {
 	sum := map[string]int64{}
 	count := func(contribution string) {
@@ -122,7 +125,8 @@ func (h *history) counts(row item.Item, repairs int64) (version int64, contribut
 	return version, next[2]
 }
 
-// checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again (I1).
+// checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again
+// (I1).
 func (h *history) checkLedger(s *shelf, r *record) {
 	if r.Old == nil || r.New == nil || r.by == outside {
 		return
@@ -135,7 +139,8 @@ func (h *history) checkLedger(s *shelf, r *record) {
 // checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
 func (h *history) checkHold(s *shelf, r *record) {
 	until, held := r.Old.Map(product.AttrStatsHold).Time("until")
-	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) && !item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) {
+	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) &&
+		!item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) {
 		h.violate("I1", s.user, product.AttrStats, "are written under the hold of a repair")
 	}
 }
@@ -185,7 +190,8 @@ func (h *history) checkTotals(s *shelf) {
 			h.violate("I2", s.user, name, "is %d, and a recount comes to %d", kept.Int(name), count[name])
 		}
 	}
-	isLatest := kept.Str(product.StatLastEventCreated) == s.eventAt && kept.Str(product.StatLastTaskCompleted) == s.taskDone
+	isLatest := kept.Str(product.StatLastEventCreated) == s.eventAt &&
+		kept.Str(product.StatLastTaskCompleted) == s.taskDone
 	if !s.unsure && !isLatest {
 		h.violate("I2", s.user, "latest", "%q and %q, and the log has %q and %q", kept.Str(product.StatLastEventCreated),
 			kept.Str(product.StatLastTaskCompleted), s.eventAt, s.taskDone)
@@ -216,7 +222,8 @@ func (h *history) checkClock(s *shelf) {
 			}
 		case entity.TypeMaster:
 			last, ends := it.Time(product.AttrLastStartUtc)
-			if it.Str(entity.AttrStatus) != product.StatusCancelled && (!ends || after(last, !it.Has(product.AttrStartTzid), h.now, wall)) {
+			if it.Str(entity.AttrStatus) != product.StatusCancelled &&
+				(!ends || after(last, !it.Has(product.AttrStartTzid), h.now, wall)) {
 				upcoming++
 			}
 		case product.TypeTask:
@@ -225,7 +232,8 @@ func (h *history) checkClock(s *shelf) {
 				at = at.AddDate(0, 0, 1)
 			}
 			open := it.Str(entity.AttrStatus) == product.StatusBacklog || it.Str(entity.AttrStatus) == product.StatusInProgress
-			if hasDue := it.Has(product.AttrDueUtc) || it.Bool(product.AttrIsAllDay); ok && hasDue && open && !after(at, floats, h.now, wall) {
+			if hasDue := it.Has(product.AttrDueUtc) ||
+				it.Bool(product.AttrIsAllDay); ok && hasDue && open && !after(at, floats, h.now, wall) {
 				overdue++
 			}
 		}
@@ -252,7 +260,9 @@ func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
 	}
 	source := entity.Ref{Type: sk.Components[0], ID: sk.Components[1]}
 	target := entity.Ref{Type: sk.Components[2], ID: sk.Components[3]}
-	if r.New.Str(item.AttrGSI4PK) != entity.LinkedPK(s.user, target) || r.New.Str(item.AttrGSI4SK) != entity.LinkedSK(source) {
-		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(item.AttrGSI4PK), r.New.Str(item.AttrGSI4SK))
+	if r.New.Str(item.AttrGSI4PK) != entity.LinkedPK(s.user, target) ||
+		r.New.Str(item.AttrGSI4SK) != entity.LinkedSK(source) {
+		h.violate("I3", s.user, r.Key.SK, "stands in the index at %s, %s", r.New.Str(item.AttrGSI4PK),
+			r.New.Str(item.AttrGSI4SK))
 	}
 }

@@ -14,8 +14,8 @@ const (
 	soonOver = 11 * time.Second
 )
 
-// tug has two repairs of one user at once, beside commands, deliveries and each other. Time passes: a hold is renewed, or lapses
-// under its owner.
+// tug has two repairs of one user at once, beside commands, deliveries and each other. Time passes: a hold is renewed,
+// or lapses under its owner.
 func (h *history) tug(user string) {
 	h.endAll()
 	if h.luck.damaging {

@@ -12,7 +12,8 @@ import (
 	"nexus/pkg/stats"
 )
 
-// victim is a worker that has not begun yet, the item that it works on, and the reader that it belongs to; nil for none.
+// victim is a worker that has not begun yet, the item that it works on, and the reader that it belongs to; nil for
+// none.
 func (h *history) victim() (*worker, bone, *reader) {
 	n := h.luck.IntN(8)
 	if n == 0 || n == 6 {
@@ -139,8 +140,8 @@ func (h *history) letTimersEnd(s *shelf) {
 	h.absorb(nil)
 }
 
-// deliverForgotten has a user change a task or a note and take that back, and only the last of it seen. Then comes what was
-// before, in time or more than an hour late.
+// deliverForgotten has a user change a task or a note and take that back, and only the last of it seen. Then comes what
+// was before, in time or more than an hour late.
 func (h *history) deliverForgotten(b bone) (*worker, *reader) {
 	r := h.readerOf(pick(h.luck, stats.Name, ownName))
 	s := h.known.shelves[b.user]

@@ -73,7 +73,8 @@ func plainDues(typeName string, it item.Item) string {
 	case product.TypeReminder:
 		if status == product.StatusPending || status == product.StatusSnoozed {
 			return strings.Join([]string{
-				it.Str(product.AttrTriggerUtc), fmt.Sprint(it.Has(product.AttrTzid)), it.Map(product.AttrSnoozeState).Str(product.SnoozeUntilUtc), it.Str(product.AttrRRule), it.Str(product.AttrRRuleUntil),
+				it.Str(product.AttrTriggerUtc), fmt.Sprint(it.Has(product.AttrTzid)), it.Map(product.AttrSnoozeState).Str(
+					product.SnoozeUntilUtc), it.Str(product.AttrRRule), it.Str(product.AttrRRuleUntil),
 			}, " ")
 		}
 	}
@@ -102,8 +103,8 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 	return resolve(reading, v.zone), asked
 }
 
-// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An INSTANCE has none of
-// its own here: they come with those of its series.
+// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An
+// INSTANCE has none of its own here: they come with those of its series.
 func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
 	v := s.view()
 	if entity.Lapsed(it, now) {
@@ -170,7 +171,8 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 		if floats {
 			stored = o.Wall
 		}
-		if stored.Before(trigger) || stored.Equal(trigger) && it.Has(product.AttrDoneTriggerUtc) && it.Str(product.AttrDoneTriggerUtc) == it.Str(product.AttrTriggerUtc) {
+		if stored.Before(trigger) || stored.Equal(trigger) && it.Has(product.AttrDoneTriggerUtc) &&
+			it.Str(product.AttrDoneTriggerUtc) == it.Str(product.AttrTriggerUtc) {
 			continue
 		}
 		_, since := v.real(o.Wall, asked, floats)
@@ -182,8 +184,8 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 	return out
 }
 
-// seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago until one
-// is to come for each offset.
+// seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago
+// until one is to come for each offset.
 func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 	if master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil

@@ -22,8 +22,8 @@ const (
 // crashed unwinds a worker that is never to go on.
 type crashed struct{}
 
-// worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a coroutine
-// that runs until it has made as many port calls as it may, and stops before the next.
+// worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a
+// coroutine that runs until it has made as many port calls as it may, and stops before the next.
 type worker struct {
 	kind kind
 	name string
@@ -195,7 +195,8 @@ func (h *history) call(port, op string) fault {
 	return f
 }
 
-// farOff is a deadline by real clocks that no history lives to see: in virtual time an invocation ends when it is cancelled.
+// farOff is a deadline by real clocks that no history lives to see: in virtual time an invocation ends when it is
+// cancelled.
 var farOff = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // setClock sets how far the worker's clock is ahead, or behind.

@@ -108,10 +108,12 @@ func checkDecimal(path, number string) []string {
 	magnitude := exponent + len(digits) - len(parts[2]) - 1
 	var found []string
 	if significant := strings.TrimRight(digits, "0"); len(significant) > maxDigits {
-		found = append(found, fmt.Sprintf("%s has %d significant digits, at most %d are kept", path, len(significant), maxDigits))
+		found = append(found,
+			fmt.Sprintf("%s has %d significant digits, at most %d are kept", path, len(significant), maxDigits))
 	}
 	if magnitude < lowestExponent || magnitude > highestExponent {
-		found = append(found, fmt.Sprintf("%s is a number of magnitude %d, want %d to %d", path, magnitude, lowestExponent, highestExponent))
+		found = append(found,
+			fmt.Sprintf("%s is a number of magnitude %d, want %d to %d", path, magnitude, lowestExponent, highestExponent))
 	}
 	return found
 }

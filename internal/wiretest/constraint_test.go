@@ -13,8 +13,10 @@ import (
 func TestEveryConstraintOfASchedulesRequestIsHeld(t *testing.T) {
 	t.Parallel()
 	whole := `{"GroupName":"nexus-reminders","ClientToken":"3f2a-1","ScheduleExpression":"at(2026-01-02T03:04:05)",
-		"ScheduleExpressionTimezone":"UTC","State":"ENABLED","ActionAfterCompletion":"NONE","FlexibleTimeWindow":{"Mode":"OFF"},
-		"Target":{"Arn":"arn:aws:lambda:eu-central-1:123456789012:function:notify","RoleArn":"arn:aws:iam::123456789012:role/nexus/scheduler",
+		"ScheduleExpressionTimezone":"UTC","State":"ENABLED","ActionAfterCompletion":"NONE",` +
+		`"FlexibleTimeWindow":{"Mode":"OFF"},
+		"Target":{"Arn":"arn:aws:lambda:eu-central-1:123456789012:function:notify",` +
+		`"RoleArn":"arn:aws:iam::123456789012:role/nexus/scheduler",
 		"Input":"{\"a\":1}","DeadLetterConfig":{"Arn":"arn:aws:sqs:eu-central-1:123456789012:undelivered"},
 		"RetryPolicy":{"MaximumEventAgeInSeconds":86400,"MaximumRetryAttempts":185}}}`
 	send := func(name string) func(string) *http.Request {
@@ -58,14 +60,17 @@ func TestEveryConstraintOfASchedulesRequestIsHeld(t *testing.T) {
 	require.Empty(t, list("ScheduleGroup=g&NamePrefix=a&MaxResults=100"))
 	require.Contains(t, list("MaxResults=101"), "MaxResults")
 	require.Contains(t, list("groupName=g"), "unknown")
-	require.Contains(t, faults(wiretest.Scheduler(), sent(http.MethodPatch, "/schedules/a", "scheduler", ""), ""), "no operation")
+	require.Contains(t, faults(wiretest.Scheduler(), sent(http.MethodPatch, "/schedules/a", "scheduler", ""), ""),
+		"no operation")
 }
 
 func TestEveryConstraintOfAnEventsRequestIsHeld(t *testing.T) {
 	t.Parallel()
-	whole := `{"Entries":[{"EventBusName":"nexus-events","Source":"nexus","DetailType":"ReminderDue","Detail":"{\"a\":1}","Time":1800000000.5}]}`
+	whole := `{"Entries":[{"EventBusName":"nexus-events","Source":"nexus","DetailType":"ReminderDue",` +
+		`"Detail":"{\"a\":1}","Time":1800000000.5}]}`
 	send := func(body string) *http.Request {
-		return sent(http.MethodPost, "/", "events", body, "Content-Type: application/x-amz-json-1.1", "X-Amz-Target: AWSEvents.PutEvents")
+		return sent(http.MethodPost, "/", "events", body, "Content-Type: application/x-amz-json-1.1",
+			"X-Amz-Target: AWSEvents.PutEvents")
 	}
 	requireEachFound(t, wiretest.EventBridge(), whole, send, []broken{
 		{`nexus-events`, `nexus events`, "EventBusName"},
@@ -91,7 +96,8 @@ func TestEveryConstraintOfAnObjectsRequestIsHeld(t *testing.T) {
 	t.Parallel()
 	const body, hash = "123456789", "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"
 	put := func(url string, headers ...string) string {
-		all := append([]string{"Content-Type: application/json", "X-Amz-Content-Sha256: " + hash, "X-Amz-Checksum-Crc32c: 4waSgw=="}, headers...)
+		all := append([]string{"Content-Type: application/json", "X-Amz-Content-Sha256: " + hash,
+			"X-Amz-Checksum-Crc32c: 4waSgw=="}, headers...)
 		return faults(wiretest.S3(), sent(http.MethodPut, url, "s3", body, all...), body)
 	}
 	require.Empty(t, put("/nexus-objects/archive/u_1/t=1.json?x-id=PutObject"))
@@ -128,21 +134,24 @@ func TestEveryConstraintOfAStreamsRequestIsHeld(t *testing.T) {
 	t.Parallel()
 	send := func(operation string) func(string) *http.Request {
 		return func(body string) *http.Request {
-			return sent(http.MethodPost, "/", "dynamodb", body, "Content-Type: application/x-amz-json-1.0", "X-Amz-Target: DynamoDBStreams_20120810."+operation)
+			return sent(http.MethodPost, "/", "dynamodb", body, "Content-Type: application/x-amz-json-1.0",
+				"X-Amz-Target: DynamoDBStreams_20120810."+operation)
 		}
 	}
 	const arn = `"StreamArn":"arn:aws:dynamodb:eu-west-1:123456789012:table/T-1/stream/2026-01-01T00:00:00.000"`
 	requireEachFound(t, wiretest.Streams(), `{`+arn+`,"ShardId":"shardId-00000001776254400000-3d9c1b2a",
-		"ShardIteratorType":"AFTER_SEQUENCE_NUMBER","SequenceNumber":"111100000000000000001"}`, send("GetShardIterator"), []broken{
-		{`:table/T-1`, ``, "StreamArn"},
-		{`shardId-00000001776254400000-3d9c1b2a`, `s1`, "ShardId"},
-		{`AFTER_SEQUENCE_NUMBER`, `BEHIND`, "ShardIteratorType"},
-		{`AFTER_SEQUENCE_NUMBER`, `TRIM_HORIZON`, "do not fit each other"},
-		{`111100000000000000001`, `7`, "SequenceNumber"},
-		{`,"SequenceNumber":"111100000000000000001"`, ``, "do not fit each other"},
-	})
+		"ShardIteratorType":"AFTER_SEQUENCE_NUMBER","SequenceNumber":"111100000000000000001"}`,
+		send("GetShardIterator"), []broken{
+			{`:table/T-1`, ``, "StreamArn"},
+			{`shardId-00000001776254400000-3d9c1b2a`, `s1`, "ShardId"},
+			{`AFTER_SEQUENCE_NUMBER`, `BEHIND`, "ShardIteratorType"},
+			{`AFTER_SEQUENCE_NUMBER`, `TRIM_HORIZON`, "do not fit each other"},
+			{`111100000000000000001`, `7`, "SequenceNumber"},
+			{`,"SequenceNumber":"111100000000000000001"`, ``, "do not fit each other"},
+		})
 	requireEachFound(t, wiretest.Streams(), `{"ShardIterator":"i","Limit":1000}`, send("GetRecords"), []broken{
 		{`1000`, `1001`, "Limit"}, {`1000`, `0`, "Limit"}, {`"i"`, `""`, "ShardIterator"},
 	})
-	requireEachFound(t, wiretest.Streams(), `{`+arn+`,"Limit":100}`, send("DescribeStream"), []broken{{`100}`, `101}`, "Limit"}})
+	requireEachFound(t, wiretest.Streams(), `{`+arn+`,"Limit":100}`, send("DescribeStream"),
+		[]broken{{`100}`, `101}`, "Limit"}})
 }

@@ -26,9 +26,10 @@ func DynamoDB(table Table) Service {
 	}
 	const (
 		reported  = " ReturnConsumedCapacity"
-		condition = " ConditionExpression ExpressionAttributeNames ExpressionAttributeValues ReturnValuesOnConditionCheckFailure"
-		written   = condition + reported + " ReturnItemCollectionMetrics"
-		paged     = " IndexName Select Limit ExclusiveStartKey FilterExpression ProjectionExpression ConsistentRead" +
+		condition = " ConditionExpression ExpressionAttributeNames ExpressionAttributeValues " +
+			"ReturnValuesOnConditionCheckFailure"
+		written = condition + reported + " ReturnItemCollectionMetrics"
+		paged   = " IndexName Select Limit ExclusiveStartKey FilterExpression ProjectionExpression ConsistentRead" +
 			" ExpressionAttributeNames ExpressionAttributeValues" + reported
 	)
 	members["ReturnValues"] = oneOf("NONE", "ALL_OLD")
@@ -38,15 +39,18 @@ func DynamoDB(table Table) Service {
 		"Update":         structure(members, "TableName! Key! UpdateExpression!"+condition),
 		"Delete":         structure(members, "TableName! Key!"+condition),
 	}})
-	get := operation("GetItem", rows.single, "TableName! Key! ConsistentRead ProjectionExpression ExpressionAttributeNames"+reported)
+	get := operation("GetItem", rows.single,
+		"TableName! Key! ConsistentRead ProjectionExpression ExpressionAttributeNames"+reported)
 	put := operation("PutItem", rows.single, "TableName! Item! ReturnValues"+written)
 	remove := operation("DeleteItem", rows.single, "TableName! Key! ReturnValues"+written)
 	members["ReturnValues"] = oneOf("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW")
 	update := operation("UpdateItem", rows.single, "TableName! Key! UpdateExpression ReturnValues"+written)
 	query := operation("Query", rows.query, "TableName! KeyConditionExpression! ScanIndexForward"+paged)
 	scan := operation("Scan", rows.scan, "TableName! Segment TotalSegments"+paged)
-	transact := operation("TransactWriteItems", rows.transaction, "TransactItems! ClientRequestToken ReturnItemCollectionMetrics"+reported)
-	members["RequestItems"] = tables(structure(members, "Keys! ConsistentRead ProjectionExpression ExpressionAttributeNames"))
+	transact := operation("TransactWriteItems", rows.transaction,
+		"TransactItems! ClientRequestToken ReturnItemCollectionMetrics"+reported)
+	members["RequestItems"] = tables(
+		structure(members, "Keys! ConsistentRead ProjectionExpression ExpressionAttributeNames"))
 	batchGet := operation("BatchGetItem", rows.batchGet, "RequestItems!"+reported)
 	members["RequestItems"] = tables(list(1, 25, Shape{One: true, Members: map[string]Shape{
 		"PutRequest": structure(members, "Item!"), "DeleteRequest": structure(members, "Key!"),
@@ -78,7 +82,8 @@ func tableMembers() map[string]Shape {
 		"ExpressionAttributeValues": item,
 		"ConsistentRead":            boolean, "ScanIndexForward": boolean,
 		"Limit": integer(1, 1<<31-1), "Segment": integer(0, 999_999), "TotalSegments": integer(1, 1_000_000),
-		"Select":                              oneOf("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES", "COUNT"),
+		"Select": oneOf("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
+			"SPECIFIC_ATTRIBUTES", "COUNT"),
 		"ReturnConsumedCapacity":              oneOf("INDEXES", "TOTAL", "NONE"),
 		"ReturnItemCollectionMetrics":         oneOf("SIZE", "NONE"),
 		"ReturnValuesOnConditionCheckFailure": oneOf("ALL_OLD", "NONE"),
@@ -129,7 +134,8 @@ func tableRefusals(operation string) []Refusal {
 	switch operation {
 	case "PutItem", "UpdateItem", "DeleteItem":
 		refusals = append(refusals,
-			Refusal{Status: 400, Code: "TransactionConflictException"}, Refusal{Status: 400, Code: "ReplicatedWriteConflictException"},
+			Refusal{Status: 400, Code: "TransactionConflictException"},
+			Refusal{Status: 400, Code: "ReplicatedWriteConflictException"},
 			Refusal{Status: 400, Code: "ItemCollectionSizeLimitExceededException"})
 	case "BatchWriteItem":
 		refusals = append(refusals, Refusal{Status: 400, Code: "ReplicatedWriteConflictException"},

@@ -23,13 +23,16 @@ const (
 func words() []string {
 	return []string{
 		"AND", "OR", "NOT", "BETWEEN", "IN", "SET", "REMOVE", "ADD", "DELETE",
-		"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size", "if_not_exists", "list_append",
+		"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size", "if_not_exists",
+		"list_append",
 	}
 }
 
 // expressions of a request or of an action in a transaction.
 func expressions() []string {
-	return []string{"ConditionExpression", "UpdateExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression"}
+	return []string{
+		"ConditionExpression", "UpdateExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression",
+	}
 }
 
 func token() *regexp.Regexp { return regexp.MustCompile(`[#:]?[A-Za-z0-9_]+|<=|>=|<>|[=<>+-]`) }
@@ -47,14 +50,17 @@ func checkExpressions(path string, in map[string]any) []string {
 		found = append(found, checkExpression(path+kind, expression, used)...)
 	}
 	total := 0
-	for _, group := range []struct{ name, sign string }{{"ExpressionAttributeNames", "#"}, {"ExpressionAttributeValues", ":"}} {
+	for _, group := range []struct{ name, sign string }{
+		{"ExpressionAttributeNames", "#"}, {"ExpressionAttributeValues", ":"},
+	} {
 		value, there := in[group.name]
 		defined, _ := value.(map[string]any)
 		if there && len(defined) == 0 {
 			found = append(found, path+group.name+" is empty")
 		}
 		for _, placeholder := range slices.Sorted(maps.Keys(defined)) {
-			if !regexp.MustCompile(`^`+group.sign+`[A-Za-z0-9_]+$`).MatchString(placeholder) || len(placeholder) > maxPlaceholder {
+			if !regexp.MustCompile(`^`+group.sign+`[A-Za-z0-9_]+$`).MatchString(placeholder) ||
+				len(placeholder) > maxPlaceholder {
 				found = append(found, fmt.Sprintf("%s%s has the name %q", path, group.name, placeholder))
 			}
 			if !used[placeholder] {
@@ -69,7 +75,8 @@ func checkExpressions(path string, in map[string]any) []string {
 		found = append(found, fmt.Sprintf("%s%s is used and not defined", path, placeholder))
 	}
 	if total > maxSubstitutions {
-		found = append(found, fmt.Sprintf("%ssubstitutions have %d bytes, at most %d are allowed", path, total, maxSubstitutions))
+		found = append(found,
+			fmt.Sprintf("%ssubstitutions have %d bytes, at most %d are allowed", path, total, maxSubstitutions))
 	}
 	return found
 }
@@ -91,7 +98,8 @@ func checkExpression(path, expression string, used map[string]bool) []string {
 		}
 	}
 	if operators > maxOperators {
-		found = append(found, fmt.Sprintf("%s has %d operators and functions, at most %d are allowed", path, operators, maxOperators))
+		found = append(found,
+			fmt.Sprintf("%s has %d operators and functions, at most %d are allowed", path, operators, maxOperators))
 	}
 	if operands := strings.Count(expression, ",") + 1; strings.Contains(expression, " IN ") && operands > maxOperands {
 		found = append(found, fmt.Sprintf("%s has %d operands of IN, at most %d are allowed", path, operands, maxOperands))
@@ -112,8 +120,8 @@ func attributesOf(in map[string]any, kind string) []string {
 	return out
 }
 
-// changed returns the attribute names that an update expression sets or removes: those before each sign of equality, and
-// those in the clauses without one.
+// changed returns the attribute names that an update expression sets or removes: those before each sign of equality,
+// and those in the clauses without one.
 func changed(in map[string]any) []string {
 	expression, _ := in["UpdateExpression"].(string)
 	names, _ := in["ExpressionAttributeNames"].(map[string]any)

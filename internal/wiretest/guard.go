@@ -35,8 +35,8 @@ func (g *Guard) Also(rules ...Rule) *Guard {
 	return g
 }
 
-// Judge has the guard refuse what breaks a rule of the service, as the service itself would, instead of failing the test:
-// for a suite that sends such requests on purpose and looks at the answer. It returns the guard.
+// Judge has the guard refuse what breaks a rule of the service, as the service itself would, instead of failing the
+// test: for a suite that sends such requests on purpose and looks at the answer. It returns the guard.
 func (g *Guard) Judge() *Guard {
 	g.judges = true
 	return g

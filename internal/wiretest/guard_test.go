@@ -15,7 +15,8 @@ import (
 func sent(method, url, service, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, url, strings.NewReader(body))
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20260102/eu-central-1/"+service+"/aws4_request, "+
-		"SignedHeaders=content-type;host;x-amz-checksum-crc32c;x-amz-checksum-mode;x-amz-content-sha256;x-amz-date;x-amz-target, Signature="+strings.Repeat("0", 64))
+		"SignedHeaders=content-type;host;x-amz-checksum-crc32c;x-amz-checksum-mode;x-amz-content-sha256;x-amz-date;"+
+		"x-amz-target, Signature="+strings.Repeat("0", 64))
 	r.Header.Set("X-Amz-Date", "20260102T030405Z")
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
@@ -34,7 +35,9 @@ func faults(s wiretest.Service, r *http.Request, body string) string {
 type broken struct{ old, instead, want string }
 
 // requireEachFound requires that the whole is accepted, and that each change of it is found.
-func requireEachFound(t *testing.T, s wiretest.Service, whole string, send func(body string) *http.Request, all []broken) {
+func requireEachFound(
+	t *testing.T, s wiretest.Service, whole string, send func(body string) *http.Request, all []broken,
+) {
 	t.Helper()
 	require.Empty(t, faults(s, send(whole), whole))
 	for _, b := range all {
@@ -51,9 +54,11 @@ func TestEveryRuleOfASignatureIsHeld(t *testing.T) {
 	}
 	require.Empty(t, faults(wiretest.Scheduler(), get(), ""))
 	for want, header := range map[string]string{
-		"is no signature":              "Authorization: Bearer x",
-		"signed for s3":                "Authorization: " + strings.Replace(get().Header.Get("Authorization"), "/scheduler/", "/s3/", 1),
-		"the host is not signed":       "Authorization: " + strings.Replace(get().Header.Get("Authorization"), ";host", "", 1),
+		"is no signature": "Authorization: Bearer x",
+		"signed for s3": "Authorization: " +
+			strings.Replace(get().Header.Get("Authorization"), "/scheduler/", "/s3/", 1),
+		"the host is not signed": "Authorization: " +
+			strings.Replace(get().Header.Get("Authorization"), ";host", "", 1),
 		"does not fit the scope":       "X-Amz-Date: 20260103T030405Z",
 		"x-amz-api-version is not sig": "X-Amz-Api-Version: 1",
 		"header X-Amz-Else is unknown": "X-Amz-Else: 1",
@@ -66,7 +71,8 @@ func TestAGuardFailsItsTestAndHandsTheRequestOn(t *testing.T) {
 	t.Parallel()
 	inner := &recorder{TB: t}
 	served := 0
-	guard := wiretest.NewGuard(inner, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }), wiretest.Scheduler(), wiretest.S3())
+	guard := wiretest.NewGuard(inner, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
+		wiretest.Scheduler(), wiretest.S3())
 	guard.ServeHTTP(httptest.NewRecorder(), sent(http.MethodGet, "/schedules/a?groupName=g", "scheduler", ""))
 	require.Zero(t, inner.errors)
 	guard.ServeHTTP(httptest.NewRecorder(), sent(http.MethodGet, "/schedules/a?groupName=g&x=1", "scheduler", ""))
@@ -82,8 +88,11 @@ func TestAGuardFailsItsTestAndHandsTheRequestOn(t *testing.T) {
 
 func TestAGuardThatJudgesRefusesInsteadOfFailing(t *testing.T) {
 	t.Parallel()
-	guard := wiretest.NewGuard(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), wiretest.Scheduler()).Judge()
-	for target, status := range map[string]int{"/schedules/a?groupName=g": http.StatusOK, "/schedules/a?groupName=": http.StatusBadRequest} {
+	guard := wiretest.NewGuard(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		wiretest.Scheduler()).Judge()
+	for target, status := range map[string]int{
+		"/schedules/a?groupName=g": http.StatusOK, "/schedules/a?groupName=": http.StatusBadRequest,
+	} {
 		answer := httptest.NewRecorder()
 		guard.ServeHTTP(answer, sent(http.MethodGet, target, "scheduler", ""))
 		require.Equal(t, status, answer.Code)

@@ -115,7 +115,8 @@ func (n *Network) Requests() int {
 func (n *Network) fate(r *http.Request) *Fault {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if operation, _, err := n.service.find(r); len(n.only) > 0 && (err != nil || !slices.Contains(n.only, operation.Name)) {
+	if operation, _, err := n.service.find(r); len(n.only) > 0 &&
+		(err != nil || !slices.Contains(n.only, operation.Name)) {
 		return nil
 	}
 	n.count++

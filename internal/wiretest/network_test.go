@@ -22,7 +22,8 @@ func TestEachFaultIsWhatItsNameSays(t *testing.T) {
 		status  int    // 0 for no answer
 		body    string // of the answer
 	}{
-		"refused": {wiretest.Refused(wiretest.Refusal{Status: 500, Code: "InternalException"}), false, 500, `{"__type":"com.amazonaws.events#InternalException","message":"refused with InternalException"}` + "\n"},
+		"refused": {wiretest.Refused(wiretest.Refusal{Status: 500, Code: "InternalException"}), false, 500,
+			`{"__type":"com.amazonaws.events#InternalException","message":"refused with InternalException"}` + "\n"},
 		"reset":   {wiretest.Reset(), false, 0, ""},
 		"lost":    {wiretest.Lost(), true, 0, ""},
 		"cut":     {wiretest.Cut(), true, 200, said[:len(said)/2]},
@@ -35,13 +36,15 @@ func TestEachFaultIsWhatItsNameSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var handled atomic.Bool
-			network, guard, server := wiretest.Serve(t, wiretest.EventBridge(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				handled.Store(true)
-				_, _ = io.WriteString(w, said)
-			}))
+			network, guard, server := wiretest.Serve(t, wiretest.EventBridge(),
+				http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					handled.Store(true)
+					_, _ = io.WriteString(w, said)
+				}))
 			client := &http.Client{Transport: network.Impatient(http.DefaultTransport)}
 			send := func() (*http.Response, error) {
-				r := sent(http.MethodPost, server.URL, "events", event, "Content-Type: application/x-amz-json-1.1", "X-Amz-Target: AWSEvents.PutEvents")
+				r := sent(http.MethodPost, server.URL, "events", event, "Content-Type: application/x-amz-json-1.1",
+					"X-Amz-Target: AWSEvents.PutEvents")
 				r.RequestURI = ""
 				return client.Do(r)
 			}
@@ -70,7 +73,8 @@ func TestEachFaultIsWhatItsNameSays(t *testing.T) {
 
 func TestAFaultThatStaysIsThatOfTheOperationsNamed(t *testing.T) {
 	t.Parallel()
-	network, _, server := wiretest.Serve(t, wiretest.Scheduler(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	network, _, server := wiretest.Serve(t, wiretest.Scheduler(),
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	status := func(method string) int {
 		r := sent(method, server.URL+"/schedules/a?groupName=g", "scheduler", "")
 		r.RequestURI = ""

@@ -46,7 +46,8 @@ func S3() Service {
 	list := Operation{
 		Name: "ListObjectsV2", Source: reference + "ListObjectsV2", Method: http.MethodGet, Path: "/{Bucket}",
 		Query: map[string]string{
-			"list-type=2": "", "prefix": "Prefix", "start-after": "StartAfter", "max-keys": "MaxKeys", "continuation-token": "ContinuationToken",
+			"list-type=2": "", "prefix": "Prefix", "start-after": "StartAfter", "max-keys": "MaxKeys",
+			"continuation-token": "ContinuationToken",
 		},
 		Input: Shape{Required: []string{"Bucket"}, Members: map[string]Shape{
 			"Bucket": bucket, "Prefix": text(0, 1024, ""), "StartAfter": text(1, 1024, ""), "MaxKeys": integer(1, 1000),
@@ -72,8 +73,8 @@ func bucketName(c Call) []string {
 	return nil
 }
 
-// keyName is Amazon S3 User Guide, "Naming Amazon S3 objects": at most 1,024 bytes of UTF-8; of them the safe characters
-// only; and no segment that stands for a folder, which programs on the way may resolve.
+// keyName is Amazon S3 User Guide, "Naming Amazon S3 objects": at most 1,024 bytes of UTF-8; of them the safe
+// characters only; and no segment that stands for a folder, which programs on the way may resolve.
 func keyName(c Call) []string {
 	key, _ := c.Input["Key"].(string)
 	var found []string
@@ -91,8 +92,8 @@ func keyName(c Call) []string {
 	return found
 }
 
-// bodyIsSigned is Amazon S3 API Reference, "Authenticating Requests", "Transferring payload in a single chunk": the hash
-// of the body is among the signed headers, or the word that it is not signed, which only TLS makes good.
+// bodyIsSigned is Amazon S3 API Reference, "Authenticating Requests", "Transferring payload in a single chunk": the
+// hash of the body is among the signed headers, or the word that it is not signed, which only TLS makes good.
 func bodyIsSigned(c Call) []string {
 	body, _ := c.Input["Body"].([]byte)
 	sum := sha256.Sum256(body)
@@ -138,7 +139,8 @@ func objectRefusals(operation string) []Refusal {
 	case "PutObject":
 		refusals = append(
 			refusals,
-			Refusal{Status: 400, Code: "BadDigest"}, Refusal{Status: 400, Code: "EntityTooLarge"}, Refusal{Status: 400, Code: "KeyTooLongError"},
+			Refusal{Status: 400, Code: "BadDigest"}, Refusal{Status: 400, Code: "EntityTooLarge"},
+			Refusal{Status: 400, Code: "KeyTooLongError"},
 			Refusal{Status: 400, Code: "IncompleteBody"}, Refusal{Status: 412, Code: "PreconditionFailed"},
 			Refusal{Status: 409, Code: "ConditionalRequestConflict"}, Refusal{Status: 409, Code: "OperationAborted"})
 	}

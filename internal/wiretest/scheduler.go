@@ -13,13 +13,15 @@ func Scheduler() Service {
 	members := scheduleMembers()
 	operation := func(name, method, path, spec string) Operation {
 		return Operation{
-			Name: name, Source: "Amazon EventBridge Scheduler API Reference, " + name + ", Common Errors", Method: method, Path: path,
-			Input: structure(members, spec), Refusals: scheduleRefusals(name),
+			Name: name, Source: "Amazon EventBridge Scheduler API Reference, " + name + ", Common Errors", Method: method,
+			Path: path, Input: structure(members, spec), Refusals: scheduleRefusals(name),
 		}
 	}
-	const one, written = "/schedules/{Name}", "Name! ScheduleExpression! FlexibleTimeWindow! Target! GroupName ClientToken Description" +
-		" ScheduleExpressionTimezone StartDate EndDate State ActionAfterCompletion"
-	create, update := operation("CreateSchedule", http.MethodPost, one, written), operation("UpdateSchedule", http.MethodPut, one, written)
+	const one, written = "/schedules/{Name}",
+		"Name! ScheduleExpression! FlexibleTimeWindow! Target! GroupName ClientToken Description" +
+			" ScheduleExpressionTimezone StartDate EndDate State ActionAfterCompletion"
+	create, update := operation("CreateSchedule", http.MethodPost, one, written),
+		operation("UpdateSchedule", http.MethodPut, one, written)
 	create.Rules = []Rule{oneTimeExpression, inputOfFunction}
 	update.Rules = create.Rules
 	remove := operation("DeleteSchedule", http.MethodDelete, one, "Name! GroupName ClientToken")
@@ -28,7 +30,8 @@ func Scheduler() Service {
 	get.Query = map[string]string{"groupName": "GroupName"}
 	list := operation("ListSchedules", http.MethodGet, "/schedules", "GroupName NamePrefix State NextToken MaxResults")
 	list.Query = map[string]string{
-		"ScheduleGroup": "GroupName", "NamePrefix": "NamePrefix", "State": "State", "NextToken": "NextToken", "MaxResults": "MaxResults",
+		"ScheduleGroup": "GroupName", "NamePrefix": "NamePrefix", "State": "State", "NextToken": "NextToken",
+		"MaxResults": "MaxResults",
 	}
 	return Service{Name: "scheduler", Operations: []Operation{create, update, remove, get, list}, refuse: refuseSchedule}
 }
@@ -67,8 +70,8 @@ func scheduleTarget() Shape {
 	}
 }
 
-// oneTimeExpression is EventBridge Scheduler User Guide, "Schedule types in EventBridge Scheduler", "One-time schedules":
-// at(yyyy-mm-ddThh:mm:ss), in the time zone named beside it, which is one of the IANA database.
+// oneTimeExpression is EventBridge Scheduler User Guide, "Schedule types in EventBridge Scheduler", "One-time
+// schedules": at(yyyy-mm-ddThh:mm:ss), in the time zone named beside it, which is one of the IANA database.
 func oneTimeExpression(c Call) []string {
 	expression, _ := c.Input["ScheduleExpression"].(string)
 	parts := regexp.MustCompile(`^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$`).FindStringSubmatch(expression)
@@ -111,7 +114,8 @@ func scheduleRefusals(operation string) []Refusal {
 	}
 	switch operation {
 	case "CreateSchedule":
-		refusals = append(refusals, Refusal{Status: 402, Code: "ServiceQuotaExceededException"}, Refusal{Status: 409, Code: "ConflictException"})
+		refusals = append(refusals, Refusal{Status: 402, Code: "ServiceQuotaExceededException"},
+			Refusal{Status: 409, Code: "ConflictException"})
 	case "UpdateSchedule", "DeleteSchedule":
 		refusals = append(refusals, Refusal{Status: 409, Code: "ConflictException"})
 	}

@@ -143,7 +143,8 @@ func (s Service) find(r *http.Request) (Operation, map[string]any, error) {
 		name, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), s.Target+".")
 		i := slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Name == name })
 		if !ok || i < 0 || r.Method != http.MethodPost || r.URL.Path != "/" {
-			return Operation{}, nil, fmt.Errorf("%s %s with target %q is no operation of %s", r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"), s.Name)
+			return Operation{}, nil,
+				fmt.Errorf("%s %s with target %q is no operation of %s", r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"), s.Name)
 		}
 		return s.Operations[i], nil, nil
 	}

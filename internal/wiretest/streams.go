@@ -27,7 +27,8 @@ func Streams() Service {
 		Name: "GetRecords", Source: reference + "GetRecords",
 		Input: structure(members, "ShardIterator! Limit"),
 		Refusals: append(streamRefusals(), Refusal{Status: 400, Code: "TrimmedDataAccessException"},
-			Refusal{Status: 400, Code: "ExpiredIteratorException"}, Refusal{Status: 400, Code: "LimitExceededException", Repeated: true}),
+			Refusal{Status: 400, Code: "ExpiredIteratorException"},
+			Refusal{Status: 400, Code: "LimitExceededException", Repeated: true}),
 	}
 	return Service{
 		Name: "dynamodb", Target: "DynamoDBStreams_20120810", ContentType: "application/x-amz-json-1.0",

@@ -18,7 +18,8 @@ func dynamoDB() wiretest.Service {
 
 func sentToTable(operation string) func(string) *http.Request {
 	return func(body string) *http.Request {
-		return sent(http.MethodPost, "/", "dynamodb", body, "Content-Type: application/x-amz-json-1.0", "X-Amz-Target: DynamoDB_20120810."+operation)
+		return sent(http.MethodPost, "/", "dynamodb", body, "Content-Type: application/x-amz-json-1.0",
+			"X-Amz-Target: DynamoDB_20120810."+operation)
 	}
 }
 
@@ -28,7 +29,8 @@ func TestEveryConstraintOfAWrittenRowIsHeld(t *testing.T) {
 		return strings.Repeat(`{"L":[`, depth) + `{"NULL":true}` + strings.Repeat(`]}`, depth)
 	}
 	requireEachFound(t, dynamoDB(), `{"TableName":"ProductivityData","Item":{"PK":{"S":"p"},"SK":{"S":"s"},"G1":{"S":"g"},
-		"n":{"N":"-1.50e+3"},"b":{"B":"AP8="},"ss":{"SS":["a","b"]},"ns":{"NS":["1","2"]},"bs":{"BS":["AA=="]},"t":{"BOOL":false},
+		"n":{"N":"-1.50e+3"},"b":{"B":"AP8="},"ss":{"SS":["a","b"]},"ns":{"NS":["1","2"]},"bs":{"BS":["AA=="]},`+
+		`"t":{"BOOL":false},
 		"m":{"M":{"k":{"L":[{"S":""}]}}}},"ReturnConsumedCapacity":"INDEXES"}`, sentToTable("PutItem"), []broken{
 		{`"ProductivityData"`, `"T"`, "TableName"},
 		{`{"S":"p"}`, `{"S":""}`, "Item.PK"},
@@ -58,51 +60,55 @@ func TestEveryConstraintOfAWrittenRowIsHeld(t *testing.T) {
 func TestEveryConstraintOfAnExpressionIsHeld(t *testing.T) {
 	t.Parallel()
 	many := func(n int) string { return strings.Repeat("#a=:b OR ", n) + "#a=:b" }
-	requireEachFound(t, dynamoDB(), `{"TableName":"Data","Key":{"PK":{"S":"p"},"SK":{"S":"s"}},"UpdateExpression":"SET #c = :c REMOVE #d",
+	requireEachFound(t, dynamoDB(),
+		`{"TableName":"Data","Key":{"PK":{"S":"p"},"SK":{"S":"s"}},"UpdateExpression":"SET #c = :c REMOVE #d",
 		"ConditionExpression":"attribute_exists(#a) AND #a = :b","ExpressionAttributeNames":{"#a":"a","#c":"c","#d":"d"},
-		"ExpressionAttributeValues":{":b":{"N":"1"},":c":{"S":"x"}},"ReturnValues":"ALL_NEW"}`, sentToTable("UpdateItem"), []broken{
-		{`attribute_exists(#a) AND `, `attribute_exists(#x) AND `, "#x is used and not defined"},
-		{`attribute_exists(#a) AND `, `attribute_exists(status) AND `, `"status" in the open`},
-		{` REMOVE #d`, ``, "defines #d, which nothing uses"},
-		{`REMOVE #d`, `REMOVE #c`, "names c twice"},
-		{`"#d":"d"`, `"#d":"SK"`, "changes the key attribute SK"},
-		{`"#c":"c"`, `"#c":""`, "ExpressionAttributeNames"},
-		{`"#c":"c"`, `"c":"c"`, `has the name "c"`},
-		{`attribute_exists(#a) AND #a = :b`, many(455), "4100 bytes"},
-		{`attribute_exists(#a) AND #a = :b`, many(150), "301 operators"},
-		{`attribute_exists(#a) AND #a = :b`, `#a IN (` + strings.Repeat(":b,", 100) + `:b)`, "101 operands"},
-		{`{"S":"x"}`, `{"S":"` + strings.Repeat("x", 2<<20) + `"}`, "substitutions"},
-		{`{"S":"x"}`, `{"SS":[]}`, "empty set"},
-		{`"ALL_NEW"`, `"NEW"`, "ReturnValues"},
-		{`,"SK":{"S":"s"}`, ``, "Key.SK"},
-		{`,"SK":{"S":"s"}`, `,"SK":{"S":"s"},"c":{"S":"c"}`, "not of the key"},
-	})
+		"ExpressionAttributeValues":{":b":{"N":"1"},":c":{"S":"x"}},"ReturnValues":"ALL_NEW"}`,
+		sentToTable("UpdateItem"), []broken{
+			{`attribute_exists(#a) AND `, `attribute_exists(#x) AND `, "#x is used and not defined"},
+			{`attribute_exists(#a) AND `, `attribute_exists(status) AND `, `"status" in the open`},
+			{` REMOVE #d`, ``, "defines #d, which nothing uses"},
+			{`REMOVE #d`, `REMOVE #c`, "names c twice"},
+			{`"#d":"d"`, `"#d":"SK"`, "changes the key attribute SK"},
+			{`"#c":"c"`, `"#c":""`, "ExpressionAttributeNames"},
+			{`"#c":"c"`, `"c":"c"`, `has the name "c"`},
+			{`attribute_exists(#a) AND #a = :b`, many(455), "4100 bytes"},
+			{`attribute_exists(#a) AND #a = :b`, many(150), "301 operators"},
+			{`attribute_exists(#a) AND #a = :b`, `#a IN (` + strings.Repeat(":b,", 100) + `:b)`, "101 operands"},
+			{`{"S":"x"}`, `{"S":"` + strings.Repeat("x", 2<<20) + `"}`, "substitutions"},
+			{`{"S":"x"}`, `{"SS":[]}`, "empty set"},
+			{`"ALL_NEW"`, `"NEW"`, "ReturnValues"},
+			{`,"SK":{"S":"s"}`, ``, "Key.SK"},
+			{`,"SK":{"S":"s"}`, `,"SK":{"S":"s"},"c":{"S":"c"}`, "not of the key"},
+		})
 	indexed := `{"TableName":"Data","Key":{"PK":{"S":"p"},"SK":{"S":"s"}},"UpdateExpression":"SET #c = :c",
 		"ExpressionAttributeNames":{"#c":"S1"},"ExpressionAttributeValues":{":c":{"S":"x"}}}`
 	requireEachFound(t, dynamoDB(), indexed, sentToTable("UpdateItem"), []broken{
-		{`{"S":"x"}`, `{"S":""}`, "S1"}, {`{"S":"x"}`, `{"N":"1"}`, "S1"}, {`{":c":{"S":"x"}}`, `{}`, "ExpressionAttributeValues is empty"},
+		{`{"S":"x"}`, `{"S":""}`, "S1"}, {`{"S":"x"}`, `{"N":"1"}`, "S1"},
+		{`{":c":{"S":"x"}}`, `{}`, "ExpressionAttributeValues is empty"},
 	})
 }
 
 func TestEveryConstraintOfAReadIsHeld(t *testing.T) {
 	t.Parallel()
-	requireEachFound(t, dynamoDB(), `{"TableName":"Data","IndexName":"GSI1-Year","KeyConditionExpression":"#p = :p AND #s BETWEEN :f AND :t",
+	requireEachFound(t, dynamoDB(),
+		`{"TableName":"Data","IndexName":"GSI1-Year","KeyConditionExpression":"#p = :p AND #s BETWEEN :f AND :t",
 		"FilterExpression":"contains(#g, :g)","ExpressionAttributeNames":{"#p":"G1","#s":"S1","#g":"tags"},
 		"ExpressionAttributeValues":{":p":{"S":"p"},":f":{"S":"f"},":t":{"S":"t"},":g":{"S":"g"}},"Limit":50,
 		"ExclusiveStartKey":{"PK":{"S":"p"},"SK":{"S":"s"},"G1":{"S":"p"},"S1":{"S":"f"}}}`, sentToTable("Query"), []broken{
-		{`"GSI1-Year"`, `"GSI9-Year"`, "no index GSI9-Year"},
-		{`"#p":"G1"`, `"#p":"PK"`, "partition key equal"},
-		{`"#s":"S1"`, `"#s":"SK"`, "more than a partition"},
-		{`#p = :p AND`, `#p = :p OR`, "more than a partition"},
-		{`"#g":"tags"`, `"#g":"S1"`, "uses the key attribute S1"},
-		{`":p":{"S":"p"}`, `":p":{"S":""}`, "KeyConditionExpression :p"},
-		{`":t":{"S":"t"}`, `":t":{"S":"a"}`, "ends before it begins"},
-		{`50`, `0`, "Limit"},
-		{`"Limit"`, `"ConsistentRead":true,"Limit"`, "cannot be read consistently"},
-		{`,"S1":{"S":"f"}`, ``, "ExclusiveStartKey.S1"},
-		{`"Limit"`, `"Select":"COUNT","ProjectionExpression":"#g","Limit"`, "contradict"},
-		{`"Limit":50`, `"QueryFilter":{}`, "QueryFilter is unknown"},
-	})
+			{`"GSI1-Year"`, `"GSI9-Year"`, "no index GSI9-Year"},
+			{`"#p":"G1"`, `"#p":"PK"`, "partition key equal"},
+			{`"#s":"S1"`, `"#s":"SK"`, "more than a partition"},
+			{`#p = :p AND`, `#p = :p OR`, "more than a partition"},
+			{`"#g":"tags"`, `"#g":"S1"`, "uses the key attribute S1"},
+			{`":p":{"S":"p"}`, `":p":{"S":""}`, "KeyConditionExpression :p"},
+			{`":t":{"S":"t"}`, `":t":{"S":"a"}`, "ends before it begins"},
+			{`50`, `0`, "Limit"},
+			{`"Limit"`, `"ConsistentRead":true,"Limit"`, "cannot be read consistently"},
+			{`,"S1":{"S":"f"}`, ``, "ExclusiveStartKey.S1"},
+			{`"Limit"`, `"Select":"COUNT","ProjectionExpression":"#g","Limit"`, "contradict"},
+			{`"Limit":50`, `"QueryFilter":{}`, "QueryFilter is unknown"},
+		})
 	requireEachFound(t, dynamoDB(), `{"TableName":"Data","Segment":2,"TotalSegments":3}`, sentToTable("Scan"), []broken{
 		{`3`, `2`, "segment 2 of 2"}, {`,"TotalSegments":3`, ``, "segment 2 of"}, {`3`, `1000001`, "TotalSegments"},
 	})
@@ -113,9 +119,10 @@ func TestEveryConstraintOfAReadIsHeld(t *testing.T) {
 		}
 		return strings.Join(all, ",")
 	}
-	requireEachFound(t, dynamoDB(), `{"RequestItems":{"Data":{"Keys":[`+keys(2)+`],"ConsistentRead":true}}}`, sentToTable("BatchGetItem"), []broken{
-		{keys(2), keys(101), "101 elements"}, {keys(2), ``, "0 elements"}, {`"s1"`, `"s0"`, "again"}, {`"s1"`, `""`, "SK"},
-	})
+	requireEachFound(t, dynamoDB(), `{"RequestItems":{"Data":{"Keys":[`+keys(2)+`],"ConsistentRead":true}}}`,
+		sentToTable("BatchGetItem"), []broken{
+			{keys(2), keys(101), "101 elements"}, {keys(2), ``, "0 elements"}, {`"s1"`, `"s0"`, "again"}, {`"s1"`, `""`, "SK"},
+		})
 }
 
 func TestEveryConstraintOfManyWritesIsHeld(t *testing.T) {
@@ -137,13 +144,15 @@ func TestEveryConstraintOfManyWritesIsHeld(t *testing.T) {
 		}
 		return strings.Join(all, ",")
 	}
-	check := `{"ConditionCheck":{"TableName":"Data","Key":{"PK":{"S":"p"},"SK":{"S":"c"}},"ConditionExpression":"attribute_exists(#a)",
+	check := `{"ConditionCheck":{"TableName":"Data","Key":{"PK":{"S":"p"},"SK":{"S":"c"}},` +
+		`"ConditionExpression":"attribute_exists(#a)",
 		"ExpressionAttributeNames":{"#a":"a"},"ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}`
 	put := `{"Put":{"TableName":"Data","Item":{"PK":{"S":"p"},"SK":{"S":"p"}}}}`
 	whole := `{"ClientRequestToken":"token","TransactItems":[` + actions(2) + `,` + put + `,` + check + `]}`
 	large := make([]string, 12)
 	for i := range large {
-		large[i] = fmt.Sprintf(`{"Put":{"TableName":"Data","Item":{"PK":{"S":"p"},"SK":{"S":"l%d"},"x":{"S":%q}}}}`, i, strings.Repeat("x", 390<<10))
+		large[i] = fmt.Sprintf(`{"Put":{"TableName":"Data","Item":{"PK":{"S":"p"},"SK":{"S":"l%d"},"x":{"S":%q}}}}`, i,
+			strings.Repeat("x", 390<<10))
 	}
 	requireEachFound(t, dynamoDB(), whole, sentToTable("TransactWriteItems"), []broken{
 		{`"token"`, `""`, "ClientRequestToken"},

@@ -35,8 +35,8 @@ func (t tableRules) action(path string, in map[string]any) []string {
 	return append(found, t.changes(path, in)...)
 }
 
-// changes are those of an update (Amazon DynamoDB Developer Guide, "Update expressions"): each attribute once, the row's
-// key never, and an index's key only to what a key may be.
+// changes are those of an update (Amazon DynamoDB Developer Guide, "Update expressions"): each attribute once, the
+// row's key never, and an index's key only to what a key may be.
 func (t tableRules) changes(path string, in map[string]any) []string {
 	var found []string
 	seen := map[string]bool{}
@@ -52,7 +52,8 @@ func (t tableRules) changes(path string, in map[string]any) []string {
 	names, _ := in["ExpressionAttributeNames"].(map[string]any)
 	values, _ := in["ExpressionAttributeValues"].(map[string]any)
 	expression, _ := in["UpdateExpression"].(string)
-	for _, part := range strings.FieldsFunc(strings.TrimPrefix(expression, "SET "), func(r rune) bool { return r == ',' }) {
+	for _, part := range strings.FieldsFunc(strings.TrimPrefix(expression, "SET "),
+		func(r rune) bool { return r == ',' }) {
 		target, value, isSet := strings.Cut(part, "=")
 		name, _ := names[strings.TrimSpace(target)].(string)
 		if limit := t.indexed(name); isSet && limit > 0 {
@@ -121,8 +122,9 @@ func (t tableRules) item(path string, item map[string]any) []string {
 	return found
 }
 
-// query is Amazon DynamoDB Developer Guide, "Key condition expressions for the Query operation": the partition key equal
-// to one value, at most one test of the sort key, no key attribute in the filter, and no consistent read of an index.
+// query is Amazon DynamoDB Developer Guide, "Key condition expressions for the Query operation": the partition key
+// equal to one value, at most one test of the sort key, no key attribute in the filter, and no consistent read of an
+// index.
 func (t tableRules) query(c Call) []string {
 	found := append(checkExpressions("", c.Input), t.place(c.Input)...)
 	schema := t.schemaOf(c.Input)
@@ -131,7 +133,8 @@ func (t tableRules) query(c Call) []string {
 	if len(names) == 0 || names[0] != schema.Partition || !strings.Contains(expression, " = ") {
 		found = append(found, "KeyConditionExpression does not begin with the partition key equal to a value")
 	}
-	if len(names) > 2 || len(names) == 2 && names[1] != schema.Sort || strings.Contains(expression, " OR ") || strings.Contains(expression, "<>") {
+	if len(names) > 2 || len(names) == 2 && names[1] != schema.Sort || strings.Contains(expression, " OR ") ||
+		strings.Contains(expression, "<>") {
 		found = append(found, fmt.Sprintf("KeyConditionExpression %q is more than a partition and a range of it", expression))
 	}
 	values, _ := c.Input["ExpressionAttributeValues"].(map[string]any)
@@ -185,7 +188,8 @@ func (t tableRules) place(in map[string]any) []string {
 		}
 		found = append(found, t.key("ExclusiveStartKey", start, schemas...)...)
 	}
-	if _, projects := in["ProjectionExpression"]; projects && in["Select"] != nil && in["Select"] != "SPECIFIC_ATTRIBUTES" {
+	if _, projects := in["ProjectionExpression"]; projects && in["Select"] != nil &&
+		in["Select"] != "SPECIFIC_ATTRIBUTES" {
 		found = append(found, "Select and ProjectionExpression contradict each other")
 	}
 	return found

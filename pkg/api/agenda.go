@@ -13,22 +13,34 @@ import (
 func agendaOperation(r *entity.Registry) *operation {
 	return &operation{
 		id: "getAgenda", method: http.MethodGet, path: "/v1/agenda", tag: "agenda",
-		summary: "Show what happens in a window of time", detail: "What begins between from and to, or still runs then, in the order of its start, then id. Series are shown occurrence by occurrence, each as the INSTANCE that it is or would be, and so are recurring reminders. A list value is separated by commas, so a tag that holds one cannot be asked for.",
+		summary: "Show what happens in a window of time", detail: "What begins between from and to, or still runs then, in " +
+			"the order of its start, then id. Series are shown occurrence by occurrence, each as the INSTANCE that it is or " +
+			"would be, and so are recurring reminders. A list value is separated by commas, so a tag that holds one cannot be " +
+			"asked for.",
 		query: []entity.Field{
-			{Name: "from", Kind: entity.Instant, Required: true, Doc: "Beginning of the window, RFC 3339 with offset. A + is written %2B."},
-			{Name: "to", Kind: entity.Instant, Required: true, Doc: "End of the window, not included; at most 366 days after from."},
+			{Name: "from", Kind: entity.Instant, Required: true,
+				Doc: "Beginning of the window, RFC 3339 with offset. A + is written %2B."},
+			{Name: "to", Kind: entity.Instant, Required: true,
+				Doc: "End of the window, not included; at most 366 days after from."},
 			{Name: "tz", Kind: entity.Zone, Doc: "The zone in which floating times are read; the user's own unless given."},
-			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Enum: query.AgendaTypes(r), Doc: "Entity types; EVENT, TASK and REMINDER unless given. EVENT includes the occurrences of series."},
-			{Name: "tags", Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64, Doc: "Only what has at least one of these tags."},
+			{Name: "types", Kind: entity.Tags, Max: 20, MemberMin: 1, MemberMax: 64, Enum: query.AgendaTypes(r),
+				Doc: "Entity types; EVENT, TASK and REMINDER unless given. EVENT includes the occurrences of series."},
+			{Name: "tags", Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64,
+				Doc: "Only what has at least one of these tags."},
 			limitParam(), cursorParam(),
 		},
-		answers: []documented{{status: http.StatusOK, doc: "A page of the agenda.", schema: pageSchema(schemaRef(agendaItem))}},
+		answers: []documented{
+			{status: http.StatusOK, doc: "A page of the agenda.", schema: pageSchema(schemaRef(agendaItem))},
+		},
 		run: func(ctx context.Context, s services, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
 				return answer{}, p
 			}
-			q := query.AgendaQuery{Zone: c.query.Str("tz"), Types: c.query.Strings("types"), Tags: c.query.Strings("tags"), Limit: limit, Cursor: cursor}
+			q := query.AgendaQuery{
+				Zone: c.query.Str("tz"), Types: c.query.Strings("types"), Tags: c.query.Strings("tags"), Limit: limit,
+				Cursor: cursor,
+			}
 			q.From, _ = c.query.Time("from")
 			q.To, _ = c.query.Time("to")
 			agenda, err := s.queries.Agenda(ctx, c.user, q)
@@ -40,7 +52,8 @@ func agendaOperation(r *entity.Registry) *operation {
 	}
 }
 
-// agendaSchemas are the items of an agenda: of each type that one may show, what an answer has of it and when it occurs.
+// agendaSchemas are the items of an agenda: of each type that one may show, what an answer has of it and when it
+// occurs.
 func agendaSchemas(r *entity.Registry) object {
 	types := []*entity.Type{}
 	for _, name := range query.AgendaTypes(r) {
@@ -56,7 +69,8 @@ func agendaSchemas(r *entity.Registry) object {
 		s.change("required", func(v any) any { return append(v.([]string), memberOccurrenceStart, memberOccurrenceEnd) })
 		out = append(out, member{agendaPrefix + entityNoun(t), s})
 	}
-	items := union("An entity in the agenda, or one of its occurrences; entityType says which.", entity.AttrType, entityVariants(agendaPrefix, types...)...)
+	items := union("An entity in the agenda, or one of its occurrences; entityType says which.", entity.AttrType,
+		entityVariants(agendaPrefix, types...)...)
 	return append(out, member{agendaItem, items})
 }
 
@@ -73,9 +87,11 @@ func occurrenceMembers() object {
 		{memberOccurrenceEnd, instantSchema("When it ends; the same as its start if it has no length.")},
 		{"occurrenceDate", object{
 			{"type", "string"}, {"pattern", compactDate},
-			{"description", "The date YYYYMMDD that the rule gives an occurrence of a series or a recurring reminder: its name, wherever it was moved."},
+			{"description", "The date YYYYMMDD that the rule gives an occurrence of a series or a recurring reminder: its " +
+				"name, wherever it was moved."},
 		}},
-		{"virtual", flagSchema("True for an occurrence of which only the rule speaks: of a series one without an exception, of a recurring reminder neither the next trigger nor the one snoozed.")},
+		{"virtual", flagSchema("True for an occurrence of which only the rule speaks: of a series one without an " +
+			"exception, of a recurring reminder neither the next trigger nor the one snoozed.")},
 	}
 }
 

@@ -11,7 +11,8 @@ func TestTheAgendaNamesOccurrencesAsTheirOwnAddressesDo(t *testing.T) {
 	id := b.newSeries(`"rrule":"FREQ=DAILY","tags":["team"]`)
 	b.want(200, put("/v1/series/"+id+"/instances/20260304", `{"startUtc":"2026-03-04T16:00:00Z"}`, 1))
 	b.want(200, del("/v1/series/"+id+"/instances/20260305", 1))
-	b.want(201, post("/v1/reminders", `{"title":"pills","triggerUtc":"2026-03-04T07:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`))
+	b.want(201,
+		post("/v1/reminders", `{"title":"pills","triggerUtc":"2026-03-04T07:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`))
 	b.want(201, post("/v1/events", `{"title":"once","startUtc":"2026-03-06T07:00:00Z","startTzid":"UTC"}`))
 
 	const window = "/v1/agenda?from=2026-03-03T00:00:00Z&to=2026-03-07T00:00:00Z"
@@ -22,7 +23,8 @@ func TestTheAgendaNamesOccurrencesAsTheirOwnAddressesDo(t *testing.T) {
 		if it["entityType"] == "INSTANCE" {
 			b.Equal(id, it["masterId"])
 			one := b.want(200, get("/v1/events/"+it["eventId"].(string))).doc
-			b.Equal([]any{one["title"], one["startUtc"], one["endUtc"], one["recurrenceId"]}, []any{it["title"], it["startUtc"], it["endUtc"], it["recurrenceId"]}, "the same as by itself")
+			b.Equal([]any{one["title"], one["startUtc"], one["endUtc"], one["recurrenceId"]},
+				[]any{it["title"], it["startUtc"], it["endUtc"], it["recurrenceId"]}, "the same as by itself")
 		}
 	}
 	b.Equal([]entry{

@@ -9,7 +9,8 @@ func TestIfMatchOfAStarIsWhateverVersionThereIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	star := func(r request) request { return r.with("If-Match", "*") }
-	b.Equal(1.0, b.want(200, star(patch("/v1/me", `{"defaultTzid":"Europe/London"}`, 0))).doc["version"], "there was no row")
+	b.Equal(1.0, b.want(200, star(patch("/v1/me", `{"defaultTzid":"Europe/London"}`, 0))).doc["version"],
+		"there was no row")
 	b.Equal(2.0, b.want(200, star(patch("/v1/me", `{"defaultTzid":"UTC"}`, 0))).doc["version"])
 
 	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"a"}`)).text("noteId")
@@ -18,10 +19,13 @@ func TestIfMatchOfAStarIsWhateverVersionThereIs(t *testing.T) {
 	b.Equal(3.0, b.want(200, once).doc["version"])
 	again := b.want(200, once)
 	b.Equal([]any{3.0, "true"}, []any{again.doc["version"], again.Header().Get("Idempotency-Replayed")})
-	b.Equal("idempotency-key-reused", b.want(422, patch(path, `{"title":"c"}`, 2).with("Idempotency-Key", "k")).problem(), "a version is another request")
+	b.Equal("idempotency-key-reused", b.want(422, patch(path, `{"title":"c"}`, 2).with("Idempotency-Key", "k")).problem(),
+		"a version is another request")
 	b.want(404, star(patch("/v1/notes/note_none", `{"title":"c"}`, 0)))
 	b.want(404, star(patch(path, `{"title":"c"}`, 0)).by("bob"))
-	b.want(200, star(request{method: http.MethodPut, path: path + "/links/NOTE/" + b.want(201, post("/v1/notes", `{"title":"d"}`)).text("noteId")}))
+	b.want(200, star(request{
+		method: http.MethodPut, path: path + "/links/NOTE/" + b.want(201, post("/v1/notes", `{"title":"d"}`)).text("noteId"),
+	}))
 	gone := star(del(path, 0)).with("Idempotency-Key", "d")
 	b.want(204, gone)
 	b.Equal("true", b.want(204, gone).Header().Get("Idempotency-Replayed"))

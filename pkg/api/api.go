@@ -37,12 +37,13 @@ type Config struct {
 	Values   *values.Service
 	Plans    *plan.Service
 	Part     Part
-	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as nobody.
+	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as
+	// nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
 	// Origins are those whose pages may call the API from a browser, each as [CheckOrigin] accepts it; none unless given.
 	Origins []string
-	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and without it the writer of
-	// the document stays out of the binary.
+	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and without it the writer
+	// of the document stays out of the binary.
 	Document func(*entity.Registry) []byte
 	// Docs is mounted at /docs. Nil leaves the page out, and its assets out of the binary.
 	Docs http.Handler
@@ -74,8 +75,8 @@ type API struct {
 
 var _ http.Handler = (*API)(nil)
 
-// New returns the surface. It panics if a part of the Config is missing, or if two entity types claim one path: mistakes
-// in the program.
+// New returns the surface. It panics if a part of the Config is missing, or if two entity types claim one path:
+// mistakes in the program.
 func New(c Config) *API {
 	switch {
 	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Values == nil || c.Plans == nil,

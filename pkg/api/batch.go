@@ -31,28 +31,32 @@ func batchOperation() *operation {
 	return &operation{
 		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
 		summary: "Carry out a batch of commands",
-		detail: "In order; each goes on whether or not one before it failed. The result's place is the command's. A pointer in a problem leads into its command. " +
+		detail: "In order; each goes on whether or not one before it failed. The result's place is the command's. A " +
+			"pointer in a problem leads into its command. " +
 			"Idempotency-Key is not needed: each command's id is its own key.",
 		body: &body{
 			required: true, limit: maxBatch,
 			schema: object{
 				{"type", "object"},
-				{"properties", object{{"commands", object{{"type", "array"}, {"maxItems", maxCommands}, {"items", schemaRef(commandSchema)}}}}},
+				{"properties",
+					object{{"commands", object{{"type", "array"}, {"maxItems", maxCommands}, {"items", schemaRef(commandSchema)}}}}},
 				{"required", []string{"commands"}}, {"additionalProperties", false},
 			},
 			example: map[string]any{"commands": []any{map[string]any{
-				"id": "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10", "type": "CreateNote", "data": map[string]any{entity.AttrTitle: "Written on the train"},
+				"id": "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10", "type": "CreateNote",
+				"data": map[string]any{entity.AttrTitle: "Written on the train"},
 			}}},
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A result for each command.", schema: object{
-			{"type", "object"}, {"properties", object{{"results", listOf(schemaRef(resultSchema))}}}, {"required", []string{"results"}},
+			{"type", "object"}, {"properties", object{{"results", listOf(schemaRef(resultSchema))}}},
+			{"required", []string{"results"}},
 		}}},
 	}
 }
 
 // Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is the
-// authorisation, so the user id is believed. It returns {"results": […]}, or a [*Problem] if the batch as a whole cannot
-// be read. A deadline of ctx leaves the remaining commands with a 503 each.
+// authorisation, so the user id is believed. It returns {"results": […]}, or a [*Problem] if the batch as a whole
+// cannot be read. A deadline of ctx leaves the remaining commands with a 503 each.
 func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > maxBatch {
 		return nil, refuse(tooLarge, "The payload is longer than %d bytes.", maxBatch)
@@ -75,7 +79,9 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	took := a.cfg.Now().Sub(begun)
 	a.cfg.Observe(Observation{Operation: batchID, Status: out.status, Duration: took})
-	attrs := []slog.Attr{slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), userAttr(user)}
+	attrs := []slog.Attr{
+		slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), userAttr(user),
+	}
 	attrs = append(attrs, traceAttrs(out.traces)...)
 	if err != nil {
 		attrs = append(attrs, errorAttr(err, user))
@@ -117,7 +123,9 @@ func commandsOf(doc map[string]any) ([]any, *Problem) {
 	case !ok:
 		return nil, refuseFields(entity.FieldError{Pointer: "/commands", Detail: "must be a list of commands"})
 	case len(list) > maxCommands:
-		return nil, refuseFields(entity.FieldError{Pointer: "/commands", Detail: fmt.Sprintf("must have at most %d members, has %d", maxCommands, len(list))})
+		return nil, refuseFields(entity.FieldError{
+			Pointer: "/commands", Detail: fmt.Sprintf("must have at most %d members, has %d", maxCommands, len(list)),
+		})
 	}
 	return list, nil
 }
@@ -127,9 +135,11 @@ func sentSize(text []byte) int {
 	return len(text) + bytes.Count(text, []byte{'"'}) + bytes.Count(text, []byte{'\\'})
 }
 
-// runOne carries out one command of a batch and returns its result and what it wrote, with the cause if that is not to be told.
-// A refusal brings the present entity if the result then has no more bytes than there is room for.
-func (a *API) runOne(ctx context.Context, user string, raw any, room int) (result []byte, traces []string, cause error) {
+// runOne carries out one command of a batch and returns its result and what it wrote, with the cause if that is not to
+// be told. A refusal brings the present entity if the result then has no more bytes than there is room for.
+func (a *API) runOne(
+	ctx context.Context, user string, raw any, room int,
+) (result []byte, traces []string, cause error) {
 	id, o, c, p := a.readCommand(user, raw)
 	var out answer
 	if p == nil {
@@ -190,7 +200,9 @@ func (f *findings) addUnknown(parent, name string, known []string) {
 
 // unknownField is about a member that is not one of those known.
 func unknownField(parent, name string, known []string) entity.FieldError {
-	return entity.FieldError{Pointer: pointerTo(parent, shorten(name)), Detail: "is not a known field" + entity.Near(name, known)}
+	return entity.FieldError{
+		Pointer: pointerTo(parent, shorten(name)), Detail: "is not a known field" + entity.Near(name, known),
+	}
 }
 
 // readCommand reads one member of a batch: everything wrong with its frame at once.
@@ -262,7 +274,8 @@ func (o *operation) takePathValues(c *call, wrong *findings) {
 	}
 }
 
-// prefixPointers makes the pointers of an operation's refusal lead into the command, whose data is the operation's body.
+// prefixPointers makes the pointers of an operation's refusal lead into the command, whose data is the operation's
+// body.
 func prefixPointers(p *Problem) {
 	for i := range p.Errors {
 		p.Errors[i].Pointer = "/data" + p.Errors[i].Pointer

@@ -30,7 +30,8 @@ func commandSchemas(r *entity.Registry, known object, table []*operation) object
 		variants = append(variants, variant{o.commandType(), o.commandType() + commandSchema})
 	}
 	return append(out,
-		member{commandSchema, union("One command of a batch: its type is the id of the operation in PascalCase, its data the operation's body with its path values under their names.", "type", variants...)},
+		member{commandSchema, union("One command of a batch: its type is the id of the operation in PascalCase, its data "+
+			"the operation's body with its path values under their names.", "type", variants...)},
 		member{resultSchema, commandResult(r)},
 	)
 }
@@ -39,12 +40,14 @@ func commandSchemas(r *entity.Registry, known object, table []*operation) object
 func (o *operation) frameSchema(data object) object {
 	required := []string{"id", "type", "data"}
 	members := object{
-		{"id", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description", "The command's idempotency key."}}},
+		{"id",
+			object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description", "The command's idempotency key."}}},
 		{"type", object{{"type", "string"}, {"const", o.commandType()}}},
 		{"data", data},
 	}
 	if o.precondition != withoutVersion {
-		members = append(members, member{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match."}}})
+		members = append(members,
+			member{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match."}}})
 	}
 	if o.precondition == needsVersion {
 		required = append(required, "expectedVersion")
@@ -88,7 +91,8 @@ func commandResult(r *entity.Registry) object {
 		{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
 		{"entity", schemaRef(anyEntity)},
 		{"result", append(object{
-			{"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one that writes to a repository tells which revisions it made, or found."},
+			{"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one " +
+				"that writes to a repository tells which revisions it made, or found."},
 		}, record(nil, results)...)},
 		{"problem", schemaRef(problemSchema)},
 	})

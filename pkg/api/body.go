@@ -19,12 +19,13 @@ const (
 )
 
 const (
-	// maxBody bounds the body of one command, in bytes: the largest entity has a note of 32 KB, escaped at worst six times.
+	// maxBody bounds the body of one command, in bytes: the largest entity has a note of 32 KB, escaped at worst six
+	// times.
 	maxBody = 256 << 10
 	// maxBatch bounds the body of a batch of commands, in bytes. Lambda takes requests of 6 MB.
 	maxBatch = 4 << 20
-	// maxDrained bounds what is read and thrown away of a body that is too long, so that the client gets to read the answer
-	// and may go on using the connection.
+	// maxDrained bounds what is read and thrown away of a body that is too long, so that the client gets to read the
+	// answer and may go on using the connection.
 	maxDrained = 16 << 20
 )
 
@@ -73,7 +74,8 @@ func (o *operation) readAll(r *http.Request) ([]byte, *Problem) {
 
 // checkMedia holds the body's media type and encoding against those the operation takes.
 func (b *body) checkMedia(h http.Header) *Problem {
-	if coding := h.Values("Content-Encoding"); len(coding) > 1 || len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
+	if coding := h.Values("Content-Encoding"); len(coding) > 1 ||
+		len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
 		return refuse(unsupportedMedia, "The body must not be compressed.")
 	}
 	types := b.mediaTypes()

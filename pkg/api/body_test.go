@@ -50,11 +50,12 @@ func TestABodyThatCannotBeReadIsRefused(t *testing.T) {
 		"a huge number":           {`{"title":"a","priority":1e999999999}`, 422},
 		"a number of many digits": {`{"title":"a","priority":` + strings.Repeat("9", 100_000) + `}`, 422},
 		"a fraction":              {`{"title":"a","priority":2.5}`, 422},
-		"wrong types":             {`{"title":{"a":1},"priority":"2","tags":{"a":1},"isAllDay":"no","links":[7],"reminderMinutes":[1.5]}`, 422},
-		"a required null":         {`{"title":null}`, 422},
-		"a proto member":          {`{"title":"a","__proto__":{"version":9}}`, 422},
-		"keys":                    {`{"title":"a","PK":"USER#bob","SK":"TASK#x"}`, 422},
-		"another user":            {`{"title":"a","userId":"bob"}`, 422},
+		"wrong types": {
+			`{"title":{"a":1},"priority":"2","tags":{"a":1},"isAllDay":"no","links":[7],"reminderMinutes":[1.5]}`, 422},
+		"a required null": {`{"title":null}`, 422},
+		"a proto member":  {`{"title":"a","__proto__":{"version":9}}`, 422},
+		"keys":            {`{"title":"a","PK":"USER#bob","SK":"TASK#x"}`, 422},
+		"another user":    {`{"title":"a","userId":"bob"}`, 422},
 	} {
 		res := b.do(post("/v1/tasks", c.body).with("Content-Type", "application/json"))
 		b.Equal(c.status, res.Code, "%s: %s", name, res.Body)
@@ -75,7 +76,10 @@ func TestTheMediaTypeIsChecked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"a"}`)).text("noteId")
-	for _, media := range []string{"", "text/plain", "application/xml", "application/json; charset=latin1", "application/json; version=1", "application/merge-patch+json", "a/b/c"} {
+	for _, media := range []string{
+		"", "text/plain", "application/xml", "application/json; charset=latin1", "application/json; version=1",
+		"application/merge-patch+json", "a/b/c",
+	} {
 		res := b.want(415, post("/v1/notes", `{"title":"a"}`).with("Content-Type", media))
 		b.Equal("unsupported-media-type", res.problem())
 	}
@@ -139,15 +143,18 @@ func TestADetailNamesTheOneThingThatIsWrong(t *testing.T) {
 	b := setup(t)
 	agenda := "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"
 	for want, r := range map[string]request{
-		"/title must not be empty.":                  post("/v1/tasks", `{"title":""}`).with("Content-Type", "application/json"),
-		"The content must be a JSON object.":         post("/v1/tasks", `[]`).with("Content-Type", "application/json"),
-		"2 rules are broken: see errors.":            post("/v1/tasks", `{"title":"","priority":9}`).with("Content-Type", "application/json"),
-		"/links/0/targetType must be one of EVENT, ": post("/v1/notes", `{"title":"a","links":[{"targetType":"TASKS","targetId":"task_1"}]}`).with("Content-Type", "application/json"),
-		"/types each must be one of EVENT, ":         get(agenda + "&types=EVENTS"),
+		"/title must not be empty.":          post("/v1/tasks", `{"title":""}`).with("Content-Type", "application/json"),
+		"The content must be a JSON object.": post("/v1/tasks", `[]`).with("Content-Type", "application/json"),
+		"2 rules are broken: see errors.": post("/v1/tasks", `{"title":"","priority":9}`).with("Content-Type",
+			"application/json"),
+		"/links/0/targetType must be one of EVENT, ": post("/v1/notes",
+			`{"title":"a","links":[{"targetType":"TASKS","targetId":"task_1"}]}`).with("Content-Type", "application/json"),
+		"/types each must be one of EVENT, ": get(agenda + "&types=EVENTS"),
 	} {
 		b.Contains(b.want(422, r).text("detail"), want)
 	}
-	b.Equal([]string{"/from", "/tz", "/types", "/limit"}, b.want(422, get("/v1/agenda?from=x&to=2026-04-01T00:00:00Z&types=EVENTS&tz=Paris&limit=0")).pointers())
+	b.Equal([]string{"/from", "/tz", "/types", "/limit"},
+		b.want(422, get("/v1/agenda?from=x&to=2026-04-01T00:00:00Z&types=EVENTS&tz=Paris&limit=0")).pointers())
 }
 
 func TestAQueryStringIsReadStrictly(t *testing.T) {
@@ -217,14 +224,19 @@ func TestHeadersAreBounded(t *testing.T) {
 		b.want(400, post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", key))
 	}
 	req := httptest.NewRequest(http.MethodPost, "/v1/notes", strings.NewReader(`{"title":"a"}`))
-	req.Header = http.Header{"Authorization": {"Bearer ann"}, "Content-Type": {"application/json"}, "Idempotency-Key": {"a", "b"}}
+	req.Header = http.Header{
+		"Authorization": {"Bearer ann"}, "Content-Type": {"application/json"}, "Idempotency-Key": {"a", "b"},
+	}
 	b.Equal(400, b.serve(req).Code)
 	b.Zero(b.store.Len())
 	b.want(201, post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", strings.Repeat("ä", 255)))
 }
 
 func FuzzRequestDecoding(f *testing.F) {
-	for _, seed := range []string{`{"title":"a"}`, `{"title":"a","title":"b"}`, `[[[[`, "{\"a\":\"\xff\"}", `{"commands":[{"id":"1","type":"CreateNote","data":{"title":"x"}}]}`, `{"priority":1e9}`, `{} {}`, ``} {
+	for _, seed := range []string{
+		`{"title":"a"}`, `{"title":"a","title":"b"}`, `[[[[`, "{\"a\":\"\xff\"}",
+		`{"commands":[{"id":"1","type":"CreateNote","data":{"title":"x"}}]}`, `{"priority":1e9}`, `{} {}`, ``,
+	} {
 		f.Add(seed, "state=recent", `"1"`, "note_1")
 	}
 	f.Add(`{"title":"b"}`, "state=%zz&x=1&x=2", `*`, "..%2f")
@@ -233,20 +245,25 @@ func FuzzRequestDecoding(f *testing.F) {
 		made := b.want(201, post("/v1/notes", `{"title":"mine"}`).by("owner"))
 		owned := made.Body.String()
 		for _, r := range []struct{ method, path string }{
-			{http.MethodPost, "/v1/notes"}, {http.MethodPost, "/v1/events"}, {http.MethodPost, "/v1/commands"}, {http.MethodPatch, "/v1/me"},
-			{http.MethodGet, "/v1/notes"}, {http.MethodPatch, "/v1/notes/"}, {http.MethodPut, "/v1/notes/"}, {http.MethodGet, "/v1/tasks/"},
+			{http.MethodPost, "/v1/notes"}, {http.MethodPost, "/v1/events"}, {http.MethodPost, "/v1/commands"},
+			{http.MethodPatch, "/v1/me"},
+			{http.MethodGet, "/v1/notes"}, {http.MethodPatch, "/v1/notes/"}, {http.MethodPut, "/v1/notes/"},
+			{http.MethodGet, "/v1/tasks/"},
 		} {
 			req := httptest.NewRequest(r.method, "/", strings.NewReader(body))
 			req.URL.Path, req.URL.RawQuery = r.path, query
 			if strings.HasSuffix(r.path, "/") {
 				req.URL.Path += id
 			}
-			req.Header = http.Header{"Authorization": {"Bearer stranger"}, "Content-Type": {"application/json"}, "If-Match": {tag}}
+			req.Header = http.Header{
+				"Authorization": {"Bearer stranger"}, "Content-Type": {"application/json"}, "If-Match": {tag},
+			}
 			if r.method == http.MethodGet {
 				req.Body = http.NoBody
 			}
 			res := b.serve(req)
-			if res.Code >= 500 || strings.Contains(res.Body.String(), made.text("noteId")) && !strings.Contains(body+id, made.text("noteId")) {
+			if res.Code >= 500 ||
+				strings.Contains(res.Body.String(), made.text("noteId")) && !strings.Contains(body+id, made.text("noteId")) {
 				t.Fatalf("%s %q: %d %s", r.method, req.URL, res.Code, res.Body)
 			}
 		}
@@ -286,6 +303,7 @@ func TestASubjectBecomesAUserID(t *testing.T) {
 func TestADetailThatAsksEndsInItsQuestionMark(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	res := b.want(422, post("/v1/events", `{"title":"a","startUtc":"2026-03-04T07:00:00Z","startTzid":"UTC","descriptio":"b"}`))
+	res := b.want(422,
+		post("/v1/events", `{"title":"a","startUtc":"2026-03-04T07:00:00Z","startTzid":"UTC","descriptio":"b"}`))
 	b.Equal("/descriptio is not a known field; did you mean description?", res.text("detail"))
 }

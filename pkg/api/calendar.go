@@ -26,12 +26,17 @@ const (
 // calendarOperations are those about the user's calendar as other programs know it.
 func calendarOperations() []*operation {
 	text := object{{"type", "string"}, {"description", "An iCalendar text (RFC 5545)."}}
-	whole := "Events, series with their changed occurrences, reminders and tasks. The same items give the same text, so If-None-Match spares sending it again; " +
-		"it is compressed for whoever accepts gzip. If it is too large for one answer it has what ends less than a year ago or later, and says so, in the text and in " + headerSince +
+	whole := "Events, series with their changed occurrences, reminders and tasks. The same items give the same text, so " +
+		"If-None-Match spares sending it again; " +
+		"it is compressed for whoever accepts gzip. If it is too large for one answer it has what ends less than a year " +
+		"ago or later, and says so, in the text and in " + headerSince +
 		"; the parts 1 to " + headerParts + " together are all of it."
 	choice, chosen := form(privateAsField), form(privateAsField)
 	chosen.Fields[0].Default = nil
-	part := entity.Field{Name: paramPart, Kind: entity.Integer, Min: 1, Max: 10_000, Doc: "Which part of the whole calendar, instead of one text."}
+	part := entity.Field{
+		Name: paramPart, Kind: entity.Integer, Min: 1, Max: 10_000,
+		Doc: "Which part of the whole calendar, instead of one text.",
+	}
 	return []*operation{
 		{
 			id: getCalendarID, method: http.MethodGet, path: "/v1/calendar.ics", tag: "calendar",
@@ -45,7 +50,9 @@ func calendarOperations() []*operation {
 		importOperation(text),
 		{
 			id: getFeedTextID, method: http.MethodGet, path: feedPath + "{" + paramAddress + "}", tag: "calendar", open: true,
-			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: whoever knows the address can read the calendar. What is private is shown as the address says, only as busy unless its owner chose otherwise. " + whole,
+			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: " +
+				"whoever knows the address can read the calendar. What is private is shown as the address says, only as busy " +
+				"unless its owner chose otherwise. " + whole,
 			query:   []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -60,8 +67,11 @@ func calendarOperations() []*operation {
 		{
 			id: "makeFeed", method: http.MethodPut, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			summary: "Make a secret address of the calendar, or a new one",
-			detail:  "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition makes a new one, also under an idempotency key.",
-			body:    &body{form: choice, schema: formSchema(choice), example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsBusy}},
+			detail: "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition " +
+				"makes a new one, also under an idempotency key.",
+			body: &body{
+				form: choice, schema: formSchema(choice), example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsBusy},
+			},
 			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				address, f, err := s.calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
@@ -71,7 +81,10 @@ func calendarOperations() []*operation {
 		{
 			id: "changeFeed", method: http.MethodPatch, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			summary: "Say how the secret address shows what is private", detail: "The address stays as it is.",
-			body:    &body{form: chosen, schema: formSchema(chosen), patch: true, required: true, example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull}},
+			body: &body{
+				form: chosen, schema: formSchema(chosen), patch: true, required: true,
+				example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull},
+			},
 			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				f, err := s.calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
@@ -101,13 +114,17 @@ func calendarOperations() []*operation {
 // importOperation takes over a file of another calendar program.
 func importOperation(text object) *operation {
 	return &operation{
-		id: "importCalendar", method: http.MethodPost, path: "/v1/calendar/import", tag: "calendar", writes: true, alone: true,
+		id: "importCalendar", method: http.MethodPost, path: "/v1/calendar/import", tag: "calendar", writes: true,
+		alone:   true,
 		summary: "Take over an iCalendar text",
-		detail: "At most 1,000 components and 5 MB. What has a UID that was imported before is updated, and not written at all if it says the same; an older revision than the one stored is refused. " +
-			"Every component is counted as created, updated or unchanged, or is among the refused with the reason. Nobody is reminded of what was due before.",
+		detail: "At most 1,000 components and 5 MB. What has a UID that was imported before is updated, and not written at " +
+			"all if it says the same; an older revision than the one stored is refused. " +
+			"Every component is counted as created, updated or unchanged, or is among the refused with the reason. Nobody is " +
+			"reminded of what was due before.",
 		body: &body{
 			schema: text, required: true, limit: int64(ical.RequestLimits().Bytes), media: calendarType,
-			example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:1@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20260310T090000Z\r\nSUMMARY:Lunch\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+			example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:1@example.com\r\n" +
+				"DTSTAMP:20260301T120000Z\r\nDTSTART:20260310T090000Z\r\nSUMMARY:Lunch\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 		},
 		answers:   []documented{{status: http.StatusOK, doc: "What became of each component.", schema: reportSchema()}},
 		conflicts: "The same request is still being carried out.",
@@ -118,7 +135,8 @@ func importOperation(text object) *operation {
 			case errors.As(err, &limit) && !errors.Is(err, ical.ErrNotCalendar):
 				return answer{}, refuse(tooLarge, "The text has more than %d %s; send it in parts.", limit.Limit, limit.What)
 			case errors.Is(err, ical.ErrNotCalendar):
-				return answer{}, refuseFields(entity.FieldError{Pointer: "", Detail: "must be an iCalendar text: " + shorten(err.Error())})
+				return answer{},
+					refuseFields(entity.FieldError{Pointer: "", Detail: "must be an iCalendar text: " + shorten(err.Error())})
 			}
 			return answer{status: http.StatusOK, body: report, replayed: replayed}, err
 		},
@@ -130,7 +148,9 @@ func answerExport(out calendar.Export, err error) (answer, error) {
 	pointer := "/" + paramPart
 	switch {
 	case errors.Is(err, calendar.ErrTooLarge):
-		return answer{}, refuseFields(entity.FieldError{Pointer: pointer, Detail: "is required: even what is recent is too large for one answer"})
+		return answer{}, refuseFields(entity.FieldError{
+			Pointer: pointer, Detail: "is required: even what is recent is too large for one answer",
+		})
 	case errors.Is(err, calendar.ErrNoPart):
 		return answer{}, refuseFields(entity.FieldError{Pointer: pointer, Detail: "is beyond the last part"})
 	}
@@ -141,7 +161,8 @@ func answerExport(out calendar.Export, err error) (answer, error) {
 var privateAsField = entity.Field{
 	Name: calendar.AttrPrivateAs, Kind: entity.Enum, Required: true, Default: item.String(calendar.PrivateAsBusy),
 	Enum: []string{calendar.PrivateAsBusy, calendar.PrivateAsFull},
-	Doc:  "How events that are PRIVATE or CONFIDENTIAL are shown: BUSY, only when they take time, or FULL, as all others. Tasks and reminders that another calendar calls so are left out where it is BUSY.",
+	Doc: "How events that are PRIVATE or CONFIDENTIAL are shown: BUSY, only when they take time, or FULL, as all " +
+		"others. Tasks and reminders that another calendar calls so are left out where it is BUSY.",
 }
 
 func feedBody(address string, f calendar.Feed) []byte {
@@ -154,11 +175,19 @@ func feedBody(address string, f calendar.Feed) []byte {
 }
 
 func feedSchema(withPath bool) object {
-	properties := object{{entity.AttrCreatedAt, object{{"type", "string"}, {"format", "date-time"}, {"description", "Since when the address is good."}}}}
-	properties = append(properties, member{calendar.AttrPrivateAs, object{{"type", "string"}, {"enum", privateAsField.Enum}, {"description", privateAsField.Doc}}})
+	properties := object{
+		{entity.AttrCreatedAt,
+			object{{"type", "string"}, {"format", "date-time"}, {"description", "Since when the address is good."}}},
+	}
+	properties = append(properties, member{
+		calendar.AttrPrivateAs,
+		object{{"type", "string"}, {"enum", privateAsField.Enum}, {"description", privateAsField.Doc}},
+	})
 	needed := []string{entity.AttrCreatedAt, calendar.AttrPrivateAs}
 	if withPath {
-		properties = append(properties, member{"path", object{{"type", "string"}, {"description", "The address, as a path of this service. Keep it secret."}}})
+		properties = append(properties, member{
+			"path", object{{"type", "string"}, {"description", "The address, as a path of this service. Keep it secret."}},
+		})
 		needed = append(needed, "path")
 	}
 	return object{{"type", "object"}, {"properties", properties}, {"required", needed}}
@@ -174,7 +203,8 @@ func reportSchema() object {
 			{"type", "object"},
 			{"properties", object{
 				{"component", text("Such as VEVENT.")}, {"uid", text("Its UID, shortened if it is long.")},
-				{"line", object{{"type", "integer"}, {"minimum", 0}, {"description", "The line of the text in which it begins."}}}, {"reason", text("For people.")},
+				{"line", object{{"type", "integer"}, {"minimum", 0}, {"description", "The line of the text in which it begins."}}},
+				{"reason", text("For people.")},
 			}},
 			{"required", []string{"component", "line", "reason"}},
 		}}}
@@ -182,7 +212,8 @@ func reportSchema() object {
 	return object{
 		{"type", "object"},
 		{"properties", object{
-			{"created", count("Components that became something new.")}, {"updated", count("Those that changed what was there.")},
+			{"created", count("Components that became something new.")},
+			{"updated", count("Those that changed what was there.")},
 			{"unchanged", count("Those that say what is there already.")},
 			{"refused", remarks("Components of which nothing was taken.")},
 			{"leftOut", remarks("Parts of components that have no place here, at most 500 of them.")},

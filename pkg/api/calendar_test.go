@@ -76,7 +76,9 @@ func TestACalendarThatTheClientHasIsNotSentAgain(t *testing.T) {
 		res := b.want(200, r)
 		tag, modified := res.Header().Get("ETag"), res.Header().Get("Last-Modified")
 		b.Equal("Mon, 02 Mar 2026 12:00:00 GMT", modified)
-		for _, same := range []request{r.with("If-None-Match", tag), r.with("If-Modified-Since", modified), r.with("If-None-Match", `"x", W/`+tag)} {
+		for _, same := range []request{
+			r.with("If-None-Match", tag), r.with("If-Modified-Since", modified), r.with("If-None-Match", `"x", W/`+tag),
+		} {
 			res := b.want(304, same)
 			b.Empty(res.Body.Bytes())
 			b.Equal(tag, res.Header().Get("ETag"))
@@ -118,7 +120,9 @@ func TestASecretAddressIsAllThatIsNeededAndNothingLess(t *testing.T) {
 	owner, _, _ := strings.Cut(address, ".")
 	_, key, _ := strings.Cut(bobs, ".")
 	unknown := b.want(404, get("/feed/x.ics").by("-")).Body.String()
-	for _, wrong := range []string{owner + "." + key, strings.TrimSuffix(address, ".ics"), owner + ".ics", address + ".ics", "/feed/" + key} {
+	for _, wrong := range []string{
+		owner + "." + key, strings.TrimSuffix(address, ".ics"), owner + ".ics", address + ".ics", "/feed/" + key,
+	} {
 		b.Equal(unknown, b.want(404, get(wrong).by("-")).Body.String())
 	}
 	renewed := b.address("ann")
@@ -151,12 +155,14 @@ func TestAnAddressHasAChoiceOfWhatIsPrivate(t *testing.T) {
 	b.Equal("FULL", made.text("privateAs"))
 	b.Equal([]string{"/privateAs"}, b.want(422, with(http.MethodPut, `{"privateAs":"ALL"}`)).pointers())
 	b.Equal([]string{"/privateAs"}, b.want(422, with(http.MethodPatch, `{}`)).pointers())
-	b.want(201, post("/v1/events", `{"title":"`+secret+`","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","visibility":"PRIVATE"}`))
+	b.want(201, post("/v1/events",
+		`{"title":"`+secret+`","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","visibility":"PRIVATE"}`))
 	b.Contains(b.want(200, get(made.text("path")).by("-")).Body.String(), secret)
 	b.Equal("BUSY", b.want(200, with(http.MethodPatch, `{"privateAs":"BUSY"}`)).text("privateAs"))
 	b.NotContains(b.want(200, get(made.text("path")).by("-")).Body.String(), secret)
 	b.Equal("BUSY", b.want(200, get(feed.path)).text("privateAs"))
-	b.want(422, post("/v1/events", `{"title":"x","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","transparency":"CLEAR"}`))
+	b.want(422,
+		post("/v1/events", `{"title":"x","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","transparency":"CLEAR"}`))
 }
 
 func TestABatchCarriesNoCalendar(t *testing.T) {

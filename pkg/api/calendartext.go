@@ -38,7 +38,8 @@ func (o *operation) readText(r *http.Request) ([]byte, *Problem) {
 // checkText holds the type of such a body against the one the operation takes. A calendar's has parameters of its own
 // (RFC 5545 §8.1), which say nothing that the text does not.
 func (b *body) checkText(h http.Header) *Problem {
-	if coding := h.Values("Content-Encoding"); len(coding) > 1 || len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
+	if coding := h.Values("Content-Encoding"); len(coding) > 1 ||
+		len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
 		return refuse(unsupportedMedia, "The body must not be compressed.")
 	}
 	refused := refuse(unsupportedMedia, "The body must be %s in UTF-8.", b.media)
@@ -90,8 +91,8 @@ func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	x.write(http.StatusOK, calendarType+"; charset=utf-8", content)
 }
 
-// isKnown reports whether the client has the calendar. Entity tags count before times, which know nothing of two changes
-// within a second.
+// isKnown reports whether the client has the calendar. Entity tags count before times, which know nothing of two
+// changes within a second.
 func isKnown(h http.Header, e *calendar.Export, tags ...string) bool {
 	if len(h.Values("If-None-Match")) > 0 {
 		return slices.ContainsFunc(tags, func(tag string) bool { return noneMatch(h, tag) })

@@ -18,16 +18,23 @@ func archiveOperations() []*operation {
 	return []*operation{
 		{
 			id: "listArchive", method: http.MethodGet, path: "/v1/archive", tag: "archive",
-			summary: "List cold copies", detail: "What is done, cancelled or archived long enough leaves, and stays readable as a cold copy. In the order of ids.",
-			query:   []entity.Field{limitParam(), cursorParam()},
-			answers: []documented{{status: http.StatusOK, doc: "A page of cold copies.", schema: pageSchema(schemaRef(coldCopySchema))}},
-			run:     listArchive,
+			summary: "List cold copies",
+			detail: "What is done, cancelled or archived long enough leaves, and stays readable as a cold copy. In the order " +
+				"of ids.",
+			query: []entity.Field{limitParam(), cursorParam()},
+			answers: []documented{
+				{status: http.StatusOK, doc: "A page of cold copies.", schema: pageSchema(schemaRef(coldCopySchema))},
+			},
+			run: listArchive,
 		},
 		{
 			id: "restoreArchived", method: http.MethodPost, path: "/v1/archive/{id}/restore", tag: "archive", writes: true,
-			summary: "Bring an item back from its cold copy", detail: "It comes back two versions on, with restoredAt, and stays until its status changes again.",
-			answers: []documented{{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer},
-			finds:   true, leaves: true, conflicts: "The item has not left yet.",
+			summary: "Bring an item back from its cold copy",
+			detail:  "It comes back two versions on, with restoredAt, and stays until its status changes again.",
+			answers: []documented{
+				{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer,
+			},
+			finds: true, leaves: true, conflicts: "The item has not left yet.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				id := c.path["id"]
 				t := s.registry.OfID(id)

@@ -17,15 +17,25 @@ func headerRef(name string) member {
 func headerParameters() object {
 	version := object{{"type", "string"}, {"pattern", `^("(0|[1-9][0-9]{0,17})(-[a-z0-9-]{1,40})?"|\*)$`}}
 	param := func(name, doc string, required bool, schema object, example string) object {
-		return object{{"name", name}, {"in", "header"}, {"description", doc}, {"required", required}, {"schema", schema}, {"example", example}}
+		return object{
+			{"name", name}, {"in", "header"}, {"description", doc}, {"required", required}, {"schema", schema},
+			{"example", example},
+		}
 	}
 	return object{
-		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request get the first status again, with the entity as it is now.",
+		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request "+
+			"get the first status again, with the entity as it is now.",
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
-		{"If-Match", param("If-Match", "The ETag that the client has seen, or its version in quotes; * for whatever version there is.", true, version, `"3"`)},
-		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes, or *. The operation depends on the state by itself and does not need it.", false, version, `"3"`)},
-		{"If-Modified-Since", param("If-Modified-Since", "Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.", false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},
-		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false, object{{"type", "string"}}, `"3"`)},
+		{"If-Match",
+			param("If-Match", "The ETag that the client has seen, or its version in quotes; * for whatever version there is.",
+				true, version, `"3"`)},
+		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes, or *. The "+
+			"operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+		{"If-Modified-Since", param("If-Modified-Since",
+			"Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.",
+			false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},
+		{"If-None-Match", param("If-None-Match", "Entity tags that the client has: 304 instead of the same again.", false,
+			object{{"type", "string"}}, `"3"`)},
 	}
 }
 
@@ -35,14 +45,21 @@ func answerHeaders() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"ETag", header("The entity's version in quotes, what If-Match takes; with a mark behind a hyphen where it leaves the table at a time, or where time alone has archived it; of a repository the revision's id in quotes; of a list a digest, which only If-None-Match takes.", text)},
+		{"ETag", header("The entity's version in quotes, what If-Match takes; with a mark behind a hyphen where it leaves "+
+			"the table at a time, or where time alone has archived it; of a repository the revision's id in quotes; of a list "+
+			"a digest, which only If-None-Match takes.", text)},
 		{"Last-Modified", header("When something was last changed, added or removed.", text)},
-		{headerParts, header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
-		{headerSince, header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.", object{{"type", "string"}, {"format", "date"}})},
+		{headerParts,
+			header("In how many parts the whole calendar can be read.", object{{"type", "integer"}, {"minimum", 1}})},
+		{headerSince,
+			header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.",
+				object{{"type", "string"}, {"format", "date"}})},
 		{"Location", header("The path of what was created.", text)},
-		{headerReplayed, header("true if the request had been carried out before under its idempotency key.", object{{"type", "string"}, {"enum", []string{"true"}}})},
+		{headerReplayed, header("true if the request had been carried out before under its idempotency key.",
+			object{{"type", "string"}, {"enum", []string{"true"}}})},
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},
-		{headerTraceID, header("Under what the entity's last write, and everything that follows from it, is logged. Of a split that of the new series.", text)},
+		{headerTraceID, header("Under what the entity's last write, and everything that follows from it, is logged. Of a "+
+			"split that of the new series.", text)},
 		{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}, {"minimum", 0}})},
 		{"WWW-Authenticate", header("How to authenticate.", text)},
 	}
@@ -94,13 +111,17 @@ func schemas(r *entity.Registry, table []*operation) object {
 	out = append(out, planSchemas()...)
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
 	out = append(out,
-		member{anyEntity, union("An entity of any type; entityType says which.", entity.AttrType, entityVariants("", r.Types()...)...)},
+		member{
+			anyEntity,
+			union("An entity of any type; entityType says which.", entity.AttrType, entityVariants("", r.Types()...)...),
+		},
 		member{linkSchema, object{
 			{"type", "object"},
 			{"properties", object{
 				{entity.LinkTargetType, object{{"type", "string"}, {"enum", typeNames(r)}}},
 				{entity.LinkTargetID, object{{"type", "string"}, {"pattern", "^[a-z]+" + suffixPattern}}},
-				{entity.LinkRelation, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 64}, {"description", "The user's own word."}}},
+				{entity.LinkRelation,
+					object{{"type", "string"}, {"minLength", 1}, {"maxLength", 64}, {"description", "The user's own word."}}},
 			}},
 			{"required", []string{entity.LinkTargetType, entity.LinkTargetID}}, {"additionalProperties", false},
 		}},
@@ -111,7 +132,8 @@ func schemas(r *entity.Registry, table []*operation) object {
 				{"itemId", object{{"type", "string"}, {"pattern", "^[a-z]+" + suffixPattern}, {"description", "The item's id."}}},
 				{entity.AttrVersion, object{{"type", "integer"}, {"minimum", 1}, {"description", "The version that was copied."}}},
 				{entity.AttrTitle, text("The item's title.")},
-				{"expiresAt", object{{"type", "string"}, {"format", "date-time"}, {"description", "When the item leaves, or left."}}},
+				{"expiresAt",
+					object{{"type", "string"}, {"format", "date-time"}, {"description", "When the item leaves, or left."}}},
 			}},
 			{"required", []string{entity.AttrType, "itemId", entity.AttrVersion, "expiresAt"}},
 		}},
@@ -131,7 +153,8 @@ func problemDocument() object {
 	return object{
 		{"type", "object"}, {"description", "A problem document (RFC 9457)."},
 		{"properties", object{
-			{"type", object{{"type", "string"}, {"format", "uri-reference"}, {"enum", types}, {"description", "A stable name: programs decide on it."}, {"x-enumDescriptions", docs}}},
+			{"type", object{{"type", "string"}, {"format", "uri-reference"}, {"enum", types},
+				{"description", "A stable name: programs decide on it."}, {"x-enumDescriptions", docs}}},
 			{"title", text("The same for every problem of the type.")},
 			{"status", object{{"type", "integer"}, {"description", "The HTTP status."}}},
 			{"detail", text("About this one request, for people.")},
@@ -145,13 +168,17 @@ func problemDocument() object {
 				}},
 				{"required", []string{"pointer", "detail"}},
 			}}}},
-			{"currentVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "With a failed precondition: the entity's version now."}}},
+			{"currentVersion", object{{"type", "integer"}, {"minimum", 0},
+				{"description", "With a failed precondition: the entity's version now."}}},
 			{"current", schemaRef(anyEntity)},
-			{"currentOmitted", object{{"type", "boolean"}, {"description", "True in the place of current where the answer of a batch had no room for it: read the entity by itself."}}},
-			{"currentRevId", revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
+			{"currentOmitted", object{{"type", "boolean"}, {"description",
+				"True in the place of current where the answer of a batch had no room for it: read the entity by itself."}}},
+			{"currentRevId",
+				revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 			{"reason", object{
 				{"type", "string"}, {"enum", []string{string(archive.Deleted), string(archive.Expired)}},
-				{"description", "Of what was there and left: whether its user deleted it, or it expired and can be restored from the archive."},
+				{"description",
+					"Of what was there and left: whether its user deleted it, or it expired and can be restored from the archive."},
 			}},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},

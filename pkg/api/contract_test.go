@@ -271,7 +271,8 @@ func TestEveryOperationAnswersAsDocumented(t *testing.T) {
 			res := d.serve(req)
 			d.Less(res.Code, 300, res.Body)
 			d.NoError(openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
-				RequestValidationInput: input, Status: res.Code, Header: res.Header(), Body: io.NopCloser(strings.NewReader(res.Body.String())),
+				RequestValidationInput: input, Status: res.Code, Header: res.Header(),
+				Body: io.NopCloser(strings.NewReader(res.Body.String())),
 			}))
 
 			if route.Operation.Security != nil {

@@ -38,9 +38,11 @@ func CORSMethods() []string {
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err == nil && u.Host != "" && u.Path != "" {
-		return fmt.Errorf("%q is no origin: it ends with the path %q, and an origin has none", shorten(origin), shorten(u.Path))
+		return fmt.Errorf("%q is no origin: it ends with the path %q, and an origin has none", shorten(origin),
+			shorten(u.Path))
 	}
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Hostname() == "" || origin != u.Scheme+"://"+u.Host ||
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Hostname() == "" ||
+		origin != u.Scheme+"://"+u.Host ||
 		strings.ToLower(origin) != origin || strings.Contains(u.Host, "*") || strings.HasSuffix(u.Host, ":") ||
 		u.Port() == map[string]string{"https": "443", "http": "80"}[u.Scheme] {
 		return fmt.Errorf("%q is no origin such as https://app.example.com or http://localhost:5173", shorten(origin))

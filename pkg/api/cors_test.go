@@ -18,7 +18,8 @@ const (
 )
 
 func preflight(path, method, origin string) request {
-	return request{method: http.MethodOptions, path: path, user: "-"}.with("Origin", origin).with("Access-Control-Request-Method", method)
+	return request{method: http.MethodOptions, path: path, user: "-"}.with("Origin",
+		origin).with("Access-Control-Request-Method", method)
 }
 
 func TestAPageOfAnAllowedOriginReadsEveryAnswer(t *testing.T) {
@@ -28,7 +29,8 @@ func TestAPageOfAnAllowedOriginReadsEveryAnswer(t *testing.T) {
 		t.Helper()
 		b.Equal(appOrigin, res.Header().Get("Access-Control-Allow-Origin"))
 		b.Contains(strings.Join(res.Header().Values("Vary"), ", "), "Origin")
-		b.Equal("ETag, Location, Retry-After, Idempotency-Replayed, X-Request-Id, X-Trace-Id, Date, Nexus-Calendar-Parts, Nexus-Calendar-Since",
+		b.Equal("ETag, Location, Retry-After, Idempotency-Replayed, X-Request-Id, X-Trace-Id, Date, Nexus-Calendar-Parts, "+
+			"Nexus-Calendar-Since",
 			res.Header().Get("Access-Control-Expose-Headers"))
 		b.Empty(res.Header().Get("Access-Control-Allow-Credentials"))
 	}
@@ -66,7 +68,8 @@ func TestAPreflightIsAnsweredWithoutAToken(t *testing.T) {
 			b.True(there[m], "%s %s", path, m)
 			b.Contains(api.CORSMethods(), m)
 		}
-		b.Equal("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match", res.Header().Get("Access-Control-Allow-Headers"))
+		b.Equal("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match",
+			res.Header().Get("Access-Control-Allow-Headers"))
 		b.Equal("7200", res.Header().Get("Access-Control-Max-Age"))
 		b.Empty(res.Body.String())
 	}
@@ -79,9 +82,12 @@ func TestAPageOfAnotherOriginIsToldNothing(t *testing.T) {
 	t.Parallel()
 	for name, origins := range map[string][]string{"allowed are others": {appOrigin}, "allowed is none": nil} {
 		b := setup(t, func(c *api.Config) { c.Origins = origins })
-		for _, origin := range []string{otherOrigin, "null", "*", appOrigin + ".example.org", strings.ToUpper(appOrigin), appOrigin + "/"} {
+		for _, origin := range []string{
+			otherOrigin, "null", "*", appOrigin + ".example.org", strings.ToUpper(appOrigin), appOrigin + "/",
+		} {
 			for _, r := range []request{
-				preflight("/v1/notes", "POST", origin), get("/v1/notes?state=recent").with("Origin", origin), get("/v1/me").by("-").with("Origin", origin),
+				preflight("/v1/notes", "POST", origin), get("/v1/notes?state=recent").with("Origin", origin),
+				get("/v1/me").by("-").with("Origin", origin),
 			} {
 				for header := range b.do(r).Header() {
 					b.False(strings.HasPrefix(header, "Access-Control-"), "%s: %s has %s", name, origin, header)
@@ -94,13 +100,18 @@ func TestAPageOfAnotherOriginIsToldNothing(t *testing.T) {
 
 func TestAnOriginIsOneThatABrowserSends(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"https://app.example.com", "http://localhost:5173", "http://127.0.0.1:8080", "http://[::1]:3000"} {
+	for _, good := range []string{
+		"https://app.example.com", "http://localhost:5173", "http://127.0.0.1:8080", "http://[::1]:3000",
+	} {
 		require.NoError(t, api.CheckOrigin(good))
 	}
 	for _, bad := range []string{
-		"", "*", "null", "app.example.com", "https://*.example.com", "https://app.example.com/", "https://app.example.com/x", "https://APP.example.com",
-		"https://app.example.com:443", "http://app.example.com:80", "https://ann@app.example.com", "https://app.example.com?x", "https://app.example.com#x",
-		"ftp://app.example.com", "https://", "https://:8443", "https://app.example.com:", "https://app.example.com, https://b.example.com",
+		"", "*", "null", "app.example.com", "https://*.example.com", "https://app.example.com/", "https://app.example.com/x",
+		"https://APP.example.com",
+		"https://app.example.com:443", "http://app.example.com:80", "https://ann@app.example.com",
+		"https://app.example.com?x", "https://app.example.com#x",
+		"ftp://app.example.com", "https://", "https://:8443", "https://app.example.com:",
+		"https://app.example.com, https://b.example.com",
 	} {
 		require.Error(t, api.CheckOrigin(bad), bad)
 	}

@@ -11,7 +11,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// Whatever change comes too late, the answer has the entity as its own GET answers it, and nothing more was read for it.
+// Whatever change comes too late, the answer has the entity as its own GET answers it, and nothing more was read for
+// it.
 func TestAFailedPreconditionBringsTheEntityAsItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,12 +42,15 @@ func TestAFailedPreconditionBringsTheEntityAsItIs(t *testing.T) {
 		{stale(http.MethodPut, task+"/links/NOTE/"+note, ""), task, "BatchGet"},
 		{stale(http.MethodPatch, series, `{"title":"c"}`), one, "BatchGet BatchGet Query"},
 		{stale(http.MethodPost, series+"/end", `{"untilUtc":"2026-03-20T00:00:00Z"}`), one, "BatchGet BatchGet Query"},
-		{stale(http.MethodPost, series+"/split", `{"date":"20260316","changes":{}}`), one, "BatchGet BatchGet Query BatchGet Query"},
+		{stale(http.MethodPost, series+"/split", `{"date":"20260316","changes":{}}`), one,
+			"BatchGet BatchGet Query BatchGet Query"},
 		{stale(http.MethodPut, series+"/instances/20260309", `{"title":"c"}`), occurrence("20260309"), "BatchGet"},
 		{stale(http.MethodPut, series+"/instances/20260316", `{"title":"c"}`), occurrence("20260316"), "BatchGet"},
 		{stale(http.MethodDelete, series+"/instances/20260316", ""), occurrence("20260316"), "BatchGet"},
-		{stale(http.MethodPost, "/v1/series", `{"rrule":"FREQ=DAILY","fromEventId":"`+event+`"}`), "/v1/events/" + event, "BatchGet"},
-		{request{method: http.MethodPatch, path: "/v1/me", body: `{"defaultTzid":"UTC"}`, header: ifMatch(0)}, "/v1/me", "BatchGet"},
+		{stale(http.MethodPost, "/v1/series", `{"rrule":"FREQ=DAILY","fromEventId":"`+event+`"}`), "/v1/events/" + event,
+			"BatchGet"},
+		{request{method: http.MethodPatch, path: "/v1/me", body: `{"defaultTzid":"UTC"}`, header: ifMatch(0)}, "/v1/me",
+			"BatchGet"},
 	} {
 		var calls []string
 		b.fault = func(c memory.Call) error {
@@ -76,7 +80,8 @@ func TestABatchBringsPresentEntitiesWhileThereIsRoom(t *testing.T) {
 	now := b.want(200, get("/v1/notes/"+note))
 	var commands []string
 	for i := range 100 {
-		commands = append(commands, fmt.Sprintf(`{"id":"%d","type":"UpdateNote","data":{"noteId":%q,"title":"late"},"expectedVersion":1}`, i, note))
+		commands = append(commands,
+			fmt.Sprintf(`{"id":"%d","type":"UpdateNote","data":{"noteId":%q,"title":"late"},"expectedVersion":1}`, i, note))
 	}
 	res := b.want(200, post("/v1/commands", `{"commands":[`+strings.Join(commands, ",")+`]}`))
 	sent, err := json.Marshal(res.Body.String())

@@ -16,14 +16,16 @@ const (
 	// maxDepth bounds the nesting of objects and lists in a body; the product's own documents have five levels.
 	maxDepth = 32
 	// maxValues bounds the values in a body, whatever their size: each takes many times the two or three bytes that it may
-	// have in the text. A hundred commands of series with all the dates they may have are 110,000, the largest tree 70,000.
+	// have in the text. A hundred commands of series with all the dates they may have are 110,000, the largest tree
+	// 70,000.
 	maxValues = 250_000
 	// maxReason bounds, in bytes, what a message repeats of the client's own text.
 	maxReason = 200
 )
 
-// decodeObject reads a body that is one JSON object: UTF-8, no member twice, nothing behind it. Values are string, bool,
-// json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is there, with nil.
+// decodeObject reads a body that is one JSON object: UTF-8, no member twice, nothing behind it. Values are string,
+// bool, json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is there, with
+// nil.
 func decodeObject(body []byte) (map[string]any, *Problem) {
 	d := &decoding{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
 	v, err := decodeValue(d)
@@ -147,7 +149,8 @@ func problemOfJSON(err error) *Problem {
 		if syntax.JSONPointer != "" {
 			at = "in " + shorten(string(syntax.JSONPointer))
 		}
-		return refuse(malformed, "The body is no valid JSON, %s, byte %d: %s.", at, syntax.ByteOffset, shorten(syntax.Err.Error()))
+		return refuse(malformed, "The body is no valid JSON, %s, byte %d: %s.", at, syntax.ByteOffset,
+			shorten(syntax.Err.Error()))
 	}
 	return refuse(malformed, "The body is no complete JSON text.")
 }

@@ -1,6 +1,6 @@
-// Package api is the HTTP surface: it decodes what clients send, hands it to the write and the read side, and answers as
-// docs/contracts.md promises. One table of operations is the source of the routes, of the OpenAPI document and of the
-// commands that a batch may carry, so that none of them can differ from the others.
+// Package api is the HTTP surface: it decodes what clients send, hands it to the write and the read side, and answers
+// as docs/contracts.md promises. One table of operations is the source of the routes, of the OpenAPI document and of
+// the commands that a batch may carry, so that none of them can differ from the others.
 //
 // It promises that everything a client can send is bounded and read strictly (no unknown, repeated or misspelt member,
 // parameter or header passes silently); that the user comes from the authentication alone, never from a path, query or

@@ -34,9 +34,12 @@ func Document(r *entity.Registry) []byte {
 			{"title", "Nexus"}, {"version", "1"},
 			{"contact", object{{"name", "The operator of this deployment"}}},
 			{"license", object{{"name", "Terms of the operator"}, {"identifier", "LicenseRef-Operator"}}},
-			{"description", "Calendar, tasks, reminders, notes, values tree and daily plans of one user. Every entity has a version: it is the ETag of each answer, and a change names the version " +
-				"it was made for in If-Match. The values tree and the plans have revisions, which are committed on a parent and never change. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
-				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does not exist."},
+			{"description", "Calendar, tasks, reminders, notes, values tree and daily plans of one user. Every entity has a " +
+				"version: it is the ETag of each answer, and a change names the version " +
+				"it was made for in If-Match. The values tree and the plans have revisions, which are committed on a parent and " +
+				"never change. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
+				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does " +
+				"not exist."},
 		}},
 		{"servers", []any{object{{"url", "/"}, {"description", "Where this document was read."}}}},
 		{"tags", tagsOf(r, table)},
@@ -44,7 +47,8 @@ func Document(r *entity.Registry) []byte {
 		{"paths", pathsOf(r, table)},
 		{"components", object{
 			{"securitySchemes", object{{"bearer", object{
-				{"type", "http"}, {"scheme", "bearer"}, {"description", "A token of the user's; the local platform takes the user id itself."},
+				{"type", "http"}, {"scheme", "bearer"},
+				{"description", "A token of the user's; the local platform takes the user id itself."},
 			}}}},
 			{"parameters", headerParameters()},
 			{"headers", answerHeaders()},
@@ -242,7 +246,8 @@ func (o *operation) responses() object {
 		out = append(out, member{strconv.Itoa(d.status), r})
 	}
 	if o.hasETag() {
-		out = append(out, member{"304", object{{"description", "The client has it already."}, {"headers", object{headerRef("ETag")}}}})
+		out = append(out,
+			member{"304", object{{"description", "The client has it already."}, {"headers", object{headerRef("ETag")}}}})
 	}
 	for _, status := range o.refusals() {
 		r := object{{"$ref", "#/components/responses/" + strconv.Itoa(status)}}

@@ -21,8 +21,8 @@ func (o *operation) isList() bool {
 	return o.reads() && !o.open && !o.showsCalendar() && o.answers[0].schema != nil && !o.answers[0].entity
 }
 
-// answerList sends a list, or that it is the one which the client has. A strong tag names one encoding (RFC 9110 §8.8.3),
-// so the compressed text has a tag of its own.
+// answerList sends a list, or that it is the one which the client has. A strong tag names one encoding (RFC 9110
+// §8.8.3), so the compressed text has a tag of its own.
 func (x *exchange) answerList(r *http.Request, out answer) {
 	content, tagged := out.json(), out.tagged
 	if tagged == nil {

@@ -19,7 +19,8 @@ func entityOperations(t *entity.Type) []*operation {
 	return []*operation{
 		{
 			id: "create" + entityNoun(t), method: http.MethodPost, path: many, tag: t.Plural, writes: true,
-			summary: "Create " + article(word), detail: "The id is chosen here unless the body has one: the prefix " + t.IDPrefix + "_ and a lower-case UUID.",
+			summary:   "Create " + article(word),
+			detail:    "The id is chosen here unless the body has one: the prefix " + t.IDPrefix + "_ and a lower-case UUID.",
 			body:      &body{schema: schemaRef(entityNoun(t) + "Create"), required: true, creates: t},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The "+word+" was created."), goneAnswer},
 			finds:     hasLinks(t), // a link's target may be missing
@@ -38,8 +39,9 @@ func entityOperations(t *entity.Type) []*operation {
 			},
 		},
 		{
-			id: "update" + entityNoun(t), method: http.MethodPatch, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
-			summary: "Change " + article(word), detail: "A JSON Merge Patch (RFC 7396): null removes a member.",
+			id: "update" + entityNoun(t), method: http.MethodPatch, path: one, tag: t.Plural, writes: true,
+			precondition: needsVersion, summary: "Change " + article(word),
+			detail:  "A JSON Merge Patch (RFC 7396): null removes a member.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
 			answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -47,8 +49,8 @@ func entityOperations(t *entity.Type) []*operation {
 			},
 		},
 		{
-			id: "delete" + entityNoun(t), method: http.MethodDelete, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
-			summary: "Delete " + article(word), detail: "For good: its id is never used again.",
+			id: "delete" + entityNoun(t), method: http.MethodDelete, path: one, tag: t.Plural, writes: true,
+			precondition: needsVersion, summary: "Delete " + article(word), detail: "For good: its id is never used again.",
 			answers: []documented{{status: http.StatusNoContent, doc: "The " + word + " is deleted."}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.Delete{Type: t, ID: c.path[t.IDAttr]})
@@ -58,7 +60,11 @@ func entityOperations(t *entity.Type) []*operation {
 }
 
 // goneAnswer is what a replayed request gets when its entity has gone since.
-var goneAnswer = documented{status: http.StatusNoContent, doc: "Only for a request repeated under its idempotency key: it was carried out before, and the entity has gone since."}
+var goneAnswer = documented{
+	status: http.StatusNoContent,
+	doc: "Only for a request repeated under its idempotency key: it was carried out before, and the entity has gone " +
+		"since.",
+}
 
 func entityAnswer(status int, t *entity.Type, doc string) documented {
 	return documented{status: status, doc: doc, schema: schemaRef(entityNoun(t)), entity: true}
@@ -66,7 +72,9 @@ func entityAnswer(status int, t *entity.Type, doc string) documented {
 
 // request is the command as the call asks for it.
 func (c call) request(cmd command.Command) command.Request {
-	return command.Request{User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, IdempotencyKey: c.key, Command: cmd}
+	return command.Request{
+		User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, IdempotencyKey: c.key, Command: cmd,
+	}
 }
 
 // do carries a command out.
@@ -115,9 +123,11 @@ func linkOperations(t *entity.Type) []*operation {
 	one := "/v1/" + t.Plural + "/{" + t.IDAttr + "}"
 	backlinks := &operation{
 		id: "list" + operationNoun(t) + "Backlinks", method: http.MethodGet, path: one + "/backlinks", tag: t.Plural,
-		summary: "List what links to " + article(word), detail: "The entities that have a link to it, a page at a time. Shortly after a link was made it may not show yet.",
+		summary: "List what links to " + article(word),
+		detail:  "The entities that have a link to it, a page at a time. Shortly after a link was made it may not show yet.",
 		query:   []entity.Field{limitParam(), cursorParam()},
-		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}}, finds: true,
+		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}},
+		finds:   true,
 		run: func(ctx context.Context, s services, c call) (answer, error) {
 			return s.backlinks(ctx, c, entity.Ref{Type: t.Name, ID: c.path[t.IDAttr]})
 		},
@@ -130,22 +140,31 @@ func linkOperations(t *entity.Type) []*operation {
 	target := func(c call) entity.Ref {
 		return entity.Ref{Type: c.path[entity.LinkTargetType], ID: c.path[entity.LinkTargetID]}
 	}
-	relation := form(entity.Field{Name: entity.LinkRelation, Kind: entity.Text, Min: 1, Max: 64, Doc: "What the target is to the entity, in the user's own word."})
+	relation := form(entity.Field{
+		Name: entity.LinkRelation, Kind: entity.Text, Min: 1, Max: 64,
+		Doc: "What the target is to the entity, in the user's own word.",
+	})
 	return []*operation{
 		{
-			id: "add" + operationNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
-			summary: "Link " + article(word) + " to another entity", detail: "One link for each target: a second time it only changes the relation, " +
+			id: "add" + operationNoun(t) + "Link", method: http.MethodPut, path: path, tag: t.Plural, writes: true,
+			precondition: mayHaveVersion,
+			summary:      "Link " + article(word) + " to another entity",
+			detail: "One link for each target: a second time it only changes the relation, " +
 				"also where the target was deleted since. The target of a new link must exist and be the user's own.",
-			body:    &body{form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"}},
+			body: &body{
+				form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"},
+			},
 			answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return s.do(ctx, c, command.AddLink{Type: t, ID: c.path[t.IDAttr], Target: target(c), Relation: c.form.Str(entity.LinkRelation)})
+				return s.do(ctx, c, command.AddLink{
+					Type: t, ID: c.path[t.IDAttr], Target: target(c), Relation: c.form.Str(entity.LinkRelation),
+				})
 			},
 		},
 		{
-			id: "remove" + operationNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true, precondition: mayHaveVersion,
-			summary: "Remove a link of " + article(word), detail: "A link that is not there is removed already.",
-			answers: changed, finds: true,
+			id: "remove" + operationNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true,
+			precondition: mayHaveVersion, summary: "Remove a link of " + article(word),
+			detail: "A link that is not there is removed already.", answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.RemoveLink{Type: t, ID: c.path[t.IDAttr], Target: target(c)})
 			},

@@ -18,7 +18,8 @@ import (
 func TestEveryTypeIsCreatedReadChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	for plural, c := range map[string]struct{ id, body, patch, field, value string }{
-		"events":    {"eventId", `{"title":"a","startUtc":"2026-03-03T09:00:00Z","startTzid":"Europe/London"}`, `{"location":"Hall"}`, "location", "Hall"},
+		"events": {"eventId", `{"title":"a","startUtc":"2026-03-03T09:00:00Z","startTzid":"Europe/London"}`,
+			`{"location":"Hall"}`, "location", "Hall"},
 		"tasks":     {"taskId", `{"title":"a"}`, `{"description":"b"}`, "description", "b"},
 		"reminders": {"reminderId", `{"title":"a","triggerUtc":"2026-03-03T09:00:00"}`, `{"notes":"b"}`, "notes", "b"},
 		"notes":     {"noteId", `{"title":"a","body":"# b"}`, `{"body":"c"}`, "body", "c"},
@@ -75,7 +76,10 @@ func TestAChangeNeedsTheVersionItWasMadeFor(t *testing.T) {
 		stale := b.want(412, request{method: method, path: path, body: body, header: ifMatch(1)})
 		b.Equal(float64(2), stale.doc["currentVersion"])
 	}
-	for _, tag := range []string{`3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`, `"2-"`, `"2-X"`, `"-archived"`, `"2 -archived"`} {
+	for _, tag := range []string{
+		`3`, `W/"2"`, `"2", "3"`, `"02"`, `"-1"`, `"two"`, `""`, `"`, `"9999999999999999999"`, `"2-"`, `"2-X"`, `"-archived"`,
+		`"2 -archived"`,
+	} {
 		b.Equal("malformed-request", b.want(400, patch(path, `{"title":"c"}`, 0).with("If-Match", tag)).problem(), tag)
 	}
 	b.want(400, post("/v1/tasks", `{"title":"a"}`).with("If-Match", `"1"`))
@@ -106,7 +110,8 @@ func TestAReaderWhoHasTheVersionGetsItNotAgain(t *testing.T) {
 func TestAnItemThatHasAnEndHasAnotherTagAndTheSameVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	path := "/v1/reminders/" + b.want(201, post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`)).text("reminderId")
+	path := "/v1/reminders/" + b.want(201,
+		post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`)).text("reminderId")
 	b.want(200, request{method: http.MethodPost, path: path + "/complete"})
 	before := b.want(200, get(path))
 	b.Equal(`"2"`, before.Header().Get("ETag"))
@@ -118,7 +123,8 @@ func TestAnItemThatHasAnEndHasAnotherTagAndTheSameVersion(t *testing.T) {
 	b.want(304, get(path).with("If-None-Match", tag))
 	for n, match := range []string{`"2"`, tag} {
 		b.want(412, patch(path, `{"title":"c"}`, 0).with("If-Match", strings.Replace(match, "2", "1", 1)))
-		b.want(200, patch(path, fmt.Sprintf(`{"title":"changed %d"}`, n), 0).with("If-Match", strings.Replace(match, "2", fmt.Sprint(2+n), 1)))
+		b.want(200, patch(path, fmt.Sprintf(`{"title":"changed %d"}`, n), 0).with("If-Match",
+			strings.Replace(match, "2", fmt.Sprint(2+n), 1)))
 	}
 }
 
@@ -156,19 +162,23 @@ func TestALinkIsPutSeenFromBothSidesAndRemoved(t *testing.T) {
 	b.want(404, request{method: http.MethodPut, path: "/v1/tasks/" + task + "/links/note/" + note})
 	b.want(422, request{method: http.MethodPut, path: link, body: `{"kind":"x"}`})
 	b.want(404, request{method: http.MethodPut, path: "/v1/tasks/task_none/links/NOTE/" + note})
-	b.Equal([]string{"/links/0/targetId"}, b.want(404, post("/v1/tasks", `{"title":"x","links":[{"targetType":"NOTE","targetId":"note_none"}]}`)).pointers())
+	b.Equal([]string{"/links/0/targetId"},
+		b.want(404, post("/v1/tasks", `{"title":"x","links":[{"targetType":"NOTE","targetId":"note_none"}]}`)).pointers())
 }
 
 func TestRemindersAreSnoozedCompletedAndDismissed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := func() string {
-		return "/v1/reminders/" + b.want(201, post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
+		return "/v1/reminders/" + b.want(201,
+			post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
 	}
 	one := create()
 	b.Equal("SNOOZED", b.want(200, post(one+"/snooze", `{"minutes":10}`)).text("status"))
 	b.want(200, post(one+"/snooze", `{"untilUtc":"2026-03-02T18:00:00+01:00"}`))
-	for _, body := range []string{`{}`, `{"minutes":0}`, `{"minutes":40321}`, `{"minutes":"10"}`, `{"minutes":1,"untilUtc":"2026-03-02T18:00:00Z"}`, `{"untilUtc":"2020-01-01T00:00:00Z"}`, `{"untilUtc":"tomorrow"}`, `{"x":1}`,
+	for _, body := range []string{`{}`, `{"minutes":0}`, `{"minutes":40321}`, `{"minutes":"10"}`,
+		`{"minutes":1,"untilUtc":"2026-03-02T18:00:00Z"}`, `{"untilUtc":"2020-01-01T00:00:00Z"}`,
+		`{"untilUtc":"tomorrow"}`, `{"x":1}`,
 		`{"minutes":1,"occurrenceUtc":"2026-03-03T09:00:00"}`} {
 		b.want(422, post(one+"/snooze", body))
 	}
@@ -179,7 +189,8 @@ func TestRemindersAreSnoozedCompletedAndDismissed(t *testing.T) {
 		}
 		b.Equal("state-conflict", b.want(409, saw).problem())
 	}
-	b.Equal("COMPLETED", b.want(200, post(one+"/complete", `{"occurrenceUtc":"2026-03-03T10:00:00+01:00"}`)).text("status"))
+	b.Equal("COMPLETED",
+		b.want(200, post(one+"/complete", `{"occurrenceUtc":"2026-03-03T10:00:00+01:00"}`)).text("status"))
 	b.want(200, post(one+"/complete", `{"series":true}`))
 	b.Equal("state-conflict", b.want(409, post(one+"/dismiss", "")).problem())
 	b.want(409, post(one+"/snooze", `{"minutes":10}`))
@@ -196,7 +207,8 @@ func TestTheUsersRowBeginsAtVersionZero(t *testing.T) {
 	b.want(428, request{method: http.MethodPatch, path: "/v1/me", body: `{"defaultTzid":"Asia/Tokyo"}`})
 	changed := b.want(200, patch("/v1/me", `{"defaultTzid":"Asia/Tokyo","preferences":{"theme":"light"}}`, 0))
 	b.Equal(`"1"`, changed.Header().Get("ETag"))
-	b.ElementsMatch([]string{"/stats", "/userId"}, b.want(422, patch("/v1/me", `{"stats":{},"userId":"bob"}`, 1)).pointers())
+	b.ElementsMatch([]string{"/stats", "/userId"},
+		b.want(422, patch("/v1/me", `{"stats":{},"userId":"bob"}`, 1)).pointers())
 	stats := b.want(200, get("/v1/me/stats"))
 	b.Equal(float64(0), stats.doc["totalEvents"])
 	b.Equal("2026-03-02T12:00:00Z", stats.text("asOf"))
@@ -210,7 +222,9 @@ func TestListsArePagedByTheirCursor(t *testing.T) {
 		b.want(201, post("/v1/notes", `{"title":"n"}`))
 		b.advance(time.Second)
 	}
-	for _, list := range []string{"/v1/tasks?status=BACKLOG", "/v1/notes?state=recent", "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"} {
+	for _, list := range []string{
+		"/v1/tasks?status=BACKLOG", "/v1/notes?state=recent", "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z",
+	} {
 		first := b.want(200, get(list+"&limit=2"))
 		require.Len(t, first.items(), 2, list)
 		second := b.want(200, get(list+"&limit=2&cursor="+first.text("nextCursor")))
@@ -242,7 +256,8 @@ func TestTheUsersRowHasEveryStatistic(t *testing.T) {
 	row, err := b.store.Get(t.Context(), entity.MetaKey("ann"))
 	b.NoError(err)
 	row = row.Clone()
-	row[product.AttrStats] = item.Map{"totalTasks": item.Int(3)} // as the consumer leaves a row that nothing else was counted for
+	// as the consumer leaves a row that nothing else was counted for
+	row[product.AttrStats] = item.Map{"totalTasks": item.Int(3)}
 	b.NoError(b.store.Put(t.Context(), table.Put{Item: row}))
 	counted := map[string]any{"totalEvents": 0.0, "totalTasks": 3.0, "totalReminders": 0.0, "totalNotes": 0.0}
 	b.Equal(counted, totals(b.want(200, get("/v1/me"))))

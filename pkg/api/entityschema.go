@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// entitySchemas are the three schemas of a type: as it is shown, created and patched. The last two are left out for what
-// clients cannot send.
+// entitySchemas are the three schemas of a type: as it is shown, created and patched. The last two are left out for
+// what clients cannot send.
 func entitySchemas(r *entity.Registry, t *entity.Type) object {
 	name := entityNoun(t)
 	schemas := withNamedParts(name, shownSchema(r, t))
@@ -22,8 +22,8 @@ func entitySchemas(r *entity.Registry, t *entity.Type) object {
 	return append(schemas, withNamedParts(name+"Patch", objectSchema(t.Fields, patched))...)
 }
 
-// withNamedParts is the schema under its name, and each object within it under a name of its own: a generator makes a type
-// of it that programs can name.
+// withNamedParts is the schema under its name, and each object within it under a name of its own: a generator makes a
+// type of it that programs can name.
 func withNamedParts(name string, s object) object {
 	var parts object
 	s.change("properties", func(v any) any {

@@ -109,8 +109,8 @@ func exampleValue(f entity.Field) any {
 	return "Some text"
 }
 
-// exampleInstant floats where the field can: without its zone's field, it has no offset. The end of a window comes after
-// its beginning.
+// exampleInstant floats where the field can: without its zone's field, it has no offset. The end of a window comes
+// after its beginning.
 func exampleInstant(f entity.Field) string {
 	switch {
 	case f.Zone != "":

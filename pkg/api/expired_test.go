@@ -11,13 +11,14 @@ import (
 	"nexus/pkg/product"
 )
 
-// expired brings a reminder of ann's through the archive: completed, copied, past its ttl, and swept. Its id stays in the
-// list of cold copies.
+// expired brings a reminder of ann's through the archive: completed, copied, past its ttl, and swept. Its id stays in
+// the list of cold copies.
 func (b *bundle) expired() string { return b.expiredOf("ann") }
 
 func (b *bundle) expiredOf(user string) string {
 	b.t.Helper()
-	id := b.want(201, post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`).by(user)).text("reminderId")
+	id := b.want(201, post("/v1/reminders",
+		`{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`).by(user)).text("reminderId")
 	b.want(200, request{method: http.MethodPost, path: "/v1/reminders/" + id + "/complete", user: user})
 	b.archiveAll()
 	b.advance(25 * time.Hour)

@@ -66,13 +66,15 @@ func TestTheDocumentHasNothingThatStopsAGenerator(t *testing.T) {
 			require.NotContains(t, values, nil, "%s: generators take the members of an enum for texts or numbers", at)
 		}
 		require.NotContains(t, o, "readOnly", "%s: a schema of answers alone has no member that a client could send", at)
-		require.NotContains(t, o, "default", "%s: generators make a member that is required of one that always has a value", at)
+		require.NotContains(t, o, "default",
+			"%s: generators make a member that is required of one that always has a value", at)
 		if parts, isAll := o["allOf"].([]any); isAll {
 			for _, part := range parts {
 				require.NotContains(t, resolved(t, doc, part), "oneOf", "%s: a part of allOf is no union", at)
 			}
 		}
-		require.False(t, o["type"] == "object" && o["properties"] == nil && o["additionalProperties"] == nil, "%s: an object of which nothing is known", at)
+		require.False(t, o["type"] == "object" && o["properties"] == nil && o["additionalProperties"] == nil,
+			"%s: an object of which nothing is known", at)
 	})
 }
 
@@ -83,7 +85,8 @@ func TestEachUnionOfTheDocumentHasADiscriminator(t *testing.T) {
 	unions := map[string]bool{}
 	eachObject("", doc, func(at string, o map[string]any) {
 		options, isUnion := o["oneOf"].([]any)
-		if !isUnion || len(options) < 2 || at == "/components/schemas/SeriesCreate" || options[1].(map[string]any)["type"] == "null" {
+		if !isUnion || len(options) < 2 || at == "/components/schemas/SeriesCreate" ||
+			options[1].(map[string]any)["type"] == "null" {
 			return // fromEventId tells those of SeriesCreate apart: the one needs it, the other refuses it
 		}
 		discriminator, there := o["discriminator"].(map[string]any)
@@ -127,9 +130,10 @@ func TestTheDocumentListsTheCommandsOfABatch(t *testing.T) {
 		require.Equal(t, needsVersion, slices.Contains(command["required"].([]any), any("expectedVersion")), value)
 	}
 	for _, expected := range []string{
-		"CreateTask", "UpdateTask", "DeleteTask", "CreateSeries", "UpdateSeries", "EndSeries", "SplitSeries", "PutInstance", "CancelInstance",
-		"AddNoteLink", "RemoveNoteLink", "SnoozeReminder", "CompleteReminder", "DismissReminder", "UpdateMe", "RestoreArchived",
-		"CommitPlan", "RolloverPlan", "CompletePlan",
+		"CreateTask", "UpdateTask", "DeleteTask", "CreateSeries", "UpdateSeries", "EndSeries", "SplitSeries", "PutInstance",
+		"CancelInstance",
+		"AddNoteLink", "RemoveNoteLink", "SnoozeReminder", "CompleteReminder", "DismissReminder", "UpdateMe",
+		"RestoreArchived", "CommitPlan", "RolloverPlan", "CompletePlan",
 	} {
 		require.Contains(t, documented, expected)
 	}
@@ -174,5 +178,6 @@ func TestTheObjectsWithinAnEntityHaveSchemasOfTheirOwn(t *testing.T) {
 		}
 	}
 	patch := schemas["UserMetaPatch"].(map[string]any)["properties"].(map[string]any)["preferences"]
-	require.Equal(t, []any{map[string]any{"$ref": "#/components/schemas/UserMetaPatchPreferences"}, map[string]any{"type": "null"}}, patch.(map[string]any)["oneOf"])
+	require.Equal(t, []any{map[string]any{"$ref": "#/components/schemas/UserMetaPatchPreferences"},
+		map[string]any{"type": "null"}}, patch.(map[string]any)["oneOf"])
 }

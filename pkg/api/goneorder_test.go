@@ -11,22 +11,24 @@ func TestAWriteOfWhatIsGoneIsRefusedInTheOrderOfTheContract(t *testing.T) {
 	b := setup(t)
 	note := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
 	reminder := "/v1/reminders/" +
-		b.want(201, post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
+		b.want(201,
+			post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
 	b.want(204, del(note, 1))
 	b.want(204, del(reminder, 1))
 	for name, c := range map[string]struct {
 		want    int
 		request request
 	}{
-		"an If-Match that is none":             {400, patch(note, `{"title":"x"}`, 1).with("If-Match", "one")},
-		"a body that is no JSON":               {400, patch(note, `{"title":`, 1)},
-		"a body of another type":               {415, patch(note, `{"title":"x"}`, 1).with("Content-Type", "text/plain")},
-		"a body that is no JSON, and no tag":   {400, request{method: http.MethodPatch, path: note, body: `{`}},
-		"a change without a tag":               {428, request{method: http.MethodPatch, path: note, body: `{"title":"x"}`}},
-		"a wrong change without a tag":         {428, request{method: http.MethodPatch, path: note, body: `{"title":7}`}},
-		"a deletion without a tag":             {428, request{method: http.MethodDelete, path: note}},
-		"an action with a wrong field":         {422, post(reminder+"/snooze", `{"minutes":0}`)},
-		"a link with a wrong field":            {422, request{method: http.MethodPut, path: note + "/links/TASK/task_x", body: `{"relation":""}`}},
+		"an If-Match that is none":           {400, patch(note, `{"title":"x"}`, 1).with("If-Match", "one")},
+		"a body that is no JSON":             {400, patch(note, `{"title":`, 1)},
+		"a body of another type":             {415, patch(note, `{"title":"x"}`, 1).with("Content-Type", "text/plain")},
+		"a body that is no JSON, and no tag": {400, request{method: http.MethodPatch, path: note, body: `{`}},
+		"a change without a tag":             {428, request{method: http.MethodPatch, path: note, body: `{"title":"x"}`}},
+		"a wrong change without a tag":       {428, request{method: http.MethodPatch, path: note, body: `{"title":7}`}},
+		"a deletion without a tag":           {428, request{method: http.MethodDelete, path: note}},
+		"an action with a wrong field":       {422, post(reminder+"/snooze", `{"minutes":0}`)},
+		"a link with a wrong field": {422,
+			request{method: http.MethodPut, path: note + "/links/TASK/task_x", body: `{"relation":""}`}},
 		"a wrong change":                       {410, patch(note, `{"title":7}`, 1)},
 		"a change of a version that never was": {410, patch(note, `{"title":"x"}`, 9)},
 		"a deletion of such a version":         {410, del(note, 9)},

@@ -42,8 +42,8 @@ func checkHeaders(h http.Header) *Problem {
 // anyTag is what If-Match says of whatever version there is.
 const anyTag = "*"
 
-// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is none, or any
-// will do.
+// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is
+// none, or any will do.
 func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	values := h.Values("If-Match")
 	if len(values) == 0 {
@@ -93,8 +93,8 @@ const (
 	maxMark = 40
 )
 
-// markedTag is the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a tag that was
-// the version alone would then name two representations.
+// markedTag is the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a tag
+// that was the version alone would then name two representations.
 func markedTag(it item.Item, archivedByTime bool) string {
 	tag := strconv.FormatInt(it.Int(entity.AttrVersion), 10)
 	if archivedByTime {
@@ -162,7 +162,8 @@ func (a *API) requestID(h http.Header) string {
 
 func isRequestID(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') && strings.IndexByte("._:=;/-", c) < 0 {
+		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') &&
+			strings.IndexByte("._:=;/-", c) < 0 {
 			return false
 		}
 	}

@@ -30,9 +30,12 @@ func TestEverythingCanBeListedWithoutAWindow(t *testing.T) {
 	b.overHTTP()
 	for i := range 5 {
 		year := 1990 + 20*i
-		b.want(201, post("/v1/events", fmt.Sprintf(`{"title":"event","startUtc":"%d-03-10T09:00:00Z","startTzid":"UTC"}`, year)))
-		b.want(201, post("/v1/series", fmt.Sprintf(`{"title":"series","startUtc":"%d-03-10T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"}`, year)))
-		b.want(201, post("/v1/reminders", fmt.Sprintf(`{"title":"reminder","triggerUtc":"%d-03-10T09:00:00Z","tzid":"UTC"}`, year)))
+		b.want(201,
+			post("/v1/events", fmt.Sprintf(`{"title":"event","startUtc":"%d-03-10T09:00:00Z","startTzid":"UTC"}`, year)))
+		b.want(201, post("/v1/series", fmt.Sprintf(
+			`{"title":"series","startUtc":"%d-03-10T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"}`, year)))
+		b.want(201,
+			post("/v1/reminders", fmt.Sprintf(`{"title":"reminder","triggerUtc":"%d-03-10T09:00:00Z","tzid":"UTC"}`, year)))
 	}
 	b.want(201, post("/v1/events", `{"title":"another's","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC"}`).by("bob"))
 	for plural, title := range map[string]string{"events": "event", "series": "series", "reminders": "reminder"} {

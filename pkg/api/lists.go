@@ -23,7 +23,10 @@ func tagParam() entity.Field {
 }
 
 func textParam() entity.Field {
-	return entity.Field{Name: paramText, Kind: entity.Text, Min: 1, Max: 200, Doc: "Only what has this text in its title, in upper or lower case."}
+	return entity.Field{
+		Name: paramText, Kind: entity.Text, Min: 1, Max: 200,
+		Doc: "Only what has this text in its title, in upper or lower case.",
+	}
 }
 
 func filterOf(q item.Item) query.Filter {
@@ -31,7 +34,8 @@ func filterOf(q item.Item) query.Filter {
 }
 
 // aboutFilters is what is said of lists that have them.
-const aboutFilters = " With tag, q or overdue a page reads 500 items at most: it may be short, or empty, and still have a nextCursor."
+const aboutFilters = " With tag, q or overdue a page reads 500 items at most: it may be short, or empty, and still " +
+	"have a nextCursor."
 
 // allOperation lists all entities of a type.
 func allOperation(t *entity.Type) *operation {
@@ -40,10 +44,12 @@ func allOperation(t *entity.Type) *operation {
 		detail += " Each is the series alone: its occurrences are in the agenda, and what differs is in its own answer."
 	}
 	return &operation{
-		id: "list" + strings.ToUpper(t.Plural[:1]) + t.Plural[1:], method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
-		summary: "List all " + t.Plural, detail: detail,
-		query:   []entity.Field{limitParam(), cursorParam()},
-		answers: []documented{{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))}},
+		id: "list" + strings.ToUpper(t.Plural[:1]) + t.Plural[1:], method: http.MethodGet, path: "/v1/" + t.Plural,
+		tag: t.Plural, summary: "List all " + t.Plural, detail: detail,
+		query: []entity.Field{limitParam(), cursorParam()},
+		answers: []documented{
+			{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))},
+		},
 		run: func(ctx context.Context, s services, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
@@ -59,12 +65,14 @@ func allOperation(t *entity.Type) *operation {
 func columnOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "listTasks", method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
-		summary: "List tasks", detail: "Of one column of the board, or of all in their order; in each by priority, then age." + aboutFilters,
+		summary: "List tasks",
+		detail:  "Of one column of the board, or of all in their order; in each by priority, then age." + aboutFilters,
 		query: []entity.Field{
 			{Name: "status", Kind: entity.Enum, Enum: product.TaskStatuses(), Doc: "Only this column of the board."},
 			{Name: "priority", Kind: entity.Integer, Min: 1, Max: 5, Doc: "Only this priority."},
 			tagParam(),
-			{Name: paramOverdue, Kind: entity.Flag, Doc: "true: only open tasks whose due time has come. Floating ones are held against the clock of the user's zone."},
+			{Name: paramOverdue, Kind: entity.Flag,
+				Doc: "true: only open tasks whose due time has come. Floating ones are held against the clock of the user's zone."},
 			textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of tasks.", schema: pageSchema(schemaRef(entityNoun(t)))}},
@@ -122,9 +130,11 @@ func boardOperation(t *entity.Type) *operation {
 func notesOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "listNotes", method: http.MethodGet, path: "/v1/" + t.Plural, tag: t.Plural,
-		summary: "List notes", detail: "Of one part of the grid, or the pinned ones, the recent ones, then the archived ones; of each the latest changed first." + aboutFilters,
+		summary: "List notes", detail: "Of one part of the grid, or the pinned ones, the recent ones, then the archived " +
+			"ones; of each the latest changed first." + aboutFilters,
 		query: []entity.Field{
-			{Name: "state", Kind: entity.Enum, Enum: []string{"pinned", "recent", "archived"}, Doc: "Only this part of the grid."},
+			{Name: "state", Kind: entity.Enum, Enum: []string{"pinned", "recent", "archived"},
+				Doc: "Only this part of the grid."},
 			tagParam(), textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of notes.", schema: pageSchema(schemaRef(entityNoun(t)))}},

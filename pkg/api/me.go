@@ -30,7 +30,8 @@ func meOperations(r *entity.Registry) []*operation {
 	return []*operation{
 		{
 			id: "getMe", method: http.MethodGet, path: "/v1/me", tag: "me",
-			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at version 0. Statistics change without a new version, so If-None-Match is not looked at.",
+			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at " +
+				"version 0. Statistics change without a new version, so If-None-Match is not looked at.",
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				it, err := s.queries.Me(ctx, c.user)
@@ -39,8 +40,12 @@ func meOperations(r *entity.Registry) []*operation {
 		},
 		{
 			id: "updateMe", method: http.MethodPatch, path: "/v1/me", tag: "me", writes: true, precondition: needsVersion,
-			summary: "Change the user's zone and preferences", detail: `A JSON Merge Patch (RFC 7396): null brings a default back. The first change is made with If-Match: "0".`,
-			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: map[string]any{product.AttrDefaultTzid: "Europe/London"}},
+			summary: "Change the user's zone and preferences",
+			detail:  `A JSON Merge Patch (RFC 7396): null brings a default back. The first change is made with If-Match: "0".`,
+			body: &body{
+				schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true,
+				example: map[string]any{product.AttrDefaultTzid: "Europe/London"},
+			},
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
@@ -48,7 +53,8 @@ func meOperations(r *entity.Registry) []*operation {
 		},
 		{
 			id: "getStats", method: http.MethodGet, path: "/v1/me/stats", tag: "me",
-			summary: "Read the statistics as of now", detail: "The totals, with what moves by the clock: events still to come and tasks past their due time.",
+			summary: "Read the statistics as of now",
+			detail:  "The totals, with what moves by the clock: events still to come and tasks past their due time.",
 			answers: []documented{{status: http.StatusOK, doc: "The statistics.", schema: statsSchema(totals)}},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				now, err := s.queries.Stats(ctx, c.user)
@@ -73,7 +79,9 @@ func statsSchema(totals *entity.Type) object {
 	properties := append(properties(totals.Fields, shown),
 		member{memberUpcoming, count("Events that begin after asOf.")},
 		member{memberOverdue, count("Open tasks whose due time has come.")},
-		member{memberAsOf, object{{"type", "string"}, {"format", "date-time"}, {"description", "When the counts were taken."}}},
+		member{
+			memberAsOf, object{{"type", "string"}, {"format", "date-time"}, {"description", "When the counts were taken."}},
+		},
 	)
 	return object{
 		{"type", "object"}, {"properties", properties},

@@ -12,7 +12,9 @@ func documentOperation() *operation {
 	return &operation{
 		id: documentID, method: http.MethodGet, path: "/openapi.json", tag: "service", open: true,
 		summary: "Read this document", detail: "OpenAPI 3.1.",
-		answers: []documented{{status: http.StatusOK, doc: "The document.", schema: object{{"type", "object"}, {"additionalProperties", true}}}},
+		answers: []documented{
+			{status: http.StatusOK, doc: "The document.", schema: object{{"type", "object"}, {"additionalProperties", true}}},
+		},
 	}
 }
 

@@ -69,7 +69,8 @@ type body struct {
 	media    string       // the type of a text that is no JSON; "" for JSON
 }
 
-// sample is what the document shows of a body. A create's is found by validating, so only who asks for the document waits for it.
+// sample is what the document shows of a body. A create's is found by validating, so only who asks for the document
+// waits for it.
 func (b *body) sample() any {
 	if b.creates != nil {
 		return exampleOf(b.creates)

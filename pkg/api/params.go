@@ -86,11 +86,16 @@ func queryValue(f *entity.Field, text string) any {
 // Query parameters that several operations have.
 
 func limitParam() entity.Field {
-	return entity.Field{Name: "limit", Kind: entity.Integer, Min: 1, Max: maxLimit, Doc: "How many items at most; 50 unless given. A page may hold fewer while there are more."}
+	return entity.Field{
+		Name: "limit", Kind: entity.Integer, Min: 1, Max: maxLimit,
+		Doc: "How many items at most; 50 unless given. A page may hold fewer while there are more.",
+	}
 }
 
 func cursorParam() entity.Field {
-	return entity.Field{Name: "cursor", Kind: entity.Text, Doc: "nextCursor of the page before, with the other parameters unchanged."}
+	return entity.Field{
+		Name: "cursor", Kind: entity.Text, Doc: "nextCursor of the page before, with the other parameters unchanged.",
+	}
 }
 
 // maxLimit is the largest page.

@@ -39,7 +39,8 @@ func TestAPlanIsCommittedReadAndReplanned(t *testing.T) {
 	b.Equal("morning_plan", made.text("reason"))
 	b.Equal(day, made.text("date"))
 	b.advance(time.Hour)
-	replan := fmt.Sprintf(`{"parentRevId":%q,"reason":"midday_replan","message":"Rain","todos":[{"actionId":%q,"classification":"urgent"}],"blocks":[]}`, first, stretch)
+	replan := fmt.Sprintf(`{"parentRevId":%q,"reason":"midday_replan","message":"Rain","todos":[{"actionId":%q,`+
+		`"classification":"urgent"}],"blocks":[]}`, first, stretch)
 	second := b.want(201, post(planOfDay+"/revisions", replan))
 	b.Equal(second.text("revId"), b.want(409, post(planOfDay+"/revisions", replan)).text("currentRevId"))
 
@@ -50,12 +51,14 @@ func TestAPlanIsCommittedReadAndReplanned(t *testing.T) {
 	b.Equal(made.doc, b.want(200, get(planOfDay+"?at=2026-03-02T12:59:59Z")).doc)
 	b.Equal(made.doc, b.want(200, get(planOfDay+"/revisions/"+first)).doc)
 	b.Equal([]any{second.text("revId"), first}, []any{
-		b.want(200, get(planOfDay+"/revisions")).items()[0]["revId"], b.want(200, get(planOfDay+"/revisions")).items()[1]["revId"],
+		b.want(200, get(planOfDay+"/revisions")).items()[0]["revId"],
+		b.want(200, get(planOfDay+"/revisions")).items()[1]["revId"],
 	})
 	diff := b.want(200, get(planOfDay+"/diff?from="+first+"&to="+second.text("revId")))
 	b.Len(diff.doc["removed"].(map[string]any)["blocks"], 2)
 	back := b.want(201, post(planOfDay+"/rollback", `{"parentRevId":"`+second.text("revId")+`","revId":"`+first+`"}`))
-	b.Equal([]any{made.doc["todos"], made.doc["blocks"], "rollback"}, []any{back.doc["todos"], back.doc["blocks"], back.text("reason")})
+	b.Equal([]any{made.doc["todos"], made.doc["blocks"], "rollback"},
+		[]any{back.doc["todos"], back.doc["blocks"], back.text("reason")})
 	b.want(404, get(nextDay+"/revisions/"+first))
 }
 
@@ -78,16 +81,20 @@ func TestEveryBrokenRuleOfAPlanIsNamedWithItsActionOrBlock(t *testing.T) {
 	b := setup(t)
 	b.grow("")
 	rows := b.store.Len()
-	res := b.want(422, post(planOfDay+"/revisions", `{"reason":"morning_plan","todos":[{"actionId":"`+race+`","classification":"vital"},{"actionId":"act_none","classification":"other"}],
-		"blocks":[{"blockId":"blk_1","blockType":"NAP","startTimeIso":"2026-03-02T09:00:00Z","endTimeIso":"2026-03-02T08:00:00Z"},{"blockType":"BREAK"}]}`))
+	res := b.want(422, post(planOfDay+"/revisions", `{"reason":"morning_plan","todos":[{"actionId":"`+race+
+		`","classification":"vital"},{"actionId":"act_none","classification":"other"}],
+		"blocks":[{"blockId":"blk_1","blockType":"NAP","startTimeIso":"2026-03-02T09:00:00Z",`+
+		`"endTimeIso":"2026-03-02T08:00:00Z"},{"blockType":"BREAK"}]}`))
 	for _, fault := range []string{
 		race + " classification /todos/0/classification", "act_none todo-action-unknown /todos/1/actionId",
 		"blk_1 block-type /blocks/0/blockType", "blk_1 block-end /blocks/0/endTimeIso",
 	} {
 		b.Contains(res.faults(), fault)
 	}
-	b.Equal([]string{" source-unknown /reason"}, b.want(422, post(planOfDay+"/revisions", `{"reason":"mood","todos":[],"blocks":[]}`)).faults())
-	b.Equal([]string{"/todos", "/blocks"}, b.want(422, post(planOfDay+"/revisions", `{"reason":"morning_plan"}`)).pointers())
+	b.Equal([]string{" source-unknown /reason"},
+		b.want(422, post(planOfDay+"/revisions", `{"reason":"mood","todos":[],"blocks":[]}`)).faults())
+	b.Equal([]string{"/todos", "/blocks"},
+		b.want(422, post(planOfDay+"/revisions", `{"reason":"morning_plan"}`)).pointers())
 	b.Equal(rows, b.store.Len())
 }
 

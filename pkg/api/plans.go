@@ -12,14 +12,15 @@ import (
 
 const plansPath = "/v1/plans/{date}"
 
-// planOperations are those about daily plans. A batch carries what people do in the course of a day, maybe offline: a plan
-// for a day, rolling it over, completing. Its results only name the revisions, because a hundred plans would be too much
-// for one answer. A rollback is decided on in front of the history, and comes alone.
+// planOperations are those about daily plans. A batch carries what people do in the course of a day, maybe offline: a
+// plan for a day, rolling it over, completing. Its results only name the revisions, because a hundred plans would be
+// too much for one answer. A rollback is decided on in front of the history, and comes alone.
 func planOperations() []*operation {
 	table := []*operation{
 		{
 			id: "getPlan", method: http.MethodGet, path: plansPath, tag: "plans",
-			summary: "Read the plan of a day", detail: "As it is, or with at as it was: the revision that was the present one then. 404 as long as the day has no plan. What the present revision is for, the history tells.",
+			summary: "Read the plan of a day", detail: "As it is, or with at as it was: the revision that was the present one " +
+				"then. 404 as long as the day has no plan. What the present revision is for, the history tells.",
 			query:   []entity.Field{atParam()},
 			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its plan.", planRevision)}, finds: true,
 			run: getPlan,
@@ -31,9 +32,10 @@ func planOperations() []*operation {
 			answers: []documented{{status: http.StatusOK, doc: "A page of the history.", schema: entriesPage(memberReason)}},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				date := c.path[memberDate]
-				return historyAnswer(ctx, c, "plan "+date+" "+c.user, viewOfPlanCommit, func(ctx context.Context, limit int, before string) (revision.Page, error) {
-					return s.plans.History(ctx, c.user, date, limit, before)
-				})
+				return historyAnswer(ctx, c, "plan "+date+" "+c.user, viewOfPlanCommit,
+					func(ctx context.Context, limit int, before string) (revision.Page, error) {
+						return s.plans.History(ctx, c.user, date, limit, before)
+					})
 			},
 		},
 		{
@@ -47,7 +49,8 @@ func planOperations() []*operation {
 		},
 		{
 			id: "commitPlan", method: http.MethodPost, path: plansPath + "/revisions", tag: "plans", writes: true,
-			summary: "Commit the plan of a day", detail: "The whole plan, its to-dos in their order. To-dos are about actions of the values tree. " +
+			summary: "Commit the plan of a day",
+			detail: "The whole plan, its to-dos in their order. To-dos are about actions of the values tree. " +
 				"All of it is committed or none: each broken rule is named, with its action or block.",
 			body: commitPlanBody(), conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its plan.", planRevision)},
@@ -55,15 +58,17 @@ func planOperations() []*operation {
 		},
 		{
 			id: "diffPlan", method: http.MethodGet, path: plansPath + "/diff", tag: "plans",
-			summary: "Compare two revisions of a day's plan", detail: "What turns the one into the other. To-dos that only made room are not among the moved.",
+			summary: "Compare two revisions of a day's plan",
+			detail:  "What turns the one into the other. To-dos that only made room are not among the moved.",
 			query:   diffParams(),
 			answers: []documented{{status: http.StatusOK, doc: "The differences.", schema: schemaRef(planDiff)}}, finds: true,
 			run: diffPlan,
 		},
 		{
 			id: "rollbackPlan", method: http.MethodPost, path: plansPath + "/rollback", tag: "plans", writes: true, alone: true,
-			summary: "Bring an earlier plan of the day back", detail: "As a new revision, row for row; what lies between stays in the history.",
-			body: rollbackBody(), finds: true, conflicts: conflictOfHead,
+			summary: "Bring an earlier plan of the day back",
+			detail:  "As a new revision, row for row; what lies between stays in the history.",
+			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its plan.", planRevision)},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				r := rollbackOf(c)
@@ -73,16 +78,28 @@ func planOperations() []*operation {
 		},
 		{
 			id: "rolloverPlan", method: http.MethodPost, path: plansPath + "/rollover", tag: "plans", writes: true,
-			summary: "Roll a day's plan over", detail: "What is unfinished is appended to the next day's plan, in its order and with its classification; the day's own plan stays as it is. What the values tree has completed, archived or deleted meanwhile is left behind. Repeating it changes nothing.",
-			answers: []documented{{status: http.StatusOK, doc: "The next day's plan as it is now, whose to-dos were appended to it, and whose were left behind.", schema: schemaRef(planRollover), traced: true}},
-			finds:   true, run: rolloverPlan,
+			summary: "Roll a day's plan over", detail: "What is unfinished is appended to the next day's plan, in its order " +
+				"and with its classification; the day's own plan stays as it is. What the values tree has completed, archived or " +
+				"deleted meanwhile is left behind. Repeating it changes nothing.",
+			answers: []documented{
+				{
+					status: http.StatusOK,
+					doc:    "The next day's plan as it is now, whose to-dos were appended to it, and whose were left behind.",
+					schema: schemaRef(planRollover), traced: true,
+				},
+			},
+			finds: true, run: rolloverPlan,
 		},
 		{
 			id: "completePlan", method: http.MethodPost, path: plansPath + "/complete", tag: "plans", writes: true,
-			summary: "Complete an action", detail: "In the day's plan and in the values tree together, or in neither. Repeating it changes nothing.",
-			body: completePlanBody(), finds: true,
-			answers: []documented{{status: http.StatusOK, doc: "The plan and the action as they are now.", schema: schemaRef(planCompletion), traced: true}},
-			run:     completePlan,
+			summary: "Complete an action",
+			detail:  "In the day's plan and in the values tree together, or in neither. Repeating it changes nothing.",
+			body:    completePlanBody(), finds: true,
+			answers: []documented{
+				{status: http.StatusOK, doc: "The plan and the action as they are now.", schema: schemaRef(planCompletion),
+					traced: true},
+			},
+			run: completePlan,
 		},
 	}
 	for _, o := range table {
@@ -197,6 +214,8 @@ func completePlan(ctx context.Context, s services, c call) (answer, error) {
 	if done.PlanChanged {
 		a.traces = traceOfRevision(a.traces, c.user, done.Plan.Head.RevID)
 	}
-	a.brief, err = json.Marshal(map[string]headView{memberPlan: viewOfHead(done.Plan.Head), memberValues: viewOfHead(done.Values)})
+	a.brief, err = json.Marshal(map[string]headView{
+		memberPlan: viewOfHead(done.Plan.Head), memberValues: viewOfHead(done.Values),
+	})
 	return a, err
 }

@@ -33,7 +33,8 @@ func readCommitOfPlan(c call) (plan.Commit, *Problem) {
 	var wrong findings
 	r := &reading{doc: c.doc, wrong: &wrong}
 	commit := plan.Commit{
-		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Reason: r.text(memberReason), IdempotencyKey: c.key,
+		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Reason: r.text(memberReason),
+		IdempotencyKey: c.key,
 	}
 	var hasTodos, hasBlocks bool
 	commit.Plan.Todos, hasTodos = readList(r, memberTodos, readTodo)
@@ -53,8 +54,9 @@ func readCommitOfPlan(c call) (plan.Commit, *Problem) {
 
 func readTodo(r *reading) plan.Todo {
 	return plan.Todo{
-		ActionID: r.text(memberActionID), Order: r.whole("order"), Classification: plan.Classification(r.text("classification")),
-		EstimatedPomodoros: r.whole("estimatedPomodoros"), Notes: r.text(memberNotes), CompletedAt: r.instant("completedAt"),
+		ActionID: r.text(memberActionID), Order: r.whole("order"),
+		Classification: plan.Classification(r.text("classification")), EstimatedPomodoros: r.whole("estimatedPomodoros"),
+		Notes: r.text(memberNotes), CompletedAt: r.instant("completedAt"),
 	}
 }
 
@@ -71,7 +73,9 @@ func commitPlanBody() *body {
 		required: true, limit: maxCommit, schema: schemaRef(planCommit),
 		example: map[string]any{
 			memberReason: plan.ReasonMorningPlan,
-			memberTodos:  []any{map[string]any{memberActionID: exampleAction, "classification": plan.Important, "estimatedPomodoros": 1}},
+			memberTodos: []any{
+				map[string]any{memberActionID: exampleAction, "classification": plan.Important, "estimatedPomodoros": 1},
+			},
 			memberBlocks: []any{map[string]any{
 				"blockType": plan.Pomodoro, "startTimeIso": "2026-03-02T09:30:00Z", "endTimeIso": "2026-03-02T09:55:00Z",
 				memberActionID: exampleAction, "pomodoroIndex": 1,
@@ -81,7 +85,10 @@ func commitPlanBody() *body {
 }
 
 func completePlanBody() *body {
-	action := form(entity.Field{Name: memberActionID, Kind: entity.Text, Required: true, Min: 1, Max: 64, Doc: "The action, which the plan has a to-do of."})
+	action := form(entity.Field{
+		Name: memberActionID, Kind: entity.Text, Required: true, Min: 1, Max: 64,
+		Doc: "The action, which the plan has a to-do of.",
+	})
 	schema := closed([]string{memberActionID}, object{{memberActionID, actionIDSchema(action.Fields[0].Doc)}})
 	return &body{form: action, schema: schema, required: true, example: map[string]any{memberActionID: exampleAction}}
 }
@@ -129,9 +136,11 @@ func planSchemas() object {
 		{planTodo, todoSchema()},
 		{planBlock, blockSchema()},
 		{planCommit, closed([]string{memberReason, memberTodos, memberBlocks}, append(
-			commitMembers(memberReason, plan.ReasonMorningPlan, plan.ReasonMiddayReplan, plan.ReasonRollover, plan.ReasonCompletion), lists...,
+			commitMembers(memberReason, plan.ReasonMorningPlan, plan.ReasonMiddayReplan, plan.ReasonRollover,
+				plan.ReasonCompletion), lists...,
 		))},
-		{planRevision, record([]string{memberDate, memberTodos, memberBlocks}, append(append(day, entryMembers(memberReason)...), lists...))},
+		{planRevision, record([]string{memberDate, memberTodos, memberBlocks},
+			append(append(day, entryMembers(memberReason)...), lists...))},
 		{planDiff, record([]string{"added", "removed", "changed", "moved"}, object{
 			{"added", part}, {"removed", part},
 			{"changed", record([]string{memberTodos, memberBlocks}, object{
@@ -141,15 +150,18 @@ func planSchemas() object {
 		})},
 		{planRollover, record([]string{memberPlan, memberCarried, "left"}, object{
 			{memberPlan, schemaRef(planRevision)},
-			{memberCarried, append(listOf(actionIDSchema("An action.")), member{"description", "The actions whose to-dos were appended; none if nothing was to be changed, or it was done before."})},
+			{memberCarried, append(listOf(actionIDSchema("An action.")), member{"description",
+				"The actions whose to-dos were appended; none if nothing was to be changed, or it was done before."})},
 			{"left", listOf(record([]string{memberActionID, memberReason}, object{
 				{memberActionID, actionIDSchema("An action whose to-do is unfinished and was not appended.")},
-				{memberReason, enumSchema("What the values tree says of it now.", plan.LeftCompleted, plan.LeftArchived, plan.LeftDeleted, plan.LeftMissing)},
+				{memberReason, enumSchema("What the values tree says of it now.", plan.LeftCompleted, plan.LeftArchived,
+					plan.LeftDeleted, plan.LeftMissing)},
 			}))},
 		})},
 		{planCompletion, record([]string{memberPlan, memberValues, "action", "planChanged", "valuesChanged"}, object{
 			{memberPlan, schemaRef(planRevision)}, {memberValues, schemaRef(headSchema)}, {"action", schemaRef(valuesNode)},
-			{"planChanged", flagSchema("The plan has a new revision.")}, {"valuesChanged", flagSchema("The values tree has a new revision.")},
+			{"planChanged", flagSchema("The plan has a new revision.")},
+			{"valuesChanged", flagSchema("The values tree has a new revision.")},
 		})},
 	}
 }

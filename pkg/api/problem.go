@@ -62,21 +62,65 @@ type problemKind struct {
 
 // The types of problems. A slug is part of the contract.
 var (
-	malformed          = problemKind{"malformed-request", http.StatusBadRequest, "Malformed request", "The request cannot be read: the JSON text, a header, a query parameter's name, or the cursor. The detail says where."}
-	unauthenticated    = problemKind{"unauthenticated", http.StatusUnauthorized, "Authentication required", "There is no bearer token, or it names no user."}
-	notFound           = problemKind{"not-found", http.StatusNotFound, "Not found", "There is no such resource for this user. What belongs to somebody else does not exist either, as the target of a link neither."}
-	methodNotAllowed   = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "Method not allowed", "The resource exists and has other methods: those of the Allow header."}
-	stateConflict      = problemKind{"state-conflict", http.StatusConflict, "Conflict with the present state", "The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left."}
-	headMoved          = problemKind{"head-moved", http.StatusConflict, "The repository has moved on", "parentRevId is not the present revision: somebody committed meanwhile; currentRevId says which it is, and is absent if there is none. Read it, and decide anew. Nothing was written."}
-	preconditionFailed = problemKind{"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names a version from before the last change of a user, or one that the entity has not come to. currentVersion is its version now, and current is the entity as it is now. Decide anew."}
-	gone               = problemKind{"gone", http.StatusGone, "Gone", "What the request is about was there and left. The reason is deleted, by its user and for good, or expired. What has expired has a copy: GET /v1/archive lists it, and POST /v1/archive/{id}/restore brings it back."}
-	tooLarge           = problemKind{"content-too-large", http.StatusRequestEntityTooLarge, "Content too large", "The body is longer than the operation takes."}
-	unsupportedMedia   = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed."}
-	invalid            = problemKind{"validation-failed", http.StatusUnprocessableEntity, "Invalid content", "The request can be read and breaks rules: errors names all of them."}
-	keyReused          = problemKind{"idempotency-key-reused", http.StatusUnprocessableEntity, "Idempotency key used before", "The idempotency key was used for another request in the last 24 hours."}
-	preconditionNeeded = problemKind{"precondition-required", http.StatusPreconditionRequired, "Precondition required", "The operation changes an existing entity and needs If-Match with the version that the client has seen."}
-	internal           = problemKind{"internal-error", http.StatusInternalServerError, "Internal error", "Something is wrong here, not with the request. X-Request-Id names the request to those who can look."}
-	unavailable        = problemKind{"unavailable", http.StatusServiceUnavailable, "Try again", "The request could not be carried out now. Repeat it after the seconds of Retry-After; with an idempotency key that is always safe."}
+	malformed = problemKind{
+		"malformed-request", http.StatusBadRequest, "Malformed request", "The request cannot be read: the JSON text, a " +
+			"header, a query parameter's name, or the cursor. The detail says where.",
+	}
+	unauthenticated = problemKind{
+		"unauthenticated", http.StatusUnauthorized, "Authentication required",
+		"There is no bearer token, or it names no user.",
+	}
+	notFound = problemKind{"not-found", http.StatusNotFound, "Not found", "There is no such resource for this " +
+		"user. What belongs to somebody else does not exist either, as the target of a link neither."}
+	methodNotAllowed = problemKind{
+		"method-not-allowed", http.StatusMethodNotAllowed, "Method not allowed",
+		"The resource exists and has other methods: those of the Allow header.",
+	}
+	stateConflict = problemKind{
+		"state-conflict", http.StatusConflict, "Conflict with the present state",
+		"The entity is in a state in which the request has no meaning: it exists already, is done already, or has not left.",
+	}
+	headMoved = problemKind{
+		"head-moved", http.StatusConflict, "The repository has moved on", "parentRevId is not the present revision: " +
+			"somebody committed meanwhile; currentRevId says which it is, and is absent if there is none. Read it, and decide " +
+			"anew. Nothing was written.",
+	}
+	preconditionFailed = problemKind{
+		"precondition-failed", http.StatusPreconditionFailed, "The entity has changed", "If-Match names a version from " +
+			"before the last change of a user, or one that the entity has not come to. currentVersion is its version now, and " +
+			"current is the entity as it is now. Decide anew.",
+	}
+	gone = problemKind{"gone", http.StatusGone, "Gone", "What the request is about was there and left. " +
+		"The reason is deleted, by its user and for good, or expired. What has expired has a copy: GET /v1/archive lists " +
+		"it, and POST /v1/archive/{id}/restore brings it back."}
+	tooLarge = problemKind{
+		"content-too-large", http.StatusRequestEntityTooLarge, "Content too large",
+		"The body is longer than the operation takes.",
+	}
+	unsupportedMedia = problemKind{
+		"unsupported-media-type", http.StatusUnsupportedMediaType, "Unsupported media type",
+		"A body is application/json in UTF-8, a patch application/merge-patch+json as well; not compressed.",
+	}
+	invalid = problemKind{
+		"validation-failed", http.StatusUnprocessableEntity, "Invalid content",
+		"The request can be read and breaks rules: errors names all of them.",
+	}
+	keyReused = problemKind{
+		"idempotency-key-reused", http.StatusUnprocessableEntity, "Idempotency key used before",
+		"The idempotency key was used for another request in the last 24 hours.",
+	}
+	preconditionNeeded = problemKind{
+		"precondition-required", http.StatusPreconditionRequired, "Precondition required",
+		"The operation changes an existing entity and needs If-Match with the version that the client has seen.",
+	}
+	internal = problemKind{
+		"internal-error", http.StatusInternalServerError, "Internal error",
+		"Something is wrong here, not with the request. X-Request-Id names the request to those who can look.",
+	}
+	unavailable = problemKind{
+		"unavailable", http.StatusServiceUnavailable, "Try again", "The request could not be carried out now. Repeat it " +
+			"after the seconds of Retry-After; with an idempotency key that is always safe.",
+	}
 )
 
 func problemKinds() []problemKind {
@@ -144,8 +188,8 @@ func (p *Problem) because(err error) *Problem {
 	return p
 }
 
-// json is the document. Its members always have a JSON form. The entity goes in as it is: encoding it a second time would
-// only make it longer.
+// json is the document. Its members always have a JSON form. The entity goes in as it is: encoding it a second time
+// would only make it longer.
 func (p *Problem) json() []byte {
 	bare := *p
 	bare.Current = nil

@@ -35,7 +35,8 @@ func TestARepeatedRequestHasItsEffectOnce(t *testing.T) {
 	b.Equal(`"2"`, again.Header().Get("ETag"))
 	b.Equal("true", b.want(200, patch(path, `{"title":"b"}`, 1).with("Idempotency-Key", "two")).Header().Get(replayed))
 
-	b.Equal("idempotency-key-reused", b.want(422, post("/v1/notes", `{"title":"c"}`).with("Idempotency-Key", "one")).problem())
+	b.Equal("idempotency-key-reused",
+		b.want(422, post("/v1/notes", `{"title":"c"}`).with("Idempotency-Key", "one")).problem())
 	b.want(422, patch(path, `{"title":"b"}`, 2).with("Idempotency-Key", "two"))
 
 	gone := request{method: http.MethodDelete, path: path, header: ifMatch(2)}.with("Idempotency-Key", "three")
@@ -53,7 +54,8 @@ func TestARestoreBringsAnItemBackOnce(t *testing.T) {
 	b.want(410, get("/v1/reminders/"+id))
 	list := b.want(200, get("/v1/archive"))
 	require.Len(t, list.items(), 1)
-	b.Equal(map[string]any{"entityType": "REMINDER", "itemId": id, "title": "Left", "version": 2.0, "expiresAt": "2026-03-03T12:00:00Z"}, list.items()[0])
+	b.Equal(map[string]any{"entityType": "REMINDER", "itemId": id, "title": "Left", "version": 2.0,
+		"expiresAt": "2026-03-03T12:00:00Z"}, list.items()[0])
 
 	restore := request{method: http.MethodPost, path: "/v1/archive/" + id + "/restore"}
 	first := b.want(200, restore.with("Idempotency-Key", "back"))
@@ -75,7 +77,8 @@ func TestARestoreBringsAnItemBackOnce(t *testing.T) {
 func TestARestoreWhoseAnswerWasLostIsAnsweredFromItsReceipt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	restore := request{method: http.MethodPost, path: "/v1/archive/" + b.expired() + "/restore"}.with("Idempotency-Key", "back")
+	restore := request{method: http.MethodPost,
+		path: "/v1/archive/" + b.expired() + "/restore"}.with("Idempotency-Key", "back")
 	b.failWith(func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.After {
 			return table.ErrUnavailable
@@ -90,7 +93,8 @@ func TestARestoreWhoseAnswerWasLostIsAnsweredFromItsReceipt(t *testing.T) {
 func TestTwinsOfARestoreAgree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	restore := request{method: http.MethodPost, path: "/v1/archive/" + b.expired() + "/restore"}.with("Idempotency-Key", "back")
+	restore := request{method: http.MethodPost,
+		path: "/v1/archive/" + b.expired() + "/restore"}.with("Idempotency-Key", "back")
 	var once sync.Once
 	b.failWith(func(c memory.Call) error {
 		if c.Op != "Transact" || c.Stage != memory.Before {
@@ -180,12 +184,13 @@ func TestTheFrameOfACommandIsReadStrictly(t *testing.T) {
 		`{}`:                             {"/id", "/type"},
 		`{"id":7,"type":"CreateTask"}`:   {"/id"},
 		`{"id":"1","type":"createTask"}`: {"/type"},
-		`{"id":"1","type":"GetTask","data":{"taskId":"task_1"}}`:                            {"/type"},
-		`{"id":"1","type":"RunCommands","data":{"commands":[]}}`:                            {"/type"},
-		`{"id":"1","type":"CreateTask","data":[],"user":"bob"}`:                             {"/user", "/data"},
-		`{"id":"1","type":"CreateTask","data":{"title":"a"},"expectedVersion":1}`:           {"/expectedVersion"},
-		`{"id":"1","type":"DeleteTask","expectedVersion":"1"}`:                              {"/expectedVersion", "/data/taskId"},
-		`{"id":"1","type":"DeleteTask","data":{"taskId":7},"expectedVersion":1.5}`:          {"/expectedVersion", "/data/taskId"},
+		`{"id":"1","type":"GetTask","data":{"taskId":"task_1"}}`:                  {"/type"},
+		`{"id":"1","type":"RunCommands","data":{"commands":[]}}`:                  {"/type"},
+		`{"id":"1","type":"CreateTask","data":[],"user":"bob"}`:                   {"/user", "/data"},
+		`{"id":"1","type":"CreateTask","data":{"title":"a"},"expectedVersion":1}`: {"/expectedVersion"},
+		`{"id":"1","type":"DeleteTask","expectedVersion":"1"}`:                    {"/expectedVersion", "/data/taskId"},
+		`{"id":"1","type":"DeleteTask","data":{"taskId":7},"expectedVersion":1.5}`: {"/expectedVersion",
+			"/data/taskId"},
 		`{"id":"1","type":"DeleteTask","data":{"taskId":"task_1","x":1}}`:                   {"/data/x"},
 		`{"id":"1","type":"CreateTask"}`:                                                    {"/data/title"},
 		`{"id":"1","type":"SnoozeReminder","data":{"reminderId":"rem_1","minutes":"soon"}}`: {"/data/minutes"},
@@ -206,7 +211,8 @@ func TestTheFrameOfACommandIsReadStrictly(t *testing.T) {
 			b.Equal(want, got.Problem.Detail, command)
 		}
 	}
-	b.Equal(400, b.batch("ann", `{"id":"`+strings.Repeat("k", 256)+`","type":"CreateNote","data":{"title":"a"}}`)[0].Status)
+	b.Equal(400,
+		b.batch("ann", `{"id":"`+strings.Repeat("k", 256)+`","type":"CreateNote","data":{"title":"a"}}`)[0].Status)
 	b.Zero(b.store.Len())
 }
 
@@ -225,7 +231,8 @@ func TestABatchAsAWholeIsBounded(t *testing.T) {
 
 	var many []string
 	for i := range 100 {
-		many = append(many, fmt.Sprintf(`{"id":"n%d","type":"CreateNote","data":{"title":"a","body":"%s"}}`, i, strings.Repeat("x", 30_000)))
+		many = append(many,
+			fmt.Sprintf(`{"id":"n%d","type":"CreateNote","data":{"title":"a","body":"%s"}}`, i, strings.Repeat("x", 30_000)))
 	}
 	for _, r := range b.batch("ann", many...) {
 		b.Equal(201, r.Status)
@@ -262,7 +269,10 @@ func TestADirectInvocationNamesItsUser(t *testing.T) {
 	b.Equal(201, answer.Results[0].Status)
 	b.Len(b.want(200, get("/v1/notes?state=recent")).items(), 1)
 
-	for _, wrong := range []string{`{`, `{` + payload, `{"userId":"ann#2026",` + payload, `{"userId":7,` + payload, `{"userId":"ann"}`, `{"userId":"ann","userId":"bob",` + payload} {
+	for _, wrong := range []string{
+		`{`, `{` + payload, `{"userId":"ann#2026",` + payload, `{"userId":7,` + payload, `{"userId":"ann"}`,
+		`{"userId":"ann","userId":"bob",` + payload,
+	} {
 		out, err := b.api.Run(t.Context(), []byte(wrong))
 		var problem *api.Problem
 		b.ErrorAs(err, &problem, wrong)

@@ -36,9 +36,12 @@ func grown(parent string) string {
 // planned is the body of a commit of a plan with both actions.
 func planned(parent string) string {
 	return fmt.Sprintf(`{"parentRevId":%q,"reason":"morning_plan","todos":[
-		{"actionId":%q,"classification":"important","estimatedPomodoros":2},{"actionId":%q,"classification":"other"}],"blocks":[
-		{"blockType":"POMODORO","startTimeIso":"2026-03-02T09:00:00Z","endTimeIso":"2026-03-02T09:25:00Z","actionId":%q,"pomodoroIndex":1},
-		{"blockType":"BREAK","startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"}]}`, parent, run, stretch, run)
+		{"actionId":%q,"classification":"important","estimatedPomodoros":2},{"actionId":%q,"classification":"other"}],`+
+		`"blocks":[
+		{"blockType":"POMODORO","startTimeIso":"2026-03-02T09:00:00Z","endTimeIso":"2026-03-02T09:25:00Z","actionId":%q,`+
+		`"pomodoroIndex":1},
+		{"blockType":"BREAK","startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"}]}`, parent, run,
+		stretch, run)
 }
 
 // grow commits the tree on the parent, "" for the first, and returns the revision.
@@ -54,7 +57,8 @@ func (b *bundle) edit(parent string, operations ...string) response {
 }
 
 func edits(parent string, operations ...string) string {
-	return fmt.Sprintf(`{"parentRevId":%q,"message":"Edited","source":"daily_update","operations":[%s]}`, parent, strings.Join(operations, ","))
+	return fmt.Sprintf(`{"parentRevId":%q,"message":"Edited","source":"daily_update","operations":[%s]}`, parent,
+		strings.Join(operations, ","))
 }
 
 // repositories lets there be what an operation's example needs, and returns a revision to put in the example's place.
@@ -108,7 +112,8 @@ func TestATreeIsCommittedAndReadAsItIsAndAsItWas(t *testing.T) {
 	b.Equal("2026-03-02T12:00:00Z", made.text("revTs"))
 	b.Equal(race, made.node(run)["parentMilestoneId"])
 	b.advance(48 * 3600e9)
-	second := b.edit(first, `{"op":"complete","nodeId":"`+run+`"}`, `{"op":"update","nodeId":"`+race+`","title":"A race in June"}`)
+	second := b.edit(first, `{"op":"complete","nodeId":"`+run+`"}`,
+		`{"op":"update","nodeId":"`+race+`","title":"A race in June"}`)
 	b.Equal(first, second.text("parentRevId"))
 
 	now := b.want(200, get("/v1/values"))
@@ -164,7 +169,8 @@ func TestTheLoserOfARaceLearnsThePresentHead(t *testing.T) {
 	late := b.want(409, post("/v1/values/revisions", edits(first, `{"op":"delete","nodeId":"`+run+`"}`)))
 	b.Equal("head-moved", late.problem())
 	b.Equal(second, late.text("currentRevId"))
-	b.Equal(second, b.want(409, post("/v1/values/rollback", `{"parentRevId":"`+first+`","revId":"`+first+`"}`)).text("currentRevId"))
+	b.Equal(second,
+		b.want(409, post("/v1/values/rollback", `{"parentRevId":"`+first+`","revId":"`+first+`"}`)).text("currentRevId"))
 	b.Equal(second, b.want(200, get("/v1/values")).text("revId"))
 	b.Len(b.want(200, get("/v1/values/revisions")).items(), 2)
 }
@@ -173,7 +179,8 @@ func TestEveryBrokenRuleIsNamedWithItsNode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(422, post("/v1/values/revisions", `{"source":"boredom","nodes":[
-		{"nodeId":"`+health+`","nodeType":"DRIVER","title":""},{"nodeId":"`+run+`","nodeType":"ACTION","title":"Run"}],"edges":[]}`))
+		{"nodeId":"`+health+`","nodeType":"DRIVER","title":""},{"nodeId":"`+run+
+		`","nodeType":"ACTION","title":"Run"}],"edges":[]}`))
 	b.Equal("validation-failed", res.problem())
 	b.Contains(res.faults(), " message-missing /message")
 	b.Contains(res.faults(), " source-unknown /source")
@@ -209,10 +216,13 @@ func TestTheTypesOfACommitAreReadStrictly(t *testing.T) {
 	b.want(400, post("/v1/values/revisions", `{"nodes":[],"nodes":[]}`))
 	b.want(400, post("/v1/values/revisions", grown("")).with("If-Match", `"1"`))
 	b.want(413, post("/v1/values/revisions", `{"message":"`+strings.Repeat("a", 4<<20)+`"}`))
-	many := b.want(422, post("/v1/values/revisions", `{"operations":[`+strings.TrimSuffix(strings.Repeat("1,", 9000), ",")+`]}`))
+	many := b.want(422,
+		post("/v1/values/revisions", `{"operations":[`+strings.TrimSuffix(strings.Repeat("1,", 9000), ",")+`]}`))
 	b.Len(many.pointers(), 256)
-	b.Equal([]string{"/nodes"}, b.want(422, post("/v1/values/revisions", `{"edges":[],"nodes":[`+strings.Repeat("{},", 10_000)+`{}]}`)).pointers())
-	b.Equal("content-too-large", b.want(413, post("/v1/values/revisions", `{"nodes":[`+strings.Repeat("{},", 300_000)+`{}]}`)).problem())
+	b.Equal([]string{"/nodes"},
+		b.want(422, post("/v1/values/revisions", `{"edges":[],"nodes":[`+strings.Repeat("{},", 10_000)+`{}]}`)).pointers())
+	b.Equal("content-too-large",
+		b.want(413, post("/v1/values/revisions", `{"nodes":[`+strings.Repeat("{},", 300_000)+`{}]}`)).problem())
 	b.Zero(b.store.Len())
 }
 
@@ -254,7 +264,8 @@ func TestADifferenceIsShownAndARollbackUndoesIt(t *testing.T) {
 	b.Len(diff.doc["added"].(map[string]any)["nodes"], 1)
 	b.Len(diff.doc["changed"], 1)
 	none := b.want(200, get("/v1/values/diff?from="+first+"&to="+first))
-	b.JSONEq(`{"added":{"nodes":[],"edges":[]},"removed":{"nodes":[],"edges":[]},"changed":[],"moved":[]}`, none.Body.String())
+	b.JSONEq(`{"added":{"nodes":[],"edges":[]},"removed":{"nodes":[],"edges":[]},"changed":[],"moved":[]}`,
+		none.Body.String())
 	b.want(404, get("/v1/values/diff?from="+first+"&to="+exampleRevision))
 	b.Equal([]string{"/to"}, b.want(422, get("/v1/values/diff?from="+first)).pointers())
 
@@ -278,8 +289,10 @@ func TestARepeatedCommitIsAnsweredWithWhatTheFirstDid(t *testing.T) {
 	b.Equal("true", again.Header().Get(replayed))
 	b.Equal(first.doc, again.doc)
 	b.Len(b.want(200, get("/v1/values/revisions")).items(), 2)
-	b.Equal("idempotency-key-reused", b.want(422, post("/v1/values/revisions", grown(first.text("revId"))).with("Idempotency-Key", "review")).problem())
-	b.Equal("idempotency-key-reused", b.want(422, post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", "review")).problem())
+	b.Equal("idempotency-key-reused",
+		b.want(422, post("/v1/values/revisions", grown(first.text("revId"))).with("Idempotency-Key", "review")).problem())
+	b.Equal("idempotency-key-reused",
+		b.want(422, post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", "review")).problem())
 	b.want(201, post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", "note"))
 	b.want(422, post("/v1/values/revisions", grown("")).with("Idempotency-Key", "note"))
 	b.want(400, post("/v1/values/revisions", grown("")).with("Idempotency-Key", strings.Repeat("k", 256)))

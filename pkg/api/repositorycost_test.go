@@ -50,7 +50,8 @@ func TestEachReadOfARepositoryCostsWhatItIsToCost(t *testing.T) {
 	} {
 		b.Equal(want, b.calls(200, get(path)), path)
 	}
-	b.Equal("Get Query Transact", b.calls(201, post("/v1/values/revisions", edits(second, `{"op":"reopen","nodeId":"`+run+`"}`))))
+	b.Equal("Get Query Transact",
+		b.calls(201, post("/v1/values/revisions", edits(second, `{"op":"reopen","nodeId":"`+run+`"}`))))
 	b.Equal("Get Query Get Query Transact", b.calls(200, done(run)))
 	b.Equal("Get Query Get Query", b.calls(200, done(run)), "what is done already is not written")
 }
@@ -70,10 +71,12 @@ func large(nodes int) string {
 		}
 		below++
 		action := fmt.Sprintf("act_00000000-0000-4000-9000-%012d", i)
-		n = append(n, fmt.Sprintf(`{"nodeId":%q,"nodeType":"ACTION","title":"Action %d","driverId":%q,"notes":%q}`, action, i, health, strings.Repeat("n", 400)))
+		n = append(n, fmt.Sprintf(`{"nodeId":%q,"nodeType":"ACTION","title":"Action %d","driverId":%q,"notes":%q}`, action, i,
+			health, strings.Repeat("n", 400)))
 		e = append(e, edge(milestone, below, action))
 	}
-	return `{"message":"All of it","source":"weekly_review","nodes":[` + strings.Join(n, ",") + `],"edges":[` + strings.Join(e, ",") + `]}`
+	return `{"message":"All of it","source":"weekly_review","nodes":[` + strings.Join(n, ",") + `],"edges":[` +
+		strings.Join(e, ",") + `]}`
 }
 
 func TestATreeOfTwoThousandNodesIsSentAndRead(t *testing.T) {
@@ -89,8 +92,10 @@ func TestATreeOfTwoThousandNodesIsSentAndRead(t *testing.T) {
 	b.want(304, get("/v1/values").with("If-None-Match", got.Header().Get("ETag")))
 	head := b.want(200, request{method: http.MethodHead, path: "/v1/values"})
 	b.Zero(head.Body.Len())
-	refused := b.want(422, post("/v1/values/revisions", strings.Replace(large(2001), `{"message"`, `{"parentRevId":"`+got.text("revId")+`","message"`, 1)))
+	refused := b.want(422, post("/v1/values/revisions",
+		strings.Replace(large(2001), `{"message"`, `{"parentRevId":"`+got.text("revId")+`","message"`, 1)))
 	b.Equal([]string{" too-many-nodes /nodes"}, refused.faults())
-	back := b.want(201, post("/v1/values/rollback", `{"parentRevId":"`+got.text("revId")+`","revId":"`+got.text("revId")+`"}`))
+	back := b.want(201,
+		post("/v1/values/rollback", `{"parentRevId":"`+got.text("revId")+`","revId":"`+got.text("revId")+`"}`))
 	b.Equal(got.doc["nodes"], back.doc["nodes"])
 }

@@ -57,7 +57,10 @@ type entryView struct {
 
 // viewOfCommit is for the values tree; a plan's source has another name.
 func viewOfCommit(c revision.Commit) entryView {
-	v := entryView{headView: headView{c.RevID, c.RevTs}, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source, OriginRevID: c.OriginRevID}
+	v := entryView{
+		headView: headView{c.RevID, c.RevTs}, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source,
+		OriginRevID: c.OriginRevID,
+	}
 	if !c.CommittedAt.Equal(c.RevTs) {
 		v.CommittedAt = c.CommittedAt
 	}
@@ -159,12 +162,18 @@ func rollbackOf(c call) rollback {
 
 func rollbackBody() *body {
 	taken := form(
-		entity.Field{Name: memberParentRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The present revision, as the client knows it."},
-		entity.Field{Name: memberRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to bring back."},
+		entity.Field{
+			Name: memberParentRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID,
+			Doc: "The present revision, as the client knows it.",
+		},
+		entity.Field{
+			Name: memberRevID, Kind: entity.Text, Required: true, Min: 1, Max: maxRevID, Doc: "The revision to bring back.",
+		},
 		entity.Field{Name: memberMessage, Kind: entity.Text, Doc: "What for; made here unless given."},
 	)
 	schema := closed([]string{memberParentRevID, memberRevID}, object{
-		{memberParentRevID, revIDSchema(taken.Fields[0].Doc)}, {memberRevID, revIDSchema(taken.Fields[1].Doc)}, {memberMessage, textSchema(taken.Fields[2].Doc)},
+		{memberParentRevID, revIDSchema(taken.Fields[0].Doc)}, {memberRevID, revIDSchema(taken.Fields[1].Doc)},
+		{memberMessage, textSchema(taken.Fields[2].Doc)},
 	})
 	return &body{
 		form: taken, schema: schema, required: true,
@@ -178,7 +187,10 @@ const maxRevID int64 = int64(len(exampleRevID))
 // Query parameters about revisions.
 
 func atParam() entity.Field {
-	return entity.Field{Name: memberAt, Kind: entity.Instant, Doc: "As it was at the end of this second, RFC 3339 with offset; as it is unless given. A + is written %2B."}
+	return entity.Field{
+		Name: memberAt, Kind: entity.Instant,
+		Doc: "As it was at the end of this second, RFC 3339 with offset; as it is unless given. A + is written %2B.",
+	}
 }
 
 func diffParams() []entity.Field {
@@ -188,4 +200,5 @@ func diffParams() []entity.Field {
 	}
 }
 
-const conflictOfHead = "parentRevId is not the present revision: currentRevId in the problem says which is. Nothing was written."
+const conflictOfHead = "parentRevId is not the present revision: currentRevId in the problem says which is. Nothing " +
+	"was written."

@@ -69,7 +69,8 @@ func entryMembers(source string) object {
 // commitMembers are what a client says about a revision of its own.
 func commitMembers(source string, sources ...string) object {
 	return object{
-		{memberParentRevID, object{{"type", []string{"string", "null"}}, {"pattern", revIDPattern}, {"description", "The present revision, as the client knows it; absent for the first."}}},
+		{memberParentRevID, object{{"type", []string{"string", "null"}}, {"pattern", revIDPattern},
+			{"description", "The present revision, as the client knows it; absent for the first."}}},
 		{memberMessage, object{{"type", "string"}, {"maxLength", 500}, {"description", "What it is for."}}},
 		{source, enumSchema("What it comes from.", sources...)},
 	}

@@ -41,8 +41,10 @@ func TestAPathThatLeadsNowhereIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v1/pizzas", "/v1/events/", "/v1//events", "/v1/events/./x", "/v1/notes/../me", "/v1/tasks/task_1/links",
-		"/v1/tasks/task_1/links/NOTE", "/v2/events", "/docs", "/problems/not-found", "/v1/user_meta/ann", "/" + strings.Repeat("a", 2000), "/v1/notes/%2e%2e/me",
+		"/", "/v1", "/v1/", "/v1/pizzas", "/v1/events/", "/v1//events", "/v1/events/./x", "/v1/notes/../me",
+		"/v1/tasks/task_1/links",
+		"/v1/tasks/task_1/links/NOTE", "/v2/events", "/docs", "/problems/not-found", "/v1/user_meta/ann",
+		"/" + strings.Repeat("a", 2000), "/v1/notes/%2e%2e/me",
 	} {
 		b.Equal("not-found", b.want(404, get(path)).problem(), path)
 		b.want(401, get(path).by("-"))
@@ -52,7 +54,10 @@ func TestAPathThatLeadsNowhereIsNotFound(t *testing.T) {
 func TestSomebodyWithoutANameLearnsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, header := range []string{"", "ann", "Bearer", "Bearer ", "Basic ann", "Bearer ann bob", "Bearer ann#2026", "Bearer " + strings.Repeat("a", 65), "Bearer ann/bob", "Bearer änn"} {
+	for _, header := range []string{
+		"", "ann", "Bearer", "Bearer ", "Basic ann", "Bearer ann bob", "Bearer ann#2026", "Bearer " + strings.Repeat("a", 65),
+		"Bearer ann/bob", "Bearer änn",
+	} {
 		res := b.want(401, get("/v1/me").by("-").with("Authorization", header))
 		b.Equal("Bearer", res.Header().Get("WWW-Authenticate"))
 		b.want(401, request{method: http.MethodPut, path: "/v1/me", user: "-"}.with("Authorization", header))
@@ -106,7 +111,9 @@ func TestAnIDThatARequestBringsIsTakenIfItIsWellFormed(t *testing.T) {
 		return b.want(200, get("/v1/me").with(name, value)).Header().Get("X-Request-Id")
 	}
 	for _, name := range []string{"X-Request-Id", "X-Amzn-Trace-Id"} {
-		for _, id := range []string{"a", "Root=1-69a54f10-5a3c2d1e0f4b6a7988776655;Sampled=0", "A.z_0:9/=", strings.Repeat("a", 128)} {
+		for _, id := range []string{
+			"a", "Root=1-69a54f10-5a3c2d1e0f4b6a7988776655;Sampled=0", "A.z_0:9/=", strings.Repeat("a", 128),
+		} {
 			b.Equal(id, idOf(name, id))
 		}
 		for _, id := range []string{"", "a b", "a\n", "a\"", "{}", "ü", strings.Repeat("a", 129)} {
@@ -116,7 +123,8 @@ func TestAnIDThatARequestBringsIsTakenIfItIsWellFormed(t *testing.T) {
 	b.Equal(trace, idOf("Traceparent", "00-"+trace+"-"+parent+"-01"))
 	for _, value := range []string{
 		trace, "00-" + trace + "-" + parent, "00-" + trace + "-" + parent + "-01-02", "0-" + trace + "-" + parent + "-01",
-		"00-" + strings.ToUpper(trace) + "-" + parent + "-01", "00-" + trace[1:] + "g-" + parent + "-01", "00-" + trace + "-" + parent[1:] + "-01",
+		"00-" + strings.ToUpper(trace) + "-" + parent + "-01", "00-" + trace[1:] + "g-" + parent + "-01",
+		"00-" + trace + "-" + parent[1:] + "-01",
 	} {
 		b.NotContains(trace, idOf("Traceparent", value), value)
 	}
@@ -188,7 +196,9 @@ func TestWhatFailsInsideIsLoggedAndNotTold(t *testing.T) {
 	} {
 		b := setup(t)
 		b.failWith(func(memory.Call) error { return c.err })
-		for _, r := range []request{post("/v1/notes", `{"title":"a"}`), get("/v1/notes/note_1"), get("/v1/board"), get("/v1/archive")} {
+		for _, r := range []request{
+			post("/v1/notes", `{"title":"a"}`), get("/v1/notes/note_1"), get("/v1/board"), get("/v1/archive"),
+		} {
 			res := b.want(c.status, r)
 			b.Equal(c.retry, res.Header().Get("Retry-After"), name)
 			b.NotContains(res.Body.String(), "USER#")
@@ -235,7 +245,8 @@ func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
 	require.Panics(t, func() { api.New(api.Config{}) })
 	full := api.Config{
 		Document: api.Document,
-		Registry: product.Registry(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock, NewID: b.newID,
+		Registry: product.Registry(), Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: b.clock,
+		NewID: b.newID,
 	}
 	require.Panics(t, func() { api.New(full) })
 }
@@ -243,13 +254,17 @@ func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
 // recipe is a type of another product.
 func recipe() *entity.Type {
 	note := product.Note()
-	fields := []entity.Field{{Name: "recipeId", Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The id."}}
+	fields := []entity.Field{
+		{Name: "recipeId", Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The id."},
+	}
 	for _, f := range note.Fields {
 		if f.Name != "noteId" {
 			fields = append(fields, f)
 		}
 	}
-	fields = append(fields, entity.Field{Name: "portions", Kind: entity.Integer, Required: true, Min: 1, Max: 12, Doc: "For how many."})
+	fields = append(fields, entity.Field{
+		Name: "portions", Kind: entity.Integer, Required: true, Min: 1, Max: 12, Doc: "For how many.",
+	})
 	return &entity.Type{
 		Name: "RECIPE_CARD", IDAttr: "recipeId", IDPrefix: "rec", Plural: "recipes", Fields: fields,
 		Check: func(it item.Item) []entity.FieldError {
@@ -303,7 +318,8 @@ func TestATypeOfAnotherProductGetsItsRoutes(t *testing.T) {
 	other := served(post("/v1/recipes", string(example))).text("recipeId")
 	b.Equal(200, served(request{method: http.MethodPut, path: path + "/links/RECIPE_CARD/" + other}).Code)
 	b.Equal(200, served(get("/v1/recipes/"+other+"/backlinks")).Code)
-	batch := served(post("/v1/commands", `{"commands":[{"id":"1","type":"DeleteRecipeCard","data":{"recipeId":"`+other+`"},"expectedVersion":1}]}`))
+	batch := served(post("/v1/commands",
+		`{"commands":[{"id":"1","type":"DeleteRecipeCard","data":{"recipeId":"`+other+`"},"expectedVersion":1}]}`))
 	b.Equal(`{"results":[{"id":"1","status":204}]}`, batch.Body.String())
 	b.Equal(404, served(get("/v1/tasks")).Code)
 }

@@ -39,25 +39,36 @@ func brokenTrees() []violation {
 		{`"title":"Run"`, `"title":"` + strings.Repeat("a", 501) + `"`, run + " title-long /nodes/2/title"},
 		{`"slowly"`, `"` + strings.Repeat("a", 10<<10+1) + `"`, run + " notes-long /nodes/2/notes"},
 		{`"title":"Run",`, ofRun(`"createdAt":"2020-01-01T00:00:00Z"`), run + " created-at /nodes/2/createdAt"},
-		{`"title":"Health"`, `"title":"Health","completedAt":"2026-03-02T10:00:00Z"`, health + " completed-driver /nodes/0/completedAt"},
+		{`"title":"Health"`, `"title":"Health","completedAt":"2026-03-02T10:00:00Z"`,
+			health + " completed-driver /nodes/0/completedAt"},
 		{`"title":"Run",`, ofRun(`"completedAt":"2027-01-01T00:00:00Z"`), run + " completed-at /nodes/2/completedAt"},
-		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2027-01-01T00:00:00Z"`), run + " deleted-at /nodes/2/deletedAt"},
+		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2027-01-01T00:00:00Z"`),
+			run + " deleted-at /nodes/2/deletedAt"},
 		{`"title":"Run",`, ofRun(`"deletedAt":"2026-03-02T12:00:00Z"`), run + " deleted-unarchived /nodes/2/archived"},
-		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2026-03-02T12:00:00Z"`), run + " edge-child-deleted /edges/1/childNodeId"},
-		{`"title":"A race in May"`, `"title":"A","archived":true,"deletedAt":"2026-03-02T12:00:00Z"`, race + " edge-parent-deleted /edges/1/parentNodeId"},
-		{`"nodes":[`, `"nodes":[{"nodeId":"` + health + `","nodeType":"DRIVER","title":"Health"},`, health + " node-twice /nodes/1/nodeId"},
+		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2026-03-02T12:00:00Z"`),
+			run + " edge-child-deleted /edges/1/childNodeId"},
+		{`"title":"A race in May"`, `"title":"A","archived":true,"deletedAt":"2026-03-02T12:00:00Z"`,
+			race + " edge-parent-deleted /edges/1/parentNodeId"},
+		{`"nodes":[`, `"nodes":[{"nodeId":"` + health + `","nodeType":"DRIVER","title":"Health"},`,
+			health + " node-twice /nodes/1/nodeId"},
 		{`"nodes":[`, `"nodes":[{"nodeId":"nobody","nodeType":"DRIVER","title":"x"},`, "nobody node-id /nodes/0/nodeId"},
 		{`"nodes":[`, `"nodes":[{"nodeId":"drv_1","nodeType":"DRIVER","title":"x"},`, "drv_1 new-node-id /nodes/0/nodeId"},
-		{`"nodes":[`, `"nodes":[{"nodeId":"` + swim + `","nodeType":"ACTION","title":"x","driverId":"` + health + `"},`, swim + " no-parent /nodes/0"},
+		{`"nodes":[`, `"nodes":[{"nodeId":"` + swim + `","nodeType":"ACTION","title":"x","driverId":"` + health + `"},`,
+			swim + " no-parent /nodes/0"},
 		{stretch, swim, stretch + " node-lost /nodes"},
 		{`"title":"Run","driverId":"` + health + `"`, `"title":"Run"`, run + " driver-missing /nodes/2/driverId"},
-		{`"title":"Run","driverId":"` + health, `"title":"Run","driverId":"` + work, run + " driver-unknown /nodes/2/driverId"},
+		{`"title":"Run","driverId":"` + health, `"title":"Run","driverId":"` + work,
+			run + " driver-unknown /nodes/2/driverId"},
 		{`"title":"Run","driverId":"` + health, `"title":"Run","driverId":"` + race, run + " driver-type /nodes/2/driverId"},
 		{`"title":"A race in May"`, `"title":"A","driverId":"` + health + `"`, race + " driver-foreign /nodes/1/driverId"},
-		{`"title":"Run",`, ofRun(`"parentMilestoneId":"` + climb + `"`), run + " parent-milestone-unknown /nodes/2/parentMilestoneId"},
-		{`"title":"Run",`, ofRun(`"parentMilestoneId":"` + health + `"`), run + " parent-milestone-type /nodes/2/parentMilestoneId"},
-		{`"title":"Stretch",`, `"title":"Stretch","parentMilestoneId":"` + race + `",`, stretch + " parent-milestone-without-edge /nodes/3/parentMilestoneId"},
-		{`"title":"Health"`, `"title":"Health","parentMilestoneId":"` + race + `"`, health + " parent-milestone-foreign /nodes/0/parentMilestoneId"},
+		{`"title":"Run",`, ofRun(`"parentMilestoneId":"` + climb + `"`),
+			run + " parent-milestone-unknown /nodes/2/parentMilestoneId"},
+		{`"title":"Run",`, ofRun(`"parentMilestoneId":"` + health + `"`),
+			run + " parent-milestone-type /nodes/2/parentMilestoneId"},
+		{`"title":"Stretch",`, `"title":"Stretch","parentMilestoneId":"` + race + `",`,
+			stretch + " parent-milestone-without-edge /nodes/3/parentMilestoneId"},
+		{`"title":"Health"`, `"title":"Health","parentMilestoneId":"` + race + `"`,
+			health + " parent-milestone-foreign /nodes/0/parentMilestoneId"},
 		{`"title":"Run",`, ofRun(`"rootDriverId":"` + race + `"`), run + " root-driver /nodes/2/rootDriverId"},
 		{second, second + `,` + edge(race, 2, race), race + " edge-to-itself /edges/2/childNodeId"},
 		{second, second + `,` + edge(race, 2, run), run + " edge-twice /edges/2"},
@@ -65,7 +76,8 @@ func brokenTrees() []violation {
 		{second, second + `,` + edge(run, 1, stretch), run + " edge-parent-action /edges/2/parentNodeId"},
 		{second, second + `,` + edge(climb, 1, run), climb + " edge-parent-unknown /edges/2/parentNodeId"},
 		{second, second + `,` + edge(race, 2, swim), swim + " edge-child-unknown /edges/2/childNodeId"},
-		{second, strings.Replace(second, `}`, `,"childNodeType":"MILESTONE"}`, 1), run + " edge-child-type /edges/1/childNodeType"},
+		{second, strings.Replace(second, `}`, `,"childNodeType":"MILESTONE"}`, 1),
+			run + " edge-child-type /edges/1/childNodeType"},
 		{third, edge(health, 3, stretch), stretch + " order /edges/2/order"},
 		{third, edge(health, 1, stretch), stretch + " order-twice /edges/2/order"},
 		{
@@ -79,15 +91,21 @@ func brokenTrees() []violation {
 func brokenEdits() []violation {
 	return []violation{
 		{new: ``, fault: " no-operation /operations"},
-		{new: strings.TrimSuffix(strings.Repeat(`{"op":"archive","nodeId":"`+run+`"},`, 501), ","), fault: " too-many-operations /operations"},
+		{new: strings.TrimSuffix(strings.Repeat(`{"op":"archive","nodeId":"`+run+`"},`, 501), ","),
+			fault: " too-many-operations /operations"},
 		{new: `{"op":"burn","nodeId":"` + run + `"}`, fault: run + " operation /operations/0/op"},
 		{new: `{"op":"archive","nodeId":"` + swim + `"}`, fault: swim + " operation-node /operations/0/nodeId"},
-		{new: `{"op":"move","nodeId":"` + run + `","parentId":"` + climb + `"}`, fault: run + " operation-parent /operations/0/parentId"},
-		{new: `{"op":"move","nodeId":"` + run + `","parentId":"` + health + `","position":9}`, fault: run + " operation-position /operations/0/position"},
-		{new: `{"op":"reorder","nodeId":"` + health + `","order":["` + race + `"]}`, fault: health + " operation-order /operations/0/order"},
+		{new: `{"op":"move","nodeId":"` + run + `","parentId":"` + climb + `"}`,
+			fault: run + " operation-parent /operations/0/parentId"},
+		{new: `{"op":"move","nodeId":"` + run + `","parentId":"` + health + `","position":9}`,
+			fault: run + " operation-position /operations/0/position"},
+		{new: `{"op":"reorder","nodeId":"` + health + `","order":["` + race + `"]}`,
+			fault: health + " operation-order /operations/0/order"},
 		{new: `{"op":"archive","nodeId":"` + run + `","title":"x"}`, fault: run + " operation-field /operations/0/title"},
-		{new: `{"op":"delete","nodeId":"` + run + `"},{"op":"complete","nodeId":"` + run + `"}`, fault: run + " operation-state /operations/1/nodeId"},
-		{new: `{"op":"link","nodeId":"` + race + `","parentId":"` + race + `"}`, fault: race + " edge-to-itself /operations/0/nodeId"},
+		{new: `{"op":"delete","nodeId":"` + run + `"},{"op":"complete","nodeId":"` + run + `"}`,
+			fault: run + " operation-state /operations/1/nodeId"},
+		{new: `{"op":"link","nodeId":"` + race + `","parentId":"` + race + `"}`,
+			fault: race + " edge-to-itself /operations/0/nodeId"},
 	}
 }
 
@@ -110,18 +128,29 @@ func brokenPlans() []violation {
 		{todo, todo + `,"completedAt":"2027-01-01T00:00:00Z"`, stretch + " completed-at /todos/1/completedAt"},
 		{pause, named(pause, "pause"), "pause block-id /blocks/1/blockId"},
 		{pause, named(pause, "blk_1"), "blk_1 new-block-id /blocks/1/blockId"},
-		{pomodoro, first + `,"startTimeIso":"2026-03-02T09:00:00Z","endTimeIso":"2026-03-02T09:01:00Z","actionId":"` + run + `","pomodoroIndex":1},` + first, id(1) + " block-twice /blocks/1/blockId"},
+		{pomodoro, first + `,"startTimeIso":"2026-03-02T09:00:00Z","endTimeIso":"2026-03-02T09:01:00Z","actionId":"` + run +
+			`","pomodoroIndex":1},` + first, id(1) + " block-twice /blocks/1/blockId"},
 		{pause, `{"blockId":"` + id(2) + `","blockType":"NAP"`, id(2) + " block-type /blocks/1/blockType"},
 		{pause, second + `,"title":"` + strings.Repeat("a", 501) + `"`, id(2) + " block-title /blocks/1/title"},
-		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z"`, second + `,"startTimeIso":"2026-03-05T09:25:00Z"`, id(2) + " block-day /blocks/1/startTimeIso"},
-		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"`, second + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:20:00Z"`, id(2) + " block-end /blocks/1/endTimeIso"},
-		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"`, second + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-04T09:30:00Z"`, id(2) + " block-length /blocks/1/endTimeIso"},
+		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z"`, second + `,"startTimeIso":"2026-03-05T09:25:00Z"`,
+			id(2) + " block-day /blocks/1/startTimeIso"},
+		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"`,
+			second + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:20:00Z"`,
+			id(2) + " block-end /blocks/1/endTimeIso"},
+		{pause + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-02T09:30:00Z"`,
+			second + `,"startTimeIso":"2026-03-02T09:25:00Z","endTimeIso":"2026-03-04T09:30:00Z"`,
+			id(2) + " block-length /blocks/1/endTimeIso"},
 		{pause, second + `,"pomodoroIndex":1`, id(2) + " block-foreign-field /blocks/1/pomodoroIndex"},
-		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1`, id(2) + " pomodoro-action /blocks/1/actionId"},
-		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1,"actionId":"` + swim + `"`, id(2) + " pomodoro-action-unplanned /blocks/1/actionId"},
-		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","actionId":"` + run + `"`, id(2) + " pomodoro-index /blocks/1/pomodoroIndex"},
-		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":3,"actionId":"` + run + `"`, id(2) + " pomodoro-beyond-estimate /blocks/1/pomodoroIndex"},
-		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1,"actionId":"` + run + `"`, id(2) + " pomodoro-index-twice /blocks/1/pomodoroIndex"},
+		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1`,
+			id(2) + " pomodoro-action /blocks/1/actionId"},
+		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1,"actionId":"` + swim + `"`,
+			id(2) + " pomodoro-action-unplanned /blocks/1/actionId"},
+		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","actionId":"` + run + `"`,
+			id(2) + " pomodoro-index /blocks/1/pomodoroIndex"},
+		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":3,"actionId":"` + run + `"`,
+			id(2) + " pomodoro-beyond-estimate /blocks/1/pomodoroIndex"},
+		{pause, `{"blockId":"` + id(2) + `","blockType":"POMODORO","pomodoroIndex":1,"actionId":"` + run + `"`,
+			id(2) + " pomodoro-index-twice /blocks/1/pomodoroIndex"},
 	}
 }
 
@@ -131,8 +160,8 @@ type refusals struct {
 	rules map[string]bool
 }
 
-// refused sees to it that a commit is refused with a problem document that has the fault, and that the table stays, to the
-// byte, what it was.
+// refused sees to it that a commit is refused with a problem document that has the fault, and that the table stays, to
+// the byte, what it was.
 func (r refusals) refused(path, body, fault string) {
 	r.t.Helper()
 	rows := r.foreignRows()
@@ -151,7 +180,8 @@ func TestEachBrokenRuleIsAProblemOfItsOwnAndNothingIsWritten(t *testing.T) {
 	for _, v := range brokenTrees() {
 		body := grown(head)
 		if strings.HasSuffix(v.fault, "cycle /nodes/1") {
-			body = strings.Replace(body, `}],"edges"`, `},{"nodeId":"`+climb+`","nodeType":"MILESTONE","title":"Climb"}],"edges"`, 1)
+			body = strings.Replace(body, `}],"edges"`,
+				`},{"nodeId":"`+climb+`","nodeType":"MILESTONE","title":"Climb"}],"edges"`, 1)
 		}
 		require.Contains(t, body, v.old)
 		r.refused("/v1/values/revisions", strings.Replace(body, v.old, v.new, 1), v.fault)
@@ -187,12 +217,14 @@ func (r refusals) large(head string) {
 		return strings.TrimSuffix(strings.Repeat(one+",", n), ",")
 	}
 	tree := func(nodes, edges string) string {
-		return `{"parentRevId":"` + head + `","message":"m","source":"daily_update","nodes":[` + nodes + `],"edges":[` + edges + `]}`
+		return `{"parentRevId":"` + head + `","message":"m","source":"daily_update","nodes":[` + nodes + `],"edges":[` +
+			edges + `]}`
 	}
 	driver := `{"nodeId":"` + health + `","nodeType":"DRIVER","title":"Health"}`
 	r.refused("/v1/values/revisions", tree(many(2001, driver), ""), " too-many-nodes /nodes")
 	r.refused("/v1/values/revisions", tree(driver, many(8001, edge(health, 1, race))), " too-many-edges /nodes")
-	r.refused("/v1/values/revisions", tree(many(200, strings.Replace(driver, "Health", strings.Repeat("a", 6000), 1)), ""), " too-much-text /nodes")
+	r.refused("/v1/values/revisions", tree(many(200, strings.Replace(driver, "Health", strings.Repeat("a", 6000), 1)), ""),
+		" too-much-text /nodes")
 	plan := `{"reason":"morning_plan","todos":[` + many(201, `{}`) + `],"blocks":[` + many(201, `{}`) + `]}`
 	r.refused(planOfDay+"/revisions", plan, " too-many-todos /todos")
 	r.refused(planOfDay+"/revisions", plan, " too-many-blocks /blocks")
@@ -204,25 +236,33 @@ func (r refusals) buried(head string) {
 	create := func(id, nodeType, parent string) string {
 		return `{"op":"create","nodeId":"` + id + `","nodeType":"` + nodeType + `","title":"New","parentId":"` + parent + `"}`
 	}
-	dead := r.edit(head, create(work, "DRIVER", ""), create(swim, "ACTION", work), create(play, "DRIVER", ""), create(stage, "MILESTONE", play),
+	dead := r.edit(head, create(work, "DRIVER", ""), create(swim, "ACTION", work), create(play, "DRIVER", ""),
+		create(stage, "MILESTONE", play),
 		`{"op":"delete","nodeId":"`+work+`"}`)
 	head = dead.text("revId")
 	driven := func(by string) string { return `{"op":"update","nodeId":"` + run + `","driverId":"` + by + `"}` }
 	r.refused("/v1/values/revisions", edits(head, driven(work)), run+" driver-deleted /operations/0/driverId")
 	r.refused("/v1/values/revisions", edits(head, driven(play)), run+" driver-not-above /operations/0/driverId")
-	stone := fmt.Sprintf(`{"nodeId":%q,"nodeType":"ACTION","title":"Older","archived":true,"deletedAt":%q,"driverId":%q}`, swim, dead.node(swim)["deletedAt"], work)
-	r.refused("/v1/values/revisions", strings.Replace(grown(head), `"nodes":[`, `"nodes":[`+stone+`,`, 1), swim+" tombstone-changed /nodes/0")
-	nowhere := strings.Replace(grown(head), `"title":"Run","driverId":"`+health, `"title":"Run","archived":true,"deletedAt":"2026-03-02T12:00:00Z","driverId":"`+climb, 1)
+	stone := fmt.Sprintf(`{"nodeId":%q,"nodeType":"ACTION","title":"Older","archived":true,"deletedAt":%q,"driverId":%q}`,
+		swim, dead.node(swim)["deletedAt"], work)
+	r.refused("/v1/values/revisions", strings.Replace(grown(head), `"nodes":[`, `"nodes":[`+stone+`,`, 1),
+		swim+" tombstone-changed /nodes/0")
+	nowhere := strings.Replace(grown(head), `"title":"Run","driverId":"`+health,
+		`"title":"Run","archived":true,"deletedAt":"2026-03-02T12:00:00Z","driverId":"`+climb, 1)
 	r.refused("/v1/values/revisions", nowhere, run+" tombstone-place /nodes/2/driverId")
 
-	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, swim, 1), swim+" todo-action-deleted /todos/1/actionId")
-	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, stage, 1), stage+" todo-action-type /todos/1/actionId")
+	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, swim, 1),
+		swim+" todo-action-deleted /todos/1/actionId")
+	r.refused(planOfDay+"/revisions", strings.Replace(planned(""), stretch, stage, 1),
+		stage+" todo-action-type /todos/1/actionId")
 	id := "blk_00000000-0000-4000-9000-000000000001"
 	second := `{"blockId":"` + id + `","blockType":"POMODORO","actionId":"` + run + `","pomodoroIndex":1`
-	r.refused(planOfDay+"/revisions", strings.Replace(strings.Replace(planned(""), `{"blockType":"BREAK"`, second, 1), `"pomodoroIndex":1}`, `"pomodoroIndex":2}`, 1),
+	r.refused(planOfDay+"/revisions", strings.Replace(strings.Replace(planned(""), `{"blockType":"BREAK"`, second, 1),
+		`"pomodoroIndex":1}`, `"pomodoroIndex":2}`, 1),
 		id+" pomodoro-index-order /blocks/1/pomodoroIndex")
 	early := strings.Replace(planned(""), `{"blockType":"POMODORO"`, `{"blockId":"`+id+`","blockType":"POMODORO"`, 1)
-	r.refused(planOfDay+"/revisions", strings.Replace(early, `"startTimeIso":"2026-03-02T09:25:00Z"`, `"startTimeIso":"2026-03-02T09:20:00Z"`, 1),
+	r.refused(planOfDay+"/revisions",
+		strings.Replace(early, `"startTimeIso":"2026-03-02T09:25:00Z"`, `"startTimeIso":"2026-03-02T09:20:00Z"`, 1),
 		id+" pomodoro-overlap /blocks/0")
 }
 

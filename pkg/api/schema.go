@@ -28,10 +28,11 @@ const (
 
 // Patterns of times. A floating one is written without offset.
 const (
-	floatingOrInstant = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})?$`
-	hexColor          = `^#[0-9a-f]{6}$`
-	compactDate       = `^[0-9]{8}$`
-	suffixPattern     = `_[A-Za-z0-9_-]{1,50}$`
+	floatingOrInstant = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2}` +
+		`)?$`
+	hexColor      = `^#[0-9a-f]{6}$`
+	compactDate   = `^[0-9]{8}$`
+	suffixPattern = `_[A-Za-z0-9_-]{1,50}$`
 )
 
 // schemaRoot is where the named schemas stand in the document.
@@ -132,7 +133,10 @@ func valueSchema(f entity.Field, v view) object {
 		return integerSchema(f)
 	case entity.Instant:
 		if f.Zone != "" {
-			return object{{"type", "string"}, {"pattern", floatingOrInstant}, {"examples", []string{"2026-03-02T09:30:00Z", "2026-03-02T09:30:00"}}}
+			return object{
+				{"type", "string"}, {"pattern", floatingOrInstant},
+				{"examples", []string{"2026-03-02T09:30:00Z", "2026-03-02T09:30:00"}},
+			}
 		}
 		return object{{"type", "string"}, {"format", "date-time"}}
 	case entity.Date:

@@ -33,8 +33,9 @@ const (
 	bothSeries  = "SplitSeries"
 )
 
-// aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an event,
-// and what is about recurrence leads to the series. So does its list of backlinks, the only one of an occurrence.
+// aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an
+// event, and what is about recurrence leads to the series. So does its list of backlinks, the only one of an
+// occurrence.
 func aboutSeries(event *entity.Type, table []*operation) {
 	for _, o := range table {
 		switch o.id {
@@ -70,7 +71,10 @@ func aboutSeries(event *entity.Type, table []*operation) {
 
 // anyEventID documents the path of a read that takes every id of an event.
 func anyEventID(event *entity.Type) map[string]object {
-	return map[string]object{event.IDAttr: {{"type", "string"}, {"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}}}
+	return map[string]object{
+		event.IDAttr: {{"type", "string"},
+			{"pattern", `^(evt_[A-Za-z0-9_-]{1,50}|mst_[A-Za-z0-9_-]{1,50}|inst_[0-9]{8}_[A-Za-z0-9_-]{1,50})$`}},
+	}
 }
 
 // leadToSeries tells whoever gives a single event a recurrence, or changes a series as one, where that belongs.
@@ -81,7 +85,8 @@ func leadToSeries(err error) error {
 		case product.Master().IDPrefix:
 			return refuse(notFound, "There is no such event: a series is changed at /v1/series/{masterId}.")
 		case product.Instance().IDPrefix:
-			return refuse(notFound, "There is no such event: an occurrence is changed at /v1/series/{masterId}/instances/{YYYYMMDD}.")
+			return refuse(notFound,
+				"There is no such event: an occurrence is changed at /v1/series/{masterId}/instances/{YYYYMMDD}.")
 		}
 	}
 	var invalid *entity.ValidationError
@@ -92,7 +97,8 @@ func leadToSeries(err error) error {
 	for i, f := range fields {
 		switch f.Pointer {
 		case "/" + product.AttrRRule, "/" + product.AttrRRuleUntil, "/" + product.AttrExDate, "/" + product.AttrRDate:
-			fields[i].Detail = "is not a field of a single event: POST /v1/series makes a series, with " + memberFromEvent + " of this event"
+			fields[i].Detail = "is not a field of a single event: POST /v1/series makes a series, with " + memberFromEvent +
+				" of this event"
 		}
 	}
 	return entity.Invalid(fields)
@@ -107,8 +113,10 @@ func seriesOperations(t *entity.Type) []*operation {
 	return []*operation{
 		{
 			id: "createSeries", method: http.MethodPost, path: many, tag: t.Plural, writes: true, precondition: mayNeedVersion,
-			summary: "Create a series", detail: "The id is chosen here unless the body has one: the prefix mst_ and a lower-case UUID. With fromEventId an event becomes a series: " +
-				"it is deleted, the series has its fields as far as the body says nothing else, its links and its UID. That needs the event's version; without fromEventId a version has no meaning.",
+			summary: "Create a series", detail: "The id is chosen here unless the body has one: the prefix mst_ and a " +
+				"lower-case UUID. With fromEventId an event becomes a series: " +
+				"it is deleted, the series has its fields as far as the body says nothing else, its links and its UID. That " +
+				"needs the event's version; without fromEventId a version has no meaning.",
 			body:      &body{schema: schemaRef(newSeries), required: true, creates: t},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The series was created."), goneAnswer},
 			finds:     true, // the event, or a link's target, may be missing
@@ -117,15 +125,18 @@ func seriesOperations(t *entity.Type) []*operation {
 		},
 		{
 			id: "getSeries", method: http.MethodGet, path: one, tag: t.Plural,
-			summary: "Read a series with its exceptions", detail: "The exceptions are the occurrences that differ from the series or are cancelled, each as its user sees it, in the order of the dates that " +
+			summary: "Read a series with its exceptions", detail: "The exceptions are the occurrences that differ from the " +
+				"series or are cancelled, each as its user sees it, in the order of the dates that " +
 				"the series gives them. An answer ends at about 1 MB; nextCursor leads to the exceptions behind it.",
-			query:   []entity.Field{cursorParam()},
-			answers: []documented{{status: http.StatusOK, doc: "The series; its version is the ETag.", entity: true, schema: schemaRef(wholeSeries)}}, finds: true,
+			query: []entity.Field{cursorParam()},
+			answers: []documented{{status: http.StatusOK, doc: "The series; its version is the ETag.", entity: true,
+				schema: schemaRef(wholeSeries)}}, finds: true,
 			run: getSeries(t),
 		},
 		{
 			id: "updateSeries", method: http.MethodPatch, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
-			summary: "Change a series", detail: "A JSON Merge Patch (RFC 7396): null removes a member. A start that moves takes the days that the rule names along, unless the patch has a rule. " +
+			summary: "Change a series", detail: "A JSON Merge Patch (RFC 7396): null removes a member. A start that moves " +
+				"takes the days that the rule names along, unless the patch has a rule. " +
 				"Exceptions stay as long as their dates are occurrences.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
 			answers: changed, finds: true,
@@ -142,20 +153,30 @@ func seriesOperations(t *entity.Type) []*operation {
 			},
 		},
 		{
-			id: "endSeries", method: http.MethodPost, path: one + "/end", tag: t.Plural, writes: true, precondition: needsVersion,
-			summary: "End a series", detail: "No occurrence starts after the instant. A series that ends earlier already stays as it is; one of which no occurrence would be left is to be deleted instead.",
+			id: "endSeries", method: http.MethodPost, path: one + "/end", tag: t.Plural, writes: true,
+			precondition: needsVersion,
+			summary:      "End a series", detail: "No occurrence starts after the instant. A series that ends earlier already " +
+				"stays as it is; one of which no occurrence would be left is to be deleted instead.",
 			body: endBody(), answers: changed, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.EndSeries{ID: id(c), UntilUtc: c.form.Str(memberUntil)})
 			},
 		},
 		{
-			id: "splitSeries", method: http.MethodPost, path: one + "/split", tag: t.Plural, writes: true, precondition: needsVersion,
-			summary: "Change this and all following occurrences", detail: "The series ends before the occurrence of the date, and a new one goes on from there with the changes, a merge patch. " +
-				"A COUNT is divided, days that the rule names follow the start, and later exceptions go along if their dates are occurrences of the new series.",
+			id: "splitSeries", method: http.MethodPost, path: one + "/split", tag: t.Plural, writes: true,
+			precondition: needsVersion,
+			summary:      "Change this and all following occurrences",
+			detail: "The series ends before the occurrence of the date, " +
+				"and a new one goes on from there with the changes, a merge patch. " +
+				"A COUNT is divided, days that the rule names follow the start, and later exceptions go along if their dates are " +
+				"occurrences of the new series.",
 			body: splitBody(t), finds: true,
-			answers: []documented{{status: http.StatusCreated, doc: "Both series as they are now; of a repeated request the old one only if it is still there.", schema: schemaRef(bothSeries)}, goneAnswer},
-			run:     splitSeries(t),
+			answers: []documented{
+				{status: http.StatusCreated,
+					doc:    "Both series as they are now; of a repeated request the old one only if it is still there.",
+					schema: schemaRef(bothSeries)}, goneAnswer,
+			},
+			run: splitSeries(t),
 		},
 	}
 }
@@ -164,21 +185,34 @@ func seriesOperations(t *entity.Type) []*operation {
 func instanceOperations(t *entity.Type) []*operation {
 	path := "/v1/series/{" + product.AttrMasterID + "}/instances/{" + memberDate + "}"
 	changed := []documented{entityAnswer(http.StatusOK, t, "The occurrence as it is now."), goneAnswer}
-	paths := map[string]object{memberDate: {{"type", "string"}, {"pattern", compactDate}, {"description", "The local date YYYYMMDD that the series gives the occurrence, wherever it was moved."}}}
+	paths := map[string]object{
+		memberDate: {{"type", "string"}, {"pattern", compactDate},
+			{"description", "The local date YYYYMMDD that the series gives the occurrence, wherever it was moved."}},
+	}
 	return []*operation{
 		{
-			id: "putInstance", method: http.MethodPut, path: path, tag: "series", writes: true, precondition: needsVersion, paths: paths,
-			summary: "Change one occurrence", detail: "The body is what the occurrence has of its own; null is deliberately empty. Everything else is the series', whatever the occurrence had before: " +
-				"an empty body undoes all changes, a cancellation, too. A start without an end keeps the length. If-Match names the occurrence's version, which is the series' as long as it does not differ.",
-			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, example: map[string]any{entity.AttrTitle: "Another text"}},
+			id: "putInstance", method: http.MethodPut, path: path, tag: "series", writes: true, precondition: needsVersion,
+			paths:   paths,
+			summary: "Change one occurrence", detail: "The body is what the occurrence has of its own; null is deliberately " +
+				"empty. Everything else is the series', whatever the occurrence had before: " +
+				"an empty body undoes all changes, a cancellation, too. A start without an end keeps the length. If-Match names " +
+				"the occurrence's version, which is the series' as long as it does not differ.",
+			body: &body{
+				schema: schemaRef(entityNoun(t) + "Patch"), required: true,
+				example: map[string]any{entity.AttrTitle: "Another text"},
+			},
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return s.do(ctx, c, command.PutInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate], Fields: c.doc})
+				return s.do(ctx, c, command.PutInstance{
+					MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate], Fields: c.doc,
+				})
 			},
 		},
 		{
-			id: "cancelInstance", method: http.MethodDelete, path: path, tag: "series", writes: true, precondition: needsVersion, paths: paths,
-			summary: "Cancel one occurrence", detail: "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
+			id: "cancelInstance", method: http.MethodDelete, path: path, tag: "series", writes: true, precondition: needsVersion,
+			paths:   paths,
+			summary: "Cancel one occurrence",
+			detail:  "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate]})

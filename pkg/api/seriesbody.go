@@ -19,7 +19,8 @@ func seriesSchemas(r *entity.Registry) object {
 	}
 	one, exception := schemaRef(entityNoun(master)), schemaRef(entityNoun(product.Instance()))
 	fields := object{
-		{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern}, {"description", "The event that becomes the series."}}},
+		{memberFromEvent, object{{"type", "string"}, {"pattern", "^evt" + suffixPattern},
+			{"description", "The event that becomes the series."}}},
 		{master.IDAttr, clientIDSchema(master.IDPrefix)},
 	}
 	return object{
@@ -43,7 +44,8 @@ func seriesSchemas(r *entity.Registry) object {
 			{"required", []string{"master", "instances"}},
 		}},
 		{bothSeries, object{
-			{"type", "object"}, {"properties", object{{memberEnded, one}, {memberFollowing, one}}}, {"required", []string{memberFollowing}},
+			{"type", "object"}, {"properties", object{{memberEnded, one}, {memberFollowing, one}}},
+			{"required", []string{memberFollowing}},
 		}},
 	}
 }
@@ -75,7 +77,8 @@ func getSeries(t *entity.Type) func(context.Context, services, call) (answer, er
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.Named(entity.TypeInstance), got), version: got.Master.Int(entity.AttrVersion)}, nil
+		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.Named(entity.TypeInstance), got),
+			version: got.Master.Int(entity.AttrVersion)}, nil
 	}
 }
 
@@ -112,7 +115,8 @@ func splitBody(t *entity.Type) *body {
 		schema: object{
 			{"type", "object"},
 			{"properties", object{
-				{memberDate, object{{"type", "string"}, {"pattern", compactDate}, {"description", "The local date YYYYMMDD of the first occurrence that is to change; not that of the first of all."}}},
+				{memberDate, object{{"type", "string"}, {"pattern", compactDate}, {"description",
+					"The local date YYYYMMDD of the first occurrence that is to change; not that of the first of all."}}},
 				{memberChanges, schemaRef(entityNoun(t) + "Patch")},
 			}},
 			{"required", []string{memberDate}}, {"additionalProperties", false},

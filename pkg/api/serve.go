@@ -18,7 +18,9 @@ const maxPath = 1 << 10
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, api: a, begun: a.cfg.Now(), requestID: a.requestID(r.Header), bare: r.Method == http.MethodHead}
+	x := &exchange{
+		ResponseWriter: w, api: a, begun: a.cfg.Now(), requestID: a.requestID(r.Header), bare: r.Method == http.MethodHead,
+	}
 	defer x.finish(r)
 	h := w.Header()
 	h.Set(headerRequestID, x.requestID)
@@ -65,7 +67,9 @@ func (a *API) routes() *http.ServeMux {
 		}
 	}
 	for pattern, methods := range byPath {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serveRoute(w.(*exchange), r, pattern, methods) })
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			a.serveRoute(w.(*exchange), r, pattern, methods)
+		})
 	}
 	if a.cfg.Docs != nil {
 		a.mountDocs(mux)
@@ -96,7 +100,9 @@ type route map[string]*operation
 // allowed is the value of Allow, in an order that stays the same.
 func (methods route) allowed() string {
 	var names []string
-	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, m := range []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	} {
 		if methods[m] != nil {
 			names = append(names, m)
 		}
@@ -135,7 +141,8 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 	x.user = user
 	switch {
 	case o == nil:
-		x.refuse(refuse(methodNotAllowed, "%s is not a method of this resource.", shorten(r.Method)).with("Allow", methods.allowed()))
+		x.refuse(
+			refuse(methodNotAllowed, "%s is not a method of this resource.", shorten(r.Method)).with("Allow", methods.allowed()))
 		return
 	case !a.serves(o):
 		x.refuse(refuse(notFound, "There is no such resource."))
@@ -173,7 +180,8 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 		if c.expected, p = o.expectedVersion(r.Header); p != nil {
 			return call{}, p
 		}
-		c.anyVersion = r.Header.Get("If-Match") == anyTag && o.precondition != mayHaveVersion // which looks at none without it
+		// An operation that may have a version looks at none without it.
+		c.anyVersion = r.Header.Get("If-Match") == anyTag && o.precondition != mayHaveVersion
 		if c.key, p = idempotencyKey(r.Header); p != nil {
 			return call{}, p
 		}
@@ -186,7 +194,8 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 	return c, p
 }
 
-// perform carries an operation out. The error is a refusal, unless there is an answer beside it: then it is for the log.
+// perform carries an operation out. The error is a refusal, unless there is an answer beside it: then it is for the
+// log.
 func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -246,8 +255,8 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 }
 
 // tagOf returns the answer's entity tag, and whether it names the whole representation, so that whoever has the tag has
-// the same. Of an entity it is the version, which is for writes, with marks of what moves without it; statistics, and what a
-// series and its occurrences have of each other, have no marks.
+// the same. Of an entity it is the version, which is for writes, with marks of what moves without it; statistics, and
+// what a series and its occurrences have of each other, have no marks.
 func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
@@ -293,8 +302,8 @@ func (x *exchange) refuse(p *Problem) {
 	x.write(p.Status, problemType, p.json())
 }
 
-// refuseUnknown answers about a path that leads nowhere; that it does is told to users only, and to browsers that ask before
-// they send who the user is.
+// refuseUnknown answers about a path that leads nowhere; that it does is told to users only, and to browsers that ask
+// before they send who the user is.
 func (x *exchange) refuseUnknown(r *http.Request) {
 	if isPreflight(r) {
 		x.refuse(refuse(notFound, "There is no such resource."))

@@ -109,7 +109,10 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	for _, f := range change {
 		f(&c)
 	}
-	c.Commands = command.New(command.Config{Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID, Pause: func(context.Context, time.Duration) error { return nil }})
+	c.Commands = command.New(command.Config{
+		Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
 	if c.Calendar == nil {
 		c.Calendar = calendar.New(calendar.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Random: rand.Reader})
 	}
@@ -248,9 +251,11 @@ func (b *bundle) want(status int, r request) response {
 	if status >= 400 {
 		b.Equal("application/problem+json", res.Header().Get("Content-Type"))
 		b.Equal(float64(status), res.doc["status"])
-		b.Equal([]string{"detail", "status", "title", "type"}, slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
-			return slices.Contains([]string{"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason"}, name)
-		}))
+		b.Equal([]string{"detail", "status", "title", "type"},
+			slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
+				return slices.Contains([]string{"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason"},
+					name)
+			}))
 	}
 	return res
 }

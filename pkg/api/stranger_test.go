@@ -41,15 +41,23 @@ func (b *bundle) own() owned {
 	for range 2 {
 		o.note = made("notes", "noteId", `{"title":"`+secret+`","body":"`+secret+`"}`)
 		o.event = made("events", "eventId", `{"title":"`+secret+`","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC"}`)
-		o.reminder = made("reminders", "reminderId", `{"title":"`+secret+`","triggerUtc":"2026-03-11T09:00:00Z","tzid":"UTC"}`)
+		o.reminder = made("reminders", "reminderId",
+			`{"title":"`+secret+`","triggerUtc":"2026-03-11T09:00:00Z","tzid":"UTC"}`)
 	}
 	for range 2 {
-		o.task = made("tasks", "taskId", `{"title":"`+secret+`","dueUtc":"2026-03-12T09:00:00Z","dueTzid":"UTC","links":[{"targetType":"NOTE","targetId":"`+o.note+`","relation":"`+secret+`"}]}`)
+		o.task = made("tasks", "taskId", `{"title":"`+secret+
+			`","dueUtc":"2026-03-12T09:00:00Z","dueTzid":"UTC","links":[{"targetType":"NOTE","targetId":"`+o.note+
+			`","relation":"`+secret+`"}]}`)
 	}
-	o.series = b.want(201, post("/v1/series", `{"title":"`+secret+`","startUtc":"2026-03-13T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","description":"`+strings.Repeat(secret, 1600)+`"}`)).text("masterId")
+	o.series = b.want(201, post("/v1/series", `{"title":"`+secret+
+		`","startUtc":"2026-03-13T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","description":"`+
+		strings.Repeat(secret, 1600)+`"}`)).text("masterId")
 	for day := range 120 {
 		date := noon.AddDate(0, 1, day).Format("20060102")
-		b.want(200, request{method: http.MethodPut, path: "/v1/series/" + o.series + "/instances/" + date, body: `{"title":"` + secret + `"}`, header: ifMatch(1)})
+		b.want(200, request{
+			method: http.MethodPut, path: "/v1/series/" + o.series + "/instances/" + date, body: `{"title":"` + secret + `"}`,
+			header: ifMatch(1),
+		})
 		o.occurrence = entity.InstanceID(o.series, date)
 	}
 	o.exceptions = b.want(200, get("/v1/series/"+o.series)).text("nextCursor")
@@ -105,7 +113,8 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	add := func(status int, name string, r request) { attempts = append(attempts, attempt{name, status, r}) }
 
 	for _, e := range []struct{ plural, id, typeName string }{
-		{"events", ann.event, "EVENT"}, {"tasks", ann.task, "TASK"}, {"reminders", ann.reminder, "REMINDER"}, {"notes", ann.note, "NOTE"},
+		{"events", ann.event, "EVENT"}, {"tasks", ann.task, "TASK"}, {"reminders", ann.reminder, "REMINDER"},
+		{"notes", ann.note, "NOTE"},
 		{"series", ann.series, "MASTER"},
 	} {
 		one := "/v1/" + e.plural + "/" + e.id
@@ -118,25 +127,40 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 		add(404, "backlinks", get(one+"/backlinks"))
 		add(404, "link hers to mine", put(one+"/links/NOTE/"+mine))
 		add(404, "link mine to hers", put("/v1/notes/"+mine+"/links/"+e.typeName+"/"+e.id))
-		add(404, "create with a link to hers", post("/v1/notes", `{"title":"x","links":[{"targetType":"`+e.typeName+`","targetId":"`+e.id+`"}]}`))
-		add(404, "patch a link to hers in", patch("/v1/notes/"+mine, `{"links":[{"targetType":"`+e.typeName+`","targetId":"`+e.id+`"}]}`, 1))
+		add(404, "create with a link to hers",
+			post("/v1/notes", `{"title":"x","links":[{"targetType":"`+e.typeName+`","targetId":"`+e.id+`"}]}`))
+		add(404, "patch a link to hers in",
+			patch("/v1/notes/"+mine, `{"links":[{"targetType":"`+e.typeName+`","targetId":"`+e.id+`"}]}`, 1))
 		add(404, "remove her link", request{method: http.MethodDelete, path: one + "/links/NOTE/" + ann.note})
 		add(404, "restore what lives", act("/v1/archive/"+e.id+"/restore"))
 		add(404, "her partition in the id", get("/v1/"+e.plural+"/USER%23ann%23"+e.id))
 		add(404, "a separator behind the id", get(one+"%23x"))
 		add(404, "a slash within the id", get("/v1/"+e.plural+"/..%2F..%2Fann%2F"+e.id))
 		add(404, "a null behind the id", get(one+"%00"))
-		add(404, "an id of another type", get("/v1/"+map[string]string{"events": "tasks", "tasks": "notes", "reminders": "events", "notes": "reminders", "series": "tasks"}[e.plural]+"/"+e.id))
+		add(404, "an id of another type", get("/v1/"+map[string]string{
+			"events": "tasks", "tasks": "notes", "reminders": "events", "notes": "reminders", "series": "tasks",
+		}[e.plural]+"/"+e.id))
 	}
 	date := ann.occurrence[5:13]
-	for name, one := range map[string]string{"an exception": "/v1/series/" + ann.series + "/instances/" + date, "an occurrence": "/v1/series/" + ann.series + "/instances/20260314"} {
+	for name, one := range map[string]string{
+		"an exception":  "/v1/series/" + ann.series + "/instances/" + date,
+		"an occurrence": "/v1/series/" + ann.series + "/instances/20260314",
+	} {
 		add(404, "change "+name, request{method: http.MethodPut, path: one, body: `{"title":"mine now"}`, header: ifMatch(1)})
 		add(404, "undo "+name, request{method: http.MethodPut, path: one, body: `{}`, header: ifMatch(1)})
 		add(404, "cancel "+name, del(one))
 	}
-	add(404, "end her series", request{method: http.MethodPost, path: "/v1/series/" + ann.series + "/end", body: `{"untilUtc":"2026-04-01T00:00:00Z"}`, header: ifMatch(1)})
-	add(404, "split her series", request{method: http.MethodPost, path: "/v1/series/" + ann.series + "/split", body: `{"date":"20260401"}`, header: ifMatch(1)})
-	add(404, "make a series of her event", request{method: http.MethodPost, path: "/v1/series", body: `{"fromEventId":"` + ann.event + `","rrule":"FREQ=DAILY"}`, header: ifMatch(1)})
+	add(404, "end her series", request{
+		method: http.MethodPost, path: "/v1/series/" + ann.series + "/end", body: `{"untilUtc":"2026-04-01T00:00:00Z"}`,
+		header: ifMatch(1),
+	})
+	add(404, "split her series", request{
+		method: http.MethodPost, path: "/v1/series/" + ann.series + "/split", body: `{"date":"20260401"}`, header: ifMatch(1),
+	})
+	add(404, "make a series of her event", request{
+		method: http.MethodPost, path: "/v1/series", body: `{"fromEventId":"` + ann.event + `","rrule":"FREQ=DAILY"}`,
+		header: ifMatch(1),
+	})
 	add(404, "her series as an event", get("/v1/events/"+ann.series))
 	add(404, "her exception", get("/v1/events/"+ann.occurrence))
 	add(404, "her occurrence", get("/v1/events/"+entity.InstanceID(ann.series, "20260314")))
@@ -173,8 +197,8 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	}
 
 	for name, value := range map[string]string{
-		"another's name in the token": "Bearer ann#2026", "two names": "Bearer bob ann", "a year partition": "Bearer bob#2026", "a path": "Bearer ../ann",
-		"a percent": "Bearer %61nn", "no scheme": "ann",
+		"another's name in the token": "Bearer ann#2026", "two names": "Bearer bob ann",
+		"a year partition": "Bearer bob#2026", "a path": "Bearer ../ann", "a percent": "Bearer %61nn", "no scheme": "ann",
 	} {
 		add(401, name, get("/v1/me").with("Authorization", value))
 	}
@@ -188,8 +212,10 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	add(422, "her key in a body", post("/v1/tasks", `{"title":"x","PK":"USER#ann","SK":"TASK#`+ann.task+`"}`))
 	add(422, "her meta row in a patch", patch("/v1/me", `{"userId":"ann"}`, 0))
 	add(422, "an id with a separator", post("/v1/tasks", `{"title":"x","taskId":"task_a#b"}`))
-	add(422, "a link target with a separator", post("/v1/tasks", `{"title":"x","links":[{"targetType":"NOTE","targetId":"`+ann.note+`#x"}]}`))
-	add(422, "a link to her meta row", post("/v1/tasks", `{"title":"x","links":[{"targetType":"USER_META","targetId":"ann"}]}`))
+	add(422, "a link target with a separator",
+		post("/v1/tasks", `{"title":"x","links":[{"targetType":"NOTE","targetId":"`+ann.note+`#x"}]}`))
+	add(422, "a link to her meta row",
+		post("/v1/tasks", `{"title":"x","links":[{"targetType":"USER_META","targetId":"ann"}]}`))
 	add(404, "a link to a row", put("/v1/tasks/"+task+"/links/COLD/"+ann.cold))
 	add(404, "a link with a separator", put("/v1/tasks/"+task+"/links/NOTE%23"+ann.note+"/x"))
 	add(422, "her name in a batch", post("/v1/commands", `{"userId":"ann","commands":[]}`))
@@ -270,7 +296,9 @@ func TestTheSameNamesAreDifferentThingsForDifferentUsers(t *testing.T) {
 	b.NotContains(backlinks.Body.String(), secret)
 	b.Equal("UTC", b.want(200, get("/v1/me").by("bob")).text("defaultTzid"))
 	b.Empty(b.want(200, get("/v1/archive").by("bob")).items())
-	for _, path := range []string{"/v1/board", "/v1/notes?state=recent", "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z", "/v1/me/stats"} {
+	for _, path := range []string{
+		"/v1/board", "/v1/notes?state=recent", "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z", "/v1/me/stats",
+	} {
 		b.NotContains(b.want(200, get(path).by("carol")).Body.String(), secret)
 	}
 	b.Equal(ann.rows, b.foreignRows())
@@ -288,7 +316,8 @@ func (b *bundle) forge(own string, ann owned) []string {
 	b.NoError(json.Unmarshal(raw, &fields))
 	var out []string
 	for _, change := range []map[string]any{
-		{"s": "TASK#" + ann.task}, {"x": "TASK#BACKLOG#P3#2026-03-02T12:00:00Z"}, {"s": "USER_META#ann"}, {"l": 7}, {"v": 2}, {"q": "x"},
+		{"s": "TASK#" + ann.task}, {"x": "TASK#BACKLOG#P3#2026-03-02T12:00:00Z"}, {"s": "USER_META#ann"}, {"l": 7}, {"v": 2},
+		{"q": "x"},
 		{"PK": "USER#ann"}, {"s": "NOTE#" + ann.note + "#x"},
 	} {
 		forged := map[string]any{}
@@ -302,7 +331,8 @@ func (b *bundle) forge(own string, ann owned) []string {
 		b.NoError(err)
 		out = append(out, encodeBase64(text))
 	}
-	return append(out, encodeBase64([]byte(`{"PK":{"S":"USER#ann"}}`)), own+"A", strings.ToUpper(own), encodeBase64([]byte("null")))
+	return append(out, encodeBase64([]byte(`{"PK":{"S":"USER#ann"}}`)), own+"A", strings.ToUpper(own),
+		encodeBase64([]byte("null")))
 }
 
 func TestTheTokenAloneSaysWhoItIs(t *testing.T) {
@@ -311,7 +341,9 @@ func TestTheTokenAloneSaysWhoItIs(t *testing.T) {
 	b.overHTTP()
 	ann := b.own()
 	req := httptest.NewRequest(http.MethodGet, "http://ann:ann@nexus/v1/tasks/"+ann.task, nil)
-	req.Header = http.Header{"Authorization": {"Bearer bob"}, "X-User-Id": {"ann"}, "Cookie": {"user=ann"}, "X-Forwarded-User": {"ann"}}
+	req.Header = http.Header{
+		"Authorization": {"Bearer bob"}, "X-User-Id": {"ann"}, "Cookie": {"user=ann"}, "X-Forwarded-User": {"ann"},
+	}
 	b.Equal(404, b.serve(req).Code)
 	req = httptest.NewRequest(http.MethodGet, "/v1/tasks/"+ann.task, nil)
 	req.Header = http.Header{"Authorization": {"Bearer bob", "Bearer ann"}}

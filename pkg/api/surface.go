@@ -19,7 +19,8 @@ type Route struct {
 	Open bool
 }
 
-// Routes returns every route of the surface for these entity types, in the order of the document; a HEAD follows its GET.
+// Routes returns every route of the surface for these entity types, in the order of the document; a HEAD follows its
+// GET.
 func Routes(r *entity.Registry) []Route {
 	var routes []Route
 	for _, o := range operations(r) {

@@ -16,7 +16,8 @@ import (
 func reached(t *testing.T, part api.Part, r api.Route, user string) (operation string, status int) {
 	t.Helper()
 	b := setup(t, func(c *api.Config) { c.Part = part })
-	request := httptest.NewRequestWithContext(t.Context(), r.Method, regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(r.Path, "x"), nil)
+	request := httptest.NewRequestWithContext(t.Context(), r.Method,
+		regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(r.Path, "x"), nil)
 	if user != "" {
 		request.Header.Set("Authorization", "Bearer "+user)
 	}

@@ -12,10 +12,10 @@ import (
 // digestPrefix begins the user ids that are digests of subjects, and of no others.
 const digestPrefix = "sub-"
 
-// UserOfSubject is the user id of a token's sub claim, which the caller has verified. It is the claim itself if that is a
-// user id which does not begin as digests do; otherwise "sub-" and the base64url of the claim's SHA-256. So no claim becomes
-// part of a key that it was not meant for, and no two claims are the same user: a claim that spells the digest of another
-// has a digest of its own. False for an empty claim.
+// UserOfSubject is the user id of a token's sub claim, which the caller has verified. It is the claim itself if that is
+// a user id which does not begin as digests do; otherwise "sub-" and the base64url of the claim's SHA-256. So no claim
+// becomes part of a key that it was not meant for, and no two claims are the same user: a claim that spells the digest
+// of another has a digest of its own. False for an empty claim.
 func UserOfSubject(sub string) (userID string, ok bool) {
 	if sub == "" {
 		return "", false

@@ -12,20 +12,22 @@ import (
 const valuesPath = "/v1/values"
 
 // valuesOperations are those about the values tree. None that writes is for a batch: a review is made in front of the
-// present tree, and whoever is told that it has moved on looks at it before trying again; a commit of two thousand nodes
-// takes the time, and its answer the room, of a whole batch.
+// present tree, and whoever is told that it has moved on looks at it before trying again; a commit of two thousand
+// nodes takes the time, and its answer the room, of a whole batch.
 func valuesOperations() []*operation {
 	return []*operation{
 		{
 			id: "getValues", method: http.MethodGet, path: valuesPath, tag: "values",
-			summary: "Read the values tree", detail: "As it is, or with at as it was: the revision that was the present one then. 404 as long as there is no revision. What the present revision is for, the history tells.",
+			summary: "Read the values tree", detail: "As it is, or with at as it was: the revision that was the present one " +
+				"then. 404 as long as there is no revision. What the present revision is for, the history tells.",
 			query:   []entity.Field{atParam()},
 			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its tree.", valuesRevision)}, finds: true,
 			run: getValues,
 		},
 		{
 			id: "getValuesChildren", method: http.MethodGet, path: valuesPath + "/nodes/{nodeId}/children", tag: "values",
-			summary: "List the children of a node", detail: "The edges from the node in the present tree, in their order. A node that has none, or is not there, has an empty list.",
+			summary: "List the children of a node", detail: "The edges from the node in the present tree, in their order. A " +
+				"node that has none, or is not there, has an empty list.",
 			paths: nodeIDPath(), finds: true, answers: childrenAnswered(),
 			run: getValuesChildren,
 		},
@@ -35,9 +37,10 @@ func valuesOperations() []*operation {
 			query:   []entity.Field{limitParam(), cursorParam()},
 			answers: []documented{{status: http.StatusOK, doc: "A page of the history.", schema: entriesPage(memberSource)}},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return historyAnswer(ctx, c, "values "+c.user, viewOfCommit, func(ctx context.Context, limit int, before string) (revision.Page, error) {
-					return s.values.History(ctx, c.user, limit, before)
-				})
+				return historyAnswer(ctx, c, "values "+c.user, viewOfCommit,
+					func(ctx context.Context, limit int, before string) (revision.Page, error) {
+						return s.values.History(ctx, c.user, limit, before)
+					})
 			},
 		},
 		{
@@ -50,14 +53,18 @@ func valuesOperations() []*operation {
 			},
 		},
 		{
-			id: "getValuesRevisionChildren", method: http.MethodGet, path: valuesPath + "/revisions/{revId}/nodes/{nodeId}/children", tag: "values",
-			summary: "List the children of a node as they were", detail: "The edges from the node in that revision, in their order. A node that had none, or was not there, has an empty list.",
+			id: "getValuesRevisionChildren", method: http.MethodGet,
+			path: valuesPath + "/revisions/{revId}/nodes/{nodeId}/children", tag: "values",
+			summary: "List the children of a node as they were", detail: "The edges from the node in that revision, in their " +
+				"order. A node that had none, or was not there, has an empty list.",
 			paths: revisionNodePath(), finds: true, answers: childrenAnswered(),
 			run: getValuesRevisionChildren,
 		},
 		{
-			id: "commitValues", method: http.MethodPost, path: valuesPath + "/revisions", tag: "values", writes: true, alone: true,
-			summary: "Commit the values tree", detail: "Either the whole tree, whose tombstones may be left out, or operations that edit that of parentRevId, one on top of the other. " +
+			id: "commitValues", method: http.MethodPost, path: valuesPath + "/revisions", tag: "values", writes: true,
+			alone:   true,
+			summary: "Commit the values tree", detail: "Either the whole tree, whose tombstones may be left out, or " +
+				"operations that edit that of parentRevId, one on top of the other. " +
 				"All of it is committed or none: each broken rule is named, with its node. Nodes are never lost, only deleted.",
 			body:      commitValuesBody(),
 			answers:   []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
@@ -66,7 +73,8 @@ func valuesOperations() []*operation {
 		},
 		{
 			id: "diffValues", method: http.MethodGet, path: valuesPath + "/diff", tag: "values",
-			summary: "Compare two revisions of the values tree", detail: "What turns the one into the other. Nodes that were only moved are not among the changed.",
+			summary: "Compare two revisions of the values tree",
+			detail:  "What turns the one into the other. Nodes that were only moved are not among the changed.",
 			query:   diffParams(),
 			answers: []documented{{status: http.StatusOK, doc: "The differences.", schema: schemaRef(valuesDiff)}}, finds: true,
 			run: func(ctx context.Context, s services, c call) (answer, error) {
@@ -81,9 +89,11 @@ func valuesOperations() []*operation {
 			},
 		},
 		{
-			id: "rollbackValues", method: http.MethodPost, path: valuesPath + "/rollback", tag: "values", writes: true, alone: true,
-			summary: "Bring an earlier values tree back", detail: "As a new revision, node for node; what lies between stays in the history.",
-			body: rollbackBody(), finds: true, conflicts: conflictOfHead,
+			id: "rollbackValues", method: http.MethodPost, path: valuesPath + "/rollback", tag: "values", writes: true,
+			alone:   true,
+			summary: "Bring an earlier values tree back",
+			detail:  "As a new revision, node for node; what lies between stays in the history.",
+			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				r := rollbackOf(c)

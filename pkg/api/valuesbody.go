@@ -32,7 +32,8 @@ func readCommitOfTree(c call) (values.Commit, *Problem) {
 	var wrong findings
 	r := &reading{doc: c.doc, wrong: &wrong}
 	commit := values.Commit{
-		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Source: r.text(memberSource), IdempotencyKey: c.key,
+		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Source: r.text(memberSource),
+		IdempotencyKey: c.key,
 	}
 	nodes, hasNodes := readList(r, memberNodes, readNode)
 	edges, hasEdges := readList(r, memberEdges, readEdge)
@@ -56,8 +57,8 @@ func readCommitOfTree(c call) (values.Commit, *Problem) {
 
 func readNode(r *reading) values.Node {
 	return values.Node{
-		NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")), Title: r.text(memberTitle), Notes: r.text(memberNotes),
-		CreatedAt: r.instant(entity.AttrCreatedAt), CompletedAt: r.instant("completedAt"),
+		NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")), Title: r.text(memberTitle),
+		Notes: r.text(memberNotes), CreatedAt: r.instant(entity.AttrCreatedAt), CompletedAt: r.instant("completedAt"),
 		Archived: r.flag("archived"), DeletedAt: r.instant("deletedAt"),
 		DriverID: r.text("driverId"), ParentMilestoneID: r.text("parentMilestoneId"), RootDriverID: r.text("rootDriverId"),
 	}
@@ -73,8 +74,9 @@ func readEdge(r *reading) values.Edge {
 func readOperation(r *reading) values.Operation {
 	return values.Operation{
 		Kind: values.OperationKind(r.text("op")), NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")),
-		Title: r.mayText(memberTitle), Notes: r.mayText(memberNotes), DriverID: r.mayText("driverId"), ParentMilestoneID: r.mayText("parentMilestoneId"),
-		ParentID: r.text("parentId"), FromID: r.text("fromId"), Position: r.whole("position"), Order: r.texts("order"),
+		Title: r.mayText(memberTitle), Notes: r.mayText(memberNotes), DriverID: r.mayText("driverId"),
+		ParentMilestoneID: r.mayText("parentMilestoneId"), ParentID: r.text("parentId"), FromID: r.text("fromId"),
+		Position: r.whole("position"), Order: r.texts("order"),
 	}
 }
 
@@ -84,7 +86,8 @@ func commitValuesBody() *body {
 		required: true, limit: maxCommit, schema: schemaRef(valuesCommit),
 		example: map[string]any{
 			memberMessage: "Begun", memberSource: values.SourceWeeklyReview,
-			memberNodes: []any{map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"}}, memberEdges: []any{},
+			memberNodes: []any{map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"}},
+			memberEdges: []any{},
 		},
 	}
 }
@@ -118,13 +121,15 @@ func revisionNodePath() map[string]object {
 
 func childrenAnswered() []documented {
 	return []documented{{status: http.StatusOK, doc: "The revision and the edges.", schema: record(
-		[]string{memberRevID, memberRevTs, memberItems}, append(headMembers(), member{memberItems, listOf(schemaRef(valuesEdge))}),
+		[]string{memberRevID, memberRevTs, memberItems},
+		append(headMembers(), member{memberItems, listOf(schemaRef(valuesEdge))}),
 	)}}
 }
 
 func nodeSchema() object {
 	return closed([]string{memberNodeID, "nodeType", memberTitle}, object{
-		{memberNodeID, nodeIDSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
+		{memberNodeID,
+			nodeIDSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
 		{"nodeType", nodeTypeSchema()},
 		{memberTitle, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 500}}},
 		{memberNotes, textSchema("At most 10 KB.")},
@@ -134,12 +139,15 @@ func nodeSchema() object {
 		{"deletedAt", instantSchema("When it was deleted: an archived node with it is a tombstone, without edges.")},
 		{"driverId", driverIDSchema("The driver that an action serves: required for an ACTION.")},
 		{"parentMilestoneId", milestoneIDSchema("The first of the milestones that it is a child of.")},
-		{"rootDriverId", driverIDSchema("The driver at its top. It follows from the edges; where it is sent, it must be right.")},
+		{"rootDriverId",
+			driverIDSchema("The driver at its top. It follows from the edges; where it is sent, it must be right.")},
 	})
 }
 
 func nodeTypeSchema() object {
-	return enumSchema("A DRIVER only has children; a MILESTONE has milestones and actions below it; an ACTION has nothing.", values.Driver, values.Milestone, values.Action)
+	return enumSchema(
+		"A DRIVER only has children; a MILESTONE has milestones and actions below it; an ACTION has nothing.", values.Driver,
+		values.Milestone, values.Action)
 }
 
 func edgeSchema() object {
@@ -152,16 +160,21 @@ func edgeSchema() object {
 
 func operationSchema() object {
 	return closed([]string{"op"}, object{
-		{"op", enumSchema("What to do. Members that it does not speak of are refused.", values.OpCreate, values.OpUpdate, values.OpMove, values.OpLink,
-			values.OpUnlink, values.OpReorder, values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete, values.OpRestore)},
+		{"op", enumSchema("What to do. Members that it does not speak of are refused.", values.OpCreate, values.OpUpdate,
+			values.OpMove, values.OpLink,
+			values.OpUnlink, values.OpReorder, values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete,
+			values.OpRestore)},
 		{memberNodeID, nodeIDSchema("The node. May be left out of create, which then makes an id.")},
 		{"nodeType", nodeTypeSchema()},
 		{memberTitle, textSchema("create, update.")}, {memberNotes, textSchema("create, update.")},
-		{"driverId", driverIDSchema("create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
+		{"driverId", driverIDSchema(
+			"create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
 		{"parentMilestoneId", milestoneIDSchema("update: which of its milestones is the first.")},
 		{"parentId", nodeIDSchema("create, move, link, restore: below which node; unlink: which parent to leave.")},
 		{"fromId", nodeIDSchema("move: which parent to leave, if there are several.")},
-		{"position", countSchema("create, move, link, restore: the place among the parent's children, from 1; the last unless given.", 0, values.MaxEdges)},
+		{"position",
+			countSchema("create, move, link, restore: the place among the parent's children, from 1; the last unless given.", 0,
+				values.MaxEdges)},
 		{"order", listOf(nodeIDSchema("A child."))},
 	})
 }
@@ -181,7 +194,8 @@ func valuesSchemas() object {
 			commitMembers(memberSource, values.SourceWeeklyReview, values.SourceDailyUpdate, values.SourceCompletion), tree...),
 			member{memberOperations, atMost(values.MaxOperations, listOf(schemaRef(valuesOperation)))},
 		))},
-		{valuesRevision, record([]string{memberRevID, memberRevTs, memberNodes, memberEdges}, append(entryMembers(memberSource), tree...))},
+		{valuesRevision,
+			record([]string{memberRevID, memberRevTs, memberNodes, memberEdges}, append(entryMembers(memberSource), tree...))},
 		{valuesDiff, record([]string{"added", "removed", "changed", "moved"}, object{
 			{"added", part}, {"removed", part},
 			{"changed", changesOf(schemaRef(valuesNode))}, {"moved", changesOf(schemaRef(valuesEdge))},

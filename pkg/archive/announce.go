@@ -59,7 +59,8 @@ func occurrence(ch change.Change) (eventType string, at time.Time) {
 		return ItemExpired, ch.Created
 	case restored && ch.New.Str(entity.AttrRestoredAt) != ch.Old.Str(entity.AttrRestoredAt):
 		return ItemRestored, restoredAt
-	case ch.New.Has(product.AttrArchivedAt) && ch.New.Str(entity.AttrStatus) == product.StatusArchived && ch.Old.Str(entity.AttrStatus) != product.StatusArchived:
+	case ch.New.Has(product.AttrArchivedAt) && ch.New.Str(entity.AttrStatus) == product.StatusArchived &&
+		ch.Old.Str(entity.AttrStatus) != product.StatusArchived:
 		archivedAt, _ := ch.New.Time(product.AttrArchivedAt)
 		return TaskArchived, archivedAt
 	}

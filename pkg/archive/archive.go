@@ -1,14 +1,15 @@
 // Package archive moves what is done out of the way without losing it: a completed task becomes ARCHIVED after the
-// user's delay, and what stays in a final state long enough leaves the table through TTL, with a cold copy in the object
-// store from which it can be restored.
+// user's delay, and what stays in a final state long enough leaves the table through TTL, with a cold copy in the
+// object store from which it can be restored.
 //
 // The one rule everything here serves: archive first, expire second. An item gets its ttl only after the copy was
 // acknowledged, in one transaction with the row that names the copy, and only at the version that was copied; every
 // change by a command takes the ttl off again.
 //
 // Repeating a record is safe: it only says which item to look at. The item is read consistently, everything written
-// depends on its version as read, objects are named by the version they hold, and versions never come back. What a record
-// may take away by itself is the copy of the version it left, and that only while no row names it for a later life.
+// depends on its version as read, objects are named by the version they hold, and versions never come back. What a
+// record may take away by itself is the copy of the version it left, and that only while no row names it for a later
+// life.
 //
 // It must never set a ttl before the copy is acknowledged, and never remove a copy that a row names.
 //
@@ -79,7 +80,9 @@ func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
 	if ch.Type == nil {
 		return c.timerRemoved(ctx, ch)
 	}
-	for _, step := range []func(context.Context, change.Change) error{c.startTimer, c.keepCopy, c.dropOldCopy, c.announce} {
+	for _, step := range []func(context.Context, change.Change) error{
+		c.startTimer, c.keepCopy, c.dropOldCopy, c.announce,
+	} {
 		if err := step(ctx, ch); err != nil {
 			return err
 		}

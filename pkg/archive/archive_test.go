@@ -16,7 +16,8 @@ import (
 func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
-	task := w.patch(typ, w.create(typ, map[string]any{"title": "report", "tags": []any{"work"}}), map[string]any{"status": "COMPLETED"})
+	task := w.patch(typ, w.create(typ, map[string]any{"title": "report", "tags": []any{"work"}}),
+		map[string]any{"status": "COMPLETED"})
 	id, key := task.Str("taskId"), task.Key()
 	w.settle()
 	w.advance(24*time.Hour - time.Second)
@@ -28,7 +29,8 @@ func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 	archived := w.get(key)
 	require.Equal(t, "ARCHIVED", archived.Str("status"))
 	require.Equal(t, int64(3), archived.Int("version"))
-	require.Equal(t, w.now.Add(7*24*time.Hour).Unix(), archived.Int("ttl"), "the ttl changes neither version nor updatedAt")
+	require.Equal(t, w.now.Add(7*24*time.Hour).Unix(), archived.Int("ttl"),
+		"the ttl changes neither version nor updatedAt")
 	require.Len(t, w.published(archive.TaskArchived), 1)
 
 	w.advance(7 * 24 * time.Hour)
@@ -37,7 +39,8 @@ func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 	require.Equal(t, int64(4), w.published(archive.ItemExpired)[0].Version)
 	copies, _, err := w.archive.List(t.Context(), ann, 10, nil)
 	require.NoError(t, err)
-	require.Equal(t, []archive.Copy{{Ref: entity.Ref{Type: "TASK", ID: id}, Version: 3, Title: "report", ExpiresAt: w.now}}, copies)
+	require.Equal(t,
+		[]archive.Copy{{Ref: entity.Ref{Type: "TASK", ID: id}, Version: 3, Title: "report", ExpiresAt: w.now}}, copies)
 
 	back, err := w.archive.Restore(t.Context(), typ, ann, id)
 	require.NoError(t, err)
@@ -69,7 +72,8 @@ func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
 	require.False(t, w.get(event.Key()).Has("ttl"), "every change takes the ttl off")
 	w.settle()
 	w.checkCopies()
-	require.Equal(t, w.now.Add(2*365*24*time.Hour).Unix(), w.get(event.Key()).Int("ttl"), "and it is counted from the change")
+	require.Equal(t, w.now.Add(2*365*24*time.Hour).Unix(), w.get(event.Key()).Int("ttl"),
+		"and it is counted from the change")
 
 	w.advance(2 * 365 * 24 * time.Hour)
 	w.settle()
@@ -169,7 +173,8 @@ func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	for name, key := range map[string]item.Key{
-		"receipt": entity.ReceiptKey(ann, "ab"), "tombstone": entity.LedgerKey(ann, "stats", "evt_1"), "cursor": entity.ZoneKey(ann, 3),
+		"receipt": entity.ReceiptKey(ann, "ab"), "tombstone": entity.LedgerKey(ann, "stats", "evt_1"),
+		"cursor": entity.ZoneKey(ann, 3),
 	} {
 		rec := change.Record{Name: change.Remove, Sequence: "1", Key: key, Old: key.Item(), Expired: true}
 		c, err := change.Interpret(registry, rec)
@@ -199,8 +204,8 @@ func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAc
 	require.NotContains(t, w.get(key), "editVersion")
 }
 
-// A task that leaves, comes back and leaves again has two lives. What happens in the second is told under delivery ids of its
-// own, and a repetition under those that it had.
+// A task that leaves, comes back and leaves again has two lives. What happens in the second is told under delivery ids
+// of its own, and a repetition under those that it had.
 func TestTwoLivesOfOneItemAreToldUnderDifferentDeliveryIDs(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()

@@ -38,8 +38,8 @@ type coldCopy struct {
 	Item     json.RawMessage `json:"item"`
 }
 
-// expiry returns when an item leaves the table, if it is one that leaves: in a final state of its type, and not restored
-// since it came into it.
+// expiry returns when an item leaves the table, if it is one that leaves: in a final state of its type, and not
+// restored since it came into it.
 func expiry(t *entity.Type, it item.Item) (at time.Time, leaves bool) {
 	keep, final := t.Retention[it.Str(entity.AttrStatus)]
 	if !final || it.Has(entity.AttrRestoredAt) {
@@ -66,8 +66,8 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 			return err
 		}
 	}
-	// The item is past this version, and its own record will look after it. A copy that was made of this version may be left,
-	// and no other program knows its name.
+	// The item is past this version, and its own record will look after it. A copy that was made of this version may be
+	// left, and no other program knows its name.
 	return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
 }
 

@@ -43,9 +43,10 @@ func TestWhatARecordCosts(t *testing.T) {
 			it.SetTime(product.AttrCompletedAt, now)
 			it.SetTime(product.AttrArchiveAt, now.Add(time.Hour))
 		}, 1, 1},
-		"a task is archived":             {"task_1", status("COMPLETED"), status("ARCHIVED"), 2, 1},
-		"an event is cancelled":          {"evt_1", status("CONFIRMED"), status("CANCELLED"), 2, 1},
-		"an archived task is edited":     {"task_1", status("ARCHIVED"), func(it item.Item) { status("ARCHIVED")(it); it[entity.AttrTitle] = item.String("y") }, 3, 2},
+		"a task is archived":    {"task_1", status("COMPLETED"), status("ARCHIVED"), 2, 1},
+		"an event is cancelled": {"evt_1", status("CONFIRMED"), status("CANCELLED"), 2, 1},
+		"an archived task is edited": {"task_1", status("ARCHIVED"),
+			func(it item.Item) { status("ARCHIVED")(it); it[entity.AttrTitle] = item.String("y") }, 3, 2},
 		"an archived task is taken up":   {"task_1", status("ARCHIVED"), status("BACKLOG"), 1, 1},
 		"an archived task is removed":    {"task_1", status("ARCHIVED"), nil, 1, 1},
 		"a task that goes on is removed": {"task_1", status("BACKLOG"), nil, 0, 0},
@@ -58,7 +59,9 @@ func TestWhatARecordCosts(t *testing.T) {
 			bus, err := buslocal.New(buslocal.Config{})
 			require.NoError(t, err)
 			registry := product.Registry()
-			consumer := archive.NewConsumer(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock})
+			consumer := archive.NewConsumer(archive.Config{
+				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock,
+			})
 
 			typ := registry.OfID(c.id)
 			image := func(version int64, change func(item.Item)) item.Item {

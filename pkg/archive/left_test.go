@@ -53,7 +53,8 @@ func TestWhatCannotLeaveIsNotLookedUp(t *testing.T) {
 	store := memory.New(time.Now, memory.Options{Fault: func(memory.Call) error { return down }})
 	a := archive.New(archive.Config{Store: store, Registry: registry})
 	for _, ref := range []entity.Ref{
-		{Type: "HABIT", ID: "habit_1"}, {Type: entity.TypeUserMeta, ID: ann}, {Type: entity.TypeInstance, ID: "inst_20251202_1"},
+		{Type: "HABIT", ID: "habit_1"}, {Type: entity.TypeUserMeta, ID: ann},
+		{Type: entity.TypeInstance, ID: "inst_20251202_1"},
 		{Type: product.TypeTask, ID: "note_1"}, {Type: product.TypeTask, ID: "task_a#b"},
 	} {
 		left, err := a.Left(t.Context(), ann, ref)
@@ -81,7 +82,8 @@ func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
 	require.Len(t, w.published(archive.TaskArchived), 2)
 }
 
-// TestARestoreIsRefusedByTheActionThatWentWithIt: the sender of the action learns which one failed, and nothing comes back.
+// TestARestoreIsRefusedByTheActionThatWentWithIt: the sender of the action learns which one failed, and nothing comes
+// back.
 func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"swept": 7 * 24 * time.Hour, "past its ttl": 0} {
@@ -160,8 +162,8 @@ func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
 		alter(after)
 		w.put(after)
 		outcome := w.consumer.Apply(t.Context(), []change.Change{{
-			Kind: change.Modified, Type: typ, User: ann, Ref: entity.Ref{Type: typ.Name, ID: task.Str("taskId")}, Key: task.Key(),
-			Old: task, New: after, Version: 2,
+			Kind: change.Modified, Type: typ, User: ann, Ref: entity.Ref{Type: typ.Name, ID: task.Str("taskId")},
+			Key: task.Key(), Old: task, New: after, Version: 2,
 		}})
 		require.Equal(t, []change.Outcome{{}}, outcome)
 		return len(w.published(archive.TaskArchived))

@@ -31,7 +31,9 @@ func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Co
 		return nil
 	}))
 	require.NoError(t, store.Load(w.ctx, rows))
-	cfg := archive.Config{Store: store, Registry: product.Registry(), Copies: w.copies, Bus: w.bus, Now: func() time.Time { return w.now }}
+	cfg := archive.Config{
+		Store: store, Registry: product.Registry(), Copies: w.copies, Bus: w.bus, Now: func() time.Time { return w.now },
+	}
 	return archive.NewConsumer(cfg), store
 }
 

@@ -98,11 +98,15 @@ func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
 			func(p places) []archive.Fault {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
-		"a spoilt copy": {func(w *world, p places) { require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":`))) },
+		"a spoilt copy": {func(w *world, p places) {
+			require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":`)))
+		},
 			func(p places) []archive.Fault {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
-		"a copy of no item": {func(w *world, p places) { require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":[]}`))) },
+		"a copy of no item": {func(w *world, p places) {
+			require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":[]}`)))
+		},
 			func(p places) []archive.Fault {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
@@ -136,11 +140,15 @@ func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
 		w.put(cold)
 		require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(copied.(string))))
 	}
-	ends, named := archive.Fault{Place: p.item.String(), Is: "ttl 5", Want: "no ttl"}, archive.Fault{Place: p.cold.String(), Is: "there", Want: "no row"}
+	ends, named := archive.Fault{Place: p.item.String(), Is: "ttl 5", Want: "no ttl"},
+		archive.Fault{Place: p.cold.String(), Is: "there", Want: "no row"}
 	for _, c := range []struct {
 		damage []func()
 		want   []archive.Fault
-	}{{nil, nil}, {[]func(){ttl}, []archive.Fault{ends}}, {[]func(){row}, []archive.Fault{named}}, {[]func(){ttl, row}, []archive.Fault{ends, named}}} {
+	}{
+		{nil, nil}, {[]func(){ttl}, []archive.Fault{ends}}, {[]func(){row}, []archive.Fault{named}},
+		{[]func(){ttl, row}, []archive.Fault{ends, named}},
+	} {
 		for _, damage := range c.damage {
 			damage()
 		}
@@ -176,7 +184,8 @@ func TestWhatLeftKeepsItsCopyUnlessItsUserDeletedIt(t *testing.T) {
 	require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(kept[p.object].(string))))
 
 	w.put(p.gone.Item())
-	require.Equal(t, []archive.Fault{{Place: p.cold.String(), Is: "there", Want: "no row: its user deleted the item"}}, w.faults(w.consumer, typ, id))
+	require.Equal(t, []archive.Fault{{Place: p.cold.String(), Is: "there", Want: "no row: its user deleted the item"}},
+		w.faults(w.consumer, typ, id))
 	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
 	require.Empty(t, w.faults(w.consumer, typ, id))
 	require.Nil(t, w.get(p.cold))
@@ -200,7 +209,8 @@ func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 		"to another end": {func(w *world, p places) {
 			w.edit(p.timer, func(it item.Item) {
-				it[product.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"), item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
+				it[product.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"),
+					item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())
 			})
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
 	} {
@@ -249,7 +259,8 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 	w.edit(entity.TimerKey(ann, id, 2), func(it item.Item) { delete(it, product.AttrArchiveAt) })
 	endless := w.get(entity.TimerKey(ann, id, 2))
 	require.Len(t, w.faults(w.consumer, typ, id), 2)
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "of a timer that does not say its end, nothing is known")
+	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id),
+		"of a timer that does not say its end, nothing is known")
 	require.Equal(t, before[entity.TimerKey(ann, id, 6).String()], any(w.get(entity.TimerKey(ann, id, 6))))
 	require.Equal(t, endless, w.get(entity.TimerKey(ann, id, 2)))
 	require.Len(t, w.faults(w.consumer, typ, id), 1)
@@ -319,8 +330,9 @@ func TestTheNameOfACopyTellsItsItemAndVersion(t *testing.T) {
 	require.Equal(t, "task_1", id)
 	require.EqualValues(t, 12, version)
 	for _, name := range []string{
-		"", "archive/bob/task_1/12.json", "archive/ann/task_1", "archive/ann/12.json", "archive/ann/task_1/12", "archive/ann/task_1/x.json",
-		"archive/ann/task_1/.json", "archive/ann/task_1/12.json.json", "parked/ann/task_1/12.json", "task_1/12.json",
+		"", "archive/bob/task_1/12.json", "archive/ann/task_1", "archive/ann/12.json", "archive/ann/task_1/12",
+		"archive/ann/task_1/x.json", "archive/ann/task_1/.json", "archive/ann/task_1/12.json.json",
+		"parked/ann/task_1/12.json", "task_1/12.json",
 	} {
 		_, _, ok := archive.ReadCopyName(ann, name)
 		require.False(t, ok, name)

@@ -57,7 +57,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, ctx: t.Context(), random: rand.New(rand.NewPCG(seed, 0)), now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC),
+	w := &world{t: t, ctx: t.Context(), random: rand.New(rand.NewPCG(seed, 0)),
+		now:     time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC),
 		expired: map[string]item.Item{}}
 	clock := func() time.Time { return w.now }
 	fault := func() error {
@@ -84,10 +85,11 @@ func newWorld(t *testing.T, seed uint64) *world {
 	var err error
 	w.bus, err = buslocal.New(buslocal.Config{Fault: func(string, string, bool) error { return fault() }})
 	require.NoError(t, err)
-	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
-		w.ids++
-		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
-	}})
+	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock,
+		Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
+			w.ids++
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
+		}})
 	cfg := archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: w.bus, Now: clock}
 	w.archive, w.consumer = archive.New(cfg), archive.NewConsumer(cfg)
 	return w
@@ -109,7 +111,9 @@ func (w *world) patch(t *entity.Type, it item.Item, patch map[string]any) item.I
 
 func (w *world) delete(t *entity.Type, it item.Item) {
 	version := it.Int(entity.AttrVersion)
-	_, err := w.commands.Do(w.ctx, command.Request{User: ann, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: it.Str(t.IDAttr)}})
+	_, err := w.commands.Do(w.ctx, command.Request{
+		User: ann, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: it.Str(t.IDAttr)},
+	})
 	require.NoError(w.t, err)
 }
 
@@ -239,7 +243,10 @@ func (w *world) randomStep() {
 		w.touchSeries()
 	case 0, 1:
 		t := types[w.random.IntN(3)]
-		w.create(t, map[string]any{"title": "x", map[string]string{"TASK": "startUtc", "EVENT": "startUtc", "REMINDER": "triggerUtc"}[t.Name]: "2025-07-01T00:00:00"})
+		w.create(t, map[string]any{
+			"title": "x",
+			map[string]string{"TASK": "startUtc", "EVENT": "startUtc", "REMINDER": "triggerUtc"}[t.Name]: "2025-07-01T00:00:00",
+		})
 	case 2, 3:
 		w.touchSomething()
 	case 4:
@@ -322,8 +329,11 @@ func (w *world) touchSomething() {
 	case w.random.IntN(4) == 0:
 		w.patch(c.t, c.it, map[string]any{"title": fmt.Sprintf("y%d", w.random.IntN(100))})
 	case c.t.Name == product.TypeReminder:
-		end := []command.Command{command.CompleteReminder{ID: c.it.Str(c.t.IDAttr)}, command.DismissReminder{ID: c.it.Str(c.t.IDAttr)}}
-		_, _ = w.commands.Do(w.ctx, command.Request{User: ann, Command: end[w.random.IntN(2)]}) // refused for one that ended otherwise
+		end := []command.Command{
+			command.CompleteReminder{ID: c.it.Str(c.t.IDAttr)}, command.DismissReminder{ID: c.it.Str(c.t.IDAttr)},
+		}
+		// refused for one that ended otherwise
+		_, _ = w.commands.Do(w.ctx, command.Request{User: ann, Command: end[w.random.IntN(2)]})
 	default:
 		w.patch(c.t, c.it, map[string]any{"status": states[w.random.IntN(len(states))]})
 	}
@@ -346,7 +356,10 @@ func (w *world) restore(id string, left item.Item) {
 // requireSame: a restored item is what it was, but for what a restore is allowed to change.
 func requireSame(t *testing.T, left, back item.Item) {
 	left, back = left.Clone(), back.Clone()
-	for _, attr := range []string{entity.AttrTTL, entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt} {
+	for _, attr := range []string{
+		entity.AttrTTL, entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt,
+		entity.AttrRestoredAt,
+	} {
 		delete(left, attr)
 		delete(back, attr)
 	}

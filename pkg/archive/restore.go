@@ -42,7 +42,9 @@ type Copy struct {
 }
 
 // List returns a page of the user's cold copies in the order of the items' ids. Position is that of the page before.
-func (a *Archive) List(ctx context.Context, user string, limit int, start table.Position) (copies []Copy, next table.Position, err error) {
+func (a *Archive) List(
+	ctx context.Context, user string, limit int, start table.Position,
+) (copies []Copy, next table.Position, err error) {
 	page, err := a.Store.Query(ctx, table.Query{
 		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ColdPrefix()}, Limit: limit, Start: start,
 	})
@@ -62,9 +64,11 @@ func (a *Archive) List(ctx context.Context, user string, limit int, start table.
 }
 
 // Restore brings an item back from its cold copy and returns it. More actions, such as the receipt of an idempotent
-// request, go into the same transaction; they are its last, and a failure of one comes back as a [*table.ConditionError]
-// with its position among them.
-func (a *Archive) Restore(ctx context.Context, t *entity.Type, user, id string, more ...table.Action) (item.Item, error) {
+// request, go into the same transaction; they are its last, and a failure of one comes back as a
+// [*table.ConditionError] with its position among them.
+func (a *Archive) Restore(
+	ctx context.Context, t *entity.Type, user, id string, more ...table.Action,
+) (item.Item, error) {
 	key := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})
 	for range maxRounds {
 		plan, err := a.plan(ctx, t, user, id)

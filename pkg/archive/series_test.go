@@ -26,7 +26,8 @@ func (w *world) do(c command.Command, expected item.Item) item.Item {
 	return result.Item
 }
 
-// touchSeries makes a series, or cancels, changes or deletes one, or cancels, changes or takes back one of its occurrences.
+// touchSeries makes a series, or cancels, changes or deletes one, or cancels, changes or takes back one of its
+// occurrences.
 func (w *world) touchSeries() {
 	var masters []item.Item
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
@@ -36,13 +37,16 @@ func (w *world) touchSeries() {
 		return nil
 	}))
 	if len(masters) == 0 {
-		w.do(command.CreateSeries{Fields: map[string]any{"title": "s", "startUtc": "2025-06-10T00:00:00", "rrule": "FREQ=DAILY;COUNT=30"}}, nil)
+		w.do(command.CreateSeries{
+			Fields: map[string]any{"title": "s", "startUtc": "2025-06-10T00:00:00", "rrule": "FREQ=DAILY;COUNT=30"}}, nil)
 		return
 	}
 	m := masters[w.random.IntN(len(masters))]
 	id, date := m.Str(product.AttrMasterID), fmt.Sprintf("202506%02d", 10+w.random.IntN(3))
 	exception := m // the version of an occurrence that does not differ
-	if row := w.get(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)})); row.Has(product.AttrModifiedFields) {
+	if row := w.get(entity.ItemKey(ann, entity.Ref{
+		Type: entity.TypeInstance, ID: entity.InstanceID(id, date),
+	})); row.Has(product.AttrModifiedFields) {
 		exception = row
 	}
 	switch w.random.IntN(7) {
@@ -54,7 +58,8 @@ func (w *world) touchSeries() {
 	case 3:
 		w.do(command.PutInstance{MasterID: id, Date: date, Fields: map[string]any{}}, exception)
 	case 4:
-		w.do(command.PutInstance{MasterID: id, Date: date, Fields: map[string]any{"title": fmt.Sprint(w.random.IntN(100))}}, exception)
+		w.do(command.PutInstance{MasterID: id, Date: date, Fields: map[string]any{"title": fmt.Sprint(w.random.IntN(100))}},
+			exception)
 	default:
 		w.do(command.CancelInstance{MasterID: id, Date: date}, exception)
 	}
@@ -79,7 +84,8 @@ func (w *world) checkSeriesStay() {
 func TestACancelledSeriesAndACancelledOccurrenceStayForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	m := w.do(command.CreateSeries{Fields: map[string]any{"title": "s", "startUtc": "2025-06-10T00:00:00", "rrule": "FREQ=DAILY"}}, nil)
+	m := w.do(command.CreateSeries{
+		Fields: map[string]any{"title": "s", "startUtc": "2025-06-10T00:00:00", "rrule": "FREQ=DAILY"}}, nil)
 	id := m.Str(product.AttrMasterID)
 	w.do(command.CancelInstance{MasterID: id, Date: "20250611"}, m)
 	m = w.do(command.UpdateSeries{ID: id, Patch: map[string]any{"status": "CANCELLED"}}, m)
@@ -92,6 +98,8 @@ func TestACancelledSeriesAndACancelledOccurrenceStayForGood(t *testing.T) {
 	}
 	require.Len(t, w.records, before, "nobody writes them")
 	require.NotNil(t, w.get(m.Key()))
-	require.NotNil(t, w.get(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, "20250611")})))
+	require.NotNil(t, w.get(entity.ItemKey(ann, entity.Ref{
+		Type: entity.TypeInstance, ID: entity.InstanceID(id, "20250611"),
+	})))
 	w.checkSeriesStay()
 }

@@ -39,8 +39,8 @@ func sameCompletion(a, b item.Item) bool {
 		a.Str(product.AttrArchiveAt) == b.Str(product.AttrArchiveAt)
 }
 
-// timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was set.
-// Other rows expire too, and no filter guarantees that their records stay away.
+// timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was
+// set. Other rows expire too, and no filter guarantees that their records stay away.
 func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 	if ch.Kind != change.Expired || !strings.HasPrefix(ch.Key.SK, entity.ItemPrefix(entity.RowTimer)) {
 		return nil

@@ -87,9 +87,12 @@ func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
 func TestATimerThatNamesNoTaskIsParked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	for _, sk := range []string{"TIMER#ARCHIVE#task_1", "TIMER#ARCHIVE#task_1#x", "TIMER#OTHER#task_1#2", "TIMER#ARCHIVE#habit_1#2"} {
+	for _, sk := range []string{
+		"TIMER#ARCHIVE#task_1", "TIMER#ARCHIVE#task_1#x", "TIMER#OTHER#task_1#2", "TIMER#ARCHIVE#habit_1#2",
+	} {
 		key := item.Key{PK: entity.UserPK(ann), SK: sk}
-		outcome := w.consumer.Apply(t.Context(), []change.Change{{Kind: change.Expired, User: ann, Key: key, Old: key.Item()}})[0]
+		outcome := w.consumer.Apply(t.Context(),
+			[]change.Change{{Kind: change.Expired, User: ann, Key: key, Old: key.Item()}})[0]
 		require.Equal(t, change.Poison, outcome.Verdict, sk)
 		require.ErrorContains(t, outcome.Err, "malformed timer", sk)
 	}

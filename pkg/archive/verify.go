@@ -114,9 +114,12 @@ func checkTimers(r Remains) (faults []Fault) {
 	for _, row := range r.Timers {
 		at, ok := row.Time(product.AttrArchiveAt)
 		if !ok || row.Int(entity.AttrTTL) != at.Unix() {
-			faults = append(faults, Fault{row.Key().String(), fmt.Sprintf("ttl %d", row.Int(entity.AttrTTL)), "ttl at " + row.Str(product.AttrArchiveAt)})
+			faults = append(faults, Fault{
+				row.Key().String(), fmt.Sprintf("ttl %d", row.Int(entity.AttrTTL)), "ttl at " + row.Str(product.AttrArchiveAt),
+			})
 		}
-		has = has || row.Str(product.AttrCompletedAt) == r.Item.Str(product.AttrCompletedAt) && row.Str(product.AttrArchiveAt) == r.Item.Str(product.AttrArchiveAt)
+		has = has || row.Str(product.AttrCompletedAt) == r.Item.Str(product.AttrCompletedAt) &&
+			row.Str(product.AttrArchiveAt) == r.Item.Str(product.AttrArchiveAt)
 	}
 	if !has {
 		key := entity.TimerKey(r.User, r.ID, r.Item.Int(entity.AttrVersion))
@@ -187,7 +190,9 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 		}
 	}
 	ref := entity.Ref{Type: r.Type.Name, ID: r.ID}
-	return c.startTimer(ctx, change.Change{Type: r.Type, User: r.User, Ref: ref, New: r.Item, Version: r.Item.Int(entity.AttrVersion)})
+	return c.startTimer(ctx, change.Change{
+		Type: r.Type, User: r.User, Ref: ref, New: r.Item, Version: r.Item.Int(entity.AttrVersion),
+	})
 }
 
 func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err error) {
@@ -199,7 +204,8 @@ func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err e
 		if c.Copies == nil {
 			return true, nil // without a copy nothing may expire
 		}
-		settled, err := c.copyAndExpire(ctx, change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
+		settled, err := c.copyAndExpire(ctx,
+			change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
 		if err == nil && !settled {
 			// The item is past that version, so nobody will name the copy, and no record of it comes again.
 			err = c.dropUnnamed(ctx, r.User, r.ID, r.Item.Int(entity.AttrVersion))

@@ -121,7 +121,8 @@ func TestFilesOfOtherProgramsSurviveImportAndExport(t *testing.T) {
 			b.NoError(err)
 			for _, year := range []int{1990, 2000, 2010, 2018, 2028} {
 				from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-				b.ElementsMatch(b.expand(ann, zone, from, from.AddDate(10, 0, 0)), b.expand(bob, zone, from, from.AddDate(10, 0, 0)))
+				b.ElementsMatch(b.expand(ann, zone, from, from.AddDate(10, 0, 0)),
+					b.expand(bob, zone, from, from.AddDate(10, 0, 0)))
 			}
 		})
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxWeight bounds one text by what it takes as a JSON string: an answer of a Lambda function has at most 6 MB in all, and
-	// the time zones come on top.
+	// maxWeight bounds one text by what it takes as a JSON string: an answer of a Lambda function has at most 6 MB in all,
+	// and the time zones come on top.
 	maxWeight = 4 << 20
 	// maxTogether is up to where a series and its exceptions are never parted.
 	maxTogether = maxWeight / 4
@@ -41,8 +41,8 @@ type Export struct {
 	Text []byte
 	// Tag is a digest of the text.
 	Tag string
-	// Modified is when the last change to the user's items was made, deletions included; zero if there is none, or if it is
-	// so recent that another may follow within the same second.
+	// Modified is when the last change to the user's items was made, deletions included; zero if there is none, or if it
+	// is so recent that another may follow within the same second.
 	Modified time.Time
 	// Parts is how many texts the whole calendar has.
 	Parts int
@@ -50,12 +50,12 @@ type Export struct {
 	Since time.Time
 }
 
-// Export returns everything a user has that a calendar program can show: events, series with their exceptions, reminders,
-// and tasks, in the order of types and ids.
+// Export returns everything a user has that a calendar program can show: events, series with their exceptions,
+// reminders, and tasks, in the order of types and ids.
 //
-// Part 0 is the calendar in one text. Where that would be too large, it is what is recent: everything that ends less than a
-// year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts 1 to
-// Parts together are the whole calendar whatever its size; [ErrNoPart] is the error for any other.
+// Part 0 is the calendar in one text. Where that would be too large, it is what is recent: everything that ends less
+// than a year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts
+// 1 to Parts together are the whole calendar whatever its size; [ErrNoPart] is the error for any other.
 func (s *Service) Export(ctx context.Context, user string, part int) (Export, error) {
 	return s.export(ctx, user, part, false)
 }
@@ -67,7 +67,9 @@ func (s *Service) export(ctx context.Context, user string, part int, privateAsBu
 	}
 	now := s.Now().UTC().Truncate(time.Second)
 	e := &exporter{uids: map[string]bool{}, calendar: ical.Calendar{Name: name, Refresh: refresh}}
-	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{s.events, s.series, s.reminders, s.tasks} {
+	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{
+		s.events, s.series, s.reminders, s.tasks,
+	} {
 		for g, err := range read(ctx, user) {
 			if err == nil {
 				if privateAsBusy {
@@ -140,8 +142,8 @@ func (e *exporter) add(g group) error {
 	return nil
 }
 
-// nameApart gives what has the UID of something before it the one of its own id: two components of one UID are one thing to
-// other programs, unless they are a series and its occurrences.
+// nameApart gives what has the UID of something before it the one of its own id: two components of one UID are one
+// thing to other programs, unless they are a series and its occurrences.
 func (e *exporter) nameApart(drafts []ical.Draft) {
 	uid := drafts[0].UID
 	for e.uids[uid] {
@@ -194,7 +196,8 @@ func (e *exporter) part(number int, now time.Time) (Export, error) {
 		if len(cut(chosen)) > 1 {
 			return out, ErrTooLarge
 		}
-		e.calendar.Description = "What ended before " + item.FormatDate(out.Since) + " is left out, because the whole calendar is too large to be sent at once."
+		e.calendar.Description = "What ended before " + item.FormatDate(out.Since) +
+			" is left out, because the whole calendar is too large to be sent at once."
 	}
 	pieces := make([]ical.Piece, len(chosen))
 	for i, p := range chosen {

@@ -20,7 +20,9 @@ func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
 	b.create(ann, product.Task(), map[string]any{"title": "Undated"})
 	b.create(ann, product.Task(), map[string]any{"title": "Due", "dueUtc": "2025-12-11T09:00:00"})
 	b.create(ann, product.Task(), map[string]any{"title": "Starts", "startUtc": "2025-12-11T09:00:00"})
-	b.create(ann, product.Reminder(), map[string]any{"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC"})
+	b.create(ann, product.Reminder(), map[string]any{
+		"title": "Remind", "triggerUtc": "2025-12-12T09:00:00Z", "tzid": "UTC",
+	})
 	b.create(ann, product.Note(), map[string]any{"title": "Note"})
 	b.create(bob, product.Event(), event("title", "Somebody else's"))
 	master := b.master(ann, "1", item.Item{"rrule": item.String("FREQ=DAILY;COUNT=3")})
@@ -81,7 +83,9 @@ func TestWhatHasLeftIsNotThere(t *testing.T) {
 	row[entity.AttrTTL] = item.Int(noon.Unix())
 	b.put(row)
 	b.NotContains(string(b.export(ann).Text), "Left")
-	orphan := instance(b.master(ann, "9", item.Item{"rrule": item.String("FREQ=DAILY")}), "20251211", item.Item{"title": item.String("Orphan")})
+	orphan := instance(b.master(ann, "9", item.Item{"rrule": item.String("FREQ=DAILY")}), "20251211", item.Item{
+		"title": item.String("Orphan"),
+	})
 	b.put(orphan)
 	b.NotContains(string(b.export(ann).Text), "Orphan")
 }
@@ -94,7 +98,8 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	b := setupFaulty(t)
 	filler := strings.Repeat("x", 10_000)
 	for i := range 300 {
-		b.create(ann, product.Event(), event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))
+		b.create(ann, product.Event(),
+			event("title", fmt.Sprintf("Old %d", i), "startUtc", "2020-12-10T09:00:00Z", "description", filler))
 		b.create(ann, product.Event(), event("title", fmt.Sprintf("New %d", i), "description", filler))
 	}
 	recent := b.export(ann)
@@ -184,7 +189,10 @@ func TestASecretAddressLeadsToItsUserUntilItIsRenewedOrRevoked(t *testing.T) {
 	b.NoError(err)
 	head, _, _ := strings.Cut(second, ".")
 	_, secret, _ := strings.Cut(bobs, ".")
-	for _, wrong := range []string{first, second + "x", second[:len(second)-1], head + ".", head + "." + secret, "", ".", "x.y", "YW5u\n." + secret, head} {
+	for _, wrong := range []string{
+		first, second + "x", second[:len(second)-1], head + ".", head + "." + secret, "", ".", "x.y",
+		"YW5u\n." + secret, head,
+	} {
 		_, _, err := b.calendar.UserOfFeed(t.Context(), wrong)
 		b.ErrorIs(err, calendar.ErrNoFeed, wrong)
 	}

@@ -52,8 +52,8 @@ func feedOf(row item.Item) Feed {
 // ErrNoFeed: there is no such address, or not any more.
 var ErrNoFeed = errors.New("no such calendar address")
 
-// MakeFeed gives the user a new secret address, [base64url of the user id].[secret], and revokes the one before. It is told
-// this once: only its digest is kept.
+// MakeFeed gives the user a new secret address, [base64url of the user id].[secret], and revokes the one before. It is
+// told this once: only its digest is kept.
 func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address string, f Feed, err error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return "", f, fmt.Errorf("user: %w", err)
@@ -91,7 +91,9 @@ func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed,
 		return Feed{}, fmt.Errorf("user: %w", err)
 	}
 	key := entity.FeedKey(user)
-	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: item.Item{AttrPrivateAs: item.String(privateAs)}, If: table.Exists()})
+	row, err := s.Store.Update(ctx, table.Update{
+		Key: key, Set: item.Item{AttrPrivateAs: item.String(privateAs)}, If: table.Exists(),
+	})
 	var failed *table.ConditionError
 	switch {
 	case errors.As(err, &failed):
@@ -126,8 +128,8 @@ func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 	return nil
 }
 
-// ExportFeed is [Service.Export] for a caller who knows the address, as it shows what is private; [ErrNoFeed] for one that is
-// malformed, unknown or revoked alike.
+// ExportFeed is [Service.Export] for a caller who knows the address, as it shows what is private; [ErrNoFeed] for one
+// that is malformed, unknown or revoked alike.
 func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Export, error) {
 	user, f, err := s.UserOfFeed(ctx, address)
 	if err != nil {

@@ -31,7 +31,9 @@ func modifiedAt(it item.Item) time.Time {
 }
 
 // single reads items of one type, each a group.
-func (s *Service) single(ctx context.Context, user, typeName string, until func(item.Item) (time.Time, bool)) iter.Seq2[group, error] {
+func (s *Service) single(
+	ctx context.Context, user, typeName string, until func(item.Item) (time.Time, bool),
+) iter.Seq2[group, error] {
 	return func(yield func(group, error) bool) {
 		kept := s.keptOf(ctx, user, typeName)
 		defer kept.stop()
@@ -56,7 +58,9 @@ func (s *Service) single(ctx context.Context, user, typeName string, until func(
 }
 
 func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, error] {
-	return s.single(ctx, user, product.TypeEvent, func(it item.Item) (time.Time, bool) { return product.EventSpan(it).End, true })
+	return s.single(ctx, user, product.TypeEvent, func(it item.Item) (time.Time, bool) {
+		return product.EventSpan(it).End, true
+	})
 }
 
 // tasks are all of them. One without a date that is done ended when it was last changed.

@@ -79,17 +79,22 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 		want = append(want, b.starts(from, to))
 	}
 	for _, file := range [][]byte{
-		text(vevent("a", "DTSTART;TZID=Europe/Berlin:20200110T090000", daily, "EXDATE;TZID=Europe/Berlin:20200111T090000,20250330T090000"),
+		text(vevent("a", "DTSTART;TZID=Europe/Berlin:20200110T090000", daily,
+			"EXDATE;TZID=Europe/Berlin:20200111T090000,20250330T090000"),
 			override("a", "Europe/Berlin:20200112T090000", "DTSTART;TZID=Europe/Berlin:20200112T113000"),
 			override("a", "Europe/Berlin:20200113T090000", "DTSTART;TZID=Europe/Berlin:20200113T090000", "STATUS:CANCELLED")),
-		text(vevent("a", "DTSTART;TZID=America/New_York:20200110T043000", "RRULE:FREQ=WEEKLY;BYDAY=SU,FR;UNTIL=20290101T000000Z", "RDATE;TZID=America/New_York:20200115T043000")),
+		text(vevent("a", "DTSTART;TZID=America/New_York:20200110T043000",
+			"RRULE:FREQ=WEEKLY;BYDAY=SU,FR;UNTIL=20290101T000000Z", "RDATE;TZID=America/New_York:20200115T043000")),
 		text(vevent("a", "DTSTART;TZID=Australia/Lord_Howe:20200110T090000", "RRULE:FREQ=MONTHLY;BYDAY=-1FR;COUNT=70")),
 		text(vevent("a", "DTSTART;TZID=Africa/Casablanca:20200110T090000", "RRULE:FREQ=WEEKLY;COUNT=300")),
 		text(vevent("a", "DTSTART;TZID=America/Sao_Paulo:20170110T090000", "RRULE:FREQ=MONTHLY;BYMONTHDAY=31")),
-		text(vevent("a", "DTSTART;VALUE=DATE:20200228", "RRULE:FREQ=YEARLY", "EXDATE;VALUE=DATE:20240228"), vevent("b", "DTSTART;VALUE=DATE:20200229", "DTEND;VALUE=DATE:20200303")),
-		text(vevent("a", "DTSTART:20200110T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU,TU;UNTIL=20240101T000000")),
+		text(vevent("a", "DTSTART;VALUE=DATE:20200228", "RRULE:FREQ=YEARLY", "EXDATE;VALUE=DATE:20240228"),
+			vevent("b", "DTSTART;VALUE=DATE:20200229", "DTEND;VALUE=DATE:20200303")),
+		text(
+			vevent("a", "DTSTART:20200110T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU,TU;UNTIL=20240101T000000")),
 		text(vevent("a", "DTSTART:20200110T090000Z", "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH")),
-		text(vevent("a", "DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;COUNT=5;BYDAY=SU,TU")), // the start does not fit
+		// the start does not fit
+		text(vevent("a", "DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;COUNT=5;BYDAY=SU,TU")),
 		text(vevent("a", starts, daily, "RDATE:20251214T150000Z", "EXDATE;TZID=Europe/Berlin:20251214T090000")),
 	} {
 		b := setup(t)
@@ -99,7 +104,8 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 	// Ends of whole series, which only the product knows.
 	for _, fields := range []item.Item{
 		{"rrule": item.String("FREQ=DAILY"), "rruleUntil": item.String("2026-03-29T07:00:00Z")},
-		{"rrule": item.String("FREQ=WEEKLY;COUNT=500"), "rruleUntil": item.String("2027-03-29T07:00:00Z"), "rdate": item.List{item.String("20260101"), item.String("20290101")}},
+		{"rrule": item.String("FREQ=WEEKLY;COUNT=500"), "rruleUntil": item.String("2027-03-29T07:00:00Z"),
+			"rdate": item.List{item.String("20260101"), item.String("20290101")}},
 	} {
 		b := setup(t)
 		b.put(b.master(ann, "1", fields))
@@ -107,8 +113,8 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 	}
 	for i, got := range icalJS(t, questions) {
 		require.NotEmpty(t, want[i])
-		// Left out of the cases is where ical.js leaves the standard: of a time that occurs twice it takes the second (RFC 5545
-		// §3.3.5: the first), and 29 February it moves to March (§3.3.10: ignored).
+		// Left out of the cases is where ical.js leaves the standard: of a time that occurs twice it takes the second (RFC
+		// 5545 §3.3.5: the first), and 29 February it moves to March (§3.3.10: ignored).
 		require.Equal(t, want[i], got.Starts, questions[i].Text)
 	}
 }

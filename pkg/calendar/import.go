@@ -26,15 +26,17 @@ func NewImporter(commands *command.Service, registry *entity.Registry) *Importer
 }
 
 // Import takes over what a text holds, of at most 1,000 components and 5 MB ([ical.RequestLimits]). An event, task or
-// reminder has the id of its UID, so importing a text again finds what it made the first time, and writes only what says
-// something else now. What was exported from here is recognised by its UID.
+// reminder has the id of its UID, so importing a text again finds what it made the first time, and writes only what
+// says something else now. What was exported from here is recognised by its UID.
 //
 // Of something that is here in a later revision (its SEQUENCE, RFC 5546 §2.1.5), an older one is refused: somebody has
 // changed it since. An occurrence whose series is neither in the text nor here becomes an event of its own.
 //
 // With an idempotency key, a repetition is answered with the first report and has no effect. The errors are those of
 // [ical.Decode] and of [command.Service.Import], and about the key those of [command.Service.Do].
-func (i *Importer) Import(ctx context.Context, user string, text []byte, key string) (report []byte, replayed bool, err error) {
+func (i *Importer) Import(
+	ctx context.Context, user string, text []byte, key string,
+) (report []byte, replayed bool, err error) {
 	steps, err := i.commands.BeginSteps(ctx, user, key, "import", idempotency.Digest(text))
 	if err != nil {
 		return nil, false, err
@@ -87,8 +89,8 @@ func (b bundle) exceptions() []ical.Draft {
 	return b.drafts[1:]
 }
 
-// bundlesOf puts together what belongs together: series with their exceptions, and exceptions of one series that is not in
-// the text.
+// bundlesOf puts together what belongs together: series with their exceptions, and exceptions of one series that is not
+// in the text.
 func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 	at := map[string]int{}
 	for _, d := range drafts {
@@ -111,7 +113,9 @@ func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 
 // take imports bundles and adds what became of them to the report. It returns occurrences whose series is nowhere, each
 // as an event of its own.
-func (i *Importer) take(ctx context.Context, user string, steps *command.Steps, bundles []bundle, report *Report) (alone []bundle, err error) {
+func (i *Importer) take(
+	ctx context.Context, user string, steps *command.Steps, bundles []bundle, report *Report,
+) (alone []bundle, err error) {
 	if len(bundles) == 0 {
 		return nil, nil
 	}
@@ -136,7 +140,8 @@ func (i *Importer) take(ctx context.Context, user string, steps *command.Steps, 
 	return alone, nil
 }
 
-// once refuses what is among the bundles for the second time: one occurrence of a series that is nowhere, named in two ways.
+// once refuses what is among the bundles for the second time: one occurrence of a series that is nowhere, named in two
+// ways.
 func (r *Report) once(bundles []bundle) []bundle {
 	type identity struct{ component, uid string }
 	seen := map[identity]bool{}

@@ -28,7 +28,8 @@ func component(name, uid string, lines ...string) string {
 // item is what ann has under the UID as the type, or nil.
 func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
 	b.t.Helper()
-	rows, err := b.store.BatchGet(b.t.Context(), []item.Key{entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: ical.ID(t.IDPrefix, ann, uid, k)})})
+	rows, err := b.store.BatchGet(b.t.Context(),
+		[]item.Key{entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: ical.ID(t.IDPrefix, ann, uid, k)})})
 	b.NoError(err)
 	if len(rows) == 0 {
 		return nil
@@ -63,7 +64,8 @@ func TestEveryComponentIsAccountedFor(t *testing.T) {
 	file := text(
 		vevent("e", starts, "SUMMARY:Event", "CREATED:20200101T000000Z", "SEQUENCE:3", "ATTENDEE:mailto:x@example.com"),
 		vevent("s", starts, daily, "SUMMARY:Series"),
-		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:Series"),
+		vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000",
+			"SUMMARY:Series"),
 		vtodo("t", "DUE:20251211T090000Z", "SUMMARY:Task", "STATUS:COMPLETED", "COMPLETED:20250101T000000Z"),
 		vtodo("r", "DTSTART:20240101T090000Z", daily, "SUMMARY:Reminder"),
 		vevent("bad", "SUMMARY:No start"),
@@ -130,7 +132,10 @@ func TestAnOlderRevisionThanTheStoredOneIsRefused(t *testing.T) {
 	for _, kind := range []*entity.Type{product.Event(), product.Task()} {
 		it := b.item(kind, map[string]string{product.TypeEvent: "a", product.TypeTask: "c"}[kind.Name], 0)
 		version := it.Int(entity.AttrVersion)
-		_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.Update{Type: kind, ID: it.Str(kind.IDAttr), Patch: map[string]any{"title": "Mine"}}})
+		_, err := b.commands.Do(t.Context(), command.Request{
+			User: ann, ExpectedVersion: &version,
+			Command: command.Update{Type: kind, ID: it.Str(kind.IDAttr), Patch: map[string]any{"title": "Mine"}},
+		})
 		b.NoError(err)
 	}
 	before := b.rows()
@@ -166,7 +171,8 @@ func TestAnEventThatBecameASeriesElsewhereBecomesOneHereAndBack(t *testing.T) {
 	b := setup(t)
 	single, repeated := text(vevent("a", starts, "SUMMARY:x")), text(
 		vevent("a", starts, daily, "SUMMARY:x"),
-		vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:x"))
+		vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000",
+			"SUMMARY:x"))
 	b.imports(ann, single)
 	id := b.item(product.Event(), "a", 0).Str("eventId")
 	b.Equal(2, b.imports(ann, repeated).Created)
@@ -187,9 +193,11 @@ func TestExceptionsFollowTheirSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	override := func(date string, lines ...string) string {
-		return vevent("a", append([]string{"RECURRENCE-ID;TZID=Europe/Berlin:" + date + "T090000", "DTSTART;TZID=Europe/Berlin:" + date + "T090000"}, lines...)...)
+		return vevent("a", append([]string{"RECURRENCE-ID;TZID=Europe/Berlin:" + date + "T090000",
+			"DTSTART;TZID=Europe/Berlin:" + date + "T090000"}, lines...)...)
 	}
-	b.imports(ann, text(vevent("a", starts, daily, "SUMMARY:x"), override("20251211", "SUMMARY:other"), override("20251212", "STATUS:CANCELLED", "SUMMARY:x"), override("20251213", "SUMMARY:x")))
+	b.imports(ann, text(vevent("a", starts, daily, "SUMMARY:x"), override("20251211", "SUMMARY:other"),
+		override("20251212", "STATUS:CANCELLED", "SUMMARY:x"), override("20251213", "SUMMARY:x")))
 	master := b.item(product.Master(), "a", 0)
 	b.Len(b.instances(master), 2, "what says the same as its series is no exception")
 	b.Equal([]string{"status"}, b.instances(master)["20251212"].Strings(product.AttrModifiedFields))
@@ -219,7 +227,8 @@ func TestExceptionsFollowTheirSeries(t *testing.T) {
 
 	r = b.imports(ann, text(strings.ReplaceAll(override("20251215", "SUMMARY:alone"), "UID:a", "UID:nobody's")))
 	b.Equal(1, r.Created)
-	b.Equal(1, b.imports(ann, text(strings.ReplaceAll(override("20251215", "SUMMARY:alone"), "UID:a", "UID:nobody's"))).Unchanged)
+	b.Equal(1,
+		b.imports(ann, text(strings.ReplaceAll(override("20251215", "SUMMARY:alone"), "UID:a", "UID:nobody's"))).Unchanged)
 }
 
 func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
@@ -228,7 +237,10 @@ func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
 	note := b.create(ann, product.Note(), map[string]any{"title": "n"})
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:x")))
 	id := b.item(product.Event(), "a", 0).Str(product.AttrEventID)
-	_, err := b.commands.Do(t.Context(), command.Request{User: ann, Command: command.AddLink{Type: product.Event(), ID: id, Target: entity.Ref{Type: product.TypeNote, ID: note}}})
+	_, err := b.commands.Do(t.Context(), command.Request{
+		User:    ann,
+		Command: command.AddLink{Type: product.Event(), ID: id, Target: entity.Ref{Type: product.TypeNote, ID: note}},
+	})
 	b.NoError(err)
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:y", "SEQUENCE:2")))
 	it := b.item(product.Event(), "a", 0)
@@ -245,7 +257,8 @@ func crowd() []byte {
 	all = append(all, vevent("s", starts, daily, "SUMMARY:x"))
 	for i := range 60 {
 		date := time.Date(2025, 12, 11+i, 0, 0, 0, 0, time.UTC).Format("20060102")
-		all = append(all, vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:"+date+"T090000", "DTSTART;TZID=Europe/Berlin:"+date+"T090000", "SUMMARY:y"))
+		all = append(all, vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:"+date+"T090000",
+			"DTSTART;TZID=Europe/Berlin:"+date+"T090000", "SUMMARY:y"))
 	}
 	return text(all...)
 }
@@ -309,7 +322,10 @@ func TestAWriteOfSomebodyElseInBetweenIsSeen(t *testing.T) {
 		if c.Op == "Transact" && c.Stage == memory.Before && !once {
 			once = true
 			version := int64(1)
-			_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.Update{Type: product.Event(), ID: id, Patch: map[string]any{"title": "Mine"}}})
+			_, err := b.commands.Do(t.Context(), command.Request{
+				User: ann, ExpectedVersion: &version,
+				Command: command.Update{Type: product.Event(), ID: id, Patch: map[string]any{"title": "Mine"}},
+			})
 			b.NoError(err)
 		}
 		return nil
@@ -383,15 +399,17 @@ func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
 	b := setup(t)
 	file := func(sequence, title string) []byte {
 		return text(vevent("a", starts, daily, "SUMMARY:x"),
-			vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251211T090000", "DTSTART;TZID=Europe/Berlin:20251211T090000", "SUMMARY:"+title, "SEQUENCE:"+sequence))
+			vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20251211T090000", "DTSTART;TZID=Europe/Berlin:20251211T090000",
+				"SUMMARY:"+title, "SEQUENCE:"+sequence))
 	}
 	b.imports(ann, file("0", "theirs"))
 	b.Equal(1, b.imports(ann, file("0", "theirs, too")).Updated, "other programs do not always count")
 	master := b.item(product.Master(), "a", 0)
 	version := b.instances(master)["20251211"].Int(entity.AttrVersion)
-	_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.PutInstance{
-		MasterID: master.Str(product.AttrMasterID), Date: "20251211", Fields: map[string]any{"title": "mine"},
-	}})
+	_, err := b.commands.Do(t.Context(),
+		command.Request{User: ann, ExpectedVersion: &version, Command: command.PutInstance{
+			MasterID: master.Str(product.AttrMasterID), Date: "20251211", Fields: map[string]any{"title": "mine"},
+		}})
 	b.NoError(err)
 	before := b.rows()
 	r := b.imports(ann, file("0", "theirs, too"))
@@ -410,7 +428,8 @@ func (b *bench) promote(id string) item.Item {
 	b.NoError(err)
 	version := row.Int(entity.AttrVersion)
 	res, err := b.commands.Do(b.t.Context(), command.Request{
-		User: ann, ExpectedVersion: &version, Command: command.CreateSeries{FromEventID: id, Fields: map[string]any{"rrule": "FREQ=WEEKLY;COUNT=4"}},
+		User: ann, ExpectedVersion: &version,
+		Command: command.CreateSeries{FromEventID: id, Fields: map[string]any{"rrule": "FREQ=WEEKLY;COUNT=4"}},
 	})
 	b.NoError(err)
 	return res.Item
@@ -435,9 +454,11 @@ func TestASeriesThatWasAnEventIsFoundByTheEventsUID(t *testing.T) {
 			b.Equal(1, r.Unchanged, "%+v", r)
 			b.Equal(before, b.rows(), "an import of an export writes nothing")
 
-			r = b.imports(ann, text(vevent(uid, "RECURRENCE-ID;TZID=Europe/Berlin:20251217T100000", "DTSTART;TZID=Europe/Berlin:20251217T120000", "SUMMARY:Moved")))
+			r = b.imports(ann, text(vevent(uid, "RECURRENCE-ID;TZID=Europe/Berlin:20251217T100000",
+				"DTSTART;TZID=Europe/Berlin:20251217T120000", "SUMMARY:Moved")))
 			b.Equal(1, r.Created, "an exception alone: %+v", r)
-			r = b.imports(ann, text(vevent(uid, "DTSTART;TZID=Europe/Berlin:20251210T100000", "RRULE:FREQ=WEEKLY;COUNT=6", "SUMMARY:New", "SEQUENCE:7")))
+			r = b.imports(ann, text(vevent(uid, "DTSTART;TZID=Europe/Berlin:20251210T100000", "RRULE:FREQ=WEEKLY;COUNT=6",
+				"SUMMARY:New", "SEQUENCE:7")))
 			b.Equal(1, r.Updated, "%+v", r)
 			r = b.imports(ann, text(vevent(uid, starts, "SUMMARY:Old", "SEQUENCE:1")))
 			b.Len(r.Refused, 1, "the event that it was")
@@ -452,7 +473,9 @@ func TestNoTwoThingsLeaveUnderOneUID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.imports(ann, text(vevent("x", starts, "SUMMARY:a"), vtodo("x", "DUE:20251211T090000Z", "SUMMARY:b")))
-	twin := b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{"rrule": item.String("FREQ=WEEKLY;COUNT=4"), "icalUid": item.String("x")})
+	twin := b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{
+		"rrule": item.String("FREQ=WEEKLY;COUNT=4"), "icalUid": item.String("x"),
+	})
 	b.put(twin)
 	exported := b.export(ann).Text
 	uids := map[string]int{}

@@ -40,8 +40,8 @@ func exception(d ical.Draft) command.Exception {
 	return command.Exception{Date: date, Sequence: d.Sequence, Stamp: d.Stamp, Fields: d.Fields, Kept: d.KeptText()}
 }
 
-// fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar has
-// no word for them.
+// fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar
+// has no word for them.
 func fieldsOf(t *entity.Type, d ical.Draft) item.Item {
 	fields := d.Fields.Clone()
 	fields.Set(product.AttrExDate, dates(d.ExDates))
@@ -65,8 +65,8 @@ func dates(list []string) item.List {
 	return out
 }
 
-// isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and comes
-// back has not changed, whatever the format makes of it on the way.
+// isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and
+// comes back has not changed, whatever the format makes of it on the way.
 func (b bundle) isToldBy(stored item.Item, kept map[item.Key]string, instances []item.Item) bool {
 	if b.isOrphans() {
 		return false
@@ -97,6 +97,7 @@ func draftsOf(stored item.Item, beside ical.Beside, instances []item.Item) ([]ic
 
 // saysTheSame compares what a user sees of two drafts.
 func saysTheSame(a, b ical.Draft) bool {
-	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.KeptText() == b.KeptText() && a.Fields.Equal(b.Fields) &&
+	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.KeptText() == b.KeptText() &&
+		a.Fields.Equal(b.Fields) &&
 		slices.Equal(a.ExDates, b.ExDates) && slices.Equal(a.RDates, b.RDates)
 }

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// A program dies behind any of an import's calls. Its client repeats the request at once: the repetition goes on, nothing is
-// there twice, and what it is answered is remembered.
+// A program dies behind any of an import's calls. Its client repeats the request at once: the repetition goes on,
+// nothing is there twice, and what it is answered is remembered.
 func TestAnImportThatDiedGoesOnWithItsRepetition(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

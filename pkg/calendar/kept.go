@@ -27,7 +27,8 @@ func (s *Service) keptOf(ctx context.Context, user, typeName string) *keptRows {
 	}}
 }
 
-// upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is skipped.
+// upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is
+// skipped.
 func (k *keptRows) upTo(it item.Item) (err error) {
 	if !it.Has(product.AttrKept) {
 		return nil

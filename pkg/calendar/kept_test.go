@@ -135,8 +135,11 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	master, event := b.item(product.Master(), "s", 0), b.item(product.Event(), "e", 0)
 	split := do(1, command.SplitSeries{ID: master.Str("masterId"), Date: "20251214"})
 	b.requireLines(b.export(ann).Text, "CONTACT:E", "CONTACT:S", "CONTACT:X", "CONTACT:T")
-	b.Equal(6, kept(), "the series that goes on has its own, and that of its exception; the undone exception keeps its row")
-	series := do(1, command.CreateSeries{FromEventID: event.Str("eventId"), Fields: map[string]any{"rrule": "FREQ=WEEKLY"}})
+	b.Equal(6, kept(),
+		"the series that goes on has its own, and that of its exception; the undone exception keeps its row")
+	series := do(1, command.CreateSeries{
+		FromEventID: event.Str("eventId"), Fields: map[string]any{"rrule": "FREQ=WEEKLY"},
+	})
 	b.requireLines(b.export(ann).Text, "CONTACT:E")
 	b.Equal(6, kept(), "that of the event has moved")
 	moved := entity.InstanceID(split.Ref.ID, "20251215")
@@ -154,8 +157,8 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 	b.Zero(kept(), "nothing is left of what was deleted")
 }
 
-// A deletion that dies leaves exceptions, which a repair deletes with what is kept of them. It leaves nothing that is kept
-// of no item.
+// A deletion that dies leaves exceptions, which a repair deletes with what is kept of them. It leaves nothing that is
+// kept of no item.
 func TestADeletionThatDiesLeavesNothingThatIsKeptOfNoItem(t *testing.T) {
 	t.Parallel()
 	const exceptions = 60 // with their rows more than one transaction deletes
@@ -269,7 +272,8 @@ func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
 	b.NotContains(shown(), "Secret")
 	b.Equal(3, strings.Count(shown(), "SUMMARY:Busy"), "the private one, the odd one and the series")
 	for _, line := range []string{
-		"SUMMARY:Open", "LOCATION:Hall", "SUMMARY:Known", "SUMMARY:Errand", "UID:private", "RRULE:FREQ=DAILY", "CLASS:CONFIDENTIAL",
+		"SUMMARY:Open", "LOCATION:Hall", "SUMMARY:Known", "SUMMARY:Errand", "UID:private", "RRULE:FREQ=DAILY",
+		"CLASS:CONFIDENTIAL",
 	} {
 		b.Contains(shown(), line)
 	}

@@ -16,17 +16,21 @@ func TestAStartOutsideItsRuleComesAndGoesAsOneOccurrence(t *testing.T) {
 	t.Parallel()
 	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, lines := range map[string][]string{
-		"endless":    {"DTSTART;TZID=Europe/Berlin:20200109T090000", "DTEND;TZID=Europe/Berlin:20200109T100000", "RRULE:FREQ=WEEKLY;BYDAY=SU,TU"},
-		"COUNT":      {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=MONTHLY;COUNT=5;BYDAY=SA;BYSETPOS=2"},
-		"floating":   {"DTSTART:20200109T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,TU;UNTIL=20210101T000000"},
-		"whole days": {"DTSTART;VALUE=DATE:20200109", "DTEND;VALUE=DATE:20200112", "RRULE:FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=1"},
-		"alone":      {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU;COUNT=1"},
-		"changed":    {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU;COUNT=4", "EXDATE;TZID=Europe/Berlin:20200112T090000"},
+		"endless": {"DTSTART;TZID=Europe/Berlin:20200109T090000", "DTEND;TZID=Europe/Berlin:20200109T100000",
+			"RRULE:FREQ=WEEKLY;BYDAY=SU,TU"},
+		"COUNT":    {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=MONTHLY;COUNT=5;BYDAY=SA;BYSETPOS=2"},
+		"floating": {"DTSTART:20200109T090000", "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,TU;UNTIL=20210101T000000"},
+		"whole days": {"DTSTART;VALUE=DATE:20200109", "DTEND;VALUE=DATE:20200112",
+			"RRULE:FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=1"},
+		"alone": {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU;COUNT=1"},
+		"changed": {"DTSTART;TZID=Europe/Berlin:20200109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU;COUNT=4",
+			"EXDATE;TZID=Europe/Berlin:20200112T090000"},
 	} {
 		here := setup(t)
 		components := []string{vevent("a", lines...)}
 		if name == "changed" {
-			components = append(components, vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20200109T090000", "DTSTART;TZID=Europe/Berlin:20200109T113000"))
+			components = append(components,
+				vevent("a", "RECURRENCE-ID;TZID=Europe/Berlin:20200109T090000", "DTSTART;TZID=Europe/Berlin:20200109T113000"))
 		}
 		require.Empty(t, here.imports(ann, text(components...)).Refused, name)
 		want := here.starts(from, to)

@@ -33,7 +33,10 @@ func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
 		want  []string
 	}{
 		"another time of day": {
-			[]string{vevent("s", starts, weekly, "SUMMARY:a", at("EXDATE", "20260107T090000")), vevent("s", later, at("DTSTART", "20251224T110000"), "SUMMARY:b")},
+			[]string{
+				vevent("s", starts, weekly, "SUMMARY:a", at("EXDATE", "20260107T090000")),
+				vevent("s", later, at("DTSTART", "20251224T110000"), "SUMMARY:b"),
+			},
 			[]string{"0114T1100 b", "1210T0900 a", "1217T0900 a", "1224T1100 b", "1231T1100 b"},
 		},
 		"another day of the week": {
@@ -43,11 +46,15 @@ func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
 		},
 		"twice": {
 			[]string{vevent("s", starts, weekly, "SUMMARY:a"), vevent("s", later, at("DTSTART", "20251224T110000"), "SUMMARY:b"),
-				vevent("s", "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260107T090000", at("DTSTART", "20260107T120000"), "SUMMARY:c")},
+				vevent("s", "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260107T090000",
+					at("DTSTART", "20260107T120000"), "SUMMARY:c")},
 			[]string{"0107T1200 c", "0114T1200 c", "1210T0900 a", "1217T0900 a", "1224T1100 b", "1231T1100 b"},
 		},
 		"the end": {
-			[]string{vevent("s", starts, weekly, "SUMMARY:a"), vevent("s", later, at("DTSTART", "20251224T090000"), "SUMMARY:b", "STATUS:CANCELLED")},
+			[]string{
+				vevent("s", starts, weekly, "SUMMARY:a"),
+				vevent("s", later, at("DTSTART", "20251224T090000"), "SUMMARY:b", "STATUS:CANCELLED"),
+			},
 			[]string{"1210T0900 a", "1217T0900 a"},
 		},
 	} {
@@ -76,8 +83,12 @@ func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
 func TestASeriesThatCannotBeSplitIsRefusedWhole(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, id := range []string{"RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20251225T090000", "RECURRENCE-ID;RANGE=THISANDPRIOR;TZID=Europe/Berlin:20251224T090000"} {
-		r := b.imports(ann, text(vevent("s", starts, "RRULE:FREQ=WEEKLY", "SUMMARY:a"), vevent("s", id, "DTSTART;TZID=Europe/Berlin:20251224T110000", "SUMMARY:b")))
+	for _, id := range []string{
+		"RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20251225T090000",
+		"RECURRENCE-ID;RANGE=THISANDPRIOR;TZID=Europe/Berlin:20251224T090000",
+	} {
+		r := b.imports(ann, text(vevent("s", starts, "RRULE:FREQ=WEEKLY", "SUMMARY:a"),
+			vevent("s", id, "DTSTART;TZID=Europe/Berlin:20251224T110000", "SUMMARY:b")))
 		b.Zero(r.Created)
 		b.Len(r.Refused, 2, "%+v", r)
 	}

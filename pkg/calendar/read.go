@@ -12,7 +12,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// rows reads the rows of a user's partition with the prefix, page by page, in the order of their keys. The error comes last.
+// rows reads the rows of a user's partition with the prefix, page by page, in the order of their keys. The error comes
+// last.
 func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[item.Item, error] {
 	return func(yield func(item.Item, error) bool) {
 		q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}

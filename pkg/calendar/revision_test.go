@@ -14,15 +14,19 @@ func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(
-		vevent("e", starts, "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:x", "EXDATE;TZID=Europe/Berlin:20251210T090000,20251211T090000"),
-		vevent("d", "DTSTART;VALUE=DATE:20251210", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:x", "EXDATE;VALUE=DATE:20251210,20251211"),
+		vevent("e", starts, "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:x",
+			"EXDATE;TZID=Europe/Berlin:20251210T090000,20251211T090000"),
+		vevent("d", "DTSTART;VALUE=DATE:20251210", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:x",
+			"EXDATE;VALUE=DATE:20251210,20251211"),
 	))
 	b.Equal(2, r.Created, "%+v", r)
 	id := b.create(ann, product.Event(), event())
 	master := b.promote(id)
 	for i, date := range []string{"20251210", "20251217", "20251224", "20251231"} {
 		version := master.Int("version")
-		_, err := b.commands.Do(t.Context(), command.Request{User: ann, ExpectedVersion: &version, Command: command.CancelInstance{MasterID: master.Str("masterId"), Date: date}})
+		_, err := b.commands.Do(t.Context(), command.Request{
+			User: ann, ExpectedVersion: &version, Command: command.CancelInstance{MasterID: master.Str("masterId"), Date: date},
+		})
 		b.NoError(err, i)
 	}
 	exported, before := b.export(ann).Text, b.rows()
@@ -40,7 +44,8 @@ func TestAnExcludedDateThatIsNoneOfTheSeriesIsNotExported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.put(b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{
-		"rrule": item.String("FREQ=WEEKLY;COUNT=4"), "exdate": item.List{item.String("20251211"), item.String("20251217"), item.String("20270101")},
+		"rrule":  item.String("FREQ=WEEKLY;COUNT=4"),
+		"exdate": item.List{item.String("20251211"), item.String("20251217"), item.String("20270101")},
 	}))
 	b.requireLines(b.export(ann).Text, "EXDATE;TZID=Europe/Berlin:20251217T090000")
 }
@@ -51,7 +56,8 @@ func TestAnOverrideThatALaterRevisionOfItsSeriesLeftBehindIsNoOccurrence(t *test
 	file := func(sequence string) []byte {
 		return text(
 			vevent("s", starts, "RRULE:FREQ=DAILY;COUNT=3", "SUMMARY:x", "SEQUENCE:2"),
-			vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251220T090000", "DTSTART;TZID=Europe/Berlin:20251220T110000", "SUMMARY:Ghost", sequence),
+			vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251220T090000", "DTSTART;TZID=Europe/Berlin:20251220T110000",
+				"SUMMARY:Ghost", sequence),
 		)
 	}
 	r := b.imports(ann, file("SEQUENCE:1"))
@@ -69,7 +75,8 @@ func TestOfOneSequenceTheLaterStampCounts(t *testing.T) {
 	file := func(title, sequence, stamp string) []byte {
 		return text(vevent("a", starts, "SUMMARY:"+title, sequence, stamp), vtodo("c", "SUMMARY:"+title, sequence, stamp),
 			vevent("s", starts, daily, "SUMMARY:Series"),
-			vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000", "SUMMARY:"+title, sequence, stamp))
+			vevent("s", "RECURRENCE-ID;TZID=Europe/Berlin:20251212T090000", "DTSTART;TZID=Europe/Berlin:20251212T110000",
+				"SUMMARY:"+title, sequence, stamp))
 	}
 	change := func(c command.Command, version int64) {
 		t.Helper()
@@ -83,10 +90,12 @@ func TestOfOneSequenceTheLaterStampCounts(t *testing.T) {
 	b.Equal(3, r.Updated, "%+v", r)
 
 	patch := map[string]any{"title": "Mine"}
-	event, task, master := b.item(product.Event(), "a", 0), b.item(product.Task(), "c", 0), b.item(product.Master(), "s", 0)
+	event, task, master := b.item(product.Event(), "a", 0), b.item(product.Task(), "c", 0),
+		b.item(product.Master(), "s", 0)
 	change(command.Update{Type: product.Event(), ID: event.Str("eventId"), Patch: patch}, event.Int("version"))
 	change(command.Update{Type: product.Task(), ID: task.Str("taskId"), Patch: patch}, task.Int("version"))
-	change(command.PutInstance{MasterID: master.Str("masterId"), Date: "20251212", Fields: patch}, b.instances(master)["20251212"].Int("version"))
+	change(command.PutInstance{MasterID: master.Str("masterId"), Date: "20251212", Fields: patch},
+		b.instances(master)["20251212"].Int("version"))
 	before := b.rows()
 	for _, stamp := range []string{"DTSTAMP:20251103T000000Z", "X-NONE:1"} {
 		r = b.imports(ann, file("Elsewhere", "SEQUENCE:1", stamp))

@@ -98,8 +98,12 @@ func begin(t testing.TB) *bench {
 
 func (b *bench) wire(store table.Store) {
 	registry := product.Registry()
-	b.commands = command.New(command.Config{Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: b.pause})
-	b.calendar = calendar.New(calendar.Config{Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{})})
+	b.commands = command.New(command.Config{
+		Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: b.pause,
+	})
+	b.calendar = calendar.New(calendar.Config{
+		Store: store, Registry: registry, Now: b.clock, Random: io.Reader(&counter{}),
+	})
 	b.importer = calendar.NewImporter(b.commands, registry)
 }
 
@@ -147,7 +151,9 @@ func (b *bench) remove(user string, t *entity.Type, id string) {
 	row, err := b.store.Get(b.t.Context(), entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
 	b.NoError(err)
 	version := row.Int(entity.AttrVersion)
-	_, err = b.commands.Do(b.t.Context(), command.Request{User: user, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: id}})
+	_, err = b.commands.Do(b.t.Context(), command.Request{
+		User: user, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: id},
+	})
 	b.NoError(err)
 }
 
@@ -182,8 +188,9 @@ func event(fields ...any) map[string]any {
 func (b *bench) master(user, n string, fields item.Item) item.Item {
 	b.t.Helper()
 	all := item.Item{
-		"title": item.String("Series"), "startUtc": item.String("2025-12-10T08:00:00Z"), "endUtc": item.String("2025-12-10T09:00:00Z"),
-		"startTzid": item.String("Europe/Berlin"), "status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
+		"title": item.String("Series"), "startUtc": item.String("2025-12-10T08:00:00Z"),
+		"endUtc": item.String("2025-12-10T09:00:00Z"), "startTzid": item.String("Europe/Berlin"),
+		"status": item.String("CONFIRMED"), "isAllDay": item.Bool(false),
 	}
 	for name, v := range fields {
 		all[name] = v
@@ -197,8 +204,10 @@ func (b *bench) master(user, n string, fields item.Item) item.Item {
 func instance(master item.Item, date string, own item.Item) item.Item {
 	day, _ := item.ParseCompactDate(date)
 	fields := item.Item{
-		product.AttrMasterID: master[product.AttrMasterID], product.AttrIsAllDay: item.Bool(false), "startTzid": master["startTzid"],
-		"startUtc": item.String(item.FormatInstant(day.Add(8 * time.Hour))), "endUtc": item.String(item.FormatInstant(day.Add(9 * time.Hour))),
+		product.AttrMasterID: master[product.AttrMasterID], product.AttrIsAllDay: item.Bool(false),
+		"startTzid":              master["startTzid"],
+		"startUtc":               item.String(item.FormatInstant(day.Add(8 * time.Hour))),
+		"endUtc":                 item.String(item.FormatInstant(day.Add(9 * time.Hour))),
 		product.AttrRecurrenceID: item.String(item.FormatInstant(day.Add(8 * time.Hour))),
 	}
 	names := item.List{}

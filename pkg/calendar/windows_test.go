@@ -47,7 +47,8 @@ type recorded struct {
 // differences are the windows in which the agenda shows something else, by file and the window's start, each with what
 // decides.
 var differences = map[string]string{
-	"d4dc82b9f4c7.ics 20200129T000000 20200130T000000": "RFC 5545 §3.8.1.11: CANCELLED says that the occurrence does not take place; the recording shows it",
+	"d4dc82b9f4c7.ics 20200129T000000 20200130T000000": "RFC 5545 §3.8.1.11: CANCELLED says that the occurrence does " +
+		"not take place; the recording shows it",
 }
 
 func TestTheAgendaShowsWhatLiesInAWindow(t *testing.T) {
@@ -102,8 +103,8 @@ func line(title string, start, end time.Time) string {
 	return start.Format("20060102T150405") + " " + end.Format("20060102T150405") + " " + title
 }
 
-// window asks the agenda, in pieces, and compares readings where the window has no zone: then each event is read by its own
-// clock.
+// window asks the agenda, in pieces, and compares readings where the window has no zone: then each event is read by its
+// own clock.
 func (b *bench) window(r recorded) []string {
 	t := b.t.(*testing.T)
 	from, to := r.Window[0].reading(t), r.Window[1].reading(t)

@@ -1,9 +1,9 @@
 // Package change is one stream record as before and after of an entity, with the codec for the form in which Lambda
 // receives it.
 //
-// It promises that decoding names the one record that is bad and never fails its neighbours, that a decoded change obeys
-// the key and version rules, and that encoding a decoded record gives an equal record. It decides nothing: whether a
-// change matters is for the consumers.
+// It promises that decoding names the one record that is bad and never fails its neighbours, that a decoded change
+// obeys the key and version rules, and that encoding a decoded record gives an equal record. It decides nothing:
+// whether a change matters is for the consumers.
 package change
 
 import (

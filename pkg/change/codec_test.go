@@ -123,9 +123,10 @@ func TestOtherSpellingsOfARecordReadTheSame(t *testing.T) {
 		"exponent":        strings.Replace(compact, "1767225600", "1.7672256E9", 1),
 		"fraction":        strings.Replace(compact, "1767225600", "1767225600.9", 1),
 		"no identity":     strings.Replace(compact, `"eventID"`, `"userIdentity":null,"eventID"`, 1),
-		"other identity":  strings.Replace(compact, `"eventID"`, `"userIdentity":{"type":"Service","principalId":"x"},"eventID"`, 1),
-		"newer members":   strings.Replace(compact, `"eventID"`, `"tableName":{"a":[1]},"eventID"`, 1),
-		"escaped names":   strings.ReplaceAll(compact, `"S":`, `"\u0053":`),
+		"other identity": strings.Replace(compact, `"eventID"`,
+			`"userIdentity":{"type":"Service","principalId":"x"},"eventID"`, 1),
+		"newer members": strings.Replace(compact, `"eventID"`, `"tableName":{"a":[1]},"eventID"`, 1),
+		"escaped names": strings.ReplaceAll(compact, `"S":`, `"\u0053":`),
 	} {
 		got, err := change.Parse([]byte(raw))
 		require.NoError(t, err, name)

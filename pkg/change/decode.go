@@ -30,9 +30,9 @@ type Decoded struct {
 	Err error
 }
 
-// Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order; a
-// bad record has its error to itself. Only a payload that is no JSON object with an array Records is an error as a whole
-// ([ErrMalformedEvent]). The results' Raw share memory with the payload, nothing else does.
+// Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order;
+// a bad record has its error to itself. Only a payload that is no JSON object with an array Records is an error as a
+// whole ([ErrMalformedEvent]). The results' Raw share memory with the payload, nothing else does.
 func Decode(payload []byte, registry *entity.Registry) ([]Decoded, error) {
 	r := newReader(payload)
 	out, err := r.event(registry)

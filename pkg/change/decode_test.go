@@ -25,13 +25,16 @@ func TestEachKindOfRecordBecomesItsChange(t *testing.T) {
 		kind change.Kind
 		want string // type, id, version
 	}{
-		"insert":  {change.Record{Name: change.Insert, New: task("task_1", 1)}, change.Inserted, "TASK#task_1 1"},
-		"modify":  {change.Record{Name: change.Modify, Old: task("task_1", 4), New: task("task_1", 5)}, change.Modified, "TASK#task_1 5"},
-		"remove":  {change.Record{Name: change.Remove, Old: task("task_1", 5)}, change.Removed, "TASK#task_1 6"},
-		"expiry":  {change.Record{Name: change.Remove, Old: task("task_1", 5), Expired: true}, change.Expired, "TASK#task_1 6"},
-		"user":    {change.Record{Name: change.Insert, New: meta}, change.Inserted, "USER_META#user_1 0"},
-		"timer":   {change.Record{Name: change.Remove, Old: timer, Expired: true}, change.Expired, "# 0"},
-		"service": {change.Record{Name: change.Modify, Old: task("task_1", 4), New: task("task_1", 5), Expired: true}, change.Modified, "TASK#task_1 5"},
+		"insert": {change.Record{Name: change.Insert, New: task("task_1", 1)}, change.Inserted, "TASK#task_1 1"},
+		"modify": {change.Record{Name: change.Modify, Old: task("task_1", 4), New: task("task_1", 5)}, change.Modified,
+			"TASK#task_1 5"},
+		"remove": {change.Record{Name: change.Remove, Old: task("task_1", 5)}, change.Removed, "TASK#task_1 6"},
+		"expiry": {change.Record{Name: change.Remove, Old: task("task_1", 5), Expired: true}, change.Expired,
+			"TASK#task_1 6"},
+		"user":  {change.Record{Name: change.Insert, New: meta}, change.Inserted, "USER_META#user_1 0"},
+		"timer": {change.Record{Name: change.Remove, Old: timer, Expired: true}, change.Expired, "# 0"},
+		"service": {change.Record{Name: change.Modify, Old: task("task_1", 4), New: task("task_1", 5), Expired: true},
+			change.Modified, "TASK#task_1 5"},
 	} {
 		rec := c.rec
 		rec.Sequence, rec.Created = "100", modified("task_1", 2).Created
@@ -92,23 +95,27 @@ var wrong = map[string]struct{ old, new, reason string }{
 	"no old image":           {`"OldImage"`, `"OldPicture"`, `MODIFY with OldImage false, want true`},
 	"old image at insert":    {`"MODIFY"`, `"INSERT"`, `INSERT with OldImage true, want false`},
 	"new image at removal":   {`"MODIFY"`, `"REMOVE"`, `REMOVE with NewImage true, want false`},
-	"image of another key":   {`"NewImage":{"PK":{"S":"USER#user_1"}`, `"NewImage":{"PK":{"S":"USER#user_2"}`, `image of "USER#user_2/TASK#task_1"`},
-	"image without key":      {`"OldImage":{"PK"`, `"OldImage":{"pk"`, `image of "/TASK#task_1"`},
-	"image is a list":        {`"OldImage":`, `"OldImage":[[{}]],"then":`, `OldImage: want {, have [`},
-	"attribute twice":        {`"version":{"N":"3"}`, `"version":{"N":"3"},"version":{"N":"4"}`, `attribute "version": comes twice`},
-	"value without type":     {`{"N":"3"}`, `{}`, `attribute "version": no type`},
-	"value of two types":     {`{"N":"3"}`, `{"N":"3","S":"3"}`, `attribute "version": more than one type`},
-	"flag and another type":  {`{"N":"3"}`, `{"BOOL":true,"S":"3"}`, `attribute "version": more than one type`},
-	"value of a newer type":  {`{"N":"3"}`, `{"V":[1,{"a":2}]}`, `attribute "version": unknown type "V"`},
-	"value is bare":          {`{"N":"3"}`, `3`, `attribute "version": want {, have number`},
-	"string is a number":     {`{"S":"Water the plants"}`, `{"S":1}`, `attribute "title": not a string`},
-	"set with a list":        {`{"S":"Water the plants"}`, `{"SS":["a",["b"]]}`, `attribute "title": member 1: not a string`},
-	"list of a bare list":    {`{"S":"Water the plants"}`, `{"L":[[{"S":"x"}]]}`, `attribute "title": member 0: want {, have [`},
-	"flag is text":           {`{"S":"Water the plants"}`, `{"BOOL":"true"}`, `want true or false`},
-	"binary is not base64":   {`{"S":"Water the plants"}`, `{"B":"?"}`, `illegal base64`},
-	"text is not UTF-8":      {`Water`, "\xff", `attribute "title": not UTF-8`},
-	"half a surrogate":       {`Water`, `\ud800`, `attribute "title": not UTF-8`},
-	"name is not UTF-8":      {`"title"`, "\"\xff\"", `not UTF-8`},
+	"image of another key": {`"NewImage":{"PK":{"S":"USER#user_1"}`, `"NewImage":{"PK":{"S":"USER#user_2"}`,
+		`image of "USER#user_2/TASK#task_1"`},
+	"image without key": {`"OldImage":{"PK"`, `"OldImage":{"pk"`, `image of "/TASK#task_1"`},
+	"image is a list":   {`"OldImage":`, `"OldImage":[[{}]],"then":`, `OldImage: want {, have [`},
+	"attribute twice": {`"version":{"N":"3"}`, `"version":{"N":"3"},"version":{"N":"4"}`,
+		`attribute "version": comes twice`},
+	"value without type":    {`{"N":"3"}`, `{}`, `attribute "version": no type`},
+	"value of two types":    {`{"N":"3"}`, `{"N":"3","S":"3"}`, `attribute "version": more than one type`},
+	"flag and another type": {`{"N":"3"}`, `{"BOOL":true,"S":"3"}`, `attribute "version": more than one type`},
+	"value of a newer type": {`{"N":"3"}`, `{"V":[1,{"a":2}]}`, `attribute "version": unknown type "V"`},
+	"value is bare":         {`{"N":"3"}`, `3`, `attribute "version": want {, have number`},
+	"string is a number":    {`{"S":"Water the plants"}`, `{"S":1}`, `attribute "title": not a string`},
+	"set with a list": {`{"S":"Water the plants"}`, `{"SS":["a",["b"]]}`,
+		`attribute "title": member 1: not a string`},
+	"list of a bare list": {`{"S":"Water the plants"}`, `{"L":[[{"S":"x"}]]}`,
+		`attribute "title": member 0: want {, have [`},
+	"flag is text":         {`{"S":"Water the plants"}`, `{"BOOL":"true"}`, `want true or false`},
+	"binary is not base64": {`{"S":"Water the plants"}`, `{"B":"?"}`, `illegal base64`},
+	"text is not UTF-8":    {`Water`, "\xff", `attribute "title": not UTF-8`},
+	"half a surrogate":     {`Water`, `\ud800`, `attribute "title": not UTF-8`},
+	"name is not UTF-8":    {`"title"`, "\"\xff\"", `not UTF-8`},
 	"nested too deep": {`{"S":"Water the plants"}`,
 		strings.Repeat(`{"L":[`, 40) + `{"S":""}` + strings.Repeat(`]}`, 40), `nested more than 32 deep`},
 }
@@ -167,9 +174,12 @@ func TestARecordThatIsNoObjectIsStillNamed(t *testing.T) {
 func TestOnlyAPayloadWithoutRecordsFailsAsAWhole(t *testing.T) {
 	t.Parallel()
 	good := string(change.AppendEvent(nil, batch(1)))
-	for _, payload := range []string{``, ` `, `null`, `7`, `[]`, `{}`, `{"records":[]}`, `{"Records":null}`, `{"Records":{}}`,
-		`{"Records":"x"}`, `{"Records":[]`, `{"Records":[}`, `{"Records":[],"Records":[]}`, `{"Records":[]}{}`, `{"Records":[]} x`,
-		good[:len(good)-10], good[:len(good)-1], "{\"\xff\":1,\"Records\":[]}", `{"Records":[{"a":` + strings.Repeat("[", 20_000) + `}]}`} {
+	for _, payload := range []string{``, ` `, `null`, `7`, `[]`, `{}`, `{"records":[]}`, `{"Records":null}`,
+		`{"Records":{}}`,
+		`{"Records":"x"}`, `{"Records":[]`, `{"Records":[}`, `{"Records":[],"Records":[]}`, `{"Records":[]}{}`,
+		`{"Records":[]} x`,
+		good[:len(good)-10], good[:len(good)-1], "{\"\xff\":1,\"Records\":[]}",
+		`{"Records":[{"a":` + strings.Repeat("[", 20_000) + `}]}`} {
 		decoded, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, change.ErrMalformedEvent, "%.60s", payload)
 		require.Nil(t, decoded)
@@ -194,11 +204,17 @@ func TestParseTakesExactlyOneRecord(t *testing.T) {
 
 func TestATimersRemovalHasTheTraceOfTheWriteThatSetIt(t *testing.T) {
 	t.Parallel()
-	completed := change.Change{Type: product.Registry().Named(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"}, Version: 4}
+	completed := change.Change{
+		Type: product.Registry().Named(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"},
+		Version: 4,
+	}
 	timer := change.Change{User: "ann", Key: entity.TimerKey("ann", "task_1", 4)}
 	require.Equal(t, entity.TraceID("ann", "task_1", 4), completed.TraceID())
 	require.Equal(t, completed.TraceID(), timer.TraceID())
 	require.Empty(t, change.Change{}.TraceID())
-	counted := change.Change{Type: product.Registry().Named(entity.TypeUserMeta), User: "ann", Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"}}
+	counted := change.Change{
+		Type: product.Registry().Named(entity.TypeUserMeta), User: "ann",
+		Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"},
+	}
 	require.Empty(t, counted.TraceID(), "a row that the statistics began")
 }

@@ -36,7 +36,8 @@ func event(n int, version int64) item.Item {
 	user, id := fmt.Sprint("user_", n/5), fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", n)
 	it := entity.ItemKey(user, entity.Ref{Type: product.TypeEvent, ID: id}).Item()
 	for name, text := range map[string]string{
-		entity.AttrType: product.TypeEvent, "eventId": id, "title": fmt.Sprint("Planning ", n), "location": fmt.Sprint("Room ", n),
+		entity.AttrType: product.TypeEvent, "eventId": id, "title": fmt.Sprint("Planning ", n),
+		"location":    fmt.Sprint("Room ", n),
 		"description": strings.Repeat(fmt.Sprintf("What was decided in part %d, and what comes next. ", n), 15),
 		"startUtc":    "2026-03-02T09:00:00Z", "endUtc": "2026-03-02T10:30:00Z", "startTzid": "Europe/Berlin",
 		"endTzid": "Europe/Berlin", "status": "CONFIRMED", "color": "#4285f4", "icalUid": id + "@nexus",
@@ -50,7 +51,10 @@ func event(n int, version int64) item.Item {
 	it["tags"] = item.Strings("planning", "quarter", "team")
 	it["reminderMinutes"] = item.Ints(10, 60, 1440)
 	it["links"] = item.List{
-		item.Map{"targetType": item.String("NOTE"), "targetId": item.String(fmt.Sprint("note_", n)), "relation": item.String("minutes")},
+		item.Map{
+			"targetType": item.String("NOTE"), "targetId": item.String(fmt.Sprint("note_", n)),
+			"relation": item.String("minutes"),
+		},
 		item.Map{"targetType": item.String("TASK"), "targetId": item.String("task_1")},
 	}
 	return it

@@ -144,8 +144,8 @@ func (r *reader) nextIs(prefix string) bool {
 	return len(ahead) > len(prefix) && (ahead[0] == ':' || ahead[0] == ',') && string(ahead[1:len(prefix)+1]) == prefix
 }
 
-// plain reads an attribute value that begins with the prefix, which ends with the quote that opens its text, and returns
-// the text as it is quoted, valid until the next read.
+// plain reads an attribute value that begins with the prefix, which ends with the quote that opens its text, and
+// returns the text as it is quoted, valid until the next read.
 func (r *reader) plain(prefix string) (jsontext.Value, error) {
 	v, err := r.value()
 	if err != nil {

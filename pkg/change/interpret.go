@@ -13,8 +13,8 @@ import (
 // maxSequenceDigits is the longest sequence number there is (Amazon DynamoDB Streams API Reference, StreamRecord).
 const maxSequenceDigits = 40
 
-// Interpret makes a change of a record: the key and version rules of docs/data-model.md, and no others, are checked. Raw
-// is for the caller to set. An error wraps [ErrUndecodable].
+// Interpret makes a change of a record: the key and version rules of docs/data-model.md, and no others, are checked.
+// Raw is for the caller to set. An error wraps [ErrUndecodable].
 func Interpret(registry *entity.Registry, rec Record) (Change, error) {
 	c, err := interpret(registry, rec)
 	if err != nil {

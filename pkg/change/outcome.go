@@ -18,8 +18,8 @@ const (
 type Outcome struct {
 	Verdict Verdict
 	Err     error
-	// Already says of what is Done that it had been before, and this record was a repetition; whoever cannot tell leaves it
-	// false.
+	// Already says of what is Done that it had been before, and this record was a repetition; whoever cannot tell leaves
+	// it false.
 	Already bool
 }
 

@@ -23,7 +23,8 @@ func Parse(raw []byte) (Record, error) {
 }
 
 // record reads the next value as a record and stands behind it afterwards, whatever is wrong in it. The error is the
-// first thing wrong; the other members are read all the same, so that a bad image costs neither key nor sequence number.
+// first thing wrong; the other members are read all the same, so that a bad image costs neither key nor sequence
+// number.
 func (r *reader) record() (rec Record, err error) {
 	err = r.members(
 		member{"eventID", func() error { return r.textInto(&rec.EventID) }},

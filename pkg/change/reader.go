@@ -29,7 +29,8 @@ func newReader(payload []byte) *reader {
 		payload: payload,
 		// The decoder refuses repeated names and wrong UTF-8 for the whole payload; here they are one record's mistake, and
 		// checked where names and strings are read.
-		json:  jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		json: jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true),
+			jsontext.AllowInvalidUTF8(true)),
 		names: make(map[string]string, 64),
 	}
 }

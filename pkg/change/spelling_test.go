@@ -76,7 +76,9 @@ func TestAnItemComesBackWithTheAttributesThatItHas(t *testing.T) {
 	got, err := change.ParseItem(raw)
 	require.NoError(t, err)
 	require.Equal(t, it, got)
-	for _, text := range []string{"", "7", "null", "[]", `{"a":{"S":"x"}`, `{"a":{"S":"x"}}{}`, `{"a":{"S":"x"}} x`, `{"a":{}}`} {
+	for _, text := range []string{
+		"", "7", "null", "[]", `{"a":{"S":"x"}`, `{"a":{"S":"x"}}{}`, `{"a":{"S":"x"}} x`, `{"a":{}}`,
+	} {
 		it, err := change.ParseItem([]byte(text))
 		require.ErrorIs(t, err, change.ErrUndecodable, text)
 		require.Nil(t, it, text)
@@ -104,7 +106,9 @@ func TestAMalformedEventSaysWhatIsWrong(t *testing.T) {
 		_, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, payload)
 	}
-	for _, payload := range []string{`}`, `{"Records":[}`, `{"Records":[{"dynamodb":{]}]}`, `{"window":{"a":]}`, `{"Records":[] x`} {
+	for _, payload := range []string{
+		`}`, `{"Records":[}`, `{"Records":[{"dynamodb":{]}]}`, `{"window":{"a":]}`, `{"Records":[] x`,
+	} {
 		_, err := change.Decode([]byte(payload), product.Registry())
 		require.ErrorIs(t, err, change.ErrMalformedEvent, payload)
 		require.ErrorContains(t, err, "invalid character", payload)

@@ -10,7 +10,8 @@ import (
 
 // Act is how another product adds a command of its own on one of its entities: what the command is called, and what
 // becomes of the entity. It goes the way of every change: one read, one write under the version read, begun anew if
-// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated. [ErrOwnCommands] for a type that has commands of its own.
+// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated.
+// [ErrOwnCommands] for a type that has commands of its own.
 type Act struct {
 	// Name tells this command from others under the same idempotency key.
 	Name string
@@ -19,7 +20,8 @@ type Act struct {
 	// Arguments tell one request from another under the same idempotency key; anything that encodes as JSON.
 	Arguments []any
 	// Apply returns what becomes of the entity, as its user sees it now, without changing what it is given; the same means
-	// that there is nothing to do. It may run several times. A [StateError] (409) or *entity.ValidationError (422) refuses.
+	// that there is nothing to do. It may run several times. A [StateError] (409) or *entity.ValidationError (422)
+	// refuses.
 	Apply func(before item.Item, now time.Time) (after item.Item, err error)
 }
 

@@ -47,11 +47,12 @@ func TestACommandOfAnotherProductIsHeldAgainstTheUsersPreferences(t *testing.T) 
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
-	done := b.must(command.Act{Name: "finish", Type: product.Task(), ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
-		after := before.Clone()
-		after["status"] = item.String("COMPLETED")
-		return after, nil
-	}})
+	done := b.must(command.Act{Name: "finish", Type: product.Task(), ID: id,
+		Apply: func(before item.Item, _ time.Time) (item.Item, error) {
+			after := before.Clone()
+			after["status"] = item.String("COMPLETED")
+			return after, nil
+		}})
 	b.took("BatchGet Update")
 	require.Equal(t, "2025-12-02T12:00:00Z", done.Item.Str("archiveAt"), "as a patch would set it")
 }

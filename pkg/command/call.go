@@ -50,8 +50,8 @@ func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 	return ref, nil
 }
 
-// expects returns a [StaleError] if the entity, as its user sees it, was changed by a user since the version expected, or has
-// not come to it. What the system wrote since is no conflict (docs/contracts.md, "Concurrency").
+// expects returns a [StaleError] if the entity, as its user sees it, was changed by a user since the version expected,
+// or has not come to it. What the system wrote since is no conflict (docs/contracts.md, "Concurrency").
 func (c call) expects(t *entity.Type, ref entity.Ref, seen item.Item) error {
 	if c.expected == nil || entity.HoldsAt(seen, *c.expected) {
 		return nil
@@ -59,8 +59,8 @@ func (c call) expects(t *entity.Type, ref entity.Ref, seen item.Item) error {
 	return &StaleError{Ref: ref, Current: seen.Int(entity.AttrVersion), Type: t, Item: seen}
 }
 
-// overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for its
-// user; the version expected is past; or, and that is errMoved, another attempt is to decide.
+// overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for
+// its user; the version expected is past; or, and that is errMoved, another attempt is to decide.
 func (c call) overtaken(t *entity.Type, ref entity.Ref, row item.Item) error {
 	if row == nil {
 		return &NotFoundError{Ref: ref}
@@ -91,8 +91,8 @@ func (c call) read(ctx context.Context, keys []item.Key) (map[item.Key]item.Item
 // errMoved ends an attempt whose row was changed by somebody else between the read and the write.
 var errMoved = fmt.Errorf("the row changed meanwhile: %w", table.ErrConflict)
 
-// repeat runs one attempt after another until one is final: no other write came in between. Between two of them it pauses,
-// for a random time, and each attempt has the time of its own beginning.
+// repeat runs one attempt after another until one is final: no other write came in between. Between two of them it
+// pauses, for a random time, and each attempt has the time of its own beginning.
 func (c call) repeat(ctx context.Context, attempt func(c call) (Result, error)) (Result, error) {
 	var err error
 	for n := range maxAttempts {

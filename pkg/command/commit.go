@@ -24,8 +24,8 @@ type effect struct {
 	version int64
 }
 
-// commit writes the steps and the receipt, all or none. The row that an update left comes back where the store tells it;
-// otherwise nil.
+// commit writes the steps and the receipt, all or none. The row that an update left comes back where the store tells
+// it; otherwise nil.
 func (c call) commit(ctx context.Context, steps []step, e effect) (item.Item, error) {
 	row, err := c.write(ctx, steps, e)
 	var failed *table.ConditionError
@@ -109,9 +109,11 @@ func (c call) targetKeys(links []entity.Link) []item.Key {
 	return keys
 }
 
-// checkTargets sees to it that every new link leads to an entity that lives, by the rows read, and returns the steps that
-// hold it to that when the link is written.
-func (c call) checkTargets(links []newLink, rows map[item.Key]item.Item, pointer func(index int) string) ([]step, error) {
+// checkTargets sees to it that every new link leads to an entity that lives, by the rows read, and returns the steps
+// that hold it to that when the link is written.
+func (c call) checkTargets(
+	links []newLink, rows map[item.Key]item.Item, pointer func(index int) string,
+) ([]step, error) {
 	var steps []step
 	for _, l := range links {
 		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
@@ -127,8 +129,8 @@ func (c call) checkTargets(links []newLink, rows map[item.Key]item.Item, pointer
 	return steps, nil
 }
 
-// besides adds the checks of links' targets to the steps that write. A transaction names each row once, so a row that the
-// steps write themselves, under a condition that it is there, is not checked again.
+// besides adds the checks of links' targets to the steps that write. A transaction names each row once, so a row that
+// the steps write themselves, under a condition that it is there, is not checked again.
 func besides(steps, targets []step) []step {
 	written := map[item.Key]bool{}
 	for _, s := range steps {

@@ -35,10 +35,11 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 		state  string
 		wrong  []string
 	}{
-		"in the command":   {cmd: command.Create{ID: mine}},
-		"in the document":  {cmd: command.Create{Fields: doc(`{"taskId":"` + mine + `"}`)}},
-		"in both":          {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"` + mine + `"}`)}},
-		"two ids":          {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"task_` + uuid(78) + `"}`)}, wrong: []string{"/taskId"}},
+		"in the command":  {cmd: command.Create{ID: mine}},
+		"in the document": {cmd: command.Create{Fields: doc(`{"taskId":"` + mine + `"}`)}},
+		"in both":         {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"` + mine + `"}`)}},
+		"two ids": {cmd: command.Create{ID: mine, Fields: doc(`{"taskId":"task_` + uuid(78) + `"}`)},
+			wrong: []string{"/taskId"}},
 		"no text":          {cmd: command.Create{Fields: doc(`{"taskId":7}`)}, wrong: []string{"/taskId"}},
 		"no UUID":          {cmd: command.Create{ID: "task_mine"}, wrong: []string{"/taskId"}},
 		"another's prefix": {cmd: command.Create{ID: "note_" + uuid(77)}, wrong: []string{"/taskId"}},
@@ -96,7 +97,8 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"taskId":"x","priority":9,"status":"DO#NE","version":3,
+	_, err := b.do(
+		command.Create{Type: product.Task(), Fields: doc(`{"taskId":"x","priority":9,"status":"DO#NE","version":3,
 		"colour":"red","links":[{"targetType":"USER_META","targetId":"ann"},{"targetType":"NOTE","targetId":"a#b"}]}`)})
 	require.ElementsMatch(t, []string{"/taskId", "/priority", "/status", "/version", "/colour", "/title",
 		"/links/0/targetType", "/links/1/targetId"}, pointers(t, err))
@@ -111,8 +113,9 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 	lapsed := b.create(product.Note(), `{"title":"n"}`)
 	b.set(entity.ItemKey(ann, entity.Ref{Type: "NOTE", ID: lapsed}), item.Item{"ttl": item.Int(noon.Unix())})
 	linking := func(target string) command.Create {
-		return command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
-			`"},{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
+		return command.Create{Type: product.Task(),
+			Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note +
+				`"},{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
 	}
 	for name, target := range map[string]string{"foreign": foreign, "lapsed": lapsed, "unknown": "note_x"} {
 		_, err := b.do(linking(target))
@@ -144,7 +147,8 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.False(t, b.stored(product.Task(), b.create(product.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
+	require.False(t,
+		b.stored(product.Task(), b.create(product.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`)).Has("dueSetAt"))
 	id := b.create(product.Task(), `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
 	require.Equal(t, item.FormatInstant(noon), b.stored(product.Task(), id).Str("dueSetAt"))
 	step := func(patch string, version int64, want time.Time) {

@@ -35,7 +35,8 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	event := c.registry.Named(product.TypeEvent)
 	ref, err := c.check(event, cmd.FromEventID)
 	if err != nil {
-		return Result{}, &NotFoundError{Ref: entity.Ref{Type: product.TypeEvent, ID: cmd.FromEventID}, Pointer: pointerToEvent}
+		return Result{},
+			&NotFoundError{Ref: entity.Ref{Type: product.TypeEvent, ID: cmd.FromEventID}, Pointer: pointerToEvent}
 	}
 	if c.expected == nil {
 		return Result{}, ErrNoVersion

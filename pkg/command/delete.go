@@ -17,8 +17,8 @@ const (
 	attrBecameID = "becameId"
 )
 
-// Delete removes an entity for good; its id never comes back. It needs the expected version. [ErrOwnCommands] for a type
-// that has commands of its own.
+// Delete removes an entity for good; its id never comes back. It needs the expected version. [ErrOwnCommands] for a
+// type that has commands of its own.
 type Delete struct {
 	Type *entity.Type
 	ID   string
@@ -54,8 +54,8 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	})
 }
 
-// removal is a delete that reads nothing first. It takes the entity for one at the version expected, without ttl and with
-// nothing kept beside it, as nearly all are; the failed condition brings the row, which decides.
+// removal is a delete that reads nothing first. It takes the entity for one at the version expected, without ttl and
+// with nothing kept beside it, as nearly all are; the failed condition brings the row, which decides.
 type removal struct {
 	typ     *entity.Type
 	ref     entity.Ref
@@ -77,7 +77,8 @@ func (r *removal) item(c call) step {
 		action: table.Delete{
 			Key: entity.ItemKey(c.user, r.ref),
 			If: table.Exists(
-				table.Equal(entity.AttrVersion, item.Int(r.version)), still(entity.AttrTTL, r.ttl), still(product.AttrKept, r.beside),
+				table.Equal(entity.AttrVersion, item.Int(r.version)), still(entity.AttrTTL, r.ttl),
+				still(product.AttrKept, r.beside),
 			),
 		},
 		failed: func(old item.Item) error {

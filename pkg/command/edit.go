@@ -33,8 +33,8 @@ type edit struct {
 	// guard, if there is one, runs before each attempt's write with the row and what is to become of it. It returns tests
 	// that the row must pass besides that of its version.
 	guard func(ctx context.Context, stored, after item.Item) ([]table.Test, error)
-	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request; no
-	// entity if it cannot tell.
+	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request;
+	// no entity if it cannot tell.
 	apply applied
 }
 

@@ -27,7 +27,8 @@ func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
 		return Result{}, err
 	}
 	if !entity.IsCompactDate(e.date) {
-		return Result{}, entity.Invalid([]entity.FieldError{{Pointer: pointerToDate, Detail: entity.ExplainOccurrenceDate(e.date)}})
+		return Result{},
+			entity.Invalid([]entity.FieldError{{Pointer: pointerToDate, Detail: entity.ExplainOccurrenceDate(e.date)}})
 	}
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
@@ -49,7 +50,8 @@ type occurrence struct {
 
 func (e exceptionEdit) keys(c call) (master, instance item.Key) {
 	id := entity.InstanceID(e.masterID, e.date)
-	return entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: e.masterID}), entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id})
+	return entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: e.masterID}),
+		entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id})
 }
 
 // find returns the occurrence by the rows read.
@@ -141,7 +143,9 @@ func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.
 
 // writeException writes the row together with the series' count of such writes, so that whoever splits or reshapes the
 // series sees it or is seen by it.
-func (c call) writeException(ctx context.Context, e exceptionEdit, o occurrence, before, after item.Item, rows map[item.Key]item.Item) (Result, error) {
+func (c call) writeException(
+	ctx context.Context, e exceptionEdit, o occurrence, before, after item.Item, rows map[item.Key]item.Item,
+) (Result, error) {
 	t := c.instanceType()
 	now := o
 	if after != nil {
@@ -193,8 +197,8 @@ func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 	return true
 }
 
-// duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it the
-// occurrence's own rather than the series'.
+// duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it
+// the occurrence's own rather than the series'.
 func duesMoved(o series.Occurrence, before item.Item, now series.Occurrence, after item.Item) bool {
 	for _, name := range append(product.SpanFields(), product.AttrReminderMinutes) {
 		if !item.Equal(before[name], after[name]) {
@@ -213,8 +217,8 @@ func putRow(stored, after item.Item) step {
 	return step{action: table.Change(stored, after, table.AtVersion(stored.Int(entity.AttrVersion))), failed: moved}
 }
 
-// countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither version
-// nor updatedAt change.
+// countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither
+// version nor updatedAt change.
 func countException(master item.Item) step {
 	return step{
 		action: table.Update{
@@ -235,7 +239,9 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 		return nil
 	}
 	masterID := o.series.ID()
-	rows, err := c.store.Count(ctx, table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}})
+	rows, err := c.store.Count(ctx, table.Query{
+		Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)},
+	})
 	if err != nil {
 		return fmt.Errorf("count the instances of %s: %w", masterID, err)
 	}

@@ -11,8 +11,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// External is a command whose write another package makes. What it gets here is its receipt: a repetition under the same
-// idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come back wrapped.
+// External is a command whose write another package makes. What it gets here is its receipt: a repetition under the
+// same idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come back
+// wrapped.
 type External struct {
 	// Name tells the command from others about the same entity.
 	Name string

@@ -43,7 +43,8 @@ func TestAWriteOfAnotherPackageIsMadeOnce(t *testing.T) {
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
 	first := b.must(b.rename(id, "u"), key("k"))
-	require.Equal(t, []any{"u", int64(2), false}, []any{first.Item.Str("title"), first.Item.Int("version"), first.Replayed})
+	require.Equal(t, []any{"u", int64(2), false},
+		[]any{first.Item.Str("title"), first.Item.Int("version"), first.Replayed})
 	again := b.must(b.rename(id, "v"), key("k"))
 	require.Equal(t, []any{"u", int64(2), true}, []any{again.Item.Str("title"), again.Item.Int("version"), again.Replayed})
 	require.Equal(t, "u", b.stored(product.Task(), id).Str("title"))

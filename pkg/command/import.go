@@ -61,8 +61,8 @@ const (
 	Refused
 )
 
-// ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError], [ErrOutdated],
-// [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions] or [ErrManyLives].
+// ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError],
+// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions] or [ErrManyLives].
 type ImportResult struct {
 	Outcome    Outcome
 	Err        error
@@ -88,9 +88,10 @@ var (
 // maxLives bounds how often a thing of one UID is imported and deleted again: each time takes a read more.
 const maxLives = 200
 
-// Import creates and changes what another calendar knows, each UID and type once, and answers for each what became of it. Something that is here
-// already and says the same is not written at all, so an import that was cut short is finished by repeating it. Each thing,
-// with its exceptions as far as a transaction holds them, is written whole or not at all.
+// Import creates and changes what another calendar knows, each UID and type once, and answers for each what became of
+// it. Something that is here already and says the same is not written at all, so an import that was cut short is
+// finished by repeating it. Each thing, with its exceptions as far as a transaction holds them, is written whole or not
+// at all.
 //
 // An entity takes the revision of the import; one whose own is later stays as it is. Exceptions that an import does not
 // name stay unless it brings a later revision of their series. Nobody is reminded of what was due before the import.
@@ -103,7 +104,8 @@ func (s *Service) Import(ctx context.Context, user string, things []Imported) ([
 	return (&Steps{call: call{Service: s, user: user}}).Import(ctx, things)
 }
 
-// Import is [Service.Import] as one of the steps: it keeps the lease while it runs. [ErrInProgress] if another has taken over.
+// Import is [Service.Import] as one of the steps: it keeps the lease while it runs. [ErrInProgress] if another has
+// taken over.
 func (s *Steps) Import(ctx context.Context, things []Imported) ([]ImportResult, error) {
 	s.call.now = s.call.second()
 	run, err := s.call.newImport(ctx)
@@ -140,7 +142,8 @@ type pack struct {
 const maxPacked = 75
 
 func (p *pack) takes(w work) bool {
-	return len(w.steps) == 0 || len(p.indexes) == 0 || p.steps+len(w.steps) <= maxPacked && w.isSingle() && p.works[0].isSingle()
+	return len(w.steps) == 0 || len(p.indexes) == 0 ||
+		p.steps+len(w.steps) <= maxPacked && w.isSingle() && p.works[0].isSingle()
 }
 
 func (p *pack) add(i int, w work) {

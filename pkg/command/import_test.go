@@ -45,7 +45,8 @@ func TestAnImportAsksForWhatIsToCome(t *testing.T) {
 	b := setupSeries(t)
 	_, row := b.takes(command.Created, thing(product.Task(), "a", `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`))
 	require.False(t, row.Has("dueSetAt"))
-	id, row := b.takes(command.Created, thing(product.Task(), "b", `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`))
+	id, row := b.takes(command.Created,
+		thing(product.Task(), "b", `{"title":"t","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`))
 	require.Equal(t, "2025-12-01T12:00:00Z", row.Str("dueSetAt"))
 	b.now = noon.Add(time.Hour)
 	x := thing(product.Task(), "b", `{"title":"u","dueUtc":"2025-12-24T12:00:00","reminderMinutes":[10]}`)
@@ -89,7 +90,8 @@ func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
 			meanwhile++
 			fault := b.fault
 			b.fault = nil
-			b.must(command.Update{Type: product.Event(), ID: id, Patch: doc(fmt.Sprintf(`{"description":"%d"}`, meanwhile))}, at(int64(meanwhile)))
+			b.must(command.Update{Type: product.Event(), ID: id, Patch: doc(fmt.Sprintf(`{"description":"%d"}`, meanwhile))},
+				at(int64(meanwhile)))
 			b.fault = fault
 		}
 		return nil

@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its instants
-// now, if it moves, adds or removes one: as a command about that occurrence does.
+// asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its
+// instants now, if it moves, adds or removes one: as a command about that occurrence does.
 func (e *exceptions) asks(stored, row item.Item) {
 	_, date, err := entity.ParseInstanceID(row.Str(product.AttrEventID))
 	if err != nil {

@@ -158,11 +158,14 @@ func (r *importing) countsFrom(fields, stored item.Item) bool {
 		bare[name] = fields[name]
 	}
 	told, _ := product.Reminder().Merge(nil, bare)
-	return stored.Has(product.AttrRRule) && !stored.Has(product.AttrRRuleUntil) && item.Equal(fields[product.AttrRRule], stored[product.AttrRRule]) &&
-		item.Equal(told[product.AttrTriggerUtc], stored[product.AttrFirstTriggerUtc]) && item.Equal(told[product.AttrTzid], stored[product.AttrTzid])
+	return stored.Has(product.AttrRRule) && !stored.Has(product.AttrRRuleUntil) &&
+		item.Equal(fields[product.AttrRRule], stored[product.AttrRRule]) &&
+		item.Equal(told[product.AttrTriggerUtc], stored[product.AttrFirstTriggerUtc]) &&
+		item.Equal(told[product.AttrTzid], stored[product.AttrTzid])
 }
 
-// tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same version.
+// tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same
+// version.
 func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
 	told[product.AttrSequence] = item.Int(thing.Sequence)
 	product.SetStamp(told, thing.Stamp)

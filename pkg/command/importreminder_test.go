@@ -12,25 +12,32 @@ import (
 )
 
 // pills is a reminder that recurs each day from November on.
-const pills = `"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"`
+const pills = `"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY",` +
+	`"status":"PENDING"`
 
 func TestWhatCameDueBeforeAnImportIsPassedOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, row := b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
-	require.Equal(t, []string{"2025-12-02T09:00:00Z", "2025-11-01T09:00:00Z"}, []string{row.Str("triggerUtc"), row.Str("firstTriggerUtc")})
-	_, row = b.takes(command.Created, thing(product.Reminder(), "now", `{"title":"n","triggerUtc":"2025-11-01T12:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`))
+	require.Equal(t, []string{"2025-12-02T09:00:00Z", "2025-11-01T09:00:00Z"},
+		[]string{row.Str("triggerUtc"), row.Str("firstTriggerUtc")})
+	_, row = b.takes(command.Created, thing(product.Reminder(), "now",
+		`{"title":"n","triggerUtc":"2025-11-01T12:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`))
 	require.Equal(t, "2025-12-01T12:00:00Z", row.Str("triggerUtc"), "what is due now was not due before")
-	_, row = b.takes(command.Created, thing(product.Reminder(), "b", `{"title":"over","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=3","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "b", `{"title":"over","triggerUtc":"2025-11-01T09:00:`+
+		`00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=3","status":"PENDING"}`))
 	require.Equal(t, "2025-11-03T09:00:00Z", row.Str("triggerUtc"), "the last")
-	_, row = b.takes(command.Created, thing(product.Reminder(), "c", `{"title":"once","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "c",
+		`{"title":"once","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"PENDING"}`))
 	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"))
 
-	_, row = b.takes(command.Created, thing(product.Reminder(), "e", `{"title":"done","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"COMPLETED"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "e", `{"title":"done","triggerUtc":"2025-11-01T09:00:`+
+		`00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"COMPLETED"}`))
 	require.Equal(t, "2025-11-01T09:00:00Z", row.Str("triggerUtc"), "nothing of it is to come")
 
 	b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"America/New_York"}`)}, at(0))
-	_, row = b.takes(command.Created, thing(product.Reminder(), "d", `{"title":"floats","triggerUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY","status":"PENDING"}`))
+	_, row = b.takes(command.Created, thing(product.Reminder(), "d",
+		`{"title":"floats","triggerUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY","status":"PENDING"}`))
 	require.Equal(t, "2025-12-01T09:00:00Z", row.Str("triggerUtc"), "nine has not struck there today")
 }
 
@@ -38,7 +45,8 @@ func TestASnoozeIsNoOtherCalendarsBusiness(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	text := func(title, status string) string {
-		return `{"title":"` + title + `","triggerUtc":"2025-12-24T09:00:00Z","tzid":"Europe/Berlin","status":"` + status + `"}`
+		return `{"title":"` + title + `","triggerUtc":"2025-12-24T09:00:00Z","tzid":"Europe/Berlin","status":"` +
+			status + `"}`
 	}
 	id, _ := b.takes(command.Created, thing(product.Reminder(), "a", text("t", "PENDING")))
 	b.must(command.SnoozeReminder{ID: id, Minutes: minutes(30)})
@@ -58,10 +66,14 @@ func TestASnoozeIsNoOtherCalendarsBusiness(t *testing.T) {
 func TestAReminderStaysWhereItIsInItsSeries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, until, trigger string }{
-		{"another title", `{"title":"more pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`, "", "2025-12-04T09:00:00Z"},
-		{"another rule", `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY;INTERVAL=2","status":"PENDING"}`, "", "2025-12-03T09:00:00Z"},
-		{"another first trigger", `{"title":"pills","triggerUtc":"2025-11-02T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY","status":"PENDING"}`, "", "2025-12-02T09:00:00Z"},
-		{"another zone", `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Paris","rrule":"FREQ=DAILY","status":"PENDING"}`, "", "2025-12-02T09:00:00Z"},
+		{"another title", `{"title":"more pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin",` +
+			`"rrule":"FREQ=DAILY","status":"PENDING"}`, "", "2025-12-04T09:00:00Z"},
+		{"another rule", `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin",` +
+			`"rrule":"FREQ=DAILY;INTERVAL=2","status":"PENDING"}`, "", "2025-12-03T09:00:00Z"},
+		{"another first trigger", `{"title":"pills","triggerUtc":"2025-11-02T09:00:00Z","tzid":"Europe/Berlin",` +
+			`"rrule":"FREQ=DAILY","status":"PENDING"}`, "", "2025-12-02T09:00:00Z"},
+		{"another zone", `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Paris","rrule":"FREQ=DAILY",` +
+			`"status":"PENDING"}`, "", "2025-12-02T09:00:00Z"},
 		{"an end here", `{` + pills + `}`, "2025-12-24T00:00:00Z", "2025-12-02T09:00:00Z"},
 	} {
 		b := setup(t)

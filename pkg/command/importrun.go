@@ -260,7 +260,8 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 		var keys []item.Key
 		for i := range searches {
 			if s := &searches[i]; !s.found && s.next() {
-				keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}), entity.GoneKey(r.user, s.id), entity.ColdKey(r.user, s.id))
+				keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}), entity.GoneKey(r.user, s.id),
+					entity.ColdKey(r.user, s.id))
 			}
 		}
 		if len(keys) == 0 {

@@ -73,7 +73,9 @@ func (r *importing) instancesByDate(p place, keep bool) *stock {
 
 // withExceptions adds the exceptions to the work about a series. Commit makes the steps that write the series as it is
 // handed in.
-func (r *importing) withExceptions(w work, thing Imported, master item.Item, known *stock, commit func(item.Item) []step) work {
+func (r *importing) withExceptions(
+	w work, thing Imported, master item.Item, known *stock, commit func(item.Item) []step,
+) work {
 	if known == nil {
 		known = &stock{rows: map[string]item.Item{}, keep: true}
 	}
@@ -83,7 +85,8 @@ func (r *importing) withExceptions(w work, thing Imported, master item.Item, kno
 	}
 	e := &exceptions{importing: r, series: bare, known: known, named: map[string]bool{}}
 	for _, row := range known.rows {
-		if _, date, _ := entity.ParseInstanceID(row.Str(product.AttrEventID)); row.Has(product.AttrModifiedFields) && e.counts(date) {
+		if _, date, _ := entity.ParseInstanceID(row.Str(product.AttrEventID)); row.Has(product.AttrModifiedFields) &&
+			e.counts(date) {
 			e.count++
 		}
 	}
@@ -114,8 +117,8 @@ func (r *importing) withExceptions(w work, thing Imported, master item.Item, kno
 	return w
 }
 
-// chunks cuts what is written of occurrences into transactions of at most so many actions. What belongs to one occurrence
-// stays together.
+// chunks cuts what is written of occurrences into transactions of at most so many actions. What belongs to one
+// occurrence stays together.
 func chunks(occurrences [][]step, most int) [][]step {
 	var all [][]step
 	room := 0
@@ -193,7 +196,8 @@ func (e *exceptions) add(x Exception) ImportResult {
 // saysTheSame reports whether an instance holds these fields, revision aside.
 func saysTheSame(row, fields item.Item) bool {
 	for _, f := range product.Instance().Fields {
-		if (f.Origin == entity.FromClient || f.Name == product.AttrModifiedFields || f.Name == product.AttrKept) && !item.Equal(row[f.Name], fields[f.Name]) {
+		if (f.Origin == entity.FromClient || f.Name == product.AttrModifiedFields || f.Name == product.AttrKept) &&
+			!item.Equal(row[f.Name], fields[f.Name]) {
 			return false
 		}
 	}
@@ -202,7 +206,9 @@ func saysTheSame(row, fields item.Item) bool {
 
 // own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
 func (e *exceptions) own(told, usual, row item.Item) item.Item {
-	fields := item.Item{product.AttrMasterID: usual[product.AttrMasterID], product.AttrRecurrenceID: usual[product.AttrRecurrenceID]}
+	fields := item.Item{
+		product.AttrMasterID: usual[product.AttrMasterID], product.AttrRecurrenceID: usual[product.AttrRecurrenceID],
+	}
 	var names item.List
 	span := usual
 	for _, f := range e.instanceType().Fields {
@@ -287,7 +293,8 @@ func (e *exceptions) undoOthers() {
 		usual := e.series.Item(o)
 		usual.Set(product.AttrKept, e.series.Master()[product.AttrKept])
 		if fields := e.own(usual, usual, row); fields.Has(product.AttrModifiedFields) {
-			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}, row, fields, "")
+			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}, row,
+				fields, "")
 			continue
 		}
 		e.undo(row)

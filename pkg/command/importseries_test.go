@@ -48,14 +48,17 @@ func TestAnImportedExceptionTakesEverythingThatIsSaid(t *testing.T) {
 	was := differing("20251203", `{"title":"one","location":"here","tags":["a"]}`)
 	was.Kept = "X-ONE:1\n"
 	id, _ := b.takes(command.Created, daily("a", "", was))
-	is := differing("20251203", `{"title":"two","description":"d","status":"TENTATIVE","startUtc":"2025-12-03T20:00:00Z","endUtc":"2025-12-03T21:00:00Z"}`)
+	is := differing("20251203", `{"title":"two","description":"d","status":"TENTATIVE",`+
+		`"startUtc":"2025-12-03T20:00:00Z","endUtc":"2025-12-03T21:00:00Z"}`)
 	is.Sequence, is.Stamp, is.Kept = 5, noon.Add(time.Minute), "X-TWO:2\n"
 	b.takes(command.Unchanged, daily("a", "", is))
 	row := b.instance(id, "20251203")
-	require.ElementsMatch(t, []string{"title", "description", "status", "startUtc", "endUtc", "kept"}, row.Strings("modifiedFields"))
+	require.ElementsMatch(t, []string{"title", "description", "status", "startUtc", "endUtc", "kept"},
+		row.Strings("modifiedFields"))
 	require.Equal(t, []string{"two", "d", "TENTATIVE", "2025-12-03T20:00:00Z", "2025-12-03T21:00:00Z"},
 		[]string{row.Str("title"), row.Str("description"), row.Str("status"), row.Str("startUtc"), row.Str("endUtc")})
-	require.Equal(t, []any{int64(5), int64(3), false, false}, []any{row.Int("sequence"), row.Int("version"), row.Has("location"), row.Has("tags")})
+	require.Equal(t, []any{int64(5), int64(3), false, false},
+		[]any{row.Int("sequence"), row.Int("version"), row.Has("location"), row.Has("tags")})
 	require.Equal(t, "2025-12-01T12:01:00Z", row.Str(product.AttrStamp))
 	require.Equal(t, "X-TWO:2\n", b.row(entity.KeptKey(row.Key())).Str("text"))
 }
@@ -79,7 +82,8 @@ func TestAnExceptionOfOneRevisionIsTakenByItsStamp(t *testing.T) {
 	require.Equal(t, command.Updated, import1(`{"title":"two"}`, "X:2\n", later).Outcome)
 	require.ErrorIs(t, import1(`{"title":"two","location":"here"}`, "X:2\n", earlier).Err, command.ErrOutdated)
 	require.Equal(t, command.Updated, import1(`{}`, "", later).Outcome)
-	twice := b.imports(daily("a", "", differing("20251203", `{"title":"three"}`), differing("20251203", `{"title":"four"}`), differing("20251130", `{}`)))[0].Exceptions
+	twice := b.imports(daily("a", "", differing("20251203", `{"title":"three"}`),
+		differing("20251203", `{"title":"four"}`), differing("20251130", `{}`)))[0].Exceptions
 	require.Equal(t, command.Updated, twice[0].Outcome)
 	require.ErrorIs(t, twice[1].Err, command.ErrTwice)
 	require.ErrorIs(t, twice[2].Err, command.ErrNoOccurrence)
@@ -88,7 +92,8 @@ func TestAnExceptionOfOneRevisionIsTakenByItsStamp(t *testing.T) {
 func TestAnImportHoldsTheBoundOfExceptions(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	id, _ := b.takes(command.Created, daily("a", "", differing(day(0), `{"title":"x"}`), differing(day(499), `{"title":"undone"}`)))
+	id, _ := b.takes(command.Created,
+		daily("a", "", differing(day(0), `{"title":"x"}`), differing(day(499), `{"title":"undone"}`)))
 	var rows []item.Item
 	for i := range 498 {
 		row := b.instance(id, day(0)).Clone()
@@ -111,8 +116,10 @@ func TestAnImportHoldsTheBoundOfExceptions(t *testing.T) {
 	require.ErrorIs(t, two[1].Err, command.ErrManyExceptions)
 	there := exceptions(differing(day(740), `{"title":"changed"}`))
 	require.Equal(t, command.Updated, there[0].Outcome)
-	three := exceptions(differing(day(740), `{}`), differing(day(741), `{"title":"in its place"}`), differing(day(742), `{"title":"does not fit"}`))
-	require.Equal(t, []command.Outcome{command.Updated, command.Created}, []command.Outcome{three[0].Outcome, three[1].Outcome})
+	three := exceptions(differing(day(740), `{}`), differing(day(741), `{"title":"in its place"}`),
+		differing(day(742), `{"title":"does not fit"}`))
+	require.Equal(t, []command.Outcome{command.Updated, command.Created},
+		[]command.Outcome{three[0].Outcome, three[1].Outcome})
 	require.ErrorIs(t, three[2].Err, command.ErrManyExceptions)
 	require.Contains(t, b.instance(id, day(741)).Str("title"), "in its place")
 }
@@ -188,7 +195,10 @@ func TestANewerRevisionUndoesWhatItDoesNotName(t *testing.T) {
 	note := b.create(product.Note(), `{"title":"n"}`)
 	link := `"links":[{"targetType":"NOTE","targetId":"` + note + `"}]`
 	id, _ := b.takes(command.Created, daily("a", ""))
-	for i, text := range []string{`{"title":"linked",` + link + `}`, `{"title":"plain"}`, `{"title":"linked, too",` + link + `}`, `{"title":"named"}`, `{"title":"plain, too"}`} {
+	for i, text := range []string{
+		`{"title":"linked",` + link + `}`, `{"title":"plain"}`, `{"title":"linked, too",` + link + `}`, `{"title":"named"}`,
+		`{"title":"plain, too"}`,
+	} {
 		b.except(id, day(i), text)
 	}
 	named := differing(day(3), `{"title":"named"}`)
@@ -221,13 +231,15 @@ func (b *bench) hide(id, date string) {
 func TestAnImportTidiesUpAlsoBesideOtherThings(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	id, _ := b.takes(command.Created, daily("a", "", differing("20251204", `{"title":"lost"}`), differing("20251205", `{"title":"stays"}`)))
+	id, _ := b.takes(command.Created,
+		daily("a", "", differing("20251204", `{"title":"lost"}`), differing("20251205", `{"title":"stays"}`)))
 	b.hide(id, "20251203")
 	require.Len(t, b.idle(), 1)
 	// The date that was left out comes back, and another goes.
 	x := daily("a", `,"exdate":["20251204"]`)
 	x.Stamp, x.Sequence = noon.Add(time.Hour), b.master(id).Int("sequence")
-	results := b.imports(thing(product.Event(), "before", `{`+standup+`}`), x, thing(product.Event(), "behind", `{`+standup+`}`))
+	results := b.imports(thing(product.Event(), "before", `{`+standup+`}`), x,
+		thing(product.Event(), "behind", `{`+standup+`}`))
 	for i, want := range []command.Outcome{command.Created, command.Updated, command.Created} {
 		require.NoError(t, results[i].Err)
 		require.Equal(t, want, results[i].Outcome)
@@ -250,7 +262,8 @@ func TestALongImportTidiesUpBesideOtherThings(t *testing.T) {
 	}
 	x.Stamp = noon.Add(time.Hour)
 	results := b.imports(x, thing(product.Event(), "behind", `{`+standup+`}`))
-	require.Equal(t, []command.Outcome{command.Updated, command.Created}, []command.Outcome{results[0].Outcome, results[1].Outcome})
+	require.Equal(t, []command.Outcome{command.Updated, command.Created},
+		[]command.Outcome{results[0].Outcome, results[1].Outcome})
 	require.Empty(t, b.idle())
 	require.Len(t, datesOf(b.rowsOf(id)), 60)
 }
@@ -296,7 +309,8 @@ func TestAnEventInThePlaceOfASeriesLeavesNothingOfIt(t *testing.T) {
 			return nil
 		})
 		results := b.imports(event, thing(product.Event(), "other", `{`+standup+`}`))
-		require.Equal(t, []command.Outcome{command.Created, command.Created}, []command.Outcome{results[0].Outcome, results[1].Outcome})
+		require.Equal(t, []command.Outcome{command.Created, command.Created},
+			[]command.Outcome{results[0].Outcome, results[1].Outcome})
 		require.Empty(t, b.rowsOf(id))
 		require.Nil(t, b.master(id))
 		kept, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowKept}})

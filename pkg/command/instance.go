@@ -10,10 +10,10 @@ import (
 	"nexus/pkg/series"
 )
 
-// PutInstance says what one occurrence of a series has of its own: the fields given, of which null is deliberately empty.
-// All others are the series', whatever the occurrence had before; without any field it is as the series has it again. A
-// start without an end keeps the length. It needs the expected version: the occurrence's own if it differs from the series
-// already, else the series'.
+// PutInstance says what one occurrence of a series has of its own: the fields given, of which null is deliberately
+// empty. All others are the series', whatever the occurrence had before; without any field it is as the series has it
+// again. A start without an end keeps the length. It needs the expected version: the occurrence's own if it differs
+// from the series already, else the series'.
 type PutInstance struct {
 	MasterID string
 	// Date YYYYMMDD is the local date that the series gives the occurrence, wherever it was moved.
@@ -41,8 +41,8 @@ func (cmd PutInstance) run(ctx context.Context, c call) (Result, error) {
 	})
 }
 
-// CancelInstance cancels one occurrence of a series. What else it has of its own stays. It needs the expected version, as
-// [PutInstance] does.
+// CancelInstance cancels one occurrence of a series. What else it has of its own stays. It needs the expected version,
+// as [PutInstance] does.
 type CancelInstance struct{ MasterID, Date string }
 
 func (cmd CancelInstance) content() []any { return []any{"cancelInstance", cmd.MasterID, cmd.Date} }
@@ -105,7 +105,9 @@ func ownFields(t *entity.Type, plain, patch item.Item, date string) (item.Item, 
 	}
 	for _, name := range []string{entity.AttrTitle, entity.AttrStatus, product.AttrIsAllDay} {
 		if _, empty := patch[name].(item.Null); empty {
-			wrong = append(wrong, entity.FieldError{Pointer: "/" + name, Detail: "must not be empty; left out, it is the series'"})
+			wrong = append(wrong, entity.FieldError{
+				Pointer: "/" + name, Detail: "must not be empty; left out, it is the series'",
+			})
 		}
 	}
 	own[product.AttrModifiedFields] = inOrder(t, names)

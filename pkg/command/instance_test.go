@@ -24,15 +24,25 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 		start, end  string
 		has, hasNot []string
 	}{
-		{"a title", `{"title":"x"}`, []string{"title"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", []string{"location", "tags"}, nil},
-		{"deliberately nothing", `{"location":null,"tags":[],"reminderMinutes":null}`, []string{"location", "tags", "reminderMinutes"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", nil, []string{"location", "tags", "reminderMinutes"}},
-		{"a start keeps the length", `{"startUtc":"2025-12-09T15:00:00Z"}`, []string{"startUtc", "endUtc"}, "2025-12-09T15:00:00Z", "2025-12-09T15:30:00Z", nil, nil},
-		{"an end", `{"endUtc":"2025-12-08T15:00:00Z"}`, []string{"endUtc"}, "2025-12-08T14:00:00Z", "2025-12-08T15:00:00Z", nil, nil},
-		{"no end", `{"startUtc":"2025-12-09T15:00:00Z","endUtc":null}`, []string{"startUtc", "endUtc"}, "2025-12-09T15:00:00Z", "", nil, []string{"endUtc"}},
-		{"the very start it has", `{"startUtc":"2025-12-08T14:00:00Z"}`, []string{"startUtc"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", nil, nil},
-		{"another zone", `{"startTzid":"Europe/Paris"}`, []string{"startTzid"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", nil, nil},
-		{"floating", `{"startTzid":null,"startUtc":"2025-12-08T09:00:00"}`, []string{"startUtc", "endUtc", "startTzid"}, "2025-12-08T09:00:00Z", "2025-12-08T09:30:00Z", nil, []string{"startTzid"}},
-		{"a whole day", `{"isAllDay":true}`, []string{"isAllDay", "startDate", "startUtc", "endUtc", "startTzid"}, "", "", []string{"startDate", "endDate"}, []string{"startUtc", "startTzid"}},
+		{"a title", `{"title":"x"}`, []string{"title"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z",
+			[]string{"location", "tags"}, nil},
+		{"deliberately nothing", `{"location":null,"tags":[],"reminderMinutes":null}`,
+			[]string{"location", "tags", "reminderMinutes"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", nil,
+			[]string{"location", "tags", "reminderMinutes"}},
+		{"a start keeps the length", `{"startUtc":"2025-12-09T15:00:00Z"}`, []string{"startUtc", "endUtc"},
+			"2025-12-09T15:00:00Z", "2025-12-09T15:30:00Z", nil, nil},
+		{"an end", `{"endUtc":"2025-12-08T15:00:00Z"}`, []string{"endUtc"}, "2025-12-08T14:00:00Z",
+			"2025-12-08T15:00:00Z", nil, nil},
+		{"no end", `{"startUtc":"2025-12-09T15:00:00Z","endUtc":null}`, []string{"startUtc", "endUtc"},
+			"2025-12-09T15:00:00Z", "", nil, []string{"endUtc"}},
+		{"the very start it has", `{"startUtc":"2025-12-08T14:00:00Z"}`, []string{"startUtc"}, "2025-12-08T14:00:00Z",
+			"2025-12-08T14:30:00Z", nil, nil},
+		{"another zone", `{"startTzid":"Europe/Paris"}`, []string{"startTzid"}, "2025-12-08T14:00:00Z",
+			"2025-12-08T14:30:00Z", nil, nil},
+		{"floating", `{"startTzid":null,"startUtc":"2025-12-08T09:00:00"}`, []string{"startUtc", "endUtc", "startTzid"},
+			"2025-12-08T09:00:00Z", "2025-12-08T09:30:00Z", nil, []string{"startTzid"}},
+		{"a whole day", `{"isAllDay":true}`, []string{"isAllDay", "startDate", "startUtc", "endUtc", "startTzid"}, "", "",
+			[]string{"startDate", "endDate"}, []string{"startUtc", "startTzid"}},
 		{"tentative", `{"status":"TENTATIVE"}`, []string{"status"}, "2025-12-08T14:00:00Z", "2025-12-08T14:30:00Z", nil, nil},
 	} {
 		b := setupSeries(t)
@@ -44,7 +54,8 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 		require.False(t, res.Created)
 		require.Equal(t, entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251208")}, res.Ref)
 		require.ElementsMatch(t, c.modified, row.Strings("modifiedFields"), c.name)
-		require.Equal(t, []string{c.start, c.end, "2025-12-08T14:00:00Z"}, []string{row.Str("startUtc"), row.Str("endUtc"), row.Str("recurrenceId")}, c.name)
+		require.Equal(t, []string{c.start, c.end, "2025-12-08T14:00:00Z"},
+			[]string{row.Str("startUtc"), row.Str("endUtc"), row.Str("recurrenceId")}, c.name)
 		for _, name := range c.has {
 			require.True(t, res.Item.Has(name), "%s: %s", c.name, name)
 		}
@@ -52,7 +63,8 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 			require.False(t, res.Item.Has(name), "%s: %s", c.name, name)
 		}
 		for _, name := range []string{"title", "location", "tags", "status"} {
-			require.Equal(t, strings.Contains(c.body, `"`+name+`":"`), row.Has(name), "%s: a row has only what is its own (%s)", c.name, name)
+			require.Equal(t, strings.Contains(c.body, `"`+name+`":"`), row.Has(name), "%s: a row has only what is its own (%s)",
+				c.name, name)
 		}
 		require.Equal(t, []int64{2, 1, 0}, []int64{row.Int("version"), master.Int("version"), master.Int("sequence")})
 		require.True(t, master.Bool("hasExceptions"))
@@ -87,13 +99,16 @@ func TestAPutReplacesWhatAnOccurrenceHad(t *testing.T) {
 	put(`{"title":"y","startUtc":"2025-12-09T15:00:00Z"}`)
 	require.Equal(t, "2025-12-01T12:00:00Z", b.instance(id, "20251208").Str("dueSetAt"), "no due instant moved")
 	it := put(`{"description":"d"}`)
-	require.Equal(t, []string{"standup", "2025-12-08T14:00:00Z", "d"}, []string{it.Str("title"), it.Str("startUtc"), it.Str("description")})
+	require.Equal(t, []string{"standup", "2025-12-08T14:00:00Z", "d"},
+		[]string{it.Str("title"), it.Str("startUtc"), it.Str("description")})
 	require.Equal(t, []int64{4}, []int64{it.Int("version")})
 	row := b.instance(id, "20251208")
-	require.Equal(t, []string{"2025-12-01T13:00:00Z", "2025-12-01T12:00:00Z"}, []string{row.Str("dueSetAt"), row.Str("createdAt")})
+	require.Equal(t, []string{"2025-12-01T13:00:00Z", "2025-12-01T12:00:00Z"},
+		[]string{row.Str("dueSetAt"), row.Str("createdAt")})
 	b.now = b.now.Add(time.Hour)
 	put(`{"description":"d","reminderMinutes":[5]}`)
-	require.Equal(t, "2025-12-01T14:00:00Z", b.instance(id, "20251208").Str("dueSetAt"), "the reminder is the occurrence's own now")
+	require.Equal(t, "2025-12-01T14:00:00Z", b.instance(id, "20251208").Str("dueSetAt"),
+		"the reminder is the occurrence's own now")
 }
 
 func TestAnOccurrenceIsCancelledAndComesBack(t *testing.T) {
@@ -103,7 +118,8 @@ func TestAnOccurrenceIsCancelledAndComesBack(t *testing.T) {
 	cmd := command.CancelInstance{MasterID: id, Date: "20251208"}
 	res := b.must(cmd, at(1), key("k"))
 	b.took("BatchGet Transact")
-	require.Equal(t, []string{"CANCELLED", "standup", "2025-12-01T12:00:00Z"}, []string{res.Item.Str("status"), res.Item.Str("title"), b.instance(id, "20251208").Str("dueSetAt")})
+	require.Equal(t, []string{"CANCELLED", "standup", "2025-12-01T12:00:00Z"},
+		[]string{res.Item.Str("status"), res.Item.Str("title"), b.instance(id, "20251208").Str("dueSetAt")})
 	require.False(t, res.Deleted)
 	require.Empty(t, b.seen(id, "20251208"))
 	require.True(t, b.must(cmd, at(1), key("k")).Replayed)
@@ -171,7 +187,8 @@ func TestAnExceptionIsRefused(t *testing.T) {
 		id string
 		as option
 	}{{id, as(bob)}, {"mst_x", as(ann)}, {"a#b", as(ann)}, {"", as(ann)}} {
-		_, err := b.do(command.PutInstance{MasterID: other.id, Date: "20251208", Fields: doc(`{"title":"x"}`)}, at(1), other.as)
+		_, err := b.do(command.PutInstance{MasterID: other.id, Date: "20251208", Fields: doc(`{"title":"x"}`)},
+			at(1), other.as)
 		requireNotFound(t, err, "")
 	}
 	for _, c := range []struct {
@@ -181,7 +198,8 @@ func TestAnExceptionIsRefused(t *testing.T) {
 		{`{"title":null,"status":null,"isAllDay":null}`, []string{"/title", "/status", "/isAllDay"}},
 		{`{"title":""}`, []string{"/title"}},
 		{`{"rrule":"FREQ=DAILY"}`, []string{"/rrule"}},
-		{`{"masterId":"mst_x","recurrenceId":"2025-12-08T14:00:00Z","modifiedFields":["title"],"version":3}`, []string{"/masterId", "/recurrenceId", "/modifiedFields", "/version"}},
+		{`{"masterId":"mst_x","recurrenceId":"2025-12-08T14:00:00Z","modifiedFields":["title"],"version":3}`,
+			[]string{"/masterId", "/recurrenceId", "/modifiedFields", "/version"}},
 		{`{"startUtc":null}`, []string{"/startUtc"}},
 		{`{"startUtc":"2025-12-08T14:00:00"}`, []string{"/startUtc"}},
 		{`{"endUtc":"2025-12-08T13:00:00Z"}`, []string{"/endUtc"}},
@@ -189,12 +207,14 @@ func TestAnExceptionIsRefused(t *testing.T) {
 		{`{"startTzid":null}`, []string{"/startUtc", "/endUtc"}},
 		{`{"isAllDay":true,"startUtc":"2025-12-08T13:00:00Z","startTzid":"UTC"}`, []string{"/startUtc", "/startTzid"}},
 		{`{"location":"` + strings.Repeat("x", 501) + `"}`, []string{"/location"}},
-		{`{"links":[{"targetType":"INSTANCE","targetId":"` + entity.InstanceID(id, "20251208") + `"}]}`, []string{"/links/0"}},
+		{`{"links":[{"targetType":"INSTANCE","targetId":"` + entity.InstanceID(id, "20251208") + `"}]}`,
+			[]string{"/links/0"}},
 	} {
 		_, err := b.do(command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(c.body)}, at(1))
 		require.ElementsMatch(t, c.pointers, pointers(t, err), c.body)
 	}
-	_, err := b.do(command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(`{"links":[{"targetType":"NOTE","targetId":"note_x"}]}`)}, at(1))
+	_, err := b.do(command.PutInstance{MasterID: id, Date: "20251208",
+		Fields: doc(`{"links":[{"targetType":"NOTE","targetId":"note_x"}]}`)}, at(1))
 	requireNotFound(t, err, "/links/0/targetId")
 	require.Nil(t, b.instance(id, "20251208"))
 }
@@ -261,7 +281,9 @@ func TestALinkLeadsToAnOccurrenceThatDiffers(t *testing.T) {
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
 	note := b.create(product.Note(), `{"title":"n"}`)
-	add := command.AddLink{Type: product.Note(), ID: note, Target: entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251203")}}
+	add := command.AddLink{
+		Type: product.Note(), ID: note, Target: entity.Ref{Type: "INSTANCE", ID: entity.InstanceID(id, "20251203")},
+	}
 	_, err := b.do(add)
 	requireNotFound(t, err, "/targetId")
 	b.except(id, "20251203", `{"title":"x"}`)

@@ -12,8 +12,8 @@ import (
 )
 
 // AttrKeptText of a KEPT row is what another calendar says of the item and no field of it holds, as package ical writes
-// it. The item names it by its digest in [product.AttrKept], so it is read only where there is something, and a change of
-// it is a change of the item. Both are written, and deleted, in one transaction.
+// it. The item names it by its digest in [product.AttrKept], so it is read only where there is something, and a change
+// of it is a change of the item. Both are written, and deleted, in one transaction.
 const AttrKeptText = "text"
 
 // setKept says in the item what is to lie beside it.

@@ -8,7 +8,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// AddLink adds a link to an entity, or gives the link that it has to the target another relation. The target must exist.
+// AddLink adds a link to an entity, or gives the link that it has to the target another relation. The target must
+// exist.
 type AddLink struct {
 	Type     *entity.Type
 	ID       string

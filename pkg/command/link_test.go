@@ -27,7 +27,8 @@ func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
 	}{
 		{add, "BatchGet Transact", 2, []entity.Link{{Target: target, Relation: "about"}}},
 		{add, "BatchGet", 2, []entity.Link{{Target: target, Relation: "about"}}},
-		{command.AddLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 3, []entity.Link{{Target: target}}},
+		{command.AddLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 3,
+			[]entity.Link{{Target: target}}},
 		{command.RemoveLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 4, nil},
 		{command.RemoveLink{Type: product.Task(), ID: id, Target: target}, "BatchGet", 4, nil},
 		{command.RemoveLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "X", ID: "a#b"}}, "BatchGet", 4, nil},
@@ -47,8 +48,10 @@ func TestALinkIsRefused(t *testing.T) {
 	note := b.create(product.Note(), `{"title":"n"}`)
 	foreign := b.create(product.Note(), `{"title":"n"}`, as(bob))
 	for name, target := range map[string]entity.Ref{
-		"foreign": {Type: "NOTE", ID: foreign}, "unknown": {Type: "NOTE", ID: "note_x"}, "malformed": {Type: "NOTE", ID: "a#b"},
-		"another type's id": {Type: "TASK", ID: note}, "no type": {Type: "MOOD", ID: note}, "no collection": {Type: "USER_META", ID: ann},
+		"foreign": {Type: "NOTE", ID: foreign}, "unknown": {Type: "NOTE", ID: "note_x"},
+		"malformed":         {Type: "NOTE", ID: "a#b"},
+		"another type's id": {Type: "TASK", ID: note}, "no type": {Type: "MOOD", ID: note},
+		"no collection": {Type: "USER_META", ID: ann},
 	} {
 		_, err := b.do(command.AddLink{Type: product.Task(), ID: id, Target: target})
 		requireNotFound(t, err, "/targetId")
@@ -58,7 +61,9 @@ func TestALinkIsRefused(t *testing.T) {
 	requireNotFound(t, err, "")
 	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "TASK", ID: id}})
 	require.Equal(t, []string{"/links/0"}, pointers(t, err))
-	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}, Relation: strings.Repeat("r", 65)})
+	_, err = b.do(command.AddLink{
+		Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}, Relation: strings.Repeat("r", 65),
+	})
 	require.Equal(t, []string{"/links/0/relation"}, pointers(t, err))
 	_, err = b.do(command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: note}}, at(9))
 	requireStale(t, err, 1)
@@ -85,7 +90,9 @@ func TestTwoLinksAddedAtOnceAreBothThere(t *testing.T) {
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
 	add := func() command.AddLink {
-		return command.AddLink{Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)}}
+		return command.AddLink{
+			Type: product.Task(), ID: id, Target: entity.Ref{Type: "NOTE", ID: b.create(product.Note(), `{"title":"n"}`)},
+		}
 	}
 	mine, theirs := add(), add()
 	b.once("Transact", memory.Before, func() error {

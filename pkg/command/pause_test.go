@@ -26,7 +26,8 @@ func link(id string, target entity.Ref) command.AddLink {
 func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`),
+		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {
 			return table.ErrConflict
@@ -36,13 +37,15 @@ func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
 	_, err := b.service.Do(t.Context(), command.Request{User: ann, Command: link(note, task)})
 	require.ErrorIs(t, err, table.ErrConflict)
 	const ms = time.Millisecond
-	require.Equal(t, []time.Duration{20 * ms, 40 * ms, 80 * ms, 160 * ms, 320 * ms, 640 * ms, 1000 * ms, 1000 * ms, 1000 * ms, 1000 * ms, 1000 * ms}, b.pauses)
+	require.Equal(t, []time.Duration{20 * ms, 40 * ms, 80 * ms, 160 * ms, 320 * ms, 640 * ms, 1000 * ms, 1000 * ms,
+		1000 * ms, 1000 * ms, 1000 * ms}, b.pauses)
 }
 
 func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`),
+		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {
 			return table.ErrConflict
@@ -60,7 +63,8 @@ func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
 func TestALaterAttemptHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	note, task := b.create(product.Note(), `{"title":"n"}`), entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
+	note, task := b.create(product.Note(), `{"title":"n"}`),
+		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.once("Transact", memory.Before, func() error { return table.ErrConflict })
 	b.busy = func() error { b.now = b.now.Add(3 * time.Second); return nil }
 	res, err := b.service.Do(t.Context(), command.Request{User: ann, Command: link(note, task)})
@@ -106,12 +110,13 @@ func TestManyAtOnceOnOneRowAllSucceedInTime(t *testing.T) {
 			}})
 			var ids sync.Mutex
 			made := 0
-			service := command.New(command.Config{Store: store, Registry: product.Registry(), Now: time.Now, Pause: command.RandomPause(rand.Float64, time.Now), NewID: func() string {
-				ids.Lock()
-				defer ids.Unlock()
-				made++
-				return uuid(made)
-			}})
+			service := command.New(command.Config{Store: store, Registry: product.Registry(), Now: time.Now,
+				Pause: command.RandomPause(rand.Float64, time.Now), NewID: func() string {
+					ids.Lock()
+					defer ids.Unlock()
+					made++
+					return uuid(made)
+				}})
 			do := func(cmd command.Command) (command.Result, error) {
 				within, cancel := context.WithTimeout(t.Context(), 28*time.Second) // the command function's
 				defer cancel()

@@ -80,8 +80,8 @@ func (c call) unwritten(res Result, done string) Result {
 	return res
 }
 
-// recheck looks for the receipt once more after a refusal: a twin may have been at work between two reads, and what it did
-// is then what the refusal is about.
+// recheck looks for the receipt once more after a refusal: a twin may have been at work between two reads, and what it
+// did is then what the refusal is about.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {
 	row, err := c.store.Get(ctx, c.receipt.Key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {

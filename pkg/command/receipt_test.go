@@ -31,11 +31,13 @@ func commands(b *bench) map[string]struct {
 		at  []option
 	}
 	return map[string]row{
-		"create":             {command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, nil},
-		"create chosen":      {command.Create{Type: product.Task(), ID: "task_" + uuid(99), Fields: doc(`{"title":"t"}`)}, nil},
-		"create with links":  {command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note.ID + `"}]}`)}, nil},
-		"update":             {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"u"}`)}, []option{at(1)}},
-		"update of nothing":  {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"t"}`)}, []option{at(1)}},
+		"create":        {command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, nil},
+		"create chosen": {command.Create{Type: product.Task(), ID: "task_" + uuid(99), Fields: doc(`{"title":"t"}`)}, nil},
+		"create with links": {command.Create{Type: product.Task(),
+			Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note.ID + `"}]}`)}, nil},
+		"update": {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"u"}`)}, []option{at(1)}},
+		"update of nothing": {command.Update{Type: product.Task(), ID: task(), Patch: doc(`{"title":"t"}`)},
+			[]option{at(1)}},
 		"delete":             {command.Delete{Type: product.Task(), ID: task()}, []option{at(1)}},
 		"add link":           {command.AddLink{Type: product.Task(), ID: task(), Target: note}, nil},
 		"remove link":        {command.RemoveLink{Type: product.Task(), ID: linked, Target: note}, nil},
@@ -167,7 +169,9 @@ func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
 	// The other way round: the receipt was read before the twin, and the item after.
 	var receipt item.Item
 	b.once("BatchGet", memory.Before, func() error {
-		rows, err := b.store.Query(t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
+		rows, err := b.store.Query(t.Context(), table.Query{
+			Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt},
+		})
 		require.NoError(t, err)
 		require.Len(t, rows.Items, 1)
 		receipt = rows.Items[0]
@@ -231,7 +235,8 @@ func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for k, ok := range map[string]bool{
-		"a": true, strings.Repeat("k", 255): true, strings.Repeat("k", 256): false, "a\nb": false, "a\xff": false, "a#b/ä c": true,
+		"a": true, strings.Repeat("k", 255): true, strings.Repeat("k", 256): false, "a\nb": false, "a\xff": false,
+		"a#b/ä c": true,
 	} {
 		_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key(k))
 		if ok {

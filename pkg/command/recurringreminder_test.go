@@ -63,13 +63,15 @@ func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
 			{2 * time.Hour, complete, "PENDING 12-02T14:00"},
 			{time.Hour, dismiss, "PENDING 12-02T14:00"},
 		}},
-		"put off before its first trigger": {`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
-			{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 1"},
-			{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 2"},
-		}},
-		"completed before its first trigger": {`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
-			{0, complete, "PENDING 12-10T14:00"},
-		}},
+		"put off before its first trigger": {
+			`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
+				{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 1"},
+				{0, snooze, "SNOOZED 12-10T14:00, 12-03T14:00 until 12-01T12:30, 2"},
+			}},
+		"completed before its first trigger": {
+			`{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC","rrule":"FREQ=WEEKLY"%s}`, "", "", []step{
+				{0, complete, "PENDING 12-10T14:00"},
+			}},
 		"the last one": {nineInNewYork, ";COUNT=3", "", []step{
 			{0, complete, "COMPLETED 11-30T14:00 done"},
 		}},

@@ -16,16 +16,16 @@ const (
 	maxSnooze        = 366 * 24 * time.Hour
 )
 
-// SnoozeReminder puts off the present occurrence of a reminder (findPresent). The trigger of a recurring one moves on behind
-// it. Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
+// SnoozeReminder puts off the present occurrence of a reminder (findPresent). The trigger of a recurring one moves on
+// behind it. Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
 type SnoozeReminder struct {
 	ID string
 	// Minutes from now: 1 to 40320.
 	Minutes *int64
 	// UntilUtc is an RFC 3339 time with offset, after now and within 366 days.
 	UntilUtc string
-	// OccurrenceUtc is the occurrence that the user saw, an RFC 3339 time with offset; empty if the caller does not say. If
-	// another is the present one, the command is refused with a [StateError].
+	// OccurrenceUtc is the occurrence that the user saw, an RFC 3339 time with offset; empty if the caller does not say.
+	// If another is the present one, the command is refused with a [StateError].
 	OccurrenceUtc string
 }
 
@@ -88,8 +88,8 @@ func (cmd SnoozeReminder) until(now time.Time) (time.Time, []entity.FieldError) 
 	return wrong("/minutes", "is required unless there is untilUtc")
 }
 
-// CompleteReminder ends a reminder as done; of a recurring one its present occurrence alone, unless Series asks for all, or
-// none is left behind it. One that is completed already stays as it is.
+// CompleteReminder ends a reminder as done; of a recurring one its present occurrence alone, unless Series asks for
+// all, or none is left behind it. One that is completed already stays as it is.
 type CompleteReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
@@ -106,8 +106,8 @@ func (cmd CompleteReminder) run(ctx context.Context, c call) (Result, error) {
 	return c.end(ctx, ending{cmd.ID, product.StatusCompleted, cmd.Series, cmd.OccurrenceUtc})
 }
 
-// DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already stays as
-// it is.
+// DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already
+// stays as it is.
 type DismissReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
@@ -172,7 +172,10 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 }
 
 // act is an edit of a reminder that depends on its state rather than on its version.
-func (c call) act(ctx context.Context, id string, apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error)) (Result, error) {
+func (c call) act(
+	ctx context.Context, id string,
+	apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error),
+) (Result, error) {
 	t := c.registry.Named(product.TypeReminder)
 	ref, err := c.check(t, id)
 	if err != nil {

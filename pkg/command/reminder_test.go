@@ -20,7 +20,8 @@ func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
 		fields     string
 		occurrence string
 	}{
-		"in a zone":                     {`{"title":"r","triggerUtc":"2025-12-01T11:00:00Z","tzid":"Europe/Paris"}`, "2025-12-01T11:00:00Z"},
+		"in a zone": {`{"title":"r","triggerUtc":"2025-12-01T11:00:00Z","tzid":"Europe/Paris"}`,
+			"2025-12-01T11:00:00Z"},
 		"floating":                      {`{"title":"r","triggerUtc":"2025-12-01T08:00:00"}`, "2025-12-01T13:00:00Z"},
 		"floating in a gap of the zone": {`{"title":"r","triggerUtc":"2026-03-08T02:30:00"}`, "2026-03-08T07:30:00Z"},
 	} {

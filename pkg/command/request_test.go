@@ -76,7 +76,9 @@ func TestARepetitionIsAnsweredThoughTheTargetHasGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
-	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`)}
+	create := command.Create{
+		Type: product.Task(), Fields: doc(`{"title":"t","links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`),
+	}
 	first := b.must(create, key("k"))
 	b.must(command.Delete{Type: product.Note(), ID: note}, at(1))
 	again := b.must(create, key("k"))
@@ -103,8 +105,10 @@ func TestAFailureSaysWhatItWasAbout(t *testing.T) {
 	_, err = b.do(update, at(1))
 	require.ErrorIs(t, err, table.ErrConflict)
 	require.ErrorContains(t, err, "no time for attempt 2")
-	require.EqualError(t, &command.NotFoundError{Ref: entity.Ref{Type: "TASK", ID: "task_x"}}, `TASK "task_x" does not exist`)
-	require.EqualError(t, &command.NotFoundError{Ref: entity.Ref{Type: "TASK", ID: "task_x"}, Pointer: "/p"}, `/p: TASK "task_x" does not exist`)
+	require.EqualError(t, &command.NotFoundError{Ref: entity.Ref{Type: "TASK", ID: "task_x"}},
+		`TASK "task_x" does not exist`)
+	require.EqualError(t, &command.NotFoundError{Ref: entity.Ref{Type: "TASK", ID: "task_x"}, Pointer: "/p"},
+		`/p: TASK "task_x" does not exist`)
 }
 
 func TestARemovalCountsAsAVersion(t *testing.T) {
@@ -114,7 +118,9 @@ func TestARemovalCountsAsAVersion(t *testing.T) {
 	res := b.must(command.Delete{Type: product.Task(), ID: id}, at(1), key("k"))
 	require.EqualValues(t, 2, res.Removal)
 	require.EqualValues(t, 2, b.row(entity.GoneKey(ann, id)).Int("version"))
-	receipts, err := b.store.Query(t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
+	receipts, err := b.store.Query(t.Context(), table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt},
+	})
 	require.NoError(t, err)
 	require.Len(t, receipts.Items, 1)
 	require.EqualValues(t, 2, receipts.Items[0].Int("itemVersion"))
@@ -153,7 +159,8 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 	require.Error(t, err, "without the version it is another request")
 	_, err = b.do(rename, at(2), key("k"))
 	require.ErrorIs(t, err, idempotency.ErrKeyReused)
-	require.EqualValues(t, 1, b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Europe/Berlin"}`)}, anyVersion).Item.Int("version"))
+	require.EqualValues(t, 1,
+		b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Europe/Berlin"}`)}, anyVersion).Item.Int("version"))
 	_, err = b.do(command.Delete{Type: product.Task(), ID: "task_" + uuid(99)}, anyVersion)
 	requireNotFound(t, err, "")
 
@@ -162,7 +169,8 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 		if c.Op == "Update" && c.Stage == memory.Before && restless > 0 {
 			fault := b.fault
 			b.fault = nil
-			b.must(command.Update{Type: product.Task(), ID: id, Patch: map[string]any{"description": time.Duration(restless).String()}}, at(version))
+			b.must(command.Update{Type: product.Task(), ID: id,
+				Patch: map[string]any{"description": time.Duration(restless).String()}}, at(version))
 			version++
 			restless--
 			b.fault = fault

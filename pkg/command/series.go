@@ -55,8 +55,8 @@ func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 	return series.New(master, time.UTC, instances...)
 }
 
-// exceptionsAt tests that no instance of the series was written since its master was read: each write of one that counts
-// adds to exceptionsVersion in the same transaction.
+// exceptionsAt tests that no instance of the series was written since its master was read: each write of one that
+// counts adds to exceptionsVersion in the same transaction.
 func exceptionsAt(master item.Item) table.Test {
 	if v := master[product.AttrExceptionsVersion]; v != nil {
 		return table.Equal(product.AttrExceptionsVersion, v)
@@ -77,8 +77,8 @@ func isUndone(row item.Item) bool {
 // undone is what stays of an instance that counts for nobody.
 func (c call) undone(row item.Item) item.Item { return product.Undone(c.user, row, c.now) }
 
-// firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series' version,
-// so its own begins behind that: of two who change it under the version of the series only the first succeeds.
+// firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series'
+// version, so its own begins behind that: of two who change it under the version of the series only the first succeeds.
 func (c call) firstInstance(master item.Item, id string, fields item.Item) item.Item {
 	it := c.instanceType().First(c.user, id, fields, c.now, nil)
 	it[entity.AttrVersion] = item.Int(master.Int(entity.AttrVersion) + 1)
@@ -94,17 +94,18 @@ func (c call) nextInstance(master, row, after item.Item) item.Item {
 	return it
 }
 
-// strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written under
-// the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back strips
-// first what speaks of them.
+// strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written
+// under the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back
+// strips first what speaks of them.
 func (c call) strip(ctx context.Context, rows []item.Item) error {
 	return c.inChunks(ctx, rows, func(row item.Item) table.Action {
 		return table.Change(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
 	})
 }
 
-// drop deletes the instances of a series that was deleted. No version is asked for, because nobody writes them any more.
-// What is kept of an instance goes before it or with it: a call that dies leaves no such row without its instance.
+// drop deletes the instances of a series that was deleted. No version is asked for, because nobody writes them any
+// more. What is kept of an instance goes before it or with it: a call that dies leaves no such row without its
+// instance.
 func (c call) drop(ctx context.Context, masterID string) error {
 	rows, err := c.instances(ctx, masterID)
 	if err != nil {
@@ -162,8 +163,9 @@ func (c call) tidyChunk(ctx context.Context, rows []item.Item, action func(item.
 	return fmt.Errorf("tidy %d instances, given up: %w", len(rows), err)
 }
 
-// tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are undone,
-// those of a deleted series deleted. Without a GONE row a missing series may be one that a split is about to make.
+// tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are
+// undone, those of a deleted series deleted. Without a GONE row a missing series may be one that a split is about to
+// make.
 func (c call) tidy(ctx context.Context, masterID string) error {
 	masterKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 	goneKey := entity.GoneKey(c.user, masterID)
@@ -189,9 +191,9 @@ func (c call) tidy(ctx context.Context, masterID string) error {
 	return c.strip(ctx, s.Idle())
 }
 
-// finish ends a command about a series that commits first and tidies up afterwards. A repetition of such a command, which
-// its receipt answers or which finds the series changed or gone already, may be one of a command that was cut short in
-// between, so it tidies, too.
+// finish ends a command about a series that commits first and tidies up afterwards. A repetition of such a command,
+// which its receipt answers or which finds the series changed or gone already, may be one of a command that was cut
+// short in between, so it tidies, too.
 func (c call) finish(ctx context.Context, masterID string, res Result, err error) (Result, error) {
 	var (
 		stale   *StaleError

@@ -15,13 +15,17 @@ func TestASeriesIsCreated(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
-	create := command.CreateSeries{Fields: doc(`{` + standup + `,"rrule":"freq=weekly;byday=mo","reminderMinutes":[10],"links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`)}
+	create := command.CreateSeries{
+		Fields: doc(`{` + standup +
+			`,"rrule":"freq=weekly;byday=mo","reminderMinutes":[10],"links":[{"targetType":"NOTE","targetId":"` + note + `"}]}`),
+	}
 	res := b.must(create, key("k"))
 	b.took("BatchGet Transact")
 	require.True(t, res.Created)
 	it := res.Item
 	require.True(t, it.Equal(b.master(res.Ref.ID)))
-	require.Equal(t, []string{res.Ref.ID, res.Ref.ID + "@nexus.app", "MASTER#ACTIVE#9999-12-31T23:59:59Z", "2025-12-01T12:00:00Z"},
+	require.Equal(t,
+		[]string{res.Ref.ID, res.Ref.ID + "@nexus.app", "MASTER#ACTIVE#9999-12-31T23:59:59Z", "2025-12-01T12:00:00Z"},
 		[]string{it.Str("eventId"), it.Str("icalUid"), it.Str("GSI3SK"), it.Str("dueSetAt")})
 	require.False(t, it.Has("hasExceptions"))
 	res = b.must(create, key("k"))
@@ -29,7 +33,9 @@ func TestASeriesIsCreated(t *testing.T) {
 	require.True(t, it.Equal(res.Item))
 
 	id := "mst_" + uuid(9)
-	require.Equal(t, id, b.must(command.CreateSeries{Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY","masterId":"` + id + `"}`)}).Ref.ID)
+	require.Equal(t, id, b.must(command.CreateSeries{
+		Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY","masterId":"` + id + `"}`),
+	}).Ref.ID)
 	_, err := b.do(command.CreateSeries{Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY","masterId":"` + id + `"}`)})
 	requireState(t, err, "exists already")
 	for _, c := range []struct{ text, pointer string }{
@@ -143,10 +149,13 @@ func TestASeriesMovesWithItsStart(t *testing.T) {
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[10]`)
 	b.now = b.now.Add(60e9)
-	res := b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-02T15:00:00Z","endUtc":"2025-12-02T15:30:00Z"}`)}, at(1))
-	require.Equal(t, []string{"FREQ=WEEKLY;BYDAY=TU", "2025-12-01T12:01:00Z"}, []string{res.Item.Str("rrule"), res.Item.Str("dueSetAt")})
+	res := b.must(command.UpdateSeries{ID: id,
+		Patch: doc(`{"startUtc":"2025-12-02T15:00:00Z","endUtc":"2025-12-02T15:30:00Z"}`)}, at(1))
+	require.Equal(t, []string{"FREQ=WEEKLY;BYDAY=TU", "2025-12-01T12:01:00Z"},
+		[]string{res.Item.Str("rrule"), res.Item.Str("dueSetAt")})
 	require.Equal(t, []int64{2, 1}, []int64{res.Item.Int("version"), res.Item.Int("sequence")})
-	res = b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-03T15:00:00Z","endUtc":"2025-12-03T15:30:00Z","rrule":"FREQ=WEEKLY;BYDAY=TU"}`)}, at(2))
+	res = b.must(command.UpdateSeries{ID: id, Patch: doc(
+		`{"startUtc":"2025-12-03T15:00:00Z","endUtc":"2025-12-03T15:30:00Z","rrule":"FREQ=WEEKLY;BYDAY=TU"}`)}, at(2))
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", res.Item.Str("rrule"), "the client's own rule stands")
 	b.now = b.now.Add(60e9)
 	res = b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startTzid":"Europe/Paris"}`)}, at(3))
@@ -173,16 +182,22 @@ func TestASeriesMovesWithItsStart(t *testing.T) {
 func TestAnotherKindOfSeriesKeepsItsOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, patch, rule, end, last string }{
-		{"floating", `{"startTzid":null,"startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T09:30:00"}`, "FREQ=WEEKLY;UNTIL=20251222T090000", "2025-12-15T09:00:00Z", "2025-12-15T09:00:00Z"},
-		{"whole days", `{"isAllDay":true,"startDate":"2025-12-01","startUtc":null,"endUtc":null,"startTzid":null}`, "FREQ=WEEKLY;UNTIL=20251222", "2025-12-15T00:00:00Z", "2025-12-15T00:00:00Z"},
-		{"another zone", `{"startTzid":"Asia/Kolkata","startUtc":"2025-12-01T03:30:00Z","endUtc":"2025-12-01T04:00:00Z"}`, "FREQ=WEEKLY;UNTIL=20251222T033000Z", "2025-12-15T03:30:00Z", "2025-12-15T03:30:00Z"},
+		{"floating", `{"startTzid":null,"startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T09:30:00"}`,
+			"FREQ=WEEKLY;UNTIL=20251222T090000", "2025-12-15T09:00:00Z", "2025-12-15T09:00:00Z"},
+		{"whole days", `{"isAllDay":true,"startDate":"2025-12-01","startUtc":null,"endUtc":null,"startTzid":null}`,
+			"FREQ=WEEKLY;UNTIL=20251222", "2025-12-15T00:00:00Z", "2025-12-15T00:00:00Z"},
+		{"another zone", `{"startTzid":"Asia/Kolkata","startUtc":"2025-12-01T03:30:00Z","endUtc":"2025-12-01T04:00:00Z"}`,
+			"FREQ=WEEKLY;UNTIL=20251222T033000Z", "2025-12-15T03:30:00Z", "2025-12-15T03:30:00Z"},
 	} {
 		b := setupSeries(t)
 		id := b.newSeries(`"rrule":"FREQ=WEEKLY;UNTIL=20251222T140000Z","rruleUntil":"2025-12-15T14:00:00Z"`)
 		res := b.must(command.UpdateSeries{ID: id, Patch: doc(c.patch)}, at(1))
-		require.Equal(t, []string{c.rule, c.end, c.last}, []string{res.Item.Str("rrule"), res.Item.Str("rruleUntil"), res.Item.Str("lastStartUtc")}, c.kind)
-		res = b.must(command.UpdateSeries{ID: id, Patch: doc(`{"isAllDay":false,"startDate":null,"endDate":null,"startTzid":"America/New_York","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z"}`)}, at(2))
-		require.Equal(t, []string{"FREQ=WEEKLY;UNTIL=20251222T140000Z", "2025-12-15T14:00:00Z"}, []string{res.Item.Str("rrule"), res.Item.Str("rruleUntil")}, "back from "+c.kind)
+		require.Equal(t, []string{c.rule, c.end, c.last},
+			[]string{res.Item.Str("rrule"), res.Item.Str("rruleUntil"), res.Item.Str("lastStartUtc")}, c.kind)
+		res = b.must(command.UpdateSeries{ID: id, Patch: doc(`{"isAllDay":false,"startDate":null,"endDate":null,` +
+			`"startTzid":"America/New_York","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z"}`)}, at(2))
+		require.Equal(t, []string{"FREQ=WEEKLY;UNTIL=20251222T140000Z", "2025-12-15T14:00:00Z"},
+			[]string{res.Item.Str("rrule"), res.Item.Str("rruleUntil")}, "back from "+c.kind)
 	}
 }
 
@@ -196,7 +211,8 @@ func TestExceptionsStayAsLongAsTheirDatesAreOccurrences(t *testing.T) {
 	b.cancel(id, "20251217")
 	b.trips()
 
-	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-01T16:00:00Z","endUtc":"2025-12-01T17:00:00Z"}`)}, at(1))
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-01T16:00:00Z","endUtc":"2025-12-01T17:00:00Z"}`)},
+		at(1))
 	b.took("BatchGet Query Update", "another time of day costs nothing but the look")
 	require.Contains(t, b.shown(), `20251208 2025-12-08T20:00:00Z to 2025-12-08T20:30:00Z: `+b.seen(id, "20251208"))
 	require.Contains(t, b.shown(), `20251215 2025-12-15T16:00:00Z to 2025-12-15T17:00:00Z: `+b.seen(id, "20251215"))
@@ -268,7 +284,9 @@ func TestASeriesIsEnded(t *testing.T) {
 	res = b.must(command.EndSeries{ID: id, UntilUtc: "2025-12-01T14:00:00Z"}, at(2))
 	require.Equal(t, "2025-12-01T14:00:00Z", res.Item.Str("lastStartUtc"))
 
-	floating := b.must(command.CreateSeries{Fields: doc(`{"title":"f","isAllDay":true,"startDate":"2025-12-01","rrule":"FREQ=DAILY"}`)}).Ref.ID
+	floating := b.must(command.CreateSeries{
+		Fields: doc(`{"title":"f","isAllDay":true,"startDate":"2025-12-01","rrule":"FREQ=DAILY"}`),
+	}).Ref.ID
 	_, err = b.do(command.EndSeries{ID: floating, UntilUtc: "2025-12-14T00:00:00Z"}, at(1))
 	require.Equal(t, []string{"/untilUtc"}, pointers(t, err))
 	res = b.must(command.EndSeries{ID: floating, UntilUtc: "2025-12-14T00:00:00"}, at(1))

@@ -22,7 +22,8 @@ import (
 func setupSeries(t *testing.T) *bench { return setup(t, product.Master(), product.Instance()) }
 
 // standup is a series on Mondays at nine in New York for half an hour, from 1 December 2025.
-const standup = `"title":"standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z","startTzid":"America/New_York"`
+const standup = `"title":"standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",` +
+	`"startTzid":"America/New_York"`
 
 // newSeries makes a standup with more fields and returns its id.
 func (b *bench) newSeries(more string, options ...option) string {
@@ -68,7 +69,9 @@ func (b *bench) cancel(masterID, date string) item.Item {
 // rowsOf are the rows of a series' instances.
 func (b *bench) rowsOf(masterID string) []item.Item {
 	b.t.Helper()
-	rows, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}})
+	rows, err := allRows(b.store, table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.InstancePrefix(masterID)},
+	})
 	require.NoError(b.t, err)
 	b.trips()
 	return rows
@@ -94,9 +97,13 @@ func (b *bench) shown() []string {
 	fault := b.fault
 	b.fault = nil
 	defer func() { b.fault = fault }()
-	masters, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)}})
+	masters, err := allRows(b.store, table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)},
+	})
 	require.NoError(b.t, err)
-	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold})
+	queries := query.New(query.Config{
+		Store: b.store, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold,
+	})
 	var out []string
 	masterType, instanceType := product.Master(), product.Instance()
 	for _, m := range masters {
@@ -115,13 +122,15 @@ func (b *bench) shown() []string {
 		s, err := series.New(m, time.UTC, b.rowsOf(id)...)
 		require.NoError(b.t, err)
 		for _, o := range s.Overlapping(noon.AddDate(0, -1, 0), noon.AddDate(0, 14, 0)) {
-			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, item.FormatInstant(o.Start), item.FormatInstant(o.End), visible(instanceType, s.Item(o))))
+			out = append(out, fmt.Sprintf("%s %s to %s: %s", o.Date, item.FormatInstant(o.Start), item.FormatInstant(o.End),
+				visible(instanceType, s.Item(o))))
 		}
 	}
 	return out
 }
 
-// visible is an item as its user sees it, without what a mere repetition may change: when, and how often it was written.
+// visible is an item as its user sees it, without what a mere repetition may change: when, and how often it was
+// written.
 func visible(t *entity.Type, it item.Item) string {
 	seen := it.Clone()
 	for _, name := range []string{"version", "createdAt", "updatedAt", "sequence", "hasExceptions"} {
@@ -133,7 +142,9 @@ func visible(t *entity.Type, it item.Item) string {
 // idle are the rows that say something and count for nobody.
 func (b *bench) idle() []string {
 	b.t.Helper()
-	rows, err := allRows(b.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeInstance)}})
+	rows, err := allRows(b.store, table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeInstance)},
+	})
 	require.NoError(b.t, err)
 	var out []string
 	masters := map[string]item.Item{}
@@ -154,7 +165,9 @@ func (b *bench) idle() []string {
 			out = append(out, "idle "+it.Str("eventId"))
 		}
 		if !row.Has("modifiedFields") {
-			for _, name := range []string{"GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "links", "title", "status"} {
+			for _, name := range []string{
+				"GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "links", "title", "status",
+			} {
 				require.False(b.t, row.Has(name), "an undone exception has %s", name)
 			}
 		}

@@ -21,14 +21,17 @@ func TestASeriesKeepsNoDueTimeOfTheEventThatItWas(t *testing.T) {
 	b := setupSeries(t)
 	event := b.create(product.Event(), `{`+standup+`,"reminderMinutes":[5]}`)
 	require.True(t, b.stored(product.Event(), event).Has("dueSetAt"))
-	res := b.must(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","reminderMinutes":null}`)}, at(1))
+	res := b.must(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","reminderMinutes":null}`)},
+		at(1))
 	require.False(t, b.master(res.Ref.ID).Has("dueSetAt"), "a series that reminds of nothing was not asked for anything")
 }
 
 func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	id := b.must(command.CreateSeries{Fields: doc(`{"title":"fair","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-04","rrule":"FREQ=WEEKLY"}`)}).Ref.ID
+	id := b.must(command.CreateSeries{
+		Fields: doc(`{"title":"fair","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-04","rrule":"FREQ=WEEKLY"}`),
+	}).Ref.ID
 	it := b.except(id, "20251208", `{"title":"another fair"}`)
 	require.Equal(t, []string{"2025-12-08", "2025-12-11"}, []string{it.Str("startDate"), it.Str("endDate")})
 	require.Equal(t, []string{"title"}, it.Strings("modifiedFields"))
@@ -45,7 +48,9 @@ func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
 func TestAnOccurrenceWithoutAnEndIsMovedWithoutOne(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	id := b.must(command.CreateSeries{Fields: doc(`{"title":"call","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY"}`)}).Ref.ID
+	id := b.must(command.CreateSeries{
+		Fields: doc(`{"title":"call","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY"}`),
+	}).Ref.ID
 	it := b.except(id, "20251208", `{"startUtc":"2025-12-08T15:00:00Z"}`)
 	require.Equal(t, "2025-12-08T15:00:00Z", it.Str("startUtc"))
 	require.False(t, it.Has("endUtc"))
@@ -76,7 +81,8 @@ func TestTheEndInAPatchStands(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY","rruleUntil":"2025-12-31T00:00:00Z"`)
-	res := b.must(command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-02T14:00:00Z","endUtc":"2025-12-02T14:30:00Z","rruleUntil":"2026-01-10T00:00:00Z"}`)}, at(1))
+	res := b.must(command.UpdateSeries{ID: id, Patch: doc(
+		`{"startUtc":"2025-12-02T14:00:00Z","endUtc":"2025-12-02T14:30:00Z","rruleUntil":"2026-01-10T00:00:00Z"}`)}, at(1))
 	require.Equal(t, "2026-01-10T00:00:00Z", res.Item.Str("rruleUntil"))
 }
 
@@ -237,7 +243,10 @@ func TestWhatASplitHasLeftGoesWithItsSeries(t *testing.T) {
 func TestASplitTakesAlongWhatNoFieldHolds(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	exceptions := []command.Exception{differing(day(1), `{"title":"plain"}`), differing(day(2), `{"title":"kept"}`), differing(day(3), `{"title":"plain"}`), differing(day(4), `{"title":"kept"}`)}
+	exceptions := []command.Exception{
+		differing(day(1), `{"title":"plain"}`), differing(day(2), `{"title":"kept"}`), differing(day(3), `{"title":"plain"}`),
+		differing(day(4), `{"title":"kept"}`),
+	}
 	exceptions[1].Kept, exceptions[3].Kept = "X:2\n", "X:4\n"
 	x := daily("a", "", exceptions...)
 	x.Kept = "X:series\n"

@@ -30,7 +30,9 @@ func crashCases() []crashCase {
 			return command.SplitSeries{ID: id, Date: middle, Changes: doc(`{"title":"second"}`)}
 		}},
 		{"split that moves", func(id string) command.Command {
-			return command.SplitSeries{ID: id, Date: middle, Changes: doc(`{"startUtc":"2026-05-01T09:00:00Z","rrule":"FREQ=DAILY;INTERVAL=2"}`)}
+			return command.SplitSeries{
+				ID: id, Date: middle, Changes: doc(`{"startUtc":"2026-05-01T09:00:00Z","rrule":"FREQ=DAILY;INTERVAL=2"}`),
+			}
 		}},
 		{"end", func(id string) command.Command { return command.EndSeries{ID: id, UntilUtc: "2026-03-01T00:00:00Z"} }},
 		{"delete", func(id string) command.Command { return command.DeleteSeries{ID: id} }},
@@ -38,13 +40,15 @@ func crashCases() []crashCase {
 			return command.UpdateSeries{ID: id, Patch: doc(`{"rrule":"FREQ=DAILY;INTERVAL=2"}`)}
 		}},
 		{"another time of day", func(id string) command.Command {
-			return command.UpdateSeries{ID: id, Patch: doc(`{"startUtc":"2025-12-01T16:00:00Z","endUtc":"2025-12-01T17:00:00Z"}`)}
+			return command.UpdateSeries{
+				ID: id, Patch: doc(`{"startUtc":"2025-12-01T16:00:00Z","endUtc":"2025-12-01T17:00:00Z"}`),
+			}
 		}},
 	}
 }
 
-// prepared are the rows of a daily series with many exceptions, each kind of them, some of which an earlier change took out
-// of sight without getting to undo them.
+// prepared are the rows of a daily series with many exceptions, each kind of them, some of which an earlier change took
+// out of sight without getting to undo them.
 func prepared(t *testing.T) (id string, rows []item.Item) {
 	t.Helper()
 	b := setupSeries(t)
@@ -225,7 +229,9 @@ func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
 				defer wg.Done()
 				<-start
 				for i := worker; i < len(acknowledged); i += 4 {
-					cmd := command.PutInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, i)), Fields: doc(fmt.Sprintf(`{"title":"number %d"}`, i))}
+					cmd := command.PutInstance{
+						MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, i)), Fields: doc(fmt.Sprintf(`{"title":"number %d"}`, i)),
+					}
 					for range 100 {
 						_, err := b.do(cmd, at(1))
 						if acknowledged[i] = err == nil; !errors.Is(err, table.ErrConflict) {
@@ -289,7 +295,8 @@ func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for range 200 {
-				if _, err := b.do(command.EndSeries{ID: id, UntilUtc: "2025-12-10T20:00:00Z"}, at(1)); !errors.Is(err, table.ErrConflict) {
+				if _, err := b.do(command.EndSeries{ID: id, UntilUtc: "2025-12-10T20:00:00Z"}, at(1)); !errors.Is(err,
+					table.ErrConflict) {
 					return
 				}
 			}

@@ -18,14 +18,16 @@ func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
 	own := b.except(id, "20251208", `{`+toSeries+`}`)
 	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, entity.LinksOf(own)[0].Target)
 	res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{` + toSeries + `}`)}, at(1))
-	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, entity.LinksOf(res.Item)[0].Target, "the following series leads back")
+	require.Equal(t, entity.Ref{Type: "MASTER", ID: id}, entity.LinksOf(res.Item)[0].Target,
+		"the following series leads back")
 }
 
 func TestASeriesHasNoLinkToTheEventThatItWas(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	event := b.must(command.Create{Type: product.Event(), Fields: doc(`{` + standup + `}`)}).Ref.ID
-	_, err := b.do(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY","links":[{"targetType":"EVENT","targetId":"` + event + `"}]}`)}, at(1))
+	_, err := b.do(command.CreateSeries{FromEventID: event,
+		Fields: doc(`{"rrule":"FREQ=WEEKLY","links":[{"targetType":"EVENT","targetId":"` + event + `"}]}`)}, at(1))
 	var missing *command.NotFoundError
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, "/links/0/targetId", missing.Pointer)

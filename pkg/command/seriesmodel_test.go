@@ -122,18 +122,22 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 	switch w.r.IntN(9) {
 	case 0, 1:
 		after.own[day] = modelOwn{title: title}
-		return command.PutInstance{MasterID: m.id, Date: modelDate(day), Fields: map[string]any{"title": title}}, w.version(m.id, modelDate(day)), []*modelSeries{after}
+		return command.PutInstance{MasterID: m.id, Date: modelDate(day), Fields: map[string]any{"title": title}},
+			w.version(m.id, modelDate(day)), []*modelSeries{after}
 	case 2:
 		after.own[day] = modelOwn{title: title, hour: hour}
-		return command.PutInstance{MasterID: m.id, Date: modelDate(day), Fields: map[string]any{"title": title, "startUtc": start(day, hour)}}, w.version(m.id, modelDate(day)), []*modelSeries{after}
+		return command.PutInstance{MasterID: m.id, Date: modelDate(day), Fields: map[string]any{"title": title,
+			"startUtc": start(day, hour)}}, w.version(m.id, modelDate(day)), []*modelSeries{after}
 	case 3:
 		own := after.own[day]
 		own.cancelled = true
 		after.own[day] = own
-		return command.CancelInstance{MasterID: m.id, Date: modelDate(day)}, w.version(m.id, modelDate(day)), []*modelSeries{after}
+		return command.CancelInstance{MasterID: m.id, Date: modelDate(day)}, w.version(m.id, modelDate(day)),
+			[]*modelSeries{after}
 	case 4:
 		delete(after.own, day)
-		return command.PutInstance{MasterID: m.id, Date: modelDate(day)}, w.version(m.id, modelDate(day)), []*modelSeries{after}
+		return command.PutInstance{MasterID: m.id, Date: modelDate(day)}, w.version(m.id, modelDate(day)),
+			[]*modelSeries{after}
 	case 5:
 		after.every, after.count = 1+w.r.IntN(3), w.r.IntN(2)*(5+w.r.IntN(20))
 		after.settle()
@@ -145,7 +149,8 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 			dates = append(dates, modelDate(d))
 		}
 		after.settle()
-		return command.UpdateSeries{ID: m.id, Patch: map[string]any{"exdate": dates, "startUtc": start(m.first, hour), "endUtc": start(m.first, hour+1)}}, master, []*modelSeries{after}
+		return command.UpdateSeries{ID: m.id, Patch: map[string]any{"exdate": dates, "startUtc": start(m.first, hour),
+			"endUtc": start(m.first, hour+1)}}, master, []*modelSeries{after}
 	case 7:
 		after.until = min(day, m.until)
 		after.settle()
@@ -230,7 +235,9 @@ func (w *modelWorld) expected(all []*modelSeries) []string {
 
 // found are the occurrences up to the model's last day by the table's rows.
 func (w *modelWorld) found() []string {
-	masters, err := allRows(w.store, table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)}})
+	masters, err := allRows(w.store, table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)},
+	})
 	require.NoError(w.t, err)
 	var out []string
 	for _, m := range masters {
@@ -253,7 +260,9 @@ func TestRandomCommandsDoWhatTheirUserThinks(t *testing.T) {
 	}
 	for seed := range uint64(40) {
 		w := &modelWorld{bench: setupSeries(t), r: rand.New(rand.NewPCG(seed, 1))}
-		m := &modelSeries{title: "standup", hour: 9, every: 1, until: modelDays, without: map[int]bool{}, own: map[int]modelOwn{}}
+		m := &modelSeries{
+			title: "standup", hour: 9, every: 1, until: modelDays, without: map[int]bool{}, own: map[int]modelOwn{},
+		}
 		m.id = w.newSeries(`"rrule":"` + m.rule() + `"`)
 		w.all = []*modelSeries{m}
 		for range 40 {

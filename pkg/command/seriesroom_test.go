@@ -23,7 +23,8 @@ func TestASeriesHasRowsOnNoMoreThanFiveThousandDates(t *testing.T) {
 		date := item.CompactDate(noon.AddDate(0, 0, i+2))
 		row := undone.Clone()
 		key := entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)})
-		row["PK"], row["SK"], row["eventId"] = item.String(key.PK), item.String(key.SK), item.String(entity.InstanceID(id, date))
+		row["PK"], row["SK"], row["eventId"] = item.String(key.PK), item.String(key.SK),
+			item.String(entity.InstanceID(id, date))
 		rows = append(rows, row)
 	}
 	require.NoError(t, b.store.Load(t.Context(), rows))

@@ -20,8 +20,8 @@ type Config struct {
 	Now func() time.Time
 	// NewID returns a new UUIDv4 in lower case: the part of a server-made id behind its prefix.
 	NewID func() string
-	// Pause waits between two attempts of a command, for a random part of most or until the context ends. An error ends the
-	// command. Programs have [RandomPause].
+	// Pause waits between two attempts of a command, for a random part of most or until the context ends. An error ends
+	// the command. Programs have [RandomPause].
 	Pause func(ctx context.Context, most time.Duration) error
 }
 
@@ -58,7 +58,8 @@ type Request struct {
 	ExpectedVersion *int64
 	// AnyVersion stands for the version that the entity has, whatever it is (If-Match: *). ExpectedVersion is nil then.
 	AnyVersion bool
-	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable characters.
+	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable
+	// characters.
 	IdempotencyKey string
 	Command        Command
 }
@@ -120,8 +121,8 @@ func (s *Service) Do(ctx context.Context, r Request) (Result, error) {
 // maxVersionsTried bounds how often a command at any version is carried out again because others write meanwhile.
 const maxVersionsTried = 10
 
-// atAnyVersion carries the command out at the version that the entity has: the refusal of another one says which that is, so
-// nothing is read for it. Version 0 is that of what nobody has written yet.
+// atAnyVersion carries the command out at the version that the entity has: the refusal of another one says which that
+// is, so nothing is read for it. Version 0 is that of what nobody has written yet.
 func (c call) atAnyVersion(ctx context.Context, cmd Command) (Result, error) {
 	version := int64(0)
 	for range maxVersionsTried {

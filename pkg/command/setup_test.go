@@ -56,15 +56,17 @@ func setup(t *testing.T, types ...*entity.Type) *bench {
 		return nil
 	}, Witnessed: true})
 	t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
-	registry, err := entity.NewRegistry(append(types, product.Event(), product.Task(), product.Reminder(), product.Note(), product.UserMeta())...)
+	registry, err := entity.NewRegistry(
+		append(types, product.Event(), product.Task(), product.Reminder(), product.Note(), product.UserMeta())...)
 	require.NoError(t, err)
 	ids := 0
-	b.service = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, Pause: b.pause, NewID: func() string {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		ids++
-		return uuid(ids)
-	}})
+	b.service = command.New(
+		command.Config{Store: b.store, Registry: registry, Now: clock, Pause: b.pause, NewID: func() string {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			ids++
+			return uuid(ids)
+		}})
 	return b
 }
 

@@ -8,9 +8,9 @@ import (
 	"nexus/pkg/product"
 )
 
-// mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it begins,
-// so that its length stays unless the patch has an end. One that turns from times to a day, or back, leaves the fields of
-// its former kind; without a date it stays on its own.
+// mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it
+// begins, so that its length stays unless the patch has an end. One that turns from times to a day, or back, leaves the
+// fields of its former kind; without a date it stays on its own.
 func mergeSpan(t *entity.Type, before, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	base := before.Clone()
 	allDay, says := patch[product.AttrIsAllDay].(item.Bool)

@@ -21,8 +21,14 @@ func TestASeriesIsSplit(t *testing.T) {
 	}{
 		{
 			"another title", `"rrule":"FREQ=WEEKLY"`, "20251215", `{"title":"second"}`,
-			map[string]string{"title": "standup", "rrule": "FREQ=WEEKLY", "rruleUntil": "2025-12-15T13:59:59Z", "lastStartUtc": "2025-12-08T14:00:00Z"},
-			map[string]string{"title": "second", "rrule": "FREQ=WEEKLY", "rruleUntil": "", "startUtc": "2025-12-15T14:00:00Z", "endUtc": "2025-12-15T14:30:00Z", "startTzid": "America/New_York"},
+			map[string]string{
+				"title": "standup", "rrule": "FREQ=WEEKLY", "rruleUntil": "2025-12-15T13:59:59Z",
+				"lastStartUtc": "2025-12-08T14:00:00Z",
+			},
+			map[string]string{
+				"title": "second", "rrule": "FREQ=WEEKLY", "rruleUntil": "", "startUtc": "2025-12-15T14:00:00Z",
+				"endUtc": "2025-12-15T14:30:00Z", "startTzid": "America/New_York",
+			},
 		},
 		{
 			"nothing changed", `"rrule":"FREQ=WEEKLY"`, "20251215", `{}`,
@@ -34,18 +40,25 @@ func TestASeriesIsSplit(t *testing.T) {
 			map[string]string{"rrule": "FREQ=WEEKLY;COUNT=3", "lastStartUtc": "2025-12-29T14:00:00Z"},
 		},
 		{
-			"UNTIL and the end of the series stay", `"rrule":"FREQ=WEEKLY;UNTIL=20260202T140000Z","rruleUntil":"2026-01-31T00:00:00Z"`, "20251215", `{}`,
+			"UNTIL and the end of the series stay",
+			`"rrule":"FREQ=WEEKLY;UNTIL=20260202T140000Z","rruleUntil":"2026-01-31T00:00:00Z"`, "20251215", `{}`,
 			map[string]string{"rruleUntil": "2025-12-15T13:59:59Z"},
-			map[string]string{"rrule": "FREQ=WEEKLY;UNTIL=20260202T140000Z", "rruleUntil": "2026-01-31T00:00:00Z", "lastStartUtc": "2026-01-26T14:00:00Z"},
+			map[string]string{
+				"rrule": "FREQ=WEEKLY;UNTIL=20260202T140000Z", "rruleUntil": "2026-01-31T00:00:00Z",
+				"lastStartUtc": "2026-01-26T14:00:00Z",
+			},
 		},
 		{
 			"another weekday", `"rrule":"FREQ=WEEKLY;BYDAY=MO"`, "20251215", `{"startUtc":"2025-12-16T15:00:00Z"}`,
 			map[string]string{"rrule": "FREQ=WEEKLY;BYDAY=MO"},
-			map[string]string{"rrule": "FREQ=WEEKLY;BYDAY=TU", "startUtc": "2025-12-16T15:00:00Z", "endUtc": "2025-12-16T15:30:00Z"},
+			map[string]string{
+				"rrule": "FREQ=WEEKLY;BYDAY=TU", "startUtc": "2025-12-16T15:00:00Z", "endUtc": "2025-12-16T15:30:00Z",
+			},
 		},
 		{
 			"a rule of its own", `"rrule":"FREQ=WEEKLY;COUNT=9"`, "20251215", `{"rrule":"FREQ=DAILY;COUNT=2"}`,
-			map[string]string{"rrule": "FREQ=WEEKLY;COUNT=9"}, map[string]string{"rrule": "FREQ=DAILY;COUNT=2", "lastStartUtc": "2025-12-16T14:00:00Z"},
+			map[string]string{"rrule": "FREQ=WEEKLY;COUNT=9"},
+			map[string]string{"rrule": "FREQ=DAILY;COUNT=2", "lastStartUtc": "2025-12-16T14:00:00Z"},
 		},
 		{
 			"the length", `"rrule":"FREQ=WEEKLY"`, "20251215", `{"endUtc":"2025-12-15T16:00:00Z"}`,
@@ -56,17 +69,25 @@ func TestASeriesIsSplit(t *testing.T) {
 			nil, map[string]string{"startDate": "2025-12-15", "endDate": "2025-12-16", "startUtc": "", "startTzid": ""},
 		},
 		{
-			"whole days and an end", `"rrule":"FREQ=WEEKLY;UNTIL=20260112T140000Z","rruleUntil":"2026-01-05T14:00:00Z"`, "20251215", `{"isAllDay":true}`,
-			nil, map[string]string{"rrule": "FREQ=WEEKLY;UNTIL=20260112", "rruleUntil": "2026-01-05T00:00:00Z", "lastStartUtc": "2026-01-05T00:00:00Z"},
+			"whole days and an end", `"rrule":"FREQ=WEEKLY;UNTIL=20260112T140000Z","rruleUntil":"2026-01-05T14:00:00Z"`,
+			"20251215", `{"isAllDay":true}`,
+			nil, map[string]string{
+				"rrule": "FREQ=WEEKLY;UNTIL=20260112", "rruleUntil": "2026-01-05T00:00:00Z", "lastStartUtc": "2026-01-05T00:00:00Z",
+			},
 		},
 		{
-			"the last workday", `"rrule":"FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"`, "20251231", `{"startUtc":"2025-12-30T14:00:00Z"}`,
+			"the last workday", `"rrule":"FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"`, "20251231",
+			`{"startUtc":"2025-12-30T14:00:00Z"}`,
 			map[string]string{"rruleUntil": "2025-12-31T13:59:59Z"},
-			map[string]string{"rrule": "FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "lastStartUtc": "2026-02-27T14:00:00Z"},
+			map[string]string{
+				"rrule":        "FREQ=MONTHLY;UNTIL=20260227T140000Z;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+				"lastStartUtc": "2026-02-27T14:00:00Z",
+			},
 		},
 		{
 			"across a change of the clocks", `"rrule":"FREQ=WEEKLY"`, "20260316", `{}`,
-			map[string]string{"rruleUntil": "2026-03-16T12:59:59Z"}, map[string]string{"startUtc": "2026-03-16T13:00:00Z", "endUtc": "2026-03-16T13:30:00Z"},
+			map[string]string{"rruleUntil": "2026-03-16T12:59:59Z"},
+			map[string]string{"startUtc": "2026-03-16T13:00:00Z", "endUtc": "2026-03-16T13:30:00Z"},
 		},
 	} {
 		b := setupSeries(t)
@@ -83,7 +104,8 @@ func TestASeriesIsSplit(t *testing.T) {
 		}
 		require.True(t, res.Ended.Equal(b.master(id)), c.name)
 		require.True(t, res.Item.Equal(b.master(res.Ref.ID)), c.name)
-		require.Equal(t, []int64{2, 1, 1, 0}, []int64{res.Ended.Int("version"), res.Ended.Int("sequence"), res.Item.Int("version"), res.Item.Int("sequence")})
+		require.Equal(t, []int64{2, 1, 1, 0},
+			[]int64{res.Ended.Int("version"), res.Ended.Int("sequence"), res.Item.Int("version"), res.Item.Int("sequence")})
 		require.Equal(t, res.Ref.ID+"@nexus.app", res.Item.Str("icalUid"))
 		require.False(t, res.Item.Has("hasExceptions"))
 	}
@@ -95,7 +117,8 @@ func TestASplitThatChangesNothingShowsTheSameOccurrences(t *testing.T) {
 		t.Skip("splits at many occurrences")
 	}
 	for _, fields := range []string{
-		`"rrule":"FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH;COUNT=9","exdate":["20251204","20260101"],"rdate":["20251203","20260107"]`,
+		`"rrule":"FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH;COUNT=9","exdate":["20251204","20260101"],"rdate":["20251203",` +
+			`"20260107"]`,
 		`"rrule":"FREQ=MONTHLY;BYDAY=1MO","rruleUntil":"2026-10-10T00:00:00Z"`,
 		`"rrule":"FREQ=MONTHLY;BYMONTHDAY=-1"`,
 		`"rrule":"FREQ=DAILY;INTERVAL=3;UNTIL=20260601T000000Z"`,
@@ -147,7 +170,9 @@ func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
 	b.except(id, "20251224", `{}`)
 	b.except(id, "20251229", `{"description":"with the series' times"}`)
 	b.trips()
-	cmd := command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{"startUtc":"2025-12-15T16:00:00Z","title":"second"}`)}
+	cmd := command.SplitSeries{
+		ID: id, Date: "20251215", Changes: doc(`{"startUtc":"2025-12-15T16:00:00Z","title":"second"}`),
+	}
 	res := b.must(cmd, at(1), key("k"))
 	b.took("BatchGet Query Query Transact Transact Transact")
 	next := res.Ref.ID
@@ -156,10 +181,13 @@ func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
 	require.Equal(t, []string{"20251203"}, datesOf(b.rowsOf(id)))
 	require.Equal(t, []string{"20251215", "20251217", "20251222", "20251229"}, datesOf(b.rowsOf(next)))
 	at := b.instance(next, "20251215")
-	require.Equal(t, []string{"location"}, at.Strings("modifiedFields"), "what the changes name is not the exception's any more")
-	require.Equal(t, []string{"2025-12-15T16:00:00Z", "2025-12-15T16:30:00Z"}, []string{at.Str("startUtc"), at.Str("endUtc")})
+	require.Equal(t, []string{"location"}, at.Strings("modifiedFields"),
+		"what the changes name is not the exception's any more")
+	require.Equal(t, []string{"2025-12-15T16:00:00Z", "2025-12-15T16:30:00Z"},
+		[]string{at.Str("startUtc"), at.Str("endUtc")})
 	moved := b.instance(next, "20251217")
-	require.Equal(t, []string{"2025-12-18T20:00:00Z", "2025-12-17T16:00:00Z", next}, []string{moved.Str("startUtc"), moved.Str("recurrenceId"), moved.Str("masterId")})
+	require.Equal(t, []string{"2025-12-18T20:00:00Z", "2025-12-17T16:00:00Z", next},
+		[]string{moved.Str("startUtc"), moved.Str("recurrenceId"), moved.Str("masterId")})
 	require.Len(t, entity.LinksOf(moved), 1)
 	require.Empty(t, entity.LinksOf(b.instance(id, "20251217")))
 	require.Equal(t, "2025-12-29T16:00:00Z", b.instance(next, "20251229").Str("startUtc"))
@@ -186,7 +214,8 @@ func TestExceptionsWhoseDatesAreLostBySplittingAreDropped(t *testing.T) {
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO","exdate":["20251208","20251216","20251229"]`)
 	b.except(id, "20251222", `{"title":"on a Monday"}`)
-	res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{"startUtc":"2025-12-16T14:00:00Z"}`)}, at(1))
+	res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(`{"startUtc":"2025-12-16T14:00:00Z"}`)},
+		at(1))
 	require.Empty(t, b.rowsOf(res.Ref.ID))
 	require.Empty(t, b.idle())
 	require.Equal(t, []string{"20251208"}, res.Ended.Strings("exdate"))
@@ -219,10 +248,13 @@ func TestASplitIsRefused(t *testing.T) {
 	} {
 		require.ElementsMatch(t, c.pointers, pointers(t, split("20251215", c.changes, at(1))), c.changes)
 	}
-	requireNotFound(t, split("20251215", `{"links":[{"targetType":"NOTE","targetId":"note_x"}]}`, at(1)), "/changes/links/0/targetId")
+	requireNotFound(t, split("20251215", `{"links":[{"targetType":"NOTE","targetId":"note_x"}]}`, at(1)),
+		"/changes/links/0/targetId")
 	require.Equal(t, int64(1), b.master(id).Int("version"))
 
-	early := b.must(command.CreateSeries{Fields: doc(`{"title":"t","startUtc":"2026-03-01T07:30:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY"}`)}).Ref.ID
+	early := b.must(command.CreateSeries{
+		Fields: doc(`{"title":"t","startUtc":"2026-03-01T07:30:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY"}`),
+	}).Ref.ID
 	_, err := b.do(command.SplitSeries{ID: early, Date: "20260308"}, at(1))
 	require.Equal(t, []string{"/date"}, pointers(t, err), "half past two does not exist on that day")
 	b.must(command.SplitSeries{ID: early, Date: "20260308", Changes: doc(`{"startUtc":"2026-03-08T07:30:00Z"}`)}, at(1))
@@ -317,19 +349,23 @@ func TestASeriesWithoutAZoneIsSplitByItsReadings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, fields, changes, until, last, start, exception string }{
 		{
-			"whole days", `{"title":"t","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-03","rrule":"FREQ=WEEKLY;COUNT=6"}`, `{"startDate":"2025-12-16"}`,
-			"2025-12-14T23:59:59Z", "2025-12-08T00:00:00Z", "2025-12-16 2025-12-18", "20251223",
+			"whole days",
+			`{"title":"t","isAllDay":true,"startDate":"2025-12-01","endDate":"2025-12-03","rrule":"FREQ=WEEKLY;COUNT=6"}`,
+			`{"startDate":"2025-12-16"}`, "2025-12-14T23:59:59Z", "2025-12-08T00:00:00Z", "2025-12-16 2025-12-18", "20251223",
 		},
 		{
-			"floating", `{"title":"t","startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T10:00:00","rrule":"FREQ=WEEKLY;COUNT=6"}`, `{"startUtc":"2025-12-16T08:00:00"}`,
-			"2025-12-15T08:59:59Z", "2025-12-08T09:00:00Z", "2025-12-16T08:00:00Z 2025-12-16T09:00:00Z", "20251223",
+			"floating",
+			`{"title":"t","startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T10:00:00","rrule":"FREQ=WEEKLY;COUNT=6"}`,
+			`{"startUtc":"2025-12-16T08:00:00"}`, "2025-12-15T08:59:59Z", "2025-12-08T09:00:00Z",
+			"2025-12-16T08:00:00Z 2025-12-16T09:00:00Z", "20251223",
 		},
 	} {
 		b := setupSeries(t)
 		id := b.must(command.CreateSeries{Fields: doc(c.fields)}).Ref.ID
 		b.except(id, "20251222", `{"title":"on a Monday"}`)
 		res := b.must(command.SplitSeries{ID: id, Date: "20251215", Changes: doc(c.changes)}, at(1))
-		require.Equal(t, []string{c.until, c.last}, []string{res.Ended.Str("rruleUntil"), res.Ended.Str("lastStartUtc")}, c.name)
+		require.Equal(t, []string{c.until, c.last},
+			[]string{res.Ended.Str("rruleUntil"), res.Ended.Str("lastStartUtc")}, c.name)
 		start := res.Item.Str("startDate") + res.Item.Str("startUtc") + " " + res.Item.Str("endDate") + res.Item.Str("endUtc")
 		require.Equal(t, []string{c.start, "FREQ=WEEKLY;COUNT=4"}, []string{start, res.Item.Str("rrule")}, c.name)
 		require.Empty(t, b.rowsOf(res.Ref.ID), c.name)

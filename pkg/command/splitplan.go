@@ -107,7 +107,8 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (item.Item
 	followStart(fields, merged, w.changes)
 	if !w.patch.Has(product.AttrExDate) {
 		start := series.StartDate(merged)
-		setDates(merged, product.AttrExDate, merged.Strings(product.AttrExDate), func(date string) bool { return date != start })
+		setDates(merged, product.AttrExDate, merged.Strings(product.AttrExDate),
+			func(date string) bool { return date != start })
 	}
 	merged.Set(product.AttrKept, s.Master()[product.AttrKept])
 	n := creation{typ: t, id: w.id, fields: merged}
@@ -151,8 +152,8 @@ func (w *splitting) divide(s *series.Series, following item.Item) (taken, left [
 	return taken, left, nil
 }
 
-// take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is left
-// of its own. At the split itself what the changes name is what its user has just said.
+// take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is
+// left of its own. At the split itself what the changes name is what its user has just said.
 func (w *splitting) take(o series.Occurrence, following, plain item.Item) item.Item {
 	t := w.instanceType()
 	names := o.Exception.Strings(product.AttrModifiedFields)

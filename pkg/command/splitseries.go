@@ -16,9 +16,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// SplitSeries ends a series before one of its occurrences and lets a new one go on from there, with changes: "this and all
-// following". It needs the expected version. Later exceptions go along if their dates are occurrences of the new series.
-// The result is the new series, with the old one beside it.
+// SplitSeries ends a series before one of its occurrences and lets a new one go on from there, with changes: "this and
+// all following". It needs the expected version. Later exceptions go along if their dates are occurrences of the new
+// series. The result is the new series, with the old one beside it.
 type SplitSeries struct {
 	ID string
 	// Date YYYYMMDD is the local date of the first occurrence that is to change.
@@ -69,15 +69,15 @@ func (cmd SplitSeries) run(ctx context.Context, c call) (Result, error) {
 	return c.finish(ctx, cmd.ID, res, err)
 }
 
-// followerID is the id of the series that goes on: derived, so that a repetition finds what an attempt that was cut short
-// has left.
+// followerID is the id of the series that goes on: derived, so that a repetition finds what an attempt that was cut
+// short has left.
 func followerID(masterID string, version int64, date string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d %s", masterID, version, date)).String()
 }
 
 // splitting is one split on its way. Its order is what makes it one: the new series' instances are written first, which
-// nobody sees as long as there is no such series; then one transaction ends the old series and makes the new one; then the
-// old series' instances behind the split, which nobody sees any more, are undone.
+// nobody sees as long as there is no such series; then one transaction ends the old series and makes the new one; then
+// the old series' instances behind the split, which nobody sees any more, are undone.
 type splitting struct {
 	call
 	ref     entity.Ref
@@ -120,7 +120,9 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	targets, err := w.checkTargets(newLinks(before, p.following), rows, func(i int) string { return pointerToChanges + pointerToTarget(i) })
+	targets, err := w.checkTargets(newLinks(before, p.following), rows, func(i int) string {
+		return pointerToChanges + pointerToTarget(i)
+	})
 	if err != nil {
 		return Result{}, err
 	}
@@ -141,14 +143,16 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	return Result{Type: e.typ, Ref: ref, Item: p.following, Ended: p.ended, Created: true}, nil
 }
 
-// taken is what a new series that is there already means. The two rows are not read at one instant, so a twin may have made
-// it; but then the old one has another version when it is read again.
+// taken is what a new series that is there already means. The two rows are not read at one instant, so a twin may have
+// made it; but then the old one has another version when it is read again.
 func (w *splitting) taken() error {
 	if !w.wasTaken {
 		w.wasTaken = true
 		return errMoved
 	}
-	return &StateError{entity.Ref{Type: entity.TypeMaster, ID: w.id}, "exists already, under the id of the series that would follow"}
+	return &StateError{
+		entity.Ref{Type: entity.TypeMaster, ID: w.id}, "exists already, under the id of the series that would follow",
+	}
 }
 
 // moved is what a failed condition of a split means: the series, or one of its instances, was written meanwhile.
@@ -177,9 +181,9 @@ func (w *splitting) old(ctx context.Context) (item.Item, error) {
 	return rows[key], err
 }
 
-// stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the new
-// one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before has
-// left is written over, under its version, or undone.
+// stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the
+// new one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before
+// has left is written over, under its version, or undone.
 func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) error {
 	if !before.Bool(product.AttrHasExceptions) {
 		return nil
@@ -235,19 +239,22 @@ func (w *splitting) keptOf(p splitPlan, key item.Key) item.Item {
 	}
 	_, date, _ := entity.ParseInstanceID(p.taken[i].Str(product.AttrEventID))
 	row := entity.KeptKey(key).Item()
-	row[AttrKeptText] = item.String(p.kept[entity.ItemKey(w.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date)})])
+	row[AttrKeptText] = item.String(p.kept[entity.ItemKey(w.user, entity.Ref{
+		Type: entity.TypeInstance, ID: entity.InstanceID(w.ref.ID, date),
+	})])
 	return row
 }
 
 // abandon deletes what an attempt has left that nobody can finish any more: the series was changed or deleted
-// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new series
-// that is not there now never will be.
+// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new
+// series that is not there now never will be.
 func (w *splitting) abandon(ctx context.Context, refusal error) error {
 	var (
 		stale   *StaleError
 		missing *NotFoundError
 	)
-	overtaken := errors.As(refusal, &stale) && stale.Current > *w.expected || errors.As(refusal, &missing) && missing.Pointer == ""
+	overtaken := errors.As(refusal, &stale) && stale.Current > *w.expected ||
+		errors.As(refusal, &missing) && missing.Pointer == ""
 	if !overtaken {
 		return nil
 	}

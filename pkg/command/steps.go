@@ -25,8 +25,8 @@ type Steps struct {
 }
 
 const (
-	// stepsLease is how long one who carries out steps may be silent before another begins them again. Who is alive renews it
-	// when a third of it is over. Steps are harmless to repeat, also beside one that was only slow.
+	// stepsLease is how long one who carries out steps may be silent before another begins them again. Who is alive renews
+	// it when a third of it is over. Steps are harmless to repeat, also beside one that was only slow.
 	stepsLease = 6 * time.Second
 	// stepsLook bounds the pause between two looks at a lease that another has, and maxLooks their number.
 	stepsLook = 500 * time.Millisecond
@@ -42,13 +42,13 @@ const (
 	maxAnswerZipped = 350 << 10 // a row has 400 KB
 )
 
-// BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same as
-// another under the same key. [idempotency.ErrKey] and [idempotency.ErrKeyReused] as for commands. Without a key nothing
-// is remembered.
+// BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same
+// as another under the same key. [idempotency.ErrKey] and [idempotency.ErrKeyReused] as for commands. Without a key
+// nothing is remembered.
 //
-// If another request under the key has begun them and not ended, BeginSteps looks for as long as the lease lasts. It goes on
-// with the answer if that comes, with the steps if the lease ends, and with [ErrInProgress] as soon as the lease is renewed:
-// then the other is alive.
+// If another request under the key has begun them and not ended, BeginSteps looks for as long as the lease lasts. It
+// goes on with the answer if that comes, with the steps if the lease ends, and with [ErrInProgress] as soon as the
+// lease is renewed: then the other is alive.
 func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...any) (*Steps, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)

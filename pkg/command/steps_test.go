@@ -37,7 +37,9 @@ func (b *bench) inTime() {
 
 func (b *bench) receipts() []item.Item {
 	b.t.Helper()
-	page, err := b.store.Query(b.t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt}})
+	page, err := b.store.Query(b.t.Context(), table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt},
+	})
 	require.NoError(b.t, err)
 	return page.Items
 }

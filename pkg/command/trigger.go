@@ -13,16 +13,16 @@ import (
 type presentTrigger struct {
 	at    time.Time // the instant it was due
 	count int64     // how often it was snoozed before
-	// stored is how the trigger of a recurring reminder has it: an instant, or the reading of one that floats. Zero for one
-	// that its trigger has left behind already.
+	// stored is how the trigger of a recurring reminder has it: an instant, or the reading of one that floats. Zero for
+	// one that its trigger has left behind already.
 	stored time.Time
 }
 
 // findPresent returns the present occurrence:
 //
 //   - the one that is snoozed;
-//   - else the last one of a recurring reminder that was due, if nothing rang yet, or if it follows the one that rang last
-//     and was due after that ring: it is later than lastFiredUtc, the later of the two;
+//   - else the last one of a recurring reminder that was due, if nothing rang yet, or if it follows the one that rang
+//     last and was due after that ring: it is later than lastFiredUtc, the later of the two;
 //   - else the one that rang last, which a snooze may have announced before it was due;
 //   - else the one of the trigger.
 //
@@ -32,7 +32,8 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	if !ok {
 		return presentTrigger{}, fmt.Errorf("%s: reminder without trigger", it.Key())
 	}
-	var left time.Time // the trigger has left the occurrence behind, unless it was the last and the trigger had nowhere to go
+	// the trigger has left the occurrence behind, unless it was the last and the trigger had nowhere to go
+	var left time.Time
 	if product.TriggerDone(it) {
 		left = trigger
 	}
@@ -70,7 +71,8 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	return presentTrigger{at: trigger, stored: trigger}, nil
 }
 
-// rangLast returns the occurrence that rang last, which the trigger has left behind, or where it is done. The release before
+// rangLast returns the occurrence that rang last, which the trigger has left behind, or where it is done. The release
+// before
 //
 //   - sets a new trigger and leaves firedOccurrenceUtc at what rang of the one that is no more: nothing has rung yet;
 //   - closes a delivery without firedOccurrenceUtc: it is lastFiredUtc, if that is an occurrence.
@@ -119,8 +121,8 @@ func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger
 	return presentTrigger{at: last.Start, stored: last.Start}, true, nil
 }
 
-// pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says that
-// none is left.
+// pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says
+// that none is left.
 func (o presentTrigger) pass(it item.Item) (isLast bool, err error) {
 	if !it.Has(product.AttrRRule) || o.stored.IsZero() {
 		return false, nil

@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/entity"
 )
 
-// Update changes fields of an entity: a JSON Merge Patch (RFC 7396). It needs the expected version. A patch that changes
-// nothing writes nothing. [ErrOwnCommands] for a type that has commands of its own.
+// Update changes fields of an entity: a JSON Merge Patch (RFC 7396). It needs the expected version. A patch that
+// changes nothing writes nothing. [ErrOwnCommands] for a type that has commands of its own.
 type Update struct {
 	Type *entity.Type
 	ID   string

@@ -20,7 +20,8 @@ func TestAChangeIsTwoRoundTrips(t *testing.T) {
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t","tags":["a"]}`)
 	b.now = noon.Add(time.Hour)
-	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u","tags":null,"status":"COMPLETED"}`)}, at(1))
+	res := b.must(
+		command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u","tags":null,"status":"COMPLETED"}`)}, at(1))
 	b.took("BatchGet Update")
 	require.Equal(t, int64(2), res.Item.Int("version"))
 	require.Equal(t, "2025-12-02T13:00:00Z", res.Item.Str("archiveAt"))
@@ -41,7 +42,8 @@ func TestAnUpdateIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, command.ErrNoVersion)
 	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: patch}, at(7))
 	requireStale(t, err, 1)
-	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"","version":4,"dueUtc":"soon"}`)}, at(1))
+	_, err = b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"","version":4,"dueUtc":"soon"}`)},
+		at(1))
 	require.ElementsMatch(t, []string{"/title", "/version", "/dueUtc"}, pointers(t, err))
 	for name, c := range map[string]struct {
 		typ  *entity.Type
@@ -70,8 +72,10 @@ func TestAnUpdateIsRefused(t *testing.T) {
 func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(product.Task(), `{"title":"t","tags":["a","b"],"reminderMinutes":[5,10],"dueUtc":"2026-01-01T00:00:00"}`)
-	res := b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"t","tags":["b","a"],"color":null,"dueUtc":"2026-01-01T00:00:00"}`)}, at(1))
+	id := b.create(product.Task(),
+		`{"title":"t","tags":["a","b"],"reminderMinutes":[5,10],"dueUtc":"2026-01-01T00:00:00"}`)
+	res := b.must(command.Update{Type: product.Task(), ID: id,
+		Patch: doc(`{"title":"t","tags":["b","a"],"color":null,"dueUtc":"2026-01-01T00:00:00"}`)}, at(1))
 	b.took("BatchGet")
 	require.Equal(t, int64(1), res.Item.Int("version"))
 }
@@ -140,8 +144,9 @@ func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
 	b.trips()
 	b.must(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"title":"u",` + links + `}`)}, at(1))
 	b.took("BatchGet Update")
-	_, err := b.do(command.Update{Type: product.Task(), ID: id, Patch: doc(`{"links":[{"targetType":"NOTE","targetId":"` + note +
-		`"},{"targetType":"NOTE","targetId":"note_y"}]}`)}, at(2))
+	_, err := b.do(
+		command.Update{Type: product.Task(), ID: id, Patch: doc(`{"links":[{"targetType":"NOTE","targetId":"` + note +
+			`"},{"targetType":"NOTE","targetId":"note_y"}]}`)}, at(2))
 	requireNotFound(t, err, "/links/1/targetId")
 }
 

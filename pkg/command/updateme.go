@@ -7,9 +7,9 @@ import (
 	"nexus/pkg/product"
 )
 
-// UpdateMe changes the user's zone and preferences in USER_META: a JSON Merge Patch. It needs the expected version, which
-// is 0 until the user's first change: that one brings the row to version 1, whether or not a consumer wrote statistics
-// into it before.
+// UpdateMe changes the user's zone and preferences in USER_META: a JSON Merge Patch. It needs the expected version,
+// which is 0 until the user's first change: that one brings the row to version 1, whether or not a consumer wrote
+// statistics into it before.
 type UpdateMe struct {
 	Patch map[string]any
 }

@@ -13,9 +13,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that moves
-// takes rule and end along, see [series.Follow], unless the patch has them. Exceptions whose dates are still occurrences
-// stay, the others are undone.
+// UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that
+// moves takes rule and end along, see [series.Follow], unless the patch has them. Exceptions whose dates are still
+// occurrences stay, the others are undone.
 type UpdateSeries struct {
 	ID string
 	// Patch is the decoded JSON document, as for [Update].
@@ -99,7 +99,9 @@ func refuseEmpty(master item.Item) error {
 	if _, ok := s.Rule().First(); ok {
 		return nil
 	}
-	return entity.Invalid([]entity.FieldError{{Pointer: "/" + attrUntilUtc, Detail: "leaves no occurrence: delete the series instead"}})
+	return entity.Invalid([]entity.FieldError{
+		{Pointer: "/" + attrUntilUtc, Detail: "leaves no occurrence: delete the series instead"},
+	})
 }
 
 // renamePointer makes a validation error speak of the request's field rather than the entity's.
@@ -129,7 +131,8 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 	var lost []item.Item
 	e.guard = func(ctx context.Context, stored, after item.Item) ([]table.Test, error) {
 		lost = nil
-		if !slices.ContainsFunc(recurrenceFields(), func(name string) bool { return !item.Equal(stored[name], after[name]) }) {
+		if !slices.ContainsFunc(recurrenceFields(),
+			func(name string) bool { return !item.Equal(stored[name], after[name]) }) {
 			return nil, nil
 		}
 		var err error

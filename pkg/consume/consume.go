@@ -48,8 +48,8 @@ type Config struct {
 	Attempts int
 	// Backoff is the wait before a second attempt, doubled before each later one; zero means [DefaultBackoff].
 	Backoff time.Duration
-	// Margin is the part of the invocation's time kept for answering: that long before ctx's deadline the consumers' context
-	// ends. Zero means [DefaultMargin].
+	// Margin is the part of the invocation's time kept for answering: that long before ctx's deadline the consumers'
+	// context ends. Zero means [DefaultMargin].
 	Margin time.Duration
 	// InTurn calls the consumers one after another, in their order, instead of side by side: for runs that must be
 	// repeatable to the step. A consumer that hangs then costs the later ones their time.
@@ -160,8 +160,8 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	return answer(batch, first)
 }
 
-// trace logs the one line by which the way of a write is followed through this reader: the trace ids of the batch up to the
-// first record that is not finished; the others come again.
+// trace logs the one line by which the way of a write is followed through this reader: the trace ids of the batch up to
+// the first record that is not finished; the others come again.
 func (l *Loop) trace(ctx context.Context, batch []change.Decoded, first int) {
 	if !l.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -172,7 +172,8 @@ func (l *Loop) trace(ctx context.Context, batch []change.Decoded, first int) {
 			ids = append(ids, id)
 		}
 	}
-	l.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "batch", slog.Int("records", len(batch)), slog.Int("finished", first), slog.Any("traceIds", ids))
+	l.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "batch", slog.Int("records", len(batch)), slog.Int("finished", first),
+		slog.Any("traceIds", ids))
 }
 
 // working returns the context in which consumers work: it ends while there is still time to answer.

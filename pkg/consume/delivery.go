@@ -67,8 +67,8 @@ func (d *delivery) run(ctx, working context.Context) {
 	}
 }
 
-// wave returns the records to try next, in order: those not finished and not given up, unless an earlier one of the same
-// item has to be finished first.
+// wave returns the records to try next, in order: those not finished and not given up, unless an earlier one of the
+// same item has to be finished first.
 func (d *delivery) wave() []int {
 	var out []int
 	blocked := map[item.Key]bool{} // an earlier record of the item must be finished first

@@ -36,7 +36,8 @@ func TestAParkedObjectIsNamedByWhatItsRecordSays(t *testing.T) {
 
 	b = setup(t, &scribe{name: "archive"})
 	require.Empty(t, b.handle(t, event("?")))
-	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/100\.json$`, b.shelf.names()[0], "its key and its number could be read")
+	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/100\.json$`, b.shelf.names()[0],
+		"its key and its number could be read")
 
 	b = setup(t, &scribe{name: "archive"})
 	unnumbered := strings.Replace(string(event("?")), `"100"`, `"x/y"`, 1)

@@ -59,7 +59,8 @@ func TestParkingHasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
 
 func TestWaitsStopGrowing(t *testing.T) {
 	t.Parallel()
-	b := setupWith(t, func(c *consume.Config) { c.Attempts = 200 }, &scribe{name: "stats", fail: only(retry, always, "a1")})
+	b := setupWith(t, func(c *consume.Config) { c.Attempts = 200 },
+		&scribe{name: "stats", fail: only(retry, always, "a1")})
 	require.Equal(t, "100", b.handle(t, event("a1")))
 	require.Len(t, b.waits, 199)
 	require.Equal(t, 64*consume.DefaultBackoff, slices.Max(b.waits))
@@ -70,7 +71,8 @@ func TestSlowParkingEndsWithTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowShelf{shelf: &shelf{objects: map[string][]byte{}}}
 		b := setupWith(t, func(c *consume.Config) { c.Parking = slow }, &scribe{name: "stats"})
-		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond) // the margin begins between two of the slow steps
+		// the margin begins between two of the slow steps
+		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond)
 		defer cancel()
 		_, err := b.loop.Handle(ctx, []byte(`{"Records":[{"x":1},{"x":2},{"x":3},{"x":4}]}`))
 		require.ErrorContains(t, err, "record 2")
@@ -97,7 +99,8 @@ func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
 			time.Sleep(9 * time.Second)
 		}}
 		b := setup(t, s)
-		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond) // the margin begins between two of the slow steps
+		// the margin begins between two of the slow steps
+		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond)
 		defer cancel()
 		require.Equal(t, "102", b.handleWithin(t, ctx, event("a1", "b1", "c1", "d1")))
 		require.Equal(t, []string{"a1", "b1"}, s.done)

@@ -72,7 +72,9 @@ func TestNoTwoRecordsShareAParkedObject(t *testing.T) {
 	timer := entity.TimerKey("user_1", "task_a", 4)
 	long := item.Key{PK: entity.UserPK(strings.Repeat("U", 64)), SK: "TASK#task_" + strings.Repeat("X", 50)}
 	var batch []change.Record
-	for i, key := range []item.Key{timer, timer, long, long, {PK: long.PK, SK: "TASK#task_Y"}, {PK: "USER#V", SK: long.SK}} {
+	for i, key := range []item.Key{
+		timer, timer, long, long, {PK: long.PK, SK: "TASK#task_Y"}, {PK: "USER#V", SK: long.SK},
+	} {
 		it := key.Item()
 		it[entity.AttrType], it[entity.AttrVersion] = item.String(product.TypeTask), item.Int(9)
 		batch = append(batch, change.Record{Name: change.Insert, Sequence: fmt.Sprint(200 + i), Key: key, New: it})
@@ -163,7 +165,9 @@ func TestAPassingPanicIsForgotten(t *testing.T) {
 
 func TestReadParkedRefusesWhatIsNone(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{``, `{`, `[]`, `{}`, `{"consumer":"stats"}`, `{"record":{}}`, `{"consumer":"x","record":1,"parkedAt":"soon"}`} {
+	for _, body := range []string{
+		``, `{`, `[]`, `{}`, `{"consumer":"stats"}`, `{"record":{}}`, `{"consumer":"x","record":1,"parkedAt":"soon"}`,
+	} {
 		_, err := consume.ReadParked([]byte(body))
 		require.Error(t, err, body)
 	}

@@ -18,7 +18,8 @@ var ErrNoRecords = errors.New("no stream records")
 // delivers them; also several of these, one behind the other.
 func Records(body []byte) ([]json.RawMessage, error) {
 	var out []json.RawMessage
-	values := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	values := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	for n := 1; ; n++ {
 		v, err := values.ReadValue()
 		if err == io.EOF {

@@ -13,8 +13,8 @@ const (
 	BySystem               // the closing of a delivery, a timer of the archive, a repair of either
 )
 
-// EditVersion returns the version that the last write of a user made. A release that does not know the attribute leaves it
-// behind when it writes; then the present version is an edit.
+// EditVersion returns the version that the last write of a user made. A release that does not know the attribute leaves
+// it behind when it writes; then the present version is an edit.
 func EditVersion(it item.Item) int64 {
 	if it.Has(AttrEditVersion) && item.Equal(it[AttrSystemVersion], it[AttrVersion]) {
 		return it.Int(AttrEditVersion)

@@ -35,7 +35,8 @@ const (
 )
 
 // join builds a key. A component with the separator in it would land in another row or partition, so it is a
-// programmer's mistake to let one come this far: everything a client sends is checked before (see [CheckUserID], [CheckID]).
+// programmer's mistake to let one come this far: everything a client sends is checked before (see [CheckUserID],
+// [CheckID]).
 func join(components ...string) string {
 	for _, c := range components {
 		if c == "" || strings.Contains(c, separator) {
@@ -117,7 +118,9 @@ func Under(prefix, itemID string) string { return prefix + join(itemID) + separa
 // occurrence it announces, and the instant it was due.
 func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) item.Key {
 	offset := strconv.FormatInt(offsetMinutes, 10)
-	return item.Key{PK: UserPK(user), SK: join(RowFired, itemID, offset, item.FormatInstant(occurrence), item.FormatInstant(due))}
+	return item.Key{
+		PK: UserPK(user), SK: join(RowFired, itemID, offset, item.FormatInstant(occurrence), item.FormatInstant(due)),
+	}
 }
 
 // FiredPrefix begins the sort keys of all fences of an item.
@@ -162,8 +165,8 @@ func SeriesKey(user, masterID string, version int64) item.Key {
 // FeedKey is the key of the row that knows a user's secret calendar address.
 func FeedKey(user string) item.Key { return item.Key{PK: UserPK(user), SK: join(RowFeed, user)} }
 
-// KeptKey is the key of the row that has what another calendar says of an item and no field of it holds. It stands in no
-// index: those that carry whole items would hold it three times more. It is written and deleted with its item.
+// KeptKey is the key of the row that has what another calendar says of an item and no field of it holds. It stands in
+// no index: those that carry whole items would hold it three times more. It is written and deleted with its item.
 func KeptKey(of item.Key) item.Key { return item.Key{PK: of.PK, SK: KeptPrefix() + of.SK} }
 
 // ParseKept is the inverse of [KeptKey], by sort keys: it returns the item.
@@ -184,7 +187,8 @@ func KeptPrefix() string { return RowKept + separator }
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
 
-// StatePrefix begins the state-view sort keys of a user's entities of a type in one state, TYPE#STATE#, or in a part of it.
+// StatePrefix begins the state-view sort keys of a user's entities of a type in one state, TYPE#STATE#, or in a part of
+// it.
 func StatePrefix(typeName string, state ...string) string {
 	return join(append([]string{typeName}, state...)...) + separator
 }
@@ -220,8 +224,8 @@ func RecurrenceSK(date string) string {
 	return join(TypeInstance, date)
 }
 
-// OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still to
-// come and tasks still open. Floating ones stand apart, at their wall-clock reading.
+// OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still
+// to come and tasks still open. Floating ones stand apart, at their wall-clock reading.
 func OpenPrefix(typeName string, floating bool) string {
 	clock := "Z"
 	if floating {
@@ -269,7 +273,8 @@ func ParseSortKey(sk string) (SortKey, error) {
 		want = 2 // the series and the date
 	}
 	if len(key.Components) != want {
-		return SortKey{}, fmt.Errorf("sort key %q: %d components behind %s, want %d", sk, len(key.Components), key.Prefix, want)
+		return SortKey{},
+			fmt.Errorf("sort key %q: %d components behind %s, want %d", sk, len(key.Components), key.Prefix, want)
 	}
 	for _, c := range parts {
 		if c == "" {

@@ -35,7 +35,8 @@ func TestTheRegistryRefusesATypeOutsideTheConventions(t *testing.T) {
 }
 
 func FuzzSortKey(f *testing.F) {
-	for _, sk := range []string{"TASK#task_1", "LINK#TASK#task_1#NOTE#note_1", "TIMER#ARCHIVE#task_1#3", "INSTANCE#mst_a_b#20251224", "INSTANCE#0#00000101", "USER_META#ann", "LEDGER#stats#evt_1",
+	for _, sk := range []string{"TASK#task_1", "LINK#TASK#task_1#NOTE#note_1", "TIMER#ARCHIVE#task_1#3",
+		"INSTANCE#mst_a_b#20251224", "INSTANCE#0#00000101", "USER_META#ann", "LEDGER#stats#evt_1",
 		"FIRED#rem_1#0#2025-01-01T00:00:00Z#2025-01-01T00:00:00Z", "#", "TASK##", "RECEIPT#ab"} {
 		f.Add(sk)
 	}
@@ -79,7 +80,8 @@ func TestTheKeyOfWhatIsKeptHasThatOfItsItem(t *testing.T) {
 	t.Parallel()
 	const id = "0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
 	for _, ref := range []entity.Ref{
-		{Type: product.TypeEvent, ID: "evt_" + id}, {Type: entity.TypeMaster, ID: "mst_" + id}, {Type: entity.TypeInstance, ID: "inst_20260101_" + id},
+		{Type: product.TypeEvent, ID: "evt_" + id}, {Type: entity.TypeMaster, ID: "mst_" + id},
+		{Type: entity.TypeInstance, ID: "inst_20260101_" + id},
 	} {
 		key := entity.KeptKey(entity.ItemKey("ann", ref))
 		parsed, err := entity.ParseSortKey(key.SK)
@@ -90,7 +92,9 @@ func TestTheKeyOfWhatIsKeptHasThatOfItsItem(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, ref, of)
 	}
-	for _, sk := range []string{"KEPT", "KEPT#EVENT", "KEPT#COLD#evt_" + id, "KEPT#INSTANCE#mst_" + id, "KEPT#KEPT#EVENT#evt_" + id} {
+	for _, sk := range []string{
+		"KEPT", "KEPT#EVENT", "KEPT#COLD#evt_" + id, "KEPT#INSTANCE#mst_" + id, "KEPT#KEPT#EVENT#evt_" + id,
+	} {
 		_, err := entity.ParseSortKey(sk)
 		require.Error(t, err, sk)
 		_, err = entity.ParseKept(sk)

@@ -7,8 +7,8 @@ import (
 
 // What a one-line field may not hold: titles, locations, tags, names of relations, messages.
 //
-// A control or separator character would break the line where it is shown, and a direction character can show the text in
-// another order than it has. The marks that right-to-left text needs stay: U+200E, U+200F and U+061C.
+// A control or separator character would break the line where it is shown, and a direction character can show the text
+// in another order than it has. The marks that right-to-left text needs stay: U+200E, U+200F and U+061C.
 func breaksLine(r rune) bool {
 	switch {
 	case r < 0x20, 0x7F <= r && r <= 0x9F: // C0, DEL, C1
@@ -45,12 +45,12 @@ func unwanted(s string, breaks func(rune) bool, what string) string {
 	return ""
 }
 
-// OneLine returns the text with one space for each run of characters that a one-line field may not hold. An import calls
-// it, because it cannot ask the other program to send something else, and lists what it changed.
+// OneLine returns the text with one space for each run of characters that a one-line field may not hold. An import
+// calls it, because it cannot ask the other program to send something else, and lists what it changed.
 func OneLine(s string) string { return spaced(s, breaksLine) }
 
-// PlainMarkdown returns the text with one space for each run of characters that a Markdown field may not hold. A carriage
-// return before a line feed goes without one.
+// PlainMarkdown returns the text with one space for each run of characters that a Markdown field may not hold. A
+// carriage return before a line feed goes without one.
 func PlainMarkdown(s string) string {
 	return spaced(strings.ReplaceAll(s, "\r\n", "\n"), breaksMarkdown)
 }

@@ -42,7 +42,8 @@ func TestEachCharacterOfAOneLineFieldIsTakenOrRefused(t *testing.T) {
 		}
 		_, errs := event.Parse(map[string]any{"description": text})
 		require.Equal(t, r < 0x20 && r != '\t' && r != '\n', len(errs) > 0, "%U in a description: %v", r, errs)
-		require.Equal(t, refused[r], entity.OneLine(text) == "a b" && r != ' ', "%U made one line: %q", r, entity.OneLine(text))
+		require.Equal(t, refused[r], entity.OneLine(text) == "a b" && r != ' ', "%U made one line: %q", r,
+			entity.OneLine(text))
 	}
 	for _, right := range []string{"فارسی\u200f (A\u200eB)", "x\u061cy", "👩\u200d👩\u200d👧", "a\u00a0b", "e\u0301", "漢字"} {
 		_, errs := event.Parse(map[string]any{"title": right})
@@ -67,12 +68,15 @@ func TestWhatIsInTheTableAlreadyDoesNotKeepAnItemFromBeingEdited(t *testing.T) {
 func TestTextsAreMadeOneLineAndPlainForAnImport(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "as it is": "as it is", "two\r\nlines": "two lines", "\u202egnp.exe": " gnp.exe", "a\x00\x01\u2028b\u2069": "a b ",
+		"": "", "as it is": "as it is", "two\r\nlines": "two lines", "\u202egnp.exe": " gnp.exe",
+		"a\x00\x01\u2028b\u2069": "a b ",
 	} {
 		require.Equal(t, want, entity.OneLine(text), "%q", text)
 		require.Empty(t, entity.CheckLine(entity.OneLine(text)))
 	}
-	for text, want := range map[string]string{"a\r\nb\tc": "a\nb\tc", "a\x00b\rc": "a b c", "\u202eas it is": "\u202eas it is"} {
+	for text, want := range map[string]string{
+		"a\r\nb\tc": "a\nb\tc", "a\x00b\rc": "a b c", "\u202eas it is": "\u202eas it is",
+	} {
 		require.Equal(t, want, entity.PlainMarkdown(text), "%q", text)
 		require.Empty(t, entity.CheckMarkdown(entity.PlainMarkdown(text)))
 	}

@@ -73,7 +73,8 @@ func settleInstants(errs *Faults, fields []Field, before, patch, after item.Item
 		floating := f.Zone != "" && !after.Has(f.Zone)
 		text, patched := patch[f.Name].(item.String)
 		if !patched {
-			if f.Zone != "" && !f.Follows && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) && before.Has(f.Zone) == floating {
+			if f.Zone != "" && !f.Follows && f.Origin == FromClient && before.Has(f.Name) && after.Has(f.Name) &&
+				before.Has(f.Zone) == floating {
 				errs.Add(f.Name, "must be sent again when %s comes or goes", f.Zone)
 			}
 			continue

@@ -66,8 +66,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// isInstantOf reports whether the name calls by a word of other products the instant that is called Utc here: startTime is
-// startUtc.
+// isInstantOf reports whether the name calls by a word of other products the instant that is called Utc here: startTime
+// is startUtc.
 func isInstantOf(plain, candidate string) bool {
 	stem, isUtc := strings.CutSuffix(candidate, "utc")
 	word, found := strings.CutPrefix(plain, stem)

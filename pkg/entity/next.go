@@ -20,8 +20,9 @@ func (t *Type) First(user, id string, fields item.Item, now time.Time, preferenc
 	return it
 }
 
-// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived again. The
-// caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries move it, too.
+// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived again.
+// The caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries move
+// it, too.
 func (t *Type) Next(by Writer, user string, before, after item.Item, now time.Time, preferences item.Item) item.Item {
 	it := after.Clone()
 	setEdit(by, before, it)
@@ -60,7 +61,8 @@ func (t *Type) statesHold(it item.Item) bool {
 
 func (k IndexKeys) set(it item.Item) {
 	for _, part := range [...]struct{ name, key string }{
-		{item.AttrGSI1PK, k.YearPK}, {item.AttrGSI1SK, k.YearSK}, {item.AttrGSI2PK, k.RecurrencePK}, {item.AttrGSI2SK, k.RecurrenceSK},
+		{item.AttrGSI1PK, k.YearPK}, {item.AttrGSI1SK, k.YearSK}, {item.AttrGSI2PK, k.RecurrencePK},
+		{item.AttrGSI2SK, k.RecurrenceSK},
 		{item.AttrGSI3PK, k.StatePK}, {item.AttrGSI3SK, k.StateSK},
 	} {
 		if part.key == "" {

@@ -83,19 +83,28 @@ func TestWhatIsNoRepositorysKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	revID := entity.NewRevisionID(noon, someUUID)
 	for _, key := range []item.Key{
-		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"}, {PK: "U#ann", SK: "REV#VALUES#" + revID},
-		{PK: "U#ann", SK: "REV#VALUES#2025-12-01T12:00:01Z#" + revID}, {PK: "U#ann#PLAN#2026-02-30", SK: "HEAD"}, {PK: "U#ann#PLAN#", SK: "HEAD"},
-		{PK: "U#ann#VALUES#", SK: "NODE#act_1"}, {PK: "U#ann#VALUES#rev_1", SK: "NODE#act_1"}, {PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
+		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"},
+		{PK: "U#ann", SK: "REV#VALUES#" + revID},
+		{PK: "U#ann", SK: "REV#VALUES#2025-12-01T12:00:01Z#" + revID}, {PK: "U#ann#PLAN#2026-02-30", SK: "HEAD"},
+		{PK: "U#ann#PLAN#", SK: "HEAD"},
+		{PK: "U#ann#VALUES#", SK: "NODE#act_1"}, {PK: "U#ann#VALUES#rev_1", SK: "NODE#act_1"},
+		{PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
 		{PK: "U#ann#VALUES#" + revID + "#x", SK: "NODE#act_1"}, {},
 	} {
 		_, err := entity.ParseRepositoryRow(key)
 		require.Error(t, err, key)
 	}
-	for _, sk := range []string{"", "NODE", "NODE#", "NODE#a#b", "EDGE#a#1#b", "EDGE#a#0000#b", "EDGE#a#00a1#b", "TODO#0001#B#a", "BLOCK#noon#b", "LINK#a"} {
+	for _, sk := range []string{
+		"", "NODE", "NODE#", "NODE#a#b", "EDGE#a#1#b", "EDGE#a#0000#b", "EDGE#a#00a1#b", "TODO#0001#B#a",
+		"BLOCK#noon#b", "LINK#a",
+	} {
 		_, err := entity.ParseSnapshotKey(sk)
 		require.Error(t, err, sk)
 	}
-	for _, id := range []string{"", "rev_1", "rev_20251301T120000Z_0f8fad5bd9cb469fa16570867728950e", "rev_20251201T120000Z_0F8FAD5BD9CB469FA16570867728950E", "rev_20251201T120000Z_0f8f"} {
+	for _, id := range []string{
+		"", "rev_1", "rev_20251301T120000Z_0f8fad5bd9cb469fa16570867728950e",
+		"rev_20251201T120000Z_0F8FAD5BD9CB469FA16570867728950E", "rev_20251201T120000Z_0f8f",
+	} {
 		require.ErrorIs(t, entity.CheckRevisionID(id), entity.ErrID, id)
 	}
 }

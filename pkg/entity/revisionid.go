@@ -27,7 +27,8 @@ func NewRevisionID(at time.Time, uuid string) string {
 
 // RevisionTime returns when the revision was committed.
 func RevisionTime(revID string) (time.Time, error) {
-	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", ErrID, RevisionPrefix, revisionTime)
+	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", ErrID, RevisionPrefix,
+		revisionTime)
 	suffix, ok := strings.CutPrefix(revID, RevisionPrefix+"_")
 	stamp, digits, cut := strings.Cut(suffix, "_")
 	if !ok || !cut || len(digits) != 32 || strings.Trim(digits, hexDigits) != "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// TenantPolicy is what the role of one user may do with the table: the statement that infrastructure writes into a role,
-// as a value. Stream roles cannot be limited to a user and have another.
+// TenantPolicy is what the role of one user may do with the table: the statement that infrastructure writes into a
+// role, as a value. Stream roles cannot be limited to a user and have another.
 type TenantPolicy struct {
 	// Actions are those of the service that name rows by their keys. Scan and PartiQL are none of them.
 	Actions []string
@@ -48,7 +48,8 @@ func (p TenantPolicy) Condition() map[string]map[string]any {
 	}
 }
 
-// Allows reports whether the policy lets a request through: its action, the index or [Base], and the partitions it names.
+// Allows reports whether the policy lets a request through: its action, the index or [Base], and the partitions it
+// names.
 func (p TenantPolicy) Allows(action string, index Index, partitions ...string) bool {
 	if !slices.Contains(p.Actions, action) || index != Base && !slices.Contains(p.Indexes, index) {
 		return false

@@ -27,18 +27,20 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 		partitions []string
 		want       bool
 	}{
-		"the user's items":                  {get, entity.Base, []string{entity.UserPK("12")}, true},
-		"the user's repositories":           {query, entity.Base, []string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
-		"a transaction over both":           {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
-		"the user's year":                   {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
-		"the user's states":                 {query, entity.StateView, []string{entity.UserPK("12")}, true},
-		"items of a longer name":            {get, entity.Base, []string{entity.UserPK("123")}, false},
-		"repositories of a longer name":     {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
-		"a plan of a longer name":           {query, entity.Base, []string{other.LogPK()}, false},
-		"a snapshot of a longer name":       {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
-		"the year of a longer name":         {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
-		"a shorter name":                    {get, entity.Base, []string{entity.UserPK("1")}, false},
-		"one of another among one's own":    {"dynamodb:BatchGetItem", entity.Base, []string{entity.UserPK("12"), entity.UserPK("13")}, false},
+		"the user's items": {get, entity.Base, []string{entity.UserPK("12")}, true},
+		"the user's repositories": {query, entity.Base,
+			[]string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
+		"a transaction over both":       {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
+		"the user's year":               {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
+		"the user's states":             {query, entity.StateView, []string{entity.UserPK("12")}, true},
+		"items of a longer name":        {get, entity.Base, []string{entity.UserPK("123")}, false},
+		"repositories of a longer name": {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
+		"a plan of a longer name":       {query, entity.Base, []string{other.LogPK()}, false},
+		"a snapshot of a longer name":   {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
+		"the year of a longer name":     {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
+		"a shorter name":                {get, entity.Base, []string{entity.UserPK("1")}, false},
+		"one of another among one's own": {"dynamodb:BatchGetItem", entity.Base,
+			[]string{entity.UserPK("12"), entity.UserPK("13")}, false},
 		"no key at all":                     {query, entity.Base, nil, false},
 		"a scan":                            {"dynamodb:Scan", entity.Base, []string{entity.UserPK("12")}, false},
 		"a statement in PartiQL":            {"dynamodb:PartiQLSelect", entity.Base, []string{entity.UserPK("12")}, false},
@@ -58,8 +60,8 @@ func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
 	}
 }
 
-// holds evaluates the condition as AWS documents it (IAM User Guide, condition operators): ForAllValues is true of an absent key, and
-// Null: false is not.
+// holds evaluates the condition as AWS documents it (IAM User Guide, condition operators): ForAllValues is true of an
+// absent key, and Null: false is not.
 func holds(condition map[string]map[string]any, leadingKeys []string) bool {
 	patterns := condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"].([]string)
 	for _, key := range leadingKeys {
@@ -75,7 +77,9 @@ func holds(condition map[string]map[string]any, leadingKeys []string) bool {
 
 func TestNoTwoTenantsShareAPartition(t *testing.T) {
 	t.Parallel()
-	users := []string{"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "LINKED", "NOTE", "2026", "-", "_"}
+	users := []string{
+		"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "LINKED", "NOTE", "2026", "-", "_",
+	}
 	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
 	for _, mine := range users {
 		p := entity.NewTenantPolicy(mine)
@@ -83,8 +87,8 @@ func TestNoTwoTenantsShareAPartition(t *testing.T) {
 			tree, plan := entity.Repository{User: theirs}, entity.Repository{User: theirs, Date: "2026-01-23"}
 			require.NoError(t, plan.Check())
 			for _, partition := range []string{
-				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(), tree.SnapshotPK(revID),
-				plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
+				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(),
+				tree.SnapshotPK(revID), plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
 				entity.LinkedPK(theirs, entity.Ref{Type: product.TypeNote, ID: mine}),
 			} {
 				require.Equal(t, mine == theirs, p.Allows("dynamodb:Query", entity.Base, partition), "%s on %s", mine, partition)
@@ -99,7 +103,8 @@ func TestAPolicyWithoutTheSeparatorWouldLetInLongerNames(t *testing.T) {
 	written := map[string]map[string]any{
 		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{"U#12*"}}, "Null": {"dynamodb:LeadingKeys": "false"},
 	}
-	require.True(t, holds(written, []string{entity.RepositoryPK("123")}), "which is why the source document's pattern is not taken")
+	require.True(t, holds(written, []string{entity.RepositoryPK("123")}),
+		"which is why the source document's pattern is not taken")
 }
 
 func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
@@ -108,7 +113,8 @@ func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [
-			"U#${aws:PrincipalTag/user}", "U#${aws:PrincipalTag/user}#*", "USER#${aws:PrincipalTag/user}", "USER#${aws:PrincipalTag/user}#*",
+			"U#${aws:PrincipalTag/user}", "U#${aws:PrincipalTag/user}#*", "USER#${aws:PrincipalTag/user}", `+
+		`"USER#${aws:PrincipalTag/user}#*",
 			"LINKED#${aws:PrincipalTag/user}#*"
 		]},
 		"Null": {"dynamodb:LeadingKeys": "false"}

@@ -23,8 +23,8 @@ func TraceID(user, itemID string, version int64) string {
 	return hex.EncodeToString(sum[:traceBytes])
 }
 
-// Pseudonym stands for a user in a log, where a user's own lines are to be found and ids are not to be learnt; empty for
-// nobody. It is
+// Pseudonym stands for a user in a log, where a user's own lines are to be found and ids are not to be learnt; empty
+// for nobody. It is
 //
 //	printf '%s' USER | sha256sum | cut -c 1-12
 func Pseudonym(user string) string {
@@ -35,8 +35,8 @@ func Pseudonym(user string) string {
 	return hex.EncodeToString(sum[:pseudonymBytes])
 }
 
-// WithoutUser returns the text with the user's pseudonym wherever the user's id stands as a word. A log line that has the
-// pseudonym must not tell whose it is.
+// WithoutUser returns the text with the user's pseudonym wherever the user's id stands as a word. A log line that has
+// the pseudonym must not tell whose it is.
 func WithoutUser(text, user string) string {
 	if user == "" || !strings.Contains(text, user) {
 		return text

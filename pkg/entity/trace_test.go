@@ -24,7 +24,8 @@ func shell(t *testing.T, line string) string {
 func TestATraceIDAndAPseudonymAreWhatTheOperatorsShellSays(t *testing.T) {
 	t.Parallel()
 	trace := entity.TraceID("ann", "task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702", 3)
-	require.Equal(t, shell(t, `printf '%s#%s#%s' ann task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702 3 | sha256sum | cut -c 1-32`), trace)
+	require.Equal(t,
+		shell(t, `printf '%s#%s#%s' ann task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702 3 | sha256sum | cut -c 1-32`), trace)
 	require.Equal(t, shell(t, `printf '%s' ann | sha256sum | cut -c 1-12`), entity.Pseudonym("ann"))
 	require.Empty(t, entity.Pseudonym(""))
 }

@@ -18,8 +18,8 @@ type Type struct {
 	Plural   string // the path segment, such as tasks
 	Fields   []Field
 
-	// Settle gives fields that a patch has changed their one form, where that depends on other fields; nil for a type without
-	// such. What is not valid it leaves for Check.
+	// Settle gives fields that a patch has changed their one form, where that depends on other fields; nil for a type
+	// without such. What is not valid it leaves for Check.
 	Settle func(before, patch, after item.Item)
 	// Check returns what is wrong across fields; the fields themselves are checked before.
 	Check func(it item.Item) []FieldError
@@ -31,11 +31,11 @@ type Type struct {
 	// cancelled or archived. Of a series they are those of its first occurrence, of a recurring reminder that of its next
 	// trigger: they say which offsets there are, and whether a change moves anything. Nil for a type without reminders.
 	Dues func(it item.Item) []Due
-	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown at
-	// its index key, without length.
+	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown
+	// at its index key, without length.
 	Spans func(it item.Item) []Span
-	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on which
-	// time has no effect.
+	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on
+	// which time has no effect.
 	View func(it item.Item, now time.Time) item.Item
 	// DueFields are attributes that decide on due instants beyond those that Dues returns, as a recurrence rule does.
 	DueFields []string
@@ -81,8 +81,9 @@ type IndexKeys struct {
 // Due is one instant at which a reminder is due: Offset before the occurrence.
 type Due struct {
 	OffsetMinutes int64
-	// Occurrence is what the reminder announces, and At is what the offset is counted from: the same, except that a snoozed
-	// reminder is due at the snooze's end and still announces its occurrence. Both are readings labelled UTC if floating.
+	// Occurrence is what the reminder announces, and At is what the offset is counted from: the same, except that a
+	// snoozed reminder is due at the snooze's end and still announces its occurrence. Both are readings labelled UTC if
+	// floating.
 	Occurrence, At time.Time
 	// Floating readings are to be resolved in the user's zone.
 	Floating bool

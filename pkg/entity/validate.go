@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// maxFindings bounds what is reported of one document, which may be made of unknown fields alone: more than an entity has
-// fields and links, so that whoever means well is told everything at once.
+// maxFindings bounds what is reported of one document, which may be made of unknown fields alone: more than an entity
+// has fields and links, so that whoever means well is told everything at once.
 const maxFindings = 256
 
 // Faults collects what is wrong with a document, up to 256 findings.

@@ -15,8 +15,8 @@ const maxZoneLength = 64
 // zones memoises the zone database, which never changes while a program runs: loading one zone reads and parses a file.
 var zones sync.Map // name -> *time.Location
 
-// LoadZone returns the IANA zone of that name. Local, the empty name, and abbreviations such as EST are refused: they name
-// no place, or another one on each machine.
+// LoadZone returns the IANA zone of that name. Local, the empty name, and abbreviations such as EST are refused: they
+// name no place, or another one on each machine.
 func LoadZone(name string) (*time.Location, error) {
 	zone, err := loadZone(name)
 	if err == nil {
@@ -47,8 +47,8 @@ func loadZone(name string) (*time.Location, error) {
 }
 
 // isZoneName reports whether the text has the form of a name of the database (its file theory, "Timezone identifiers"):
-// parts of A-Z a-z 0-9 + - _ that begin with a capital. A machine's copy is looked at first and has other files beside the
-// zones, and a file has any number of paths: each would be kept for ever as a zone of its own.
+// parts of A-Z a-z 0-9 + - _ that begin with a capital. A machine's copy is looked at first and has other files beside
+// the zones, and a file has any number of paths: each would be kept for ever as a zone of its own.
 func isZoneName(name string) bool {
 	if len(name) > maxZoneLength || name == "Local" || isAbbreviation(name) {
 		return false

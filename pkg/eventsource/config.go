@@ -54,7 +54,8 @@ func (c Config) Validate() error {
 	}
 	refuse(c.Name == "", "name is empty")
 	refuse(c.BatchSize < 0 || c.BatchSize > maxBatchSize, "batch size %d is not in 1..%d", c.BatchSize, maxBatchSize)
-	refuse(c.Window < 0 || c.Window > maxWindow || c.Window%time.Second != 0, "window %s is not 0 to %s in whole seconds", c.Window, maxWindow)
+	refuse(c.Window < 0 || c.Window > maxWindow || c.Window%time.Second != 0, "window %s is not 0 to %s in whole seconds",
+		c.Window, maxWindow)
 	refuse(c.RetryAttempts < 0 || c.RetryAttempts > MaxRetryAttempts,
 		"retry attempts %d are not in 0..%d", c.RetryAttempts, MaxRetryAttempts)
 	refuse(c.MaxAge != 0 && (c.MaxAge < minAge || c.MaxAge > maxAge || c.MaxAge%time.Second != 0),

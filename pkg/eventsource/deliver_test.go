@@ -110,7 +110,8 @@ func TestBisectingIsolatesOnePoisonRecord(t *testing.T) {
 				}
 			}
 			require.Equal(t, 1+3, alone, "cutting uses up no retry")
-			require.Equal(t, slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q == bad }), good, "in order, each once")
+			require.Equal(t, slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q == bad }), good,
+				"in order, each once")
 			require.Equal(t, all[99], s.saved(t)["a"].Sequence)
 		})
 	}
@@ -248,7 +249,9 @@ func TestAnEventNeverExceedsAnInvocationsPayload(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
 		var records []change.Record
 		for i := range 40 {
-			r := record(strconv.Itoa(100+i), entity.ItemKey("u1", entity.Ref{Type: product.TypeNote, ID: "note_" + strconv.Itoa(i)}))
+			r := record(strconv.Itoa(100+i), entity.ItemKey("u1", entity.Ref{
+				Type: product.TypeNote, ID: "note_" + strconv.Itoa(i),
+			}))
 			r.New[product.AttrBody] = item.String(strings.Repeat("x", 380<<10))
 			records = append(records, r)
 		}

@@ -103,7 +103,8 @@ func (f Failure) Object() ([]byte, error) {
 // aws/lambda/<mapping>/<shard>/<YYYY/MM/DD>/<YYYY-MM-DDTHH.MM.SS>-<unique id>. The unique id is the request's.
 func (f Failure) ObjectKey() string {
 	at := f.At.UTC()
-	return fmt.Sprintf("aws/lambda/%s/%s/%s/%s-%s", f.Mapping, f.Shard, at.Format("2006/01/02"), at.Format("2006-01-02T15.04.05"), f.RequestID)
+	return fmt.Sprintf("aws/lambda/%s/%s/%s/%s-%s", f.Mapping, f.Shard, at.Format("2006/01/02"),
+		at.Format("2006-01-02T15.04.05"), f.RequestID)
 }
 
 func arrival(r change.Record) string { return r.Created.UTC().Format(time.RFC3339) }

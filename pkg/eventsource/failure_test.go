@@ -25,7 +25,8 @@ func TestAFailureIsWrittenAsLambdaWritesIt(t *testing.T) {
 		object, err := failure.Object()
 		require.NoError(t, err)
 		require.JSONEq(t, `{
-			"requestContext": {"requestId": "request-2", "functionArn": "arn:aws:lambda:us-east-1:000000000000:function:projections",
+			"requestContext": {"requestId": "request-2", `+
+			`"functionArn": "arn:aws:lambda:us-east-1:000000000000:function:projections",
 				"condition": "RetryAttemptsExhausted", "approximateInvokeCount": 2},
 			"responseContext": {"statusCode": 200, "executedVersion": "$LATEST", "functionError": "Unhandled"},
 			"version": "1.0", "timestamp": "2000-01-01T00:00:01.600Z",

@@ -17,12 +17,15 @@ import (
 
 // The two filters a deployment needs: entities for everybody, and the user's settings and expired timers for one.
 func entities() eventsource.Pattern {
-	return eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(product.TypeTask), entity.ItemPrefix(product.TypeNote)}}
+	return eventsource.Pattern{
+		SKPrefixes: []string{entity.ItemPrefix(product.TypeTask), entity.ItemPrefix(product.TypeNote)},
+	}
 }
 
 func expiredTimers() eventsource.Pattern {
 	return eventsource.Pattern{
-		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true,
+		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove},
+		ExpiredOnly: true,
 	}
 }
 
@@ -62,11 +65,17 @@ func TestAFilterIsWrittenAsLambdaWantsIt(t *testing.T) {
 	filter := eventsource.Filter{entities(), expiredTimers(), {Events: []change.EventName{change.Insert, change.Modify}}}
 	require.Equal(t, []string{
 		`{"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TASK#"},{"prefix":"NOTE#"}]}}}}`,
-		`{"eventName":["REMOVE"],"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]},"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TIMER#"}]}}}}`,
+		`{"eventName":["REMOVE"],"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]},` +
+			`"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TIMER#"}]}}}}`,
 		`{"eventName":["INSERT","MODIFY"]}`,
 	}, filter.JSON())
-	settings := eventsource.Pattern{SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)}, Without: eventsource.Attribute{Name: "mark", Type: "BOOL"}}
-	require.Equal(t, `{"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"USER_META#"}]}},"NewImage":{"mark":{"BOOL":[{"exists":false}]}}}}`, settings.JSON())
+	settings := eventsource.Pattern{
+		SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)},
+		Without:    eventsource.Attribute{Name: "mark", Type: "BOOL"},
+	}
+	require.Equal(t,
+		`{"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"USER_META#"}]}},"NewImage":{"mark":{"BOOL":[{"exists":false}]}}}}`,
+		settings.JSON())
 }
 
 func TestAnAttributeOfTheNewImageKeepsARecordAway(t *testing.T) {
@@ -98,7 +107,9 @@ func TestWhatTheFilterDropsIsFinishedWithoutTheHandler(t *testing.T) {
 func TestAWindowGathersABatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := setup(t, eventsource.Config{Name: "m", BatchSize: 4, Window: 5 * time.Second, Filter: eventsource.Filter{entities()}})
+		s := setup(t, eventsource.Config{
+			Name: "m", BatchSize: 4, Window: 5 * time.Second, Filter: eventsource.Filter{entities()},
+		})
 		s.source.add("a")
 		s.run(t)
 		time.Sleep(time.Hour) // idle time does not open the window
@@ -122,7 +133,9 @@ func TestAWindowGathersABatch(t *testing.T) {
 
 func TestAConfigurationThatLambdaWouldRefuseIsRefused(t *testing.T) {
 	t.Parallel()
-	good := eventsource.Config{Name: "m", MaxAge: time.Hour, RetryAttempts: 3, Window: time.Second, Filter: eventsource.Filter{entities()}}
+	good := eventsource.Config{
+		Name: "m", MaxAge: time.Hour, RetryAttempts: 3, Window: time.Second, Filter: eventsource.Filter{entities()},
+	}
 	require.NoError(t, good.Validate())
 	for want, spoil := range map[string]func(*eventsource.Config){
 		"name is empty":     func(c *eventsource.Config) { c.Name = "" },
@@ -135,9 +148,11 @@ func TestAConfigurationThatLambdaWouldRefuseIsRefused(t *testing.T) {
 		"lacks its name or": func(c *eventsource.Config) {
 			c.Filter = eventsource.Filter{{Without: eventsource.Attribute{Name: "ttl"}}}
 		},
-		"it is empty and would":    func(c *eventsource.Config) { c.Filter = eventsource.Filter{{}} },
-		`prefix ""`:                func(c *eventsource.Config) { c.Filter = eventsource.Filter{{SKPrefixes: []string{""}}} },
-		`unknown event name "PUT"`: func(c *eventsource.Config) { c.Filter = eventsource.Filter{{Events: []change.EventName{"PUT"}}} },
+		"it is empty and would": func(c *eventsource.Config) { c.Filter = eventsource.Filter{{}} },
+		`prefix ""`:             func(c *eventsource.Config) { c.Filter = eventsource.Filter{{SKPrefixes: []string{""}}} },
+		`unknown event name "PUT"`: func(c *eventsource.Config) {
+			c.Filter = eventsource.Filter{{Events: []change.EventName{"PUT"}}}
+		},
 		"at most 4096": func(c *eventsource.Config) {
 			c.Filter = eventsource.Filter{{SKPrefixes: []string{strings.Repeat("x", 4096)}}}
 		},

@@ -70,7 +70,8 @@ type Delivery struct {
 	Again bool
 }
 
-// Trouble is a failed call of a mapping to one of its ports. Shard is empty if the shards themselves could not be listed.
+// Trouble is a failed call of a mapping to one of its ports. Shard is empty if the shards themselves could not be
+// listed.
 type Trouble struct {
 	Mapping, Shard string
 	Err            error
@@ -185,8 +186,8 @@ func (m *Mapping) news() (woken, changed <-chan struct{}) {
 	return m.woken.wait(), changed
 }
 
-// ready notes the shards that are new and returns readers for those whose turn has come: the parent, unless it exists no
-// more, is finished to its end.
+// ready notes the shards that are new and returns readers for those whose turn has come: the parent, unless it exists
+// no more, is finished to its end.
 func (m *Mapping) ready(shards []change.Shard, checkpoints map[string]Checkpoint) []*reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()

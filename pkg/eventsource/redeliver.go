@@ -12,9 +12,9 @@ const redeliveryTries = 5
 
 // Redeliver brings records that the mapping has finished to the handler once more, the given number of times in a row,
 // beside the mapping's own deliveries and without touching a checkpoint: those from the sequence number from on (empty
-// means the oldest that is kept) up to the mapping's checkpoint, one shard after the other, parents first. A nil handler
-// is the mapping's own. It returns how many records it delivered, repetitions counted, and an error if the handler keeps
-// failing on one: nothing is given up here.
+// means the oldest that is kept) up to the mapping's checkpoint, one shard after the other, parents first. A nil
+// handler is the mapping's own. It returns how many records it delivered, repetitions counted, and an error if the
+// handler keeps failing on one: nothing is given up here.
 func (m *Mapping) Redeliver(ctx context.Context, handler Handler, from string, times int) (int, error) {
 	if handler == nil {
 		handler = m.wiring.Handler
@@ -39,7 +39,9 @@ func (m *Mapping) Redeliver(ctx context.Context, handler Handler, from string, t
 	return delivered, nil
 }
 
-func (m *Mapping) redeliverShard(ctx context.Context, handler Handler, shard, from, until string) (delivered int, err error) {
+func (m *Mapping) redeliverShard(
+	ctx context.Context, handler Handler, shard, from, until string,
+) (delivered int, err error) {
 	for after := ""; change.CompareSequence(after, until) < 0; {
 		slice, err := m.wiring.Source.Read(ctx, shard, after, min(m.config.BatchSize, maxRead))
 		if err != nil {
@@ -51,7 +53,8 @@ func (m *Mapping) redeliverShard(ctx context.Context, handler Handler, shard, fr
 		after = slice.Records[len(slice.Records)-1].Sequence
 		var records []change.Record
 		for _, r := range slice.Records {
-			if change.CompareSequence(r.Sequence, from) >= 0 && change.CompareSequence(r.Sequence, until) <= 0 && m.config.Filter.Match(r) {
+			if change.CompareSequence(r.Sequence, from) >= 0 && change.CompareSequence(r.Sequence, until) <= 0 &&
+				m.config.Filter.Match(r) {
 				records = append(records, r)
 			}
 		}
@@ -63,7 +66,9 @@ func (m *Mapping) redeliverShard(ctx context.Context, handler Handler, shard, fr
 	return delivered, nil
 }
 
-func (m *Mapping) redeliverBatch(ctx context.Context, handler Handler, shard string, records []change.Record) (delivered int, err error) {
+func (m *Mapping) redeliverBatch(
+	ctx context.Context, handler Handler, shard string, records []change.Record,
+) (delivered int, err error) {
 	for failures := 0; len(records) > 0; {
 		size := len(records)
 		event := change.AppendEvent(nil, records)

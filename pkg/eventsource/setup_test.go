@@ -36,14 +36,19 @@ type script struct {
 }
 
 func newScript() *script {
-	return &script{records: map[string][]change.Record{}, closed: map[string]bool{}, reads: map[string]int{}, changed: make(chan struct{})}
+	return &script{
+		records: map[string][]change.Record{}, closed: map[string]bool{}, reads: map[string]int{},
+		changed: make(chan struct{}),
+	}
 }
 
 // add appends records with the sequence numbers to the shard, which is made if it is new.
 func (s *script) add(shard string, sequences ...string) {
 	var records []change.Record
 	for _, sequence := range sequences {
-		records = append(records, record(sequence, entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: "task_" + sequence})))
+		records = append(records, record(sequence, entity.ItemKey("u1", entity.Ref{
+			Type: product.TypeTask, ID: "task_" + sequence,
+		})))
 	}
 	s.put(shard, records...)
 }

@@ -11,9 +11,9 @@ type Source interface {
 	// Shards returns the shards that still exist, closed ones included, in no particular order.
 	Shards(ctx context.Context) ([]change.Shard, error)
 	// Read returns up to limit records of the shard, in order, from behind the sequence number after; an empty after
-	// means the oldest record that is kept. An empty slice without End says that there is nothing now. Where records behind
-	// after have been trimmed, it goes on with the oldest one kept, and the source itself reports the gap; a shard that is
-	// gone whole is at its End. An error is retried for as long as it lasts.
+	// means the oldest record that is kept. An empty slice without End says that there is nothing now. Where records
+	// behind after have been trimmed, it goes on with the oldest one kept, and the source itself reports the gap; a shard
+	// that is gone whole is at its End. An error is retried for as long as it lasts.
 	Read(ctx context.Context, shard, after string, limit int) (change.Slice, error)
 }
 

@@ -57,9 +57,10 @@ func (m *Mapping) Status() []ShardStatus {
 	return out
 }
 
-// CaughtUp waits until every shard of head is finished up to its sequence number (an empty one says that the shard has no
-// records) and nothing is in flight anywhere, and wakes the readers for it. Where a stream ends is for the caller to find
-// out: DynamoDB in AWS does not say it of open shards, so it is no part of [Source]. It returns the context's error if that is done first, and [ErrEnded] if the mapping ends.
+// CaughtUp waits until every shard of head is finished up to its sequence number (an empty one says that the shard has
+// no records) and nothing is in flight anywhere, and wakes the readers for it. Where a stream ends is for the caller to
+// find out: DynamoDB in AWS does not say it of open shards, so it is no part of [Source]. It returns the context's
+// error if that is done first, and [ErrEnded] if the mapping ends.
 func (m *Mapping) CaughtUp(ctx context.Context, head map[string]string) error {
 	m.Wake()
 	for {

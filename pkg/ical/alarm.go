@@ -14,12 +14,14 @@ const (
 )
 
 // alarms reads the VALARMs of a component as minutes before anchor, the time that its reminders count from. RELATED=END
-// counts from end. What the product has no room for, such as an alarm after the start, is kept and does not remind here.
+// counts from end. What the product has no room for, such as an alarm after the start, is kept and does not remind
+// here.
 func (m *mapper) alarms(c *Component, d *Draft, anchor, end Moment) []int64 {
 	var minutes []int64
 	looked := 0
 	for _, child := range c.Children {
-		if child.Name != "VALARM" || upper(child.Value("ACTION")) == "NONE" { // NONE is how Apple stores that there is no alarm
+		// NONE is how Apple stores that there is no alarm
+		if child.Name != "VALARM" || upper(child.Value("ACTION")) == "NONE" {
 			continue
 		}
 		if looked++; looked > maxAlarms {

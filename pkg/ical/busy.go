@@ -9,9 +9,9 @@ import (
 // busyTitle stands for the title of what is private.
 const busyTitle = "Busy"
 
-// Busy returns the drafts as they may be shown where only busy times are told of what is PRIVATE or CONFIDENTIAL: of such
-// an event its times, whether they are taken, and nothing else; of one that takes no time, and of such a to-do, nothing.
-// The drafts are one item, or a series with its exceptions.
+// Busy returns the drafts as they may be shown where only busy times are told of what is PRIVATE or CONFIDENTIAL: of
+// such an event its times, whether they are taken, and nothing else; of one that takes no time, and of such a to-do,
+// nothing. The drafts are one item, or a series with its exceptions.
 func Busy(drafts []Draft) []Draft {
 	var shown []Draft
 	takesTime := false
@@ -26,7 +26,8 @@ func Busy(drafts []Draft) []Draft {
 			shown, takesTime = append(shown, d), true
 			continue
 		}
-		if d.Fields.Str(product.AttrTransparency) != product.TransparencyTransparent && d.Fields.Str(entity.AttrStatus) != product.StatusCancelled {
+		if d.Fields.Str(product.AttrTransparency) != product.TransparencyTransparent &&
+			d.Fields.Str(entity.AttrStatus) != product.StatusCancelled {
 			takesTime = true
 		}
 		shown = append(shown, d.busy())
@@ -55,7 +56,8 @@ func (d *Draft) keptValue(name string) string {
 // busy is the draft without anything but its times and whether they are taken.
 func (d Draft) busy() Draft {
 	fields := item.Item{entity.AttrTitle: item.String(busyTitle)}
-	for _, name := range append(product.SpanFields(), entity.AttrStatus, product.AttrVisibility, product.AttrTransparency) {
+	for _, name := range append(product.SpanFields(), entity.AttrStatus, product.AttrVisibility,
+		product.AttrTransparency) {
 		fields.Set(name, d.Fields[name])
 	}
 	d.Fields, d.Kept = fields, nil

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the write.
-// MASTER and INSTANCE have the fields of EVENT and more.
+// check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the
+// write. MASTER and INSTANCE have the fields of EVENT and more.
 func (m *mapper) check(d *Draft) error {
 	kind := d.Kind
 	if kind == entity.TypeMaster || kind == entity.TypeInstance {

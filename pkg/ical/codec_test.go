@@ -26,12 +26,16 @@ func TestContentLinesAreTakenApart(t *testing.T) {
 	t.Parallel()
 	param := func(name string, values ...string) ical.Param { return ical.Param{Name: name, Values: values} }
 	for line, want := range map[string]ical.Property{
-		"SUMMARY:a:b;c,d":                          {Name: "SUMMARY", Value: "a:b;c,d"},
-		"summary:":                                 {Name: "SUMMARY"},
-		`DTSTART;TZID="Canberra, Melbourne":X`:     {Name: "DTSTART", Params: []ical.Param{param("TZID", "Canberra, Melbourne")}, Value: "X"},
-		`ATTENDEE;CN="Doe, John";X=1:mailto:a@b`:   {Name: "ATTENDEE", Params: []ical.Param{param("CN", "Doe, John"), param("X", "1")}, Value: "mailto:a@b"},
-		`A;MEMBER="mailto:a","mailto:b",c:v`:       {Name: "A", Params: []ical.Param{param("MEMBER", "mailto:a", "mailto:b", "c")}, Value: "v"},
-		`A;CN=George Herman ^'Babe^' Ruth^nx^^y:v`: {Name: "A", Params: []ical.Param{param("CN", "George Herman \"Babe\" Ruth\nx^y")}, Value: "v"},
+		"SUMMARY:a:b;c,d": {Name: "SUMMARY", Value: "a:b;c,d"},
+		"summary:":        {Name: "SUMMARY"},
+		`DTSTART;TZID="Canberra, Melbourne":X`: {Name: "DTSTART",
+			Params: []ical.Param{param("TZID", "Canberra, Melbourne")}, Value: "X"},
+		`ATTENDEE;CN="Doe, John";X=1:mailto:a@b`: {Name: "ATTENDEE",
+			Params: []ical.Param{param("CN", "Doe, John"), param("X", "1")}, Value: "mailto:a@b"},
+		`A;MEMBER="mailto:a","mailto:b",c:v`: {Name: "A",
+			Params: []ical.Param{param("MEMBER", "mailto:a", "mailto:b", "c")}, Value: "v"},
+		`A;CN=George Herman ^'Babe^' Ruth^nx^^y:v`: {Name: "A",
+			Params: []ical.Param{param("CN", "George Herman \"Babe\" Ruth\nx^y")}, Value: "v"},
 		"A;X=:v":                          {Name: "A", Params: []ical.Param{param("X", "")}, Value: "v"},
 		`D;ALTREP="data:text/html,a":v`:   {Name: "D", Params: []ical.Param{param("ALTREP", "data:text/html,a")}, Value: "v"},
 		"SUMMARY:fol\r\n ded\r\n\t twice": {Name: "SUMMARY", Value: "folded twice"},
@@ -48,7 +52,8 @@ func TestALineThatIsNoContentLineCostsItselfAlone(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"no colon", "l Latham;X=1:v", ":v", ";A=1:v", "A;B:v", "A;B=1", `A;B="open:v`, `A;B="x"y:v`, `A;B="x"`, "END:VTODO",
-		"A:" + strings.Repeat("x", 300_000), "A" + strings.Repeat(";B=1", 65) + ":v", "A;B=" + strings.Repeat(",", 2000) + ":v",
+		"A:" + strings.Repeat("x", 300_000), "A" + strings.Repeat(";B=1", 65) + ":v",
+		"A;B=" + strings.Repeat(",", 2000) + ":v",
 	} {
 		document := decode(t, text("BEGIN:VCALENDAR", "X-A:1", line, "X-B:2", "END:VCALENDAR"))
 		c := document.Calendars[0]
@@ -61,7 +66,8 @@ func TestALineThatIsNoContentLineCostsItselfAlone(t *testing.T) {
 
 func TestComponentsWithoutEndAreClosedAndReported(t *testing.T) {
 	t.Parallel()
-	document := decode(t, text("BEGIN:VCALENDAR", "BEGIN:VEVENT", "BEGIN:VALARM", "A:1", "END:VEVENT", "BEGIN:VEVENT", "A:2"))
+	document := decode(t,
+		text("BEGIN:VCALENDAR", "BEGIN:VEVENT", "BEGIN:VALARM", "A:1", "END:VEVENT", "BEGIN:VEVENT", "A:2"))
 	c := document.Calendars[0]
 	require.Len(t, c.Children, 2)
 	require.Equal(t, "END", c.Children[0].Children[0].Faults[0].Name)
@@ -73,7 +79,9 @@ func TestComponentsWithoutEndAreClosedAndReported(t *testing.T) {
 
 func TestWhatIsNoCalendarIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, content := range []string{"", "hello", "\xff\xfeB\x00", "BEGIN:VEVENT\r\nEND:VEVENT\r\n", strings.Repeat("x\n", 2000)} {
+	for _, content := range []string{
+		"", "hello", "\xff\xfeB\x00", "BEGIN:VEVENT\r\nEND:VEVENT\r\n", strings.Repeat("x\n", 2000),
+	} {
 		_, err := ical.Decode([]byte(content), ical.RequestLimits())
 		require.ErrorIs(t, err, ical.ErrNotCalendar, "%.20q", content)
 	}
@@ -135,7 +143,8 @@ func TestTextsSurviveTheirEscapes(t *testing.T) {
 
 func TestUnknownPropertiesParametersAndTheirOrderAreKept(t *testing.T) {
 	t.Parallel()
-	content := calendar("X-ZZ;B=2;A=\"1,2\":v", "X-AA:w", "X-ZZ:again", "BEGIN:X-THING", "FOO;BAR=\"a:b\",c:\\n", "END:X-THING")
+	content := calendar("X-ZZ;B=2;A=\"1,2\":v", "X-AA:w", "X-ZZ:again", "BEGIN:X-THING", "FOO;BAR=\"a:b\",c:\\n",
+		"END:X-THING")
 	require.Equal(t, string(content), string(ical.Encode(decode(t, content).Calendars...)))
 }
 

@@ -82,8 +82,8 @@ func (c *Component) Text(name string) string {
 	return ""
 }
 
-// Add appends a property with a value as it stands on the line. Params are pairs of name and value; a pair without value
-// is left out.
+// Add appends a property with a value as it stands on the line. Params are pairs of name and value; a pair without
+// value is left out.
 func (c *Component) Add(name, value string, params ...string) {
 	p := Property{Name: name, Value: value}
 	for i := 0; i+1 < len(params); i += 2 {

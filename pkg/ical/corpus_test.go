@@ -87,7 +87,8 @@ func TestWhatWasTakenFromTheCorpusSurvivesExport(t *testing.T) {
 
 func TestSplitKeepsSeriesTogetherAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	content := calendar(strings.Join(vtimezone("Z", observance("STANDARD", "19700101T000000", "+0100", "+0100")...), "\r\n"),
+	content := calendar(
+		strings.Join(vtimezone("Z", observance("STANDARD", "19700101T000000", "+0100", "+0100")...), "\r\n"),
 		"BEGIN:VEVENT", "UID:a", "END:VEVENT", "BEGIN:VEVENT", "UID:b", "END:VEVENT", "BEGIN:VEVENT", "UID:a", "END:VEVENT",
 		"BEGIN:VEVENT", "END:VEVENT", "BEGIN:VEVENT", "UID:c", "END:VEVENT")
 	parts := ical.Split(decode(t, content), 2)
@@ -107,8 +108,10 @@ func TestSplitKeepsSeriesTogetherAndLosesNothing(t *testing.T) {
 
 func FuzzMap(f *testing.F) {
 	f.Add(calendar(berlinNine))
-	f.Add(calendar("BEGIN:VEVENT", "UID:u", berlinNine, "EXDATE:20250107T080000Z", "RDATE;VALUE=PERIOD:20250201T080000Z/PT3H", "BEGIN:VALARM", "TRIGGER:-P1D", "END:VALARM", "END:VEVENT"))
-	f.Add(calendar(append(vtimezone("X", observance("DAYLIGHT", "16010101T020000", "+0100", "+0200", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3;UNTIL=20300101")...),
+	f.Add(calendar("BEGIN:VEVENT", "UID:u", berlinNine, "EXDATE:20250107T080000Z",
+		"RDATE;VALUE=PERIOD:20250201T080000Z/PT3H", "BEGIN:VALARM", "TRIGGER:-P1D", "END:VALARM", "END:VEVENT"))
+	f.Add(calendar(append(vtimezone("X", observance("DAYLIGHT", "16010101T020000", "+0100", "+0200",
+		"RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3;UNTIL=20300101")...),
 		"BEGIN:VTODO", "DUE;TZID=X:20250101T090000", "DURATION:P1W", "END:VTODO")...))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		document, err := ical.Decode(content, ical.RequestLimits())

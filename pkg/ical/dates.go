@@ -74,9 +74,11 @@ func (m *mapper) additions(c *Component, d *Draft, rule *recurrence.Series, excl
 	return nil
 }
 
-// addition takes one RDATE. One at another time on a day of the rule takes the place of the rule's occurrence if that is
-// excluded - so programs move one; if it is not, the day would have two.
-func (m *mapper) addition(d *Draft, r rdateValue, line int, rule *recurrence.Series, excluded *exclusions, seen map[string]bool) error {
+// addition takes one RDATE. One at another time on a day of the rule takes the place of the rule's occurrence if that
+// is excluded - so programs move one; if it is not, the day would have two.
+func (m *mapper) addition(
+	d *Draft, r rdateValue, line int, rule *recurrence.Series, excluded *exclusions, seen map[string]bool,
+) error {
 	date := d.localDate(r.Start)
 	instance, differs := d.instanceOf(r, date)
 	moved := differs && !d.isTimeOf(r.Start)
@@ -96,7 +98,8 @@ func (m *mapper) addition(d *Draft, r rdateValue, line int, rule *recurrence.Ser
 		delete(excluded.times, date)
 	}
 	if m.derived++; m.derived > maxDerived {
-		return fmt.Errorf("RDATE: the calendar has more than %d at another time or of another length than their series", maxDerived)
+		return fmt.Errorf("RDATE: the calendar has more than %d at another time or of another length than their series",
+			maxDerived)
 	}
 	d.derived = append(d.derived, instance)
 	return nil

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Decode reads a text. A line that is no content line, or a component without its END, is left out or closed and reported
-// as a [Fault]; the rest is kept as it stands. It returns [ErrNotCalendar] for a text without any VCALENDAR, and a
-// [*LimitError] for one beyond the limits.
+// Decode reads a text. A line that is no content line, or a component without its END, is left out or closed and
+// reported as a [Fault]; the rest is kept as it stands. It returns [ErrNotCalendar] for a text without any VCALENDAR,
+// and a [*LimitError] for one beyond the limits.
 func Decode(text []byte, limits Limits) (*Document, error) {
 	if len(text) > limits.Bytes {
 		return nil, &LimitError{"bytes", limits.Bytes}

@@ -20,8 +20,8 @@ type Draft struct {
 	Sequence int64
 	// Stamp is its DTSTAMP, when this revision was written; LAST-MODIFIED where it has none. Zero for neither.
 	Stamp time.Time
-	// Fields are the entity's attributes as a client sends them, in the form of [entity.Type.Parse]: floating times without
-	// their Z.
+	// Fields are the entity's attributes as a client sends them, in the form of [entity.Type.Parse]: floating times
+	// without their Z.
 	Fields item.Item
 
 	// RRule is the rule of a MASTER or a recurring REMINDER, as it stands.

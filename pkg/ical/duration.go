@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Duration is a length of time (RFC 5545 §3.3.6). Days and weeks are days of the calendar, 23 or 25 hours long at a change
-// of the clocks; hours, minutes and seconds are exact. Both have the same sign.
+// Duration is a length of time (RFC 5545 §3.3.6). Days and weeks are days of the calendar, 23 or 25 hours long at a
+// change of the clocks; hours, minutes and seconds are exact. Both have the same sign.
 type Duration struct {
 	Days  int
 	Exact time.Duration

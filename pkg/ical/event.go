@@ -48,7 +48,8 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 		d.hasEnd = true
 		m.mendEnd(d)
 		if d.start.IsInstant() != d.end.IsInstant() || (d.start.Form == Day) != (d.end.Form == Day) {
-			return errors.New("DTSTART and DTEND are not of one kind: both dates, both with a zone, or both without (RFC 5545 §3.8.2.2)")
+			return errors.New(
+				"DTSTART and DTEND are not of one kind: both dates, both with a zone, or both without (RFC 5545 §3.8.2.2)")
 		}
 		if d.end.At().Before(d.start.At()) {
 			return errors.New("DTEND is before DTSTART")
@@ -65,8 +66,8 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 	return nil
 }
 
-// mendEnd reads an end of the other kind than the start: a date as its beginning, where the start is a time; the day of a
-// time, where the start is a date.
+// mendEnd reads an end of the other kind than the start: a date as its beginning, where the start is a time; the day of
+// a time, where the start is a date.
 func (m *mapper) mendEnd(d *Draft) {
 	switch {
 	case d.end.Form == Day && d.start.Form != Day:
@@ -142,7 +143,8 @@ const (
 	attrNotes       = "notes"
 )
 
-// untitled stands for an empty SUMMARY: the product has no entity without a title, and calendars are full of such events.
+// untitled stands for an empty SUMMARY: the product has no entity without a title, and calendars are full of such
+// events.
 const untitled = "(no title)"
 
 // describe reads what events and to-dos have in common.

@@ -40,7 +40,10 @@ func FromItem(it item.Item, beside Beside) (d Draft, err error) {
 }
 
 func newDraft(t *entity.Type, it item.Item) Draft {
-	d := Draft{Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: product.Revision(it), UID: it.Str(product.AttrICalUID)}
+	d := Draft{
+		Kind: t.Name, ID: it.Str(t.IDAttr), Fields: clientFields(t, it), Sequence: product.Revision(it),
+		UID: it.Str(product.AttrICalUID),
+	}
 	if d.UID == "" {
 		d.UID = product.ICalUID(d.ID)
 	}

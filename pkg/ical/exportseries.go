@@ -13,12 +13,13 @@ import (
 	"nexus/pkg/series"
 )
 
-// FromSeries turns a stored MASTER with its exceptions into drafts to export: the series, then its changed occurrences by
-// date, each as its user sees it.
+// FromSeries turns a stored MASTER with its exceptions into drafts to export: the series, then its changed occurrences
+// by date, each as its user sees it.
 //
 // A cancelled occurrence becomes an EXDATE, which every program understands, while many show an override with
-// STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an override.
-// The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it are left out.
+// STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an
+// override. The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it
+// are left out.
 func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draft, error) {
 	d, err := fromMaster(master)
 	if err != nil {
@@ -75,8 +76,8 @@ func fromMaster(it item.Item) (Draft, error) {
 }
 
 // readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads
-// those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway some
-// programs would show twice.
+// those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway
+// some programs would show twice.
 func (d *Draft) readDates(it item.Item) error {
 	excluded, added := it.Strings(product.AttrExDate), it.Strings(product.AttrRDate)
 	if len(excluded) == 0 && len(added) == 0 {

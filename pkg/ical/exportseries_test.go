@@ -69,17 +69,23 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 		{timed("rrule", "FREQ=DAILY"), "RRULE:FREQ=DAILY"},
 		{timed("rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
 		{timed("rrule", "FREQ=DAILY;COUNT=5", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;COUNT=5"},
-		{timed("rrule", "FREQ=DAILY;COUNT=50", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
-		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250115T225959Z"},
-		{timed("rrule", "FREQ=DAILY;UNTIL=20260115", "rruleUntil", "2025-02-01T08:00:00Z"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
-		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"), "RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
-		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay", item.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
+		{timed("rrule", "FREQ=DAILY;COUNT=50", "rruleUntil", "2025-02-01T08:00:00Z"),
+			"RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
+		{timed("rrule", "FREQ=DAILY;UNTIL=20250115", "rruleUntil", "2025-02-01T08:00:00Z"),
+			"RRULE:FREQ=DAILY;UNTIL=20250115T225959Z"},
+		{timed("rrule", "FREQ=DAILY;UNTIL=20260115", "rruleUntil", "2025-02-01T08:00:00Z"),
+			"RRULE:FREQ=DAILY;UNTIL=20250201T080000Z"},
+		{texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T08:00:00"),
+			"RRULE:FREQ=DAILY;UNTIL=20250201T080000"},
+		{with(texts("startDate", "2025-01-06", "rrule", "FREQ=DAILY", "rruleUntil", "2025-02-01T00:00:00"), "isAllDay",
+			item.Bool(true)), "RRULE:FREQ=DAILY;UNTIL=20250201"},
 	} {
 		drafts, err := ical.FromSeries(master(t, c.fields), nil)
 		require.NoError(t, err)
 		require.Equal(t, c.want, lines(t, drafts, "RRULE"))
 	}
-	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate", item.List{item.String("20250110"), item.String("20250301")}))
+	it := master(t, with(timed("rrule", "FREQ=WEEKLY", "rruleUntil", "2025-02-01T08:00:00Z"), "rdate",
+		item.List{item.String("20250110"), item.String("20250301")}))
 	drafts, err := ical.FromSeries(it, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
@@ -116,21 +122,36 @@ func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 	t.Parallel()
 	zoned := func(rule string, more ...string) item.Item {
-		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", rule}, more...)...)
+		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid",
+			berlin, "rrule", rule}, more...)...)
 	}
 	for name, c := range map[string]struct {
 		fields item.Item
 		want   string
 	}{
-		"endless":                            {zoned("FREQ=WEEKLY;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
-		"COUNT":                              {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;COUNT=2;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
-		"which fits":                         {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=MO"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
-		"alone by COUNT":                     {zoned("FREQ=WEEKLY;COUNT=1;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
-		"alone by its end":                   {zoned("FREQ=WEEKLY;BYDAY=TU", "rruleUntil", "2025-01-07T07:59:59Z"), "DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
-		"excluded":                           {with(zoned("FREQ=WEEKLY;BYDAY=TU"), "exdate", item.List{item.String("20250106")}), "DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU"},
-		"floating":                           {texts("startUtc", "2025-01-06T08:00:00", "rrule", "FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2"), "DTSTART:20250111T080000|RRULE:FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2|RDATE:20250106T080000"},
-		"whole days":                         {with(texts("startDate", "2025-01-06", "endDate", "2025-01-08", "rrule", "FREQ=WEEKLY;BYDAY=TU"), "isAllDay", item.Bool(true)), "DTSTART;VALUE=DATE:20250107|DTEND;VALUE=DATE:20250109|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;VALUE=DATE:20250106"},
-		"the first is skipped by the clocks": {texts("startUtc", "2025-03-24T01:30:00Z", "startTzid", berlin, "rrule", "FREQ=WEEKLY;COUNT=3;BYDAY=SU"), "DTSTART;TZID=Europe/Berlin:20250324T023000|RRULE:FREQ=WEEKLY;UNTIL=20250406T003000Z;BYDAY=SU|RDATE;TZID=Europe/Berlin:20250324T023000"},
+		"endless": {zoned("FREQ=WEEKLY;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:20250107T090000|" +
+			"DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;TZID=Europe/Berlin:20250106T090000"},
+		"COUNT": {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=TU"), "DTSTART;TZID=Europe/Berlin:" +
+			"20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;COUNT=2;BYDAY=TU|RDATE;" +
+			"TZID=Europe/Berlin:20250106T090000"},
+		"which fits": {zoned("FREQ=WEEKLY;COUNT=3;BYDAY=MO"), "DTSTART;TZID=Europe/Berlin:" +
+			"20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
+		"alone by COUNT": {zoned("FREQ=WEEKLY;COUNT=1;BYDAY=TU"),
+			"DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
+		"alone by its end": {zoned("FREQ=WEEKLY;BYDAY=TU", "rruleUntil", "2025-01-07T07:59:59Z"),
+			"DTSTART;TZID=Europe/Berlin:20250106T090000|DTEND;TZID=Europe/Berlin:20250106T100000|RRULE:FREQ=DAILY;COUNT=1"},
+		"excluded": {with(zoned("FREQ=WEEKLY;BYDAY=TU"), "exdate",
+			item.List{item.String("20250106")}),
+			"DTSTART;TZID=Europe/Berlin:20250107T090000|DTEND;TZID=Europe/Berlin:20250107T100000|RRULE:FREQ=WEEKLY;BYDAY=TU"},
+		"floating": {texts("startUtc", "2025-01-06T08:00:00", "rrule",
+			"FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2"),
+			"DTSTART:20250111T080000|RRULE:FREQ=MONTHLY;BYDAY=SA;BYSETPOS=2|RDATE:20250106T080000"},
+		"whole days": {with(texts("startDate", "2025-01-06", "endDate", "2025-01-08", "rrule",
+			"FREQ=WEEKLY;BYDAY=TU"), "isAllDay", item.Bool(true)),
+			"DTSTART;VALUE=DATE:20250107|DTEND;VALUE=DATE:20250109|RRULE:FREQ=WEEKLY;BYDAY=TU|RDATE;VALUE=DATE:20250106"},
+		"the first is skipped by the clocks": {texts("startUtc", "2025-03-24T01:30:00Z", "startTzid", berlin, "rrule",
+			"FREQ=WEEKLY;COUNT=3;BYDAY=SU"), "DTSTART;TZID=Europe/Berlin:20250324T023000|RRULE:FREQ=WEEKLY;" +
+			"UNTIL=20250406T003000Z;BYDAY=SU|RDATE;TZID=Europe/Berlin:20250324T023000"},
 	} {
 		drafts, err := ical.FromSeries(master(t, c.fields), nil)
 		require.NoError(t, err, name)
@@ -140,8 +161,10 @@ func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 
 func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	t.Parallel()
-	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin, "rrule", "FREQ=DAILY", "location", "here"))
-	moved := exception(t, it, "20250708", with(texts("startUtc", "2025-07-08T12:00:00Z", "startTzid", berlin), "isAllDay", item.Bool(false)))
+	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin,
+		"rrule", "FREQ=DAILY", "location", "here"))
+	moved := exception(t, it, "20250708",
+		with(texts("startUtc", "2025-07-08T12:00:00Z", "startTzid", berlin), "isAllDay", item.Bool(false)))
 	renamed := exception(t, it, "20250709", texts("title", "other"))
 	idle := exception(t, it, "20240101", texts("title", "never"))
 	cancelled := exception(t, it, "20250710", texts("status", "CANCELLED"))
@@ -150,8 +173,10 @@ func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, drafts, 3)
 	require.Equal(t, "EXDATE;TZID=Europe/Berlin:20250710T090000", lines(t, drafts, "EXDATE"))
-	require.Equal(t, "RECURRENCE-ID;TZID=Europe/Berlin:20250708T090000|RECURRENCE-ID;TZID=Europe/Berlin:20250709T090000", lines(t, drafts, "RECURRENCE-ID"))
-	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|DTSTART;TZID=Europe/Berlin:20250708T140000|DTSTART;TZID=Europe/Berlin:20250709T090000", lines(t, drafts, "DTSTART"))
+	require.Equal(t, "RECURRENCE-ID;TZID=Europe/Berlin:20250708T090000|RECURRENCE-ID;TZID=Europe/Berlin:20250709T090000",
+		lines(t, drafts, "RECURRENCE-ID"))
+	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|DTSTART;TZID=Europe/Berlin:20250708T140000|DTSTART;"+
+		"TZID=Europe/Berlin:20250709T090000", lines(t, drafts, "DTSTART"))
 	require.Equal(t, "SUMMARY:t|SUMMARY:t|SUMMARY:other", lines(t, drafts, "SUMMARY"))
 	require.Equal(t, "LOCATION:here|LOCATION:here|LOCATION:here", lines(t, drafts, "LOCATION"))
 	require.Equal(t, 3, strings.Count(lines(t, drafts, "DTSTAMP"), "DTSTAMP:20250301T120000Z"))
@@ -167,7 +192,8 @@ func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", "UTC", "rrule", "FREQ=DAILY"))
 	var rows []item.Item
 	for i := range 501 {
-		rows = append(rows, exception(t, it, time.Date(2025, 1, 6+i, 0, 0, 0, 0, time.UTC).Format("20060102"), texts("status", "CANCELLED")))
+		rows = append(rows,
+			exception(t, it, time.Date(2025, 1, 6+i, 0, 0, 0, 0, time.UTC).Format("20060102"), texts("status", "CANCELLED")))
 	}
 	drafts, err := ical.FromSeries(it, nil, rows...)
 	require.NoError(t, err)
@@ -179,20 +205,23 @@ func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 
 func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
 	t.Parallel()
-	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z", "startTzid", "America/New_York", "rrule", "FREQ=DAILY")), nil)
+	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z",
+		"startTzid", "America/New_York", "rrule", "FREQ=DAILY")), nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=America/New_York:20251102T013000", lines(t, drafts, "DTSTART"))
 }
 
 func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
 	t.Parallel()
-	it := stored(t, product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule", "FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
+	it := stored(t, product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule",
+		"FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
 	next := it.Clone()
 	next["triggerUtc"] = item.String("2025-07-06T07:00:00Z")
 	next = product.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
 	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)
-	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z", lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))
+	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z",
+		lines(t, []ical.Draft{draft}, "DTSTART", "RRULE", "DUE"))
 	back := again(t, []ical.Draft{draft}).Drafts[0]
 	require.Equal(t, product.TypeReminder, back.Kind)
 	require.Equal(t, "2025-01-06T08:00:00Z", back.Fields.Str("triggerUtc"))

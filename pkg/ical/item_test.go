@@ -46,18 +46,28 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 		kind   *entity.Type
 		fields item.Item
 	}{
-		{product.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate", "2025-01-04"), "isAllDay", item.Bool(true))},
-		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"), "reminderMinutes", minutes)},
-		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
-		{product.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z", "startTzid", "Europe/Berlin",
-			"endTzid", "America/New_York", "location", "Gate 1, Hall", "description", "# Head\n\n- a, b; c", "color", "#64748b", "status", "TENTATIVE")},
+		{product.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate",
+			"2025-01-04"), "isAllDay", item.Bool(true))},
+		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"),
+			"reminderMinutes", minutes)},
+		{product.Event(), with(
+			texts("title", "t", "startUtc", "2025-01-01T09:00:00Z", "startTzid", "UTC", "status", "CANCELLED"), "tags", tags)},
+		{product.Event(), texts("title", "t", "startUtc", "2025-07-01T09:00:00Z", "endUtc", "2025-07-01T19:00:00Z",
+			"startTzid", "Europe/Berlin",
+			"endTzid", "America/New_York", "location", "Gate 1, Hall", "description", "# Head\n\n- a, b; c", "color", "#64748b",
+			"status", "TENTATIVE")},
 		{product.Task(), texts("title", "t")},
-		{product.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status", "IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
-		{product.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00", "description", "d"), "priority", item.Int(1))},
-		{product.Task(), with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", item.Bool(true)), "reminderMinutes", minutes)},
-		{product.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", item.Ints(5))},
+		{product.Task(), with(texts("title", "t", "dueUtc", "2025-01-01T09:00:00Z", "dueTzid", "Asia/Tokyo", "status",
+			"IN_PROGRESS", "color", "#123456"), "reminderMinutes", minutes)},
+		{product.Task(), with(texts("title", "t", "startUtc", "2025-01-01T08:00:00", "dueUtc", "2025-01-01T09:00:00",
+			"description", "d"), "priority", item.Int(1))},
+		{product.Task(),
+			with(with(texts("title", "t", "dueDate", "2025-01-01"), "isAllDay", item.Bool(true)), "reminderMinutes", minutes)},
+		{product.Task(),
+			with(texts("title", "t", "startUtc", "2025-01-01T08:00:00Z", "dueTzid", "UTC"), "reminderMinutes", item.Ints(5))},
 		{product.Task(), texts("title", "t", "status", "ARCHIVED")},
-		{product.Reminder(), with(texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
+		{product.Reminder(), with(
+			texts("title", "t", "triggerUtc", "2025-01-01T08:00:00Z", "tzid", "Europe/Berlin", "notes", "n"), "tags", tags)},
 		{product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-01T08:00:00")},
 	} {
 		it := stored(t, c.kind, c.fields)
@@ -86,7 +96,8 @@ func TestPrioritiesSurvive(t *testing.T) {
 
 func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
 	t.Parallel()
-	draft, err := ical.FromItem(stored(t, product.Event(), texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
+	draft, err := ical.FromItem(stored(t, product.Event(),
+		texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
 	require.NoError(t, err)
 	require.Equal(t, "2025-11-02T06:30:00Z", again(t, []ical.Draft{draft}).Drafts[0].Fields.Str("startUtc"))
 }
@@ -112,7 +123,8 @@ func TestWhatHasNoComponentIsAnError(t *testing.T) {
 		{Kind: entity.TypeMaster, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 		{Kind: entity.TypeInstance, Fields: texts("startUtc", "2025-01-01T08:00:00")},
 		{Kind: product.TypeEvent, Fields: texts("startUtc", "2025-01-01T08:00:00Z", "startTzid", "No/Where")},
-		{Kind: entity.TypeMaster, RRule: "FREQ=DAILY", ExDates: []string{"x"}, Fields: texts("startUtc", "2025-01-01T08:00:00")},
+		{Kind: entity.TypeMaster, RRule: "FREQ=DAILY", ExDates: []string{"x"},
+			Fields: texts("startUtc", "2025-01-01T08:00:00")},
 	} {
 		_, err := ical.Calendar{Stamp: stamp}.Build([]ical.Draft{d})
 		require.Error(t, err)
@@ -124,7 +136,10 @@ func TestACalendarSaysWhatProgramsAskFor(t *testing.T) {
 	built, err := ical.Calendar{Name: "Mine", Refresh: 90 * time.Minute, Stamp: stamp}.Build(nil)
 	require.NoError(t, err)
 	written := string(ical.Encode(built))
-	for _, line := range []string{"VERSION:2.0", "METHOD:PUBLISH", "X-WR-CALNAME:Mine", "REFRESH-INTERVAL;VALUE=DURATION:PT1H30M", "X-PUBLISHED-TTL:PT1H30M"} {
+	for _, line := range []string{
+		"VERSION:2.0", "METHOD:PUBLISH", "X-WR-CALNAME:Mine", "REFRESH-INTERVAL;VALUE=DURATION:PT1H30M",
+		"X-PUBLISHED-TTL:PT1H30M",
+	} {
 		require.Contains(t, written, line+"\r\n")
 	}
 }
@@ -133,7 +148,8 @@ func TestDurationsAreReadAndWritten(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]ical.Duration{
 		"P1W": {Days: 7}, "P1DT2H": {Days: 1, Exact: 2 * time.Hour}, "-PT15M": {Exact: -15 * time.Minute}, "+P2D": {Days: 2},
-		"PT1H30M5S": {Exact: time.Hour + 30*time.Minute + 5*time.Second}, "PT0S": {}, "P": {}, "pt5m": {Exact: 5 * time.Minute},
+		"PT1H30M5S": {Exact: time.Hour + 30*time.Minute + 5*time.Second}, "PT0S": {}, "P": {},
+		"pt5m":   {Exact: 5 * time.Minute},
 		" PT5M ": {Exact: 5 * time.Minute}, "P1W2D": {Days: 9}, "PT100H": {Exact: 100 * time.Hour},
 	} {
 		got, err := ical.ParseDuration(text)
@@ -143,7 +159,10 @@ func TestDurationsAreReadAndWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, got, back, text)
 	}
-	for _, text := range []string{"", "1D", "P1", "PD", "P1H", "PT1D", "P1D1W", "P1D1D", "--P1D", "P-1D", "PT1H PT1M", "PT1HT1M", "P99999999999999D", "P999999D", "PT1.5H"} {
+	for _, text := range []string{
+		"", "1D", "P1", "PD", "P1H", "PT1D", "P1D1W", "P1D1D", "--P1D", "P-1D", "PT1H PT1M", "PT1HT1M", "P99999999999999D",
+		"P999999D", "PT1.5H",
+	} {
 		_, err := ical.ParseDuration(text)
 		require.Error(t, err, text)
 	}

@@ -16,8 +16,8 @@ const maxKept = 32 << 10
 // keptName is the component in which it is kept.
 const keptName = "X-KEPT"
 
-// keep keeps what the draft does not say of its component, so that it travels with the item and comes out again unchanged:
-// properties, alarms, other components. What is not kept is listed.
+// keep keeps what the draft does not say of its component, so that it travels with the item and comes out again
+// unchanged: properties, alarms, other components. What is not kept is listed.
 func (m *mapper) keep(c *Component, d *Draft) {
 	k := keeper{mapper: m, d: d, room: maxKept, kept: &Component{Name: keptName}}
 	plain, err := d.Export(time.Time{})
@@ -65,7 +65,8 @@ func (k *keeper) group(g group, c, plain *Component) {
 	if g.field == entity.AttrTitle && k.d.Fields.Str(g.field) == untitled {
 		return // of an empty SUMMARY there is nothing to keep
 	}
-	if g.isOneLine() && slices.ContainsFunc(lines, func(p Property) bool { return entity.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
+	if g.isOneLine() &&
+		slices.ContainsFunc(lines, func(p Property) bool { return entity.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
 		return // what was put in the place of its characters is listed
 	}
 	if len(lines) == 0 || sameLines(lines, g.linesOf(plain)) {
@@ -155,7 +156,8 @@ func (k *keeper) children(c, plain *Component) {
 		case !ok:
 			k.leaveOut(k.d, "the %s in line %d is not kept: a zone in it cannot be told", clip(child.Name), child.Line)
 		case size > k.room:
-			k.leaveOut(k.d, "the %s in line %d is not kept: with it more than %d bytes would be", clip(child.Name), child.Line, maxKept)
+			k.leaveOut(k.d, "the %s in line %d is not kept: with it more than %d bytes would be", clip(child.Name),
+				child.Line, maxKept)
 		default:
 			k.room -= size
 			k.kept.Children = append(k.kept.Children, child)

@@ -55,8 +55,8 @@ func (d *Draft) says(g group, lines []Property) bool {
 	return item.Equal(probe.Fields[g.field], d.Fields[g.field])
 }
 
-// keptAlarms adds the alarms and other components that were kept. Of the alarms those that would ring at a time at which
-// the item does not remind any more are left out. It returns the offsets for which an alarm is written already.
+// keptAlarms adds the alarms and other components that were kept. Of the alarms those that would ring at a time at
+// which the item does not remind any more are left out. It returns the offsets for which an alarm is written already.
 func (d *Draft) keptAlarms(c *Component) (written map[string]bool) {
 	written = map[string]bool{}
 	if d.Kept == nil {

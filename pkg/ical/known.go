@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// carried are the properties of which a draft has all that they say, in another form if need be. Every property is one of
-// these, one of a [group], or kept as it stands: an unknown one can never vanish unseen.
+// carried are the properties of which a draft has all that they say, in another form if need be. Every property is one
+// of these, one of a [group], or kept as it stands: an unknown one can never vanish unseen.
 var carried = map[string][]string{
 	product.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
 	product.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
@@ -23,8 +23,8 @@ var (
 // many are those of them that may stand in a component more than once.
 var many = []string{"RDATE", "EXDATE", "RRULE"}
 
-// group is the properties that say what one field holds, or explain it. Their lines are kept where the draft would write
-// others, and are written as long as the field says what they say.
+// group is the properties that say what one field holds, or explain it. Their lines are kept where the draft would
+// write others, and are written as long as the field says what they say.
 type group struct {
 	field string
 	names []string
@@ -97,7 +97,8 @@ func (g group) linesOf(c *Component) []Property {
 // ofCalendar are the properties of a VCALENDAR that say how to read it, or how other programs call and refresh it as a
 // whole. The product has one calendar, so nothing of the rest has a place.
 var ofCalendar = []string{
-	"VERSION", "PRODID", "CALSCALE", "METHOD", "NAME", "X-WR-CALNAME", "X-WR-CALDESC", "X-WR-TIMEZONE", "REFRESH-INTERVAL", "X-PUBLISHED-TTL",
+	"VERSION", "PRODID", "CALSCALE", "METHOD", "NAME", "X-WR-CALNAME", "X-WR-CALDESC", "X-WR-TIMEZONE", "REFRESH-INTERVAL",
+	"X-PUBLISHED-TTL",
 }
 
 // remarkHead lists what a calendar says about itself that has no place here.

@@ -28,8 +28,8 @@ func newLines(text []byte) *lines {
 
 var errLongLine = errors.New("the line is too long")
 
-// next returns the next content line that is not blank, and its number. The slice is good until the next call. Of a line
-// beyond the bound it returns the beginning, with errLongLine.
+// next returns the next content line that is not blank, and its number. The slice is good until the next call. Of a
+// line beyond the bound it returns the beginning, with errLongLine.
 func (l *lines) next() (content []byte, number int, ok bool, err error) {
 	for len(l.rest) > 0 {
 		number = l.line
@@ -86,7 +86,8 @@ func (l *lines) continues() bool {
 }
 
 // sanitize returns the line as text, and what was put in the place of something: a space for a control character, which
-// the standard's grammar has no room for (but the tab), U+FFFD for bytes that are no UTF-8. Neither can be written again.
+// the standard's grammar has no room for (but the tab), U+FFFD for bytes that are no UTF-8. Neither can be written
+// again.
 func sanitize(line []byte) (text, replaced string) {
 	hasControls := slices.ContainsFunc(line, func(c byte) bool { return isControl(rune(c)) })
 	isText := utf8.Valid(line)

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar of the
-// document or in several, the latest counts (RFC 5546 §2.1.5).
+// Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar
+// of the document or in several, the latest counts (RFC 5546 §2.1.5).
 func Map(document *Document) Result {
 	m := &mapper{types: product.Registry()}
 	m.result.remarkFaults("", document.Faults)

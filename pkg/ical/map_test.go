@@ -47,7 +47,10 @@ func todo(t testing.TB, lines ...string) ical.Draft {
 // times returns the fields that say when, in one line.
 func times(d ical.Draft) string {
 	var parts []string
-	for _, name := range []string{"startDate", "endDate", "dueDate", "startUtc", "endUtc", "dueUtc", "triggerUtc", "startTzid", "endTzid", "dueTzid", "tzid"} {
+	for _, name := range []string{
+		"startDate", "endDate", "dueDate", "startUtc", "endUtc", "dueUtc", "triggerUtc", "startTzid", "endTzid",
+		"dueTzid", "tzid",
+	} {
 		if d.Fields.Has(name) {
 			parts = append(parts, name+"="+d.Fields.Str(name))
 		}
@@ -58,23 +61,28 @@ func times(d ical.Draft) string {
 func TestEveryFormOfStartAndEndIsRead(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{
-		"DTSTART;VALUE=DATE:20250101":                                                      "startDate=2025-01-01 endDate=2025-01-02",
-		"DTSTART:20250101":                                                                 "startDate=2025-01-01 endDate=2025-01-02",
-		"DTSTART;VALUE=DATE:20250101|DTEND;VALUE=DATE:20250104":                            "startDate=2025-01-01 endDate=2025-01-04",
-		"DTSTART;VALUE=DATE:20250101|DTEND;VALUE=DATE:20250101":                            "startDate=2025-01-01 endDate=2025-01-02",
-		"DTSTART;VALUE=DATE:20250101|DURATION:P1W":                                         "startDate=2025-01-01 endDate=2025-01-08",
-		"DTSTART;VALUE=DATE:20250101|DURATION:PT48H":                                       "startDate=2025-01-01 endDate=2025-01-03",
-		"DTSTART:20250101T090000":                                                          "startUtc=2025-01-01T09:00:00",
-		"DTSTART:20250101T0900":                                                            "startUtc=2025-01-01T09:00:00",
-		"DTSTART:20250101T090000|DTEND:20250101T100060":                                    "startUtc=2025-01-01T09:00:00 endUtc=2025-01-01T10:00:59",
-		"DTSTART:20250101T090000Z":                                                         "startUtc=2025-01-01T09:00:00Z startTzid=UTC",
-		"DTSTART;TZID=Europe/Berlin:20250101T090000Z":                                      "startUtc=2025-01-01T09:00:00Z startTzid=UTC",
-		"DTSTART;TZID=Europe/Berlin:20250101T090000|DURATION:PT90M":                        "startUtc=2025-01-01T08:00:00Z endUtc=2025-01-01T09:30:00Z startTzid=Europe/Berlin",
-		"DTSTART;TZID=Europe/Berlin:20250101T090000|DTEND:20250101T1000Z":                  "startUtc=2025-01-01T08:00:00Z endUtc=2025-01-01T10:00:00Z startTzid=Europe/Berlin endTzid=UTC",
-		"DTSTART;TZID=Europe/Berlin:20250101T090000|DTEND;TZID=Asia/Tokyo:20250102T050000": "startUtc=2025-01-01T08:00:00Z endUtc=2025-01-01T20:00:00Z startTzid=Europe/Berlin endTzid=Asia/Tokyo",
+		"DTSTART;VALUE=DATE:20250101":                           "startDate=2025-01-01 endDate=2025-01-02",
+		"DTSTART:20250101":                                      "startDate=2025-01-01 endDate=2025-01-02",
+		"DTSTART;VALUE=DATE:20250101|DTEND;VALUE=DATE:20250104": "startDate=2025-01-01 endDate=2025-01-04",
+		"DTSTART;VALUE=DATE:20250101|DTEND;VALUE=DATE:20250101": "startDate=2025-01-01 endDate=2025-01-02",
+		"DTSTART;VALUE=DATE:20250101|DURATION:P1W":              "startDate=2025-01-01 endDate=2025-01-08",
+		"DTSTART;VALUE=DATE:20250101|DURATION:PT48H":            "startDate=2025-01-01 endDate=2025-01-03",
+		"DTSTART:20250101T090000":                               "startUtc=2025-01-01T09:00:00",
+		"DTSTART:20250101T0900":                                 "startUtc=2025-01-01T09:00:00",
+		"DTSTART:20250101T090000|DTEND:20250101T100060":         "startUtc=2025-01-01T09:00:00 endUtc=2025-01-01T10:00:59",
+		"DTSTART:20250101T090000Z":                              "startUtc=2025-01-01T09:00:00Z startTzid=UTC",
+		"DTSTART;TZID=Europe/Berlin:20250101T090000Z":           "startUtc=2025-01-01T09:00:00Z startTzid=UTC",
+		"DTSTART;TZID=Europe/Berlin:20250101T090000|DURATION:PT90M": "startUtc=2025-01-01T08:00:00Z " +
+			"endUtc=2025-01-01T09:30:00Z startTzid=Europe/Berlin",
+		"DTSTART;TZID=Europe/Berlin:20250101T090000|DTEND:20250101T1000Z": "startUtc=2025-01-01T08:00:00Z " +
+			"endUtc=2025-01-01T10:00:00Z startTzid=Europe/Berlin endTzid=UTC",
+		"DTSTART;TZID=Europe/Berlin:20250101T090000|DTEND;TZID=Asia/Tokyo:20250102T050000": "startUtc=2025-01-01T08:00:00Z " +
+			"endUtc=2025-01-01T20:00:00Z startTzid=Europe/Berlin endTzid=Asia/Tokyo",
 		// A day is a day of the calendar, 24 hours are not (RFC 5545 §3.3.6): clocks go forward on 30 March.
-		"DTSTART;TZID=Europe/Berlin:20250329T120000|DURATION:P1D":   "startUtc=2025-03-29T11:00:00Z endUtc=2025-03-30T10:00:00Z startTzid=Europe/Berlin",
-		"DTSTART;TZID=Europe/Berlin:20250329T120000|DURATION:PT24H": "startUtc=2025-03-29T11:00:00Z endUtc=2025-03-30T11:00:00Z startTzid=Europe/Berlin",
+		"DTSTART;TZID=Europe/Berlin:20250329T120000|DURATION:P1D": "startUtc=2025-03-29T11:00:00Z " +
+			"endUtc=2025-03-30T10:00:00Z startTzid=Europe/Berlin",
+		"DTSTART;TZID=Europe/Berlin:20250329T120000|DURATION:PT24H": "startUtc=2025-03-29T11:00:00Z " +
+			"endUtc=2025-03-30T11:00:00Z startTzid=Europe/Berlin",
 		// A time in a gap moves forward, one that comes twice means the first (RFC 5545 §3.3.5).
 		"DTSTART;TZID=America/New_York:20250309T023000": "startUtc=2025-03-09T07:30:00Z startTzid=America/New_York",
 		"DTSTART;TZID=America/New_York:20251102T013000": "startUtc=2025-11-02T05:30:00Z startTzid=America/New_York",
@@ -119,8 +127,11 @@ func TestWhatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 	} {
 		require.Contains(t, refused(t, c.component, strings.Split(c.lines, "|")...), c.reason, c.lines)
 	}
-	for line, reason := range map[string]string{"VERSION:1.0": "vCalendar", "CALSCALE:HEBREW": "GREGORIAN", "METHOD:REPLY": "REPLY"} {
-		result := ical.Map(decode(t, text("BEGIN:VCALENDAR", line, "BEGIN:VEVENT", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
+	for line, reason := range map[string]string{
+		"VERSION:1.0": "vCalendar", "CALSCALE:HEBREW": "GREGORIAN", "METHOD:REPLY": "REPLY",
+	} {
+		result := ical.Map(
+			decode(t, text("BEGIN:VCALENDAR", line, "BEGIN:VEVENT", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
 		require.Empty(t, result.Drafts)
 		require.Contains(t, result.Refused[0].Reason, reason)
 	}
@@ -130,7 +141,8 @@ func TestWhatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 
 func TestAnEventsWordsAreTaken(t *testing.T) {
 	t.Parallel()
-	d := event(t, "DTSTART:20250101", `SUMMARY:Lunch\, with\n  Ann`, `DESCRIPTION:one\ntwo\;`, "LOCATION:Here", "STATUS:tentative",
+	d := event(t, "DTSTART:20250101", `SUMMARY:Lunch\, with\n  Ann`, `DESCRIPTION:one\ntwo\;`, "LOCATION:Here",
+		"STATUS:tentative",
 		`CATEGORIES:work,a\,b`, "CATEGORIES:home,work,", "COLOR:SlateBlue", "SEQUENCE:7", "CREATED:20240101T000000Z")
 	require.Equal(t, "Lunch, with Ann", d.Fields.Str("title"))
 	require.Equal(t, "one\ntwo;", d.Fields.Str("description"))
@@ -141,7 +153,8 @@ func TestAnEventsWordsAreTaken(t *testing.T) {
 	require.EqualValues(t, 7, d.Sequence)
 	require.Equal(t, 2024, d.CreatedAt.Year())
 
-	require.Equal(t, "https://example.org/a", event(t, "DTSTART:20250101", "URL:https://example.org/a").Fields.Str("location"))
+	require.Equal(t, "https://example.org/a",
+		event(t, "DTSTART:20250101", "URL:https://example.org/a").Fields.Str("location"))
 	require.Equal(t, "(no title)", event(t, "DTSTART:20250101", "SUMMARY:").Fields.Str("title"))
 	require.Equal(t, "#e78074", event(t, "DTSTART:20250101", "X-APPLE-CALENDAR-COLOR:#E78074FF").Fields.Str("color"))
 	require.Equal(t, "CONFIRMED", event(t, "DTSTART:20250101", "STATUS:WHATEVER").Fields.Str("status"))
@@ -172,10 +185,14 @@ func TestAlarmsBecomeMinutesBefore(t *testing.T) {
 		require.Equal(t, want, d.Fields.Ints("reminderMinutes"), trigger)
 	}
 	// A day before is the same time the day before, across the change of the clocks: 23 hours.
-	require.Equal(t, []int64{23 * 60}, event(t, "DTSTART;TZID=Europe/Berlin:20250330T090000", "BEGIN:VALARM", "TRIGGER:-P1D", "END:VALARM").Fields.Ints("reminderMinutes"))
-	require.Equal(t, []int64{900}, event(t, "DTSTART:20250330", "BEGIN:VALARM", "TRIGGER:-PT15H", "END:VALARM").Fields.Ints("reminderMinutes"))
-	require.Equal(t, []int64{30}, todo(t, "DTSTART:20250330T080000Z", "DUE:20250330T090000Z", "BEGIN:VALARM", "TRIGGER:PT30M", "END:VALARM").Fields.Ints("reminderMinutes"))
-	require.Equal(t, []int64{30}, todo(t, "DUE:20250330T090000Z", "BEGIN:VALARM", "TRIGGER;RELATED=END:-PT30M", "END:VALARM").Fields.Ints("reminderMinutes"))
+	require.Equal(t, []int64{23 * 60}, event(t, "DTSTART;TZID=Europe/Berlin:20250330T090000", "BEGIN:VALARM",
+		"TRIGGER:-P1D", "END:VALARM").Fields.Ints("reminderMinutes"))
+	require.Equal(t, []int64{900},
+		event(t, "DTSTART:20250330", "BEGIN:VALARM", "TRIGGER:-PT15H", "END:VALARM").Fields.Ints("reminderMinutes"))
+	require.Equal(t, []int64{30}, todo(t, "DTSTART:20250330T080000Z", "DUE:20250330T090000Z", "BEGIN:VALARM",
+		"TRIGGER:PT30M", "END:VALARM").Fields.Ints("reminderMinutes"))
+	require.Equal(t, []int64{30}, todo(t, "DUE:20250330T090000Z", "BEGIN:VALARM", "TRIGGER;RELATED=END:-PT30M",
+		"END:VALARM").Fields.Ints("reminderMinutes"))
 
 	var many []string
 	for i := range 60 {
@@ -195,16 +212,17 @@ func TestToDosBecomeTasks(t *testing.T) {
 		"DUE:20250101T090000":                    "dueUtc=2025-01-01T09:00:00",
 		"DUE:20250101T090000Z":                   "dueUtc=2025-01-01T09:00:00Z dueTzid=UTC",
 		"DTSTART:20250101T080000Z|DURATION:PT1H": "startUtc=2025-01-01T08:00:00Z dueUtc=2025-01-01T09:00:00Z dueTzid=UTC",
-		"DTSTART:20250101T080000Z|DUE;TZID=Europe/Berlin:20250101T120000": "startUtc=2025-01-01T08:00:00Z dueUtc=2025-01-01T11:00:00Z dueTzid=Europe/Berlin",
+		"DTSTART:20250101T080000Z|DUE;TZID=Europe/Berlin:20250101T120000": "startUtc=2025-01-01T08:00:00Z " +
+			"dueUtc=2025-01-01T11:00:00Z dueTzid=Europe/Berlin",
 	} {
 		d := todo(t, strings.Split(lines, "|")...)
 		require.Equal(t, product.TypeTask, d.Kind)
 		require.Equal(t, want, times(d), lines)
 	}
 	for lines, want := range map[string]string{
-		"X-A:1": "BACKLOG", "STATUS:NEEDS-ACTION": "BACKLOG", "STATUS:IN-PROCESS": "IN_PROGRESS", "STATUS:COMPLETED": "COMPLETED",
-		"STATUS:CANCELLED": "ARCHIVED", "COMPLETED:20250101T090000Z": "COMPLETED", "PERCENT-COMPLETE:100": "COMPLETED",
-		"PERCENT-COMPLETE:40": "IN_PROGRESS", "STATUS:ODD": "BACKLOG",
+		"X-A:1": "BACKLOG", "STATUS:NEEDS-ACTION": "BACKLOG", "STATUS:IN-PROCESS": "IN_PROGRESS",
+		"STATUS:COMPLETED": "COMPLETED", "STATUS:CANCELLED": "ARCHIVED", "COMPLETED:20250101T090000Z": "COMPLETED",
+		"PERCENT-COMPLETE:100": "COMPLETED", "PERCENT-COMPLETE:40": "IN_PROGRESS", "STATUS:ODD": "BACKLOG",
 	} {
 		require.Equal(t, want, todo(t, lines).Fields.Str("status"), lines)
 	}

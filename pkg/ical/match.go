@@ -13,8 +13,8 @@ import (
 const mostYears = 12
 
 // match returns the zone whose offsets are those of the VTIMEZONE in the years in which it is used; or, since programs
-// write today's rules for old times, too, in the last of them and the year after. Zones that the name hints at come first.
-// Where clocks never change and no hint helps, it is the zone that says just this and claims no place.
+// write today's rules for old times, too, in the last of them and the year after. Zones that the name hints at come
+// first. Where clocks never change and no hint helps, it is the zone that says just this and claims no place.
 func (z *zoneMap) match(id string, list []observance, used yearSpan) (string, bool) {
 	first := max(used.first, used.last-mostYears)
 	for _, years := range []yearSpan{{first, used.last + 1}, {used.last, used.last + 1}} {
@@ -68,7 +68,8 @@ func zoneSpans(name string, years yearSpan) []offsetSpan {
 	var result []offsetSpan
 	for at := begin.Unix(); at < end; {
 		span := zone.At(at)
-		result = append(result, offsetSpan{time.Unix(max(span.Start, begin.Unix()), 0).UTC(), time.Duration(span.Offset) * time.Second})
+		result = append(result,
+			offsetSpan{time.Unix(max(span.Start, begin.Unix()), 0).UTC(), time.Duration(span.Offset) * time.Second})
 		at = span.End
 	}
 	return mergeSpans(result)

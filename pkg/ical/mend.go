@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// mend returns the component with what has one meaning, though it is written as nothing else here would take it, as it is
-// meant. Each such thing is listed.
+// mend returns the component with what has one meaning, though it is written as nothing else here would take it, as it
+// is meant. Each such thing is listed.
 func (m *mapper) mend(c *Component, d *Draft) *Component {
 	mended := *c
 	mended.Properties = slices.Clone(c.Properties)
@@ -51,8 +51,8 @@ func (m *mapper) dropEmpty(c *Component, d *Draft) {
 	})
 }
 
-// mendRule takes out of a rule what it says without it: a part for the second time, RSCALE=GREGORIAN, and the start's own
-// time of day.
+// mendRule takes out of a rule what it says without it: a part for the second time, RSCALE=GREGORIAN, and the start's
+// own time of day.
 func (m *mapper) mendRule(text string, start Moment, d *Draft, line int) string {
 	seen := map[string]string{}
 	var parts []string
@@ -72,10 +72,12 @@ func (m *mapper) mendRule(text string, start Moment, d *Draft, line int) string 
 	return strings.Join(parts, ";")
 }
 
-// saysNothing reports whether a part of a rule says what holds anyway. Times of day count for nothing where the start is a
-// date (RFC 5545 §3.3.10).
+// saysNothing reports whether a part of a rule says what holds anyway. Times of day count for nothing where the start
+// is a date (RFC 5545 §3.3.10).
 func saysNothing(name, value string, start Moment) bool {
-	own := map[string]int{"BYHOUR": start.Reading.Hour(), "BYMINUTE": start.Reading.Minute(), "BYSECOND": start.Reading.Second()}
+	own := map[string]int{
+		"BYHOUR": start.Reading.Hour(), "BYMINUTE": start.Reading.Minute(), "BYSECOND": start.Reading.Second(),
+	}
 	switch name {
 	case "RSCALE":
 		return value == "GREGORIAN"
@@ -88,12 +90,13 @@ func saysNothing(name, value string, start Moment) bool {
 	return false
 }
 
-// mendRules leaves one of several rules, and the dates of the others: the occurrences are those of all. A rule without an
-// end has no list of dates, so two of them are refused further on.
+// mendRules leaves one of several rules, and the dates of the others: the occurrences are those of all. A rule without
+// an end has no list of dates, so two of them are refused further on.
 func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 	var rules []string
 	for _, p := range c.All("RRULE") {
-		if text := strings.TrimSpace(p.Value); !slices.ContainsFunc(rules, func(known string) bool { return upper(known) == upper(text) }) {
+		if text := strings.TrimSpace(p.Value); !slices.ContainsFunc(rules,
+			func(known string) bool { return upper(known) == upper(text) }) {
 			rules = append(rules, text)
 		}
 		if len(rules) > maxRules {
@@ -136,7 +139,9 @@ func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 			return given
 		})
 	}
-	c.Properties = slices.DeleteFunc(c.Properties, func(p Property) bool { return p.Name == "RRULE" && strings.TrimSpace(p.Value) != kept })
+	c.Properties = slices.DeleteFunc(c.Properties, func(p Property) bool {
+		return p.Name == "RRULE" && strings.TrimSpace(p.Value) != kept
+	})
 	if len(dates) > 0 {
 		c.Add("RDATE", strings.Join(sortedDates(dates), ","), "VALUE", "DATE")
 	}
@@ -161,8 +166,8 @@ func compileAt(rule string, start Moment) (*recurrence.Series, error) {
 // firstYear is the first year that an entity may have (docs/data-model.md).
 const firstYear = 1900
 
-// mendYear lets a series that begins before all years, such as a birthday without its year, begin with its first occurrence
-// within them.
+// mendYear lets a series that begins before all years, such as a birthday without its year, begin with its first
+// occurrence within them.
 func (m *mapper) mendYear(c *Component, d *Draft, start Moment) {
 	rules := c.All("RRULE")
 	if start.Reading.Year() >= firstYear || len(rules) != 1 {

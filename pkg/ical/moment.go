@@ -36,8 +36,8 @@ type Moment struct {
 // IsInstant reports whether the moment is a point on the time line, not one for each zone.
 func (m Moment) IsInstant() bool { return m.Form == Zoned || m.Form == UTC }
 
-// At returns the instant of a Zoned or UTC moment, and the reading of the others. A Zoned reading that does not exist, or
-// that exists twice, is read as RFC 5545 §3.3.5 says.
+// At returns the instant of a Zoned or UTC moment, and the reading of the others. A Zoned reading that does not exist,
+// or that exists twice, is read as RFC 5545 §3.3.5 says.
 func (m Moment) At() time.Time {
 	if m.Form == Zoned {
 		if zone, err := entity.LoadZone(m.Zone); err == nil { // a moment is only made with a zone that was loaded
@@ -55,8 +55,8 @@ func (m Moment) ZoneName() string {
 	return m.Zone
 }
 
-// DateIn returns the date YYYYMMDD that the moment has in a zone: for the Original of an orphan, that of its series, once
-// it is found. The zone is "" for a series without one.
+// DateIn returns the date YYYYMMDD that the moment has in a zone: for the Original of an orphan, that of its series,
+// once it is found. The zone is "" for a series without one.
 func (m Moment) DateIn(zone string) string { return m.wallIn(zone).Format(compactDate) }
 
 // wallIn returns what a clock shows at an instant in the zone, and the reading of a moment that is none.
@@ -147,7 +147,8 @@ func parseReading(s string) (time.Time, bool) {
 }
 
 func notTime(text string) error {
-	if date, _, _ := strings.Cut(upper(text), "T"); len(date) == len(compactDate) && strings.Trim(date, "0123456789") == "" {
+	if date, _, _ := strings.Cut(upper(text), "T"); len(date) == len(compactDate) &&
+		strings.Trim(date, "0123456789") == "" {
 		if _, err := time.Parse(compactDate, date); err != nil {
 			return fmt.Errorf("%q is no date of the calendar", clip(text))
 		}

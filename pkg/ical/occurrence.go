@@ -23,8 +23,8 @@ func (d *Draft) timeOfDay(at Moment) time.Duration {
 	return wall.Sub(wall.Truncate(24 * time.Hour))
 }
 
-// isTimeOf reports whether a moment can name an occurrence by its time: it is a date, which many programs write for a day,
-// or has the series' time of day.
+// isTimeOf reports whether a moment can name an occurrence by its time: it is a date, which many programs write for a
+// day, or has the series' time of day.
 func (d *Draft) isTimeOf(at Moment) bool {
 	if at.Form == Day || d.start.Form == Day {
 		return true

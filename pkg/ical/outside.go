@@ -12,10 +12,10 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// synchronize takes a start that its rule does not give out of DTSTART. RFC 5545 §3.8.5.3 leaves open whether such a start
-// is an occurrence, and programs read it either way; some show it twice if it stands in RDATE, too. So DTSTART becomes the
-// first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a reminder is
-// its first trigger.
+// synchronize takes a start that its rule does not give out of DTSTART. RFC 5545 §3.8.5.3 leaves open whether such a
+// start is an occurrence, and programs read it either way; some show it twice if it stands in RDATE, too. So DTSTART
+// becomes the first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a
+// reminder is its first trigger.
 func (d *Draft) synchronize(it item.Item) error {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
@@ -24,7 +24,9 @@ func (d *Draft) synchronize(it item.Item) error {
 	if rule.Gives(d.start.Reading) {
 		return nil
 	}
-	spec := recurrence.Spec{Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, WithStart: true, Level: recurrence.Calendar}
+	spec := recurrence.Spec{
+		Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, WithStart: true, Level: recurrence.Calendar,
+	}
 	if d.start.IsInstant() {
 		if spec.Zone, err = entity.LoadZone(d.start.ZoneName()); err != nil {
 			return fmt.Errorf("draft %s: %w", it.Key(), err)
@@ -63,8 +65,8 @@ func (d *Draft) synchronize(it item.Item) error {
 // onlyStart is the rule of a series whose start is all that its own rule leaves: every program shows it once.
 const onlyStart = "FREQ=DAILY;COUNT=1"
 
-// startAt lets the series start with another of its occurrences; false if the clocks skip its time on that date, so that no
-// start can say it.
+// startAt lets the series start with another of its occurrences; false if the clocks skip its time on that date, so
+// that no start can say it.
 func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	m := d.start
 	m.Reading = first.Wall
@@ -113,9 +115,9 @@ func (d *Draft) startFields() (at, zone string) {
 var errToDoDates = errors.New("a to-do that repeats becomes a reminder, and that has no EXDATE, no EXRULE, " +
 	"and of RDATE its first trigger alone, one occurrence before DTSTART")
 
-// readOutside takes back what [Draft.synchronize] made of the start of a reminder: the RDATE is its first trigger again,
-// and COUNT counts it. Other dates are refused, because a reminder has its rule alone. So the result has the occurrences
-// of the component: the RDATE, then DTSTART, then what the rule gives from there.
+// readOutside takes back what [Draft.synchronize] made of the start of a reminder: the RDATE is its first trigger
+// again, and COUNT counts it. Other dates are refused, because a reminder has its rule alone. So the result has the
+// occurrences of the component: the RDATE, then DTSTART, then what the rule gives from there.
 func (m *mapper) readOutside(c *Component, d *Draft) error {
 	start, err := m.onlyDate(c, d)
 	if err != nil || start.At().Equal(d.start.At()) {

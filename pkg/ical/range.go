@@ -17,11 +17,12 @@ import (
 // thisAndFuture is the RANGE of an override that changes its occurrence and all after it (RFC 5545 §3.2.13).
 const thisAndFuture = "THISANDFUTURE"
 
-var errRangeAlone = errors.New("RECURRENCE-ID with a RANGE is taken together with its series only: send both in one calendar")
+var errRangeAlone = errors.New(
+	"RECURRENCE-ID with a RANGE is taken together with its series only: send both in one calendar")
 
-// settleSeries adds a series with its instances to the result. Where one of them changes all that follow, the series ends
-// before it and another goes on, as a split does it (docs/series.md). One that cannot be split so is refused whole: all
-// later times would be wrong.
+// settleSeries adds a series with its instances to the result. Where one of them changes all that follow, the series
+// ends before it and another goes on, as a split does it (docs/series.md). One that cannot be split so is refused
+// whole: all later times would be wrong.
 func (m *mapper) settleSeries(d Draft, instances []Draft) {
 	parts, err := m.split(d, instances)
 	if err != nil {
@@ -69,8 +70,8 @@ func (m *mapper) split(d Draft, instances []Draft) ([]seriesPart, error) {
 	return parts, nil
 }
 
-// splitAt ends the part before the occurrence of x, and returns the one that goes on as x says; false if x cancels all that
-// follow.
+// splitAt ends the part before the occurrence of x, and returns the one that goes on as x says; false if x cancels all
+// that follow.
 func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, err error) {
 	i := slices.IndexFunc(p.instances, func(other Draft) bool { return other.Line == x.Line && other.following != "" })
 	if i < 0 {

@@ -33,18 +33,23 @@ func instantOf(c *Component, name string) time.Time {
 }
 
 func (r revision) compare(other revision) int {
-	return cmp.Or(cmp.Compare(r.sequence, other.sequence), r.stamped.Compare(other.stamped), r.modified.Compare(other.modified))
+	return cmp.Or(cmp.Compare(r.sequence, other.sequence), r.stamped.Compare(other.stamped),
+		r.modified.Compare(other.modified))
 }
 
-// The name spaces of the name-based UUIDs (RFC 9562 §5.5) that are made here. They are random and never change: every id
-// made with them would.
+// The name spaces of the name-based UUIDs (RFC 9562 §5.5) that are made here. They are random and never change: every
+// id made with them would.
 var (
-	idSpace      = uuid.UUID{0x6e, 0x1d, 0x1f, 0x5b, 0x3a, 0x0c, 0x4d, 0x0e, 0x9b, 0x52, 0x7d, 0x41, 0xa8, 0x6e, 0x02, 0xc7}
-	contentSpace = uuid.UUID{0xc4, 0x9a, 0x6b, 0x0e, 0x18, 0xf3, 0x4b, 0x71, 0x8e, 0x2d, 0x53, 0x90, 0x1f, 0xb7, 0xd8, 0x34}
+	idSpace = uuid.UUID{
+		0x6e, 0x1d, 0x1f, 0x5b, 0x3a, 0x0c, 0x4d, 0x0e, 0x9b, 0x52, 0x7d, 0x41, 0xa8, 0x6e, 0x02, 0xc7,
+	}
+	contentSpace = uuid.UUID{
+		0xc4, 0x9a, 0x6b, 0x0e, 0x18, 0xf3, 0x4b, 0x71, 0x8e, 0x2d, 0x53, 0x90, 0x1f, 0xb7, 0xd8, 0x34,
+	}
 )
 
-// ID returns the id of what a user imports under a UID: <prefix>_<UUIDv5 of user, UID and k>. The importer takes the first
-// k from 0 whose id is not gone, so that what was deleted can be imported again (docs/contracts.md).
+// ID returns the id of what a user imports under a UID: <prefix>_<UUIDv5 of user, UID and k>. The importer takes the
+// first k from 0 whose id is not gone, so that what was deleted can be imported again (docs/contracts.md).
 func ID(prefix, user, uid string, k int) string {
 	// None of the three can contain the separator: a user id is a word, and no content line has control characters.
 	name := user + "\x00" + uid + "\x00" + strconv.Itoa(k)

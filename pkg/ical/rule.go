@@ -31,7 +31,9 @@ func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 
 // specAt is the series of a rule from a start on.
 func specAt(rule string, start Moment) (spec recurrence.Spec, err error) {
-	spec = recurrence.Spec{Rule: rule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar}
+	spec = recurrence.Spec{
+		Rule: rule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar,
+	}
 	if start.IsInstant() {
 		spec.Zone, err = entity.LoadZone(start.ZoneName())
 	}

@@ -24,10 +24,13 @@ func TestRulesThatCannotBeKeptAreRefused(t *testing.T) {
 		require.Equal(t, want, event(t, "DTSTART:20250101T090000Z", "RRULE:"+rule).RRule)
 	}
 	for start, want := range map[string]string{
-		"DTSTART;TZID=Europe/Berlin:20250101T090000": "UNTIL=20250701T215959Z", "DTSTART:20250101T090000Z": "UNTIL=20250701T235959Z",
-		"DTSTART:20250101T090000": "UNTIL=20250701T235959", "DTSTART;VALUE=DATE:20250101": "UNTIL=20250701",
+		"DTSTART;TZID=Europe/Berlin:20250101T090000": "UNTIL=20250701T215959Z",
+		"DTSTART:20250101T090000Z":                   "UNTIL=20250701T235959Z",
+		"DTSTART:20250101T090000":                    "UNTIL=20250701T235959",
+		"DTSTART;VALUE=DATE:20250101":                "UNTIL=20250701",
 	} {
-		require.Equal(t, "FREQ=DAILY;"+want, event(t, start, "RRULE:FREQ=DAILY;UNTIL=20250701").RRule, "an end of the start's kind")
+		require.Equal(t, "FREQ=DAILY;"+want, event(t, start, "RRULE:FREQ=DAILY;UNTIL=20250701").RRule,
+			"an end of the start's kind")
 	}
 	require.Equal(t, "FREQ=WEEKLY", event(t, "DTSTART:20250101", "RRULE:FREQ=WEEKLY", "RRULE:freq=weekly").RRule)
 }

@@ -15,7 +15,8 @@ const onceRule = "FREQ=DAILY;COUNT=1"
 
 const compactDate = "20060102"
 
-// readSeries reads a VEVENT that repeats as a MASTER; RDATEs at another time or of another length become instances, too.
+// readSeries reads a VEVENT that repeats as a MASTER; RDATEs at another time or of another length become instances,
+// too.
 func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 	d.Kind = entity.TypeMaster
 	if c.Get("EXRULE") != nil {
@@ -29,7 +30,8 @@ func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 		return err
 	}
 	if shown := d.start.clock(); !shown.Equal(d.start.Reading) {
-		m.leaveOut(d, "its start does not exist, because the clocks go forward then: the series is at %s", shown.Format("15:04"))
+		m.leaveOut(d, "its start does not exist, because the clocks go forward then: the series is at %s",
+			shown.Format("15:04"))
 	}
 	excluded, err := m.exclusions(c, d)
 	if err != nil {

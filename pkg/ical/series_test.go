@@ -36,7 +36,8 @@ func TestDatesOfASeriesAreLocalDates(t *testing.T) {
 			require.Equal(t, want, strings.Join(d.RDates, " "), lines)
 		}
 	}
-	midnight := event(t, "DTSTART;TZID=Europe/Berlin:20190304T003000", "RRULE:FREQ=WEEKLY;COUNT=8", "EXDATE:20190310T233000Z")
+	midnight := event(t, "DTSTART;TZID=Europe/Berlin:20190304T003000", "RRULE:FREQ=WEEKLY;COUNT=8",
+		"EXDATE:20190310T233000Z")
 	require.Equal(t, []string{"20190311"}, midnight.ExDates)
 	days := event(t, "DTSTART:20250101", "RRULE:FREQ=DAILY", "EXDATE:20250102,20250103T000000Z", "RDATE:20250501")
 	require.Equal(t, []string{"20250102", "20250103"}, days.ExDates)
@@ -48,12 +49,15 @@ func TestDatesOfASeriesAreLocalDates(t *testing.T) {
 func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"RDATE;TZID=Europe/Berlin:20250201T150000":                              "startUtc=2025-02-01T14:00:00Z endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
-		"RDATE:20250201T140000Z":                                                "startUtc=2025-02-01T14:00:00Z endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
-		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/PT3H":            "startUtc=2025-02-01T08:00:00Z endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
-		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/20250201T120000": "startUtc=2025-02-01T08:00:00Z endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
-		"RDATE;VALUE=PERIOD:20250201T080000Z/20250201T090000Z":                  "",
-		"RDATE;TZID=Europe/Berlin:20250201T090000":                              "",
+		"RDATE;TZID=Europe/Berlin:20250201T150000": "startUtc=2025-02-01T14:00:00Z " +
+			"endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
+		"RDATE:20250201T140000Z": "startUtc=2025-02-01T14:00:00Z endUtc=2025-02-01T15:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/PT3H": "startUtc=2025-02-01T08:00:00Z " +
+			"endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD;TZID=Europe/Berlin:20250201T090000/20250201T120000": "startUtc=2025-02-01T08:00:00Z " +
+			"endUtc=2025-02-01T11:00:00Z startTzid=Europe/Berlin",
+		"RDATE;VALUE=PERIOD:20250201T080000Z/20250201T090000Z": "",
+		"RDATE;TZID=Europe/Berlin:20250201T090000":             "",
 	} {
 		result := mapped(t, "BEGIN:VEVENT", "UID:u", mondays, line, "END:VEVENT")
 		require.Empty(t, result.Refused)
@@ -68,7 +72,8 @@ func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
 		require.Equal(t, "20250201", result.Drafts[1].Date)
 		require.Equal(t, want, times(result.Drafts[1]))
 	}
-	require.Contains(t, refused(t, "VEVENT", berlinNine, "RDATE;VALUE=PERIOD:20250201T080000Z/20250101T080000Z"), "does not end after")
+	require.Contains(t, refused(t, "VEVENT", berlinNine, "RDATE;VALUE=PERIOD:20250201T080000Z/20250101T080000Z"),
+		"does not end after")
 	once := event(t, "DTSTART:20250101T090000Z", "RDATE:20250301T090000Z")
 	require.Equal(t, "FREQ=DAILY;COUNT=1", once.RRule)
 }
@@ -88,7 +93,8 @@ func TestADayHasOneOccurrenceWhateverItsDatesSay(t *testing.T) {
 		{"RDATE:20250114T080000Z|EXDATE:20250114T080000Z", "20250114", "20250114", "MASTER"},
 		{"RDATE:20250114T080000Z|EXDATE;VALUE=DATE:20250114", "20250114", "20250114", "MASTER"},
 	} {
-		result := mapped(t, append(append([]string{"BEGIN:VEVENT", "UID:u", mondays}, strings.Split(c.lines, "|")...), "END:VEVENT")...)
+		result := mapped(t,
+			append(append([]string{"BEGIN:VEVENT", "UID:u", mondays}, strings.Split(c.lines, "|")...), "END:VEVENT")...)
 		require.Empty(t, result.Refused)
 		require.Equal(t, c.kinds, strings.Join(kinds(result), " "), c.lines)
 		require.Equal(t, c.ex, strings.Join(result.Drafts[0].ExDates, " "), c.lines)
@@ -129,7 +135,8 @@ func kinds(r ical.Result) []string {
 
 func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
 	t.Parallel()
-	result := mapped(t, "BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250107T080000Z", "DTSTART:20250109T080000Z", "END:VEVENT",
+	result := mapped(t, "BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250107T080000Z", "DTSTART:20250109T080000Z",
+		"END:VEVENT",
 		"BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250108T080000Z", "DTSTART:20250109T080000Z", "END:VEVENT")
 	require.Equal(t, []string{"INSTANCE", "INSTANCE"}, kinds(result))
 	first, second := result.Drafts[0], result.Drafts[1]
@@ -163,13 +170,15 @@ func TestTheLatestRevisionCounts(t *testing.T) {
 		"BEGIN:VEVENT", "UID:u", "SEQUENCE:2", mondays, "RDATE:20250301T140000Z", "END:VEVENT",
 		"BEGIN:VEVENT", "UID:u", "RECURRENCE-ID:20250301T080000Z", "DTSTART:20250302", "END:VEVENT")
 	require.Equal(t, []string{"MASTER", "INSTANCE"}, kinds(both))
-	require.Equal(t, "startDate=2025-03-02 endDate=2025-03-03", times(both.Drafts[1]), "what is written counts before what follows from an RDATE")
+	require.Equal(t, "startDate=2025-03-02 endDate=2025-03-03", times(both.Drafts[1]),
+		"what is written counts before what follows from an RDATE")
 	require.Len(t, both.Refused, 1)
 }
 
 func TestACancellingCalendarCancels(t *testing.T) {
 	t.Parallel()
-	result := ical.Map(decode(t, text("BEGIN:VCALENDAR", "METHOD:CANCEL", "BEGIN:VEVENT", "UID:u", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
+	result := ical.Map(decode(t,
+		text("BEGIN:VCALENDAR", "METHOD:CANCEL", "BEGIN:VEVENT", "UID:u", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
 	require.Equal(t, "CANCELLED", result.Drafts[0].Fields.Str("status"))
 }
 
@@ -182,7 +191,8 @@ func TestTooManyDatesAreRefused(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"RDATE", "EXDATE"} {
-		require.Contains(t, refused(t, "VEVENT", "DTSTART:20250101", "RRULE:FREQ=DAILY", name+":"+strings.Join(dates, ",")), name)
+		require.Contains(t,
+			refused(t, "VEVENT", "DTSTART:20250101", "RRULE:FREQ=DAILY", name+":"+strings.Join(dates, ",")), name)
 		require.NotEmpty(t, event(t, "DTSTART:20250101", "RRULE:FREQ=DAILY", name+":"+strings.Join(dates[:500], ",")))
 	}
 }
@@ -192,10 +202,13 @@ func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte
 func TestAnInstanceThatTheRuleDoesNotGiveIsAnOccurrenceOfItsOwn(t *testing.T) {
 	t.Parallel()
 	override := func(date, more string) string {
-		return "BEGIN:VEVENT\r\nUID:u\r\nRECURRENCE-ID;TZID=Europe/Berlin:" + date + "T090000\r\nDTSTART;TZID=Europe/Berlin:" + date + "T100000\r\n" + more + "END:VEVENT"
+		return "BEGIN:VEVENT\r\nUID:u\r\nRECURRENCE-ID;TZID=Europe/Berlin:" + date +
+			"T090000\r\nDTSTART;TZID=Europe/Berlin:" + date + "T100000\r\n" + more + "END:VEVENT"
 	}
-	result := mapped(t, "BEGIN:VEVENT", "UID:u", mondays+";COUNT=3", "EXDATE;TZID=Europe/Berlin:20250113T090000", "END:VEVENT",
-		override("20250201", ""), override("20250113", ""), override("20250106", ""), override("20250301", "STATUS:CANCELLED\r\n"))
+	result := mapped(t, "BEGIN:VEVENT", "UID:u", mondays+";COUNT=3", "EXDATE;TZID=Europe/Berlin:20250113T090000",
+		"END:VEVENT",
+		override("20250201", ""), override("20250113", ""), override("20250106", ""),
+		override("20250301", "STATUS:CANCELLED\r\n"))
 	require.Equal(t, []string{"20250201"}, result.Drafts[0].RDates)
 	require.Len(t, result.Drafts, 5)
 }

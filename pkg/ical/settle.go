@@ -97,10 +97,10 @@ func (m *mapper) attach(d, series *Draft) {
 	}
 }
 
-// admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence is
-// there to be seen, and programs that cut a series leave such instances behind its end. Those that are excluded or cancelled
-// stay what they are: instances of no occurrence. One of an earlier revision than the series was left behind when the
-// series was cut, and is refused. It returns the others.
+// admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence
+// is there to be seen, and programs that cut a series leave such instances behind its end. Those that are excluded or
+// cancelled stay what they are: instances of no occurrence. One of an earlier revision than the series was left behind
+// when the series was cut, and is refused. It returns the others.
 func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 	rule, err := d.compileRule(d.start)
 	if err != nil {

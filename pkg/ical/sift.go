@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Sift takes out of a document what cannot be sent on: lines that are no content lines have no place in an encoded text, and
-// a component whose start or rule was one of them would say something else there. Such components are refused and removed,
-// the lines of others listed as left out: what [Map] would have said of them.
+// Sift takes out of a document what cannot be sent on: lines that are no content lines have no place in an encoded
+// text, and a component whose start or rule was one of them would say something else there. Such components are refused
+// and removed, the lines of others listed as left out: what [Map] would have said of them.
 func Sift(document *Document) (refused, leftOut []Remark) {
 	var all Result
 	all.remarkFaults("", document.Faults)
@@ -29,7 +29,8 @@ func Sift(document *Document) (refused, leftOut []Remark) {
 				all.LeftOut = append(all.LeftOut, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s", f.Line, f.Reason)})
 			}
 			for _, f := range c.lesserFaults() {
-				all.LeftOut = append(all.LeftOut, Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s %s", f.Line, clip(f.Name), f.Reason)})
+				all.LeftOut = append(all.LeftOut,
+					Remark{c.Name, uid, c.Line, fmt.Sprintf("line %d: %s %s", f.Line, clip(f.Name), f.Reason)})
 			}
 			return false
 		})

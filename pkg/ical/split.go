@@ -1,8 +1,8 @@
 package ical
 
-// Split cuts a document into calendars of at most so many components each, so that every one can be sent as a request. A
-// series and its exceptions stay together, even where they are more than that; every calendar gets the head and the time
-// zones of the one it comes from.
+// Split cuts a document into calendars of at most so many components each, so that every one can be sent as a request.
+// A series and its exceptions stay together, even where they are more than that; every calendar gets the head and the
+// time zones of the one it comes from.
 func Split(document *Document, components int) []*Component {
 	var parts []*Component
 	for _, calendar := range document.Calendars {
@@ -28,7 +28,9 @@ func Split(document *Document, components int) []*Component {
 		for _, uid := range order {
 			group := groups[uid]
 			if part == nil || len(group) > room {
-				part = &Component{Name: calendar.Name, Properties: calendar.Properties, Line: calendar.Line, Children: zones[:len(zones):len(zones)]}
+				part = &Component{
+					Name: calendar.Name, Properties: calendar.Properties, Line: calendar.Line, Children: zones[:len(zones):len(zones)],
+				}
 				parts = append(parts, part)
 				room = components
 			}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// yearsAhead is how long a zone's changes are looked at, to see which of them go on for ever: long enough for each date
-	// that a rule such as "the second Sunday" can fall on to have come.
+	// yearsAhead is how long a zone's changes are looked at, to see which of them go on for ever: long enough for each
+	// date that a rule such as "the second Sunday" can fall on to have come.
 	yearsAhead = 28
 	// lastListedYear ends the years for which the zone database lists single changes of some zone (Morocco's are listed to
 	// 2087). After it each zone stands still or goes by its last rule. A series without end runs through all of them.
@@ -123,7 +123,8 @@ func regularTail(group []onset, lastYear int) (head []onset, rule string) {
 		return group, ""
 	}
 	day := strings.ToUpper(last.Weekday().String()[:2])
-	daysOfMonth := time.Date(2001, last.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day() // February: a last weekday moves with leap years
+	// February: a last weekday moves with leap years
+	daysOfMonth := time.Date(2001, last.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 	rule = fmt.Sprintf("FREQ=YEARLY;BYMONTH=%d;BYDAY=", last.Month())
 	switch {
 	case high == daysOfMonth && last.Month() != time.February:

@@ -31,7 +31,8 @@ func parseYearly(text string, start time.Time) (yearlyRule, error) {
 			return rule, err
 		}
 	}
-	if rule.byDay && rule.nth == 0 && len(rule.days) == 0 || rule.nth != 0 && len(rule.days) > 0 || !rule.byDay && len(rule.days) > 1 {
+	if rule.byDay && rule.nth == 0 && len(rule.days) == 0 || rule.nth != 0 && len(rule.days) > 0 ||
+		!rule.byDay && len(rule.days) > 1 {
 		return rule, errRuleShape
 	}
 	if !rule.byDay && len(rule.days) == 0 {

@@ -135,8 +135,9 @@ func (z *zoneMap) find(id string) (string, error) {
 // longestZoneName is more than any name of a zone, prefixed or not, that a program writes.
 const longestZoneName = 200
 
-// zoneNamed reads a name of any of the kinds that programs write: of the zone database, the same behind a prefix such as
-// /mozilla.org/20050126_1/Europe/Berlin (RFC 5545 §3.8.3.1 begins global names with a slash), of Windows, or an alias.
+// zoneNamed reads a name of any of the kinds that programs write: of the zone database, the same behind a prefix such
+// as /mozilla.org/20050126_1/Europe/Berlin (RFC 5545 §3.8.3.1 begins global names with a slash), of Windows, or an
+// alias.
 func zoneNamed(id string) (string, bool) {
 	if id == "" || len(id) > longestZoneName {
 		return "", false
@@ -173,8 +174,8 @@ func likeliestZones() []string {
 	return slices.Concat(preferredZones, zones)
 }
 
-// hints are the zones that a name speaks of, as (UTC+01:00) Amsterdam, Berlin, Bern speaks of Berlin, and the calendar's
-// own.
+// hints are the zones that a name speaks of, as (UTC+01:00) Amsterdam, Berlin, Bern speaks of Berlin, and the
+// calendar's own.
 func (z *zoneMap) hints(id string) []string {
 	var names []string
 	lower := strings.ToLower(id)

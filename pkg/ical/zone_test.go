@@ -44,32 +44,40 @@ func TestZonesAreKnownByName(t *testing.T) {
 		"Pacific Standard Time":                                      "America/Los_Angeles",
 		"AUS Eastern Standard Time":                                  "Australia/Sydney",
 		"India Standard Time":                                        "Asia/Kolkata",
-		"Berlin":                                                     `DTSTART: the zone "Berlin" is not known, and no VTIMEZONE describes it`,
-		"Local":                                                      `DTSTART: the zone "Local" is not known, and no VTIMEZONE describes it`,
-		"../../etc/passwd":                                           `DTSTART: the zone "../../etc/passwd" is not known, and no VTIMEZONE describes it`,
+		"Berlin": `DTSTART: the zone "Berlin" is not known, and no ` +
+			`VTIMEZONE describes it`,
+		"Local": `DTSTART: the zone "Local" is not known, and no VTIMEZONE describes it`,
+		"../../etc/passwd": `DTSTART: the zone "../../etc/passwd" is not known, ` +
+			`and no VTIMEZONE describes it`,
 	} {
 		require.Equal(t, want, zoned(t, tzid, "20250101"), tzid)
 	}
 }
 
 func vtimezone(tzid string, lines ...string) []string {
-	return append(append([]string{"BEGIN:VTIMEZONE", "TZID:" + strings.ReplaceAll(tzid, ",", `\,`)}, lines...), "END:VTIMEZONE")
+	return append(append([]string{"BEGIN:VTIMEZONE", "TZID:" + strings.ReplaceAll(tzid, ",", `\,`)}, lines...),
+		"END:VTIMEZONE")
 }
 
 func observance(kind, start, from, to string, lines ...string) []string {
-	return append(append([]string{"BEGIN:" + kind, "DTSTART:" + start, "TZOFFSETFROM:" + from, "TZOFFSETTO:" + to}, lines...), "END:"+kind)
+	return append(append([]string{"BEGIN:" + kind, "DTSTART:" + start, "TZOFFSETFROM:" + from, "TZOFFSETTO:" + to},
+		lines...), "END:"+kind)
 }
 
 func TestAZoneWithoutAKnownNameIsFoundByItsRules(t *testing.T) {
 	t.Parallel()
-	europe := append(observance("STANDARD", "16010101T030000", "+0200", "+0100", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10"),
+	europe := append(
+		observance("STANDARD", "16010101T030000", "+0200", "+0100", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10"),
 		observance("DAYLIGHT", "16010101T020000", "+0100", "+0200", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3")...)
 	states := append(observance("STANDARD", "16010101T020000", "-0400", "-0500", "RRULE:FREQ=YEARLY;BYDAY=1SU;BYMONTH=11"),
 		observance("DAYLIGHT", "16010101T020000", "-0500", "-0400", "RRULE:FREQ=YEARLY;BYDAY=2SU;BYMONTH=3")...)
-	sydney := append(observance("STANDARD", "20080406T030000", "+1100", "+1000", "RRULE:FREQ=YEARLY;BYDAY=SU;BYMONTHDAY=1,2,3,4,5,6,7;BYMONTH=4"),
+	sydney := append(observance("STANDARD", "20080406T030000", "+1100", "+1000",
+		"RRULE:FREQ=YEARLY;BYDAY=SU;BYMONTHDAY=1,2,3,4,5,6,7;BYMONTH=4"),
 		observance("DAYLIGHT", "20081005T020000", "+1000", "+1100", "RRULE:FREQ=YEARLY;BYDAY=1SU;BYMONTH=10")...)
-	dated := append(observance("STANDARD", "20241027T030000", "+0200", "+0100", "RDATE:20251026T030000,20261025T030000,20271031T030000"),
-		observance("DAYLIGHT", "20240331T020000", "+0100", "+0200", "RDATE:20250330T020000", "RDATE:20260329T020000", "RDATE:20270328T020000")...)
+	dated := append(
+		observance("STANDARD", "20241027T030000", "+0200", "+0100", "RDATE:20251026T030000,20261025T030000,20271031T030000"),
+		observance("DAYLIGHT", "20240331T020000", "+0100", "+0200", "RDATE:20250330T020000", "RDATE:20260329T020000",
+			"RDATE:20270328T020000")...)
 	for _, c := range []struct {
 		tzid, day  string
 		definition []string
@@ -88,7 +96,8 @@ func TestAZoneWithoutAKnownNameIsFoundByItsRules(t *testing.T) {
 		{"Custom", "20250601", observance("STANDARD", "19700101T000000", "+0000", "+0000"), "UTC"},
 		{"Custom", "20250601", observance("STANDARD", "19700101T000000", "+0117", "+0117"), "no zone that is"},
 		{"Custom", "20250601", observance("STANDARD", "19700101T000000", "+1", "+0100"), "cannot be read"},
-		{"Custom", "20250601", observance("STANDARD", "19700101T000000", "+0100", "+0100", "RRULE:FREQ=DAILY"), "cannot be read"},
+		{"Custom", "20250601", observance("STANDARD", "19700101T000000", "+0100", "+0100", "RRULE:FREQ=DAILY"),
+			"cannot be read"},
 		{"Custom", "20250601", nil, "cannot be read"},
 		{"Custom", "20250601", []string{"X-LIC-LOCATION:Asia/Tokyo"}, "Asia/Tokyo"},
 		{"Custom", "20250601", []string{"X-TZINFO:Asia/Tokyo[2024a]"}, "Asia/Tokyo"},
@@ -97,7 +106,8 @@ func TestAZoneWithoutAKnownNameIsFoundByItsRules(t *testing.T) {
 		require.Contains(t, zoned(t, c.tzid, c.day, vtimezone(c.tzid, c.definition...)...), c.want, c.tzid)
 	}
 	result := ical.Map(decode(t, text(append(append([]string{"BEGIN:VCALENDAR", "X-WR-TIMEZONE:Europe/Vienna"},
-		vtimezone("Custom", europe...)...), "BEGIN:VEVENT", "UID:u", "DTSTART;TZID=Custom:20250601T090000", "END:VEVENT", "END:VCALENDAR")...)))
+		vtimezone("Custom", europe...)...), "BEGIN:VEVENT", "UID:u", "DTSTART;TZID=Custom:20250601T090000", "END:VEVENT",
+		"END:VCALENDAR")...)))
 	require.Equal(t, "Europe/Vienna", result.Drafts[0].Fields.Str("startTzid"))
 }
 
@@ -106,8 +116,9 @@ func TestAWrittenZoneHasTheRulesOfItsZone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"Europe/Berlin", "Europe/London", "America/New_York", "America/Sao_Paulo", "Australia/Sydney", "Australia/Lord_Howe",
-		"Asia/Tokyo", "Asia/Kolkata", "Africa/Casablanca", "Asia/Jerusalem", "America/Santiago", "Pacific/Apia", "Africa/Cairo",
-		"Europe/Dublin", "Asia/Tehran", "Antarctica/Troll", "America/Havana", "Asia/Gaza", "America/Nuuk", "Europe/Istanbul",
+		"Asia/Tokyo", "Asia/Kolkata", "Africa/Casablanca", "Asia/Jerusalem", "America/Santiago", "Pacific/Apia",
+		"Africa/Cairo", "Europe/Dublin", "Asia/Tehran", "Antarctica/Troll", "America/Havana", "Asia/Gaza", "America/Nuuk",
+		"Europe/Istanbul",
 	} {
 		for _, year := range []int{1975, 2006, 2011, 2024} {
 			start := time.Date(year, 6, 1, 9, 0, 0, 0, time.UTC)
@@ -142,7 +153,8 @@ func instant(t *testing.T, d ical.Draft, name string) time.Time {
 
 func TestEveryNameOfWindowsAndEveryAliasNamesAZone(t *testing.T) {
 	t.Parallel()
-	for _, name := range append(ical.WindowsZoneNames(), "cet", "met", "eet", "wet", "est", "mst", "hst", "gb", "nz", "prc", "roc", "rok") {
+	for _, name := range append(ical.WindowsZoneNames(), "cet", "met", "eet", "wet", "est", "mst", "hst", "gb", "nz",
+		"prc", "roc", "rok") {
 		zone := zoned(t, name, "20250101")
 		_, err := entity.LoadZone(zone)
 		require.NoError(t, err, name)

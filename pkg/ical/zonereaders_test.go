@@ -110,7 +110,8 @@ type zoneReader struct {
 func zoneReaders() []zoneReader {
 	bin := filepath.Join("..", "..", "bin")
 	return []zoneReader{
-		{"ical.js", "make icaljs", []string{"node", filepath.Join("zonereaders", "zones.cjs"), filepath.Join(bin, "ical.cjs")}, true},
+		{"ical.js", "make icaljs",
+			[]string{"node", filepath.Join("zonereaders", "zones.cjs"), filepath.Join(bin, "ical.cjs")}, true},
 		{"libical", "make libical", []string{filepath.Join(bin, "libical-zones")}, false},
 	}
 }
@@ -146,7 +147,8 @@ func (r zoneReader) read(t *testing.T, cases []zoneCase) [][]int64 {
 	return answers
 }
 
-// requireRead holds what a reader makes of the cases against the instants. Of what is wrong it shows the first of each case.
+// requireRead holds what a reader makes of the cases against the instants. Of what is wrong it shows the first of each
+// case.
 func (r zoneReader) requireRead(t *testing.T, cases []zoneCase) {
 	t.Helper()
 	var wrong []string
@@ -217,7 +219,8 @@ func TestOtherProgramsReadTheZones(t *testing.T) {
 	}
 	years := []int{1950, 1985, 2020}
 	if os.Getenv("NEXUS_ZONES") == "all" {
-		zones, years = allZones(t), []int{1950, 1955, 1960, 1965, 1970, 1975, 1980, 1985, 1990, 1995, 2000, 2005, 2010, 2015, 2020}
+		zones, years = allZones(t),
+			[]int{1950, 1955, 1960, 1965, 1970, 1975, 1980, 1985, 1990, 1995, 2000, 2005, 2010, 2015, 2020}
 	}
 	cases := zoneCases(t, zones, years)
 	for _, reader := range zoneReaders() {

@@ -45,8 +45,8 @@ func spokenOffset(text string) (time.Duration, bool) {
 	return offset, true
 }
 
-// displayNamed reads the name under which Windows shows a zone, such as (UTC+01:00) Amsterdam, Berlin, Bern: the zone of the
-// first of its cities that the zone database has at this offset, or the zone of Windows that it names.
+// displayNamed reads the name under which Windows shows a zone, such as (UTC+01:00) Amsterdam, Berlin, Bern: the zone
+// of the first of its cities that the zone database has at this offset, or the zone of Windows that it names.
 func displayNamed(id string) (string, bool) {
 	head, rest, ok := strings.Cut(id, ")")
 	prefix, isDisplay := strings.CutPrefix(upper(head), "(")

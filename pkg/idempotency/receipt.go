@@ -1,10 +1,10 @@
 // Package idempotency makes a request harmless to repeat: it owns the RECEIPT row, which remembers a request under the
 // key that its client chose.
 //
-// It promises that of two requests under one key at most one is carried out, if each puts its receipt in the transaction
-// of its write: the other is refused, or meets the receipt. Commands and repositories share the keys, so each refuses a
-// key that the other used. What else a receipt says is up to the caller. The package must never decide how a repeated
-// request is answered.
+// It promises that of two requests under one key at most one is carried out, if each puts its receipt in the
+// transaction of its write: the other is refused, or meets the receipt. Commands and repositories share the keys, so
+// each refuses a key that the other used. What else a receipt says is up to the caller. The package must never decide
+// how a repeated request is answered.
 package idempotency
 
 import (

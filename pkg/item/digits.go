@@ -2,8 +2,8 @@ package item
 
 import "time"
 
-// Every item that is shown has its instants read and written, so the stored forms are taken apart digit by digit, several
-// times as fast as a layout is followed.
+// Every item that is shown has its instants read and written, so the stored forms are taken apart digit by digit,
+// several times as fast as a layout is followed.
 
 // ReadDigits returns the number that n decimal digits at the beginning of s make, and -1 if they are none.
 func ReadDigits(s string, n int) int {

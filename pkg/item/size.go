@@ -37,8 +37,8 @@ func sizeOfValue(v Value) int {
 	return 1 // Bool and Null
 }
 
-// sizeOfNumber counts one byte for two significant digits, one for the number, and one for a minus sign. Zeros before the
-// first and behind the last other digit are not significant, wherever the point or the exponent puts them.
+// sizeOfNumber counts one byte for two significant digits, one for the number, and one for a minus sign. Zeros before
+// the first and behind the last other digit are not significant, wherever the point or the exponent puts them.
 func sizeOfNumber(n string) int {
 	digits, negative := strings.CutPrefix(n, "-")
 	digits, _, _ = strings.Cut(strings.ToLower(digits), "e")

@@ -47,8 +47,8 @@ func (Binary) value()    {}
 func (BinarySet) value() {}
 
 // Refused stands in a patch for a value that the parser of requests refused: the client sent the field, and its value
-// says nothing. So no rule finds that the field is missing, and only the refusal is reported. Such a patch never becomes
-// a stored item, because its errors refuse the request.
+// says nothing. So no rule finds that the field is missing, and only the refusal is reported. Such a patch never
+// becomes a stored item, because its errors refuse the request.
 type Refused struct{}
 
 func (Refused) value() {}

@@ -22,7 +22,9 @@ const revision = "l1"
 
 // Projection returns the edges.
 func Projection() *projection.Projection {
-	return projection.NewRows(projection.RowsSpec{Name: Name, Revision: revision, Edges: edges, Row: Row, Prefix: entity.LinksPrefix})
+	return projection.NewRows(projection.RowsSpec{
+		Name: Name, Revision: revision, Edges: edges, Row: Row, Prefix: entity.LinksPrefix,
+	})
 }
 
 // edges returns TYPE/id of each target.

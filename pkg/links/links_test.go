@@ -50,7 +50,9 @@ func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
 			require.NoError(t, o.Err)
 		}
 		before = after
-		page, err := store.Query(t.Context(), table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.LinkPrefix(source)}})
+		page, err := store.Query(t.Context(), table.Query{
+			Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.LinkPrefix(source)},
+		})
 		require.NoError(t, err)
 		require.Len(t, page.Items, len(targets))
 		for i, id := range targets {

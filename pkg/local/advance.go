@@ -26,9 +26,9 @@ type moved struct {
 	steps int
 }
 
-// moveTo brings the clock to the instant. Time stops on its way wherever something falls due: the next schedule, timer or
-// expiry. There everything is carried out and settles before time goes on, so that things happen in their order, and what
-// one of them brings about, such as a timer set by a task that was archived on the way, falls due on the same way.
+// moveTo brings the clock to the instant. Time stops on its way wherever something falls due: the next schedule, timer
+// or expiry. There everything is carried out and settles before time goes on, so that things happen in their order, and
+// what one of them brings about, such as a timer set by a task that was archived on the way, falls due on the same way.
 func (p *Platform) moveTo(ctx context.Context, target time.Time) (moved, error) {
 	if p.backend.sweep == nil {
 		return moved{}, errRealTime

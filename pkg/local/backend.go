@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// backend is the table with its stream, wherever it is kept. Some keep more promises than others: what a backend cannot do
-// is nil.
+// backend is the table with its stream, wherever it is kept. Some keep more promises than others: what a backend cannot
+// do is nil.
 type backend struct {
 	// newStore returns a store on the table, whose calls the observer is told of.
 	newStore func(table.Observer) table.Store

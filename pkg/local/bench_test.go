@@ -92,7 +92,8 @@ func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
 		require.NoError(t, err)
 		b.source = streams.New(dynamodbstreams.New(dynamodbstreams.Options{
 			BaseEndpoint: &endpoint, Region: engine.DefaultRegion,
-			Credentials: client.Options().Credentials, HTTPClient: &http.Client{Transport: engine.Transport(nil, engine.Options{})},
+			Credentials: client.Options().Credentials,
+			HTTPClient:  &http.Client{Transport: engine.Transport(nil, engine.Options{})},
 		}), aws.ToString(out.Table.LatestStreamArn), nil)
 		b.setup()
 		history(t, b)
@@ -105,7 +106,10 @@ func (b *bench) setup() {
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[item.Key]bool{}
-	b.commands = command.New(command.Config{Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
+	b.commands = command.New(command.Config{
+		Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
 	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: text.Fold})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
 	b.importer = calendar.NewImporter(b.commands, registry)
@@ -118,9 +122,10 @@ func (b *bench) setup() {
 	}})
 	require.NoError(b.t, err)
 	var notifier *reminders.Notifier
-	b.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
-		return notifier.Handle(ctx, s.Payload)
-	}})
+	b.schedules, err = schedulelocal.New(
+		schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
+			return notifier.Handle(ctx, s.Payload)
+		}})
 	require.NoError(b.t, err)
 	remind := reminders.Config{
 		Store: b.store, Registry: registry, Scheduler: b.schedules, Bus: b.bus, Now: clock,
@@ -217,7 +222,9 @@ func (b *bench) advance(d time.Duration) {
 // rows returns the rows of ann's whose sort key has the prefix.
 func (b *bench) rows(prefix string) []item.Item {
 	b.t.Helper()
-	page, err := b.store.Query(b.t.Context(), table.Query{Partition: entity.UserPK(ann), Range: table.Range{Prefix: prefix}})
+	page, err := b.store.Query(b.t.Context(), table.Query{
+		Partition: entity.UserPK(ann), Range: table.Range{Prefix: prefix},
+	})
 	require.NoError(b.t, err)
 	return page.Items
 }

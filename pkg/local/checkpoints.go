@@ -18,10 +18,10 @@ import (
 	"nexus/pkg/local/engine"
 )
 
-// checkpoints keeps how far each mapping has come, one file for each. They are written behind: a mapping goes on while the
-// disk is busy, and of several checkpoints that wait only the last is written. What a crash loses of that is delivered
-// again. Checkpoints of another stream than the present one say nothing, so they are not loaded: the mapping begins at the
-// oldest record kept. So it does where a checkpoint is ahead of its stream ([checkpoints.judge]).
+// checkpoints keeps how far each mapping has come, one file for each. They are written behind: a mapping goes on while
+// the disk is busy, and of several checkpoints that wait only the last is written. What a crash loses of that is
+// delivered again. Checkpoints of another stream than the present one say nothing, so they are not loaded: the mapping
+// begins at the oldest record kept. So it does where a checkpoint is ahead of its stream ([checkpoints.judge]).
 type checkpoints struct {
 	dir    string
 	stream string
@@ -48,7 +48,8 @@ type (
 )
 
 // forgetCheckpoint is what to do about a damaged file.
-const forgetCheckpoint = "Remove the file and start again; the reader then begins at the oldest record of the stream, and nothing " +
+const forgetCheckpoint = "Remove the file and start again; the reader then begins at the oldest record of the " +
+	"stream, and nothing " +
 	"is done twice"
 
 func openCheckpoints(dir, stream string, log *slog.Logger) (*checkpoints, error) {
@@ -101,7 +102,8 @@ func (c *checkpoints) parse(path string, content []byte) (map[string]eventsource
 	}
 	shards := map[string]eventsource.Checkpoint{}
 	if file.Stream != c.stream {
-		c.log.Warn("checkpoints of another stream are not used; the reader begins at the oldest record", "file", path, "stream", file.Stream)
+		c.log.Warn("checkpoints of another stream are not used; the reader begins at the oldest record", "file", path,
+			"stream", file.Stream)
 		return shards, nil
 	}
 	for shard, at := range file.Shards {
@@ -126,8 +128,9 @@ func (c *checkpoints) judge(mapping string, heads map[string]string) error {
 		if at.Sequence == "" || head != "" && change.CompareSequence(at.Sequence, head) <= 0 {
 			continue
 		}
-		c.log.Error("a checkpoint is ahead of its stream: the table was set back, or lost the end of its log. The reader begins at "+
-			"the oldest record; what the lost records led to outside the table is found by nexus verify",
+		c.log.Error(
+			"a checkpoint is ahead of its stream: the table was set back, or lost the end of its log. The reader begins at "+
+				"the oldest record; what the lost records led to outside the table is found by nexus verify",
 			"reader", mapping, "shard", shard, "checkpoint", at.Sequence, "head", head)
 		delete(shards, shard)
 		c.dirty[mapping] = true

@@ -14,8 +14,8 @@ import (
 const arnParts = 6
 
 // NewStream returns a source over the stream with that ARN, with the credentials of the environment, and what gives its
-// connections back. Without an endpoint it is the service of the ARN's region. What was trimmed before it could be read is
-// told to onGap.
+// connections back. Without an endpoint it is the service of the ARN's region. What was trimmed before it could be read
+// is told to onGap.
 func NewStream(endpoint, streamARN string, onGap func(streams.Gap)) (eventsource.Source, func(), error) {
 	if endpoint != "" {
 		if _, err := (Options{Endpoint: endpoint}).normal(); err != nil {

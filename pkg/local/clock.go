@@ -15,8 +15,8 @@ import (
 // errBackwards: time was asked to go back.
 var errBackwards = errors.New("the clock moves only forward")
 
-// clock is the platform's time: the machine's, moved forward by an offset that is on disk before anybody sees it, so that
-// no restart takes time back.
+// clock is the platform's time: the machine's, moved forward by an offset that is on disk before anybody sees it, so
+// that no restart takes time back.
 type clock struct {
 	machine func() time.Time
 	file    string // empty: the offset ends with the process
@@ -95,7 +95,8 @@ func (c *clock) MoveTo(at time.Time) error {
 	return nil
 }
 
-// Moved returns a channel that is closed at the next move. Whoever waits for an instant takes it before reading the time.
+// Moved returns a channel that is closed at the next move. Whoever waits for an instant takes it before reading the
+// time.
 func (c *clock) Moved() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

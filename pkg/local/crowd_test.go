@@ -53,19 +53,20 @@ func TestAClientThatDoesNotReadItsAnswerLosesIt(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ended := make(chan time.Duration, 1)
-				at, server := newPipes(), &http.Server{Handler: timely(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					time.Sleep(time.Hour) // what the system itself takes does not count
-					if c.goesOn {
-						goOn(w)
-					}
-					began := time.Now()
-					for part := bytes.Repeat([]byte("x"), 64<<10); ; {
-						if _, err := w.Write(part); err != nil {
-							ended <- time.Since(began)
-							return
+				at, server := newPipes(),
+					&http.Server{Handler: timely(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+						time.Sleep(time.Hour) // what the system itself takes does not count
+						if c.goesOn {
+							goOn(w)
 						}
-					}
-				}))}
+						began := time.Now()
+						for part := bytes.Repeat([]byte("x"), 64<<10); ; {
+							if _, err := w.Write(part); err != nil {
+								ended <- time.Since(began)
+								return
+							}
+						}
+					}))}
 				go func() { _ = server.Serve(at) }()
 				client := at.dial()
 				_, err := client.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"))
@@ -93,7 +94,8 @@ func TestAnAnswerThatGoesOnIsReadForAsLongAsItTakes(t *testing.T) {
 		}))}
 		go func() { _ = server.Serve(at) }()
 		client := &http.Client{Transport: &http.Transport{
-			DialContext: func(context.Context, string, string) (net.Conn, error) { return at.dial(), nil }, DisableKeepAlives: true,
+			DialContext:       func(context.Context, string, string) (net.Conn, error) { return at.dial(), nil },
+			DisableKeepAlives: true,
 		}}
 		response, err := client.Get("http://localhost/")
 		require.NoError(t, err)

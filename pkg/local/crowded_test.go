@@ -31,12 +31,14 @@ func TestManyChangesOfOneItemAtOnceAllSucceed(t *testing.T) {
 		require.EqualValues(t, writers+1, linked["version"])
 
 		series := s.must("POST", "/v1/series", object{
-			"title": "daily", "startUtc": "2032-03-01T09:00:00Z", "endUtc": "2032-03-01T10:00:00Z", "startTzid": "UTC", "rrule": "FREQ=DAILY",
+			"title": "daily", "startUtc": "2032-03-01T09:00:00Z", "endUtc": "2032-03-01T10:00:00Z", "startTzid": "UTC",
+			"rrule": "FREQ=DAILY",
 		})["masterId"].(string)
 		first := time.Date(2032, 3, 1, 0, 0, 0, 0, time.UTC)
 		s.together(writers, func(i int, own *system) {
 			date := first.AddDate(0, 0, i).Format("20060102")
-			statuses[i], _ = own.call("PUT", "/v1/series/"+series+"/instances/"+date, object{"title": fmt.Sprint("day ", i)}, "If-Match", `"1"`)
+			statuses[i], _ = own.call("PUT", "/v1/series/"+series+"/instances/"+date, object{"title": fmt.Sprint("day ", i)},
+				"If-Match", `"1"`)
 		})
 		for i, status := range statuses {
 			require.Equal(t, http.StatusOK, status, "date %d of %v", i, statuses)

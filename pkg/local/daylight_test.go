@@ -49,8 +49,8 @@ func (s *system) keep(title, zone, rule string, first time.Time, minutes int) {
 	})
 }
 
-// year has the user keep a weekly meeting at nine, and around each change of the clocks daily ones in the small hours and a
-// daily reminder.
+// year has the user keep a weekly meeting at nine, and around each change of the clocks daily ones in the small hours
+// and a daily reminder.
 func (s *system) year(zone string) daylight {
 	s.t.Helper()
 	const days = 6
@@ -75,9 +75,11 @@ func (s *system) year(zone string) daylight {
 		}
 	}
 	for i, eve := range changes {
-		title, first := fmt.Sprintf("ring 02:30, %d", i+1), time.Date(eve.Year(), eve.Month(), eve.Day()-2, 2, 30, 0, 0, time.UTC)
+		title, first := fmt.Sprintf("ring 02:30, %d", i+1),
+			time.Date(eve.Year(), eve.Month(), eve.Day()-2, 2, 30, 0, 0, time.UTC)
 		s.must("POST", "/v1/reminders", object{
-			"title": title, "tzid": zone, "triggerUtc": firstShown(first, l).UTC().Format(time.RFC3339), "rrule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", days),
+			"title": title, "tzid": zone, "triggerUtc": firstShown(first, l).UTC().Format(time.RFC3339),
+			"rrule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", days),
 		})
 		d.meetings = append(d.meetings, meetings(title, first, 1, days, l)...)
 	}
@@ -128,7 +130,9 @@ func (s *system) agenda(from, to time.Time, more url.Values) []object {
 		if end.After(to) {
 			end = to
 		}
-		query := url.Values{"from": {from.UTC().Format(time.RFC3339)}, "to": {end.UTC().Format(time.RFC3339)}, "limit": {"100"}}
+		query := url.Values{
+			"from": {from.UTC().Format(time.RFC3339)}, "to": {end.UTC().Format(time.RFC3339)}, "limit": {"100"},
+		}
 		for name, values := range more {
 			query[name] = values
 		}
@@ -183,8 +187,9 @@ func (s *system) announced(until time.Time) map[string][]object {
 	return out
 }
 
-// TestNineStaysNineInTheAgendaTheRemindersAndTheExport keeps a year of meetings in zones whose clocks change, and compares
-// what the agenda shows, what is announced, and what the calendar's text says with what package time alone says.
+// TestNineStaysNineInTheAgendaTheRemindersAndTheExport keeps a year of meetings in zones whose clocks change, and
+// compares what the agenda shows, what is announced, and what the calendar's text says with what package time alone
+// says.
 func TestNineStaysNineInTheAgendaTheRemindersAndTheExport(t *testing.T) {
 	t.Parallel()
 	for _, store := range soaked() {

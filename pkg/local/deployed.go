@@ -47,13 +47,16 @@ func NewDeployed(d Deployment) (out Deployed, err error) {
 	if d.ScheduleGroup == "" {
 		return out, nil
 	}
-	if out.Bus, err = eventbridge.New(awsbus.NewFromConfig(deployedConfig("EVENTBRIDGE", transport)), eventbridge.Config{BusName: d.BusName}); err != nil {
+	if out.Bus, err = eventbridge.New(awsbus.NewFromConfig(deployedConfig("EVENTBRIDGE", transport)),
+		eventbridge.Config{BusName: d.BusName}); err != nil {
 		return Deployed{}, err
 	}
-	out.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport)), scheduler.Config{
-		GroupName: d.ScheduleGroup, TargetARN: d.ScheduleTargetARN, RoleARN: d.ScheduleRoleARN, DeadLetterARN: d.ScheduleDeadLetterARN,
-		EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries, // as the functions have it
-	})
+	out.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport)),
+		scheduler.Config{
+			GroupName: d.ScheduleGroup, TargetARN: d.ScheduleTargetARN, RoleARN: d.ScheduleRoleARN,
+			DeadLetterARN: d.ScheduleDeadLetterARN,
+			EventAge:      scheduler.MaxEventAge, Retries: scheduler.MaxRetries, // as the functions have it
+		})
 	if err != nil {
 		return Deployed{}, err
 	}

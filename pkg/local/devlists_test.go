@@ -34,7 +34,8 @@ func TestSchedulesAndEventsAreListedToTheirEnd(t *testing.T) {
 		batch := []object{}
 		for i := range many {
 			batch = append(batch, object{"id": fmt.Sprint(i), "type": "CreateReminder", "data": object{
-				"title": fmt.Sprint(i), "tzid": "UTC", "triggerUtc": at.Add(time.Duration(i%7) * time.Second).UTC().Format(time.RFC3339),
+				"title": fmt.Sprint(i), "tzid": "UTC",
+				"triggerUtc": at.Add(time.Duration(i%7) * time.Second).UTC().Format(time.RFC3339),
 			}})
 		}
 		for len(batch) > 0 {
@@ -77,7 +78,8 @@ func TestSchedulesAndEventsAreListedToTheirEnd(t *testing.T) {
 			require.Len(t, pages[0], min(limit, many), "the first page is that of the latest")
 		}
 		for _, bad := range []string{
-			"/dev/events?before=0", "/dev/events?before=x", "/dev/schedules?after=x", "/dev/schedules?after=2026-01-01T00:00:00Z/n/x",
+			"/dev/events?before=0", "/dev/events?before=x", "/dev/schedules?after=x",
+			"/dev/schedules?after=2026-01-01T00:00:00Z/n/x",
 		} {
 			status, _ := s.call("GET", bad, nil)
 			require.Equal(t, http.StatusUnprocessableEntity, status, bad)

@@ -29,8 +29,8 @@ const (
 	replayMedia = "application/x-ndjson"
 )
 
-// getRecords answers with the stream from its beginning to where it ends now, one record a line exactly as Lambda receives
-// it: the records that reach a consumer, or with all=true every one.
+// getRecords answers with the stream from its beginning to where it ends now, one record a line exactly as Lambda
+// receives it: the records that reach a consumer, or with all=true every one.
 func (p *Platform) getRecords(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	all := query.Get("all")

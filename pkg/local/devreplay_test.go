@@ -28,7 +28,8 @@ func TestReplayTakesRecordsAloneAndSaysWhatIsWrongWithOthers(t *testing.T) {
 		{"no records", "", "application/x-ndjson", `{"a":1}`, http.StatusUnprocessableEntity},
 		{"nothing", "", "application/x-ndjson", "", http.StatusUnprocessableEntity},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/dev/replay"+one.query, strings.NewReader(one.body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/dev/replay"+one.query,
+			strings.NewReader(one.body))
 		require.NoError(t, err)
 		request.Header.Set("Content-Type", one.media)
 		response, err := s.client.Do(request)

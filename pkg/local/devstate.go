@@ -50,8 +50,8 @@ func listParams(r *http.Request, most int, known ...string) (limit int, query ur
 	return limit, query, nil
 }
 
-// getEvents lists the latest events on the bus, or the latest before a number, the oldest of them first. Next is what to send
-// as before for those that are older.
+// getEvents lists the latest events on the bus, or the latest before a number, the oldest of them first. Next is what
+// to send as before for those that are older.
 func (p *Platform) getEvents(w http.ResponseWriter, r *http.Request) error {
 	limit, query, err := listParams(r, maxList, "before")
 	if err != nil {
@@ -247,7 +247,8 @@ func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	for _, reader := range p.readers {
-		out.Readers = append(out.Readers, readerShown{reader.mapping.Config().Name, reader.mapping.Status(), reader.consumersShown()})
+		out.Readers = append(out.Readers,
+			readerShown{reader.mapping.Config().Name, reader.mapping.Status(), reader.consumersShown()})
 	}
 	if at, any := p.scheduler.Next(); any {
 		out.NextAt = &at

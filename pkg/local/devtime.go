@@ -46,7 +46,8 @@ func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 	if body.Advance != "" {
 		by, err := time.ParseDuration(body.Advance)
 		if err != nil || by <= 0 {
-			return refusal(http.StatusUnprocessableEntity, "advance %q is no duration above zero such as 90s, 15m or 25h", body.Advance)
+			return refusal(http.StatusUnprocessableEntity, "advance %q is no duration above zero such as 90s, 15m or 25h",
+				body.Advance)
 		}
 		target = p.clock.Now().Add(by)
 	}
@@ -99,7 +100,8 @@ func (p *Platform) postRedeliver(w http.ResponseWriter, r *http.Request) error {
 	case from == "start":
 		from = ""
 	case !change.IsSequence(from):
-		return refusal(http.StatusUnprocessableEntity, "from has to be \"start\" or a SequenceNumber as GET /dev/stream shows it")
+		return refusal(http.StatusUnprocessableEntity,
+			"from has to be \"start\" or a SequenceNumber as GET /dev/stream shows it")
 	}
 	delivered := map[string]int{}
 	for _, reader := range p.readers {

@@ -37,8 +37,8 @@ func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving a
 	})
 }
 
-// VerifyLine is one line of the answer to POST /dev/verify: exactly one member is there, and the last line has summary or
-// error.
+// VerifyLine is one line of the answer to POST /dev/verify: exactly one member is there, and the last line has summary
+// or error.
 type VerifyLine struct {
 	Difference *verify.Difference `json:"difference,omitempty"`
 	Rows       int64              `json:"rows,omitempty"` // read so far

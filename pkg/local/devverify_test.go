@@ -57,7 +57,9 @@ func noteRows(user string, n int) []item.Item {
 	var rows []item.Item
 	last := ""
 	for range n {
-		it := item.Item{"title": item.String("n"), "body": item.String("b"), "isPinned": item.Bool(false), "status": item.String("ACTIVE")}
+		it := item.Item{
+			"title": item.String("n"), "body": item.String("b"), "isPinned": item.Bool(false), "status": item.String("ACTIVE"),
+		}
 		if last != "" {
 			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: last}}})
 		}
@@ -255,8 +257,8 @@ func (c *client) comeAndGo(ctx context.Context, done *atomic.Int64) error {
 	return nil
 }
 
-// lags writes notes of a user one by one until the context ends, each when the one before is counted, and returns how long
-// the slowest took.
+// lags writes notes of a user one by one until the context ends, each when the one before is counted, and returns how
+// long the slowest took.
 func (c *client) lags(ctx context.Context) (slowest time.Duration, err error) {
 	for n := 1; ctx.Err() == nil; n++ {
 		if _, err := c.send(http.MethodPost, "/v1/notes", `{"title":"o","body":"b"}`, 0); err != nil {
@@ -309,7 +311,8 @@ func TestARebuildBesideWritersShowsNoHalfNumberAndHoldsUpOthersForSecondsOnly(t 
 	took := time.Since(began)
 	stop()
 	require.NoError(t, clients.Wait())
-	t.Logf("%d items: rebuilt in %v, held for %v; %d writes acknowledged meanwhile; another user's number was %v behind at most",
+	t.Logf(
+		"%d items: rebuilt in %v, held for %v; %d writes acknowledged meanwhile; another user's number was %v behind at most",
 		items, took, seen.held, writes.Load(), slowest)
 	require.Zero(t, sum.Remaining)
 	require.Empty(t, seen.between, "half-built numbers")
@@ -343,7 +346,9 @@ func wipe(t *testing.T, store table.Store, user string) {
 			}
 		}
 	}
-	_, err := store.Update(t.Context(), table.Update{Key: entity.MetaKey(user), Set: item.Item{product.AttrStats: product.EmptyStats()}})
+	_, err := store.Update(t.Context(), table.Update{
+		Key: entity.MetaKey(user), Set: item.Item{product.AttrStats: product.EmptyStats()},
+	})
 	require.NoError(t, err)
 }
 

@@ -40,8 +40,8 @@ func newTransport() *http.Transport {
 	return t
 }
 
-// serviceConfig is the SDK's configuration for the endpoint: credentials and region of the environment, or made-up ones,
-// which every local service takes.
+// serviceConfig is the SDK's configuration for the endpoint: credentials and region of the environment, or made-up
+// ones, which every local service takes.
 func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 	credentials := aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local", Source: "local platform"}
 	if id := os.Getenv("AWS_ACCESS_KEY_ID"); id != "" {
@@ -60,8 +60,8 @@ func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 	}
 }
 
-// NewClient returns a client of the service at the endpoint, with the region and credentials of the environment, and what
-// gives its connections back.
+// NewClient returns a client of the service at the endpoint, with the region and credentials of the environment, and
+// what gives its connections back.
 func NewClient(endpoint string) (*dynamodb.Client, func(), error) {
 	if _, err := (Options{Endpoint: endpoint}).normal(); err != nil {
 		return nil, nil, err
@@ -70,8 +70,8 @@ func NewClient(endpoint string) (*dynamodb.Client, func(), error) {
 	return dynamo.NewClient(serviceConfig(endpoint, base)), base.CloseIdleConnections, nil
 }
 
-// startEngine starts the local engine on the directory and brings the table into being. Rows are swept by the platform's
-// clock, because the engine never removes one.
+// startEngine starts the local engine on the directory and brings the table into being. Rows are swept by the
+// platform's clock, because the engine never removes one.
 func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logger) (_ *backend, err error) {
 	binary, err := engine.Find()
 	if err != nil {
@@ -82,8 +82,9 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 		return nil, err
 	}
 	if !engine.Secluded {
-		log.Warn("the engine listens on 127.0.0.1: each program of this machine, and a page in its browser that tries every port, " +
-			"can read and write the data")
+		log.Warn(
+			"the engine listens on 127.0.0.1: each program of this machine, and a page in its browser that tries every port, " +
+				"can read and write the data")
 	}
 	base := running.Transport()
 	var sweeper *engine.Sweeper
@@ -131,7 +132,9 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 }
 
 // engineHeads asks the engine for its last record, which is in its one shard.
-func engineHeads(ctx context.Context, running *engine.Engine, b *backend) (func(context.Context) (map[string]string, error), error) {
+func engineHeads(
+	ctx context.Context, running *engine.Engine, b *backend,
+) (func(context.Context) (map[string]string, error), error) {
 	shards, err := b.newSource().Shards(ctx)
 	if err != nil {
 		return nil, err

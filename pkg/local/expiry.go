@@ -14,11 +14,11 @@ import (
 )
 
 // expiries knows every row that will expire, and when, so that nobody has to look through the table for them: one walk
-// at the start, and from then on the stream, whose readers pass all its records by. It lags behind the table by what the
-// readers have not read yet.
+// at the start, and from then on the stream, whose readers pass all its records by. It lags behind the table by what
+// the readers have not read yet.
 //
-// It may name a row that has changed since. The sweep deletes under the row as it is named here, so that costs an attempt;
-// the record of the change is still to come and puts it right.
+// It may name a row that has changed since. The sweep deletes under the row as it is named here, so that costs an
+// attempt; the record of the change is still to come and puts it right.
 type expiries struct {
 	mu    sync.Mutex
 	rows  map[item.Key]expiring
@@ -142,7 +142,8 @@ func (e *expiries) restore(rows []item.Item) {
 	}
 }
 
-// next returns the instant of the earliest expiry, or of the earliest one that has consequences; false if there is none.
+// next returns the instant of the earliest expiry, or of the earliest one that has consequences; false if there is
+// none.
 func (e *expiries) next(consequences bool) (time.Time, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

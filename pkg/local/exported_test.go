@@ -14,8 +14,8 @@ import (
 	"nexus/pkg/ical"
 )
 
-// The calendar's text is read here as another program would: by its own VTIMEZONEs, with an expansion of the few rules that
-// the tests keep. Nothing of the product's recurrence or of its clocks takes part.
+// The calendar's text is read here as another program would: by its own VTIMEZONEs, with an expansion of the few rules
+// that the tests keep. Nothing of the product's recurrence or of its clocks takes part.
 
 const (
 	basicTime = "20060102T150405"
@@ -120,8 +120,8 @@ func onsetsOf(t *testing.T, part *ical.Component) []time.Time {
 
 const lastYearLookedAt = 2030
 
-// onDay says that a day is the one that a VTIMEZONE's rule means: the second Sunday, the last Sunday, or the Sunday among
-// seven days.
+// onDay says that a day is the one that a VTIMEZONE's rule means: the second Sunday, the last Sunday, or the Sunday
+// among seven days.
 func onDay(t *testing.T, at time.Time, byDay, monthDays string) bool {
 	t.Helper()
 	number, weekday := byDay[:len(byDay)-2], byDay[len(byDay)-2:]

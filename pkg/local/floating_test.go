@@ -23,21 +23,25 @@ import (
 
 const readingForm = "2006-01-02T15:04:05"
 
-// TestSevenIsSevenWhereverItsUserLooks keeps floating things over a month in which the clocks change, and looks at them from
-// five zones; then their user moves.
+// TestSevenIsSevenWhereverItsUserLooks keeps floating things over a month in which the clocks change, and looks at them
+// from five zones; then their user moves.
 func TestSevenIsSevenWhereverItsUserLooks(t *testing.T) {
 	t.Parallel()
 	s := startInTheYear(t, local.Options{Store: local.Memory})
 	s.must("POST", "/dev/clock", object{"set": "2011-03-01T00:00:00Z"})
 	seven := time.Date(skippingYear, 3, 4, 7, 0, 0, 0, time.UTC)
 	const days = 35 // over the changes in New York, London and Lord Howe
-	s.must("POST", "/v1/events", object{"title": "single", "startUtc": seven.Format(readingForm), "reminderMinutes": []int{30}})
+	s.must("POST", "/v1/events", object{
+		"title": "single", "startUtc": seven.Format(readingForm), "reminderMinutes": []int{30},
+	})
 	made := s.must("POST", "/v1/series", object{
 		"title": "series", "rrule": "FREQ=DAILY;COUNT=35", "startUtc": seven.Format(readingForm),
 		"endUtc": seven.Add(time.Hour).Format(readingForm), "reminderMinutes": []int{0, 45},
 	})
 	s.must("POST", "/v1/events", object{"title": "day", "isAllDay": true, "startDate": seven.Format("2006-01-02")})
-	s.must("POST", "/v1/reminders", object{"title": "reminder", "triggerUtc": seven.Format(readingForm), "rrule": "FREQ=DAILY;COUNT=35"})
+	s.must("POST", "/v1/reminders", object{
+		"title": "reminder", "triggerUtc": seven.Format(readingForm), "rrule": "FREQ=DAILY;COUNT=35",
+	})
 	s.keep("fixed", "America/New_York", "FREQ=DAILY;COUNT=35", seven, 30)
 	s.settle()
 
@@ -113,23 +117,32 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 		keep := func(it item.Item, id string) item.Item { floats[it.Str(id)] = true; return it }
 		minutes := []any{number(15), number(90)}
 
-		keep(b.do(command.Create{Type: product.Event(), Fields: map[string]any{"title": "single", "startUtc": seven, "reminderMinutes": minutes}}), "eventId")
-		keep(b.do(command.Create{Type: product.Task(), Fields: map[string]any{"title": "task", "dueUtc": seven, "reminderMinutes": minutes}}), "taskId")
-		keep(b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "once", "triggerUtc": seven}}), "reminderId")
-		keep(b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "daily", "triggerUtc": seven, "rrule": "FREQ=DAILY"}}), "reminderId")
+		keep(b.do(command.Create{Type: product.Event(),
+			Fields: map[string]any{"title": "single", "startUtc": seven, "reminderMinutes": minutes}}), "eventId")
+		keep(b.do(command.Create{Type: product.Task(),
+			Fields: map[string]any{"title": "task", "dueUtc": seven, "reminderMinutes": minutes}}), "taskId")
+		keep(b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "once", "triggerUtc": seven}}),
+			"reminderId")
+		keep(b.do(command.Create{Type: product.Reminder(),
+			Fields: map[string]any{"title": "daily", "triggerUtc": seven, "rrule": "FREQ=DAILY"}}), "reminderId")
 		series := keep(b.do(command.CreateSeries{Fields: map[string]any{
 			"title": "series", "rrule": "FREQ=DAILY", "startUtc": seven, "endUtc": end, "reminderMinutes": minutes,
 		}}), "masterId")
-		own := b.do(command.PutInstance{MasterID: series.Str("masterId"), Date: reading.AddDate(0, 0, 1).Format(basicDate), Fields: map[string]any{
-			"reminderMinutes": []any{number(5)},
-		}}, series)
+		own := b.do(command.PutInstance{MasterID: series.Str("masterId"), Date: reading.AddDate(0, 0, 1).Format(basicDate),
+			Fields: map[string]any{
+				"reminderMinutes": []any{number(5)},
+			}}, series)
 		keep(own, "eventId")
 
-		zoned := map[string]any{"title": "zoned", "startUtc": seven + "Z", "startTzid": "Asia/Kolkata", "reminderMinutes": minutes}
+		zoned := map[string]any{
+			"title": "zoned", "startUtc": seven + "Z", "startTzid": "Asia/Kolkata", "reminderMinutes": minutes,
+		}
 		b.do(command.Create{Type: product.Event(), Fields: zoned})
 		zoned["rrule"] = "FREQ=WEEKLY"
 		b.do(command.CreateSeries{Fields: maps.Clone(zoned)})
-		b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{"title": "zoned", "triggerUtc": seven + "Z", "tzid": "UTC"}})
+		b.do(command.Create{
+			Type: product.Reminder(), Fields: map[string]any{"title": "zoned", "triggerUtc": seven + "Z", "tzid": "UTC"},
+		})
 		b.settle()
 
 		rows, schedules := b.table(), b.scheduled()
@@ -148,7 +161,8 @@ func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
 		for key := range rows {
 			require.Contains(t, now, key, "no row has gone")
 		}
-		require.ElementsMatch(t, []string{entity.MetaKey(ann).SK, entity.ZoneKey(ann, 1).SK}, changed, "the user's settings, and how far the consumer has walked")
+		require.ElementsMatch(t, []string{entity.MetaKey(ann).SK, entity.ZoneKey(ann, 1).SK}, changed,
+			"the user's settings, and how far the consumer has walked")
 
 		moved, l := b.scheduled(), location(t, "Pacific/Apia")
 		require.Equal(t, slices.Sorted(maps.Keys(schedules)), slices.Sorted(maps.Keys(moved)))

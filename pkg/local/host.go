@@ -11,8 +11,9 @@ import (
 	"nexus/pkg/api"
 )
 
-// doors decide which requests the platform takes. Requests of this machine are those that come over the loopback interface
-// and ask for it by one of its names. All others have to ask for a name on the list, and never reach what is local only.
+// doors decide which requests the platform takes. Requests of this machine are those that come over the loopback
+// interface and ask for it by one of its names. All others have to ask for a name on the list, and never reach what is
+// local only.
 //
 // The name matters, because a page of another site can have its own name resolved to 127.0.0.1. It would then read
 // everything here as its own; the name that it asks for gives it away.
@@ -38,7 +39,8 @@ func (doors) inner(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", innerPolicy)
 		if !isOwn(r) {
-			refuseWith(w, &devProblem{http.StatusForbidden, "the path serves this machine alone: ask from it, for localhost or 127.0.0.1"})
+			refuseWith(w,
+				&devProblem{http.StatusForbidden, "the path serves this machine alone: ask from it, for localhost or 127.0.0.1"})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -65,7 +65,9 @@ func TestAReachableSystemAsksForTheTokenOfItsStart(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		return response.StatusCode
 	}
-	for _, bearer := range []string{"ann", "", "ann.", "." + p.Token(), p.Token(), "ann." + p.Token() + "x", "ann." + p.Token()[1:]} {
+	for _, bearer := range []string{
+		"ann", "", "ann.", "." + p.Token(), p.Token(), "ann." + p.Token() + "x", "ann." + p.Token()[1:],
+	} {
 		require.Equal(t, http.StatusUnauthorized, status("/v1/me", "nexus.example", bearer), bearer)
 		require.Equal(t, http.StatusUnauthorized, status("/v1/me", "localhost", bearer), bearer)
 	}

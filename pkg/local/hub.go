@@ -37,8 +37,8 @@ func (h *hub) tell(kind string, data func() []byte) {
 	}
 }
 
-// subscribe returns a channel of what happens from now on, and a function that ends it. The channel is closed then, when
-// the platform stops, and when the listener falls behind. It is nil while there are too many listeners.
+// subscribe returns a channel of what happens from now on, and a function that ends it. The channel is closed then,
+// when the platform stops, and when the listener falls behind. It is nil while there are too many listeners.
 func (h *hub) subscribe() (<-chan happening, func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,13 +15,15 @@ import (
 // writesPerSecond is the load of P8 in docs/performance.md.
 const writesPerSecond = 50
 
-// BenchmarkWriteToDerivedEffect writes at a steady rate and measures, from the moment a write was acknowledged, until both
-// readers have finished its record: from then on every derived effect of it is visible. The time of an operation is the
-// rate's and says nothing; p50, p99 and max do.
+// BenchmarkWriteToDerivedEffect writes at a steady rate and measures, from the moment a write was acknowledged, until
+// both readers have finished its record: from then on every derived effect of it is visible. The time of an operation
+// is the rate's and says nothing; p50, p99 and max do.
 func BenchmarkWriteToDerivedEffect(b *testing.B) {
 	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
 		b.Run(string(store), func(b *testing.B) {
-			p, err := local.Start(b.Context(), local.Options{Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0"})
+			p, err := local.Start(b.Context(), local.Options{
+				Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0",
+			})
 			require.NoError(b, err)
 			s := clientOf(b, p)
 			b.Cleanup(s.stop)

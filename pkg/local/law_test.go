@@ -42,7 +42,9 @@ func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
 				return err
 			},
 			func() error {
-				_, err := b.queries.Agenda(t.Context(), ann, query.AgendaQuery{From: b.now.AddDate(0, 0, -60), To: b.now.AddDate(0, 0, 60), Tags: []string{"work"}})
+				_, err := b.queries.Agenda(t.Context(), ann, query.AgendaQuery{
+					From: b.now.AddDate(0, 0, -60), To: b.now.AddDate(0, 0, 60), Tags: []string{"work"},
+				})
 				return err
 			},
 			func() error { _, err := b.queries.Series(t.Context(), ann, series.Str("masterId"), ""); return err },
@@ -65,9 +67,11 @@ func playNotesAndEvents(b *bench) item.Item {
 	n = b.do(command.Update{Type: note, ID: n.Str("noteId"), Patch: map[string]any{"status": "ARCHIVED", "tags": nil}}, n)
 	day := b.now.Format("2006-01-02")
 	e := b.do(command.Create{Type: event, Fields: map[string]any{
-		"title": "fair", "startUtc": day + "T10:00:00", "endUtc": b.now.AddDate(0, 0, 2).Format("2006-01-02") + "T10:00:00", "reminderMinutes": []any{},
+		"title": "fair", "startUtc": day + "T10:00:00", "endUtc": b.now.AddDate(0, 0, 2).Format("2006-01-02") + "T10:00:00",
+		"reminderMinutes": []any{},
 	}})
-	e = b.do(command.Update{Type: event, ID: e.Str("eventId"), Patch: map[string]any{"isAllDay": true, "startUtc": nil, "endUtc": nil, "startDate": day}}, e)
+	e = b.do(command.Update{Type: event, ID: e.Str("eventId"),
+		Patch: map[string]any{"isAllDay": true, "startUtc": nil, "endUtc": nil, "startDate": day}}, e)
 	b.settle()
 	b.do(command.AddLink{Type: event, ID: e.Str("eventId"), Target: note.Ref(n)})
 	b.settle()
@@ -80,7 +84,9 @@ func playNotesAndEvents(b *bench) item.Item {
 func playReminders(b *bench) {
 	reminder := product.Reminder()
 	floating := func(at time.Time) string { return at.Format("2006-01-02T15:04:05") }
-	r := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": floating(b.now.Add(time.Hour))}})
+	r := b.do(command.Create{
+		Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": floating(b.now.Add(time.Hour))},
+	})
 	b.settle()
 	b.advance(time.Hour) // it fires
 	minutes := int64(60)
@@ -88,11 +94,14 @@ func playReminders(b *bench) {
 	b.settle()
 	me, err := b.queries.Me(b.t.Context(), ann)
 	require.NoError(b.t, err)
-	b.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Europe/Paris", "preferences": map[string]any{"theme": nil, "weekStart": json.Number("0")}}}, me)
+	b.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Europe/Paris",
+		"preferences": map[string]any{"theme": nil, "weekStart": json.Number("0")}}}, me)
 	b.settle()
 	b.advance(time.Hour) // the snooze ends
 	b.do(command.CompleteReminder{ID: r.Str("reminderId")})
-	other := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "x", "triggerUtc": floating(b.now.AddDate(1, 0, 0))}})
+	other := b.do(command.Create{
+		Type: reminder, Fields: map[string]any{"title": "x", "triggerUtc": floating(b.now.AddDate(1, 0, 0))},
+	})
 	b.settle()
 	b.do(command.DismissReminder{ID: other.Str("reminderId")})
 	b.settle()
@@ -100,7 +109,9 @@ func playReminders(b *bench) {
 
 func playTasks(b *bench) {
 	task := product.Task()
-	k := b.do(command.Create{Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": b.now.Format("2006-01-02")}})
+	k := b.do(command.Create{
+		Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": b.now.Format("2006-01-02")},
+	})
 	k = b.do(command.Update{Type: task, ID: k.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, k)
 	b.settle()
 	b.advance(25 * time.Hour)     // archived

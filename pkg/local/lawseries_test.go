@@ -57,9 +57,11 @@ func playSeries(b *bench) item.Item {
 		b.settle()
 		return it
 	}
-	put(2, map[string]any{"title": "another", "links": links, "reminderMinutes": []any{json.Number("5"), json.Number("60")}}, m)
+	put(2,
+		map[string]any{"title": "another", "links": links, "reminderMinutes": []any{json.Number("5"), json.Number("60")}}, m)
 	long := product.EventSpan(m).Start.AddDate(0, 0, 3)
-	moved := put(3, map[string]any{"startUtc": long.Add(time.Hour).Format(wallClock), "endUtc": long.Add(50 * time.Hour).Format(wallClock)}, m)
+	moved := put(3, map[string]any{"startUtc": long.Add(time.Hour).Format(wallClock),
+		"endUtc": long.Add(50 * time.Hour).Format(wallClock)}, m)
 	moved = put(3, map[string]any{"startUtc": long.Add(2 * time.Hour).Format(wallClock)}, moved)
 	put(3, map[string]any{}, moved) // undone
 	b.do(command.CancelInstance{MasterID: id, Date: date(m, 4)}, m)
@@ -70,11 +72,13 @@ func playSeries(b *bench) item.Item {
 		b.advance(12 * time.Hour)
 	}
 
-	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"title": "renamed", "rrule": "FREQ=DAILY;COUNT=15"}}, m) // costs the last exception its date
+	// costs the last exception its date
+	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"title": "renamed", "rrule": "FREQ=DAILY;COUNT=15"}}, m)
 	b.settle()
 	b.do(command.AddLink{Type: product.Master(), ID: id, Target: note.Ref(n), Relation: "again"})
 	b.do(command.RemoveLink{Type: product.Master(), ID: id, Target: note.Ref(n)})
-	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"startUtc": product.EventSpan(m).Start.Add(time.Hour).Format(wallClock)}}, b.master(m))
+	m = b.do(command.UpdateSeries{ID: id,
+		Patch: map[string]any{"startUtc": product.EventSpan(m).Start.Add(time.Hour).Format(wallClock)}}, b.master(m))
 	b.settle()
 	following := b.do(command.SplitSeries{ID: id, Date: date(m, 8), Changes: map[string]any{"title": "second half"}}, m)
 	b.settle()
@@ -91,7 +95,8 @@ func playSeries(b *bench) item.Item {
 	event := b.do(command.Create{Type: product.Event(), Fields: map[string]any{
 		"title": "single", "isAllDay": true, "startDate": b.now.Format("2006-01-02"), "tags": []any{"work"},
 	}})
-	m = b.do(command.CreateSeries{FromEventID: event.Str("eventId"), Fields: map[string]any{"rrule": "FREQ=DAILY", "exdate": []any{b.now.AddDate(0, 0, 2).Format("20060102")}}}, event)
+	m = b.do(command.CreateSeries{FromEventID: event.Str("eventId"),
+		Fields: map[string]any{"rrule": "FREQ=DAILY", "exdate": []any{b.now.AddDate(0, 0, 2).Format("20060102")}}}, event)
 	b.settle()
 	return m
 }
@@ -116,8 +121,10 @@ func playRecurringReminders(b *bench) {
 	b.settle()
 	b.advance(10 * 24 * time.Hour) // to the end
 	r = create("FREQ=WEEKLY")
-	r = b.do(command.Update{Type: reminder, ID: r.Str("reminderId"), Patch: map[string]any{"rruleUntil": b.now.AddDate(1, 0, 0).Format(wallClock)}}, r)
-	r = b.do(command.Update{Type: reminder, ID: r.Str("reminderId"), Patch: map[string]any{"rrule": nil, "rruleUntil": nil}}, r)
+	r = b.do(command.Update{Type: reminder, ID: r.Str("reminderId"),
+		Patch: map[string]any{"rruleUntil": b.now.AddDate(1, 0, 0).Format(wallClock)}}, r)
+	r = b.do(
+		command.Update{Type: reminder, ID: r.Str("reminderId"), Patch: map[string]any{"rrule": nil, "rruleUntil": nil}}, r)
 	b.do(command.Delete{Type: reminder, ID: r.Str("reminderId")}, r)
 	r = create("FREQ=DAILY")
 	b.do(command.DismissReminder{ID: r.Str("reminderId")})

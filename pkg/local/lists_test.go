@@ -31,8 +31,12 @@ func TestListsWithoutAWindowAndWithFiltersOnEachStore(t *testing.T) {
 		var events, home []string
 		for i := range 7 {
 			start := fmt.Sprintf("%d-03-10T09:00:00Z", 1990+10*i)
-			events = append(events, s.must("POST", "/v1/events", object{"title": "e", "startUtc": start, "startTzid": "UTC"})["eventId"].(string))
-			task := s.task(fmt.Sprint("Task ", i), object{"tags": []string{[]string{"home", "work"}[i%2]}, "status": []string{"BACKLOG", "COMPLETED"}[i%2]})
+			events = append(events, s.must("POST", "/v1/events", object{
+				"title": "e", "startUtc": start, "startTzid": "UTC",
+			})["eventId"].(string))
+			task := s.task(fmt.Sprint("Task ", i), object{
+				"tags": []string{[]string{"home", "work"}[i%2]}, "status": []string{"BACKLOG", "COMPLETED"}[i%2],
+			})
 			if i%2 == 0 {
 				home = append(home, task["taskId"].(string))
 			}

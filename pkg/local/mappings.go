@@ -111,7 +111,8 @@ func keepFailure(blobs blob.Store, log *slog.Logger) eventsource.Destination {
 		if err := blobs.Put(ctx, f.ObjectKey(), body); err != nil {
 			return fmt.Errorf("keep failure of %s: %w", f.Mapping, err)
 		}
-		log.Error("records given up", "reader", f.Mapping, "records", len(f.Records), "object", f.ObjectKey(), "error", f.Cause)
+		log.Error("records given up", "reader", f.Mapping, "records", len(f.Records), "object", f.ObjectKey(),
+			"error", f.Cause)
 		return nil
 	}
 }
@@ -138,7 +139,9 @@ func tellDelivery(h *hub, d eventsource.Delivery) {
 func (r *reader) redeliver(ctx context.Context, consumer, from string, times int) (int, error) {
 	cfg := r.loop
 	if consumer != "" {
-		cfg.Consumers = slices.DeleteFunc(slices.Clone(r.consumers), func(c change.Consumer) bool { return c.Name() != consumer })
+		cfg.Consumers = slices.DeleteFunc(slices.Clone(r.consumers), func(c change.Consumer) bool {
+			return c.Name() != consumer
+		})
 	}
 	loop, err := consume.New(cfg)
 	if err != nil {

@@ -35,7 +35,8 @@ func TestMetricsTellWhoUsesHowMuchOfTheTable(t *testing.T) {
 			}
 		}
 		operations = s.must("GET", "/dev/metrics", nil)["store"].(object)["stats"].(object)["operations"].(object)
-		require.Equal(t, []any{1.0, 4.0}, []any{operations["Update"].(object)["calls"], operations["BatchGet"].(object)["calls"]}, "what is done already is only read")
+		require.Equal(t, []any{1.0, 4.0}, []any{operations["Update"].(object)["calls"],
+			operations["BatchGet"].(object)["calls"]}, "what is done already is only read")
 	})
 }
 
@@ -44,9 +45,17 @@ func TestWhatThingsCostIsWhatTheManualSays(t *testing.T) {
 	t.Parallel()
 	type cost map[string][2]float64
 	const id = "task_9e8d7c6b-5a4f-4e3d-8c2b-1a0f9e8d7c6b"
-	task := object{"title": "Write", "dueUtc": "2032-12-01T17:00:00Z", "dueTzid": "Europe/Paris", "reminderMinutes": []int{30}}
-	named := object{"taskId": id, "title": "Write", "dueUtc": "2032-12-01T17:00:00Z", "dueTzid": "Europe/Paris", "reminderMinutes": []int{30}}
-	event := object{"title": "Meet", "startUtc": "2032-12-02T09:00:00Z", "endUtc": "2032-12-02T10:00:00Z", "startTzid": "Europe/Paris", "reminderMinutes": []int{15}}
+	task := object{
+		"title": "Write", "dueUtc": "2032-12-01T17:00:00Z", "dueTzid": "Europe/Paris", "reminderMinutes": []int{30},
+	}
+	named := object{
+		"taskId": id, "title": "Write", "dueUtc": "2032-12-01T17:00:00Z", "dueTzid": "Europe/Paris",
+		"reminderMinutes": []int{30},
+	}
+	event := object{
+		"title": "Meet", "startUtc": "2032-12-02T09:00:00Z", "endUtc": "2032-12-02T10:00:00Z", "startTzid": "Europe/Paris",
+		"reminderMinutes": []int{15},
+	}
 	onEachStore(t, func(t *testing.T, s *system) {
 		for _, step := range []struct {
 			name, method, path string
@@ -55,9 +64,12 @@ func TestWhatThingsCostIsWhatTheManualSays(t *testing.T) {
 			want               cost
 		}{
 			{"create a task", "POST", "/v1/tasks", task, nil, cost{"api": {0, 3}, "stats": {2, 3}, "reminders": {4, 0}}},
-			{"with an id and a key", "POST", "/v1/tasks", named, []string{"Idempotency-Key", "k"}, cost{"api": {0, 10}, "stats": {3, 3}, "reminders": {4, 0}}},
-			{"change its title", "PATCH", "/v1/tasks/" + id, object{"title": "Write it"}, []string{"If-Match", `"1"`}, cost{"api": {1, 3}, "reminders": {4, 0}}},
-			{"complete it", "PATCH", "/v1/tasks/" + id, object{"status": "COMPLETED"}, []string{"If-Match", `"2"`}, cost{"api": {2, 4}, "stats": {2, 3}, "reminders": {4, 0}, "archive": {0, 1}}},
+			{"with an id and a key", "POST", "/v1/tasks", named, []string{"Idempotency-Key", "k"},
+				cost{"api": {0, 10}, "stats": {3, 3}, "reminders": {4, 0}}},
+			{"change its title", "PATCH", "/v1/tasks/" + id, object{"title": "Write it"}, []string{"If-Match", `"1"`},
+				cost{"api": {1, 3}, "reminders": {4, 0}}},
+			{"complete it", "PATCH", "/v1/tasks/" + id, object{"status": "COMPLETED"}, []string{"If-Match", `"2"`},
+				cost{"api": {2, 4}, "stats": {2, 3}, "reminders": {4, 0}, "archive": {0, 1}}},
 			{"create an event", "POST", "/v1/events", event, nil, cost{"api": {0, 2}, "stats": {3, 3}, "reminders": {4, 0}}},
 			{"agenda", "GET", "/v1/agenda?from=2032-12-01T00:00:00Z&to=2032-12-08T00:00:00Z", nil, nil, cost{"api": {4, 0}}},
 			{"board", "GET", "/v1/board", nil, nil, cost{"api": {2.5, 0}}},

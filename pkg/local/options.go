@@ -38,31 +38,33 @@ var ErrOptions = errors.New("options of the local platform")
 // Options say what platform to start. The zero Options are the engine with its data in DefaultDataDir.
 type Options struct {
 	Store Store // empty means DynamoDB
-	// DataDir keeps the table, the clock, checkpoints, schedules, events and objects. Empty means DefaultDataDir. The memory
-	// store and an ephemeral platform have none.
+	// DataDir keeps the table, the clock, checkpoints, schedules, events and objects. Empty means DefaultDataDir. The
+	// memory store and an ephemeral platform have none.
 	DataDir string
-	// Endpoint is the base URL of another DynamoDB-compatible service to use in the engine's place. Time is real then: rows
-	// expire when the service removes them, and the clock cannot be moved.
+	// Endpoint is the base URL of another DynamoDB-compatible service to use in the engine's place. Time is real then:
+	// rows expire when the service removes them, and the clock cannot be moved.
 	Endpoint string
-	// ShowEndpoint lets GET /dev/info tell the engine's address, for other tools on this machine. The engine answers pages of
-	// every origin, so the address is told only when it was asked for at the start.
+	// ShowEndpoint lets GET /dev/info tell the engine's address, for other tools on this machine. The engine answers pages
+	// of every origin, so the address is told only when it was asked for at the start.
 	ShowEndpoint bool
 	// Ephemeral keeps the data in a temporary directory that is removed at the end.
 	Ephemeral bool
 	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.
 	Addr string
-	// Expose lets the platform listen beyond the loopback interface. Bearer tokens then need the secret that Token returns,
-	// and what is local only answers this machine alone.
+	// Expose lets the platform listen beyond the loopback interface. Bearer tokens then need the secret that Token
+	// returns, and what is local only answers this machine alone.
 	Expose bool
 	// AllowHosts are the hosts, beside this machine's own names, under which it may be asked. Only with Expose.
 	AllowHosts []string
 	// Origins are those whose pages a browser lets call the API, each as [api.CheckOrigin] accepts it. What is local only
 	// answers no page of another origin.
 	Origins []string
-	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30 s.
+	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30
+	// s.
 	Settling time.Duration
-	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays the
-	// past: the platform's own can only be moved forward. The stream's records keep the time of the store that writes them.
+	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays
+	// the past: the platform's own can only be moved forward. The stream's records keep the time of the store that writes
+	// them.
 	Machine func() time.Time
 	// Types are entity types of another product, beside Nexus's own.
 	Types []*entity.Type
@@ -132,7 +134,8 @@ func (o Options) exposure() string {
 	host, _, _ := net.SplitHostPort(o.Addr) // it was checked before
 	switch {
 	case !o.Expose && !isLoopback(host):
-		return fmt.Sprintf("address %q is reached from other machines: --expose allows that, and tells the token that they need", o.Addr)
+		return fmt.Sprintf(
+			"address %q is reached from other machines: --expose allows that, and tells the token that they need", o.Addr)
 	case !o.Expose && len(o.AllowHosts) > 0:
 		return "--allow-host goes with --expose"
 	case o.Expose && len(o.AllowHosts) == 0:

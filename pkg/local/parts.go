@@ -112,8 +112,8 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 	return startEngine(ctx, p.inData("engine"), p.rows, p.log)
 }
 
-// ports are what the code under the platform works with: each as it is, and with what the platform does besides. A store is
-// made for each who uses one, under the user's name.
+// ports are what the code under the platform works with: each as it is, and with what the platform does besides. A
+// store is made for each who uses one, under the user's name.
 type ports struct {
 	store     func(user string) table.Store
 	scheduler schedule.Scheduler
@@ -156,7 +156,9 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	calls := reminding
 	calls.Store = in.store(partNotify)
 	notifier = reminders.NewNotifier(calls)
-	archiving := archive.Config{Store: in.store(archive.Name), Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now}
+	archiving := archive.Config{
+		Store: in.store(archive.Name), Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now,
+	}
 
 	kept, err := p.openCheckpoints(ctx)
 	if err != nil {

@@ -32,8 +32,8 @@ func showing(at time.Time, l *time.Location) time.Time {
 	return time.Date(s.Year(), s.Month(), s.Day(), s.Hour(), s.Minute(), s.Second(), 0, time.UTC)
 }
 
-// firstShown is the first instant at which the clocks show a reading. Where they skip it, it is read by the clock as it went
-// before (RFC 5545 §3.3.5), so that it comes as much later as was skipped.
+// firstShown is the first instant at which the clocks show a reading. Where they skip it, it is read by the clock as it
+// went before (RFC 5545 §3.3.5), so that it comes as much later as was skipped.
 func firstShown(reading time.Time, l *time.Location) time.Time {
 	const widest, shift = 27 * time.Hour, 3 * time.Hour
 	at := reading.Add(-widest)
@@ -74,8 +74,8 @@ func (m meeting) String() string {
 	return fmt.Sprintf("%s %s %s", m.Title, m.Date, m.At.UTC().Format(time.RFC3339))
 }
 
-// meetings are so many readings, each so many days after the one before. Of two that are one instant the later stays: it is
-// the one that the clock shows.
+// meetings are so many readings, each so many days after the one before. Of two that are one instant the later stays:
+// it is the one that the clock shows.
 func meetings(title string, first time.Time, days, count int, l *time.Location) []meeting {
 	var out []meeting
 	for i := range count {

@@ -73,7 +73,8 @@ type Platform struct {
 // Start starts the platform and returns when it serves. The context bounds the start alone.
 //
 // Errors on which callers decide: ErrOptions; ErrInUse and engine.ErrInUse if another process has the data directory;
-// engine.ErrNotInstalled; engine.ErrDamaged for a file of the data directory that cannot be read; and for an address in use the system's error.
+// engine.ErrNotInstalled; engine.ErrDamaged for a file of the data directory that cannot be read; and for an address in
+// use the system's error.
 func Start(ctx context.Context, options Options) (*Platform, error) {
 	options, err := options.normal()
 	if err != nil {
@@ -165,7 +166,8 @@ func (p *Platform) run(listener net.Listener) {
 func (p *Platform) walkRows(ctx context.Context) {
 	if err := p.rows.walk(ctx, p.backend.walker); err != nil {
 		if ctx.Err() == nil {
-			p.fail(fmt.Errorf("read the rows that will expire: %w. Start again: a start says whether the table's file is damaged", err))
+			p.fail(fmt.Errorf(
+				"read the rows that will expire: %w. Start again: a start says whether the table's file is damaged", err))
 		}
 		return
 	}
@@ -175,14 +177,15 @@ func (p *Platform) walkRows(ctx context.Context) {
 // URL returns the base URL of the HTTP API for clients on this machine.
 func (p *Platform) URL() string {
 	host, port, err := net.SplitHostPort(p.address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() { // it listens on every address, which is none to ask for
+	// it listens on every address, which is none to ask for
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		return "http://" + net.JoinHostPort("localhost", port)
 	}
 	return "http://" + p.address
 }
 
-// Token returns the secret of this start that a bearer token needs, as <user>.<secret>; empty if only this machine reaches
-// the platform, where the bearer token is the user id.
+// Token returns the secret of this start that a bearer token needs, as <user>.<secret>; empty if only this machine
+// reaches the platform, where the bearer token is the user id.
 func (p *Platform) Token() string { return p.token }
 
 // Done is closed when the platform has ended, because it was stopped or because a part of it ended by itself. Stop is
@@ -215,8 +218,8 @@ func (p *Platform) end(err error) {
 // onStop has the function run when the platform stops, before those that came earlier.
 func (p *Platform) onStop(f func(context.Context) error) { p.closers = append(p.closers, f) }
 
-// Stop takes no more requests, lets those under way finish for as long as the context and a few seconds allow, stops what
-// goes on by itself, and gives everything back. Stopping again returns the first answer.
+// Stop takes no more requests, lets those under way finish for as long as the context and a few seconds allow, stops
+// what goes on by itself, and gives everything back. Stopping again returns the first answer.
 func (p *Platform) Stop(ctx context.Context) error {
 	p.stopping.Do(func() {
 		p.hub.close()

@@ -138,7 +138,9 @@ func (s *system) task(title string, more ...object) object {
 
 func (s *system) reminder(title string, at time.Time) object {
 	s.t.Helper()
-	return s.must("POST", "/v1/reminders", object{"title": title, "triggerUtc": at.UTC().Format(time.RFC3339), "tzid": "UTC"})
+	return s.must("POST", "/v1/reminders", object{
+		"title": title, "triggerUtc": at.UTC().Format(time.RFC3339), "tzid": "UTC",
+	})
 }
 
 func version(it object) string { return fmt.Sprintf(`"%v"`, it["version"]) }
@@ -245,7 +247,9 @@ func TestARestartForgetsNoExpiry(t *testing.T) {
 func TestAnotherSitesNameIsRefused(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
-	for host, want := range map[string]int{"localhost:8080": 200, "127.0.0.1": 200, "[::1]:80": 200, "rebound.example": 421, "": 200} {
+	for host, want := range map[string]int{
+		"localhost:8080": 200, "127.0.0.1": 200, "[::1]:80": 200, "rebound.example": 421, "": 200,
+	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/dev/clock", nil)
 		require.NoError(t, err)
 		request.Host = host

@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// The ports as the consumers get them: each effect goes on to the adapter, and once it is there the hub is told. What has
-// to be done about an effect, such as looking at the schedules again, hangs on done.
+// The ports as the consumers get them: each effect goes on to the adapter, and once it is there the hub is told. What
+// has to be done about an effect, such as looking at the schedules again, hangs on done.
 
 type toldScheduler struct {
 	schedule.Scheduler

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A series is recounted here from what the API shows of it, with an expansion that goes from day to day from the first one
-// on and asks package time for each instant.
+// A series is recounted here from what the API shows of it, with an expansion that goes from day to day from the first
+// one on and asks package time for each instant.
 
 // held is one occurrence of a series as the recount has it.
 type held struct {
@@ -23,8 +23,8 @@ type held struct {
 	isCancelled  bool
 }
 
-// recounted are the occurrences of a series that its rule gives for dates from one instant to another, and on to the first
-// that is a week beyond.
+// recounted are the occurrences of a series that its rule gives for dates from one instant to another, and on to the
+// first that is a week beyond.
 func recounted(t testing.TB, master object, instances []object, viewer *time.Location, from, to time.Time) []held {
 	t.Helper()
 	zone := zoneOf(t, master, viewer)
@@ -46,7 +46,8 @@ func recounted(t testing.TB, master object, instances []object, viewer *time.Loc
 	}
 	var out []held
 	beyond := 0
-	for reading := begin; reading.Before(to.AddDate(0, 0, 1)) || beyond == 0 && reading.Before(to.AddDate(2, 0, 0)); reading = reading.AddDate(0, 0, 1) {
+	for reading := begin; reading.Before(to.AddDate(0, 0, 1)) ||
+		beyond == 0 && reading.Before(to.AddDate(2, 0, 0)); reading = reading.AddDate(0, 0, 1) {
 		date := reading.Format(basicDate)
 		isOne := rule.next(reading) || slices.Contains(rdates, date)
 		if !isOne || slices.Contains(exdates, date) {
@@ -59,7 +60,10 @@ func recounted(t testing.TB, master object, instances []object, viewer *time.Loc
 		if isOver(t, master, reading, at) {
 			break
 		}
-		h := held{series: master["masterId"].(string), date: date, at: at.UTC(), minutes: ints(master["reminderMinutes"]), title: master["title"].(string)}
+		h := held{
+			series: master["masterId"].(string), date: date, at: at.UTC(), minutes: ints(master["reminderMinutes"]),
+			title: master["title"].(string),
+		}
 		h.owner = h.series
 		if it := byDate[date]; it != nil {
 			h = h.excepted(t, it, viewer)
@@ -230,7 +234,8 @@ func (r *dayRule) fitsMonth(day time.Time) bool {
 	case len(r.days) > 0:
 		name := weekdayOf(day)
 		ahead, back := (day.Day()+6)/7, -((last-day.Day())/7 + 1)
-		return slices.Contains(r.days, name) || slices.Contains(r.days, strconv.Itoa(ahead)+name) || slices.Contains(r.days, strconv.Itoa(back)+name)
+		return slices.Contains(r.days, name) || slices.Contains(r.days, strconv.Itoa(ahead)+name) ||
+			slices.Contains(r.days, strconv.Itoa(back)+name)
 	}
 	return day.Day() == r.first.Day()
 }

@@ -91,7 +91,8 @@ func (h *rings) create() {
 	}
 	now, l := h.now(), location(h.t, zone)
 	hours := []int{1, 2, 3, 9, 21}
-	first := time.Date(now.Year(), now.Month(), now.Day()+2+h.rng.IntN(3), hours[h.rng.IntN(len(hours))], 30, 0, 0, time.UTC)
+	first := time.Date(now.Year(), now.Month(), now.Day()+2+h.rng.IntN(3), hours[h.rng.IntN(len(hours))], 30, 0,
+		0, time.UTC)
 	if first = showing(firstShown(first, l), l); body["tzid"] == nil {
 		body["triggerUtc"] = first.Format(readingForm)
 	} else {

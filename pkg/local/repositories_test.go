@@ -132,11 +132,14 @@ func TestADayIsPlannedWorkedAndRolledOverOverBothHeads(t *testing.T) {
 		s.must("POST", treePath+"/revisions", object{
 			"message": "review", "source": "weekly_review",
 			"nodes": []object{
-				{"nodeId": driver, "nodeType": "DRIVER", "title": "d"}, {"nodeId": action, "nodeType": "ACTION", "title": "a", "driverId": driver},
+				{"nodeId": driver, "nodeType": "DRIVER", "title": "d"},
+				{"nodeId": action, "nodeType": "ACTION", "title": "a", "driverId": driver},
 			},
 			"edges": []object{{"parentNodeId": driver, "order": 1, "childNodeId": action}},
 		})
-		s.must("POST", day+"/revisions", object{"reason": "morning_plan", "todos": []object{{"actionId": action, "classification": "urgent"}}, "blocks": []object{}})
+		s.must("POST", day+"/revisions", object{
+			"reason": "morning_plan", "todos": []object{{"actionId": action, "classification": "urgent"}}, "blocks": []object{},
+		})
 		s.together(4, func(i int, own *system) {
 			if i%2 == 0 {
 				own.must("POST", day+"/complete", object{"actionId": action})

@@ -30,7 +30,8 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	archiving.Store = store
 	publisher := revision.NewPublisher(revision.Config{
 		Store: store, Now: p.clock.Now, NewID: uuid.NewString,
-		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // in the engine that is a child of this process
+		// in the engine that is a child of this process
+		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "",
 	})
 	trees := values.New(publisher, uuid.NewString)
 	surface := api.New(api.Config{
@@ -40,9 +41,11 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 			Store: store, Registry: p.registry, Now: p.clock.Now, NewID: uuid.NewString,
 			Pause: command.RandomPause(mathrand.Float64, time.Now), // real: a moved clock moves no pause
 		}),
-		Queries:      query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Fold: text.Fold}),
-		Archive:      archive.New(archiving),
-		Calendar:     calendar.New(calendar.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader}),
+		Queries: query.New(query.Config{Store: store, Registry: p.registry, Now: p.clock.Now, Fold: text.Fold}),
+		Archive: archive.New(archiving),
+		Calendar: calendar.New(calendar.Config{
+			Store: store, Registry: p.registry, Now: p.clock.Now, Random: rand.Reader,
+		}),
 		Values:       trees,
 		Plans:        plan.New(publisher, trees, p.clock.Now, uuid.NewString),
 		Authenticate: p.authenticate(),
@@ -58,8 +61,8 @@ func (p *Platform) routes(store table.Store, archiving archive.Config) (http.Han
 	return timely(guard.outer(fewLarge(mux))), nil
 }
 
-// authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has to
-// have the secret of this start, too.
+// authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has
+// to have the secret of this start, too.
 func (p *Platform) authenticate() func(*http.Request) (string, bool) {
 	if p.token == "" {
 		return api.BearerIsUser

@@ -11,8 +11,8 @@ import (
 	schedulelocal "nexus/pkg/schedule/local"
 )
 
-// schedulePlace is an entry with its place in the list of schedules: by instant, then by name, then by number. The number
-// tells apart what has both in common: former calls of a schedule, and the schedule.
+// schedulePlace is an entry with its place in the list of schedules: by instant, then by name, then by number. The
+// number tells apart what has both in common: former calls of a schedule, and the schedule.
 type schedulePlace struct {
 	schedulelocal.Entry
 	number int

@@ -79,9 +79,11 @@ func waitFor(ctx context.Context, d time.Duration, closed <-chan struct{}, said 
 	}
 }
 
-// notifyTarget makes the notifier what a schedule calls. A payload that the notifier did not write can never succeed: it
-// is kept where failures are kept, as the deployed function's failure destination does.
-func notifyTarget(notify func(context.Context, []byte) error, blobs blob.Store, now func() time.Time, log *slog.Logger) schedulelocal.Target {
+// notifyTarget makes the notifier what a schedule calls. A payload that the notifier did not write can never succeed:
+// it is kept where failures are kept, as the deployed function's failure destination does.
+func notifyTarget(
+	notify func(context.Context, []byte) error, blobs blob.Store, now func() time.Time, log *slog.Logger,
+) schedulelocal.Target {
 	return func(ctx context.Context, s schedule.Schedule) error {
 		err := notify(ctx, s.Payload)
 		var malformed *reminders.PayloadError

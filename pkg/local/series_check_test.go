@@ -47,7 +47,8 @@ type remind struct {
 }
 
 func (r remind) String() string {
-	return fmt.Sprintf("%s -%dm at %s of %q on %s at %s", r.item, r.offset, stampOf(r.at), r.title, r.date, stampOf(r.held.at))
+	return fmt.Sprintf("%s -%dm at %s of %q on %s at %s", r.item, r.offset, stampOf(r.at), r.title, r.date,
+		stampOf(r.held.at))
 }
 
 func stampOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -18,9 +18,9 @@ import (
 // near is how far from the present a history looks.
 const near = 45 * 24 * time.Hour
 
-// TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves. Whenever
-// the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount says. A seed
-// is one history: -run TestSeriesSettle/seed_7_on_memory.
+// TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves.
+// Whenever the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount
+// says. A seed is one history: -run TestSeriesSettle/seed_7_on_memory.
 func TestSeriesSettleIntoWhatARecountSays(t *testing.T) {
 	t.Parallel()
 	eachHistory(t, func(t *testing.T, store local.Store, seed uint64) {
@@ -63,7 +63,8 @@ func (h *history) attempt(method, path string, body any, header ...string) (obje
 	h.t.Helper()
 	status, out := h.call(method, path, body, header...)
 	h.lines = append(h.lines, fmt.Sprintf("%s %s %s %v: %d", h.now().Format(time.RFC3339), method, path, body, status))
-	require.Contains(h.t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity}, status, "%s %s: %v", method, path, out)
+	require.Contains(h.t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusUnprocessableEntity},
+		status, "%s %s: %v", method, path, out)
 	return out, status != http.StatusUnprocessableEntity
 }
 
@@ -277,7 +278,8 @@ func (h *history) split(id string) {
 		changes["reminderMinutes"] = h.someMinutes()
 	}
 	before := h.when(id)
-	both, done := h.attempt("POST", "/v1/series/"+id+"/split", object{"date": date, "changes": changes}, "If-Match", version(master))
+	both, done := h.attempt("POST", "/v1/series/"+id+"/split", object{"date": date, "changes": changes}, "If-Match",
+		version(master))
 	if !done {
 		return
 	}

@@ -13,12 +13,17 @@ func oneOf[T any](h *history, list ...T) T { return list[h.rng.IntN(len(list))] 
 func (h *history) times(zone string, reading time.Time, length time.Duration) object {
 	switch zone {
 	case "whole days":
-		return object{"isAllDay": true, "startDate": reading.Format("2006-01-02"), "endDate": reading.AddDate(0, 0, 1).Format("2006-01-02")}
+		return object{
+			"isAllDay": true, "startDate": reading.Format("2006-01-02"),
+			"endDate": reading.AddDate(0, 0, 1).Format("2006-01-02"),
+		}
 	case "":
 		return object{"startUtc": reading.Format(readingForm), "endUtc": reading.Add(length).Format(readingForm)}
 	}
 	at := firstShown(reading, location(h.t, zone))
-	return object{"startTzid": zone, "startUtc": at.UTC().Format(time.RFC3339), "endUtc": at.Add(length).UTC().Format(time.RFC3339)}
+	return object{
+		"startTzid": zone, "startUtc": at.UTC().Format(time.RFC3339), "endUtc": at.Add(length).UTC().Format(time.RFC3339),
+	}
 }
 
 func (h *history) someZone() string {

@@ -64,7 +64,8 @@ func TestADeletedSeriesLeavesNothingWhateverComesLate(t *testing.T) {
 		m := b.newDaily(map[string]any{"links": linksTo(n)})
 		id := m.Str("masterId")
 		for day := 3; day < 6; day++ {
-			b.do(command.PutInstance{MasterID: id, Date: date(m, day), Fields: map[string]any{"links": linksTo(n), "reminderMinutes": []any{json.Number("5")}}}, m)
+			b.do(command.PutInstance{MasterID: id, Date: date(m, day),
+				Fields: map[string]any{"links": linksTo(n), "reminderMinutes": []any{json.Number("5")}}}, m)
 		}
 		b.settle()
 		require.Len(t, b.rows(entity.ItemPrefix(entity.RowLink)), 4)
@@ -106,7 +107,8 @@ func TestAnOccurrenceIsAnnouncedWhereItMovedAndNotWhenItIsCancelled(t *testing.T
 	onBothStores(t, func(t *testing.T, b *bench) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
-		b.do(command.PutInstance{MasterID: id, Date: date(m, 2), Fields: map[string]any{"startUtc": at(m, 2, 2*time.Hour).Format(wallClock)}}, m)
+		b.do(command.PutInstance{MasterID: id, Date: date(m, 2),
+			Fields: map[string]any{"startUtc": at(m, 2, 2*time.Hour).Format(wallClock)}}, m)
 		b.do(command.CancelInstance{MasterID: id, Date: date(m, 3)}, m)
 		b.settle()
 		for range 10 {
@@ -126,7 +128,8 @@ func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testi
 	onBothStores(t, func(t *testing.T, b *bench) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
-		b.do(command.PutInstance{MasterID: id, Date: date(m, 4), Fields: map[string]any{"title": "taken along", "reminderMinutes": []any{json.Number("30")}}}, m)
+		b.do(command.PutInstance{MasterID: id, Date: date(m, 4),
+			Fields: map[string]any{"title": "taken along", "reminderMinutes": []any{json.Number("30")}}}, m)
 		b.settle()
 		following := b.do(command.SplitSeries{ID: id, Date: date(m, 2), Changes: map[string]any{"title": "second"}}, m)
 		records := slices.Clone(b.drain())

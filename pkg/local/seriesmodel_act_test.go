@@ -61,7 +61,10 @@ func anyList(texts []string) []any {
 }
 
 func (m *seriesModel) create() {
-	s := &plainSeries{fields: object{"title": "new", "status": "CONFIRMED"}, span: m.span(), version: 1, exceptions: map[string]*plainException{}}
+	s := &plainSeries{
+		fields: object{"title": "new", "status": "CONFIRMED"}, span: m.span(), version: 1,
+		exceptions: map[string]*plainException{},
+	}
 	s.rule = m.rule(s.span)
 	for range m.IntN(3) {
 		if name, v := m.detail(m.notes); v != nil && v != "CANCELLED" {
@@ -75,7 +78,9 @@ func (m *seriesModel) create() {
 		s.exdate = m.dates(s, 2)
 	}
 	body := object{}
-	for _, part := range []object{s.fields, s.span.fields(), {"rrule": s.rule.String(), "rdate": anyList(s.rdate), "exdate": anyList(s.exdate)}} {
+	for _, part := range []object{
+		s.fields, s.span.fields(), {"rrule": s.rule.String(), "rdate": anyList(s.rdate), "exdate": anyList(s.exdate)},
+	} {
 		for n, v := range part {
 			body[n] = v
 		}
@@ -162,7 +167,8 @@ func (m *seriesModel) patch(i int) {
 		return
 	}
 	out := m.ask(200, "PATCH", path, body, "If-Match", quoted(s.version))
-	if !touchesTimes(body) && body["rrule"] == nil && body["status"] == nil && body["reminderMinutes"] == nil && len(body) == 1 && body["title"] != nil {
+	if !touchesTimes(body) && body["rrule"] == nil && body["status"] == nil && body["reminderMinutes"] == nil &&
+		len(body) == 1 && body["title"] != nil {
 		m.same(was["master"].(object)["dueSetAt"], out["dueSetAt"], "a title is no due instant")
 	}
 	if !sameJSON(before.clientFields(), s.clientFields()) {
@@ -233,12 +239,16 @@ func (m *seriesModel) put(s *plainSeries, date string) {
 }
 
 // holds takes over an exception as the answer has it, if it has it as it should.
-func (m *seriesModel) holds(s *plainSeries, date string, e *plainException, before object, was *plainException, out, body object) {
+func (m *seriesModel) holds(
+	s *plainSeries, date string, e *plainException, before object, was *plainException, out, body object,
+) {
 	version := int(out["version"].(float64))
 	if was == nil {
 		m.same(true, version > s.version, "a version behind the series', not %d", version)
 	} else {
-		m.same(true, version == was.version+1 || version == was.version && sameJSON(before, s.shows(plainOccurrence{original: mustOn(s, date).original, exception: e})),
+		m.same(true, version == was.version+1 || version == was.version && sameJSON(before, s.shows(plainOccurrence{
+			original: mustOn(s, date).original, exception: e,
+		})),
 			"version %d, was %d", version, was.version)
 	}
 	named, _ := out["modifiedFields"].([]any)

@@ -118,8 +118,8 @@ func (r plainRule) period(day time.Time) int {
 	return day.Year()
 }
 
-// days goes through every day from the start's on and keeps those on which the rule has an occurrence, its end aside; the
-// start is one whether it fits or not. It stops at the horizon.
+// days goes through every day from the start's on and keeps those on which the rule has an occurrence, its end aside;
+// the start is one whether it fits or not. It stops at the horizon.
 func (r plainRule) days(start, horizon time.Time) []time.Time {
 	first := dayOf(start)
 	var found, set []time.Time

@@ -84,11 +84,12 @@ func (s *plainSeries) restOfRule(date string) plainRule {
 	return s.rule.with("COUNT", strconv.Itoa(max(left, 1)))
 }
 
-// splitsAt says whether a series can be split at the occurrence: not at its first, not at an additional date, and not where
-// the clocks skip its time of day, unless another is sent.
+// splitsAt says whether a series can be split at the occurrence: not at its first, not at an additional date, and not
+// where the clocks skip its time of day, unless another is sent.
 func (s *plainSeries) splitsAt(o plainOccurrence, changes object) bool {
 	ofRule := slices.ContainsFunc(s.ofRule(), o.original.Equal)
-	skipped := s.span.zone != "" && changes["startUtc"] == nil && !shown(s.resolve(o.original, ""), s.span.zone).Equal(o.original)
+	skipped := s.span.zone != "" && changes["startUtc"] == nil &&
+		!shown(s.resolve(o.original, ""), s.span.zone).Equal(o.original)
 	return !s.readings()[0].Equal(o.original) && ofRule && !skipped
 }
 

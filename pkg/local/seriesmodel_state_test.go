@@ -78,8 +78,8 @@ func shown(at time.Time, zone string) time.Time {
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// shownFirst is the first instant at which the clocks of a zone show a reading; the one that lies as far behind the last
-// instant before a gap as the reading does if they skip it.
+// shownFirst is the first instant at which the clocks of a zone show a reading; the one that lies as far behind the
+// last instant before a gap as the reading does if they skip it.
 func shownFirst(reading time.Time, zone string) time.Time {
 	l := mustZone(zone)
 	_, before := reading.Add(-26 * time.Hour).In(l).Zone()
@@ -171,7 +171,8 @@ func (s *plainSeries) ofRule() []time.Time {
 	var readings []time.Time
 	for _, day := range s.rule.days(start, modelHorizon) {
 		reading := day.Add(clock)
-		if until := s.rule["UNTIL"]; until != "" && s.isBeyond(reading, until) || len(readings) == s.rule.number("COUNT", 1<<30) {
+		if until := s.rule["UNTIL"]; until != "" && s.isBeyond(reading, until) ||
+			len(readings) == s.rule.number("COUNT", 1<<30) {
 			break
 		}
 		readings = append(readings, reading)
@@ -207,7 +208,8 @@ func (s *plainSeries) expand() []time.Time {
 
 // follow gives the series the rule and the ends that it has after its start moved, those apart that the change sent.
 func (s *plainSeries) follow(before *plainSeries, isRuleSent, isEndSent bool) {
-	if s.span.reading().Equal(before.span.reading()) && s.span.zone == before.span.zone && s.span.allDay == before.span.allDay {
+	if s.span.reading().Equal(before.span.reading()) && s.span.zone == before.span.zone &&
+		s.span.allDay == before.span.allDay {
 		return
 	}
 	old := seriestest.Series{

@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-var modelZones = []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "UTC", "Pacific/Chatham", "Africa/Casablanca"}
+var modelZones = []string{
+	"America/New_York", "Europe/London", "Australia/Lord_Howe", "UTC", "Pacific/Chatham", "Africa/Casablanca",
+}
 
 // chance makes choices from a seed.
 type chance struct{ *rand.Rand }
@@ -19,13 +21,15 @@ func (c chance) one(in int) bool { return c.IntN(in) == 0 }
 
 // day is near a change of the clocks as often as not.
 func (c chance) day() time.Time {
-	near := pick(c, "2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31", "2026-01-29", "2026-05-11", "2026-08-31", "2026-02-28", "2024-02-29", "2026-02-14", "2026-03-21")
+	near := pick(c, "2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31", "2026-01-29",
+		"2026-05-11", "2026-08-31", "2026-02-28", "2024-02-29", "2026-02-14", "2026-03-21")
 	day, _ := time.Parse(dateForm, near)
 	return day.AddDate(0, 0, c.IntN(4))
 }
 
 func (c chance) clock() time.Duration {
-	return pick(c, 0, 30*time.Minute, 90*time.Minute, 150*time.Minute, 9*time.Hour, 17*time.Hour+15*time.Minute, 23*time.Hour+30*time.Minute)
+	return pick(c, 0, 30*time.Minute, 90*time.Minute, 150*time.Minute, 9*time.Hour, 17*time.Hour+15*time.Minute,
+		23*time.Hour+30*time.Minute)
 }
 
 func (c chance) span() plainSpan {
@@ -177,7 +181,8 @@ func (c chance) anotherSpan(p plainSpan, date string, whole bool) (object, plain
 		if !whole {
 			return object{"isAllDay": true}, next
 		}
-		return object{"isAllDay": true, "startDate": day.Format(dateForm), "startUtc": nil, "endUtc": nil, "startTzid": nil}, next
+		return object{"isAllDay": true, "startDate": day.Format(dateForm), "startUtc": nil, "endUtc": nil, "startTzid": nil},
+			next
 	default:
 		for next.start.IsZero() || next.allDay {
 			next = c.span()
@@ -212,5 +217,6 @@ func touchesTimes(patch object) bool {
 }
 
 func isOfSpan(name string) bool {
-	return slices.Contains([]string{"isAllDay", "startDate", "endDate", "startUtc", "endUtc", "startTzid", "endTzid"}, name)
+	return slices.Contains([]string{"isAllDay", "startDate", "endDate", "startUtc", "endUtc", "startTzid", "endTzid"},
+		name)
 }

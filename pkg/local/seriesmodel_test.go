@@ -20,8 +20,8 @@ import (
 	"nexus/pkg/local"
 )
 
-// modelHistories is how many histories are played; NEXUS_SERIES_HISTORIES asks for others, and NEXUS_SERIES_SEED for the
-// first one's seed.
+// modelHistories is how many histories are played; NEXUS_SERIES_HISTORIES asks for others, and NEXUS_SERIES_SEED for
+// the first one's seed.
 const modelHistories = 16
 
 const modelSteps = 14
@@ -38,7 +38,9 @@ func TestSeriesAreWhatTheDocumentsSay(t *testing.T) {
 		first = n
 	}
 	began := time.Now()
-	s := startSystem(t, local.Options{Store: local.Memory, Machine: func() time.Time { return modelNow.Add(time.Since(began)) }})
+	s := startSystem(t, local.Options{
+		Store: local.Memory, Machine: func() time.Time { return modelNow.Add(time.Since(began)) },
+	})
 	for seed := first; seed < first+histories; seed++ {
 		m := &seriesModel{system: s.as(fmt.Sprintf("u%d", seed)), chance: chance{rand.New(rand.NewPCG(uint64(seed), 1))}}
 		m.log = []string{fmt.Sprintf("NEXUS_SERIES_HISTORIES=1 NEXUS_SERIES_SEED=%d", seed)}
@@ -124,7 +126,8 @@ func (s *plainSeries) clientFields() object {
 func without(it object, names ...string) object {
 	f := object{}
 	for n, v := range it {
-		if !slices.Contains(append(names, "entityType", "eventId", "masterId", "createdAt", "updatedAt", "dueSetAt", "icalUid"), n) {
+		if !slices.Contains(
+			append(names, "entityType", "eventId", "masterId", "createdAt", "updatedAt", "dueSetAt", "icalUid"), n) {
 			f[n] = v
 		}
 	}
@@ -199,17 +202,25 @@ func (m *seriesModel) expected(from, to time.Time, zone, tag string) []shownEntr
 			if tags, _ := f["tags"].([]any); tag != "" && !slices.Contains(tags, any(tag)) {
 				continue
 			}
-			entries = append(entries, shownEntry{o.start.Format(zuluForm), o.end.Format(zuluForm), s.instance(o.date), o.date, f["title"].(string), f["status"].(string)})
+			entries = append(entries, shownEntry{
+				o.start.Format(zuluForm), o.end.Format(zuluForm), s.instance(o.date), o.date, f["title"].(string),
+				f["status"].(string),
+			})
 		}
 	}
-	slices.SortFunc(entries, func(a, b shownEntry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(entries, func(a, b shownEntry) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	})
 	return entries
 }
 
 func (m *seriesModel) agenda(from, to time.Time, zone, tag string, limit int) []shownEntry {
 	entries, cursor := []shownEntry{}, ""
 	for range 100 {
-		q := url.Values{"from": {from.Format(zuluForm)}, "to": {to.Format(zuluForm)}, "tz": {zone}, "limit": {strconv.Itoa(limit)}, "types": {"EVENT"}}
+		q := url.Values{
+			"from": {from.Format(zuluForm)}, "to": {to.Format(zuluForm)}, "tz": {zone}, "limit": {strconv.Itoa(limit)},
+			"types": {"EVENT"},
+		}
 		if tag != "" {
 			q.Set("tags", tag)
 		}
@@ -223,7 +234,10 @@ func (m *seriesModel) agenda(from, to time.Time, zone, tag string, limit int) []
 				continue // an event
 			}
 			text := func(name string) string { return e[name].(string) }
-			entries = append(entries, shownEntry{text("occurrenceStart"), text("occurrenceEnd"), text("eventId"), text("occurrenceDate"), text("title"), text("status")})
+			entries = append(entries, shownEntry{
+				text("occurrenceStart"), text("occurrenceEnd"), text("eventId"), text("occurrenceDate"), text("title"),
+				text("status"),
+			})
 		}
 		next, ok := out["nextCursor"].(string)
 		if !ok {
@@ -237,7 +251,8 @@ func (m *seriesModel) agenda(from, to time.Time, zone, tag string, limit int) []
 
 func (m *seriesModel) checkAgenda() {
 	m.t.Helper()
-	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, m.IntN(400)).Add(time.Duration(m.IntN(24*60)) * time.Minute)
+	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0,
+		m.IntN(400)).Add(time.Duration(m.IntN(24*60)) * time.Minute)
 	to := from.Add(pick(m.chance, time.Hour, 24*time.Hour, 7*24*time.Hour, 40*24*time.Hour, 300*24*time.Hour))
 	zone, tag := pick(m.chance, modelZones...), pick(m.chance, "", "", "a")
 	m.log = append(m.log, fmt.Sprintf("agenda %s %s %s %s", from, to, zone, tag))
@@ -317,6 +332,7 @@ func (m *seriesModel) checkExport() {
 			return entries
 		}
 		want := bare(m.expected(from, from.AddDate(1, 0, 0), zone, ""))
-		m.same(want, bare(other.agenda(from, from.AddDate(1, 0, 0), zone, "", 100)), "the exported agenda of %d in %s", year, zone)
+		m.same(want, bare(other.agenda(from, from.AddDate(1, 0, 0), zone, "", 100)), "the exported agenda of %d in %s",
+			year, zone)
 	}
 }

@@ -85,19 +85,23 @@ func TestDamageIsNoticedBeforeTheSystemServesAndSaysWhatToDo(t *testing.T) {
 			[]string{"projections.json is damaged", "Remove the file", "oldest record"},
 		},
 		"a checkpoint emptied": {
-			"checkpoints/effects.json", func([]byte) []byte { return nil }, []string{"effects.json is damaged", "Remove the file"},
+			"checkpoints/effects.json", func([]byte) []byte { return nil },
+			[]string{"effects.json is damaged", "Remove the file"},
 		},
 		"a checkpoint of no number": {
 			"checkpoints/effects.json", func([]byte) []byte {
 				return []byte(`{"stream":"","shards":{"shard":{"sequence":"12x"}}}`)
 			}, []string{"effects.json is damaged", "12x"},
 		},
-		"the clock": {"clock.json", func([]byte) []byte { return []byte("{") }, []string{"clock.json is damaged", "Remove the file"}},
+		"the clock": {"clock.json", func([]byte) []byte { return []byte("{") },
+			[]string{"clock.json is damaged", "Remove the file"}},
 		"the list of sweeps": {
-			"engine/sweeps.ndjson", func([]byte) []byte { return []byte("{\n") }, []string{"sweeps.ndjson is damaged: line 1:", "Remove the line"},
+			"engine/sweeps.ndjson", func([]byte) []byte { return []byte("{\n") },
+			[]string{"sweeps.ndjson is damaged: line 1:", "Remove the line"},
 		},
 		"a schedule": {
-			scheduled, func(b []byte) []byte { return b[:len(b)/2] }, []string{".json is damaged", "Remove the file", "--repair"},
+			scheduled, func(b []byte) []byte { return b[:len(b)/2] },
+			[]string{".json is damaged", "Remove the file", "--repair"},
 		},
 		"an event between others": {
 			"events/events.ndjson", damageSecondLine, []string{"events.ndjson is damaged: line 2:", "Remove the line"},
@@ -182,7 +186,8 @@ func TestWhatIsSaidAboutADamagedScheduleAndEventMendsThem(t *testing.T) {
 	require.NoError(t, os.WriteFile(events, damageSecondLine(content), 0o600))
 
 	require.NoError(t, os.Remove(scheduled))
-	require.NoError(t, os.WriteFile(events, bytes.Replace(damageSecondLine(content), []byte("\n{\n"), []byte("\n"), 1), 0o600))
+	require.NoError(t,
+		os.WriteFile(events, bytes.Replace(damageSecondLine(content), []byte("\n{\n"), []byte("\n"), 1), 0o600))
 	s, _ = onDirectory(t, dir)
 	s.settle()
 	require.Len(t, s.items("/dev/events"), 2)

@@ -30,9 +30,9 @@ func (e *UnsettledError) Error() string { return "not settled: " + strings.Join(
 func (e *UnsettledError) Unwrap() error { return e.cause }
 
 // Settle waits until every consumer has caught up with the stream and nothing is due, carrying out at once whatever is:
-// each mapping has reached the head, nothing is in flight, every schedule and every expiry that was due is done, and the
-// head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that, and the
-// reason when the platform does.
+// each mapping has reached the head, nothing is in flight, every schedule and every expiry that was due is done, and
+// the head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that,
+// and the reason when the platform does.
 //
 // A service behind an endpoint does not say where its stream ends. There a mapping counts as caught up when it has read
 // every shard once more since it was asked and found nothing; it is asked twice, so every shard was empty two times.

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-// watchedSource is a mapping's source that passes on what it reads to a watcher, and remembers when it last found a shard
-// read to its end: where nobody says where the stream ends, that is the only sign of having caught up.
+// watchedSource is a mapping's source that passes on what it reads to a watcher, and remembers when it last found a
+// shard read to its end: where nobody says where the stream ends, that is the only sign of having caught up.
 type watchedSource struct {
 	eventsource.Source
 	watch func(shard string, records []change.Record)

@@ -85,7 +85,8 @@ func TestAPageOfAnotherSiteDoesNotReachTheEngine(t *testing.T) {
 	s, host, port := unlisted(t, t.TempDir(), io.Discard)
 	response, err := preflight(t, s, net.JoinHostPort(host, port), "")
 	require.NoError(t, err)
-	require.Equal(t, "*", response.Header.Get("Access-Control-Allow-Origin"), "the attack works on an engine whose address is known")
+	require.Equal(t, "*", response.Header.Get("Access-Control-Allow-Origin"),
+		"the attack works on an engine whose address is known")
 
 	for _, known := range []string{"127.0.0.1", "localhost", "[::1]", "127.0.0.2", "127.0.1.1", "0.0.0.0"} {
 		for _, name := range []string{"", "evil.example", "evil.example:" + port} {

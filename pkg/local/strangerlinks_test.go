@@ -22,7 +22,9 @@ func (s *system) linked(user string, n int) []string {
 	own.must("POST", "/v1/notes", object{"noteId": sharedNote, "title": "the note of " + user})
 	ids := make([]string, n)
 	for i := range ids {
-		task := own.task(fmt.Sprint("a task of ", user), object{"links": []object{{"targetType": "NOTE", "targetId": sharedNote}}})
+		task := own.task(fmt.Sprint("a task of ", user), object{
+			"links": []object{{"targetType": "NOTE", "targetId": sharedNote}},
+		})
 		ids[i] = task["taskId"].(string)
 	}
 	return ids
@@ -57,7 +59,9 @@ func TestBacklinksTellNothingOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		s.user = "bea"
-		status, _ := s.call("POST", "/v1/tasks", object{"title": "x", "links": []object{{"targetType": "NOTE", "targetId": sharedNote}}})
+		status, _ := s.call("POST", "/v1/tasks", object{
+			"title": "x", "links": []object{{"targetType": "NOTE", "targetId": sharedNote}},
+		})
 		require.Equal(t, 404, status, "a link to what the user does not have")
 		own := map[string][]string{"ann": s.linked("ann", 7), "bea": s.linked("bea", 40)}
 		s.settle()

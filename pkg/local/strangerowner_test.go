@@ -78,8 +78,8 @@ func turned(value string, from, to int) pair {
 	return pair{value, value[:from] + string(middle) + value[to:]}
 }
 
-// notQuite are her calendar's address with another secret, and her secret under another user's name. The address itself is
-// the permission to read, so it is no attempt.
+// notQuite are her calendar's address with another secret, and her secret under another user's name. The address itself
+// is the permission to read, so it is no attempt.
 func notQuite(address string) []pair {
 	dot := strings.IndexByte(address, '.')
 	wrong := turned(address, dot+1, len(strings.TrimSuffix(address, ".ics"))).never

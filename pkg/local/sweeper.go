@@ -11,8 +11,8 @@ import (
 // sweepPause is the least time between two sweeps of the driver: rows that expire one by one are removed together.
 const sweepPause = time.Second
 
-// sweepDriver removes rows when they expire by the platform's clock. Nothing is looked for in the table: the expiries say
-// when there is something to do.
+// sweepDriver removes rows when they expire by the platform's clock. Nothing is looked for in the table: the expiries
+// say when there is something to do.
 type sweepDriver struct {
 	sweepRows func(ctx context.Context, at time.Time) (int, error) // nil where the service sweeps
 	rows      *expiries
@@ -23,8 +23,8 @@ type sweepDriver struct {
 	removed  atomic.Int64 // rows since the start
 }
 
-// run drives until the context ends. It begins with a sweep whatever is known to have expired: what a crash left open in
-// an earlier one is what readers of the stream may be waiting for.
+// run drives until the context ends. It begins with a sweep whatever is known to have expired: what a crash left open
+// in an earlier one is what readers of the stream may be waiting for.
 func (d *sweepDriver) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := d.sweep(ctx); err == nil {

@@ -20,12 +20,16 @@ func TestNoTextThatAClientSendsCanBreakItsLine(t *testing.T) {
 	driver := s.must("POST", treePath+"/revisions", drivers("", "begun", 1))
 	node := s.must("GET", treePath, nil)["nodes"].([]any)[0].(object)["nodeId"].(string)
 	day := s.now().Format("2006-01-02")
-	plan := s.must("POST", "/v1/plans/"+day+"/revisions", object{"message": "begun", "reason": "morning_plan", "todos": []any{}, "blocks": []any{}})
+	plan := s.must("POST", "/v1/plans/"+day+"/revisions", object{
+		"message": "begun", "reason": "morning_plan", "todos": []any{}, "blocks": []any{},
+	})
 	start := s.now().Truncate(time.Hour).UTC()
 	block := func(title string) object {
 		return object{
-			"message": "a block", "reason": "midday_replan", "parentRevId": plan["revId"], "todos": []any{}, "blocks": []any{object{
-				"blockType": "MEETING", "title": title, "startTimeIso": start.Format(time.RFC3339), "endTimeIso": start.Add(time.Hour).Format(time.RFC3339),
+			"message": "a block", "reason": "midday_replan", "parentRevId": plan["revId"], "todos": []any{},
+			"blocks": []any{object{
+				"blockType": "MEETING", "title": title, "startTimeIso": start.Format(time.RFC3339),
+				"endTimeIso": start.Add(time.Hour).Format(time.RFC3339),
 			}},
 		}
 	}
@@ -34,7 +38,9 @@ func TestNoTextThatAClientSendsCanBreakItsLine(t *testing.T) {
 			object{"op": "update", "nodeId": node, "title": title, "notes": notes},
 		}}
 	}
-	for _, wrong := range []string{"two\nlines", "tab\there", "nul\x00", "del\u007f", "c1\u0085", "ls\u2028", "\u202egnp.exe", "isolate\u2067"} {
+	for _, wrong := range []string{
+		"two\nlines", "tab\there", "nul\x00", "del\u007f", "c1\u0085", "ls\u2028", "\u202egnp.exe", "isolate\u2067",
+	} {
 		for name, send := range map[string]func() (int, object){
 			"a task":    func() (int, object) { return s.call("POST", "/v1/tasks", object{"title": wrong}) },
 			"a tag":     func() (int, object) { return s.call("POST", "/v1/notes", object{"title": "n", "tags": []any{wrong}}) },
@@ -45,7 +51,9 @@ func TestNoTextThatAClientSendsCanBreakItsLine(t *testing.T) {
 				return s.call("PATCH", "/v1/tasks/"+task["taskId"].(string), object{"title": wrong}, "If-Match", version(task))
 			},
 			"a location": func() (int, object) {
-				return s.call("POST", "/v1/events", object{"title": "e", "startUtc": "2026-03-01T09:00:00Z", "startTzid": "UTC", "location": wrong})
+				return s.call("POST", "/v1/events", object{
+					"title": "e", "startUtc": "2026-03-01T09:00:00Z", "startTzid": "UTC", "location": wrong,
+				})
 			},
 		} {
 			status, problem := send()

@@ -34,7 +34,8 @@ func TestThingsHappenInTheirOrderWhenTheClockMovesFar(t *testing.T) {
 			}
 			order = append(order, what)
 		}
-		require.Equal(t, []string{"ReminderDue before", "TaskArchived", "ReminderDue between", "ItemExpired", "ReminderDue after"}, order)
+		require.Equal(t,
+			[]string{"ReminderDue before", "TaskArchived", "ReminderDue between", "ItemExpired", "ReminderDue after"}, order)
 		require.EqualValues(t, 3, moved["fired"])
 		require.False(t, s.now().Before(start.Add(240*time.Hour)))
 		status, _ := s.call("GET", "/v1/tasks/"+id, nil)

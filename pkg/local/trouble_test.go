@@ -35,7 +35,9 @@ func (s *system) plant(key item.Key, attributes map[string]types.AttributeValue)
 	client := enginetest.Client(info["endpoint"].(string))
 	attributes[item.AttrPK] = &types.AttributeValueMemberS{Value: key.PK}
 	attributes[item.AttrSK] = &types.AttributeValueMemberS{Value: key.SK}
-	_, err := client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(info["table"].(string)), Item: attributes})
+	_, err := client.PutItem(s.t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String(info["table"].(string)), Item: attributes,
+	})
 	require.NoError(s.t, err)
 }
 
@@ -147,7 +149,9 @@ func TestRedeliveryOfEverythingLeavesEverythingAsItIs(t *testing.T) {
 		only := s.must("POST", "/dev/redeliver", object{"from": "start", "consumer": "links"})["delivered"].(object)
 		require.Contains(t, only, "projections")
 		require.NotContains(t, only, "effects")
-		for _, bad := range []object{{"from": "middle"}, {"from": "start", "times": 11}, {"from": "start", "consumer": "nobody"}} {
+		for _, bad := range []object{
+			{"from": "middle"}, {"from": "start", "times": 11}, {"from": "start", "consumer": "nobody"},
+		} {
 			status, _ := s.call("POST", "/dev/redeliver", bad)
 			require.Equal(t, http.StatusUnprocessableEntity, status, "%v", bad)
 		}

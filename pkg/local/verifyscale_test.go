@@ -146,6 +146,7 @@ func TestAUserOfAnySizeIsVerifiedInProportion(t *testing.T) {
 			return (d * 100_000 / time.Duration(size)).Round(time.Millisecond)
 		}
 		t.Logf("%d items: %v, %v for 100,000; processor time %v, %v for 100,000; %d rows read; %d MB in use, %d at most",
-			size, took.Round(time.Millisecond), each(took), used.Round(time.Millisecond), each(used), sum.Rows, inUse()>>20, most)
+			size, took.Round(time.Millisecond), each(took), used.Round(time.Millisecond), each(used), sum.Rows,
+			inUse()>>20, most)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// wakingStore has the stream's readers look at once after each write, rather than at their next poll: a poll's interval is
-// most of what would pass between a write and what follows from it. They are woken after an error as well, because the
-// write may be there.
+// wakingStore has the stream's readers look at once after each write, rather than at their next poll: a poll's interval
+// is most of what would pass between a write and what follows from it. They are woken after an error as well, because
+// the write may be there.
 type wakingStore struct {
 	table.Store
 	wake func()

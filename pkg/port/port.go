@@ -1,7 +1,7 @@
 // Package port holds what all ports have in common: the kinds of errors on which callers decide, and how to wait.
 //
-// It promises that an error made by [Error] matches its kind with errors.Is. It must never know a particular port, and it
-// imports the standard library alone.
+// It promises that an error made by [Error] matches its kind with errors.Is. It must never know a particular port, and
+// it imports the standard library alone.
 package port
 
 import (

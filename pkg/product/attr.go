@@ -54,7 +54,8 @@ const (
 	AttrTzid           = "tzid"
 	AttrSnoozeState    = "snoozeState"
 	AttrLastFiredUtc   = "lastFiredUtc"
-	// AttrFiredOccurrenceUtc is the occurrence of a reminder that rang last: snooze, complete and dismiss act on it until the next is due.
+	// AttrFiredOccurrenceUtc is the occurrence of a reminder that rang last: snooze, complete and dismiss act on it until
+	// the next is due.
 	AttrFiredOccurrenceUtc = "firedOccurrenceUtc"
 
 	// AttrDeletedAt, in a GONE row, is when the item was deleted; AttrExpiresAt, in a COLD row, is when it leaves.

@@ -26,7 +26,8 @@ const (
 	TransparencyTransparent = "TRANSPARENT"
 )
 
-// icalDomain follows the id in a UID that is made here (RFC 7986 §5.3 asks for global uniqueness, which the UUID gives).
+// icalDomain follows the id in a UID that is made here (RFC 7986 §5.3 asks for global uniqueness, which the UUID
+// gives).
 const icalDomain = "nexus.app"
 
 // cancelledRetention is how long a cancelled event stays before only its cold copy is kept.
@@ -39,7 +40,8 @@ const longEvent = 24 * time.Hour
 func Event() *entity.Type {
 	return &entity.Type{
 		Name: TypeEvent, IDAttr: AttrEventID, IDPrefix: "evt", Plural: "events",
-		Fields:    entity.Common(AttrEventID, slices.Concat(eventFields(), revisionFields(), []entity.Field{restoredAtField, dueSetAtField, keptField, stampField})...),
+		Fields: entity.Common(AttrEventID, slices.Concat(eventFields(), revisionFields(),
+			[]entity.Field{restoredAtField, dueSetAtField, keptField, stampField})...),
 		Check:     checkEventTimes,
 		Derive:    deriveEvent,
 		Index:     indexEvent,
@@ -57,8 +59,10 @@ func eventFields() []entity.Field {
 			{Name: "location", Kind: entity.Text, Max: maxLocation, Doc: "Venue, address or URL."},
 			colorField,
 			enumField(entity.AttrStatus, StatusConfirmed, StatusConfirmed, StatusTentative, StatusCancelled),
-			{Name: AttrVisibility, Kind: entity.Enum, Enum: []string{VisibilityPublic, VisibilityPrivate, VisibilityConfidential},
-				Doc: "Who may see what it is about, where the calendar is shown to others (RFC 5545 §3.8.1.3); absent means PUBLIC."},
+			{Name: AttrVisibility, Kind: entity.Enum,
+				Enum: []string{VisibilityPublic, VisibilityPrivate, VisibilityConfidential},
+				Doc: "Who may see what it is about, where the calendar is shown to others (RFC 5545 §3.8.1.3); absent means " +
+					"PUBLIC."},
 			{Name: AttrTransparency, Kind: entity.Enum, Enum: []string{TransparencyOpaque, TransparencyTransparent},
 				Doc: "Whether its time is taken (RFC 5545 §3.8.2.7); absent means OPAQUE: it is."},
 			tagsField, minutesField, linksField,
@@ -68,10 +72,13 @@ func eventFields() []entity.Field {
 // spanFields say when an event is.
 func spanFields() []entity.Field {
 	return []entity.Field{
-		{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Dates instead of times; floating."},
+		{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false),
+			Doc: "Dates instead of times; floating."},
 		{Name: AttrStartDate, Kind: entity.Date, Doc: "First day of an all-day event."},
-		{Name: AttrEndDate, Kind: entity.Date, Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
-		{Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrStartTzid, Doc: "Start of a timed event; without offset when it floats."},
+		{Name: AttrEndDate, Kind: entity.Date,
+			Doc: "Day after the last of an all-day event (RFC 5545 §3.6.1); the next day if absent."},
+		{Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrStartTzid,
+			Doc: "Start of a timed event; without offset when it floats."},
 		{Name: AttrEndUtc, Kind: entity.Instant, Zone: AttrStartTzid, Doc: "End of a timed event; absent means no length."},
 		{Name: AttrStartTzid, Kind: entity.Zone, Doc: "Zone of the start; absent means floating."},
 		{Name: AttrEndTzid, Kind: entity.Zone, Doc: "Zone in which the end is shown, when it is another."},
@@ -80,8 +87,14 @@ func spanFields() []entity.Field {
 
 // What tasks, reminders and exceptions have of this only if another calendar gave it to them.
 var (
-	uidField      = entity.Field{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it."}
-	sequenceField = entity.Field{Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it."}
+	uidField = entity.Field{
+		Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer,
+		Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7), where another calendar gave it.",
+	}
+	sequenceField = entity.Field{
+		Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer,
+		Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4), where another calendar gave it.",
+	}
 )
 
 // Revision is which revision of an entity iCalendar sees. One that has no count of its own counts its versions.
@@ -103,9 +116,9 @@ func deriveSequence(w entity.Write) {
 	}
 }
 
-// IsOlder reports whether what another calendar wrote at the instant is older than what is stored in the same revision: of
-// two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). Zero is unknown, and then it is older than what a
-// client has written here.
+// IsOlder reports whether what another calendar wrote at the instant is older than what is stored in the same revision:
+// of two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). Zero is unknown, and then it is older than what
+// a client has written here.
 func IsOlder(stamp time.Time, stored item.Item) bool {
 	if known, ok := stored.Time(AttrStamp); ok {
 		return !stamp.IsZero() && stamp.Before(known)
@@ -125,8 +138,10 @@ func SetStamp(it item.Item, stamp time.Time) {
 // revisionFields are how iCalendar knows an event.
 func revisionFields() []entity.Field {
 	return []entity.Field{
-		{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
-		{Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer, Required: true, Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
+		{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Required: true,
+			Doc: "The UID in iCalendar (RFC 5545 §3.8.4.7)."},
+		{Name: AttrSequence, Kind: entity.Integer, Origin: entity.FromServer, Required: true,
+			Doc: "The revision in iCalendar (RFC 5545 §3.8.7.4)."},
 	}
 }
 

@@ -8,24 +8,33 @@ import (
 	"nexus/pkg/item"
 )
 
-// Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its own
-// times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was undone: it
-// is there for its key alone, in no index, and counts for nobody.
+// Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its
+// own times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was
+// undone: it is there for its key alone, in no index, and counts for nobody.
 func Instance() *entity.Type {
 	fields := eventFields()
 	for i := range fields {
 		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // what is absent is the series'
 	}
 	return &entity.Type{
-		Name: entity.TypeInstance, IDAttr: AttrEventID, IDPrefix: entity.InstanceIDPrefix, Plural: "instances", OwnCommands: true,
+		Name: entity.TypeInstance, IDAttr: AttrEventID, IDPrefix: entity.InstanceIDPrefix, Plural: "instances",
+		OwnCommands: true,
 		Fields: entity.Common(AttrEventID, slices.Concat(
 			[]entity.Field{
 				{Name: AttrMasterID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The series."},
-				{Name: AttrRecurrenceID, Kind: entity.Instant, Origin: entity.FromServer, Required: true, Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole days, the reading."},
+				{
+					Name: AttrRecurrenceID, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
+					Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole " +
+						"days, the reading.",
+				},
 			},
 			fields,
 			[]entity.Field{
-				{Name: AttrModifiedFields, Kind: entity.Names, Origin: entity.FromServer, Max: int64(len(fields)) + 1, Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another calendar says of it that has no field here."},
+				{
+					Name: AttrModifiedFields, Kind: entity.Names, Origin: entity.FromServer, Max: int64(len(fields)) + 1,
+					Doc: "The fields in which the occurrence differs from the series on purpose; kept stands for what another " +
+						"calendar says of it that has no field here.",
+				},
 				sequenceField, dueSetAtField, keptField, stampField,
 			})...),
 		Check:  checkOccurrence,
@@ -48,12 +57,13 @@ func SpanFields() []string {
 // isUndone says that the exception counts for nobody.
 func isUndone(it item.Item) bool { return !it.Has(AttrModifiedFields) }
 
-// Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps counting
-// its versions, its times, and the name of what lies beside it, which goes with the row.
+// Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps
+// counting its versions, its times, and the name of what lies beside it, which goes with the row.
 func Undone(user string, row item.Item, now time.Time) item.Item {
 	bare := item.Item{}
 	for _, name := range append(SpanFields(),
-		item.AttrPK, item.AttrSK, entity.AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, entity.AttrCreatedAt, AttrDueSetAt, AttrKept) {
+		item.AttrPK, item.AttrSK, entity.AttrType, AttrEventID, AttrMasterID, AttrRecurrenceID, entity.AttrCreatedAt,
+		AttrDueSetAt, AttrKept) {
 		if v, ok := row[name]; ok {
 			bare[name] = v
 		}

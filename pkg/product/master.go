@@ -18,30 +18,39 @@ const (
 	maxOccurrence = 366 * 24 * time.Hour
 )
 
-// Master is the type of a series: a recurring event, as the rule its occurrences follow. Exceptions are entities of their
-// own, see [Instance].
+// Master is the type of a series: a recurring event, as the rule its occurrences follow. Exceptions are entities of
+// their own, see [Instance].
 func Master() *entity.Type {
 	return &entity.Type{
 		Name: entity.TypeMaster, IDAttr: AttrMasterID, IDPrefix: entity.MasterIDPrefix, Plural: "series", OwnCommands: true,
 		Fields: entity.Common(AttrMasterID, slices.Concat(
-			[]entity.Field{{Name: AttrEventID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The same as masterId."}},
+			[]entity.Field{
+				{Name: AttrEventID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The same as masterId."},
+			},
 			eventFields(),
 			[]entity.Field{
-				{Name: AttrRRule, Kind: entity.Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
-				{Name: AttrRRuleUntil, Kind: entity.Instant, Zone: AttrStartTzid, Follows: true, Doc: "No occurrence starts after it, whatever the rule says."},
+				{Name: AttrRRule, Kind: entity.Text, Required: true, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 " +
+					"§3.3.10): FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND."},
+				{Name: AttrRRuleUntil, Kind: entity.Instant, Zone: AttrStartTzid, Follows: true,
+					Doc: "No occurrence starts after it, whatever the rule says."},
 				{Name: AttrExDate, Kind: entity.Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD without an occurrence."},
-				{Name: AttrRDate, Kind: entity.Dates, Max: maxSeriesDates, Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
-				{Name: AttrHasExceptions, Kind: entity.Flag, Origin: entity.FromServer, Doc: "Whether an occurrence was ever changed or cancelled."},
-				{Name: AttrLastStartUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrStartTzid, Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
-				{Name: AttrExceptionsVersion, Kind: entity.Integer, Origin: entity.Hidden, Doc: "Grows by one with every change of an exception."},
+				{Name: AttrRDate, Kind: entity.Dates, Max: maxSeriesDates,
+					Doc: "Local dates YYYYMMDD with an occurrence besides those of the rule, at the time of day of the start."},
+				{Name: AttrHasExceptions, Kind: entity.Flag, Origin: entity.FromServer,
+					Doc: "Whether an occurrence was ever changed or cancelled."},
+				{Name: AttrLastStartUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrStartTzid,
+					Doc: "Start of the last occurrence; absent for a series without end, or that ends after the year 2199."},
+				{Name: AttrExceptionsVersion, Kind: entity.Integer, Origin: entity.Hidden,
+					Doc: "Grows by one with every change of an exception."},
 			},
 			revisionFields(), []entity.Field{dueSetAtField, keptField, stampField})...),
-		Settle:    func(_, patch, after item.Item) { settleRule(patch, after, AttrStartTzid) },
-		Check:     checkMaster,
-		Derive:    deriveMaster,
-		Index:     indexMaster,
-		Dues:      eventDues,
-		DueFields: append(SpanFields(), AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate), // exceptions have reminders even if it has none
+		Settle: func(_, patch, after item.Item) { settleRule(patch, after, AttrStartTzid) },
+		Check:  checkMaster,
+		Derive: deriveMaster,
+		Index:  indexMaster,
+		Dues:   eventDues,
+		// Exceptions have reminders even if the series has none.
+		DueFields: append(SpanFields(), AttrRRule, AttrRRuleUntil, AttrExDate, AttrRDate),
 		Spans:     eventSpans,
 	}
 }
@@ -110,7 +119,8 @@ func deriveMaster(w entity.Write) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}
 	delete(it, AttrLastStartUtc)
-	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= entity.MaxYear { // one beyond all years is as good as none
+	// An occurrence beyond all years is as good as none.
+	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= entity.MaxYear {
 		it.SetTime(AttrLastStartUtc, last.Start)
 	}
 }
@@ -139,6 +149,6 @@ func indexMaster(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence, or
-// [item.Forever].
+// ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence,
+// or [item.Forever].
 func ActiveMastersPrefix() string { return entity.StatePrefix(entity.TypeMaster, "ACTIVE") }

@@ -15,7 +15,9 @@ func Note() *entity.Type {
 		Fields: entity.Common("noteId",
 			titleField,
 			entity.Field{Name: AttrBody, Kind: entity.Markdown, Max: maxNoteBody, Doc: "Markdown, at most 32 KB."},
-			entity.Field{Name: AttrIsPinned, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Pinned notes come first."},
+			entity.Field{
+				Name: AttrIsPinned, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Pinned notes come first.",
+			},
 			enumField(entity.AttrStatus, StatusActive, StatusActive, StatusArchived),
 			tagsField, colorField, linksField,
 		),

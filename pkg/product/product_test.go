@@ -44,7 +44,8 @@ func change(t *testing.T, typ *entity.Type, before item.Item, text string) (item
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(before, patch)
-	it := typ.Next(entity.ByUser, "ann", before, merged, noon, product.NewUserMeta("ann", noon).Map(product.AttrPreferences))
+	it := typ.Next(entity.ByUser, "ann", before, merged, noon,
+		product.NewUserMeta("ann", noon).Map(product.AttrPreferences))
 	var invalid *entity.ValidationError
 	if errors.As(entity.Invalid(errs, more, typ.Validate(it)), &invalid) {
 		return it, invalid.Fields
@@ -53,7 +54,8 @@ func change(t *testing.T, typ *entity.Type, before item.Item, text string) (item
 }
 
 func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
-	it, errs := create(t, product.Task(), `{"title":"Write","dueUtc":"2025-12-31T23:00:00.9-05:00","dueTzid":"America/New_York","tags":["b","a","b"],"color":"amber"}`)
+	it, errs := create(t, product.Task(), `{"title":"Write","dueUtc":"2025-12-31T23:00:00.9-05:00",`+
+		`"dueTzid":"America/New_York","tags":["b","a","b"],"color":"amber"}`)
 	require.Empty(t, errs)
 	require.Equal(t, item.Item{
 		"PK": item.String("USER#ann"), "SK": item.String("TASK#task_1"),
@@ -61,11 +63,13 @@ func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
 		"GSI3PK": item.String("USER#ann"), "GSI3SK": item.String("TASK#BACKLOG#P3#2025-12-01T12:00:00Z"),
 		"entityType": item.String("TASK"), "taskId": item.String("task_1"), "version": item.Int(1),
 		"createdAt": item.String("2025-12-01T12:00:00Z"), "updatedAt": item.String("2025-12-01T12:00:00Z"),
-		"title": item.String("Write"), "status": item.String("BACKLOG"), "priority": item.Int(3), "isAllDay": item.Bool(false),
-		"dueUtc": item.String("2026-01-01T04:00:00Z"), "dueTzid": item.String("America/New_York"),
+		"title": item.String("Write"), "status": item.String("BACKLOG"), "priority": item.Int(3),
+		"isAllDay": item.Bool(false),
+		"dueUtc":   item.String("2026-01-01T04:00:00Z"), "dueTzid": item.String("America/New_York"),
 		"tags": item.StringSet{"a", "b"}, "color": item.String("#f59e0b"),
 	}, it)
-	require.JSONEq(t, `{"entityType":"TASK","taskId":"task_1","title":"Write","status":"BACKLOG","priority":3,"isAllDay":false,
+	require.JSONEq(t,
+		`{"entityType":"TASK","taskId":"task_1","title":"Write","status":"BACKLOG","priority":3,"isAllDay":false,
 		"dueUtc":"2026-01-01T04:00:00Z","dueTzid":"America/New_York","tags":["a","b"],"color":"#f59e0b","version":1,
 		"createdAt":"2025-12-01T12:00:00Z","updatedAt":"2025-12-01T12:00:00Z"}`, string(product.Task().AppendJSON(nil, it)))
 }
@@ -76,17 +80,28 @@ func TestEveryBrokenFieldIsNamedAtOnce(t *testing.T) {
 		doc      string
 		pointers []string
 	}{
-		"wrong types":       {product.Task(), `{"title":7,"priority":"high","tags":"a","isAllDay":1,"links":{}}`, []string{"/title", "/isAllDay", "/priority", "/tags", "/links"}},
-		"unknown and ours":  {product.Note(), `{"title":"n","version":3,"ttl":1,"PK":"x","colour":"red"}`, []string{"/version", "/ttl", "/PK", "/colour"}},
-		"bounds":            {product.Task(), `{"title":"","priority":6,"status":"DONE","color":"puce"}`, []string{"/color", "/title", "/status", "/priority"}},
-		"floating offset":   {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00Z"}`, []string{"/startUtc"}},
-		"zoned no offset":   {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","startTzid":"Europe/London"}`, []string{"/startUtc"}},
-		"all-day with time": {product.Event(), `{"title":"e","isAllDay":true,"startUtc":"2025-01-01T07:00:00"}`, []string{"/startDate", "/startUtc"}},
-		"end before start":  {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","endUtc":"2025-01-01T06:00:00"}`, []string{"/endUtc"}},
-		"zones":             {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00Z","startTzid":"EST","endTzid":"Local"}`, []string{"/startTzid", "/endTzid"}},
-		"years":             {product.Event(), `{"title":"e","startUtc":"1899-12-31T23:59:59"}`, []string{"/startUtc"}},
-		"links":             {product.Note(), `{"title":"n","links":[{"targetType":"TASK","targetId":"task_1"},{"targetType":"TASK","targetId":"task_1"},{"targetType":"NOTE","targetId":"note_1"},{"x":1}]}`, []string{"/links/3/x", "/links/3/targetType", "/links/3/targetId", "/links/1", "/links/2"}},
-		"minutes":           {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","reminderMinutes":[-1,5]}`, []string{"/reminderMinutes"}},
+		"wrong types": {product.Task(), `{"title":7,"priority":"high","tags":"a","isAllDay":1,"links":{}}`,
+			[]string{"/title", "/isAllDay", "/priority", "/tags", "/links"}},
+		"unknown and ours": {product.Note(), `{"title":"n","version":3,"ttl":1,"PK":"x","colour":"red"}`,
+			[]string{"/version", "/ttl", "/PK", "/colour"}},
+		"bounds": {product.Task(), `{"title":"","priority":6,"status":"DONE","color":"puce"}`,
+			[]string{"/color", "/title", "/status", "/priority"}},
+		"floating offset": {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00Z"}`, []string{"/startUtc"}},
+		"zoned no offset": {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","startTzid":"Europe/London"}`,
+			[]string{"/startUtc"}},
+		"all-day with time": {product.Event(), `{"title":"e","isAllDay":true,"startUtc":"2025-01-01T07:00:00"}`,
+			[]string{"/startDate", "/startUtc"}},
+		"end before start": {product.Event(),
+			`{"title":"e","startUtc":"2025-01-01T07:00:00","endUtc":"2025-01-01T06:00:00"}`, []string{"/endUtc"}},
+		"zones": {product.Event(),
+			`{"title":"e","startUtc":"2025-01-01T07:00:00Z","startTzid":"EST","endTzid":"Local"}`,
+			[]string{"/startTzid", "/endTzid"}},
+		"years": {product.Event(), `{"title":"e","startUtc":"1899-12-31T23:59:59"}`, []string{"/startUtc"}},
+		"links": {product.Note(), `{"title":"n","links":[{"targetType":"TASK","targetId":"task_1"},` +
+			`{"targetType":"TASK","targetId":"task_1"},{"targetType":"NOTE","targetId":"note_1"},{"x":1}]}`,
+			[]string{"/links/3/x", "/links/3/targetType", "/links/3/targetId", "/links/1", "/links/2"}},
+		"minutes": {product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","reminderMinutes":[-1,5]}`,
+			[]string{"/reminderMinutes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, errs := create(t, c.typ, c.doc)

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// CompileMaster returns the occurrences of a MASTER without regard to its exceptions. The start counts as one whether it
-// fits the rule or not (RFC 5545 §3.8.5.3). A series that floats, or of whole days, gives readings labelled UTC: see
+// CompileMaster returns the occurrences of a MASTER without regard to its exceptions. The start counts as one whether
+// it fits the rule or not (RFC 5545 §3.8.5.3). A series that floats, or of whole days, gives readings labelled UTC: see
 // [recurrence.Series.In]. The error is a [*recurrence.Refusal], or about a zone that does not exist.
 func CompileMaster(it item.Item) (*recurrence.Series, error) {
 	start, _ := eventSpan(it)

@@ -94,8 +94,8 @@ func deriveTrigger(w entity.Write, isNew bool) {
 	}
 }
 
-// fitTrigger takes the trigger of a series whose end has moved to what is left of it: on, if it was over and others follow
-// now; back to the last, which is over, if the series ends before it.
+// fitTrigger takes the trigger of a series whose end has moved to what is left of it: on, if it was over and others
+// follow now; back to the last, which is over, if the series ends before it.
 func fitTrigger(it item.Item) {
 	triggers, err := CompileReminder(it)
 	if err != nil {
@@ -141,8 +141,8 @@ func PassTrigger(it item.Item, occurrence time.Time) (isLast bool, err error) {
 	return true, nil
 }
 
-// lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its last
-// trigger, or the end of a snooze that reaches beyond it.
+// lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its
+// last trigger, or the end of a snooze that reaches beyond it.
 func lastShown(it item.Item, dues []entity.Due) string {
 	triggers, err := CompileReminder(it)
 	if err != nil {

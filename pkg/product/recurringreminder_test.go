@@ -21,7 +21,10 @@ func TestARecurringReminderIsLookedForUntilItsLastTriggerOrTheEndOfALaterSnooze(
 	require.Equal(t, "REMINDER#RECURRING#2025-01-08T14:00:00Z", it.Str("GSI3SK"))
 	snoozed := it.Clone()
 	snoozed["status"], snoozed["triggerUtc"] = item.String("SNOOZED"), item.String("2025-01-08T14:00:00Z")
-	snoozed["snoozeState"] = item.Map{"untilUtc": item.String("2025-02-01T08:00:00Z"), "count": item.Int(1), "occurrenceUtc": item.String("2025-01-07T14:00:00Z")}
+	snoozed["snoozeState"] = item.Map{
+		"untilUtc": item.String("2025-02-01T08:00:00Z"), "count": item.Int(1),
+		"occurrenceUtc": item.String("2025-01-07T14:00:00Z"),
+	}
 	it = product.Reminder().Next(entity.ByUser, "ann", it, snoozed, noon, nil)
 	require.Equal(t, "2025-01-08T14:00:00Z", it.Str("GSI1SK"), "the trigger comes first")
 	require.Equal(t, "REMINDER#RECURRING#2025-02-01T08:00:00Z", it.Str("GSI3SK"))

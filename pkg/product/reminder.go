@@ -32,22 +32,50 @@ func Reminder() *entity.Type {
 		Fields: entity.Common("reminderId",
 			titleField,
 			entity.Field{Name: "notes", Kind: entity.Markdown, Max: maxDescription, Doc: "Markdown, at most 10 KB."},
-			entity.Field{Name: AttrTriggerUtc, Kind: entity.Instant, Required: true, Zone: AttrTzid, Doc: "When to remind; without offset when it floats."},
+			entity.Field{
+				Name: AttrTriggerUtc, Kind: entity.Instant, Required: true, Zone: AttrTzid,
+				Doc: "When to remind; without offset when it floats.",
+			},
 			entity.Field{Name: AttrTzid, Kind: entity.Zone, Doc: "Zone of the trigger; absent means floating."},
-			entity.Field{Name: AttrRRule, Kind: entity.Text, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10) of a reminder that recurs: FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND. It counts from the trigger it came with."},
-			entity.Field{Name: AttrRRuleUntil, Kind: entity.Instant, Zone: AttrTzid, Doc: "No occurrence triggers after it, whatever the rule says."},
-			entity.Field{Name: AttrFirstTriggerUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrTzid, Doc: "The trigger that the rule counts from."},
-			entity.Field{Name: AttrDoneTriggerUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrTzid, Doc: "The trigger that is over although none follows it: it rang or was put off. While it is triggerUtc, nothing rings but a snooze in force."},
-			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Origin: entity.FromServer, Default: item.String(StatusPending),
-				Enum: []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed}, Doc: "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
-			entity.Field{Name: AttrSnoozeState, Kind: entity.Object, Origin: entity.FromServer, Doc: "The snooze in force.", Fields: []entity.Field{
-				{Name: SnoozeUntilUtc, Kind: entity.Instant, Required: true, Doc: "When the snooze ends."},
-				{Name: SnoozeCount, Kind: entity.Integer, Required: true, Min: 1, Doc: "How often this occurrence was snoozed."},
-				{Name: SnoozeOccurrenceUtc, Kind: entity.Instant, Required: true, Doc: "The instant the snoozed occurrence was due."},
-			}},
-			entity.Field{Name: AttrLastFiredUtc, Kind: entity.Instant, Origin: entity.FromServer, Doc: "Until when the trigger is done: due instant of the last delivery, or its occurrence if a snooze ended before that."},
-			entity.Field{Name: AttrFiredOccurrenceUtc, Kind: entity.Instant, Origin: entity.FromServer, Doc: "The occurrence that rang last."},
-			entity.Field{Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the reminder was completed or dismissed."},
+			entity.Field{Name: AttrRRule, Kind: entity.Text, Min: 1, Max: maxRule, Doc: "Recurrence rule (RFC 5545 §3.3.10) " +
+				"of a reminder that recurs: FREQ DAILY, WEEKLY, MONTHLY or YEARLY, without BYHOUR, BYMINUTE and BYSECOND. It " +
+				"counts from the trigger it came with."},
+			entity.Field{
+				Name: AttrRRuleUntil, Kind: entity.Instant, Zone: AttrTzid,
+				Doc: "No occurrence triggers after it, whatever the rule says.",
+			},
+			entity.Field{
+				Name: AttrFirstTriggerUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrTzid,
+				Doc: "The trigger that the rule counts from.",
+			},
+			entity.Field{
+				Name: AttrDoneTriggerUtc, Kind: entity.Instant, Origin: entity.FromServer, Zone: AttrTzid,
+				Doc: "The trigger that is over although none follows it: it rang or was put off. While it is triggerUtc, nothing " +
+					"rings but a snooze in force.",
+			},
+			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Origin: entity.FromServer,
+				Default: item.String(StatusPending),
+				Enum:    []string{StatusPending, StatusSnoozed, StatusCompleted, StatusDismissed},
+				Doc:     "Moved by snooze, complete and dismiss; a new trigger makes it PENDING again."},
+			entity.Field{Name: AttrSnoozeState, Kind: entity.Object, Origin: entity.FromServer, Doc: "The snooze in force.",
+				Fields: []entity.Field{
+					{Name: SnoozeUntilUtc, Kind: entity.Instant, Required: true, Doc: "When the snooze ends."},
+					{Name: SnoozeCount, Kind: entity.Integer, Required: true, Min: 1, Doc: "How often this occurrence was snoozed."},
+					{Name: SnoozeOccurrenceUtc, Kind: entity.Instant, Required: true,
+						Doc: "The instant the snoozed occurrence was due."},
+				}},
+			entity.Field{
+				Name: AttrLastFiredUtc, Kind: entity.Instant, Origin: entity.FromServer, Doc: "Until when the trigger is done: " +
+					"due instant of the last delivery, or its occurrence if a snooze ended before that.",
+			},
+			entity.Field{
+				Name: AttrFiredOccurrenceUtc, Kind: entity.Instant, Origin: entity.FromServer,
+				Doc: "The occurrence that rang last.",
+			},
+			entity.Field{
+				Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer,
+				Doc: "When the reminder was completed or dismissed.",
+			},
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Settle: func(before, patch, after item.Item) {
@@ -67,8 +95,8 @@ func Reminder() *entity.Type {
 	}
 }
 
-// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before, and lets its rule count
-// from there.
+// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before, and lets its rule
+// count from there.
 func deriveReminder(w entity.Write) {
 	it := w.After
 	isNew := w.Before == nil || setsTrigger(w.Before, it)
@@ -108,8 +136,8 @@ func indexReminder(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// reminderDues are the trigger and the snooze of a reminder. Of a recurring one the trigger stands for all occurrences from
-// it on, and beside a snooze of another occurrence.
+// reminderDues are the trigger and the snooze of a reminder. Of a recurring one the trigger stands for all occurrences
+// from it on, and beside a snooze of another occurrence.
 func reminderDues(it item.Item) []entity.Due {
 	trigger, _ := it.Time(AttrTriggerUtc)
 	next := entity.Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}

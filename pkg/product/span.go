@@ -9,7 +9,8 @@ import (
 // the start is written.
 func LongPrefix() string { return entity.StatePrefix(TypeEvent, "LONG") }
 
-// EventSpan returns when an event is: a single one, an exception with times of its own, or the first occurrence of a series.
+// EventSpan returns when an event is: a single one, an exception with times of its own, or the first occurrence of a
+// series.
 func EventSpan(it item.Item) entity.Span {
 	start, end := eventSpan(it)
 	return entity.Span{Start: start, End: end, Floating: !it.Has(AttrStartTzid)}

@@ -37,16 +37,33 @@ func Task() *entity.Type {
 		Fields: entity.Common("taskId",
 			titleField, descriptionField,
 			enumField(entity.AttrStatus, StatusBacklog, TaskStatuses()...),
-			entity.Field{Name: AttrPriority, Kind: entity.Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority, Max: maxPriority, Doc: "1 is the highest."},
-			entity.Field{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false), Doc: "Due on a day rather than at a time; floating."},
+			entity.Field{
+				Name: AttrPriority, Kind: entity.Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority,
+				Max: maxPriority, Doc: "1 is the highest.",
+			},
+			entity.Field{
+				Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false),
+				Doc: "Due on a day rather than at a time; floating.",
+			},
 			entity.Field{Name: AttrDueDate, Kind: entity.Date, Doc: "Day on which an all-day task is due."},
-			entity.Field{Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats."},
-			entity.Field{Name: AttrDueUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats."},
+			entity.Field{
+				Name: AttrStartUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When to begin; without offset when it floats.",
+			},
+			entity.Field{
+				Name: AttrDueUtc, Kind: entity.Instant, Zone: AttrDueTzid, Doc: "When it is due; without offset when it floats.",
+			},
 			entity.Field{Name: AttrDueTzid, Kind: entity.Zone, Doc: "Zone of both times; absent means floating."},
 			tagsField, minutesField, linksField, colorField,
-			entity.Field{Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was completed."},
-			entity.Field{Name: AttrArchiveAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the completed task will be archived."},
-			entity.Field{Name: AttrArchivedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was archived."},
+			entity.Field{
+				Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was completed.",
+			},
+			entity.Field{
+				Name: AttrArchiveAt, Kind: entity.Instant, Origin: entity.FromServer,
+				Doc: "When the completed task will be archived.",
+			},
+			entity.Field{
+				Name: AttrArchivedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was archived.",
+			},
 			uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Check:     checkTaskTimes,
@@ -137,7 +154,8 @@ func indexTask(user string, it item.Item) entity.IndexKeys {
 	if at, ok := taskAgendaTime(it); ok && it.Str(entity.AttrStatus) != StatusArchived {
 		keys = yearKeys(user, at)
 	}
-	keys.StatePK, keys.StateSK = entity.UserPK(user), TaskColumn(it.Str(entity.AttrStatus), it.Int(AttrPriority))+it.Str(entity.AttrCreatedAt)
+	keys.StatePK, keys.StateSK = entity.UserPK(user),
+		TaskColumn(it.Str(entity.AttrStatus), it.Int(AttrPriority))+it.Str(entity.AttrCreatedAt)
 	return keys
 }
 

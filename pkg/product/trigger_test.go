@@ -12,7 +12,8 @@ import (
 )
 
 // threeDays are three triggers from Monday on, at nine in New York.
-const threeDays = `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"`
+const threeDays = `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York",` +
+	`"rrule":"FREQ=DAILY;COUNT=3"`
 
 func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 	t.Parallel()
@@ -26,35 +27,50 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 	}{
 		{name: "moved on along its occurrences", patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
-		{name: "moved on while it is snoozed", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
+		{name: "moved on while it is snoozed", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{
+			"triggerUtc": text("2025-12-03T14:00:00Z"),
+		},
 			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "SNOOZED"},
 		{name: "moved beyond its last occurrence", patch: item.Item{"triggerUtc": text("2025-12-04T14:00:00Z")},
 			trigger: "2025-12-04T14:00:00Z", first: "2025-12-04T14:00:00Z", status: "PENDING"},
-		{name: "moved between its occurrences", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"triggerUtc": text("2025-12-02T14:00:01Z")},
+		{name: "moved between its occurrences", before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{
+			"triggerUtc": text("2025-12-02T14:00:01Z"),
+		},
 			trigger: "2025-12-02T14:00:01Z", first: "2025-12-02T14:00:01Z", status: "PENDING"},
-		{name: "moved back to one of its occurrences", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+		{name: "moved back to one of its occurrences", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
+			patch:   item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "moved on after it was completed", before: item.Item{"status": text("COMPLETED")}, patch: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+		{name: "moved on after it was completed", before: item.Item{"status": text("COMPLETED")},
+			patch:   item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
 		{name: "another zone", patch: item.Item{"tzid": text("Europe/London")},
 			trigger: "2025-12-01T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
-		{name: "another rule", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rrule": text("FREQ=WEEKLY")},
+		{name: "another rule", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			patch:   item.Item{"rrule": text("FREQ=WEEKLY")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "no rule any more", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "status": text("SNOOZED"), "snoozeState": snoozedAt("2025-12-01T14:00:00Z")["snoozeState"]}, patch: item.Item{"rrule": nil},
+		{name: "no rule any more", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "status": text("SNOOZED"),
+			"snoozeState": snoozedAt("2025-12-01T14:00:00Z")["snoozeState"]}, patch: item.Item{"rrule": nil},
 			trigger: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "an end before the trigger", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+		{name: "an end before the trigger", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z")},
+			patch:   item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "an end behind the trigger", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
+		{name: "an end behind the trigger", before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			patch:   item.Item{"rruleUntil": text("2025-12-02T14:00:00Z")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", status: "PENDING"},
 		{name: "more to come after its last", fields: threeDays + `,"rruleUntil":"2025-12-02T14:00:00Z"`,
-			before: item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "doneTriggerUtc": text("2025-12-02T14:00:00Z")}, patch: item.Item{"rruleUntil": nil},
+			before:  item.Item{"triggerUtc": text("2025-12-02T14:00:00Z"), "doneTriggerUtc": text("2025-12-02T14:00:00Z")},
+			patch:   item.Item{"rruleUntil": nil},
 			trigger: "2025-12-03T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-02T14:00:00Z", status: "PENDING"},
-		{name: "the same trigger anew, after it was over", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"triggerUtc": text("2025-12-03T15:00:00Z")},
+		{name: "the same trigger anew, after it was over", before: item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"),
+			"doneTriggerUtc": text("2025-12-03T14:00:00Z")}, patch: item.Item{"triggerUtc": text("2025-12-03T15:00:00Z")},
 			trigger: "2025-12-03T15:00:00Z", first: "2025-12-03T15:00:00Z", status: "PENDING"},
-		{name: "a rule for one that is snoozed", fields: `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`,
+		{name: "a rule for one that is snoozed",
+			fields: `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York"`,
 			before: snoozedAt("2025-12-01T14:00:00Z"), patch: item.Item{"rrule": text("FREQ=DAILY")},
 			trigger: "2025-12-02T14:00:00Z", first: "2025-12-01T14:00:00Z", done: "2025-12-01T14:00:00Z", status: "SNOOZED"},
-		{name: "floating, on to an occurrence", fields: `{"title":"x","triggerUtc":"2025-12-01T09:00:00","rrule":"FREQ=DAILY"`, patch: item.Item{"triggerUtc": text("2025-12-07T09:00:00Z")},
+		{name: "floating, on to an occurrence",
+			fields:  `{"title":"x","triggerUtc":"2025-12-01T09:00:00","rrule":"FREQ=DAILY"`,
+			patch:   item.Item{"triggerUtc": text("2025-12-07T09:00:00Z")},
 			trigger: "2025-12-07T09:00:00Z", first: "2025-12-01T09:00:00Z", status: "PENDING"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +122,9 @@ func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
 
 func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 	t.Parallel()
-	snoozed := entity.Due{Occurrence: instant(t, "2025-12-01T14:00:00Z"), At: instant(t, "2025-12-01T18:00:00Z"), Snooze: true}
+	snoozed := entity.Due{
+		Occurrence: instant(t, "2025-12-01T14:00:00Z"), At: instant(t, "2025-12-01T18:00:00Z"), Snooze: true,
+	}
 	trigger := func(text string) entity.Due {
 		return entity.Due{Occurrence: instant(t, text), At: instant(t, text)}
 	}
@@ -116,10 +134,13 @@ func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 		before item.Item
 		want   []entity.Due
 	}{
-		"one-time":              {once, nil, []entity.Due{snoozed}},
-		"the next comes later":  {threeDays, item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")}, []entity.Due{snoozed, trigger("2025-12-02T14:00:00Z")}},
-		"the next comes before": {`{"title":"x","triggerUtc":"2025-12-01T17:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`, nil, []entity.Due{trigger("2025-12-01T17:00:00Z"), snoozed}},
-		"the last of all":       {threeDays, item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"), "doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
+		"one-time": {once, nil, []entity.Due{snoozed}},
+		"the next comes later": {threeDays, item.Item{"triggerUtc": text("2025-12-02T14:00:00Z")},
+			[]entity.Due{snoozed, trigger("2025-12-02T14:00:00Z")}},
+		"the next comes before": {`{"title":"x","triggerUtc":"2025-12-01T17:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`, nil,
+			[]entity.Due{trigger("2025-12-01T17:00:00Z"), snoozed}},
+		"the last of all": {threeDays, item.Item{"triggerUtc": text("2025-12-03T14:00:00Z"),
+			"doneTriggerUtc": text("2025-12-03T14:00:00Z")}, []entity.Due{snoozed}},
 	} {
 		it, errs := create(t, product.Reminder(), c.fields+"}")
 		require.Empty(t, errs)
@@ -135,8 +156,10 @@ func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
 		fields, change string
 		derived, want  string
 	}{
-		{product.Reminder(), threeDays + "}", `{"triggerUtc":"2025-12-05T09:00:00","tzid":null}`, "firstTriggerUtc", "2025-12-05T09:00:00Z"},
-		{product.Master(), `{"title":"x","startUtc":"2025-12-01T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`,
+		{product.Reminder(), threeDays + "}", `{"triggerUtc":"2025-12-05T09:00:00","tzid":null}`, "firstTriggerUtc",
+			"2025-12-05T09:00:00Z"},
+		{product.Master(),
+			`{"title":"x","startUtc":"2025-12-01T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`,
 			`{"startUtc":"2025-12-01T09:00:00","startTzid":null}`, "lastStartUtc", "2025-12-03T09:00:00Z"},
 	} {
 		before, errs := create(t, c.typ, c.fields)

@@ -18,19 +18,30 @@ func UserMeta() *entity.Type {
 		Fields: []entity.Field{
 			{Name: entity.AttrType, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The entity's type."},
 			{Name: AttrUserID, Kind: entity.Text, Origin: entity.FromServer, Required: true, Doc: "The user's id."},
-			{Name: AttrDefaultTzid, Kind: entity.Zone, Required: true, Default: item.String(DefaultTzid), Doc: "The zone in which floating times are read."},
-			{Name: AttrPreferences, Kind: entity.Object, Required: true, Default: item.Map{}, Fields: preferenceFields(), Doc: "Settings."},
-			{Name: AttrStats, Kind: entity.Object, Origin: entity.FromServer, Fields: statFields(), Doc: "Statistics, kept by a consumer of the stream."},
-			{Name: AttrStatsVersion, Kind: entity.Integer, Origin: entity.Hidden, Doc: "Optimistic lock of the statistics, apart from version."},
+			{Name: AttrDefaultTzid, Kind: entity.Zone, Required: true, Default: item.String(DefaultTzid),
+				Doc: "The zone in which floating times are read."},
+			{Name: AttrPreferences, Kind: entity.Object, Required: true, Default: item.Map{}, Fields: preferenceFields(),
+				Doc: "Settings."},
+			{Name: AttrStats, Kind: entity.Object, Origin: entity.FromServer, Fields: statFields(),
+				Doc: "Statistics, kept by a consumer of the stream."},
+			{Name: AttrStatsVersion, Kind: entity.Integer, Origin: entity.Hidden,
+				Doc: "Optimistic lock of the statistics, apart from version."},
 			{Name: AttrStatsHold, Kind: entity.Object, Origin: entity.Hidden, Doc: "A repair's hold on the statistics."},
-			{Name: AttrStatsRepairs, Kind: entity.Integer, Origin: entity.Hidden, Doc: "How many repairs of the statistics staged ledger rows and have been through."},
-			{Name: AttrStatsLast, Kind: entity.Object, Origin: entity.Hidden, Doc: "The last entry of the statistics' ledger, which its own row may still lack."},
-			{Name: AttrStatsForm, Kind: entity.Integer, Origin: entity.Hidden, Doc: "The form of the statistics' bookkeeping; 1 if it is absent."},
-			{Name: AttrStatsWritten, Kind: entity.Flag, Origin: entity.Hidden, Doc: "The statistics were the last to write the row: whoever waits for the user's settings need not look."},
+			{Name: AttrStatsRepairs, Kind: entity.Integer, Origin: entity.Hidden,
+				Doc: "How many repairs of the statistics staged ledger rows and have been through."},
+			{Name: AttrStatsLast, Kind: entity.Object, Origin: entity.Hidden,
+				Doc: "The last entry of the statistics' ledger, which its own row may still lack."},
+			{Name: AttrStatsForm, Kind: entity.Integer, Origin: entity.Hidden,
+				Doc: "The form of the statistics' bookkeeping; 1 if it is absent."},
+			{Name: AttrStatsWritten, Kind: entity.Flag, Origin: entity.Hidden,
+				Doc: "The statistics were the last to write the row: whoever waits for the user's settings need not look."},
 			{Name: AttrZoneSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When defaultTzid last changed."},
-			{Name: entity.AttrVersion, Kind: entity.Integer, Origin: entity.FromServer, Required: true, Doc: "Grows by one with every change by the user; 0 until the first."},
-			{Name: entity.AttrCreatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true, Doc: "When the row was created."},
-			{Name: entity.AttrUpdatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true, Doc: "When the user last changed it."},
+			{Name: entity.AttrVersion, Kind: entity.Integer, Origin: entity.FromServer, Required: true,
+				Doc: "Grows by one with every change by the user; 0 until the first."},
+			{Name: entity.AttrCreatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
+				Doc: "When the row was created."},
+			{Name: entity.AttrUpdatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
+				Doc: "When the user last changed it."},
 		},
 		Derive: func(w entity.Write) {
 			if w.Before != nil && !item.Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
@@ -42,7 +53,9 @@ func UserMeta() *entity.Type {
 
 func preferenceFields() []entity.Field {
 	choice := func(name string, fallback int64, doc string, allowed ...int64) entity.Field {
-		return entity.Field{Name: name, Kind: entity.Integer, Required: true, Default: item.Int(fallback), Allowed: allowed, Doc: doc}
+		return entity.Field{
+			Name: name, Kind: entity.Integer, Required: true, Default: item.Int(fallback), Allowed: allowed, Doc: doc,
+		}
 	}
 	flag := func(name, doc string) entity.Field {
 		return entity.Field{Name: name, Kind: entity.Flag, Required: true, Default: item.Bool(true), Doc: doc}
@@ -51,10 +64,13 @@ func preferenceFields() []entity.Field {
 		choice("weekStart", 1, "0 is Sunday, 1 is Monday.", 0, 1),
 		choice("defaultEventDuration", 30, "Minutes.", 15, 30, 45, 60),
 		choice("defaultCalendarIncrement", 15, "Minutes.", 10, 15, 30, 60),
-		{Name: "defaultReminderMinutes", Kind: entity.Integers, Required: true, Default: item.List{item.Int(15)}, Max: maxOffsets, MemberMax: maxOffset, Doc: "What a client proposes for a new event."},
-		{Name: "theme", Kind: entity.Enum, Required: true, Default: item.String("dark"), Enum: []string{"light", "dark", "auto"}, Doc: "How clients look."},
+		{Name: "defaultReminderMinutes", Kind: entity.Integers, Required: true, Default: item.List{item.Int(15)},
+			Max: maxOffsets, MemberMax: maxOffset, Doc: "What a client proposes for a new event."},
+		{Name: "theme", Kind: entity.Enum, Required: true, Default: item.String("dark"),
+			Enum: []string{"light", "dark", "auto"}, Doc: "How clients look."},
 		flag("autoArchiveCompletedTasks", "Move completed tasks to ARCHIVED after autoArchiveDelayHours."),
-		{Name: "autoArchiveDelayHours", Kind: entity.Integer, Required: true, Default: item.Int(24), Min: 1, Max: 8760, Doc: "Hours."},
+		{Name: "autoArchiveDelayHours", Kind: entity.Integer, Required: true, Default: item.Int(24), Min: 1, Max: 8760,
+			Doc: "Hours."},
 		flag("enableBrowserNotifications", "Deliver reminders to the browser."),
 		flag("enableSoundNotifications", "Deliver reminders with a sound."),
 	}
@@ -72,7 +88,9 @@ const (
 
 func statFields() []entity.Field {
 	total := func(name string) entity.Field {
-		return entity.Field{Name: name, Kind: entity.Integer, Required: true, Default: item.Int(0), Doc: "Entities that exist."}
+		return entity.Field{
+			Name: name, Kind: entity.Integer, Required: true, Default: item.Int(0), Doc: "Entities that exist.",
+		}
 	}
 	return []entity.Field{
 		total(StatTotalEvents), total(StatTotalTasks), total(StatTotalReminders), total(StatTotalNotes),

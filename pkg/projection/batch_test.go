@@ -14,7 +14,8 @@ import (
 	"nexus/pkg/projection"
 )
 
-// Records that ask for nothing stand before one that does: one of no item, and one that leaves its contribution as it was.
+// Records that ask for nothing stand before one that does: one of no item, and one that leaves its contribution as it
+// was.
 func TestABatchIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]change.Change{

@@ -30,8 +30,8 @@ func TestReleasesFromBeforeSingleWritesAreNotToBeMixed(t *testing.T) {
 	require.Contains(t, out, "the sum is map[")
 }
 
-// runBeside builds the packages of another commit into the test, and plays its engine beside the present one. It skips the
-// test where there is no history: without git, and in a shallow clone.
+// runBeside builds the packages of another commit into the test, and plays its engine beside the present one. It skips
+// the test where there is no history: without git, and in a shallow clone.
 func runBeside(t *testing.T, commit string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -41,7 +41,8 @@ func runBeside(t *testing.T, commit string) (string, error) {
 		t.Skipf("SKIPPED: this release was not run beside commit %s (git fetch --unshallow): %v", commit, err)
 	}
 	require.NoError(t, err)
-	run := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-tags", beside.Tag, "-overlay", overlay,
+	run := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-tags", beside.Tag,
+		"-overlay", overlay,
 		"-run", "^TestInEveryOrderBesideTheOther$", "./pkg/projection")
 	run.Dir = root
 	out, err := run.CombinedOutput()

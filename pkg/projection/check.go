@@ -37,8 +37,8 @@ const noRow = "no row"
 // Summed says that the projection is a sum in a row of its own per user.
 func (p *Projection) Summed() bool { return p.shape.target() != nil }
 
-// RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It is
-// empty for a sum.
+// RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It
+// is empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
 	if r, ok := p.shape.(rows); ok {
 		return r.spec.Prefix(typeName)
@@ -51,13 +51,14 @@ func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
 	return p.contribution(t, it) != ""
 }
 
-// Check returns what is wrong with an item's ledger row, and with the rows it is the source of. The evidence was not read
-// at one instant while the stream runs: what it shows then is a suspicion.
+// Check returns what is wrong with an item's ledger row, and with the rows it is the source of. The evidence was not
+// read at one instant while the stream runs: what it shows then is a suspicion.
 func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
 	if isStaged(e.Ledger) {
-		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}}, p.checkRows(e, want)...)
+		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}},
+			p.checkRows(e, want)...)
 	}
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // it is not known what it says
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
@@ -162,8 +163,8 @@ func (p *Projection) NewTally() *Tally {
 	return &Tally{spec: p.shape.target(), total: newDelta(), largest: 1}
 }
 
-// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its last entry counts, whether
-// or not its own row is there yet.
+// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its last entry counts,
+// whether or not its own row is there yet.
 func (p *Projection) TallyUnder(user string, target item.Item) *Tally {
 	t := p.NewTally()
 	t.target = target
@@ -237,9 +238,9 @@ func (t *Tally) Check(user string, row item.Item, now time.Time) []Fault {
 	return faults
 }
 
-// CheckMoving is [Tally.Check] for a sum that was written while its rows were added up, given its row before and after that:
-// it returns what is wrong whatever was written. Those are numbers farther from the rows than so many writes can have moved
-// them, and texts behind those of the rows.
+// CheckMoving is [Tally.Check] for a sum that was written while its rows were added up, given its row before and after
+// that: it returns what is wrong whatever was written. Those are numbers farther from the rows than so many writes can
+// have moved them, and texts behind those of the rows.
 func (t *Tally) CheckMoving(user string, before, after item.Item) []Fault {
 	writes := after.Int(t.spec.VersionAttr) - before.Int(t.spec.VersionAttr)
 	t.finish()
@@ -254,7 +255,8 @@ func (t *Tally) CheckMoving(user string, before, after item.Item) []Fault {
 			}
 		default:
 			if off := want.Int(name) - was.Int(name); max(off, -off) > room {
-				faults = append(faults, Fault{t.spec.Target(user), showSum(name, is[name]), fmt.Sprintf("%s about %d", name, want.Int(name)), name})
+				faults = append(faults,
+					Fault{t.spec.Target(user), showSum(name, is[name]), fmt.Sprintf("%s about %d", name, want.Int(name)), name})
 			}
 		}
 	}

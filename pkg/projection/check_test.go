@@ -43,7 +43,8 @@ func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
 	note := titled("ann", "note_1", "a")
 	e := projection.Evidence{User: "ann", Type: product.Note(), Ref: note.Ref, Item: note.New, Ledger: rows[0]}
 	const name = `LEDGER#openings#note_1 is %q, not %q`
-	const a, b = `o1 {"add":{"notes":1},"max":{"latest":"a"},"open":"a"}, at a`, `o1 {"add":{"notes":1},"max":{"latest":"b"},"open":"b"}, at b`
+	const a, b = `o1 {"add":{"notes":1},"max":{"latest":"a"},"open":"a"}, at a`,
+		`o1 {"add":{"notes":1},"max":{"latest":"b"},"open":"b"}, at b`
 	with := func(change func(*projection.Evidence)) []string {
 		e := e
 		change(&e)
@@ -52,7 +53,8 @@ func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
 	require.Empty(t, with(func(*projection.Evidence) {}))
 	require.Empty(t, with(func(e *projection.Evidence) { e.Item, e.Ledger = nil, nil }), "a tombstone that has gone")
 	require.Equal(t, []string{fmt.Sprintf(name, "no row", a)}, with(func(e *projection.Evidence) { e.Ledger = nil }))
-	require.Equal(t, []string{fmt.Sprintf(name, a, "nothing, expires")}, with(func(e *projection.Evidence) { e.Item = nil }))
+	require.Equal(t, []string{fmt.Sprintf(name, a, "nothing, expires")},
+		with(func(e *projection.Evidence) { e.Item = nil }))
 	require.Equal(t, []string{fmt.Sprintf(name, b, a)}, with(func(e *projection.Evidence) { e.Ledger = rows[1] }))
 	tooLong := titled("ann", "note_1", long).New
 	found := with(func(e *projection.Evidence) { e.Item = tooLong })
@@ -103,7 +105,8 @@ func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
 	require.Empty(t, check(nil))
 	found := check(item.Map{"latest": item.String("a"), "other": item.Int(1)})
 	require.Equal(t, []string{
-		`SUM#openings is "latest a", not "latest b"`, `SUM#openings is "no notes", not "notes 2"`, `SUM#openings is "other 1", not "no other"`,
+		`SUM#openings is "latest a", not "latest b"`, `SUM#openings is "no notes", not "notes 2"`,
+		`SUM#openings is "other 1", not "no other"`,
 	}, said(found))
 	require.False(t, found[0].IsAlike(found[1]), "another number")
 }

@@ -21,7 +21,8 @@ import (
 
 var morning = time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 
-// counted is a store that counts its round trips. A mutant is to be noticed without them: a test that counts is skipped there.
+// counted is a store that counts its round trips. A mutant is to be noticed without them: a test that counts is skipped
+// there.
 func counted(t testing.TB) (store *memory.Store, calls *int) {
 	t.Helper()
 	if os.Getenv("NEXUS_UNCOUNTED") != "" {
@@ -36,7 +37,9 @@ func clock() time.Time { return morning }
 // created is the change that brings an item to life.
 func created(user string, typ *entity.Type, id string, fields item.Item) change.Change {
 	it := typ.First(user, id, fields, morning, nil)
-	return change.Change{Kind: change.Inserted, Type: typ, User: user, Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning}
+	return change.Change{
+		Kind: change.Inserted, Type: typ, User: user, Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning,
+	}
 }
 
 // edited is the change of an item's title.
@@ -123,7 +126,8 @@ func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
 	store, calls := counted(t)
 	var batch []change.Change
 	for i := range 90 {
-		batch = append(batch, created(fmt.Sprintf("user_%d", i%10), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		batch = append(batch,
+			created(fmt.Sprintf("user_%d", i%10), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 	}
 	for _, o := range projection.NewConsumer(stats.Projection(), store, clock).Apply(t.Context(), batch) {
 		require.NoError(t, o.Err)
@@ -215,7 +219,8 @@ func TestTheEdgesOfSeveralItemsShareATransactionUpToItsHundredActions(t *testing
 		store, made := counted(t)
 		var batch []change.Change
 		for i := range 100 {
-			batch = append(batch, created(fmt.Sprintf("user_%d", i%50), product.Note(), fmt.Sprintf("note_%d", i), withLinks(edges)))
+			batch = append(batch,
+				created(fmt.Sprintf("user_%d", i%50), product.Note(), fmt.Sprintf("note_%d", i), withLinks(edges)))
 		}
 		for _, o := range projection.NewConsumer(links.Projection(), store, clock).Apply(t.Context(), batch) {
 			require.NoError(t, o.Err)
@@ -240,11 +245,13 @@ func noteWithLink() item.Item {
 	return fields
 }
 
-// BenchmarkProjections applies 10,000 changes of 500 users in batches of 100 (P4), and for comparison each change alone.
+// BenchmarkProjections applies 10,000 changes of 500 users in batches of 100 (P4), and for comparison each change
+// alone.
 func BenchmarkProjections(b *testing.B) {
 	var changes []change.Change
 	for i := range 10_000 {
-		changes = append(changes, created(fmt.Sprintf("user_%d", i%500), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		changes = append(changes,
+			created(fmt.Sprintf("user_%d", i%500), product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 	}
 	for _, c := range []struct {
 		name string

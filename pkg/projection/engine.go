@@ -74,7 +74,9 @@ func (m *move) outcome(projection string) change.Outcome {
 	if verdict == change.Done {
 		return change.Outcome{Already: m.already}
 	}
-	return change.Outcome{Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err)}
+	return change.Outcome{
+		Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err),
+	}
 }
 
 func unfinished(moves []*move) []*move {
@@ -157,8 +159,8 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 	}
 }
 
-// fail ends moves whose write failed. Of several with a write that was refused for good one is at fault: they stay as they
-// are, and the rounds go on until each is tried alone.
+// fail ends moves whose write failed. Of several with a write that was refused for good one is at fault: they stay as
+// they are, and the rounds go on until each is tried alone.
 func fail(moves []*move, err error) {
 	isRefused := errors.Is(err, table.ErrInvalid)
 	switch {
@@ -177,9 +179,11 @@ func postpone(moves []*move, err error) {
 	}
 }
 
-// learn replans the moves whose ledger rows were not as expected; the others were innocent and are tried again. A target
-// that moved on is read again by the next round.
-func (c *Consumer) learn(ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]item.Item) {
+// learn replans the moves whose ledger rows were not as expected; the others were innocent and are tried again. A
+// target that moved on is read again by the next round.
+func (c *Consumer) learn(
+	ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]item.Item,
+) {
 	for i, m := range moves {
 		failure, ok := failed.At(i)
 		if !ok {
@@ -225,8 +229,8 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]i
 	return targets, nil
 }
 
-// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these sums out
-// of the targets: nothing of them is to be written.
+// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these
+// sums out of the targets: nothing of them is to be written.
 func (c *Consumer) dropHeld(moves []*move, targets map[string]item.Item) []*move {
 	closed := map[string]error{}
 	for user, target := range targets {

@@ -96,7 +96,8 @@ func TestALastEntryWhoseRowALaterReleaseWroteHoldsUpItsUserAlone(t *testing.T) {
 	}
 	e, err := s.evidence(t.Context(), s.store, "note_1")
 	require.NoError(t, err)
-	require.Contains(t, fmt.Sprint(s.p.Check(e)), "a later release wrote the row: form of USER#ann/LEDGER#titles#note_1 is 2")
+	require.Contains(t, fmt.Sprint(s.p.Check(e)),
+		"a later release wrote the row: form of USER#ann/LEDGER#titles#note_1 is 2")
 }
 
 func TestTheLastEntryOfASumThatALaterReleaseWroteIsLeftAlone(t *testing.T) {

@@ -39,10 +39,10 @@ var (
 // Hold is the repair of one user's sum, which nobody else writes while it lasts: taking, renewing and every write under
 // it add to the sum's version, and consumers that see it come back later.
 //
-// Its last write puts the sum right, together with the ledger rows that fit into one transaction. Rows that do not fit are
-// staged before that, and count from the last write on. So readers see the old numbers until then, never a part of
-// the new ones. A repair that dies under a hold has changed nothing: the hold lapses, and consumers take the staged rows
-// as they were.
+// Its last write puts the sum right, together with the ledger rows that fit into one transaction. Rows that do not fit
+// are staged before that, and count from the last write on. So readers see the old numbers until then, never a part of
+// the new ones. A repair that dies under a hold has changed nothing: the hold lapses, and consumers take the staged
+// rows as they were.
 type Hold struct {
 	c           *Consumer
 	user, owner string
@@ -99,9 +99,9 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 	return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, errUnsettled)
 }
 
-// Mend counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a row or
-// contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers then,
-// and the item cannot be older.
+// Mend counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a
+// row or contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers
+// then, and the item cannot be older.
 func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 	was := e.Ledger
 	if isStaged(was) {
@@ -120,7 +120,8 @@ func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 // Drop removes a ledger row that can be no item's, and does not count it.
 func (h *Hold) Drop(ctx context.Context, row item.Item) error {
 	_, from := h.spec.counted(h.row, row)
-	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
+	return h.fix(ctx,
+		fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
 }
 
 // fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
@@ -144,7 +145,8 @@ func (h *Hold) fix(ctx context.Context, f fix) error {
 		stages = append(stages, table.Put{Item: h.c.projection.stage(f.move, repair), If: asRead(f.row)})
 	}
 	if len(stages) == 0 {
-		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user, table.ErrInvalid, len(rest))
+		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user,
+			table.ErrInvalid, len(rest))
 	}
 	if err := h.write(ctx, h.holding(), stages); err != nil {
 		return err
@@ -219,8 +221,8 @@ func (h *Hold) holding() table.Update {
 	return u
 }
 
-// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this hold left
-// it. A write whose answer was lost is recognised by the version that it would have left.
+// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this hold
+// left it. A write whose answer was lost is recognised by the version that it would have left.
 func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key = h.spec.Target(h.user)
 	was := h.row.Int(h.spec.VersionAttr)

@@ -124,7 +124,8 @@ func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
 	h := newHeld(t, 3)
 	_, err := h.consumer.Hold(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	more, other := created("ann", product.Note(), "note_more", noteWithLink()), created("ben", product.Note(), "note_other", noteWithLink())
+	more, other := created("ann", product.Note(), "note_more", noteWithLink()),
+		created("ben", product.Note(), "note_other", noteWithLink())
 	outcomes := h.consumer.Apply(t.Context(), []change.Change{more, other})
 	require.Equal(t, change.Retry, outcomes[0].Verdict)
 	require.Equal(t, change.Done, outcomes[1].Verdict)
@@ -307,7 +308,9 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 25 {
 		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
-		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}))
+		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+			User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it,
+		}))
 	}
 	require.NoError(t, hold.Finish(t.Context()))
 	require.True(t, hold.Staged())
@@ -328,7 +331,9 @@ func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 	hold.SetBatch(1)
 	note := h.notes[0]
-	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note})
+	err = hold.Mend(t.Context(), projection.Evidence{
+		User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note,
+	})
 	require.ErrorIs(t, err, projection.ErrHoldLost)
 	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
 }
@@ -351,7 +356,8 @@ func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
 	require.EqualValues(t, 200, h.total())
 }
 
-// repairOf repairs a sum of so many notes, none of which is in the ledger: those with a long body contribute 392 KB each.
+// repairOf repairs a sum of so many notes, none of which is in the ledger: those with a long body contribute 392 KB
+// each.
 func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 	t.Helper()
 	sum := projection.NewOwnSum("bytes", "b1", func(_ *entity.Type, it item.Item) projection.Amounts {

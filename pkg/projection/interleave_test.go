@@ -25,8 +25,8 @@ func isFull() bool { return os.Getenv("NEXUS_INTERLEAVE") != "" }
 // once lets a worker die, or an answer be lost, once in each play; the full form also has calls that are refused.
 func once() interleave.Options { return interleave.Options{Faults: 1, Refusals: isFull()} }
 
-// delivering is a scene of several workers at the records of a user. Afterwards everything is delivered again, cut otherwise,
-// once more a day later, and then each record by itself.
+// delivering is a scene of several workers at the records of a user. Afterwards everything is delivered again, cut
+// otherwise, once more a day later, and then each record by itself.
 func delivering(p func() *projection.Projection, setting func(*scene) []interleave.Worker) func() interleave.World {
 	return func() interleave.World {
 		s := newScene(p())
@@ -55,8 +55,8 @@ func TestTwoConsumersAtOnceAreExactInEveryOrderOfTheirCalls(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one a", "two a b", "one a", ""), life("note_2", "one a", "three b")
 	deliveries := map[string][]change.Change{
-		"first": first[:1], "second": first[1:2], "back": first[2:3], "removal": first[3:], "first two": first[:2], "last two": first[2:],
-		"other": second[:1], "other's edit": second[1:], "first and other": {first[0], second[0]},
+		"first": first[:1], "second": first[1:2], "back": first[2:3], "removal": first[3:], "first two": first[:2],
+		"last two": first[2:], "other": second[:1], "other's edit": second[1:], "first and other": {first[0], second[0]},
 		"edit and other": {first[1], second[0]}, "removal and other's edit": {first[3], second[1]},
 	}
 	names := []string{"back", "removal and other's edit"}
@@ -212,7 +212,8 @@ var spoils = map[string]func(*scene){
 		first := life("note_1", "one", "two", "")
 		s.happened(first[1:]...)
 		s.applied(first[1:]...)
-		s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", item.String(`t1 {"add":{"x":1},"max":{"latest":"x"},"open":"at-x"}`))
+		s.change(entity.LedgerKey("ann", "titles", "note_1"), "c",
+			item.String(`t1 {"add":{"x":1},"max":{"latest":"x"},"open":"at-x"}`))
 	},
 	"row wrong": func(s *scene) { s.change(entity.LedgerKey("ann", "titles", "note_1"), "c", item.String("")) },
 	"row's place": func(s *scene) {
@@ -228,9 +229,11 @@ func (s *scene) change(key item.Key, name string, v item.Value) {
 	s.put(row)
 }
 
-// recounting is a scene of repairs of one damaged sum and others who work at it. If no repair died or was in another's way,
-// and one of them ended, nothing is left to mend.
-func recounting(spoil func(*scene), setting func(s *scene, first, second []change.Change) []interleave.Worker) func() interleave.World {
+// recounting is a scene of repairs of one damaged sum and others who work at it. If no repair died or was in another's
+// way, and one of them ended, nothing is left to mend.
+func recounting(
+	spoil func(*scene), setting func(s *scene, first, second []change.Change) []interleave.Worker,
+) func() interleave.World {
 	return func() interleave.World {
 		s := newScene(titles())
 		first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
@@ -301,9 +304,10 @@ func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
 				}
 				faults = interleave.Options{}
 			}
-			explore(t, name+" beside "+beside, faults, recounting(spoil, func(s *scene, first, second []change.Change) []interleave.Worker {
-				return append(other(s, first, second), s.rebuilds("repair"))
-			}))
+			explore(t, name+" beside "+beside, faults,
+				recounting(spoil, func(s *scene, first, second []change.Change) []interleave.Worker {
+					return append(other(s, first, second), s.rebuilds("repair"))
+				}))
 		}
 	}
 }

@@ -27,7 +27,8 @@ func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
 	require.NoError(t, err)
 	ref := product.Note().Ref(h.notes[0])
 	row := entity.LedgerKey("ann", "stats", ref.ID).Item()
-	require.ErrorIs(t, first.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
+	require.ErrorIs(t, first.Mend(t.Context(),
+		projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
 }
 
 // The record that completed the task was lost: what its successor starts from is all that tells of the completion.
@@ -64,14 +65,17 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 		return nil
 	}
 	// The evidence is older than the ledger row, so that everything is read again.
-	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: first.Ref, Item: first.New}))
+	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{
+		User: "ann", Type: product.Note(), Ref: first.Ref, Item: first.New,
+	}))
 	require.Nil(t, h.fault, "the item changed while it was read")
 	row := h.row(ledger)
 	require.EqualValues(t, 2, row.Int("v"))
 	require.NotContains(t, row.Str("c"), "task_1", "the ledger says what the item has")
 }
 
-// The later record adds nothing to what the ledger said when it was read, and must take out again what the earlier one has added since.
+// The later record adds nothing to what the ledger said when it was read, and must take out again what the earlier one
+// has added since.
 func TestAChangeThatAddsNothingSeesWhatAnotherHasAddedMeanwhile(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)

@@ -20,10 +20,10 @@ const (
 	lastContribution = attrContribution
 )
 
-// entry is one entry of the ledger. The last one that was made of a user's stands in the row that holds the sum, in one write
-// with what it adds, and then in its ledger row: so neither write has to be a transaction. Until the second is done the
-// entry in the sum's row counts in the place of the ledger row, whose v is behind; whoever writes the sum next sees to that
-// row first.
+// entry is one entry of the ledger. The last one that was made of a user's stands in the row that holds the sum, in one
+// write with what it adds, and then in its ledger row: so neither write has to be a transaction. Until the second is
+// done the entry in the sum's row counts in the place of the ledger row, whose v is behind; whoever writes the sum next
+// sees to that row first.
 type entry struct {
 	user, item   string
 	version      int64
@@ -65,8 +65,8 @@ func (c *Consumer) keep(ctx context.Context, e entry) error {
 	return nil
 }
 
-// keepLast keeps the last entries in the sums' rows, as they were read before. It returns the users of whom one could not be
-// kept, with the error: nil where it was taken back, so that the sum is to be read again.
+// keepLast keeps the last entries in the sums' rows, as they were read before. It returns the users of whom one could
+// not be kept, with the error: nil where it was taken back, so that the sum is to be read again.
 func (c *Consumer) keepLast(ctx context.Context, targets map[string]item.Item) (map[string]error, error) {
 	entries := map[item.Key]entry{}
 	var keys []item.Key
@@ -119,9 +119,10 @@ func (c *Consumer) goesAlone(m *move) bool {
 	return m.state == pending && c.projection.Summed() && len(m.to) <= maxLast
 }
 
-// applyAlone applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in another. A
-// transaction would cost as much as twice both. What it cannot finish because others write the same rows stays pending, and
-// so does what the store refuses: a transaction needs less room, and counts nothing if it is refused, too.
+// applyAlone applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in
+// another. A transaction would cost as much as twice both. What it cannot finish because others write the same rows
+// stays pending, and so does what the store refuses: a transaction needs less room, and counts nothing if it is
+// refused, too.
 func (c *Consumer) applyAlone(ctx context.Context, m *move) {
 	for range maxRounds {
 		again, err := c.tryAlone(ctx, m)
@@ -137,8 +138,8 @@ func (c *Consumer) applyAlone(ctx context.Context, m *move) {
 	}
 }
 
-// tryAlone reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on, and
-// one made before shows in what is read.
+// tryAlone reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on,
+// and one made before shows in what is read.
 func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error) {
 	spec := c.projection.shape.target()
 	targets, err := c.readTargets(ctx, []*move{m})
@@ -167,8 +168,8 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 	return c.write(ctx, m, target, row)
 }
 
-// readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written before
-// anything else is: again says that it was.
+// readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written
+// before anything else is: again says that it was.
 func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (row item.Item, again bool, err error) {
 	key := entity.LedgerKey(m.user, c.projection.name, m.ref.ID)
 	keys, lastKey := []item.Key{key}, key
@@ -193,8 +194,8 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (ro
 	return rows[key], false, nil
 }
 
-// write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version that
-// it is written under is what tells of an entry that somebody else has made of the same item meanwhile.
+// write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version
+// that it is written under is what tells of an entry that somebody else has made of the same item meanwhile.
 func (c *Consumer) write(ctx context.Context, m *move, target, row item.Item) (again bool, err error) {
 	d := newDelta()
 	d.move(m)

@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// A worker died between a sum and the ledger row of its last entry. The next batch keeps that entry, whatever users are in it: the
-// record that comes again counts once.
+// A worker died between a sum and the ledger row of its last entry. The next batch keeps that entry, whatever users are
+// in it: the record that comes again counts once.
 func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 	t.Parallel()
 	for _, users := range [][2]string{{"ann", "bob"}, {"bob", "ann"}} {
@@ -32,7 +32,8 @@ func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 		require.Equal(t, []change.Verdict{change.Retry}, r.apply(first))
 		require.Nil(t, r.row(lost))
 		r.fault = nil
-		require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(titled(stands, "note_2", "a"), titled(waits, "note_2", "a")))
+		require.Equal(t, []change.Verdict{isDone, isDone},
+			r.apply(titled(stands, "note_2", "a"), titled(waits, "note_2", "a")))
 		require.NotNil(t, r.row(lost), "the entry of %s", waits)
 		require.Equal(t, []change.Verdict{isDone}, r.apply(first))
 		require.EqualValues(t, 2, r.notes(waits))
@@ -59,7 +60,8 @@ func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 	}
 }
 
-// The ledger row of one user's last entry is a later release's, which goes on with it. Another user's entry is kept all the same.
+// The ledger row of one user's last entry is a later release's, which goes on with it. Another user's entry is kept all
+// the same.
 func TestALastEntryIsKeptBesideOneThatALaterReleaseHas(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)

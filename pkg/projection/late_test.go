@@ -23,8 +23,8 @@ func byName(t *entity.Type, it item.Item) projection.Amounts {
 	return byLatest(t, it)
 }
 
-// The first record that comes again leaves a row of an old version without a contribution. What follows it must not be believed
-// for that row: the item has gone.
+// The first record that comes again leaves a row of an old version without a contribution. What follows it must not be
+// believed for that row: the item has gone.
 func TestAnAgedRecordBehindTheRowOfOneThatCameAgainCountsNothing(t *testing.T) {
 	t.Parallel()
 	records := life("note_1", "x", "none", "y", "z", "")
@@ -56,7 +56,8 @@ func TestAnAgedRecordBehindTheRowOfOneThatCameAgainCountsNothing(t *testing.T) {
 func TestAnAgedRecordThatTheLedgerHasBringsItsFacts(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
-	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", byName), r.store, func() time.Time { return r.now })
+	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", byName), r.store,
+		func() time.Time { return r.now })
 	records := life("note_1", "z", "a", "b")
 	require.Equal(t, []change.Verdict{isDone}, r.apply(records[2]))
 	require.Equal(t, "b", r.sumRow("ann").Map("sum").Str("latest"))
@@ -110,7 +111,8 @@ func TestASumThatOthersKeepWritingIsLeftForLater(t *testing.T) {
 		}
 		return nil
 	}
-	for _, o := range r.consumer.Apply(t.Context(), []change.Change{titled("ann", "note_2", "a"), titled("ann", "note_3", "a")}) {
+	for _, o := range r.consumer.Apply(t.Context(),
+		[]change.Change{titled("ann", "note_2", "a"), titled("ann", "note_3", "a")}) {
 		require.Equal(t, change.Retry, o.Verdict)
 		require.ErrorContains(t, o.Err, "ledger row kept changing")
 	}

@@ -18,7 +18,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// sumLost answers each write that updates the sum's row alone as if another had written the row before: it stands there as given.
+// sumLost answers each write that updates the sum's row alone as if another had written the row before: it stands there
+// as given.
 func (r *refusing) sumLost(stands func() item.Item) {
 	r.fault = func(c memory.Call) error {
 		if c.Op == "Update" && c.Stage == memory.Before && c.Keys[0] == entity.SumKey("ann", openings) {
@@ -156,8 +157,12 @@ func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
 	require.NoError(t, err)
 	hold.SetBatch(1)
 	it := h.notes[0]
-	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}))
-	_, err = h.store.Update(t.Context(), table.Update{Key: entity.MetaKey("ann"), Set: item.Item{product.AttrStatsForm: item.Int(9)}})
+	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+		User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it,
+	}))
+	_, err = h.store.Update(t.Context(), table.Update{
+		Key: entity.MetaKey("ann"), Set: item.Item{product.AttrStatsForm: item.Int(9)},
+	})
 	require.NoError(t, err)
 	before := h.ledger(it)
 	require.ErrorIs(t, h.consumer.Unstage(t.Context(), "ann", before), entity.ErrNewerForm)

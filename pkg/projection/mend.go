@@ -15,10 +15,10 @@ import (
 // sourcePage bounds the rows of one source that are read again at a time.
 const sourcePage = 200
 
-// Mend puts the ledger row and the rows of one source right, of a projection of rows. It may run beside the stream: what was
-// read is guarded by the ledger row, which every consumer that changes the rows changes with them. So the evidence must have
-// been read in this order: the ledger row, the rows, and the item last, so that no record which the ledger row has not seen
-// is newer than the item. What changed since then is read again.
+// Mend puts the ledger row and the rows of one source right, of a projection of rows. It may run beside the stream:
+// what was read is guarded by the ledger row, which every consumer that changes the rows changes with them. So the
+// evidence must have been read in this order: the ledger row, the rows, and the item last, so that no record which the
+// ledger row has not seen is newer than the item. What changed since then is read again.
 func (c *Consumer) Mend(ctx context.Context, e Evidence) error {
 	more := false
 	for range maxRounds {
@@ -38,8 +38,8 @@ func (c *Consumer) Mend(ctx context.Context, e Evidence) error {
 	return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, errUnsettled)
 }
 
-// mendOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted into one
-// transaction.
+// mendOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted into
+// one transaction.
 func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
 		return false, err
@@ -64,9 +64,10 @@ func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again b
 	return again, c.store.Transact(ctx, append([]action{guard}, edges...)...)
 }
 
-// rowsToMend are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row names the
-// same ones: another repair may put what that row names, and delete what it does not, and leave the row as it is. So a repair
-// that has the ledger row name other rows writes each that it names no more, or now, whether it was seen or not.
+// rowsToMend are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row
+// names the same ones: another repair may put what that row names, and delete what it does not, and leave the row as it
+// is. So a repair that has the ledger row name other rows writes each that it names no more, or now, whether it was
+// seen or not.
 func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []action) {
 	wanted, named := p.wantedRows(e.User, e.Ref, m.to), p.namedRows(e.User, e.Ref, m.from)
 	seen := map[item.Key]bool{}
@@ -130,9 +131,10 @@ type repairMove struct {
 	isRight bool // the ledger row is as it has to be
 }
 
-// repair is the move from what stands in the ledger to what the item contributes. The version of a ledger row never goes
-// back: what it has seen must not be applied again. An item whose contribution no row can hold contributes nothing, and its
-// row does not see the item's version, so that its record can be delivered again once the function is mended.
+// repair is the move from what stands in the ledger to what the item contributes. The version of a ledger row never
+// goes back: what it has seen must not be applied again. An item whose contribution no row can hold contributes
+// nothing, and its row does not see the item's version, so that its record can be delivered again once the function is
+// mended.
 func (p *Projection) repair(e Evidence) repairMove {
 	row, to := e.Ledger, p.contribution(e.Type, e.Item)
 	version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))

@@ -90,7 +90,9 @@ func (s *scene) remove(key item.Key) {
 func (s *scene) put(row item.Item) { must(s.store.Put(context.Background(), table.Put{Item: row})) }
 
 // repairing is a scene of several workers at the rows of one damaged note. If nobody died, nothing is left to mend.
-func repairing(damage func(*scene), later string, workers func(s *scene, now, later change.Change) []interleave.Worker) func() interleave.World {
+func repairing(
+	damage func(*scene), later string, workers func(s *scene, now, later change.Change) []interleave.Worker,
+) func() interleave.World {
 	return func() interleave.World {
 		s := newScene(links.Projection())
 		records := life("note_1", "one a", later)

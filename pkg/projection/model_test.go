@@ -23,7 +23,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// world is a table whose items are written at random, and whose records are delivered in any order, any number of times.
+// world is a table whose items are written at random, and whose records are delivered in any order, any number of
+// times.
 type world struct {
 	t         *testing.T
 	random    *rand.Rand
@@ -65,7 +66,9 @@ var (
 // write makes one random change of one of a few items. Ids are not reused, so a deleted item stays gone.
 func (w *world) write(gone map[item.Key]bool) {
 	ctx := context.Background()
-	types := []*entity.Type{product.Event(), product.Task(), product.Note(), product.Master(), product.Instance(), product.Instance()}
+	types := []*entity.Type{
+		product.Event(), product.Task(), product.Note(), product.Master(), product.Instance(), product.Instance(),
+	}
 	typ := types[w.random.IntN(len(types))]
 	user, id := users[w.random.IntN(2)], fmt.Sprintf("%s_%d", typ.IDPrefix, w.random.IntN(4))
 	if typ.Name == entity.TypeInstance {
@@ -93,7 +96,8 @@ func (w *world) write(gone map[item.Key]bool) {
 	default:
 		after := before.Clone()
 		w.decorate(typ, after)
-		_, err := w.store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
+		_, err := w.store.Update(ctx,
+			table.Change(before, typ.Next(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
 		require.NoError(w.t, err)
 	}
 }
@@ -124,7 +128,9 @@ func (w *world) decorate(typ *entity.Type, it item.Item) {
 	}
 	var targets []entity.Link
 	for i := range w.random.IntN(4) {
-		targets = append(targets, entity.Link{Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)}})
+		targets = append(targets, entity.Link{
+			Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", 10+i+w.random.IntN(2)*5)},
+		})
 	}
 	entity.SetLinks(it, targets)
 }
@@ -239,7 +245,10 @@ func (w *world) checkLedger() {
 // checkRecount: everything derived equals a recount of the items (I2, I3).
 func (w *world) checkRecount() {
 	totals, edges := map[string]int64{}, map[item.Key]bool{}
-	names := map[string]string{product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents, product.TypeTask: product.StatTotalTasks, product.TypeNote: product.StatTotalNotes}
+	names := map[string]string{
+		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents,
+		product.TypeTask: product.StatTotalTasks, product.TypeNote: product.StatTotalNotes,
+	}
 	w.rows("", func(user string, key entity.SortKey, row item.Item) {
 		name, counts := names[key.Prefix]
 		if counts {

@@ -88,7 +88,8 @@ func (m *move) condition() table.Condition {
 	return table.Exists(tests...)
 }
 
-// ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does not.
+// ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does
+// not.
 func (p *Projection) ledgerRow(m *move, now time.Time) item.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
 	row[attrVersion] = item.Int(m.version)
@@ -128,13 +129,14 @@ func (m *move) replan(row item.Item) {
 	}
 }
 
-// isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they are.
+// isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they
+// are.
 func (m *move) isPast(row item.Item) bool {
 	return row != nil && row.Int(attrVersion) >= m.version
 }
 
-// settlePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not there. The
-// row is behind the records, and the item is not: versions never come back.
+// settlePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not
+// there. The row is behind the records, and the item is not: versions never come back.
 func (m *move) settlePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
@@ -145,8 +147,8 @@ func (m *move) settlePresent(p *Projection, row, it item.Item) {
 	m.follow(p, it)
 }
 
-// follow plans the move to the item's present state. An item that is there was never deleted, so its records can be believed:
-// they are where its contribution is one that no row can hold.
+// follow plans the move to the item's present state. An item that is there was never deleted, so its records can be
+// believed: they are where its contribution is one that no row can hold.
 func (m *move) follow(p *Projection, it item.Item) {
 	to := p.contribution(m.typ, it)
 	if p.refuses(m.user, m.ref.ID, to) != nil {

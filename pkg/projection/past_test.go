@@ -13,12 +13,14 @@ import (
 	"nexus/pkg/projection"
 )
 
-// Of the records of one item in a batch the order does not matter, nor that they stand there twice: the ledger ends at the
-// last state, and the sum with it.
+// Of the records of one item in a batch the order does not matter, nor that they stand there twice: the ledger ends at
+// the last state, and the sum with it.
 func TestTheNewestRecordOfABatchWinsInEveryOrder(t *testing.T) {
 	t.Parallel()
 	records := life("note_1", "one", "two", "three")
-	for name, order := range map[string][]int{"forwards": {0, 1, 2}, "backwards": {2, 1, 0}, "mixed": {1, 2, 0}, "twice": {2, 0, 1, 2, 0}} {
+	for name, order := range map[string][]int{
+		"forwards": {0, 1, 2}, "backwards": {2, 1, 0}, "mixed": {1, 2, 0}, "twice": {2, 0, 1, 2, 0},
+	} {
 		r := newRefusing(t)
 		var batch []change.Change
 		for _, i := range order {
@@ -33,8 +35,8 @@ func TestTheNewestRecordOfABatchWinsInEveryOrder(t *testing.T) {
 	}
 }
 
-// The record of an item that is gone comes after the item's tombstone has expired. It must not bring the item's contribution
-// to life, whether it comes alone or beside one that is new.
+// The record of an item that is gone comes after the item's tombstone has expired. It must not bring the item's
+// contribution to life, whether it comes alone or beside one that is new.
 func TestAnAgedRecordOfAnItemThatIsGoneCountsNothing(t *testing.T) {
 	t.Parallel()
 	for _, age := range []time.Duration{time.Hour + time.Second, 40 * 24 * time.Hour} {
@@ -100,7 +102,8 @@ func TestAMendLeavesTheRowsAsTheItemSays(t *testing.T) {
 	}
 }
 
-// A note has more wrong rows than one transaction takes. The repair removes them all, and puts those that the note asks for.
+// A note has more wrong rows than one transaction takes. The repair removes them all, and puts those that the note asks
+// for.
 func TestAMendOfMoreRowsThanOneTransactionTakes(t *testing.T) {
 	t.Parallel()
 	for _, surplus := range []int{1, 97, 98, 99, 100, 101, 150, 199, 200, 201, 250, 420} {

@@ -28,7 +28,9 @@ import (
 func titles() *projection.Projection {
 	return projection.NewOwnSum("titles", "t1", func(t *entity.Type, it item.Item) projection.Amounts {
 		title := it.Str(entity.AttrTitle)
-		return projection.Amounts{Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title}
+		return projection.Amounts{
+			Add: map[string]int64{title: 1}, Max: map[string]string{"latest": title}, Open: "at-" + title,
+		}
 	})
 }
 
@@ -166,7 +168,8 @@ func (s *scene) settle(size int) error {
 	return errors.New("records do not come to an end")
 }
 
-// late delivers each record once more by itself, and then, when tombstones are gone, what is new: one alone and two together.
+// late delivers each record once more by itself, and then, when tombstones are gone, what is new: one alone and two
+// together.
 func (s *scene) late() error {
 	for _, c := range s.records {
 		s.apply(c)
@@ -213,14 +216,17 @@ func (s *scene) notes() map[string]item.Item {
 }
 
 func (s *scene) query(prefix string) []item.Item {
-	page, err := s.store.Query(context.Background(), table.Query{Partition: entity.UserPK("ann"), Range: table.Range{Prefix: prefix}})
+	page, err := s.store.Query(context.Background(), table.Query{
+		Partition: entity.UserPK("ann"), Range: table.Range{Prefix: prefix},
+	})
 	must(err)
 	return page.Items
 }
 
-// recount holds ledger, sum and rows against docs/correctness.md: for each item one ledger row with what it contributes, at its
-// place, without an end; for one that is gone a row without a contribution, that ends, or none; a sum of what the items
-// contribute, and of latest titles the greatest of all that ever were; a link row for each link and no other.
+// recount holds ledger, sum and rows against docs/correctness.md: for each item one ledger row with what it
+// contributes, at its place, without an end; for one that is gone a row without a contribution, that ends, or none; a
+// sum of what the items contribute, and of latest titles the greatest of all that ever were; a link row for each link
+// and no other.
 func (s *scene) recount() error {
 	sum, latest, edges := map[string]int64{}, "", []string{}
 	var errs []error

@@ -62,11 +62,13 @@ func (s *scene) settleWith(consumer change.Consumer) error {
 	return errors.New("records do not come to an end")
 }
 
-// TestInEveryOrderBesideTheOther plays one worker of each release. Afterwards everything is delivered again, to this release
-// after a deployment and to the other after a rollback.
+// TestInEveryOrderBesideTheOther plays one worker of each release. Afterwards everything is delivered again, to this
+// release after a deployment and to the other after a rollback.
 func TestInEveryOrderBesideTheOther(t *testing.T) {
 	first, second := life("note_1", "one a", "two a b", "one a", ""), life("note_2", "one a", "three b")
-	deliveries := [][]change.Change{first[:1], first[1:2], first[2:3], first[3:], {first[1], second[0]}, {first[2], first[3], second[1]}}
+	deliveries := [][]change.Change{
+		first[:1], first[1:2], first[2:3], first[3:], {first[1], second[0]}, {first[2], first[3], second[1]},
+	}
 	pasts := 3
 	if !isFull() {
 		deliveries, pasts = [][]change.Change{first[1:2], {first[1], second[0]}}, 2
@@ -81,7 +83,9 @@ func TestInEveryOrderBesideTheOther(t *testing.T) {
 							s := newScene(p())
 							s.happened(slices.Concat(first, second)...)
 							s.applied(first[:past]...)
-							w := interleave.World{Store: s.store, Workers: []interleave.Worker{s.applies("this", ours), s.appliesBefore(theirs)}}
+							w := interleave.World{
+								Store: s.store, Workers: []interleave.Worker{s.applies("this", ours), s.appliesBefore(theirs)},
+							}
 							w.Judge = func() error {
 								last := change.Consumer(s.consumer(s.store))
 								if isRollback {

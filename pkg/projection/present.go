@@ -11,8 +11,8 @@ import (
 )
 
 // readPresent plans the moves that must not believe their records from their ledger rows and items, all in few reads: a
-// replay of a day consists of such records. The rows are read before the items: of an item that is gone and comes back, a
-// row read later has what came back, and would lose it again.
+// replay of a day consists of such records. The rows are read before the items: of an item that is gone and comes back,
+// a row read later has what came back, and would lose it again.
 func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 	var unsure []*move
 	for _, m := range moves {
@@ -20,7 +20,9 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 			unsure = append(unsure, m)
 		}
 	}
-	rows, err := c.readEach(ctx, unsure, func(m *move) item.Key { return entity.LedgerKey(m.user, c.projection.name, m.ref.ID) })
+	rows, err := c.readEach(ctx, unsure, func(m *move) item.Key {
+		return entity.LedgerKey(m.user, c.projection.name, m.ref.ID)
+	})
 	if err != nil {
 		postpone(unsure, err)
 		return
@@ -72,7 +74,9 @@ func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
 }
 
 // readEach reads one row for each move; one that is not there is left out.
-func (c *Consumer) readEach(ctx context.Context, moves []*move, keyOf func(*move) item.Key) (map[*move]item.Item, error) {
+func (c *Consumer) readEach(
+	ctx context.Context, moves []*move, keyOf func(*move) item.Key,
+) (map[*move]item.Item, error) {
 	if len(moves) == 0 {
 		return nil, nil
 	}

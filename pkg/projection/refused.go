@@ -55,9 +55,9 @@ func tooMuch(c string) error {
 	return fmt.Errorf("contribution of %d bytes: %w: more than a row holds", len(c), table.ErrInvalid)
 }
 
-// keepOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store refuses that
-// for good, the entry is taken back, as though its record had been parked at once, and is not kept. The ledger row was read
-// after the sum's.
+// keepOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store refuses
+// that for good, the entry is taken back, as though its record had been parked at once, and is not kept. The ledger row
+// was read after the sum's.
 func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row item.Item) (isKept bool, err error) {
 	err = c.keep(ctx, e)
 	if !errors.Is(err, table.ErrInvalid) {
@@ -69,8 +69,8 @@ func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row item.Ite
 	return false, nil
 }
 
-// drop takes an entry back out of the sum. The ledger row is checked in the same transaction: it must still be the one that
-// the entry counted in the place of. A sum that was written since is left to the next look at it.
+// drop takes an entry back out of the sum. The ledger row is checked in the same transaction: it must still be the one
+// that the entry counted in the place of. A sum that was written since is left to the next look at it.
 func (c *Consumer) drop(ctx context.Context, e entry, target, row item.Item) error {
 	spec := c.projection.shape.target()
 	d := newDelta()

@@ -102,7 +102,9 @@ func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]change.Change{
 		"open": titled("ann", "note_bad", long), "row": titled("ann", "note_bad", large),
-		"text": created("ann", product.Note(), "note_bad", item.Item{entity.AttrTitle: item.String("t"), product.AttrBody: item.String(long)}),
+		"text": created("ann", product.Note(), "note_bad", item.Item{
+			entity.AttrTitle: item.String("t"), product.AttrBody: item.String(long),
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +139,8 @@ func TestOfTheRecordsOfOneItemTheRefusedAreParkedAlone(t *testing.T) {
 		require.EqualValues(t, 1, r.ledger("ann", "note_1").Int("v"))
 		require.EqualValues(t, 1, r.notes("ann"))
 		require.NoError(t, r.store.Put(t.Context(), table.Put{Item: worse.New}))
-		require.Equal(t, []change.Verdict{isDone, isDone, isDone, isPoison}, r.apply(first, bad, good, worse), "one that a later one makes good is done")
+		require.Equal(t, []change.Verdict{isDone, isDone, isDone, isPoison}, r.apply(first, bad, good, worse),
+			"one that a later one makes good is done")
 		require.EqualValues(t, 3, r.ledger("ann", "note_1").Int("v"))
 		gone := again(worse)
 		require.NoError(t, r.store.Delete(t.Context(), table.Delete{Key: worse.Key}))
@@ -172,7 +175,8 @@ func TestALastEntryThatCanNeverBeKeptIsTakenBack(t *testing.T) {
 		t.Parallel()
 		r := newRefusing(t)
 		r.countBad()
-		require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(titled("ben", "note_3", "three"), titled("ann", "note_2", "two")))
+		require.Equal(t, []change.Verdict{isDone, isDone},
+			r.apply(titled("ben", "note_3", "three"), titled("ann", "note_2", "two")))
 		require.EqualValues(t, 2, r.notes("ann"))
 		require.EqualValues(t, 1, r.notes("ben"))
 	})
@@ -228,9 +232,11 @@ func TestAUserWhoseLastEntryCannotBeKeptNowHoldsUpNobodyElse(t *testing.T) {
 	}
 	isDown = true
 	require.Equal(t, []change.Verdict{change.Retry}, r.apply(titled("ann", "note_1", "one")))
-	require.Equal(t, []change.Verdict{change.Retry, isDone}, r.apply(titled("ann", "note_2", "two"), titled("ben", "note_3", "three")))
+	require.Equal(t, []change.Verdict{change.Retry, isDone},
+		r.apply(titled("ann", "note_2", "two"), titled("ben", "note_3", "three")))
 	isDown = false
-	require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(titled("ann", "note_2", "two"), titled("ann", "note_1", "one")))
+	require.Equal(t, []change.Verdict{isDone, isDone},
+		r.apply(titled("ann", "note_2", "two"), titled("ann", "note_1", "one")))
 	require.EqualValues(t, 2, r.notes("ann"))
 }
 
@@ -242,7 +248,8 @@ func crowded(_ *entity.Type, it item.Item) projection.Amounts {
 func TestASumThatIsFullRefusesWhatWouldNotFitAndNothingElse(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
-	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", crowded), r.store, func() time.Time { return r.now })
+	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", crowded), r.store,
+		func() time.Time { return r.now })
 	name := func(i int) string { return fmt.Sprintf("%d-%s", i, strings.Repeat("y", 50<<10)) }
 	for i := range 7 {
 		require.Equal(t, []change.Verdict{isDone}, r.apply(titled("ann", fmt.Sprintf("note_%d", i), name(i))), "%d", i)

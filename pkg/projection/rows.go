@@ -58,8 +58,8 @@ func (r rows) actions(m *move) []action {
 	return actions
 }
 
-// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok for what
-// no row can stand for.
+// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok
+// for what no row can stand for.
 func (r rows) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -12,8 +12,8 @@ var (
 	revision = regexp.MustCompile(`^[^\s]{1,40}$`)
 )
 
-// require panics unless everything that a spec needs is there: a spec is code, and its mistakes are to show when a program
-// starts, not in the records that it parks.
+// require panics unless everything that a spec needs is there: a spec is code, and its mistakes are to show when a
+// program starts, not in the records that it parks.
 func require(projection, spec string, fields ...field) {
 	for _, f := range fields {
 		if !f.isUsable {
@@ -34,7 +34,8 @@ func (s SumSpec) check() {
 		field{"Amounts", s.Amounts != nil}, field{"Target", s.Target != nil},
 		field{"NewTarget", s.NewTarget != nil}, field{"Empty", s.Empty != nil})
 	attributes := []struct{ field, name string }{
-		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"RepairsAttr", s.RepairsAttr}, {"LastAttr", s.LastAttr},
+		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"RepairsAttr", s.RepairsAttr},
+		{"LastAttr", s.LastAttr},
 		{"FormAttr", s.FormAttr},
 	}
 	if s.WrittenAttr != "" {

@@ -51,7 +51,9 @@ func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
 	} {
 		spec := sumSpec()
 		spoil(&spec)
-		require.PanicsWithError(t, "projection "+spec.Name+": SumSpec."+field+" is missing or not usable", func() { projection.NewSum(spec) })
+		require.PanicsWithError(t, "projection "+spec.Name+": SumSpec."+field+" is missing or not usable", func() {
+			projection.NewSum(spec)
+		})
 	}
 	for field, spoil := range map[string]func(*projection.RowsSpec){
 		"Name":     func(s *projection.RowsSpec) { s.Name = "" },
@@ -62,6 +64,8 @@ func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
 	} {
 		spec := rowsSpec()
 		spoil(&spec)
-		require.PanicsWithError(t, "projection "+spec.Name+": RowsSpec."+field+" is missing or not usable", func() { projection.NewRows(spec) })
+		require.PanicsWithError(t, "projection "+spec.Name+": RowsSpec."+field+" is missing or not usable", func() {
+			projection.NewRows(spec)
+		})
 	}
 }

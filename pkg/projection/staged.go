@@ -12,9 +12,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// A repair that has more ledger rows to put right than fit into one transaction stages them: each row says beside what it
-// holds what it is to hold once the repair has been through. The last write of the repair raises the number of repairs in the
-// sum's row, together with the sum. That write makes all staged rows count at once, so a repair that dies has changed nothing.
+// A repair that has more ledger rows to put right than fit into one transaction stages them: each row says beside what
+// it holds what it is to hold once the repair has been through. The last write of the repair raises the number of
+// repairs in the sum's row, together with the sum. That write makes all staged rows count at once, so a repair that
+// dies has changed nothing.
 
 // stagedForm is the form of a ledger row that a repair has staged.
 const stagedForm = 2
@@ -22,8 +23,8 @@ const stagedForm = 2
 // attrNext is the text of a staged row that says what it is to hold: see [next].
 const attrNext = "next"
 
-// maxStaged bounds what a staged row holds, the old contribution and the new one together, in bytes: it fits into a row.
-// What is longer waits for the last write.
+// maxStaged bounds what a staged row holds, the old contribution and the new one together, in bytes: it fits into a
+// row. What is longer waits for the last write.
 const maxStaged = 380 << 10
 
 var errStaged = errors.New("a repair has staged the row")
@@ -55,8 +56,8 @@ func isStaged(row item.Item) bool {
 	return isStaged
 }
 
-// stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of what the
-// item contributes: what is counted when it is read is counted by the items, not by the sum.
+// stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of
+// what the item contributes: what is counted when it is read is counted by the items, not by the sum.
 func (p *Projection) stage(m *move, repair int64) item.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
 	row[attrVersion], row[attrContribution] = item.Int(m.row.Int(attrVersion)), item.String(m.from)
@@ -85,8 +86,9 @@ func (s *SumSpec) isThrough(target item.Item, n next) bool {
 	return n.repair <= target.Int(s.RepairsAttr)
 }
 
-// readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has staged it.
-// The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read again.
+// readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has
+// staged it. The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read
+// again.
 func (c *Consumer) readable(ctx context.Context, user string, row item.Item) error {
 	if !isStaged(row) || !c.projection.Summed() {
 		return entity.CheckForm(row, entity.AttrForm)
@@ -112,11 +114,11 @@ func (m *move) leave(err error) {
 	}
 }
 
-// unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it keeps
-// the row, and the error is errHeld. A row that was written since it was read is left as it is.
+// unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it
+// keeps the row, and the error is errHeld. A row that was written since it was read is left as it is.
 //
-// A repair that has not been through loses its hold with the same transaction: it could not know that the row is no longer
-// staged.
+// A repair that has not been through loses its hold with the same transaction: it could not know that the row is no
+// longer staged.
 func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) error {
 	spec := c.projection.shape.target()
 	target, err := c.get(ctx, spec.Target(user))
@@ -139,8 +141,8 @@ func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) erro
 	return c.rewrite(ctx, user, target, row, update)
 }
 
-// rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written. What
-// was written since it was read is left as it is.
+// rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written.
+// What was written since it was read is left as it is.
 func (c *Consumer) rewrite(ctx context.Context, user string, target, row item.Item, more ...action) error {
 	key := row.Key()
 	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
@@ -170,5 +172,6 @@ func asRead(row item.Item) table.Condition {
 	if isStaged(row) {
 		form = table.Equal(attrNext, row[attrNext])
 	}
-	return table.Exists(table.Equal(attrVersion, row[attrVersion]), table.Equal(attrContribution, row[attrContribution]), form)
+	return table.Exists(table.Equal(attrVersion, row[attrVersion]),
+		table.Equal(attrContribution, row[attrContribution]), form)
 }

@@ -27,8 +27,8 @@ type SumSpec struct {
 	Empty     func() item.Map
 	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum.
 	HoldAttr string
-	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row takes
-	// off: so a filter can tell whose write a record is about.
+	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row
+	// takes off: so a filter can tell whose write a record is about.
 	WrittenAttr string
 	// RepairsAttr names the number of repairs that staged ledger rows and have been through.
 	RepairsAttr string
@@ -44,8 +44,8 @@ type Amounts struct {
 	Add map[string]int64 `json:"add,omitempty"`
 	// Max are texts of which the greatest ever seen is kept and never lowered.
 	Max map[string]string `json:"max,omitempty"`
-	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read: at most 1,024 bytes, as
-	// each text of Max.
+	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read: at most 1,024 bytes,
+	// as each text of Max.
 	Open string `json:"open,omitempty"`
 }
 
@@ -81,7 +81,8 @@ func (s sum) contribution(t *entity.Type, it item.Item) string {
 	return withRevision(s.spec.Revision, string(text))
 }
 
-// amountsOf reads a contribution back. One that cannot be read adds nothing; the ledger is written by this package alone.
+// amountsOf reads a contribution back. One that cannot be read adds nothing; the ledger is written by this package
+// alone.
 func amountsOf(c string) Amounts {
 	var amounts Amounts
 	_ = json.Unmarshal([]byte(withoutRevision(c)), &amounts)

@@ -40,8 +40,8 @@ type Entry struct {
 	wall    time.Time // of an occurrence of what recurs: the reading that the rule gives
 }
 
-// Item returns the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it has of
-// its series; of a recurring reminder the reminder, whichever of its occurrences this is.
+// Item returns the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it
+// has of its series; of a recurring reminder the reminder, whichever of its occurrences this is.
 func (e Entry) Item() item.Item {
 	if e.item == nil {
 		return e.of.series.Item(e.virtual())
@@ -72,11 +72,11 @@ type Agenda struct {
 
 // Agenda returns what begins in the window or still runs in it.
 //
-// Most is found side by side in one round trip: the years' index, the few events longer than the look-back, the series and
-// recurring reminders that have not ended, the tasks that fall due, and the user's zone. A second one fetches by their keys
-// tasks that began before the window, exceptions on the dates of the page, and the series of exceptions that moved far. One
-// more is made only if a page of the index did not reach far enough for the limit: floating times may lie 14 hours off
-// their index key, so the last 14 hours read are not certain yet.
+// Most is found side by side in one round trip: the years' index, the few events longer than the look-back, the series
+// and recurring reminders that have not ended, the tasks that fall due, and the user's zone. A second one fetches by
+// their keys tasks that began before the window, exceptions on the dates of the page, and the series of exceptions that
+// moved far. One more is made only if a page of the index did not reach far enough for the limit: floating times may
+// lie 14 hours off their index key, so the last 14 hours read are not certain yet.
 //
 // A series or reminder that cannot be compiled is an error: none such is ever stored.
 func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agenda, error) {

@@ -47,44 +47,105 @@ func TestWhatTheAgendaShows(t *testing.T) {
 		query  query.AgendaQuery // the window is 2025-12-01 in UTC unless it says otherwise
 		want   []string
 	}{
-		"an event":                       {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","endUtc":"2025-12-01T10:00:00Z","startTzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z 2025-12-01T10:00:00Z"}},
-		"one that ends as it begins":     {typ: event, fields: `"startUtc":"2025-11-30T23:00:00Z","endUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`},
-		"one still running":              {typ: event, fields: `"startUtc":"2025-11-30T23:00:00Z","endUtc":"2025-12-01T00:00:01Z","startTzid":"UTC"`, want: []string{"x 2025-11-30T23:00:00Z 2025-12-01T00:00:01Z"}},
-		"one that begins at the end":     {typ: event, fields: `"startUtc":"2025-12-02T00:00:00Z","startTzid":"UTC"`},
-		"one without length":             {typ: event, fields: `"startUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`, want: []string{"x 2025-12-01T00:00:00Z"}},
-		"a long one":                     {typ: event, fields: `"startUtc":"2025-10-01T00:00:00Z","endUtc":"2026-02-01T00:00:00Z","startTzid":"UTC"`, want: []string{"x 2025-10-01T00:00:00Z 2026-02-01T00:00:00Z"}},
-		"a long one that is over":        {typ: event, fields: `"startUtc":"2025-10-01T00:00:00Z","endUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`},
-		"a long one to come":             {typ: event, fields: `"startUtc":"2026-01-01T00:00:00Z","endUtc":"2026-02-01T00:00:00Z","startTzid":"UTC"`},
-		"a floating one, as the user":    {typ: event, fields: `"startUtc":"2025-12-01T10:00:00"`, want: []string{"x 2025-12-01T01:00:00Z"}},
-		"a floating one, elsewhere":      {typ: event, fields: `"startUtc":"2025-12-01T22:00:00"`, query: query.AgendaQuery{Zone: "America/New_York"}},
-		"a floating one of the eve":      {typ: event, fields: `"startUtc":"2025-11-30T22:00:00"`, query: query.AgendaQuery{Zone: "America/New_York"}, want: []string{"x 2025-12-01T03:00:00Z"}},
-		"an all-day one":                 {typ: event, fields: `"isAllDay":true,"startDate":"2025-12-01"`, want: []string{"x 2025-11-30T15:00:00Z 2025-12-01T15:00:00Z"}},
-		"three days, seen on the last":   {typ: event, fields: `"isAllDay":true,"startDate":"2025-11-29","endDate":"2025-12-02"`, query: query.AgendaQuery{Zone: "UTC"}, want: []string{"x 2025-11-29T00:00:00Z 2025-12-02T00:00:00Z"}},
-		"over the turn of the year":      {typ: event, fields: `"startUtc":"2025-12-31T23:00:00Z","endUtc":"2026-01-01T01:00:00Z","startTzid":"UTC"`, query: query.AgendaQuery{From: at("2026-01-01T00:00:00Z"), To: at("2026-01-02T00:00:00Z")}, want: []string{"x 2025-12-31T23:00:00Z 2026-01-01T01:00:00Z"}},
-		"a task with a due time":         {typ: task, fields: `"dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z"}},
-		"a task with both":               {typ: task, fields: `"startUtc":"2025-12-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`, want: []string{"x 2025-12-01T08:00:00Z", "x 2025-12-01T09:00:00Z"}},
-		"a task begun long before":       {typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z"}},
-		"a floating one begun before":    {typ: task, fields: `"startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T08:59:00"`, want: []string{"x 2025-12-01T23:59:00Z"}},
-		"a floating one due afterwards":  {typ: task, fields: `"startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"`},
-		"begun before and done":          {typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"COMPLETED"`},
-		"done, shown at its start":       {typ: task, fields: `"startUtc":"2025-12-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"COMPLETED"`, want: []string{"x 2025-12-01T08:00:00Z"}},
-		"an archived task":               {typ: task, fields: `"dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"ARCHIVED"`},
-		"an all-day task":                {typ: task, fields: `"isAllDay":true,"dueDate":"2025-12-01"`, query: query.AgendaQuery{Zone: "UTC"}, want: []string{"x 2025-12-01T00:00:00Z 2025-12-02T00:00:00Z"}},
-		"an all-day task of the eve":     {typ: task, fields: `"isAllDay":true,"dueDate":"2025-11-30"`, query: query.AgendaQuery{Zone: "UTC"}},
-		"a task without time":            {typ: task, fields: `"priority":1`},
-		"a reminder":                     {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z"}},
-		"a floating reminder":            {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00"`, want: []string{"x 2025-12-01T00:00:00Z"}},
-		"a snoozed one":                  {typ: reminder, fields: `"triggerUtc":"2025-11-01T09:00:00"`, server: snoozedUntil("2025-12-01T05:00:00Z"), want: []string{"x 2025-12-01T05:00:00Z"}},
-		"a completed one":                {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`, server: item.Item{"status": item.String("COMPLETED")}},
-		"a note, unless asked":           {typ: product.Note(), fields: `"body":"b"`},
-		"a note that was asked for":      {typ: product.Note(), fields: `"body":"b"`, query: query.AgendaQuery{Types: []string{"NOTE"}}, want: []string{"x 2025-12-01T12:00:00Z"}},
-		"a type that was not asked for":  {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, query: query.AgendaQuery{Types: []string{"TASK", "NOTE"}}},
-		"what has expired":               {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, ttl: true},
-		"with one of the tags":           {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC","tags":["a","b"]`, query: query.AgendaQuery{Tags: []string{"c", "b"}}, want: []string{"x 2025-12-01T09:00:00Z"}},
-		"with other tags":                {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC","tags":["a"]`, query: query.AgendaQuery{Tags: []string{"c", "b"}}},
-		"due, with other tags":           {typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`, query: query.AgendaQuery{Tags: []string{"c"}}},
-		"due, with one of the tags":      {typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","tags":["c"]`, query: query.AgendaQuery{Tags: []string{"c"}}, want: []string{"x 2025-12-01T09:00:00Z"}},
-		"a start in the look-back, open": {typ: task, fields: `"startUtc":"2025-11-30T20:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`, want: []string{"x 2025-12-01T09:00:00Z"}},
+		"an event": {
+			typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","endUtc":"2025-12-01T10:00:00Z","startTzid":"UTC"`,
+			want: []string{"x 2025-12-01T09:00:00Z 2025-12-01T10:00:00Z"},
+		},
+		"one that ends as it begins": {typ: event,
+			fields: `"startUtc":"2025-11-30T23:00:00Z","endUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`},
+		"one still running": {
+			typ: event, fields: `"startUtc":"2025-11-30T23:00:00Z","endUtc":"2025-12-01T00:00:01Z","startTzid":"UTC"`,
+			want: []string{"x 2025-11-30T23:00:00Z 2025-12-01T00:00:01Z"},
+		},
+		"one that begins at the end": {typ: event, fields: `"startUtc":"2025-12-02T00:00:00Z","startTzid":"UTC"`},
+		"one without length": {typ: event, fields: `"startUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`,
+			want: []string{"x 2025-12-01T00:00:00Z"}},
+		"a long one": {
+			typ: event, fields: `"startUtc":"2025-10-01T00:00:00Z","endUtc":"2026-02-01T00:00:00Z","startTzid":"UTC"`,
+			want: []string{"x 2025-10-01T00:00:00Z 2026-02-01T00:00:00Z"},
+		},
+		"a long one that is over": {typ: event,
+			fields: `"startUtc":"2025-10-01T00:00:00Z","endUtc":"2025-12-01T00:00:00Z","startTzid":"UTC"`},
+		"a long one to come": {typ: event,
+			fields: `"startUtc":"2026-01-01T00:00:00Z","endUtc":"2026-02-01T00:00:00Z","startTzid":"UTC"`},
+		"a floating one, as the user": {typ: event, fields: `"startUtc":"2025-12-01T10:00:00"`,
+			want: []string{"x 2025-12-01T01:00:00Z"}},
+		"a floating one, elsewhere": {typ: event, fields: `"startUtc":"2025-12-01T22:00:00"`,
+			query: query.AgendaQuery{Zone: "America/New_York"}},
+		"a floating one of the eve": {typ: event, fields: `"startUtc":"2025-11-30T22:00:00"`,
+			query: query.AgendaQuery{Zone: "America/New_York"}, want: []string{"x 2025-12-01T03:00:00Z"}},
+		"an all-day one": {typ: event, fields: `"isAllDay":true,"startDate":"2025-12-01"`,
+			want: []string{"x 2025-11-30T15:00:00Z 2025-12-01T15:00:00Z"}},
+		"three days, seen on the last": {
+			typ: event, fields: `"isAllDay":true,"startDate":"2025-11-29","endDate":"2025-12-02"`,
+			query: query.AgendaQuery{Zone: "UTC"}, want: []string{"x 2025-11-29T00:00:00Z 2025-12-02T00:00:00Z"},
+		},
+		"over the turn of the year": {
+			typ: event, fields: `"startUtc":"2025-12-31T23:00:00Z","endUtc":"2026-01-01T01:00:00Z","startTzid":"UTC"`,
+			query: query.AgendaQuery{From: at("2026-01-01T00:00:00Z"), To: at("2026-01-02T00:00:00Z")},
+			want:  []string{"x 2025-12-31T23:00:00Z 2026-01-01T01:00:00Z"},
+		},
+		"a task with a due time": {typ: task, fields: `"dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`,
+			want: []string{"x 2025-12-01T09:00:00Z"}},
+		"a task with both": {
+			typ: task, fields: `"startUtc":"2025-12-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`,
+			want: []string{"x 2025-12-01T08:00:00Z", "x 2025-12-01T09:00:00Z"},
+		},
+		"a task begun long before": {
+			typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`,
+			want: []string{"x 2025-12-01T09:00:00Z"},
+		},
+		"a floating one begun before": {typ: task,
+			fields: `"startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T08:59:00"`, want: []string{"x 2025-12-01T23:59:00Z"}},
+		"a floating one due afterwards": {typ: task,
+			fields: `"startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"`},
+		"begun before and done": {typ: task,
+			fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"COMPLETED"`},
+		"done, shown at its start": {
+			typ:    task,
+			fields: `"startUtc":"2025-12-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"COMPLETED"`,
+			want:   []string{"x 2025-12-01T08:00:00Z"},
+		},
+		"an archived task": {typ: task, fields: `"dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","status":"ARCHIVED"`},
+		"an all-day task": {typ: task, fields: `"isAllDay":true,"dueDate":"2025-12-01"`,
+			query: query.AgendaQuery{Zone: "UTC"}, want: []string{"x 2025-12-01T00:00:00Z 2025-12-02T00:00:00Z"}},
+		"an all-day task of the eve": {typ: task, fields: `"isAllDay":true,"dueDate":"2025-11-30"`,
+			query: query.AgendaQuery{Zone: "UTC"}},
+		"a task without time": {typ: task, fields: `"priority":1`},
+		"a reminder": {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`,
+			want: []string{"x 2025-12-01T09:00:00Z"}},
+		"a floating reminder": {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00"`,
+			want: []string{"x 2025-12-01T00:00:00Z"}},
+		"a snoozed one": {typ: reminder, fields: `"triggerUtc":"2025-11-01T09:00:00"`,
+			server: snoozedUntil("2025-12-01T05:00:00Z"), want: []string{"x 2025-12-01T05:00:00Z"}},
+		"a completed one": {typ: reminder, fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC"`,
+			server: item.Item{"status": item.String("COMPLETED")}},
+		"a note, unless asked": {typ: product.Note(), fields: `"body":"b"`},
+		"a note that was asked for": {typ: product.Note(), fields: `"body":"b"`,
+			query: query.AgendaQuery{Types: []string{"NOTE"}}, want: []string{"x 2025-12-01T12:00:00Z"}},
+		"a type that was not asked for": {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`,
+			query: query.AgendaQuery{Types: []string{"TASK", "NOTE"}}},
+		"what has expired": {typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"`, ttl: true},
+		"with one of the tags": {
+			typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC","tags":["a","b"]`,
+			query: query.AgendaQuery{Tags: []string{"c", "b"}}, want: []string{"x 2025-12-01T09:00:00Z"},
+		},
+		"with other tags": {
+			typ: event, fields: `"startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC","tags":["a"]`,
+			query: query.AgendaQuery{Tags: []string{"c", "b"}},
+		},
+		"due, with other tags": {
+			typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`,
+			query: query.AgendaQuery{Tags: []string{"c"}},
+		},
+		"due, with one of the tags": {
+			typ: task, fields: `"startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC","tags":["c"]`,
+			query: query.AgendaQuery{Tags: []string{"c"}}, want: []string{"x 2025-12-01T09:00:00Z"},
+		},
+		"a start in the look-back, open": {
+			typ: task, fields: `"startUtc":"2025-11-30T20:00:00Z","dueUtc":"2025-12-01T09:00:00Z","dueTzid":"UTC"`,
+			want: []string{"x 2025-12-01T09:00:00Z"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +180,9 @@ func TestTwoReadingsInAGapAreOneEntry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(ann, product.Task(), `{"title":"x","startUtc":"2026-03-08T02:30:00","dueUtc":"2026-03-08T03:30:00"}`, nil)
-	got := b.allEntries(query.AgendaQuery{From: at("2026-03-08T00:00:00Z"), To: at("2026-03-09T00:00:00Z"), Zone: "America/New_York", Limit: 1})
+	got := b.allEntries(query.AgendaQuery{
+		From: at("2026-03-08T00:00:00Z"), To: at("2026-03-09T00:00:00Z"), Zone: "America/New_York", Limit: 1,
+	})
 	require.Equal(t, []string{"x 2026-03-08T07:30:00Z"}, shown(got))
 }
 
@@ -140,14 +203,15 @@ func TestAnAgendaIsAtMostTwoRoundTripsOneAfterAnother(t *testing.T) {
 	b := setup(t)
 	for i := range 300 {
 		day := noon.AddDate(0, 0, i%100)
-		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, item.FormatInstant(day)), nil)
+		b.add(ann, product.Event(),
+			fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, item.FormatInstant(day)), nil)
 	}
 	b.add(ann, product.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00","dueUtc":"2025-12-02T09:00:00"}`, nil)
 	got, err := b.agenda(noon, 7*24*time.Hour, "")
 	require.NoError(t, err)
 	require.Len(t, got.Entries, 22)
-	// Side by side: the year, long events, series, recurring reminders, both clocks' due tasks, the zone. Then the task that
-	// began in March.
+	// Side by side: the year, long events, series, recurring reminders, both clocks' due tasks, the zone. Then the task
+	// that began in March.
 	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips())
 	_, err = b.agenda(noon, 7*24*time.Hour, "Europe/London", "REMINDER")
 	require.NoError(t, err)
@@ -162,8 +226,10 @@ func TestManyEntriesOfOneInstantArePagedByID(t *testing.T) {
 	b := setup(t)
 	var want []string
 	for i := range 400 {
-		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T13:00:00Z","dueTzid":"UTC"}`, i), nil)
-		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%03d","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, i), nil)
+		b.add(ann, product.Task(), fmt.Sprintf(
+			`{"title":"%03d","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-01T13:00:00Z","dueTzid":"UTC"}`, i), nil)
+		b.add(ann, product.Event(),
+			fmt.Sprintf(`{"title":"%03d","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, i), nil)
 		want = append(want, fmt.Sprintf("%03d", i))
 	}
 	for _, limit := range []int{7, 100} {
@@ -199,7 +265,8 @@ func TestALookBackFullOfLargeEventsDoesNotStopTheAgenda(t *testing.T) {
 	large := strings.Repeat("a", 10<<10)
 	for i := range 400 {
 		start := noon.Add(-20*time.Hour + time.Duration(i)*time.Second)
-		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large, item.FormatInstant(start)), nil)
+		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"over","description":%q,"startUtc":%q,"startTzid":"UTC"}`, large,
+			item.FormatInstant(start)), nil)
 	}
 	b.add(ann, product.Event(), `{"title":"x","startUtc":"2025-12-01T13:00:00Z","startTzid":"UTC"}`, nil)
 	got := b.allEntries(query.AgendaQuery{From: noon, To: noon.Add(2 * time.Hour), Limit: 1})
@@ -212,7 +279,8 @@ func TestALaterPageReadsOnlyWhatCanStandOnIt(t *testing.T) {
 	for i := range 100 {
 		day := item.FormatInstant(noon.AddDate(0, 0, i))
 		b.add(ann, product.Event(), fmt.Sprintf(`{"title":"%d","startUtc":%q,"startTzid":"UTC"}`, i, day), nil)
-		b.add(ann, product.Task(), fmt.Sprintf(`{"title":"%d","startUtc":"2025-03-01T08:00:00Z","dueUtc":%q,"dueTzid":"UTC"}`, i, day), nil)
+		b.add(ann, product.Task(),
+			fmt.Sprintf(`{"title":"%d","startUtc":"2025-03-01T08:00:00Z","dueUtc":%q,"dueTzid":"UTC"}`, i, day), nil)
 	}
 	q := query.AgendaQuery{From: noon, To: noon.AddDate(0, 0, 100), Limit: 100}
 	page, err := b.service.Agenda(ctx, ann, q)

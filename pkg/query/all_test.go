@@ -22,7 +22,8 @@ func TestAllOfATypeComeInTheOrderOfTheirIDs(t *testing.T) {
 		when := noon.AddDate(i-4, 0, 0).Format("2006-01-02T15:04:05Z")
 		b.add(ann, product.Event(), `{"title":"`+title+`","startUtc":"`+when+`","startTzid":"UTC"}`, nil)
 		b.add(ann, product.Reminder(), `{"title":"`+title+`","triggerUtc":"`+when+`","tzid":"UTC"}`, nil)
-		master := b.add(ann, product.Master(), `{"title":"`+title+`","startUtc":"`+when+`","startTzid":"UTC","rrule":"FREQ=DAILY"}`, nil)
+		master := b.add(ann, product.Master(),
+			`{"title":"`+title+`","startUtc":"`+when+`","startTzid":"UTC","rrule":"FREQ=DAILY"}`, nil)
 		b.differ(ann, master, noon.AddDate(i-4, 0, 1).Format("20060102"), `{"title":"an occurrence"}`)
 		for _, typ := range []string{"EVENT", "MASTER", "REMINDER"} {
 			want[typ] = append(want[typ], title)

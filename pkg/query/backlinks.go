@@ -16,7 +16,9 @@ import (
 // Backlinks returns a page of the entities that link to the target. [ErrNotFound] if the target does not exist.
 //
 // The edges lag behind the items, so a source counts only if its own links name the target.
-func (s *Service) Backlinks(ctx context.Context, user string, target entity.Ref, limit int, cursor string) (Page, error) {
+func (s *Service) Backlinks(
+	ctx context.Context, user string, target entity.Ref, limit int, cursor string,
+) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err
 	}
@@ -106,8 +108,8 @@ func (b backlinks) cursor(source entity.Ref) string {
 	return cursor{IndexSK: entity.LinkedSK(source)}.encode(b.question)
 }
 
-// startEdges is the position of the edge that the cursor names. It is made of the caller's user and the question's target:
-// a cursor cannot lead into another partition.
+// startEdges is the position of the edge that the cursor names. It is made of the caller's user and the question's
+// target: a cursor cannot lead into another partition.
 func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	c, ok, err := decodeCursor(text, b.question)
 	if err != nil || !ok {
@@ -123,7 +125,8 @@ func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	key := entity.LinkKey(b.user, source, b.target)
 	return table.Position{
 		item.AttrPK: item.String(key.PK), item.AttrSK: item.String(key.SK),
-		item.AttrGSI4PK: item.String(entity.LinkedPK(b.user, b.target)), item.AttrGSI4SK: item.String(entity.LinkedSK(source)),
+		item.AttrGSI4PK: item.String(entity.LinkedPK(b.user, b.target)),
+		item.AttrGSI4SK: item.String(entity.LinkedSK(source)),
 	}, nil
 }
 
@@ -169,8 +172,8 @@ func masterKeyOf(user string, instance item.Item) item.Key {
 	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(product.AttrMasterID)})
 }
 
-// mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and the
-// rest is shown with what it has of its series.
+// mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and
+// the rest is shown with what it has of its series.
 func (s *Service) mastersOf(ctx context.Context, user string, rows []item.Item) (map[item.Key]item.Item, error) {
 	var keys []item.Key
 	for _, row := range rows {

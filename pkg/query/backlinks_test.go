@@ -43,14 +43,18 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 	b.link("carl", entity.Ref{Type: "TASK", ID: "task_gone"}, to)
 
 	for _, limit := range []int{1, 2, 3, 100} {
-		got, _ := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, limit, cursor) })
+		got, _ := pages(b, func(cursor string) (query.Page, error) {
+			return b.service.Backlinks(ctx, ann, to, limit, cursor)
+		})
 		require.Equal(t, want, got)
 	}
 	b.trips()
 	_, err := b.service.Backlinks(ctx, ann, to, 0, "")
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"Query": 1, "Get": 1, "BatchGet": 1}, b.trips())
-	for _, ref := range []entity.Ref{{Type: "NOTE", ID: "note_x"}, {Type: "NOTE", ID: "a#b"}, {Type: "TASK", ID: to.ID}, {Type: "USER_META", ID: ann}, {}} {
+	for _, ref := range []entity.Ref{
+		{Type: "NOTE", ID: "note_x"}, {Type: "NOTE", ID: "a#b"}, {Type: "TASK", ID: to.ID}, {Type: "USER_META", ID: ann}, {},
+	} {
 		_, err := b.service.Backlinks(ctx, ann, ref, 0, "")
 		require.ErrorIs(t, err, query.ErrNotFound)
 	}
@@ -66,7 +70,8 @@ func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
 	var want []string
 	for i := range 70 {
 		want = append(want, fmt.Sprintf("%02d", i))
-		it := b.add(ann, product.Note(), fmt.Sprintf(`{"title":"%02d","body":%q,"links":[{"targetType":"NOTE","targetId":%q}]}`, i, body, to.ID), nil)
+		it := b.add(ann, product.Note(),
+			fmt.Sprintf(`{"title":"%02d","body":%q,"links":[{"targetType":"NOTE","targetId":%q}]}`, i, body, to.ID), nil)
 		b.link(ann, product.Note().Ref(it), to)
 	}
 	got, n := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, 100, cursor) })
@@ -105,7 +110,9 @@ func TestBacklinksFromExceptionsGoOnBehindTheirCursors(t *testing.T) {
 		want = append(want, date)
 	}
 	for _, limit := range []int{1, 2, 3, 5} {
-		got, _ := pages(b, func(cursor string) (query.Page, error) { return b.service.Backlinks(ctx, ann, to, limit, cursor) })
+		got, _ := pages(b, func(cursor string) (query.Page, error) {
+			return b.service.Backlinks(ctx, ann, to, limit, cursor)
+		})
 		require.Equal(t, want, got)
 	}
 }
@@ -125,7 +132,8 @@ func TestNoCursorLeadsIntoAnotherPartition(t *testing.T) {
 	var fields map[string]any
 	require.NoError(t, json.Unmarshal(raw, &fields))
 	for _, forged := range []string{
-		"", "TASK", "TASK#", "#task_1", "TASK#task_1#x", "USER_META#ann", "LINK#TASK", "TASK#note_1", "INSTANCE#mst_1#20251202", "NOTE#a b",
+		"", "TASK", "TASK#", "#task_1", "TASK#task_1#x", "USER_META#ann", "LINK#TASK", "TASK#note_1",
+		"INSTANCE#mst_1#20251202", "NOTE#a b",
 	} {
 		fields["x"] = forged
 		text, err := json.Marshal(fields)

@@ -21,12 +21,15 @@ func BenchmarkAgenda(b *testing.B) {
 		case 0:
 			bench.add(ann, product.Task(), fmt.Sprintf(`{"title":"task","dueUtc":%q,"dueTzid":"Europe/Paris"}`, start), nil)
 		default:
-			bench.add(ann, product.Event(), fmt.Sprintf(`{"title":"event","startUtc":%q,"startTzid":"Europe/Paris","tags":["work"]}`, start), nil)
+			bench.add(ann, product.Event(),
+				fmt.Sprintf(`{"title":"event","startUtc":%q,"startTzid":"Europe/Paris","tags":["work"]}`, start), nil)
 		}
 	}
 	var body []byte
 	for b.Loop() {
-		page, err := bench.service.Agenda(ctx, ann, query.AgendaQuery{From: noon, To: noon.AddDate(0, 0, 7), Zone: "Europe/Paris"})
+		page, err := bench.service.Agenda(ctx, ann, query.AgendaQuery{
+			From: noon, To: noon.AddDate(0, 0, 7), Zone: "Europe/Paris",
+		})
 		require.NoError(b, err)
 		require.Len(b, page.Entries, query.DefaultLimit)
 		body = body[:0]

@@ -32,7 +32,8 @@ type ColumnQuery struct {
 //
 // A completed task whose archive timer is late is archived for every reader, though its row still stands among the
 // completed ones. So COMPLETED leaves it out, and ARCHIVED goes on with those tasks, again by priority, then age, after
-// the ones that are archived in the table too: a cursor stays one place in one index that way, and a late timer is rare.
+// the ones that are archived in the table too: a cursor stays one place in one index that way, and a late timer is
+// rare.
 func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err

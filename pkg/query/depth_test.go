@@ -36,7 +36,9 @@ func (s slowReader) Query(ctx context.Context, q table.Query) (table.Page, error
 // tripsDeep returns how many round trips of an agenda came one after another.
 func tripsDeep(t *testing.T, b *bench, q query.AgendaQuery) (page query.Agenda, deep int) {
 	synctest.Test(t, func(t *testing.T) {
-		service := query.New(query.Config{Store: slowReader{b.store}, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold})
+		service := query.New(query.Config{
+			Store: slowReader{b.store}, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold,
+		})
 		began := time.Now()
 		var err error
 		page, err = service.Agenda(t.Context(), ann, q)

@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// dueElsewhere returns the places of due tasks that are not at hand, in order, without those that cannot be on this page.
-// The counters lag behind the tasks, so it is the task that says when it is due.
+// dueElsewhere returns the places of due tasks that are not at hand, in order, without those that cannot be on this
+// page. The counters lag behind the tasks, so it is the task that says when it is due.
 func (r *reading) dueElsewhere() []place {
 	var out []place
 	for _, sc := range r.scans {
@@ -18,7 +18,8 @@ func (r *reading) dueElsewhere() []place {
 		}
 		for _, row := range sc.rows {
 			p, ok := r.duePlace(sc, row)
-			if _, held := r.items[p.id]; ok && !held && r.fetched.covers(p) && p.compare(r.after) > 0 && r.shows(p.start, p.start) {
+			if _, held := r.items[p.id]; ok && !held && r.fetched.covers(p) && p.compare(r.after) > 0 &&
+				r.shows(p.start, p.start) {
 				out = append(out, p)
 			}
 		}

@@ -15,8 +15,8 @@ type dates struct {
 	first, last string
 }
 
-// exceptionReads are where the exceptions on the dates that were met can stand: the keys of series met on one date, and a
-// range for each of the others. What has moved here from other dates is found by its own start.
+// exceptionReads are where the exceptions on the dates that were met can stand: the keys of series met on one date, and
+// a range for each of the others. What has moved here from other dates is found by its own start.
 func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	met := map[*recurring]dates{}
 	for i := range r.occurrences {
@@ -32,7 +32,9 @@ func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	}
 	for rec, d := range met {
 		if d.first == d.last {
-			keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(rec.id, d.first)}))
+			keys = append(keys, entity.ItemKey(r.user, entity.Ref{
+				Type: entity.TypeInstance, ID: entity.InstanceID(rec.id, d.first),
+			}))
 			continue
 		}
 		prefix := entity.InstancePrefix(rec.id)
@@ -41,7 +43,8 @@ func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	return keys, ranges
 }
 
-// seriesKeys are the keys of the series that are not at hand and have an exception that moved to where this page reaches.
+// seriesKeys are the keys of the series that are not at hand and have an exception that moved to where this page
+// reaches.
 func (r *reading) seriesKeys() []item.Key {
 	type absent struct {
 		place  place
@@ -55,7 +58,8 @@ func (r *reading) seriesKeys() []item.Key {
 			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
 		p := place{span.Start, id}
-		if r.series[master] == nil && series.HasOwnTimes(row) && r.shows(span.Start, span.End) && p.compare(r.after) > 0 && r.fetched.covers(p) {
+		if r.series[master] == nil && series.HasOwnTimes(row) && r.shows(span.Start, span.End) && p.compare(r.after) > 0 &&
+			r.fetched.covers(p) {
 			all = append(all, absent{p, master})
 		}
 	}
@@ -117,8 +121,8 @@ func (r *reading) isReplaced(e *Entry) bool {
 	return !ok || !o.Virtual()
 }
 
-// showException adds what an exception shows in the window: nothing if it was undone, cancelled, or the series has lost its
-// date.
+// showException adds what an exception shows in the window: nothing if it was undone, cancelled, or the series has lost
+// its date.
 func (r *reading) showException(rec *recurring, row item.Item) {
 	id := row.Str(product.AttrEventID)
 	_, date, err := entity.ParseInstanceID(id)
@@ -126,7 +130,8 @@ func (r *reading) showException(rec *recurring, row item.Item) {
 		return
 	}
 	o, ok := rec.series.On(date)
-	if !ok || o.Virtual() || o.Cancelled() || !r.shows(o.Start, o.End) || !r.keepsTags(func() []string { return rec.series.Tags(o) }) {
+	if !ok || o.Virtual() || o.Cancelled() || !r.shows(o.Start, o.End) ||
+		!r.keepsTags(func() []string { return rec.series.Tags(o) }) {
 		return
 	}
 	r.occurrences = append(r.occurrences, Entry{
@@ -144,8 +149,8 @@ func (r *reading) needsHome() bool {
 	return false
 }
 
-// snoozedDate is the date of the occurrence that was put off. Of a floating reminder its instant was told by the user's own
-// zone, wherever the reminder is looked at now.
+// snoozedDate is the date of the occurrence that was put off. Of a floating reminder its instant was told by the user's
+// own zone, wherever the reminder is looked at now.
 func (r *reading) snoozedDate(rec *recurring) string {
 	at, _ := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeOccurrenceUtc)
 	zone, err := entity.LoadZone(rec.row.Str(product.AttrTzid))

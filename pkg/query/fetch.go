@@ -20,9 +20,9 @@ const (
 	maxSideBySide = 32
 )
 
-// fetch reads by their keys, side by side, what the indexes cannot tell: the tasks that fall due in the window and were not
-// found by their start; the exceptions on the dates that were met; the series of exceptions that moved into the window from
-// beyond the end of their series; and the user's own zone if a snooze needs it.
+// fetch reads by their keys, side by side, what the indexes cannot tell: the tasks that fall due in the window and were
+// not found by their start; the exceptions on the dates that were met; the series of exceptions that moved into the
+// window from beyond the end of their series; and the user's own zone if a snooze needs it.
 func (r *reading) fetch(ctx context.Context) error {
 	r.fetched = r.cut()
 	keys := append(r.dueKeys(), r.seriesKeys()...)

@@ -59,8 +59,8 @@ func both(a, b func(item.Item) bool) func(item.Item) bool {
 	return func(seen item.Item) bool { return a(seen) && b(seen) }
 }
 
-// isOverdue returns what tells the overdue tasks, by the rule by which statistics count them: open ones whose due time has
-// come, floating ones by the clock on the wall of the user's zone. It is one read of USER_META.
+// isOverdue returns what tells the overdue tasks, by the rule by which statistics count them: open ones whose due time
+// has come, floating ones by the clock on the wall of the user's zone. It is one read of USER_META.
 func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.Item) bool, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {

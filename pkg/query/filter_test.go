@@ -16,7 +16,9 @@ import (
 	"nexus/pkg/query"
 )
 
-var someTitles = []string{"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul", "100 % done"}
+var someTitles = []string{
+	"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul", "100 % done",
+}
 
 // crowd lets the user have so many tasks and notes, of all kinds.
 func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []item.Item) {
@@ -31,7 +33,10 @@ func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []ite
 		notes = append(notes, b.add(user, product.Note(), note, nil))
 		due := noon.Add(time.Duration(chance.IntN(96)-48) * time.Hour).Format("2006-01-02T15:04:05")
 		task := text + fmt.Sprintf(`,"priority":%d,"status":%q`, 1+chance.IntN(5), product.TaskStatuses()[chance.IntN(4)])
-		task += []string{"", `,"dueUtc":"` + due + `"`, `,"dueUtc":"` + due + `Z","dueTzid":"Europe/Paris"`, `,"isAllDay":true,"dueDate":"` + due[:10] + `"`}[chance.IntN(4)] + "}"
+		task += []string{
+			"", `,"dueUtc":"` + due + `"`, `,"dueUtc":"` + due + `Z","dueTzid":"Europe/Paris"`,
+			`,"isAllDay":true,"dueDate":"` + due[:10] + `"`,
+		}[chance.IntN(4)] + "}"
 		tasks = append(tasks, b.add(user, product.Task(), task, nil))
 	}
 	return tasks, notes
@@ -108,9 +113,12 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 						return passes(it) && (status == "" || it.Str("status") == status) && (!overdue || open && due && !at.After(now))
 					})
 					got := gather(t, b, "taskId", func(cursor string) (query.Page, error) {
-						return b.service.Column(ctx, ann, query.ColumnQuery{Status: status, Overdue: overdue, Filter: filter, Limit: limit, Cursor: cursor})
+						return b.service.Column(ctx, ann, query.ColumnQuery{
+							Status: status, Overdue: overdue, Filter: filter, Limit: limit, Cursor: cursor,
+						})
 					})
-					require.Equal(t, want, got, "tasks %q, tag %q, status %q, overdue %t, pages of %d", text, tag, status, overdue, limit)
+					require.Equal(t, want, got, "tasks %q, tag %q, status %q, overdue %t, pages of %d", text, tag, status,
+						overdue, limit)
 				}
 			}
 			want := idsOf(notes, "noteId", passes)
@@ -156,8 +164,9 @@ func TestACursorLeadsOnUnderItsOwnFilterAlone(t *testing.T) {
 	require.NotEmpty(t, page.Next)
 	for name, q := range map[string]query.ColumnQuery{
 		"another tag": {Filter: query.Filter{Tag: "work"}}, "a text as well": {Filter: query.Filter{Tag: "home", Text: "x"}},
-		"the tag as a text": {Filter: query.Filter{Text: "home"}}, "overdue": {Overdue: true, Filter: query.Filter{Tag: "home"}},
-		"a column": {Status: "BACKLOG", Filter: query.Filter{Tag: "home"}}, "no filter": {},
+		"the tag as a text": {Filter: query.Filter{Text: "home"}},
+		"overdue":           {Overdue: true, Filter: query.Filter{Tag: "home"}},
+		"a column":          {Status: "BACKLOG", Filter: query.Filter{Tag: "home"}}, "no filter": {},
 	} {
 		q.Cursor = page.Next
 		_, err := b.service.Column(ctx, ann, q)

@@ -19,7 +19,8 @@ type list struct {
 	typ        *entity.Type
 	legs       []leg
 	descending bool
-	// filter keeps a part of what the legs keep; nil for all of it. A page of a filtered list reads [maxScanned] rows at most.
+	// filter keeps a part of what the legs keep; nil for all of it. A page of a filtered list reads [maxScanned] rows at
+	// most.
 	filter func(seen item.Item) bool
 }
 
@@ -69,7 +70,8 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 				return out, nil
 			}
 			at.position = positionOf(row)
-			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) && l.passes(seen) {
+			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) &&
+				l.passes(seen) {
 				out.Items = append(out.Items, Found{l.typ, seen})
 			}
 		}

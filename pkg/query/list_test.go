@@ -174,7 +174,9 @@ func TestParametersAreBounded(t *testing.T) {
 	}
 	_, err := b.agenda(noon, 366*24*time.Hour+time.Second, "")
 	require.Error(t, err)
-	_, err = b.service.Agenda(ctx, ann, query.AgendaQuery{From: noon, To: noon.Add(1), Tags: []string{strings.Repeat("ä", 65)}})
+	_, err = b.service.Agenda(ctx, ann, query.AgendaQuery{
+		From: noon, To: noon.Add(1), Tags: []string{strings.Repeat("ä", 65)},
+	})
 	require.Error(t, err)
 	require.Empty(t, b.trips())
 }
@@ -216,15 +218,21 @@ func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
 			return p.Next, err
 		},
 		"agenda": func(user, cursor string) (string, error) {
-			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor})
+			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{
+				From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor,
+			})
 			return p.Next, err
 		},
 		"agenda with tags": func(user, cursor string) (string, error) {
-			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor, Tags: []string{"a"}})
+			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{
+				From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor, Tags: []string{"a"},
+			})
 			return p.Next, err
 		},
 		"agenda elsewhere": func(user, cursor string) (string, error) {
-			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor, Zone: "Asia/Tokyo"})
+			p, err := b.service.Agenda(ctx, user, query.AgendaQuery{
+				From: noon, To: noon.Add(time.Hour), Limit: 1, Cursor: cursor, Zone: "Asia/Tokyo",
+			})
 			return p.Next, err
 		},
 	}
@@ -265,12 +273,14 @@ func forgeries(t *testing.T, cursor string) map[string]string {
 	encode := base64.RawURLEncoding.EncodeToString
 	swap := func(from, to string) string { return encode([]byte(strings.ReplaceAll(string(raw), from, to))) }
 	out := map[string]string{
-		"no base64": "%%%", "no JSON": encode([]byte("{")), "more behind": encode(append(slices.Clone(raw), raw...)), "long": strings.Repeat("A", 1025),
-		"another version": swap(`"v":1`, `"v":2`), "unknown member": swap(`{`, `{"z":1,`),
-		"another question": swap(`"q":"`, `"q":"x`), "a leg too far": swap(`"q":`, `"l":7,"q":`), "a leg before": swap(`"q":`, `"l":-1,"q":`),
-		"another range": swap(`"x":"TASK#BACKLOG`, `"x":"TASK#ARCHIVED`), "another grid": swap(`"x":"NOTE#0`, `"x":"NOTE#1`),
-		"a row that is no entity": swap(`"s":"`, `"s":"LEDGER#stats#`), "an edge that is none": swap(`"x":"TASK#`, `"x":"LINK#`),
-		"another time": swap(`"t":"20`, `"t":"99`), "another id": swap(`"i":"task`, `"i":"a#b`),
+		"no base64": "%%%", "no JSON": encode([]byte("{")), "more behind": encode(append(slices.Clone(raw), raw...)),
+		"long": strings.Repeat("A", 1025), "another version": swap(`"v":1`, `"v":2`), "unknown member": swap(`{`, `{"z":1,`),
+		"another question": swap(`"q":"`, `"q":"x`), "a leg too far": swap(`"q":`, `"l":7,"q":`),
+		"a leg before": swap(`"q":`, `"l":-1,"q":`), "another range": swap(`"x":"TASK#BACKLOG`, `"x":"TASK#ARCHIVED`),
+		"another grid":            swap(`"x":"NOTE#0`, `"x":"NOTE#1`),
+		"a row that is no entity": swap(`"s":"`, `"s":"LEDGER#stats#`),
+		"an edge that is none":    swap(`"x":"TASK#`, `"x":"LINK#`),
+		"another time":            swap(`"t":"20`, `"t":"99`), "another id": swap(`"i":"task`, `"i":"a#b`),
 	}
 	for what, forged := range out {
 		if forged == cursor {

@@ -51,7 +51,9 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
-	l := list{question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps(s.fold)}
+	l := list{
+		question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps(s.fold),
+	}
 	states := []product.NoteState{q.State}
 	if q.State == "" {
 		states = []product.NoteState{product.NotePinned, product.NoteRecent, product.NoteArchived}

@@ -21,7 +21,10 @@ import (
 
 // The oracle knows every entity and answers an agenda by looking at each: no index, no page, no widening.
 
-var oracleZones = []string{"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Australia/Lord_Howe", "Europe/London"}
+var oracleZones = []string{
+	"UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Australia/Lord_Howe",
+	"Europe/London",
+}
 
 // generator makes one user's entities by chance.
 type generator struct {
@@ -68,7 +71,8 @@ func checkAgainstOracle(t *rapid.T) {
 	meta["defaultTzid"] = item.String(home)
 	b.put(meta)
 	// Narrow spreads make many rows share a time, wide ones cross years.
-	spread := rapid.SampledFrom([]time.Duration{time.Hour, 30 * time.Hour, 20 * 24 * time.Hour, 500 * 24 * time.Hour}).Draw(t, "spread")
+	spread := rapid.SampledFrom(
+		[]time.Duration{time.Hour, 30 * time.Hour, 20 * 24 * time.Hour, 500 * 24 * time.Hour}).Draw(t, "spread")
 	g := &generator{t: t, b: b, spread: spread, to: noon.Add(spread + 368*24*time.Hour)}
 	var err error
 	g.home, err = time.LoadLocation(home)
@@ -88,7 +92,10 @@ func checkAgainstOracle(t *rapid.T) {
 		want := g.oracle(q)
 		var got []string
 		for _, e := range b.allEntries(q) {
-			s := showing{start: e.OccurrenceStart, end: e.OccurrenceEnd, title: e.Item().Str("title"), status: e.Item().Str("status"), tags: e.Item().Strings("tags"), date: e.Date, virtual: e.Virtual}
+			s := showing{
+				start: e.OccurrenceStart, end: e.OccurrenceEnd, title: e.Item().Str("title"), status: e.Item().Str("status"),
+				tags: e.Item().Strings("tags"), date: e.Date, virtual: e.Virtual,
+			}
 			got = append(got, s.String())
 			require.Equal(t, string(e.Type.AppendMembers(nil, e.Item())), string(e.AppendMembers(nil)))
 		}
@@ -103,7 +110,8 @@ func drawTime(t *rapid.T, spread time.Duration, label string) time.Time {
 
 func randomQuery(t *rapid.T, spread time.Duration) query.AgendaQuery {
 	from := drawTime(t, spread, "from")
-	length := rapid.SampledFrom([]time.Duration{time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 366 * 24 * time.Hour}).Draw(t, "length")
+	length := rapid.SampledFrom(
+		[]time.Duration{time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 366 * 24 * time.Hour}).Draw(t, "length")
 	return query.AgendaQuery{
 		From: from, To: from.Add(length),
 		Zone:  rapid.SampledFrom(append([]string{""}, oracleZones...)).Draw(t, "tz"),
@@ -117,7 +125,8 @@ func randomQuery(t *rapid.T, spread time.Duration) query.AgendaQuery {
 func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 	user := rapid.SampledFrom([]string{ann, ann, bob}).Draw(t, "user")
 	start := drawTime(t, spread, "start")
-	length := rapid.SampledFrom([]time.Duration{0, time.Hour, 24 * time.Hour, 25 * time.Hour, 90 * 24 * time.Hour}).Draw(t, "length")
+	length := rapid.SampledFrom([]time.Duration{0, time.Hour, 24 * time.Hour, 25 * time.Hour, 90 * 24 * time.Hour}).Draw(t,
+		"length")
 	clock := func(name string, at time.Time, zoned bool) string {
 		if zoned {
 			return fmt.Sprintf(",%q:%q", name, item.FormatInstant(at))
@@ -136,12 +145,14 @@ func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 		text += fmt.Sprintf(`,"tags":[%q]`, tag)
 	}
 	var server item.Item
-	typ := rapid.SampledFrom([]*entity.Type{product.Event(), product.Task(), product.Reminder(), product.Note()}).Draw(t, "type")
+	typ := rapid.SampledFrom([]*entity.Type{product.Event(), product.Task(), product.Reminder(), product.Note()}).Draw(t,
+		"type")
 	allDay := rapid.IntRange(0, 3).Draw(t, "all-day") == 0
 	switch {
 	case typ.Name == "EVENT" && allDay:
 		days := max(1, int(length/(24*time.Hour)))
-		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start), item.FormatDate(start.AddDate(0, 0, days)))
+		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start),
+			item.FormatDate(start.AddDate(0, 0, days)))
 	case typ.Name == "EVENT":
 		text += clock("startUtc", start, zone != "") + clock("endUtc", start.Add(length), zone != "") + in("startTzid")
 	case typ.Name == "TASK":
@@ -229,7 +240,9 @@ func (g *generator) oracle(q query.AgendaQuery) []string {
 	all = slices.DeleteFunc(all, func(s showing) bool {
 		begins := !s.start.Before(q.From) && s.start.Before(q.To)
 		runs := s.start.Before(q.From) && s.end.After(q.From)
-		tagged := len(q.Tags) == 0 || slices.ContainsFunc(s.tags, func(tag string) bool { return slices.Contains(q.Tags, tag) })
+		tagged := len(q.Tags) == 0 || slices.ContainsFunc(s.tags, func(tag string) bool {
+			return slices.Contains(q.Tags, tag)
+		})
 		return !tagged || !begins && !runs
 	})
 	slices.SortFunc(all, func(a, b showing) int { return cmp.Or(a.start.Compare(b.start), strings.Compare(a.id, b.id)) })
@@ -278,7 +291,8 @@ func oracleShowings(it item.Item, zone *time.Location, now time.Time) []showing 
 		show(start, end)
 	case "TASK":
 		status := it.Str("status")
-		if archiveAt, ok := read("archiveAt", ""); status == "ARCHIVED" || status == "COMPLETED" && ok && !now.Before(archiveAt) {
+		if archiveAt, ok := read("archiveAt", ""); status == "ARCHIVED" ||
+			status == "COMPLETED" && ok && !now.Before(archiveAt) {
 			break
 		}
 		if it.Bool("isAllDay") {

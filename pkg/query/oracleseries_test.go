@@ -83,7 +83,8 @@ func readingOf(t require.TestingT, it item.Item, attr, zoneAttr string) (time.Ti
 	zone, err := time.LoadLocation(it.Str(zoneAttr))
 	require.NoError(t, err)
 	local := at.In(zone)
-	return time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, time.UTC), zone
+	return time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, time.UTC),
+		zone
 }
 
 // endOf is where an occurrence ends that begins like this: after the same time as the first, on the clock if it floats.
@@ -105,7 +106,9 @@ func endOf(t require.TestingT, master item.Item, o ruled, viewer *time.Location)
 }
 
 // seriesShowings are those of one series with its exceptions, by date.
-func seriesShowings(t require.TestingT, master item.Item, exceptions map[string]item.Item, viewer *time.Location, to time.Time) []showing {
+func seriesShowings(
+	t require.TestingT, master item.Item, exceptions map[string]item.Item, viewer *time.Location, to time.Time,
+) []showing {
 	var out []showing
 	// An exception may have moved here from long after the window.
 	for _, o := range expand(t, master, "startUtc", "startTzid", viewer, to.AddDate(3, 0, 0)) {
@@ -179,23 +182,29 @@ func reminderShowings(t require.TestingT, it item.Item, viewer, home *time.Locat
 		}
 	}
 	for i := range out {
-		out[i].id, out[i].title, out[i].status, out[i].tags = it.Str("reminderId"), it.Str("title"), it.Str("status"), it.Strings("tags")
+		out[i].id, out[i].title, out[i].status, out[i].tags = it.Str("reminderId"), it.Str("title"), it.Str("status"),
+			it.Strings("tags")
 	}
 	return out
 }
 
 var oracleRules = []string{
-	"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=DAILY;COUNT=20", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "FREQ=WEEKLY;INTERVAL=2;COUNT=30",
-	"FREQ=MONTHLY;BYMONTHDAY=15,-1", "FREQ=MONTHLY;BYDAY=-1FR", "FREQ=MONTHLY;BYDAY=MO,TU,WE;BYSETPOS=2", "FREQ=YEARLY", "FREQ=YEARLY;BYMONTH=3,11;BYDAY=1SU",
+	"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=DAILY;COUNT=20", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,FR",
+	"FREQ=WEEKLY;INTERVAL=2;COUNT=30",
+	"FREQ=MONTHLY;BYMONTHDAY=15,-1", "FREQ=MONTHLY;BYDAY=-1FR", "FREQ=MONTHLY;BYDAY=MO,TU,WE;BYSETPOS=2", "FREQ=YEARLY",
+	"FREQ=YEARLY;BYMONTH=3,11;BYDAY=1SU",
 }
 
-var oracleLengths = []time.Duration{0, 0, time.Hour, time.Hour, 24 * time.Hour, 25 * time.Hour, 10 * 24 * time.Hour, 60 * 24 * time.Hour}
+var oracleLengths = []time.Duration{
+	0, 0, time.Hour, time.Hour, 24 * time.Hour, 25 * time.Hour, 10 * 24 * time.Hour, 60 * 24 * time.Hour,
+}
 
 // randomSeries stores a series with exceptions of all kinds, and may change or delete it afterwards.
 func (g *generator) randomSeries() {
 	start := g.time("first").AddDate(0, -rapid.SampledFrom([]int{0, 0, 1, 14}).Draw(g.t, "months ago"), 0)
 	length := rapid.SampledFrom(oracleLengths).Draw(g.t, "length")
-	zone := rapid.SampledFrom([]string{"", "UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe"}).Draw(g.t, "zone")
+	zone := rapid.SampledFrom([]string{"", "UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe"}).Draw(g.t,
+		"zone")
 	text := fmt.Sprintf(`{"title":"s%d","rrule":%q`, g.b.ids, rapid.SampledFrom(oracleRules).Draw(g.t, "rule")) + g.tag()
 	instant := func(at time.Time) string {
 		if zone == "" {
@@ -206,7 +215,8 @@ func (g *generator) randomSeries() {
 	allDay := rapid.IntRange(0, 3).Draw(g.t, "all-day") == 0
 	switch {
 	case allDay:
-		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start), item.FormatDate(start.AddDate(0, 0, max(1, int(length/(24*time.Hour))))))
+		text += fmt.Sprintf(`,"isAllDay":true,"startDate":%q,"endDate":%q`, item.FormatDate(start),
+			item.FormatDate(start.AddDate(0, 0, max(1, int(length/(24*time.Hour))))))
 		zone = ""
 	default:
 		text += fmt.Sprintf(`,"startUtc":%q`, instant(start))
@@ -246,7 +256,8 @@ func (g *generator) randomSeries() {
 	}
 }
 
-// changeSeries leaves exceptions whose times were the series' then, whose date is none any more, or whose series is gone.
+// changeSeries leaves exceptions whose times were the series' then, whose date is none any more, or whose series is
+// gone.
 func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Item {
 	stored, err := g.b.store.Get(ctx, master.Key())
 	require.NoError(g.t, err)
@@ -261,7 +272,8 @@ func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Ite
 			after["exdate"] = item.List{item.String(gone)}
 		}
 	case 2:
-		if start, ok := after.Time("startUtc"); ok && start.Hour() < 22 && start.Hour() > 10 && after.Str("startTzid") != "Australia/Lord_Howe" {
+		if start, ok := after.Time("startUtc"); ok && start.Hour() < 22 && start.Hour() > 10 &&
+			after.Str("startTzid") != "Australia/Lord_Howe" {
 			after.SetTime("startUtc", start.Add(30*time.Minute))
 			if end, ok := after.Time("endUtc"); ok {
 				after.SetTime("endUtc", end.Add(30*time.Minute))
@@ -283,9 +295,13 @@ func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Ite
 // exception makes a row of some kind; what counts is nil for one that was undone.
 func (g *generator) exception(master item.Item, o ruled) (counts, row item.Item) {
 	length := time.Hour
-	fields := item.Item{"masterId": master["masterId"], "recurrenceId": item.String(item.FormatInstant(o.start)), "isAllDay": master["isAllDay"]}
+	fields := item.Item{
+		"masterId": master["masterId"], "recurrenceId": item.String(item.FormatInstant(o.start)),
+		"isAllDay": master["isAllDay"],
+	}
 	if master.Bool("isAllDay") {
-		fields["startDate"], fields["endDate"] = item.String(item.FormatDate(o.wall)), item.String(item.FormatDate(o.wall.AddDate(0, 0, 1)))
+		fields["startDate"], fields["endDate"] = item.String(item.FormatDate(o.wall)),
+			item.String(item.FormatDate(o.wall.AddDate(0, 0, 1)))
 	} else {
 		fields.SetTime("startUtc", o.start)
 		fields.Set("startTzid", master["startTzid"])

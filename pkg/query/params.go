@@ -14,7 +14,9 @@ const (
 
 // refuse is the error about one parameter.
 func refuse(param, format string, args ...any) error {
-	return &entity.ValidationError{Fields: []entity.FieldError{{Pointer: "/" + param, Detail: fmt.Sprintf(format, args...)}}}
+	return &entity.ValidationError{
+		Fields: []entity.FieldError{{Pointer: "/" + param, Detail: fmt.Sprintf(format, args...)}},
+	}
 }
 
 // settleLimit checks a limit; 0 stands for the default.

@@ -47,8 +47,9 @@ type filed struct {
 func (s *Service) reading(w window) *reading {
 	return &reading{
 		Service: s, window: w, asOf: s.now(), partition: entity.UserPK(w.user), scans: scansOf(w), zone: w.zone,
-		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]item.Item{},
-		fetched: known{complete: true},
+		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{},
+		instances: map[string]item.Item{},
+		fetched:   known{complete: true},
 	}
 }
 
@@ -105,8 +106,9 @@ func (r *reading) collect() error {
 	return nil
 }
 
-// file takes a row where it belongs. An index may give two states of one entity that is being moved, and two indexes may
-// differ: the later counts. What recurs is found through the state view, since the years' index has it at one time only.
+// file takes a row where it belongs. An index may give two states of one entity that is being moved, and two indexes
+// may differ: the later counts. What recurs is found through the state view, since the years' index has it at one time
+// only.
 func (r *reading) file(row item.Item, fromState bool) error {
 	t := r.registry.Named(row.Str(entity.AttrType))
 	if t == nil || row.Str(item.AttrPK) != r.partition {
@@ -155,7 +157,8 @@ func (r *reading) show(t *entity.Type, row item.Item) []Entry {
 		}
 		if r.shows(span.Start, span.End) {
 			out = append(out, Entry{
-				Type: t, item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End, place: place{span.Start, seen.Str(t.IDAttr)},
+				Type: t, item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End,
+				place: place{span.Start, seen.Str(t.IDAttr)},
 			})
 		}
 	}

@@ -82,8 +82,8 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	return nil
 }
 
-// expand looks at what recurs, from the earliest occurrence that can be met on, in steps of time until the page is full or
-// the window ends: a year's window of many series has far more occurrences than a page shows.
+// expand looks at what recurs, from the earliest occurrence that can be met on, in steps of time until the page is full
+// or the window ends: a year's window of many series has far more occurrences than a page shows.
 func (r *reading) expand() {
 	if r.horizon.IsZero() {
 		r.horizon = r.beginning()

@@ -18,8 +18,8 @@ import (
 	"nexus/pkg/text"
 )
 
-// except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without any
-// times of its own it has those that the series gave it then.
+// except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without
+// any times of its own it has those that the series gave it then.
 func (b *bench) except(user string, master item.Item, date string, own item.Item, empty ...string) item.Item {
 	id := entity.InstanceID(master.Str("masterId"), date)
 	fields := item.Item{}
@@ -50,7 +50,8 @@ func (b *bench) series(text string) item.Item {
 }
 
 // daily is nine o'clock in New York, an hour long, from 1 December 2025 on.
-const daily = `"startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T15:00:00Z","startTzid":"America/New_York","rrule":"FREQ=DAILY"`
+const daily = `"startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T15:00:00Z","startTzid":"America/New_York",` +
+	`"rrule":"FREQ=DAILY"`
 
 func span(start, end string) item.Item {
 	return item.Item{"startUtc": item.String(start), "endUtc": item.String(end)}
@@ -64,20 +65,34 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 		query  query.AgendaQuery // the window is 3 to 5 December 2025 in UTC, seen in UTC, unless it says otherwise
 		want   []string
 	}{
-		"each occurrence": {series: daily, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"nine o'clock stays nine o'clock": {series: daily, query: query.AgendaQuery{From: at("2026-03-07T20:00:00Z"), To: at("2026-03-08T20:00:00Z")},
+		"each occurrence": {series: daily,
+			want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
+		"nine o'clock stays nine o'clock": {series: daily, query: query.AgendaQuery{
+			From: at("2026-03-07T20:00:00Z"), To: at("2026-03-08T20:00:00Z"),
+		},
 			want: []string{"s 2026-03-08T13:00:00Z 2026-03-08T14:00:00Z"}},
-		"a floating one, elsewhere": {series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=WEEKLY"`, query: query.AgendaQuery{Zone: "America/New_York", From: at("2025-12-09T00:00:00Z"), To: at("2025-12-09T12:00:00Z")},
-			want: []string{"s 2025-12-09T03:00:00Z"}},
-		"a floating one whose end is over in UTC alone": {series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`, query: query.AgendaQuery{Zone: "America/New_York"},
-			want: []string{"s 2025-12-03T03:00:00Z"}},
-		"whole days, the last of three": {series: `"isAllDay":true,"startDate":"2025-11-02","endDate":"2025-11-05","rrule":"FREQ=MONTHLY;BYMONTHDAY=2"`, query: query.AgendaQuery{From: at("2025-12-04T12:00:00Z"), To: at("2025-12-05T00:00:00Z")},
-			want: []string{"s 2025-12-02T00:00:00Z 2025-12-05T00:00:00Z"}},
-		"what began weeks before": {series: `"startUtc":"2025-10-20T00:00:00Z","endUtc":"2025-12-05T00:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY"`,
-			want: []string{"s 2025-10-20T00:00:00Z 2025-12-05T00:00:00Z"}},
-		"no date that is excluded, and one besides": {series: daily + `,"exdate":["20251203"],"rdate":["20251204"],"rruleUntil":"2025-12-03T14:00:00Z"`},
-		"an end":                        {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that is over":              {series: `"startUtc":"2025-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=5"`},
+		"a floating one, elsewhere": {series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=WEEKLY"`,
+			query: query.AgendaQuery{Zone: "America/New_York", From: at("2025-12-09T00:00:00Z"), To: at("2025-12-09T12:00:00Z")},
+			want:  []string{"s 2025-12-09T03:00:00Z"}},
+		"a floating one whose end is over in UTC alone": {
+			series: `"startUtc":"2025-12-01T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`,
+			query:  query.AgendaQuery{Zone: "America/New_York"},
+			want:   []string{"s 2025-12-03T03:00:00Z"}},
+		"whole days, the last of three": {
+			series: `"isAllDay":true,"startDate":"2025-11-02","endDate":"2025-11-05","rrule":"FREQ=MONTHLY;BYMONTHDAY=2"`,
+			query:  query.AgendaQuery{From: at("2025-12-04T12:00:00Z"), To: at("2025-12-05T00:00:00Z")},
+			want:   []string{"s 2025-12-02T00:00:00Z 2025-12-05T00:00:00Z"}},
+		"what began weeks before": {
+			series: `"startUtc":"2025-10-20T00:00:00Z","endUtc":"2025-12-05T00:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY"`,
+			want:   []string{"s 2025-10-20T00:00:00Z 2025-12-05T00:00:00Z"}},
+		"no date that is excluded, and one besides": {
+			series: daily + `,"exdate":["20251203"],"rdate":["20251204"],"rruleUntil":"2025-12-03T14:00:00Z"`,
+		},
+		"an end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`,
+			want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
+		"one that is over": {
+			series: `"startUtc":"2025-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY;COUNT=5"`,
+		},
 		"one to come":                   {series: `"startUtc":"2026-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"`},
 		"a type that was not asked for": {series: daily, query: query.AgendaQuery{Types: []string{"TASK"}}},
 		"an exception that was moved away": {series: daily, except: func(b *bench, m item.Item) {
@@ -86,19 +101,23 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 		"one that moved here": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251201", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
-		"one that moved beyond the end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m item.Item) {
-			b.except(ann, m, "20251201", span("2026-12-04T10:00:00Z", "2026-12-08T11:00:00Z"))
-		}, query: query.AgendaQuery{From: at("2026-12-06T00:00:00Z"), To: at("2026-12-07T00:00:00Z")}, want: []string{"s 2026-12-04T10:00:00Z 2026-12-08T11:00:00Z"}},
+		"one that moved beyond the end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`,
+			except: func(b *bench, m item.Item) {
+				b.except(ann, m, "20251201", span("2026-12-04T10:00:00Z", "2026-12-08T11:00:00Z"))
+			}, query: query.AgendaQuery{From: at("2026-12-06T00:00:00Z"), To: at("2026-12-07T00:00:00Z")},
+			want: []string{"s 2026-12-04T10:00:00Z 2026-12-08T11:00:00Z"}},
 		"one of its own title": {series: daily, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "own 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
 		"one that was cancelled": {series: daily, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", item.Item{"status": item.String("CANCELLED")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that was undone": {series: daily, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil) }, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"none of a date that the series lost": {series: daily + `,"exdate":["20251204"]`, except: func(b *bench, m item.Item) {
-			b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
-		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
+		"one that was undone": {series: daily, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil) },
+			want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
+		"none of a date that the series lost": {series: daily + `,"exdate":["20251204"]`,
+			except: func(b *bench, m item.Item) {
+				b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
+			}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
 		"none whose series is gone": {series: daily, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 			b.remove(m)
@@ -107,14 +126,24 @@ func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
 			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 			b.set(m, span("2025-12-01T20:00:00Z", "2025-12-01T20:30:00Z"))
 		}, want: []string{"s 2025-12-03T20:00:00Z 2025-12-03T20:30:00Z", "own 2025-12-04T20:00:00Z 2025-12-04T20:30:00Z"}},
-		"tags of the series":           {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-04T00:00:00Z")}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"other tags":                   {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"b"}}},
-		"tags of the occurrence alone": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", item.Item{"tags": item.Strings("b")}) }, query: query.AgendaQuery{Tags: []string{"b"}}, want: []string{"s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"tags that an occurrence lost": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil, "tags") }, query: query.AgendaQuery{Tags: []string{"a"}}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
+		"tags of the series": {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"},
+			To: at("2025-12-04T00:00:00Z")}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
+		"other tags": {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"b"}}},
+		"tags of the occurrence alone": {
+			series: daily + `,"tags":["a"]`, except: func(b *bench,
+				m item.Item) {
+				b.except(ann, m, "20251204", item.Item{"tags": item.Strings("b")})
+			}, query: query.AgendaQuery{Tags: []string{"b"}}, want: []string{"s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"},
+		},
+		"tags that an occurrence lost": {
+			series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil, "tags") },
+			query: query.AgendaQuery{Tags: []string{"a"}}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"},
+		},
 		"a moved one, by the series' tag": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) {
 			b.except(ann, m, "20251210", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		},
-			query: query.AgendaQuery{Tags: []string{"a"}, From: at("2025-12-04T00:00:00Z"), To: at("2025-12-04T12:00:00Z")}, want: []string{"s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
+			query: query.AgendaQuery{Tags: []string{"a"}, From: at("2025-12-04T00:00:00Z"), To: at("2025-12-04T12:00:00Z")},
+			want:  []string{"s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,7 +180,9 @@ func TestAnOccurrenceIsNamedByItsSeriesAndDate(t *testing.T) {
 	b := setup(t)
 	m := b.series(daily + `,"location":"Room 1"`)
 	b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
-	got, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: at("2025-12-03T00:00:00Z"), To: at("2025-12-05T00:00:00Z")})
+	got, err := b.service.Agenda(ctx, ann, query.AgendaQuery{
+		From: at("2025-12-03T00:00:00Z"), To: at("2025-12-05T00:00:00Z"),
+	})
 	require.NoError(t, err)
 	require.Len(t, got.Entries, 2)
 	for i, want := range []struct {
@@ -186,25 +217,38 @@ func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
 		query  query.AgendaQuery // the window is 4 and 5 December unless it says otherwise
 		want   []string
 	}{
-		"each trigger, also the past ones": {fields: pills, server: next, want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual", "x 2025-12-05T09:00:00Z 20251205"}},
-		"the snoozed one where its snooze ends": {fields: pills, server: snoozed("2025-12-05T17:00:00Z", "2025-12-04T09:00:00Z"),
-			want: []string{"x 2025-12-05T09:00:00Z 20251205", "x 2025-12-05T17:00:00Z 20251204"}},
+		"each trigger, also the past ones": {fields: pills, server: next,
+			want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual", "x 2025-12-05T09:00:00Z 20251205"}},
+		"the snoozed one where its snooze ends": {fields: pills,
+			server: snoozed("2025-12-05T17:00:00Z", "2025-12-04T09:00:00Z"),
+			want:   []string{"x 2025-12-05T09:00:00Z 20251205", "x 2025-12-05T17:00:00Z 20251204"}},
 		"one entry of two at one time": {fields: pills, server: snoozed("2025-12-05T09:00:00Z", "2025-12-04T09:00:00Z"),
 			want: []string{"x 2025-12-05T09:00:00Z 20251204"}},
-		"a snooze beyond the last trigger": {fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"`,
-			server: item.Item{"triggerUtc": item.String("2025-12-02T09:00:00Z"), "status": item.String("SNOOZED"), "snoozeState": item.Map{
-				"untilUtc": item.String("2025-12-04T17:00:00Z"), "count": item.Int(1), "occurrenceUtc": item.String("2025-12-01T09:00:00Z"),
-			}}, want: []string{"x 2025-12-04T17:00:00Z 20251201"}},
-		"a floating snooze, in another zone": {fields: `"triggerUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY"`, query: query.AgendaQuery{Zone: "Asia/Tokyo"},
+		"a snooze beyond the last trigger": {
+			fields: `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=2"`,
+			server: item.Item{"triggerUtc": item.String("2025-12-02T09:00:00Z"), "status": item.String("SNOOZED"),
+				"snoozeState": item.Map{
+					"untilUtc": item.String("2025-12-04T17:00:00Z"), "count": item.Int(1),
+					"occurrenceUtc": item.String("2025-12-01T09:00:00Z"),
+				}}, want: []string{"x 2025-12-04T17:00:00Z 20251201"}},
+		"a floating snooze, in another zone": {fields: `"triggerUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY"`,
+			query:  query.AgendaQuery{Zone: "Asia/Tokyo"},
 			server: floating,
 			want:   []string{"x 2025-12-05T02:00:00Z 20251204", "x 2025-12-05T11:00:00Z 20251205"}},
-		"a floating one whose last is over in UTC alone": {fields: `"triggerUtc":"2025-12-02T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`, want: []string{"x 2025-12-04T03:00:00Z 20251203 virtual"}},
-		"none that has ended":                            {fields: pills, server: item.Item{"status": item.String("DISMISSED")}},
-		"none that is over":                              {fields: `"triggerUtc":"2025-11-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"`},
-		"none before its first":                          {fields: pills, query: query.AgendaQuery{From: at("2025-11-20T00:00:00Z"), To: at("2025-12-01T00:00:00Z")}},
-		"none unless asked":                              {fields: pills, query: query.AgendaQuery{Types: []string{"EVENT"}}},
-		"those with a tag":                               {fields: pills + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-05T00:00:00Z")}, want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual"}},
-		"none without one of them":                       {fields: pills, query: query.AgendaQuery{Tags: []string{"a"}}},
+		"a floating one whose last is over in UTC alone": {
+			fields: `"triggerUtc":"2025-12-02T22:00:00","rrule":"FREQ=DAILY;COUNT=2"`,
+			want:   []string{"x 2025-12-04T03:00:00Z 20251203 virtual"},
+		},
+		"none that has ended": {fields: pills, server: item.Item{"status": item.String("DISMISSED")}},
+		"none that is over":   {fields: `"triggerUtc":"2025-11-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=3"`},
+		"none before its first": {fields: pills,
+			query: query.AgendaQuery{From: at("2025-11-20T00:00:00Z"), To: at("2025-12-01T00:00:00Z")}},
+		"none unless asked": {fields: pills, query: query.AgendaQuery{Types: []string{"EVENT"}}},
+		"those with a tag": {
+			fields: pills + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"a"}, To: at("2025-12-05T00:00:00Z")},
+			want: []string{"x 2025-12-04T09:00:00Z 20251204 virtual"},
+		},
+		"none without one of them": {fields: pills, query: query.AgendaQuery{Tags: []string{"a"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,7 +312,9 @@ func TestAnAgendaOfSeriesIsTwoRoundTrips(t *testing.T) {
 	b.except(ann, gone, "20251201", span("2025-12-09T10:00:00Z", "2025-12-09T11:00:00Z"))
 	b.trips()
 	// The ten series with exceptions are asked for the dates of the page, which ends before the one that moved far.
-	page, deep := tripsDeep(t, b, query.AgendaQuery{From: at("2025-12-03T00:00:00Z"), To: at("2025-12-10T00:00:00Z"), Limit: 100})
+	page, deep := tripsDeep(t, b, query.AgendaQuery{
+		From: at("2025-12-03T00:00:00Z"), To: at("2025-12-10T00:00:00Z"), Limit: 100,
+	})
 	require.Len(t, page.Entries, 100)
 	require.Equal(t, 2, deep)
 	require.Equal(t, map[string]int{"Query": 6 + 10, "Get": 1}, b.trips())
@@ -310,8 +356,11 @@ func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
 		b.except(ann, m, noon.AddDate(0, 0, 1+day).Format("20060102"), item.Item{"status": item.String("CANCELLED")})
 	}
 	b.series(daily)
-	b.add(ann, product.Task(), `{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
-	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: at("2025-12-02T00:00:00Z"), To: at("2026-06-01T00:00:00Z"), Limit: 10})
+	b.add(ann, product.Task(),
+		`{"title":"t","startUtc":"2025-03-01T08:00:00Z","dueUtc":"2025-12-03T15:30:00Z","dueTzid":"UTC"}`, nil)
+	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{
+		From: at("2025-12-02T00:00:00Z"), To: at("2026-06-01T00:00:00Z"), Limit: 10,
+	})
 	require.NoError(t, err)
 	require.Len(t, page.Entries, 10)
 	require.Equal(t, "t", page.Entries[2].Item().Str("title"))
@@ -338,9 +387,11 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 		before, after item.Item
 		want          []string
 	}{
-		"undone since":    {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), nil, []string{first, second}},
-		"cancelled since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), item.Item{"status": item.String("CANCELLED")}, []string{first}},
-		"moved since":     {item.Item{"title": item.String("own")}, span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), []string{"s 2025-12-03T10:00:00Z 2025-12-03T11:00:00Z", first}},
+		"undone since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"), nil, []string{first, second}},
+		"cancelled since": {span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"),
+			item.Item{"status": item.String("CANCELLED")}, []string{first}},
+		"moved since": {item.Item{"title": item.String("own")}, span("2025-12-03T10:00:00Z", "2025-12-03T11:00:00Z"),
+			[]string{"s 2025-12-03T10:00:00Z 2025-12-03T11:00:00Z", first}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -352,7 +403,10 @@ func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
 			require.NoError(t, err)
 			row := now.except(ann, master, "20251204", c.after)
 			now.set(row, item.Item{"version": item.Int(2)})
-			now.service = query.New(query.Config{Store: behind{now.store, old.store}, Registry: product.Registry(), Now: func() time.Time { return noon }, Fold: text.Fold})
+			now.service = query.New(query.Config{
+				Store: behind{now.store, old.store}, Registry: product.Registry(), Now: func() time.Time { return noon },
+				Fold: text.Fold,
+			})
 			require.Equal(t, c.want, shown(now.allEntries(q)))
 		})
 	}

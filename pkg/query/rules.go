@@ -12,8 +12,9 @@ import (
 const maxRules = 2048
 
 // rules keeps compiled rules from one question to the next: an agenda asks for all of a user's series every time, and
-// compiling them was a fifth of its work. A rule is found by what decides on it, the row's key and version, so that none is
-// ever stale. When a generation is full, the one before it is forgotten; what is asked for again moves on to the new one.
+// compiling them was a fifth of its work. A rule is found by what decides on it, the row's key and version, so that
+// none is ever stale. When a generation is full, the one before it is forgotten; what is asked for again moves on to
+// the new one.
 type rules struct {
 	mu          sync.Mutex
 	young, aged map[ruleKey]*recurrence.Series

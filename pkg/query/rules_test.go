@@ -36,7 +36,8 @@ func TestTheSameSeriesOfTwoUsersAreTwo(t *testing.T) {
 	b := setup(t)
 	for user, rule := range map[string]string{ann: "FREQ=DAILY", bob: "FREQ=WEEKLY"} {
 		b.ids = 0 // a client may choose an id that somebody else has, too
-		b.add(user, product.Master(), fmt.Sprintf(`{"title":"s","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":%q}`, rule), nil)
+		b.add(user, product.Master(),
+			fmt.Sprintf(`{"title":"s","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":%q}`, rule), nil)
 	}
 	q := query.AgendaQuery{From: at("2025-12-01T00:00:00Z"), To: at("2025-12-08T00:00:00Z")}
 	for range 2 {
@@ -52,7 +53,8 @@ func TestMoreSeriesThanRulesAreKeptAreStillRight(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 4500 {
-		b.series(fmt.Sprintf(`"isAllDay":true,"startDate":"2025-12-01","rrule":"FREQ=YEARLY;BYMONTHDAY=%d;BYMONTH=12"`, 1+i%28))
+		b.series(
+			fmt.Sprintf(`"isAllDay":true,"startDate":"2025-12-01","rrule":"FREQ=YEARLY;BYMONTHDAY=%d;BYMONTH=12"`, 1+i%28))
 	}
 	q := query.AgendaQuery{From: at("2025-12-10T00:00:00Z"), To: at("2025-12-11T00:00:00Z"), Limit: 100}
 	for range 2 {

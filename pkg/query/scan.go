@@ -13,8 +13,8 @@ import (
 // scan is one range of rows, read page by page.
 type scan struct {
 	query table.Query
-	// key is the index's sort key, behind whose prefix stands the time; empty for a range that is not in time order, so that
-	// only all of it says what is in the window.
+	// key is the index's sort key, behind whose prefix stands the time; empty for a range that is not in time order, so
+	// that only all of it says what is in the window.
 	key, prefix string
 	// isDue rows are open counters: they name a task and when it falls due.
 	isDue, floating bool
@@ -22,8 +22,8 @@ type scan struct {
 	done            bool
 }
 
-// firstRows is how many rows of an index a page of limit entries asks for first: enough for the rows of the look-back and
-// the widening, and far fewer than 1 MB.
+// firstRows is how many rows of an index a page of limit entries asks for first: enough for the rows of the look-back
+// and the widening, and far fewer than 1 MB.
 func firstRows(limit int) int { return 4*limit + 64 }
 
 // scansOf are the ranges that an agenda is read from in its first round trip.
@@ -55,7 +55,8 @@ func scansOf(w window) []*scan {
 	return scans
 }
 
-// tagsOf lets rows with the attribute pass the filter: their tags, or those of rows they speak for, are only known later.
+// tagsOf lets rows with the attribute pass the filter: their tags, or those of rows they speak for, are only known
+// later.
 func (sc *scan) tagsOf(attr string) *scan {
 	if len(sc.query.AnyTag) > 0 {
 		sc.query.AnyTagOr = attr
@@ -87,7 +88,9 @@ func dueScan(w window, rows int, floating bool) *scan {
 		key: item.AttrGSI3SK, prefix: entity.OpenPrefix(product.TypeTask, floating), isDue: true, floating: floating,
 		query: table.Query{
 			Index: entity.StateView, Partition: entity.UserPK(w.user), Limit: rows,
-			Range: table.Range{From: entity.OpenSK(product.TypeTask, floating, from), To: entity.OpenSK(product.TypeTask, floating, to)},
+			Range: table.Range{
+				From: entity.OpenSK(product.TypeTask, floating, from), To: entity.OpenSK(product.TypeTask, floating, to),
+			},
 		},
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 // standup is a series on Mondays at nine in New York, from 1 December 2025.
 func (b *bench) standup(user, more string) item.Item {
-	return b.add(user, product.Master(), `{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
+	return b.add(user, product.Master(),
+		`{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO"`+more+`}`, nil)
 }
 
@@ -51,7 +52,8 @@ func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 	event := b.add(ann, product.Event(), `{"title":"fair","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, nil)
 	master := b.standup(ann, `,"exdate":["20251222"]`)
 	id := master.Str("masterId")
-	b.differ(ann, master, "20251208", `{"title":"standup, moved","startUtc":"2025-12-09T15:00:00Z","endUtc":"2025-12-09T15:15:00Z","startTzid":"America/New_York"}`)
+	b.differ(ann, master, "20251208", `{"title":"standup, moved","startUtc":"2025-12-09T15:00:00Z",`+
+		`"endUtc":"2025-12-09T15:15:00Z","startTzid":"America/New_York"}`)
 	b.differ(ann, master, "20251209", `{"title":"no occurrence"}`)
 	b.differ(ann, master, "20251215", `{}`)
 	for _, c := range []struct{ id, typ, title, start, trips string }{
@@ -65,7 +67,8 @@ func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 		require.NoError(t, err, c.id)
 		require.Equal(t, map[string]int{c.trips: 1}, b.trips())
 		require.Equal(t, c.typ, found.Type.Name)
-		require.Equal(t, []string{c.typ, c.title, c.start}, []string{found.Item.Str("entityType"), found.Item.Str("title"), found.Item.Str("startUtc")})
+		require.Equal(t, []string{c.typ, c.title, c.start},
+			[]string{found.Item.Str("entityType"), found.Item.Str("title"), found.Item.Str("startUtc")})
 		require.Equal(t, c.id, found.Item.Str("eventId"))
 		_, err = b.service.Event(ctx, bob, c.id)
 		require.ErrorIs(t, err, query.ErrNotFound)
@@ -73,7 +76,8 @@ func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 	}
 	for _, unknown := range []string{
 		"", "evt_x", "mst_x", "inst_20251208_x", "inst_2025_x", "task_1", "inst_20251208_a#b", "evt_a#b", "event",
-		entity.InstanceID(id, "20251209"), entity.InstanceID(id, "20251222"), entity.InstanceID(id, "20251124"), "inst_20251301_" + strings.TrimPrefix(id, "mst_"),
+		entity.InstanceID(id, "20251209"), entity.InstanceID(id, "20251222"), entity.InstanceID(id, "20251124"),
+		"inst_20251301_" + strings.TrimPrefix(id, "mst_"),
 	} {
 		_, err := b.service.Event(ctx, ann, unknown)
 		require.ErrorIs(t, err, query.ErrNotFound, unknown)
@@ -117,7 +121,9 @@ func TestASeriesComesWithTheExceptionsThatCount(t *testing.T) {
 func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	master := b.add(ann, product.Master(), fmt.Sprintf(`{"title":"standup","startUtc":"2025-12-01T14:00:00","rrule":"FREQ=DAILY","description":%q}`, strings.Repeat("a", 10<<10)), nil)
+	master := b.add(ann, product.Master(), fmt.Sprintf(
+		`{"title":"standup","startUtc":"2025-12-01T14:00:00","rrule":"FREQ=DAILY","description":%q}`,
+		strings.Repeat("a", 10<<10)), nil)
 	id := master.Str("masterId")
 	var want, got []string
 	for i := range 250 {
@@ -141,7 +147,9 @@ func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 	page, err := b.service.Series(ctx, ann, id, "")
 	require.NoError(t, err)
 	other := b.standup(ann, "").Str("masterId")
-	for _, q := range []struct{ user, id, cursor string }{{ann, other, page.Next}, {ann, id, page.Next[1:]}, {bob, id, page.Next}, {ann, id, "x"}} {
+	for _, q := range []struct{ user, id, cursor string }{
+		{ann, other, page.Next}, {ann, id, page.Next[1:]}, {bob, id, page.Next}, {ann, id, "x"},
+	} {
 		_, err := b.service.Series(ctx, q.user, q.id, q.cursor)
 		require.ErrorIs(t, err, query.ErrCursor)
 	}

@@ -22,8 +22,8 @@ type Stats struct {
 	UpcomingEvents, OverdueTasks int
 }
 
-// Stats returns the statistics as of now, to the second: one read of USER_META, then four counts side by side, each of a
-// range of small rows. Floating events and tasks are held against the clock on the wall of the user's zone.
+// Stats returns the statistics as of now, to the second: one read of USER_META, then four counts side by side, each of
+// a range of small rows. Floating events and tasks are held against the clock on the wall of the user's zone.
 func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {

@@ -38,7 +38,9 @@ func (s *Series) latestOfRule(last int64, b *budget) (found moment, ok bool) {
 
 // latest returns the last reading from first to last that is not taken away: neither its day is in without, nor does
 // excluded say so. It goes back from the end, so that it costs the same however many times a day has.
-func (c *clock) latest(first, last int64, without []int32, excluded func(reading int64) bool, b *budget) (reading int64, ok bool) {
+func (c *clock) latest(
+	first, last int64, without []int32, excluded func(reading int64) bool, b *budget,
+) (reading int64, ok bool) {
 	first, last = max(first, c.start), min(last, finalWall)
 	var year yearPicks
 	for day := dayOfReading(last); int64(day+1)*daySeconds > first; day-- {
@@ -82,8 +84,8 @@ func (c *clock) backInDay(day int, first, last int64, b *budget, yield func(int6
 	}
 }
 
-// backWithin yields times of the grid, or those of them that BYSETPOS picks, the last first; it reports whether it came to
-// the beginning.
+// backWithin yields times of the grid, or those of them that BYSETPOS picks, the last first; it reports whether it came
+// to the beginning.
 func (c *clock) backWithin(from, first, last int64, yield func(int64) bool) bool {
 	low, end := c.grid.below(first), c.grid.below(last+1)
 	if c.picked {

@@ -25,18 +25,23 @@ func TestTheOccurrenceBeforeIsFoundHoweverDenseTheRule(t *testing.T) {
 		before  string // an instant
 		want    string // a reading
 	}{
-		"every second, ten of them taken away":     {"FREQ=SECONDLY", seconds, "20250309T160010", "20250309T115959"},
-		"the same by the clock":                    {"FREQ=SECONDLY;BYHOUR=11,12", seconds, "20250309T160010", "20250309T115959"},
-		"every minute, an hour of them taken away": {"FREQ=SECONDLY;BYSECOND=0", minutes, "20250309T075930", "20250309T015900"},
-		"these by the clock":                       {"FREQ=SECONDLY;BYSECOND=0;BYHOUR=0,1,3,4", minutes, "20250309T075930", "20250309T015900"},
-		"UNTIL in local time":                      {"FREQ=SECONDLY;UNTIL=20250309T033000", nil, "99990101T000000", "20250309T033000"},
-		"times of a day":                           {"FREQ=DAILY;BYHOUR=1,3,4;BYMINUTE=0,30", minutes, "20250309T075930", "20250309T013000"},
-		"picked times of a day":                    {"FREQ=DAILY;BYHOUR=1,3,4;BYMINUTE=0,30;BYSETPOS=2,3,4", minutes, "20250309T075930", "20250309T013000"},
-		"picked times of a year":                   {"FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=9;BYHOUR=1,3;BYMINUTE=0,30;BYSETPOS=1,2,-1,-2", minutes, "20250309T075930", "20250209T013000"},
-		"moved out of a gap":                       {"FREQ=DAILY;BYHOUR=2;BYMINUTE=30", nil, "20250309T073100", "20250309T023000"},
+		"every second, ten of them taken away": {"FREQ=SECONDLY", seconds, "20250309T160010", "20250309T115959"},
+		"the same by the clock":                {"FREQ=SECONDLY;BYHOUR=11,12", seconds, "20250309T160010", "20250309T115959"},
+		"every minute, an hour of them taken away": {"FREQ=SECONDLY;BYSECOND=0", minutes, "20250309T075930",
+			"20250309T015900"},
+		"these by the clock":  {"FREQ=SECONDLY;BYSECOND=0;BYHOUR=0,1,3,4", minutes, "20250309T075930", "20250309T015900"},
+		"UNTIL in local time": {"FREQ=SECONDLY;UNTIL=20250309T033000", nil, "99990101T000000", "20250309T033000"},
+		"times of a day":      {"FREQ=DAILY;BYHOUR=1,3,4;BYMINUTE=0,30", minutes, "20250309T075930", "20250309T013000"},
+		"picked times of a day": {"FREQ=DAILY;BYHOUR=1,3,4;BYMINUTE=0,30;BYSETPOS=2,3,4", minutes,
+			"20250309T075930", "20250309T013000"},
+		"picked times of a year": {
+			"FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=9;BYHOUR=1,3;BYMINUTE=0,30;BYSETPOS=1,2,-1,-2", minutes, "20250309T075930",
+			"20250209T013000"},
+		"moved out of a gap": {"FREQ=DAILY;BYHOUR=2;BYMINUTE=30", nil, "20250309T073100", "20250309T023000"},
 	} {
 		series, err := recurrence.Compile(recurrence.Spec{
-			Rule: c.rule, Start: local(t, "20240101T000000"), Zone: zoned(t, "America/New_York"), EXDates: c.exdates, Level: recurrence.General,
+			Rule: c.rule, Start: local(t, "20240101T000000"), Zone: zoned(t, "America/New_York"), EXDates: c.exdates,
+			Level: recurrence.General,
 		})
 		require.NoError(t, err, name)
 		got, ok := series.Previous(local(t, c.before))
@@ -47,7 +52,9 @@ func TestTheOccurrenceBeforeIsFoundHoweverDenseTheRule(t *testing.T) {
 
 func TestTheWeeksOfTheFirstYearAreKnown(t *testing.T) {
 	t.Parallel()
-	series, err := recurrence.Compile(recurrence.Spec{Rule: "FREQ=YEARLY;WKST=TH;BYWEEKNO=1,52,53", Start: local(t, "00010101"), AllDay: true})
+	series, err := recurrence.Compile(recurrence.Spec{
+		Rule: "FREQ=YEARLY;WKST=TH;BYWEEKNO=1,52,53", Start: local(t, "00010101"), AllDay: true,
+	})
 	require.NoError(t, err)
 	first, ok := series.First()
 	require.True(t, ok)

@@ -86,8 +86,12 @@ func BenchmarkWeekLibrary(b *testing.B) {
 func masters(t testing.TB) map[string]recurrence.Spec {
 	specs := map[string]recurrence.Spec{}
 	for _, c := range append(common, struct{ name, rule string }{"MONTHLY.NTH", "FREQ=MONTHLY;BYDAY=-1FR"}) {
-		for end, text := range map[string]string{"": "", ".COUNT": ";COUNT=100", ".UNTIL": ";UNTIL=20260615T130000Z", ".EXDATE": ""} {
-			spec := recurrence.Spec{Rule: c.rule + text, Start: firstOf(c.name, 10), Zone: zoned(t, "America/New_York"), WithStart: true}
+		for end, text := range map[string]string{
+			"": "", ".COUNT": ";COUNT=100", ".UNTIL": ";UNTIL=20260615T130000Z", ".EXDATE": "",
+		} {
+			spec := recurrence.Spec{
+				Rule: c.rule + text, Start: firstOf(c.name, 10), Zone: zoned(t, "America/New_York"), WithStart: true,
+			}
 			for i := 0; end == ".EXDATE" && i < 20; i++ {
 				spec.EXDates = append(spec.EXDates, thatWeek.AddDate(0, -i, 0).Format("20060102"))
 			}
@@ -141,8 +145,9 @@ func TestAQuestionAllocatesNothing(t *testing.T) {
 		"yearly":       {Rule: "FREQ=YEARLY;BYMONTH=3,6,11;BYDAY=SU"},
 		"positions":    {Rule: "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"},
 		"year's picks": {Rule: "FREQ=YEARLY;BYDAY=MO,TU;BYSETPOS=45,46,47,48,49,50"},
-		"exceptions":   {Rule: "FREQ=DAILY;COUNT=9000", EXDates: []string{"20250610", "20250612"}, RDates: []string{"20250620"}},
-		"whole days":   {Rule: "FREQ=WEEKLY", AllDay: true},
+		"exceptions": {Rule: "FREQ=DAILY;COUNT=9000", EXDates: []string{"20250610", "20250612"},
+			RDates: []string{"20250620"}},
+		"whole days": {Rule: "FREQ=WEEKLY", AllDay: true},
 	} {
 		spec.Start = time.Date(2015, 3, 8, 2, 30, 0, 0, time.UTC)
 		if spec.AllDay {
@@ -155,7 +160,9 @@ func TestAQuestionAllocatesNothing(t *testing.T) {
 		room := make([]recurrence.Occurrence, 0, 64)
 		// Days with and without a change of the clocks.
 		found := 0
-		for _, from := range []time.Time{thatWeek, time.Date(2025, 3, 6, 0, 0, 0, 0, time.UTC), time.Date(2025, 10, 31, 0, 0, 0, 0, time.UTC)} {
+		for _, from := range []time.Time{
+			thatWeek, time.Date(2025, 3, 6, 0, 0, 0, 0, time.UTC), time.Date(2025, 10, 31, 0, 0, 0, 0, time.UTC),
+		} {
 			allocations := testing.AllocsPerRun(50, func() {
 				found += len(series.Between(room, from, from.Add(7*day)))
 				found += len(series.Between(room, from, from.Add(31*day)))

@@ -1,8 +1,8 @@
 package recurrence
 
-// Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does unless it
-// says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4. The
-// arithmetic holds from 0000-03-01 on.
+// Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does unless
+// it says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4.
+// The arithmetic holds from 0000-03-01 on.
 
 const (
 	daySeconds = 24 * 60 * 60
@@ -14,11 +14,12 @@ const (
 )
 
 var (
-	firstDay   = dayOf(1, 1, 1)
-	finalDay   = dayOf(lastYear, 12, 31)
-	firstWall  = int64(firstDay) * daySeconds
-	finalWall  = int64(finalDay)*daySeconds + daySeconds - 1
-	monthStart = [13]uint16{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334} // days before the month, by its number
+	firstDay  = dayOf(1, 1, 1)
+	finalDay  = dayOf(lastYear, 12, 31)
+	firstWall = int64(firstDay) * daySeconds
+	finalWall = int64(finalDay)*daySeconds + daySeconds - 1
+	// days before the month, by its number
+	monthStart = [13]uint16{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
 )
 
 // dayOf returns the number of a day. Years begin in March here, so that the leap day is the last.
@@ -34,8 +35,9 @@ func dayOf(year, month, day int) int {
 }
 
 // civil returns the date of a day number. It is on the path of every window, so it divides as little as it can: by the
-// method of Neri and Schneider ("Euclidean affine functions and their application to calendar algorithms", 2022), the year
-// of the century and the day of that year are the two halves of one product, as are the month and the day of the month.
+// method of Neri and Schneider ("Euclidean affine functions and their application to calendar algorithms", 2022), the
+// year of the century and the day of that year are the two halves of one product, as are the month and the day of the
+// month.
 func civil(day int) (year, month, dayOfMonth int) {
 	quarters := 4*uint32(day+epochDays) + 3
 	century, ofCentury := quarters/cycleDays, quarters%cycleDays|3
@@ -74,8 +76,8 @@ func weekdayOf(day int) int {
 	return int(uint(day+3+7*150000) % 7)
 }
 
-// readingBias makes every reading that can be asked for a positive number, so that the divisions below are by a constant
-// and unsigned, which is many times faster.
+// readingBias makes every reading that can be asked for a positive number, so that the divisions below are by a
+// constant and unsigned, which is many times faster.
 const readingBias = 1_000_000
 
 // dayOfReading returns the day of a reading in seconds since the epoch.

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// maxSteps bounds a search for a time of day among periods of less than a day, which may go past many that do not match.
-// It takes some milliseconds. A rule whose occurrences lie further apart than that is taken to have no more of them.
+// maxSteps bounds a search for a time of day among periods of less than a day, which may go past many that do not
+// match. It takes some milliseconds. A rule whose occurrences lie further apart than that is taken to have no more of
+// them.
 const maxSteps = 250_000
 
 // clock finds the readings of a rule: its days, and the times of each. It knows no zone.
@@ -36,8 +37,8 @@ func newClock(rule Rule, start int64) clock {
 	return c
 }
 
-// startingAt returns the clock of the rule as it runs from another reading on, for a rule of less than a day. What BYSETPOS
-// picks stays: a unit has as many times wherever it begins.
+// startingAt returns the clock of the rule as it runs from another reading on, for a rule of less than a day. What
+// BYSETPOS picks stays: a unit has as many times wherever it begins.
 func (c *clock) startingAt(start int64) *clock {
 	other := &clock{unit: c.unit, picked: c.picked, picks: c.picks}
 	other.begin(c.days.rule.completeTime(start), start)
@@ -72,8 +73,8 @@ func (b *budget) spend(steps int) bool {
 	return *b > 0
 }
 
-// between yields the readings from first to last, in order, until yield returns false; it reports whether it came to the
-// end. The days in without are passed over.
+// between yields the readings from first to last, in order, until yield returns false; it reports whether it came to
+// the end. The days in without are passed over.
 func (c *clock) between(first, last int64, without []int32, b *budget, yield func(reading int64) bool) bool {
 	first, last = max(first, c.start), min(last, finalWall)
 	if first > last || c.picked && len(c.picks) == 0 {
@@ -97,7 +98,8 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 	}
 }
 
-// dayOfNextUnit returns the day of the first of the rule's units that begins after the day, for a rule of less than a day.
+// dayOfNextUnit returns the day of the first of the rule's units that begins after the day, for a rule of less than a
+// day.
 func (c *clock) dayOfNextUnit(day int) int {
 	step := c.days.rule.interval
 	if c.unit == daySeconds || step*c.unit <= daySeconds {
@@ -106,7 +108,8 @@ func (c *clock) dayOfNextUnit(day int) int {
 	return dayOfReading(alignUp(int64(day+1)*(daySeconds/c.unit), c.origin, step) * c.unit)
 }
 
-// dayOfLastUnit returns the day of the last of the rule's units that begins by the day's end, for a rule of less than a day.
+// dayOfLastUnit returns the day of the last of the rule's units that begins by the day's end, for a rule of less than a
+// day.
 func (c *clock) dayOfLastUnit(day int) int {
 	step := c.days.rule.interval
 	if c.unit == daySeconds || step*c.unit <= daySeconds {

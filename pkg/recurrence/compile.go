@@ -28,17 +28,18 @@ type Spec struct {
 	// Start is DTSTART: a wall-clock reading labelled UTC, in whole seconds; midnight of the date if AllDay.
 	Start  time.Time
 	AllDay bool
-	// Zone is the zone of the start. Without one the series floats: its readings mean what they say wherever someone looks.
-	// An all-day series has none.
+	// Zone is the zone of the start. Without one the series floats: its readings mean what they say wherever someone
+	// looks. An all-day series has none.
 	Zone *time.Location
 	// RDates and EXDates are dates (20251225) or, at level General, also local times (20251225T090000) and instants
-	// (20251225T140000Z). An RDATE that is a date takes the start's time of day; an EXDATE that is one takes the whole day.
+	// (20251225T140000Z). An RDATE that is a date takes the start's time of day; an EXDATE that is one takes the whole
+	// day.
 	RDates, EXDates []string
 	// Until ends the whole series, RDATEs included, whatever the rule says: no occurrence starts after it. It is an
 	// instant; a reading labelled UTC if the series has no zone. Zero if there is none.
 	Until time.Time
-	// WithStart makes the start an occurrence also where it does not fit the rule, as it is of an event (RFC 5545 §3.8.5.3:
-	// DTSTART defines the first instance). It is the first that COUNT counts then.
+	// WithStart makes the start an occurrence also where it does not fit the rule, as it is of an event (RFC 5545
+	// §3.8.5.3: DTSTART defines the first instance). It is the first that COUNT counts then.
 	WithStart bool
 	Level     Level
 }
@@ -65,13 +66,14 @@ type Series struct {
 	zone  *wallclock.Zone // nil: the instants of occurrences are their readings
 	own   bool            // the zone is the series' own
 	extra []moment        // core's, in the order of their instants
-	// elapsed: the rule has periods of less than a day and runs on through a change of the clocks. It starts at an instant.
+	// elapsed: the rule has periods of less than a day and runs on through a change of the clocks. It starts at an
+	// instant.
 	elapsed bool
 	instant int64
 }
 
-// Compile reads a series and prepares it for questions. A [*Refusal] says what is wrong with it. A rule that ends before
-// it has begun is no mistake: the series is empty then.
+// Compile reads a series and prepares it for questions. A [*Refusal] says what is wrong with it. A rule that ends
+// before it has begun is no mistake: the series is empty then.
 func Compile(spec Spec) (*Series, error) {
 	rule, err := spec.Level.parse(spec.Rule)
 	if err != nil {

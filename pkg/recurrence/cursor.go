@@ -88,7 +88,8 @@ func (c *cursor) take() {
 	}
 }
 
-// advance moves on from the month in hand to the next in which a period of the rule lies and which BYMONTH lets through.
+// advance moves on from the month in hand to the next in which a period of the rule lies and which BYMONTH lets
+// through.
 func (c *cursor) advance() {
 	d, m := c.days, c.month
 	switch {

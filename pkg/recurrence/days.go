@@ -14,8 +14,8 @@ const (
 	byMonth
 )
 
-// days are the days on which a rule has occurrences, from its start to the end of the calendar. For a rule of less than a
-// day they are the days that it does not rule out.
+// days are the days on which a rule has occurrences, from its start to the end of the calendar. For a rule of less than
+// a day they are the days that it does not rule out.
 type days struct {
 	rule     Rule // complete
 	shape    shape

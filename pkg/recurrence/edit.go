@@ -17,8 +17,8 @@ func (r Rule) WithCount(n int) Rule {
 	return r
 }
 
-// UntilReading returns the last reading that UNTIL includes, as the clocks in the zone show it; false for a rule without
-// one. Without a zone an UNTIL in UTC is read as it stands.
+// UntilReading returns the last reading that UNTIL includes, as the clocks in the zone show it; false for a rule
+// without one. Without a zone an UNTIL in UTC is read as it stands.
 func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 	if !r.has(partUntil) {
 		return time.Time{}, false
@@ -30,8 +30,9 @@ func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 	return last, true
 }
 
-// WithUntil returns the rule ending with a reading, whatever ended it before, in the form that RFC 5545 §3.3.10 asks for: a
-// date for whole days, an instant in UTC where there is a zone, else a local time. Readings end with the year 9999.
+// WithUntil returns the rule ending with a reading, whatever ended it before, in the form that RFC 5545 §3.3.10 asks
+// for: a date for whole days, an instant in UTC where there is a zone, else a local time. Readings end with the year
+// 9999.
 func (r Rule) WithUntil(last time.Time, allDay bool, zone *time.Location) Rule {
 	at := max(firstWall, min(last.Unix(), finalWall))
 	switch {
@@ -55,8 +56,8 @@ func (r Rule) endedBy(end until) Rule {
 	return r
 }
 
-// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 asks for: see [Rule.WithUntil]. One that has this
-// form already stays to the second.
+// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 asks for: see [Rule.WithUntil]. One that has
+// this form already stays to the second.
 func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
 	last, ends := r.UntilReading(zone)
 	switch {
@@ -66,8 +67,8 @@ func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
 	return r.WithUntil(last, allDay, zone)
 }
 
-// Gives reports whether a series that starts at the reading has its start by the rule: COUNT and UNTIL aside, and with what
-// the rule leaves out taken from that start.
+// Gives reports whether a series that starts at the reading has its start by the rule: COUNT and UNTIL aside, and with
+// what the rule leaves out taken from that start.
 func (r Rule) Gives(start time.Time) bool {
 	s, problem := begin(Spec{Start: start}, &r)
 	if problem != nil {
@@ -77,8 +78,8 @@ func (r Rule) Gives(start time.Time) bool {
 	return end == found && first == s.origin()
 }
 
-// Counted returns how many occurrences with a reading before the one given COUNT has counted: excluded ones, too, and none
-// from RDATE. Of a rule without COUNT, which may have more, it returns [MaxCount] at most.
+// Counted returns how many occurrences with a reading before the one given COUNT has counted: excluded ones, too, and
+// none from RDATE. Of a rule without COUNT, which may have more, it returns [MaxCount] at most.
 func (s *Series) Counted(before time.Time) int {
 	reading, n := seconds(before), s.unfit
 	if s.clock.start >= reading {
@@ -87,7 +88,9 @@ func (s *Series) Counted(before time.Time) int {
 	steps := budget(maxSteps)
 	count := func(int64) bool { n++; return n < MaxCount }
 	if s.elapsed {
-		s.eachElapsed(s.instant, min(s.zone.Instant(reading)-1, s.lastInstant), nil, &steps, func(m moment) bool { return count(m.reading) })
+		s.eachElapsed(s.instant, min(s.zone.Instant(reading)-1, s.lastInstant), nil, &steps, func(m moment) bool {
+			return count(m.reading)
+		})
 	} else {
 		s.clock.between(s.clock.start, min(reading-1, s.lastReading), nil, &steps, count)
 	}

@@ -37,7 +37,8 @@ func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
 		}
 		span := s.zone.At(last)
 		first := max(span.Start, s.instant)
-		if reading, ok := s.clockIn(span).latest(first+span.Offset, min(last+span.Offset, s.lastReading), s.exDays, s.excludedTime, b); ok {
+		if reading, ok := s.clockIn(span).latest(first+span.Offset, min(last+span.Offset, s.lastReading), s.exDays,
+			s.excludedTime, b); ok {
 			return moment{reading, reading - span.Offset}, true
 		}
 		last = first - 1
@@ -45,7 +46,8 @@ func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
 	return moment{}, false
 }
 
-// clockIn returns the rule's clock as it runs in a span: it starts where the clock of that span would have shown the start.
+// clockIn returns the rule's clock as it runs in a span: it starts where the clock of that span would have shown the
+// start.
 func (s *Series) clockIn(span wallclock.Span) *clock {
 	wall := s.instant + span.Offset
 	if wall == s.clock.start {

@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// settleExtra drops the extra readings that are excluded or lie beyond the end that the whole series was given. What the
-// rule gives, too, may stay: whoever walks over both takes equal instants for one.
+// settleExtra drops the extra readings that are excluded or lie beyond the end that the whole series was given. What
+// the rule gives, too, may stay: whoever walks over both takes equal instants for one.
 func (s *Series) settleExtra(end time.Time) {
 	if len(s.core.extra) == 0 {
 		return
@@ -66,8 +66,8 @@ func (s *Series) excludedTime(reading int64) bool {
 	return there
 }
 
-// In returns the series as it is seen in a zone: one that floats, or of whole days, has instants there. A series that has a
-// zone of its own is the same everywhere.
+// In returns the series as it is seen in a zone: one that floats, or of whole days, has instants there. A series that
+// has a zone of its own is the same everywhere.
 func (s *Series) In(location *time.Location) *Series {
 	if s.own {
 		return s

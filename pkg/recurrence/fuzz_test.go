@@ -26,7 +26,8 @@ func FuzzRule(f *testing.F) {
 
 		began := time.Now()
 		spec := recurrence.Spec{
-			Rule: text, Start: time.Unix(start, 0).UTC(), Zone: zones[how%4], WithStart: how&4 != 0, AllDay: how&8 != 0, Level: recurrence.General,
+			Rule: text, Start: time.Unix(start, 0).UTC(), Zone: zones[how%4], WithStart: how&4 != 0, AllDay: how&8 != 0,
+			Level: recurrence.General,
 		}
 		if spec.AllDay {
 			spec.Start, spec.Zone = midnight(spec.Start), nil
@@ -43,11 +44,13 @@ func FuzzRule(f *testing.F) {
 			if n < 10 && near {
 				require.Equal(t, []recurrence.Occurrence{o}, series.Between(nil, o.Start, o.Start.Add(1)), text)
 				previous, ok := series.Previous(o.Start)
-				require.True(t, ok == (n > 0) && (n == 0 || previous.Start.Equal(last)), "%s: before %s: %s, %t", text, o.Start, previous.Start, ok)
+				require.True(t, ok == (n > 0) && (n == 0 || previous.Start.Equal(last)), "%s: before %s: %s, %t", text, o.Start,
+					previous.Start, ok)
 				next, ok := series.Next(o.Start.Add(-1))
 				require.True(t, ok && next == o, text)
 				that, ok := series.On(midnight(o.Wall))
-				require.True(t, ok && midnight(that.Wall).Equal(midnight(o.Wall)), "%s: on the day of %s: %s, %t", text, o.Wall, that.Wall, ok)
+				require.True(t, ok && midnight(that.Wall).Equal(midnight(o.Wall)), "%s: on the day of %s: %s, %t", text, o.Wall,
+					that.Wall, ok)
 				require.Equal(t, n, series.Count(o.Start, 100), text)
 			}
 			last = o.Start

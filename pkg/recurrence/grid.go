@@ -2,8 +2,8 @@ package recurrence
 
 import "math/bits"
 
-// grid is a set of times of day, in order: every combination of its hours, minutes and seconds. It is never written out;
-// times are reached by their index and counted by arithmetic.
+// grid is a set of times of day, in order: every combination of its hours, minutes and seconds. It is never written
+// out; times are reached by their index and counted by arithmetic.
 type grid struct {
 	hours            uint32
 	minutes          uint64

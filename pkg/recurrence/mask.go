@@ -107,8 +107,8 @@ func (r *Rule) yearDaysIn(m month) uint32 {
 	return r.yearDays.slice(offset) | bits.Reverse32(back)>>(32-m.length)
 }
 
-// weeksIn goes by the number of the week in which a day lies, in weeks that begin on WKST and belong to the year that has
-// at least four of their days (RFC 5545 §3.3.10, BYWEEKNO).
+// weeksIn goes by the number of the week in which a day lies, in weeks that begin on WKST and belong to the year that
+// has at least four of their days (RFC 5545 §3.3.10, BYWEEKNO).
 func (r *Rule) weeksIn(m month) uint32 {
 	var mask uint32
 	begins := int(r.weekBegins)
@@ -135,6 +135,7 @@ func (r *Rule) weeksIn(m month) uint32 {
 
 // firstWeek returns the first day of week 1 of the year: the one with 4 January in it.
 func firstWeek(year, begins int) int {
-	// A cycle later, because the arithmetic does not hold in January of year 0, to which the first days of year 1 may belong.
+	// A cycle later, because the arithmetic does not hold in January of year 0, to which the first days of year 1 may
+	// belong.
 	return weekStart(dayOf(year+400, 1, 4)-cycleDays, begins)
 }

@@ -12,11 +12,12 @@ func (r *Rule) namesSimply() bool {
 }
 
 // Moved returns the rule that a series is to have when its start moves from one reading to another and nothing is said
-// about the rule. What the rule names because the old start lies there becomes that of the new one: a weekday, a numbered
-// weekday, a day of the month, and of a yearly rule the month.
+// about the rule. What the rule names because the old start lies there becomes that of the new one: a weekday, a
+// numbered weekday, a day of the month, and of a yearly rule the month.
 //
 // A rule stays if it gives the new start; if it does not give the old one; if it does not name its days simply (with
-// BYSETPOS, BYWEEKNO or BYYEARDAY, or with BYDAY and BYMONTHDAY together); or if it would not give the new start even so.
+// BYSETPOS, BYWEEKNO or BYYEARDAY, or with BYDAY and BYMONTHDAY together); or if it would not give the new start even
+// so.
 func (r Rule) Moved(from, to time.Time) Rule {
 	if r.Gives(to) || !r.Gives(from) || !r.namesSimply() {
 		return r
@@ -96,8 +97,8 @@ func (r *Rule) moveWeekday(from, to place) {
 	}
 }
 
-// addNth adds weekdays with a number in the place of another number. One that not every month or year has, in the place of
-// one that each has, is counted from the other end.
+// addNth adds weekdays with a number in the place of another number. One that not every month or year has, in the place
+// of one that each has, is counted from the other end.
 func (r *Rule) addNth(old, n int, of place, weekdays uint8) {
 	switch n {
 	case old:

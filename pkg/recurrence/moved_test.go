@@ -55,7 +55,8 @@ func TestAMovedRuleNamesAsManyDays(t *testing.T) {
 		require.NoError(t, err)
 		moved := rule.Moved(from, to)
 		if moved == rule {
-			require.True(t, rule.Gives(to) || !rule.Gives(from) || strings.Contains(rule.String(), "BY"), "seed %d: %s", seed, rule)
+			require.True(t, rule.Gives(to) || !rule.Gives(from) || strings.Contains(rule.String(), "BY"), "seed %d: %s",
+				seed, rule)
 			continue
 		}
 		moves++

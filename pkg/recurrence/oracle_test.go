@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// plain is a rule as the oracle reads it: lists of numbers, nothing compiled. The oracle goes through every day, or every
-// hour, minute or second, and asks of each whether it belongs, with package time's calendar.
+// plain is a rule as the oracle reads it: lists of numbers, nothing compiled. The oracle goes through every day, or
+// every hour, minute or second, and asks of each whether it belongs, with package time's calendar.
 type plain struct {
 	freq                                                        string
 	interval, count                                             int
@@ -130,7 +130,8 @@ func (p *plain) admits(t time.Time) bool {
 	switch {
 	case len(p.weekdays) > 0:
 		return slices.ContainsFunc(p.weekdays, func(d numbered) bool { return p.isWeekday(t, d) })
-	case p.freq == "WEEKLY" && len(p.monthDays) == 0, p.freq == "YEARLY" && len(p.weeks) > 0 && len(p.monthDays)+len(p.yearDays) == 0:
+	case p.freq == "WEEKLY" && len(p.monthDays) == 0,
+		p.freq == "YEARLY" && len(p.weeks) > 0 && len(p.monthDays)+len(p.yearDays) == 0:
 		return t.Weekday() == p.start.Weekday()
 	}
 	named := len(p.weeks)+len(p.yearDays)+len(p.monthDays) > 0

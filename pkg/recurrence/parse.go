@@ -14,9 +14,9 @@ const (
 	maxIntervalYears = 1000
 )
 
-// Parse reads a recurrence rule (RFC 5545 §3.3.10) with any frequency. It forgives what is common and has one meaning: a
-// trailing semicolon, lower case, white space around the rule, the property's name before it, a value twice in a list. A
-// [*Refusal] names the part that is unknown, out of range or in contradiction with another.
+// Parse reads a recurrence rule (RFC 5545 §3.3.10) with any frequency. It forgives what is common and has one meaning:
+// a trailing semicolon, lower case, white space around the rule, the property's name before it, a value twice in a
+// list. A [*Refusal] names the part that is unknown, out of range or in contradiction with another.
 func Parse(text string) (Rule, error) {
 	r := Rule{interval: 1}
 	if len(text) > MaxRuleLength {

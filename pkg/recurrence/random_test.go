@@ -16,7 +16,9 @@ import (
 
 // places are where the clocks change by an hour and by half an hour, in either half of the year, where a whole day was
 // skipped, and where they never change.
-var places = []string{"", "", "UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata", "Asia/Gaza"}
+var places = []string{
+	"", "", "UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata", "Asia/Gaza",
+}
 
 // some returns a list of up to most numbers between the bounds, 0 left out, most often none.
 func some(r *rand.Rand, chance float64, most, from, to int) []int {
@@ -39,9 +41,11 @@ func randomRule(t *testing.T, r *rand.Rand, strange int) *plain {
 	if strange == 2 {
 		p.freq = []string{"HOURLY", "HOURLY", "MINUTELY", "SECONDLY"}[r.IntN(4)]
 	}
-	p.start = time.Date(1975+r.IntN(60), time.Month(1+r.IntN(12)), 1+r.IntN(31), r.IntN(24), []int{0, 30, r.IntN(60)}[r.IntN(3)], 0, 0, time.UTC)
+	p.start = time.Date(1975+r.IntN(60), time.Month(1+r.IntN(12)), 1+r.IntN(31), r.IntN(24),
+		[]int{0, 30, r.IntN(60)}[r.IntN(3)], 0, 0, time.UTC)
 	if r.IntN(8) == 0 { // near a change of the clocks
-		p.start = time.Date([]int{2011, 2024}[r.IntN(2)], []time.Month{3, 4, 10, 11, 12}[r.IntN(5)], 20+r.IntN(12), 1+r.IntN(3), 30, 0, 0, time.UTC)
+		p.start = time.Date([]int{2011, 2024}[r.IntN(2)], []time.Month{3, 4, 10, 11, 12}[r.IntN(5)], 20+r.IntN(12),
+			1+r.IntN(3), 30, 0, 0, time.UTC)
 	}
 	if p.zone = zoned(t, places[r.IntN(len(places))]); p.zone == nil && r.IntN(2) == 0 && strange == 0 {
 		p.allDay, p.start = true, midnight(p.start)
@@ -171,7 +175,9 @@ func checkAgainstOracle(t *testing.T, r *rand.Rand, p *plain, horizon time.Time)
 	if to.After(horizon) {
 		to = horizon
 	}
-	in := slices.DeleteFunc(slices.Clone(want), func(o occurrence) bool { return o.start.Before(from) || !o.start.Before(to) })
+	in := slices.DeleteFunc(slices.Clone(want), func(o occurrence) bool {
+		return o.start.Before(from) || !o.start.Before(to)
+	})
 	var between, each []occurrence
 	for _, o := range series.Between(nil, from, to) {
 		between = append(between, plainOf(o))

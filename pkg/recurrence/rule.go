@@ -71,11 +71,11 @@ func (o *ordinals) slice(n int) uint32 {
 	return uint32(found) & (1<<31 - 1)
 }
 
-// Rule is a recurrence rule, parsed and normalised: lists are sets. Two rules are equal (==) if they say the same in the
-// same parts.
+// Rule is a recurrence rule, parsed and normalised: lists are sets. Two rules are equal (==) if they say the same in
+// the same parts.
 //
-// Bit n-1 of a set stands for the number n, and of a set whose name ends in Back for -n; hours, minutes and seconds count
-// from bit 0.
+// Bit n-1 of a set stands for the number n, and of a set whose name ends in Back for -n; hours, minutes and seconds
+// count from bit 0.
 type Rule struct {
 	freq          Frequency
 	given         part // which parts stand in the rule
@@ -113,8 +113,8 @@ func (r Rule) Finite() bool { return r.given&(partCount|partUntil) != 0 }
 
 func (r *Rule) has(p part) bool { return r.given&p != 0 }
 
-// complete returns the rule with what it leaves out taken from DTSTART (RFC 5545 §3.3.10, "Information, not contained in
-// the rule, necessary to determine the various recurrence instance start time and dates").
+// complete returns the rule with what it leaves out taken from DTSTART (RFC 5545 §3.3.10, "Information, not contained
+// in the rule, necessary to determine the various recurrence instance start time and dates").
 func (r Rule) complete(start int64, allDay bool) Rule {
 	day := dayOfReading(start)
 	_, month, dayOfMonth := civil(day)
@@ -150,8 +150,8 @@ func (r Rule) complete(start int64, allDay bool) Rule {
 	return r.completeTime(start)
 }
 
-// completeTime fills in the times of day that the rule leaves to DTSTART. A part that is finer than the frequency's period
-// is taken from DTSTART; a coarser one limits nothing.
+// completeTime fills in the times of day that the rule leaves to DTSTART. A part that is finer than the frequency's
+// period is taken from DTSTART; a coarser one limits nothing.
 func (r Rule) completeTime(start int64) Rule {
 	ofDay := timeOfReading(start)
 	if !r.has(partHour) {

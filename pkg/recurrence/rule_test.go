@@ -14,16 +14,18 @@ import (
 func TestARuleIsBroughtIntoOneForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"FREQ=DAILY":                                                          "FREQ=DAILY",
-		" freq=weekly;byday=we,mo,we; ":                                       "FREQ=WEEKLY;BYDAY=MO,WE",
-		"RRULE:FREQ=DAILY;INTERVAL=1;WKST=MO":                                 "FREQ=DAILY",
-		"FREQ=YEARLY;BYMONTHDAY=-1,+5,05;BYMONTH=02":                          "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1,5",
-		"FREQ=MONTHLY;BYDAY=-1FR,2TU,SU,+2TU;WKST=SU;COUNT=3;INTERVAL=2":      "FREQ=MONTHLY;INTERVAL=2;COUNT=3;WKST=SU;BYDAY=SU,2TU,-1FR",
-		"FREQ=DAILY;UNTIL=20251231":                                           "FREQ=DAILY;UNTIL=20251231",
-		"FREQ=DAILY;UNTIL=20251231T235960z":                                   "FREQ=DAILY;UNTIL=20251231T235959Z",
-		"FREQ=DAILY;UNTIL=20251231T000000":                                    "FREQ=DAILY;UNTIL=20251231T000000",
-		"FREQ=SECONDLY;BYSECOND=60,0;BYMINUTE=20,0,20;BYHOUR=0":               "FREQ=SECONDLY;BYHOUR=0;BYMINUTE=0,20;BYSECOND=0,59",
-		"FREQ=YEARLY;BYSETPOS=366,-366;BYYEARDAY=1,366,-366;BYWEEKNO=53,-1,1": "FREQ=YEARLY;BYWEEKNO=-1,1,53;BYYEARDAY=-366,1,366;BYSETPOS=-366,366",
+		"FREQ=DAILY":                                 "FREQ=DAILY",
+		" freq=weekly;byday=we,mo,we; ":              "FREQ=WEEKLY;BYDAY=MO,WE",
+		"RRULE:FREQ=DAILY;INTERVAL=1;WKST=MO":        "FREQ=DAILY",
+		"FREQ=YEARLY;BYMONTHDAY=-1,+5,05;BYMONTH=02": "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1,5",
+		"FREQ=MONTHLY;BYDAY=-1FR,2TU,SU,+2TU;WKST=SU;COUNT=3;INTERVAL=2": "FREQ=MONTHLY;INTERVAL=2;COUNT=3;WKST=SU;" +
+			"BYDAY=SU,2TU,-1FR",
+		"FREQ=DAILY;UNTIL=20251231":                             "FREQ=DAILY;UNTIL=20251231",
+		"FREQ=DAILY;UNTIL=20251231T235960z":                     "FREQ=DAILY;UNTIL=20251231T235959Z",
+		"FREQ=DAILY;UNTIL=20251231T000000":                      "FREQ=DAILY;UNTIL=20251231T000000",
+		"FREQ=SECONDLY;BYSECOND=60,0;BYMINUTE=20,0,20;BYHOUR=0": "FREQ=SECONDLY;BYHOUR=0;BYMINUTE=0,20;BYSECOND=0,59",
+		"FREQ=YEARLY;BYSETPOS=366,-366;BYYEARDAY=1,366,-366;BYWEEKNO=53,-1,1": "FREQ=YEARLY;BYWEEKNO=-1,1," +
+			"53;BYYEARDAY=-366,1,366;BYSETPOS=-366,366",
 	} {
 		rule, err := recurrence.Parse(text)
 		require.NoError(t, err, text)
@@ -104,7 +106,8 @@ func TestAFrequencyThatIsUnknownNamesThoseThatAreTaken(t *testing.T) {
 		require.EqualError(t, recurrence.Calendar.Check(rule), `FREQ: "WEEKLYY" is not one of `+taken)
 		_, err := recurrence.Compile(recurrence.Spec{Rule: rule, Start: local(t, "20250106T090000")})
 		require.EqualError(t, err, `FREQ: "WEEKLYY" is not one of `+taken)
-		require.EqualError(t, recurrence.General.Check(rule), `FREQ: "WEEKLYY" is not one of SECONDLY, MINUTELY, HOURLY, `+taken)
+		require.EqualError(t, recurrence.General.Check(rule),
+			`FREQ: "WEEKLYY" is not one of SECONDLY, MINUTELY, HOURLY, `+taken)
 	}
 }
 
@@ -116,7 +119,9 @@ func TestARuleThatNeverOccursIsRefused(t *testing.T) {
 		"FREQ=HOURLY;INTERVAL=4;BYHOUR=7,11,15,19", "FREQ=MINUTELY;INTERVAL=2;BYMINUTE=1", "FREQ=SECONDLY;BYSETPOS=2",
 		"FREQ=YEARLY;UNTIL=20990101;BYMONTH=2;BYMONTHDAY=30",
 	} {
-		_, err := recurrence.Compile(recurrence.Spec{Rule: rule, Start: local(t, "20250106T090000"), Level: recurrence.General})
+		_, err := recurrence.Compile(recurrence.Spec{
+			Rule: rule, Start: local(t, "20250106T090000"), Level: recurrence.General,
+		})
 		require.ErrorContains(t, err, "never occurs", rule)
 	}
 }
@@ -142,7 +147,8 @@ func TestWhatDoesNotMakeASeriesIsRefused(t *testing.T) {
 		"EXDATE":  {Rule: "FREQ=DAILY", Start: noon, EXDates: []string{"20250107T120000"}},
 		"RDATE":   {Rule: "FREQ=DAILY", Start: noon, RDates: []string{"2025-01-07"}},
 		"FREQ":    {Rule: "FREQ=HOURLY", Start: midnight(noon), AllDay: true, Level: recurrence.General},
-		"COUNT":   {Rule: "FREQ=SECONDLY;COUNT=10000;INTERVAL=1000003;BYHOUR=5;BYDAY=SU", Start: noon, Level: recurrence.General},
+		"COUNT": {Rule: "FREQ=SECONDLY;COUNT=10000;INTERVAL=1000003;BYHOUR=5;BYDAY=SU", Start: noon,
+			Level: recurrence.General},
 	} {
 		_, err := recurrence.Compile(spec)
 		var refusal *recurrence.Refusal
@@ -156,7 +162,8 @@ func TestWhatDoesNotMakeASeriesIsRefused(t *testing.T) {
 func TestWhatIsTooRareToBeListedIsSaid(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
-		Rule: "FREQ=SECONDLY;INTERVAL=82799;BYHOUR=1;BYMINUTE=1;BYSECOND=0", Start: local(t, "20250105T200124"), WithStart: true, Level: recurrence.General,
+		Rule: "FREQ=SECONDLY;INTERVAL=82799;BYHOUR=1;BYMINUTE=1;BYSECOND=0", Start: local(t, "20250105T200124"),
+		WithStart: true, Level: recurrence.General,
 	})
 	require.NoError(t, err)
 	first, err := series.List(time.Time{}, time.Time{}, 1)

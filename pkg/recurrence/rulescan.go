@@ -2,8 +2,8 @@ package recurrence
 
 import "nexus/pkg/wallclock"
 
-// eachOfRule yields the rule's occurrences from the first instant to the last, in the order of their instants, each instant
-// once; it reports whether it came to the end of them.
+// eachOfRule yields the rule's occurrences from the first instant to the last, in the order of their instants, each
+// instant once; it reports whether it came to the end of them.
 func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) bool) bool {
 	last = min(last, s.lastInstant, s.lastReading+wallclock.Reach)
 	switch {
@@ -25,8 +25,8 @@ func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) boo
 	return s.eachInZone(first, last, b, yield)
 }
 
-// eachInZone does it for a rule that is expanded by what the clock shows. Readings come in order, their instants nearly: what
-// a gap skips moves forward, among the readings behind the gap.
+// eachInZone does it for a rule that is expanded by what the clock shows. Readings come in order, their instants
+// nearly: what a gap skips moves forward, among the readings behind the gap.
 func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) bool) bool {
 	var room [4]moment
 	moved := room[:0] // out of a gap, not yielded yet

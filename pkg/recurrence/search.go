@@ -44,7 +44,8 @@ func (s *Series) Last() (Occurrence, bool) {
 func (s *Series) previous(last int64) (Occurrence, bool) {
 	steps := budget(maxSteps)
 	found, ok := s.latestOfRule(last, &steps)
-	if i := sort.Search(len(s.extra), func(i int) bool { return s.extra[i].instant > last }); i > 0 && (!ok || s.extra[i-1].instant > found.instant) {
+	if i := sort.Search(len(s.extra), func(i int) bool { return s.extra[i].instant > last }); i > 0 &&
+		(!ok || s.extra[i-1].instant > found.instant) {
 		return s.extra[i-1].occurrence(), true
 	}
 	return found.occurrence(), ok
@@ -67,8 +68,8 @@ func (s *Series) On(day time.Time) (Occurrence, bool) {
 	return found.occurrence(), ok
 }
 
-// Count returns how many occurrences start before the instant, up to the limit: a series may have more than anybody wants
-// to count.
+// Count returns how many occurrences start before the instant, up to the limit: a series may have more than anybody
+// wants to count.
 func (s *Series) Count(before time.Time, limit int) int {
 	n := 0
 	steps := budget(maxSteps)

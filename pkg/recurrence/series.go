@@ -11,8 +11,8 @@ import (
 
 // Occurrence is one occurrence of a series.
 type Occurrence struct {
-	// Wall is what the rule says, a wall-clock reading labelled UTC: what EXDATE, RDATE and RECURRENCE-ID name. Its date is
-	// the occurrence's date.
+	// Wall is what the rule says, a wall-clock reading labelled UTC: what EXDATE, RDATE and RECURRENCE-ID name. Its date
+	// is the occurrence's date.
 	Wall time.Time
 	// Start is the instant at which it starts. Where no zone is known it is Wall.
 	Start time.Time
@@ -34,8 +34,8 @@ func appendMoment(dst []Occurrence, reading, instant int64) []Occurrence {
 // Endless reports whether the series has no end.
 func (s *Series) Endless() bool { return s.endless }
 
-// Between appends to dst the occurrences that start in [from, to), in order, and returns it. A calendar's series has one a
-// day at most; for one that may have more, [Series.Each] can be left when it is enough.
+// Between appends to dst the occurrences that start in [from, to), in order, and returns it. A calendar's series has
+// one a day at most; for one that may have more, [Series.Each] can be left when it is enough.
 func (s *Series) Between(dst []Occurrence, from, to time.Time) []Occurrence {
 	first, last := seconds(from), seconds(to)-1
 	if offset, ok := s.constant(first, last); ok && s.clock.single() && !s.anyExtra(first, last) {
@@ -87,8 +87,8 @@ func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrenc
 	return dst
 }
 
-// Overlapping appends to dst the occurrences of that length that go on at some time in [from, to): they start before to and
-// end after from, or start in [from, to).
+// Overlapping appends to dst the occurrences of that length that go on at some time in [from, to): they start before to
+// and end after from, or start in [from, to).
 func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.Duration) []Occurrence {
 	if length <= 0 {
 		return s.Between(dst, from, to)
@@ -96,8 +96,8 @@ func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.D
 	return s.Between(dst, from.Add(-length+1), to)
 }
 
-// Each returns the occurrences that start in [from, to), in order. A zero to is no limit. Of a rule of less than a day whose
-// occurrences lie decades apart it may return the first ones only; [Series.List] says so where that matters.
+// Each returns the occurrences that start in [from, to), in order. A zero to is no limit. Of a rule of less than a day
+// whose occurrences lie decades apart it may return the first ones only; [Series.List] says so where that matters.
 func (s *Series) Each(from, to time.Time) iter.Seq[Occurrence] {
 	return func(yield func(Occurrence) bool) {
 		steps := budget(maxSteps)

@@ -2,8 +2,8 @@ package recurrence
 
 import "math/bits"
 
-// BYSETPOS picks members of one period's set by their position in it, from 1, or from the end. A set is days times times of
-// day, in order; with T times a day, the member at index i lies on the day of rank i/T.
+// BYSETPOS picks members of one period's set by their position in it, from 1, or from the end. A set is days times
+// times of day, in order; with T times a day, the member at index i lies on the day of rank i/T.
 
 // hits reports whether the member at the index, from 0, of a set of that size is picked.
 func (r *Rule) hits(index, size int) bool {

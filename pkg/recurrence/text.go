@@ -32,9 +32,11 @@ func (r Rule) String() string {
 		list(name, -limit, limit, func(n int) bool { return n > 0 && has(n) || n < 0 && back(-n) })
 	}
 	list("BYMONTH", 1, 12, func(n int) bool { return r.months>>(n-1)&1 == 1 })
-	bothWays("BYWEEKNO", 53, func(n int) bool { return r.weeks>>(n-1)&1 == 1 }, func(n int) bool { return r.weeksBack>>(n-1)&1 == 1 })
+	bothWays("BYWEEKNO", 53, func(n int) bool { return r.weeks>>(n-1)&1 == 1 },
+		func(n int) bool { return r.weeksBack>>(n-1)&1 == 1 })
 	bothWays("BYYEARDAY", 366, r.yearDays.has, r.yearDaysBack.has)
-	bothWays("BYMONTHDAY", 31, func(n int) bool { return r.monthDays>>(n-1)&1 == 1 }, func(n int) bool { return r.monthDaysBack>>(n-1)&1 == 1 })
+	bothWays("BYMONTHDAY", 31, func(n int) bool { return r.monthDays>>(n-1)&1 == 1 },
+		func(n int) bool { return r.monthDaysBack>>(n-1)&1 == 1 })
 	text = r.appendWeekdays(text)
 	list("BYHOUR", 0, 23, func(n int) bool { return r.hours>>n&1 == 1 })
 	list("BYMINUTE", 0, 59, func(n int) bool { return r.minutes>>n&1 == 1 })
@@ -71,7 +73,10 @@ func (r *Rule) appendWeekdays(text []byte) []byte {
 func weekdayName(day int) string { return weekdayNames[2*day : 2*day+2] }
 
 func (f Frequency) String() string {
-	names := [...]string{Secondly: "SECONDLY", Minutely: "MINUTELY", Hourly: "HOURLY", Daily: "DAILY", Weekly: "WEEKLY", Monthly: "MONTHLY", Yearly: "YEARLY"}
+	names := [...]string{
+		Secondly: "SECONDLY", Minutely: "MINUTELY", Hourly: "HOURLY", Daily: "DAILY", Weekly: "WEEKLY", Monthly: "MONTHLY",
+		Yearly: "YEARLY",
+	}
 	if int(f) < len(names) {
 		return names[f]
 	}

@@ -51,11 +51,13 @@ func (e *PayloadError) Error() string {
 	return fmt.Sprintf("payload field %s %s", e.Field, e.Reason)
 }
 
-// parseCall reads a payload. Members it does not know are left alone: a schedule may have been written by a newer version.
+// parseCall reads a payload. Members it does not know are left alone: a schedule may have been written by a newer
+// version.
 func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 	var c call
 	if len(payload) > schedule.MaxPayload {
-		return target{}, due{}, &PayloadError{"", fmt.Sprintf("has %d bytes, at most %d are allowed", len(payload), schedule.MaxPayload)}
+		return target{}, due{},
+			&PayloadError{"", fmt.Sprintf("has %d bytes, at most %d are allowed", len(payload), schedule.MaxPayload)}
 	}
 	if err := json.Unmarshal(payload, &c); err != nil {
 		var wrong *json.UnmarshalTypeError

@@ -55,15 +55,15 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 	return ErrRestless
 }
 
-// markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that keeps
-// lastFiredUtc is touched, and only if the item still announces the delivered occurrence. Then
+// markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that
+// keeps lastFiredUtc is touched, and only if the item still announces the delivered occurrence. Then
 //
 //   - lastFiredUtc covers the due instant and the occurrence, which a snooze may end before;
 //   - the snooze that was delivered is over, and one to another instant stays;
 //   - the trigger of a recurring reminder moves on behind the occurrence, and that of another is over.
 //
-// A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a trigger
-// that was set since.
+// A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a
+// trigger that was set since.
 func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.Item, err error) {
 	if !r.keeps(product.AttrLastFiredUtc) {
 		return nil, nil, nil
@@ -125,8 +125,9 @@ func (r *run) passTrigger(read rows, after item.Item, f fence) (bool, error) {
 	return true, nil
 }
 
-// setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is seen
-// through late must not open a newer one again. Of two that are done at one instant the later occurrence rang last.
+// setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is
+// seen through late must not open a newer one again. Of two that are done at one instant the later occurrence rang
+// last.
 func (r *run) setFired(it item.Item, f fence) {
 	done := f.at
 	if f.occurrence.After(done) {

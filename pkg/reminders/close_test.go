@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// meddleAtEachStep plays a call of the scheduler once for each step of it. At that step the meddler acts, and then the call
-// goes on. The verdict comes after each play.
+// meddleAtEachStep plays a call of the scheduler once for each step of it. At that step the meddler acts, and then the
+// call goes on. The verdict comes after each play.
 func meddleAtEachStep(t *testing.T, begin, meddle func(w *world), verdict func(w *world, step int, err error)) {
 	t.Helper()
 	for step, isWithin := 1, true; isWithin; step++ {
@@ -76,8 +76,8 @@ func TestATriggerThatIsSetWhileARecurringReminderIsDeliveredRings(t *testing.T) 
 	})
 }
 
-// The zone of a floating reminder becomes one that does not exist, while the call is at work. The call says so, or it is
-// done.
+// The zone of a floating reminder becomes one that does not exist, while the call is at work. The call says so, or it
+// is done.
 func TestAZoneThatIsDamagedWhileACallIsAtWorkIsTold(t *testing.T) {
 	t.Parallel()
 	const floating = `{"title":"Call","triggerUtc":"2025-12-01T13:00:00"}`
@@ -110,8 +110,9 @@ func TestASnoozeThatRangLateBesideTheNextOccurrenceIsOver(t *testing.T) {
 	w.requireExact()
 }
 
-// The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own fence. Its repetition
-// sees the newer delivery through first, and the older one behind it, which does not take the newer one back.
+// The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own fence. Its
+// repetition sees the newer delivery through first, and the older one behind it, which does not take the newer one
+// back.
 func TestAnOlderDeliveryThatIsSeenThroughLastDoesNotTakeTheNewerOneBack(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -29,12 +29,14 @@ func TestEachOffsetHasOneScheduleAndIsDelivered(t *testing.T) {
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(10*time.Second))))
 	w.create("note_1", `{"title":"n"}`)
 	w.settle()
-	require.Equal(t, []string{"evt_1 -15 01T13:45", "evt_1 -60 01T13:00", "rem_1 -0 01T12:01", "task_1 -0 01T15:00"}, w.schedules())
+	require.Equal(t, []string{"evt_1 -15 01T13:45", "evt_1 -60 01T13:00", "rem_1 -0 01T12:01", "task_1 -0 01T15:00"},
+		w.schedules())
 	require.Empty(t, w.published())
 	w.requireExact()
 
 	w.advance(24 * time.Hour)
-	require.Equal(t, []string{"rem_1 -0 01T12:00", "evt_1 -60 01T13:00", "evt_1 -15 01T13:45", "task_1 -0 01T15:00"}, w.published())
+	require.Equal(t, []string{"rem_1 -0 01T12:00", "evt_1 -60 01T13:00", "evt_1 -15 01T13:45", "task_1 -0 01T15:00"},
+		w.published())
 	require.Empty(t, w.schedules())
 	require.Equal(t, at(noon.Add(10*time.Second)), w.item("rem_1").Str("lastFiredUtc"))
 	require.Equal(t, int64(2), w.item("rem_1").Int("version"))

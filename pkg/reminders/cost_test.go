@@ -50,11 +50,14 @@ func TestWhatALookCosts(t *testing.T) {
 		id, doc string
 		want    spent
 	}{
-		"an event":               {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC","reminderMinutes":[5,10,60]}`, spent{4, 2}},
-		"an event that floats":   {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00","reminderMinutes":[5]}`, spent{6, 2}},
-		"without reminders":      {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`, spent{0, 0}},
-		"a reminder":             {"rem_1", `{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC"}`, spent{4, 2}},
-		"a recurring reminder":   {"rem_1", `{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`, spent{4, 2}},
+		"an event": {"evt_1",
+			`{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC","reminderMinutes":[5,10,60]}`, spent{4, 2}},
+		"an event that floats": {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00","reminderMinutes":[5]}`,
+			spent{6, 2}},
+		"without reminders": {"evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`, spent{0, 0}},
+		"a reminder":        {"rem_1", `{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC"}`, spent{4, 2}},
+		"a recurring reminder": {"rem_1",
+			`{"title":"x","triggerUtc":"2025-12-02T14:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`, spent{4, 2}},
 		"a series":               {"mst_1", fmt.Sprintf(dailyAt, "5,10,60"), spent{4, 2}},
 		"a note, which has none": {"note_1", `{"title":"x"}`, spent{0, 0}},
 	} {
@@ -79,7 +82,8 @@ func TestTheExceptionsOfASeriesAreReadOnceForEachRecord(t *testing.T) {
 	}
 	w.settle()
 	require.Equal(t, spent{5, exceptions + 2}, w.reading(w.latest("mst_1")))
-	require.Equal(t, spent{0, 0}, w.reading(w.latest("inst_20251202_1")), "it has no reminders of its own, and its series' record looks at the series")
+	require.Equal(t, spent{0, 0}, w.reading(w.latest("inst_20251202_1")),
+		"it has no reminders of its own, and its series' record looks at the series")
 
 	var written []change.Change
 	for _, c := range w.history {
@@ -88,7 +92,8 @@ func TestTheExceptionsOfASeriesAreReadOnceForEachRecord(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(written), exceptions/2)
-	require.Equal(t, spent{5, exceptions + 2}, w.reading(written...), "all records of one series in a batch ask for one look")
+	require.Equal(t, spent{5, exceptions + 2}, w.reading(written...),
+		"all records of one series in a batch ask for one look")
 }
 
 func TestNoNumberOfFencesMakesALookRead(t *testing.T) {

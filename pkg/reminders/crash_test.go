@@ -127,8 +127,8 @@ func (w *world) drop(id string) {
 
 var everyStep = flag.Bool("every-step", false, "strike at every step, not at one of a few")
 
-// strikes are the steps at which a fault strikes: every one for nobody, and those left out for the others spread evenly over
-// the tests.
+// strikes are the steps at which a fault strikes: every one for nobody, and those left out for the others spread evenly
+// over the tests.
 type strikes struct{ nobody, others int }
 
 func (s strikes) of(meddler string, variant int) (first, by int) {

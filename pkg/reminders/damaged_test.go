@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and nothing is
-// published.
+// A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and
+// nothing is published.
 func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
 	t.Parallel()
 	const missing, different = "an instant is missing", "its attributes and its key say different things"
@@ -23,16 +23,17 @@ func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
 		damage func(row item.Item)
 		says   string
 	}{
-		"no occurrence":            {without("occurrenceUtc"), missing},
-		"no instant":               {without("dueUtc"), missing},
-		"no time of delivery":      {without("firedAt"), missing},
-		"no start":                 {without("startUtc"), missing},
-		"no start, no occurrence":  {func(row item.Item) { delete(row, "startUtc"); delete(row, "occurrenceUtc") }, missing},
-		"no delivery id":           {without("deliveryId"), different},
-		"another offset":           {func(row item.Item) { row["offsetMinutes"] = item.Int(5) }, different},
-		"another instant":          {func(row item.Item) { row.SetTime("dueUtc", noon) }, different},
-		"a type without reminders": {func(row item.Item) { row["itemType"] = item.String("NOTE") }, `itemType "NOTE" has no reminders`},
-		"no user":                  {func(row item.Item) { row["PK"] = item.String("FEED#ann") }, "partition key"},
+		"no occurrence":           {without("occurrenceUtc"), missing},
+		"no instant":              {without("dueUtc"), missing},
+		"no time of delivery":     {without("firedAt"), missing},
+		"no start":                {without("startUtc"), missing},
+		"no start, no occurrence": {func(row item.Item) { delete(row, "startUtc"); delete(row, "occurrenceUtc") }, missing},
+		"no delivery id":          {without("deliveryId"), different},
+		"another offset":          {func(row item.Item) { row["offsetMinutes"] = item.Int(5) }, different},
+		"another instant":         {func(row item.Item) { row.SetTime("dueUtc", noon) }, different},
+		"a type without reminders": {func(row item.Item) { row["itemType"] = item.String("NOTE") },
+			`itemType "NOTE" has no reminders`},
+		"no user": {func(row item.Item) { row["PK"] = item.String("FEED#ann") }, "partition key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,8 @@ type ReminderDue struct {
 	ItemID        string `json:"itemId"`
 	Title         string `json:"title"`
 	OccurrenceUtc string `json:"occurrenceUtc"` // when what is announced takes place
-	// OccurrenceDate is the local date YYYYMMDD that the rule gave the occurrence of a series: its name, wherever it moved.
+	// OccurrenceDate is the local date YYYYMMDD that the rule gave the occurrence of a series: its name, wherever it
+	// moved.
 	OccurrenceDate string `json:"occurrenceDate,omitempty"`
 	DueUtc         string `json:"dueUtc"` // when the reminder was due: OffsetMinutes before, or the end of a snooze
 	OffsetMinutes  int64  `json:"offsetMinutes"`
@@ -35,7 +36,8 @@ func (f fence) detail() ReminderDue {
 	return ReminderDue{
 		DeliveryID: f.delivery, UserID: f.user, OccurredAt: item.FormatInstant(f.firedAt),
 		ItemType: f.typ.Name, ItemID: f.id, Title: entity.OneLine(f.title), // it may be older than the rule
-		OccurrenceUtc: item.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: item.FormatInstant(f.at), OffsetMinutes: f.offset,
-		Notify: Notify{f.browser, f.sound},
+		OccurrenceUtc: item.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: item.FormatInstant(f.at),
+		OffsetMinutes: f.offset,
+		Notify:        Notify{f.browser, f.sound},
 	}
 }

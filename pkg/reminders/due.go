@@ -38,7 +38,10 @@ func (d due) fenceKey(t target) item.Key {
 
 // newDue is due an offset before the start.
 func newDue(offset int64, occurrence, start, asked time.Time) due {
-	return due{offset: offset, occurrence: occurrence, start: start, at: start.Add(-time.Duration(offset) * time.Minute), asked: asked}
+	return due{
+		offset: offset, occurrence: occurrence, start: start, at: start.Add(-time.Duration(offset) * time.Minute),
+		asked: asked,
+	}
 }
 
 // itemDues turns the dues of an item into instants.
@@ -56,8 +59,8 @@ func itemDues(dues []entity.Due, r rows) []due {
 	return out
 }
 
-// askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was last
-// updated, so that nothing past is announced by mistake.
+// askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was
+// last updated, so that nothing past is announced by mistake.
 func askedFor(it item.Item) time.Time {
 	asked, ok := it.Time(product.AttrDueSetAt)
 	if !ok {
@@ -85,8 +88,8 @@ const (
 	closed         // fenced, delivered in another way, or past when it was asked for
 )
 
-// judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows say
-// about the instant and when it was asked for, and whether its fence exists.
+// judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows
+// say about the instant and when it was asked for, and whether its fence exists.
 func judge(d due, it item.Item, fenced bool, now time.Time) verdict {
 	switch {
 	case fenced, !d.snooze && wasFired(it, d):
@@ -103,8 +106,8 @@ func judge(d due, it item.Item, fenced bool, now time.Time) verdict {
 	return closed
 }
 
-// wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed and
-// delivered by the snooze does not fire its trigger as well.
+// wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed
+// and delivered by the snooze does not fire its trigger as well.
 func wasFired(it item.Item, d due) bool {
 	if product.TriggerDone(it) {
 		return true // wherever its user is: a floating one may be to come there

@@ -19,8 +19,8 @@ func (w *world) seenAt(version int64, cmd command.Command) error {
 	return err
 }
 
-// A reminder that rings gets a new version, and what its user edits by the version before is no conflict. What another edit
-// made past stays past.
+// A reminder that rings gets a new version, and what its user edits by the version before is no conflict. What another
+// edit made past stays past.
 func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 	t.Parallel()
 	rename := command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}}
@@ -37,7 +37,9 @@ func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.create("rem_1", fmt.Sprintf(dailyRem, ""))
-			require.NoError(t, w.seenAt(1, command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "First"}}))
+			require.NoError(t, w.seenAt(1, command.Update{
+				Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "First"},
+			}))
 			w.advance(26 * time.Hour) // two deliveries: versions 3 and 4
 			require.Equal(t, int64(4), w.item("rem_1").Int("version"))
 			require.Equal(t, int64(2), entity.EditVersion(w.item("rem_1")))
@@ -65,7 +67,8 @@ func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 	}
 }
 
-// The delivery is closed between the command's read and its write, or before a delete that reads nothing: the command goes on.
+// The delivery is closed between the command's read and its write, or before a delete that reads nothing: the command
+// goes on.
 func TestADeliveryBesideACommandIsNoConflict(t *testing.T) {
 	t.Parallel()
 	for name, cmd := range map[string]command.Command{

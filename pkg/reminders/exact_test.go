@@ -49,7 +49,8 @@ func (w *world) wants(fence item.Item) bool {
 	typ := w.registry.Named(fence.Str("itemType"))
 	it, err := w.store.Get(w.Context(), w.key(fence.Str("itemId")))
 	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
-		return due.offset == fence.Int("offsetMinutes") && at(due.occurrence) == fence.Str("occurrenceUtc") && at(due.due) == fence.Str("dueUtc")
+		return due.offset == fence.Int("offsetMinutes") && at(due.occurrence) == fence.Str("occurrenceUtc") &&
+			at(due.due) == fence.Str("dueUtc")
 	})
 }
 
@@ -79,7 +80,8 @@ func (w *world) requireExact() {
 				require.False(w, have.called)
 				in, ok := expected[s.Name]
 				require.True(w, ok, "%s is not to have a schedule at %s", id, s.At)
-				require.Equal(w, at(in.due)+" of "+at(in.occurrence), have.call.DueUtc+" of "+have.call.OccurrenceUtc, "%s -%d", id, in.offset)
+				require.Equal(w, at(in.due)+" of "+at(in.occurrence), have.call.DueUtc+" of "+have.call.OccurrenceUtc, "%s -%d",
+					id, in.offset)
 			}
 		}
 	}

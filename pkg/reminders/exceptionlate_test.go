@@ -11,7 +11,8 @@ import (
 func TestAnOccurrenceWithRemindersOfItsOwnIsLateWhateverItsSeriesIsCalled(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.create("mst_1", `{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","startTzid":"Europe/London","rrule":"FREQ=DAILY"}`)
+	w.create("mst_1",
+		`{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","startTzid":"Europe/London","rrule":"FREQ=DAILY"}`)
 	w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 	w.to(noon.Add(27 * time.Hour)) // no record has been delivered yet
 	w.patchSeries("mst_1", `{"title":"Daily"}`)

@@ -24,9 +24,9 @@ type State struct {
 	Fences    []item.Item // the item's FIRED rows
 }
 
-// Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due instant
-// is still to come. It is what the consumer works towards; the tests compare the scheduler with it. An error means that
-// a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
+// Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due
+// instant is still to come. It is what the consumer works towards; the tests compare the scheduler with it. An error
+// means that a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[item.Key]item.Item{}}
 	if err := s.know(in.Fences); err != nil {

@@ -18,9 +18,9 @@ import (
 
 var errCrash = errors.New("crash")
 
-// fault strikes once, at the step with the number at: a step is a moment before or after a call to a port. It runs meddle
-// there, as if somebody else worked at the same time, and then, if die is set, the process is dead: no call of the
-// present work succeeds any more, unless once is set.
+// fault strikes once, at the step with the number at: a step is a moment before or after a call to a port. It runs
+// meddle there, as if somebody else worked at the same time, and then, if die is set, the process is dead: no call of
+// the present work succeeds any more, unless once is set.
 type fault struct {
 	at     int
 	meddle func()

@@ -120,9 +120,9 @@ func readFence(registry *entity.Registry, row item.Item) (fence, error) {
 	return f, nil
 }
 
-// raise puts the fence of a late due instant, in one transaction with a check of everything that decided; of a series that is
-// also the exception of that date, or that there is none. It is not ok if the decision no longer stands, or if somebody else
-// was first: then look again.
+// raise puts the fence of a late due instant, in one transaction with a check of everything that decided; of a series
+// that is also the exception of that date, or that there is none. It is not ok if the decision no longer stands, or if
+// somebody else was first: then look again.
 func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool, err error) {
 	meta := s.meta
 	if meta == nil {
@@ -133,7 +133,8 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 	key := d.fenceKey(s.target)
 	f = fence{
 		target: s.target, due: d, version: version(s.item), delivery: digest(key.PK, key.SK), title: s.title(d),
-		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser), sound: prefers(s.user, meta, prefSound),
+		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser),
+		sound: prefers(s.user, meta, prefSound),
 	}
 	actions := []table.Action{table.Put{Item: f.row(), If: table.NotExists()}}
 	for _, g := range s.guards(s.target) {

@@ -80,9 +80,11 @@ func (s scene) consumer(store table.Store, scheduler schedule.Scheduler) *remind
 	})
 }
 
-// world is one play: a worker for each list of records, and everything delivered again afterwards. Then the schedules are those
-// wanted, and no cursor stands still.
-func (s scene) world(want map[string]time.Time, edits []change.Change, batches ...[]change.Change) func() interleave.World {
+// world is one play: a worker for each list of records, and everything delivered again afterwards. Then the schedules
+// are those wanted, and no cursor stands still.
+func (s scene) world(
+	want map[string]time.Time, edits []change.Change, batches ...[]change.Change,
+) func() interleave.World {
 	return func() interleave.World {
 		store := memory.New(func() time.Time { return s.now }, memory.Options{})
 		at := maps.Clone(s.at)
@@ -94,13 +96,14 @@ func (s scene) world(want map[string]time.Time, edits []change.Change, batches .
 			w.Workers = append(w.Workers, client(edits))
 		}
 		for i, batch := range batches {
-			w.Workers = append(w.Workers, interleave.Worker{Name: fmt.Sprint("worker ", i), Run: func(ctx context.Context, mine *interleave.Store) {
-				for _, o := range s.consumer(mine, turns{mine, at}).Apply(ctx, batch) {
-					if o.Verdict == change.Poison {
-						panic(o.Err)
+			w.Workers = append(w.Workers,
+				interleave.Worker{Name: fmt.Sprint("worker ", i), Run: func(ctx context.Context, mine *interleave.Store) {
+					for _, o := range s.consumer(mine, turns{mine, at}).Apply(ctx, batch) {
+						if o.Verdict == change.Poison {
+							panic(o.Err)
+						}
 					}
-				}
-			}})
+				}})
 		}
 		w.Judge = func() error { return s.judge(store, at, want) }
 		return w

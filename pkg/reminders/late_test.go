@@ -45,7 +45,8 @@ func TestWhatIsPastIsLateMissedOrNobodysBusiness(t *testing.T) {
 			w.now = noon.Add(2 * time.Hour)
 			w.set("task_1", "status", item.String("BACKLOG"))
 		}, ignored},
-		{"completed since", time.Hour, 3 * time.Hour, func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) }, ignored},
+		{"completed since", time.Hour, 3 * time.Hour,
+			func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) }, ignored},
 		{"zone moved since, but it has its own", time.Hour, 3 * time.Hour, func(w *world) {
 			w.now = noon.Add(2 * time.Hour)
 			w.moveTo("America/New_York")

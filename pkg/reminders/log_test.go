@@ -35,7 +35,8 @@ func TestADeliveryIsLoggedUnderTheTraceOfTheWriteThatAskedForIt(t *testing.T) {
 	w.advance(3 * time.Hour)
 	require.Equal(t, []map[string]any{{
 		"level": "INFO", "msg": "reminder delivered", "user": entity.Pseudonym("ann"), "item": "evt_1", "offsetMinutes": 15.0,
-		"due": "2025-12-01T13:45:00Z", "deliveryId": w.bus.details(t)[0].DeliveryID, "traceId": entity.TraceID("ann", "evt_1", 1),
+		"due": "2025-12-01T13:45:00Z", "deliveryId": w.bus.details(t)[0].DeliveryID,
+		"traceId": entity.TraceID("ann", "evt_1", 1),
 	}}, w.logged())
 	require.NotContains(t, w.log.String(), "Standup", "nobody reads titles in a log")
 }
@@ -66,11 +67,14 @@ func TestWhatIsMissedOrDroppedIsLoggedOnce(t *testing.T) {
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.now = noon.Add(40 * time.Hour) // nobody delivered the record until now
 	w.settle()
-	payload := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
+	payload := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,` +
+		`"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
 	require.NoError(t, w.notifier.Handle(t.Context(), []byte(payload)))
 	lines := w.logged()
 	require.Len(t, lines, 2)
-	require.Equal(t, []any{"WARN", "reminder missed", entity.TraceID("ann", "evt_1", 1)}, []any{lines[0]["level"], lines[0]["msg"], lines[0]["traceId"]})
-	require.Equal(t, []any{"INFO", "reminder dropped", "task_1"}, []any{lines[1]["level"], lines[1]["msg"], lines[1]["item"]})
+	require.Equal(t, []any{"WARN", "reminder missed", entity.TraceID("ann", "evt_1", 1)},
+		[]any{lines[0]["level"], lines[0]["msg"], lines[0]["traceId"]})
+	require.Equal(t, []any{"INFO", "reminder dropped", "task_1"},
+		[]any{lines[1]["level"], lines[1]["msg"], lines[1]["item"]})
 	require.NotContains(t, lines[1], "traceId", "no write asked for it")
 }

@@ -9,7 +9,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// redriveAfter is how long a delivery may take before an operator's repair takes it up: longer than any invocation lasts.
+// redriveAfter is how long a delivery may take before an operator's repair takes it up: longer than any invocation
+// lasts.
 const redriveAfter = 10 * time.Minute
 
 // Notifier is what runs when the scheduler calls.
@@ -18,13 +19,13 @@ type Notifier struct{ engine }
 // NewNotifier returns a notifier. It panics on an incomplete configuration, a mistake in the program.
 func NewNotifier(c Config) *Notifier { return &Notifier{newEngine(c)} }
 
-// Handle answers one call of the scheduler. A call is a question, not an order: only the fence and the item decide, so it
-// may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a [*PayloadError],
-// which no repetition mends, or a reason to repeat the call.
+// Handle answers one call of the scheduler. A call is a question, not an order: only the fence and the item decide, so
+// it may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a
+// [*PayloadError], which no repetition mends, or a reason to repeat the call.
 //
-// A call whose fence is closed may be the repetition of one that died later than that, or beside whoever closed it: behind a
-// schedule that was out of date when it was written, or with another late delivery begun. So it settles the offset all the
-// same.
+// A call whose fence is closed may be the repetition of one that died later than that, or beside whoever closed it:
+// behind a schedule that was out of date when it was written, or with another late delivery begun. So it settles the
+// offset all the same.
 func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	t, d, err := parseCall(n.Registry, payload)
 	if err != nil {
@@ -54,8 +55,8 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	return nil
 }
 
-// Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as it
-// was read. Other rows are left alone; began says whether it was one.
+// Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as
+// it was read. Other rows are left alone; began says whether it was one.
 func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err error) {
 	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
 		return false, err

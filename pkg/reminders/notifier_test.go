@@ -52,7 +52,8 @@ func TestAReminderSnoozedToBeforeItsTriggerDoesNotFireItsTriggerAsWell(t *testin
 
 	w.set("rem_1", "triggerUtc", item.String(at(noon.Add(100*time.Minute))))
 	w.advance(3 * time.Hour)
-	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:40"}, w.published(), "a new trigger counts, also one before the old")
+	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T13:40"}, w.published(),
+		"a new trigger counts, also one before the old")
 	w.requireExact()
 }
 
@@ -187,14 +188,15 @@ func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
 	require.Equal(t, item.Item{
 		"PK": item.String("USER#ann"), "SK": item.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
 		"state": item.String("sent"), "deliveryId": item.String(delivery), "title": item.String("Standup"),
-		"itemType": item.String("EVENT"), "itemId": item.String("evt_1"), "itemVersion": item.Int(1), "offsetMinutes": item.Int(15),
-		"occurrenceUtc": item.String("2025-12-01T14:00:00Z"), "dueUtc": item.String("2025-12-01T13:45:00Z"),
-		"firedAt": item.String(at(fired)), "notifyBrowser": item.Bool(true), "notifySound": item.Bool(false),
-		"ttl": item.Int(fired.AddDate(0, 0, 30).Unix()),
+		"itemType": item.String("EVENT"), "itemId": item.String("evt_1"), "itemVersion": item.Int(1),
+		"offsetMinutes": item.Int(15), "occurrenceUtc": item.String("2025-12-01T14:00:00Z"),
+		"dueUtc": item.String("2025-12-01T13:45:00Z"), "firedAt": item.String(at(fired)), "notifyBrowser": item.Bool(true),
+		"notifySound": item.Bool(false),
+		"ttl":         item.Int(fired.AddDate(0, 0, 30).Unix()),
 	}, fences[0])
 	require.Equal(t, []reminders.ReminderDue{{
-		DeliveryID: delivery, UserID: "ann", OccurredAt: "2025-12-01T13:45:00Z", ItemType: "EVENT", ItemID: "evt_1", Title: "Standup",
-		OccurrenceUtc: "2025-12-01T14:00:00Z", DueUtc: "2025-12-01T13:45:00Z", OffsetMinutes: 15,
+		DeliveryID: delivery, UserID: "ann", OccurredAt: "2025-12-01T13:45:00Z", ItemType: "EVENT", ItemID: "evt_1",
+		Title: "Standup", OccurrenceUtc: "2025-12-01T14:00:00Z", DueUtc: "2025-12-01T13:45:00Z", OffsetMinutes: 15,
 		Notify: reminders.Notify{Browser: true},
 	}}, w.bus.details(t))
 }
@@ -202,7 +204,8 @@ func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
 func TestAMalformedPayloadNamesItsField(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	valid := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
+	valid := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,` +
+		`"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
 	require.NoError(t, w.notifier.Handle(t.Context(), []byte(valid)))
 	for _, c := range []struct{ field, old, new string }{
 		{"", valid, `not JSON`},
@@ -241,7 +244,8 @@ func TestAMalformedPayloadNamesItsField(t *testing.T) {
 func TestAPayloadAtItsLimitsIsTaken(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const longest = `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":40320,"occurrenceUtc":"2025-12-29T13:00:00Z","dueUtc":"2025-12-01T13:00:00Z"}`
+	const longest = `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":40320,` +
+		`"occurrenceUtc":"2025-12-29T13:00:00Z","dueUtc":"2025-12-01T13:00:00Z"}`
 	full := longest + strings.Repeat(" ", schedule.MaxPayload-len(longest))
 	require.NoError(t, w.notifier.Handle(t.Context(), []byte(full)))
 	var malformed *reminders.PayloadError

@@ -34,9 +34,9 @@ func TestARepeatedCallLeavesNothingOpenThatItBegan(t *testing.T) {
 	}
 }
 
-// Between a call's look and the schedule that it writes its user moves to another zone, the consumer puts everything right and
-// closes the fence, and then the call writes what is out of date and dies: its repetition finds the fence closed, and must
-// look all the same.
+// Between a call's look and the schedule that it writes its user moves to another zone, the consumer puts everything
+// right and closes the fence, and then the call writes what is out of date and dies: its repetition finds the fence
+// closed, and must look all the same.
 func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
@@ -67,8 +67,8 @@ func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
 	}
 }
 
-// A snooze rings a day before its occurrence, and while that is seen through its user sets the reminder anew, to one o'clock
-// today. The rule has the occurrence still, but what was delivered speaks no longer for it.
+// A snooze rings a day before its occurrence, and while that is seen through its user sets the reminder anew, to one
+// o'clock today. The rule has the occurrence still, but what was delivered speaks no longer for it.
 func TestASnoozeThatEndedEarlyLeavesANewTriggerAlone(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {

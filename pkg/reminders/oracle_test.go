@@ -73,13 +73,14 @@ func (w *world) instants(typ *entity.Type, it item.Item) []instant {
 		asked, _ := it.Time(product.AttrDueSetAt)
 		due, since := v.real(d.At, asked, d.Floating)
 		occurrence, _ := v.real(d.Occurrence, asked, d.Floating)
-		out = append(out, instant{d.OffsetMinutes, occurrence, due.Add(-time.Duration(d.OffsetMinutes) * time.Minute), since, d.Snooze})
+		out = append(out,
+			instant{d.OffsetMinutes, occurrence, due.Add(-time.Duration(d.OffsetMinutes) * time.Minute), since, d.Snooze})
 	}
 	return out
 }
 
-// seriesInstants goes through all occurrences of a series, one by one, and returns the dues of those that belong to the id:
-// the series' own or that of an exception with reminders of its own.
+// seriesInstants goes through all occurrences of a series, one by one, and returns the dues of those that belong to the
+// id: the series' own or that of an exception with reminders of its own.
 func (w *world) seriesInstants(master item.Item, id string) []instant {
 	if master.Str("status") == "CANCELLED" {
 		return nil
@@ -96,7 +97,9 @@ func (w *world) seriesInstants(master item.Item, id string) []instant {
 	for o := range rule.In(v.zone).Each(time.Time{}, w.now.Add(horizon)) {
 		row := rows[o.Wall.Format("20060102")]
 		owns := func(names ...string) bool {
-			return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(row.Strings("modifiedFields"), name) })
+			return slices.ContainsFunc(names, func(name string) bool {
+				return slices.Contains(row.Strings("modifiedFields"), name)
+			})
 		}
 		if owns("status") && row.Str("status") == "CANCELLED" {
 			continue

@@ -18,7 +18,8 @@ import (
 )
 
 // fromTheTenth recurs at one in the afternoon in London, from 10 December on. It is noon on the first.
-const fromTheTenth = `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London","rrule":"FREQ=DAILY%s"}`
+const fromTheTenth = `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London",` +
+	`"rrule":"FREQ=DAILY%s"}`
 
 func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
 	t.Parallel()
@@ -39,12 +40,18 @@ func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
 		"the last but one":   {";COUNT=2", complete, "11T13:00", "PENDING"},
 		"the last":           {";COUNT=1", complete, "", "COMPLETED"},
 		"the last, again":    {";COUNT=1", again, "01T14:00", "PENDING"},
-		"another rule first": {"", func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) }, "11T13:00", "PENDING"},
-		"set anew first": {"", func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-09T13:00:00Z"}`); dismiss(w) },
+		"another rule first": {"",
+			func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) }, "11T13:00", "PENDING"},
+		"set anew first": {"", func(w *world) {
+			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-09T13:00:00Z"}`)
+			dismiss(w)
+		},
 			"10T13:00 11T13:00 12T13:00", "PENDING"},
 		"left alone": {"", func(*world) {}, "11T13:00 12T13:00", "PENDING"},
 	} {
-		for release, delivered := range map[string]func(w *world){"this": func(*world) {}, "the one before": byTheReleaseBefore} {
+		for release, delivered := range map[string]func(w *world){
+			"this": func(*world) {}, "the one before": byTheReleaseBefore,
+		} {
 			t.Run(name+", delivered by "+release+" release", func(t *testing.T) {
 				t.Parallel()
 				w := setup(t)
@@ -83,7 +90,8 @@ func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ patch, snoozed, published string }{ // which is snoozed does not ring once more
 		"one time from now on": {`{"rrule":null}`, "2025-12-11T13:00:00Z", "01T14:05"},
-		"set earlier":          {`{"triggerUtc":"2025-12-09T13:00:00Z"}`, "2025-12-09T13:00:00Z", "01T14:05 10T13:00 11T13:00"},
+		"set earlier": {`{"triggerUtc":"2025-12-09T13:00:00Z"}`, "2025-12-09T13:00:00Z",
+			"01T14:05 10T13:00 11T13:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,28 +310,31 @@ func TestARecurringReminderRingsAsTheContractTellsIt(t *testing.T) {
 			for _, e := range w.bus.details(t) {
 				due, _ := time.Parse(time.RFC3339, e.DueUtc)
 				occurrence, _ := time.Parse(time.RFC3339, e.OccurrenceUtc)
-				rang = append(rang, fmt.Sprintf("%s for day %d", due.Format("02T15:04"), int(occurrence.Sub(onDay(1))/(24*time.Hour))+1))
+				rang = append(rang,
+					fmt.Sprintf("%s for day %d", due.Format("02T15:04"), int(occurrence.Sub(onDay(1))/(24*time.Hour))+1))
 			}
 			slices.Sort(rang)
 			slices.Sort(m.rings)
-			require.Equal(t, slices.Compact(m.rings), slices.Compact(rang), "first day %d, %s, %s", m.first, rule, strings.Join(told, "; "))
+			require.Equal(t, slices.Compact(m.rings), slices.Compact(rang), "first day %d, %s, %s", m.first, rule,
+				strings.Join(told, "; "))
 		})
 	}
 }
 
-// What the API shows of a one-time reminder says that it has rung and will not ring again, also when a snooze rang before its
-// trigger, and wherever its user goes.
+// What the API shows of a one-time reminder says that it has rung and will not ring again, also when a snooze rang
+// before its trigger, and wherever its user goes.
 func TestAOneTimeReminderThatRangSaysThatItWillNotRingAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fields string
 		snooze int64
 	}{
-		"by itself":                       {`{"title":"x","triggerUtc":"2025-12-01T13:00:00Z","tzid":"Europe/London"}`, 0},
-		"by itself, floating":             {`{"title":"x","triggerUtc":"2025-12-01T13:00:00"}`, 0},
-		"by an early snooze":              {`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London"}`, 60},
-		"by an early snooze, floating":    {`{"title":"x","triggerUtc":"2025-12-10T13:00:00"}`, 60},
-		"after it was put off, in a rule": {`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=1"}`, 60},
+		"by itself":                    {`{"title":"x","triggerUtc":"2025-12-01T13:00:00Z","tzid":"Europe/London"}`, 0},
+		"by itself, floating":          {`{"title":"x","triggerUtc":"2025-12-01T13:00:00"}`, 0},
+		"by an early snooze":           {`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London"}`, 60},
+		"by an early snooze, floating": {`{"title":"x","triggerUtc":"2025-12-10T13:00:00"}`, 60},
+		"after it was put off, in a rule": {
+			`{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY;COUNT=1"}`, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

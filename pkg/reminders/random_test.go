@@ -107,7 +107,8 @@ func (c *chance) act() {
 	c.found()
 	switch c.IntN(12) {
 	case 0:
-		c.except(series, c.date(), `{"startUtc":"`+c.soon()+`","startTzid":"`+c.one("Europe/London", "Australia/Lord_Howe")+`"}`)
+		c.except(series, c.date(),
+			`{"startUtc":"`+c.soon()+`","startTzid":"`+c.one("Europe/London", "Australia/Lord_Howe")+`"}`)
 	case 1:
 		c.except(series, c.date(), `{"reminderMinutes":`+c.one("null", "[0]", "[5,30]", "[30]", "[1440]")+`}`)
 	case 2:
@@ -117,11 +118,13 @@ func (c *chance) act() {
 	case 4:
 		c.patchSeries(series, `{"reminderMinutes":`+c.one("null", "[0]", "[5,30]", "[0,30]", "[1440,5]")+`}`)
 	case 5:
-		c.patchSeries(series, c.one(`{"rrule":"FREQ=DAILY"}`, `{"rrule":"FREQ=DAILY;INTERVAL=2"}`, `{"title":"New"}`, `{"exdate":["`+c.date()+`"]}`,
+		c.patchSeries(series, c.one(`{"rrule":"FREQ=DAILY"}`, `{"rrule":"FREQ=DAILY;INTERVAL=2"}`, `{"title":"New"}`,
+			`{"exdate":["`+c.date()+`"]}`,
 			`{"status":"CANCELLED"}`, `{"status":"CONFIRMED"}`, `{"status":"CONFIRMED"}`))
 	case 6:
-		c.patchSeries(series, c.one(`{"startUtc":"2025-12-01T09:00:00Z","startTzid":"Europe/London","endUtc":null,"rruleUntil":null}`,
-			`{"startUtc":"2025-12-01T21:00:00","startTzid":null,"endUtc":null,"rruleUntil":null}`))
+		c.patchSeries(series,
+			c.one(`{"startUtc":"2025-12-01T09:00:00Z","startTzid":"Europe/London","endUtc":null,"rruleUntil":null}`,
+				`{"startUtc":"2025-12-01T21:00:00","startTzid":null,"endUtc":null,"rruleUntil":null}`))
 	case 7:
 		c.moveTo(c.one("Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Apia"))
 	case 8:
@@ -130,8 +133,9 @@ func (c *chance) act() {
 		c.world.act(command.CompleteReminder{ID: reminder, Series: c.IntN(4) == 0})
 	case 10:
 		if c.exists(reminder) {
-			c.patchReminder(reminder, c.one(`{"triggerUtc":"`+c.soon()+`","tzid":"Europe/London"}`, `{"triggerUtc":"`+c.soon()[:19]+`","tzid":null}`,
-				`{"rrule":"FREQ=DAILY"}`, `{"rrule":"FREQ=DAILY;COUNT=2"}`, `{"rrule":null}`, `{"title":"n"}`))
+			c.patchReminder(reminder,
+				c.one(`{"triggerUtc":"`+c.soon()+`","tzid":"Europe/London"}`, `{"triggerUtc":"`+c.soon()[:19]+`","tzid":null}`,
+					`{"rrule":"FREQ=DAILY"}`, `{"rrule":"FREQ=DAILY;COUNT=2"}`, `{"rrule":null}`, `{"title":"n"}`))
 		}
 	case 11:
 		switch c.IntN(6) {

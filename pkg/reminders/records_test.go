@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// The record of a series asks for two things: a look at the series, and a walk over its exceptions. Whichever of them one
-// call fails in, the record is not done, and its repetition does both.
+// The record of a series asks for two things: a look at the series, and a walk over its exceptions. Whichever of them
+// one call fails in, the record is not done, and its repetition does both.
 func TestARecordThatAsksForTwoThingsIsDoneOnlyWhenBothAre(t *testing.T) {
 	t.Parallel()
 	struck := map[change.Verdict]int{}
@@ -46,8 +46,8 @@ func TestARecordThatAsksForTwoThingsIsDoneOnlyWhenBothAre(t *testing.T) {
 	require.Greater(t, struck[change.Retry], 10)
 }
 
-// What only the old image of a record knows is looked after: the offset that was given up, and the reminders of a series
-// that has gone, its exceptions' own among them. No other record names them.
+// What only the old image of a record knows is looked after: the offset that was given up, and the reminders of a
+// series that has gone, its exceptions' own among them. No other record names them.
 func TestWhatOnlyTheOldImageKnowsIsLookedAfter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

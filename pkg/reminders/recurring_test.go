@@ -34,7 +34,8 @@ func TestADeliveryMovesARecurringReminderOn(t *testing.T) {
 	w.advance(72 * time.Hour)
 	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 02T13:00", "rem_1 -0 03T13:00"}, w.published())
 	it = w.item("rem_1")
-	require.Equal(t, "2025-12-03T13:00:00Z", it.Str("triggerUtc"), "when none is left it stays, as that of a one-time reminder that fired")
+	require.Equal(t, "2025-12-03T13:00:00Z", it.Str("triggerUtc"),
+		"when none is left it stays, as that of a one-time reminder that fired")
 	require.Equal(t, "PENDING", it.Str("status"))
 	require.Equal(t, int64(4), it.Int("version"))
 	require.Empty(t, w.schedules())
@@ -50,8 +51,9 @@ func TestARecurringReminderThatIsSnoozedRemindsOfBothItsOccurrences(t *testing.T
 		act       func(w *world) // at 13:05 on the first day
 		published string         // of three days, after the first
 	}{
-		"for a while":           {"", func(w *world) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05 02T13:00 03T13:00"},
-		"twice":                 {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); w.act(snoozeFor("rem_1", 90)) }, "01T14:35 02T13:00 03T13:00"},
+		"for a while": {"", func(w *world) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05 02T13:00 03T13:00"},
+		"twice": {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); w.act(snoozeFor("rem_1", 90)) },
+			"01T14:35 02T13:00 03T13:00"},
 		"beyond the next":       {"", func(w *world) { w.act(snoozeFor("rem_1", 25*60)) }, "02T13:00 02T14:05 03T13:00"},
 		"up to the next":        {"", func(w *world) { w.act(snoozeFor("rem_1", 24*60-5)) }, "02T13:00 02T13:00 03T13:00"},
 		"and done":              {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); complete(w) }, "02T13:00 03T13:00"},
@@ -59,14 +61,17 @@ func TestARecurringReminderThatIsSnoozedRemindsOfBothItsOccurrences(t *testing.T
 		"all of it":             {"", func(w *world) { w.act(command.DismissReminder{ID: "rem_1", Series: true}) }, ""},
 		"the last, for a while": {";COUNT=1", func(w *world) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05"},
 		"the last, done":        {";COUNT=1", complete, ""},
-		"the last, later more":  {";COUNT=1", func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY"}`) }, "02T13:00 03T13:00"},
+		"the last, later more": {";COUNT=1", func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY"}`) },
+			"02T13:00 03T13:00"},
 		"snoozed, then another": {"", func(w *world) {
 			w.act(snoozeFor("rem_1", 60))
 			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`)
 		}, "01T15:00 02T15:00 03T15:00"},
-		"snoozed, no longer one": {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); w.patchReminder("rem_1", `{"rrule":null}`) }, "02T13:00"},
-		"the end comes earlier":  {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-02T13:00:00Z"}`) }, "02T13:00"},
-		"the end has passed":     {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`) }, ""},
+		"snoozed, no longer one": {"",
+			func(w *world) { w.act(snoozeFor("rem_1", 60)); w.patchReminder("rem_1", `{"rrule":null}`) }, "02T13:00"},
+		"the end comes earlier": {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-02T13:00:00Z"}`) },
+			"02T13:00"},
+		"the end has passed": {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`) }, ""},
 		"ended and taken back": {"", func(w *world) {
 			w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`)
 			w.patchReminder("rem_1", `{"rruleUntil":null}`)
@@ -139,11 +144,16 @@ func TestARecurringReminderCatchesUpInOneStep(t *testing.T) {
 		trigger   string
 		schedule  string
 	}{
-		"a day and an hour of a daily one": {fmt.Sprintf(dailyRem, ""), 26 * time.Hour, []string{"rem_1 -0 02T13:00"}, 1, "2025-12-03T13:00:00Z", "rem_1 -0 03T13:00"},
-		"24 h to the second":               {fmt.Sprintf(dailyRem, ""), 25 * time.Hour, []string{"rem_1 -0 01T13:00", "rem_1 -0 02T13:00"}, 0, "2025-12-03T13:00:00Z", "rem_1 -0 03T13:00"},
-		"ten days of a daily one":          {fmt.Sprintf(dailyRem, ""), 10*24*time.Hour + 2*time.Hour, []string{"rem_1 -0 11T13:00"}, 10, "2025-12-12T13:00:00Z", "rem_1 -0 12T13:00"},
-		"three days of a weekly one":       {strings.Replace(fmt.Sprintf(dailyRem, ""), "DAILY", "WEEKLY", 1), 3 * 24 * time.Hour, []string{}, 1, "2025-12-01T13:00:00Z", "rem_1 -0 08T13:00"},
-		"created ten years after its first": {`{"title":"x","triggerUtc":"2015-12-01T13:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`,
+		"a day and an hour of a daily one": {fmt.Sprintf(dailyRem, ""), 26 * time.Hour, []string{"rem_1 -0 02T13:00"}, 1,
+			"2025-12-03T13:00:00Z", "rem_1 -0 03T13:00"},
+		"24 h to the second": {fmt.Sprintf(dailyRem, ""), 25 * time.Hour,
+			[]string{"rem_1 -0 01T13:00", "rem_1 -0 02T13:00"}, 0, "2025-12-03T13:00:00Z", "rem_1 -0 03T13:00"},
+		"ten days of a daily one": {fmt.Sprintf(dailyRem, ""), 10*24*time.Hour + 2*time.Hour,
+			[]string{"rem_1 -0 11T13:00"}, 10, "2025-12-12T13:00:00Z", "rem_1 -0 12T13:00"},
+		"three days of a weekly one": {strings.Replace(fmt.Sprintf(dailyRem, ""), "DAILY", "WEEKLY", 1),
+			3 * 24 * time.Hour, []string{}, 1, "2025-12-01T13:00:00Z", "rem_1 -0 08T13:00"},
+		"created ten years after its first": {
+			`{"title":"x","triggerUtc":"2015-12-01T13:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`,
 			0, []string{}, 0, "2015-12-01T13:00:00Z", "rem_1 -0 01T13:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,9 +181,11 @@ func TestARecurringReminderCatchesUpInOneStep(t *testing.T) {
 func TestNineOClockStaysNineOClock(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.create("rem_1", `{"title":"x","triggerUtc":"2026-03-07T14:00:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`)
+	w.create("rem_1",
+		`{"title":"x","triggerUtc":"2026-03-07T14:00:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`)
 	// On the 8th there is no half past two in New York.
-	w.create("rem_2", `{"title":"x","triggerUtc":"2026-03-07T07:30:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`)
+	w.create("rem_2",
+		`{"title":"x","triggerUtc":"2026-03-07T07:30:00Z","tzid":"America/New_York","rrule":"FREQ=DAILY;COUNT=3"}`)
 	w.moveTo("America/New_York")
 	w.create("rem_3", `{"title":"x","triggerUtc":"2026-03-07T02:30:00","rrule":"FREQ=DAILY;COUNT=3"}`)
 	w.advance(100 * 24 * time.Hour)

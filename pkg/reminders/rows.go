@@ -12,12 +12,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// instancePages bounds the pages of 1 MB in which a series' exceptions are read: more than the commands let a series have.
+// instancePages bounds the pages of 1 MB in which a series' exceptions are read: more than the commands let a series
+// have.
 const instancePages = 300
 
 // rows are what a look at an item reads: everything, but for the fences, that decides about its schedules. Each is read
-// consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what guards
-// them.
+// consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what
+// guards them.
 type rows struct {
 	item      item.Item   // nil if gone
 	master    item.Item   // of an exception: its series, nil if gone
@@ -140,8 +141,8 @@ func (e engine) metaOf(ctx context.Context, user string) (meta item.Item, absent
 	return meta, false, err
 }
 
-// instancesOf returns all INSTANCE rows of a series, those too that count for nobody: an occurrence of long ago may have
-// moved to next week, and a row that was undone says when.
+// instancesOf returns all INSTANCE rows of a series, those too that count for nobody: an occurrence of long ago may
+// have moved to next week, and a row that was undone says when.
 func (e engine) instancesOf(ctx context.Context, master target) ([]item.Item, error) {
 	q := table.Query{
 		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)},
@@ -161,8 +162,8 @@ type guard struct {
 	key     item.Key
 	exists  bool
 	version int64
-	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so that
-	// one row guards them all.
+	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so
+	// that one row guards them all.
 	exceptions int64
 	isSeries   bool
 }

@@ -15,8 +15,8 @@ type scope map[int64]bool
 
 func (s scope) sorted() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// add takes in the offsets of an image. Only those of an image that wants reminders count: no worker schedules an offset
-// for one that does not.
+// add takes in the offsets of an image. Only those of an image that wants reminders count: no worker schedules an
+// offset for one that does not.
 func (s scope) add(t *entity.Type, image item.Item) {
 	if image == nil {
 		return

@@ -10,9 +10,9 @@ import (
 	"nexus/pkg/series"
 )
 
-// seriesDues returns, for each offset of a series within the scope, what decides about it: the occurrences that were due in
-// the last days for which fences are kept, and the next one to come. An occurrence counts where it moved to; one that was
-// cancelled, or that has reminders of its own, does not.
+// seriesDues returns, for each offset of a series within the scope, what decides about it: the occurrences that were
+// due in the last days for which fences are kept, and the next one to come. An occurrence counts where it moved to; one
+// that was cancelled, or that has reminders of its own, does not.
 //
 // A next one whose fence exists was delivered by somebody whose clock is ahead of this one: the one after it is next.
 func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool) ([]due, error) {
@@ -102,9 +102,9 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 	return d
 }
 
-// askedOfExceptions returns by date when a command last asked for an occurrence by itself. The row of an exception that was
-// undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt never
-// moved an instant.
+// askedOfExceptions returns by date when a command last asked for an occurrence by itself. The row of an exception that
+// was undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt
+// never moved an instant.
 func (s snapshot) askedOfExceptions() map[string]time.Time {
 	asked := make(map[string]time.Time, len(s.instances))
 	for _, row := range s.instances {

@@ -16,7 +16,8 @@ import (
 )
 
 // dailyAt is a series at two in the afternoon in London, which is UTC in December.
-const dailyAt = `{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z","startTzid":"Europe/London","rrule":"FREQ=DAILY","reminderMinutes":[%s]}`
+const dailyAt = `{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",` +
+	`"startTzid":"Europe/London","rrule":"FREQ=DAILY","reminderMinutes":[%s]}`
 
 func TestASeriesRemindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 	t.Parallel()
@@ -25,7 +26,8 @@ func TestASeriesRemindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 	w.settle()
 	require.Equal(t, []string{"mst_1 -1440 01T14:00", "mst_1 -15 01T13:45"}, w.schedules())
 	w.advance(49 * time.Hour)
-	require.Equal(t, []string{"mst_1 -15 01T13:45", "mst_1 -1440 01T14:00", "mst_1 -15 02T13:45", "mst_1 -1440 02T14:00"}, w.published())
+	require.Equal(t, []string{"mst_1 -15 01T13:45", "mst_1 -1440 01T14:00", "mst_1 -15 02T13:45", "mst_1 -1440 02T14:00"},
+		w.published())
 	require.Equal(t, []string{"mst_1 -1440 03T14:00", "mst_1 -15 03T13:45"}, w.schedules())
 	require.Equal(t, 4, w.counts[reminders.Delivered])
 	require.Zero(t, w.counts[reminders.Late]+w.counts[reminders.Missed])
@@ -40,18 +42,31 @@ func TestExceptionsCountWhereTheyAre(t *testing.T) {
 		except    func(w *world)
 		published []string // of three days
 	}{
-		"moved later":               {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T18:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T17:45", "mst_1 -15 03T13:45"}},
-		"moved behind the next":     {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T17:45"}},
-		"moved onto the next":       {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T14:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T13:45"}},
-		"moved before the former":   {func(w *world) { w.except("mst_1", "20251203", `{"startUtc":"2025-12-01T20:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 01T19:45", "mst_1 -15 02T13:45"}},
-		"moved here from far":       {func(w *world) { w.except("mst_1", "20260601", `{"startUtc":"2025-12-02T20:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 02T19:45", "mst_1 -15 03T13:45"}},
-		"moved to the past":         {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-01T12:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"to a whole day":            {func(w *world) { w.except("mst_1", "20251202", `{"isAllDay":true,"startDate":"2025-12-02"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 01T23:45", "mst_1 -15 03T13:45"}},
-		"cancelled":                 {func(w *world) { w.cancel("mst_1", "20251202") }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"cancelled and taken back":  {func(w *world) { w.cancel("mst_1", "20251202"); w.except("mst_1", "20251202", `{}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 03T13:45"}},
-		"a date without one":        {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251202"]}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"with reminders of its own": {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":[5,60]}`) }, []string{"mst_1 -15 01T13:45", "inst_20251202_1 -60 02T13:00", "inst_20251202_1 -5 02T13:55", "mst_1 -15 03T13:45"}},
-		"with none of its own":      {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":null}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
+		"moved later": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T18:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T17:45", "mst_1 -15 03T13:45"}},
+		"moved behind the next": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T17:45"}},
+		"moved onto the next": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T14:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T13:45"}},
+		"moved before the former": {func(w *world) { w.except("mst_1", "20251203", `{"startUtc":"2025-12-01T20:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 01T19:45", "mst_1 -15 02T13:45"}},
+		"moved here from far": {func(w *world) { w.except("mst_1", "20260601", `{"startUtc":"2025-12-02T20:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 02T19:45", "mst_1 -15 03T13:45"}},
+		"moved to the past": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-01T12:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
+		"to a whole day": {func(w *world) {
+			w.except("mst_1", "20251202",
+				`{"isAllDay":true,"startDate":"2025-12-02"}`)
+		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 01T23:45", "mst_1 -15 03T13:45"}},
+		"cancelled": {func(w *world) { w.cancel("mst_1", "20251202") }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
+		"cancelled and taken back": {func(w *world) { w.cancel("mst_1", "20251202"); w.except("mst_1", "20251202", `{}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 03T13:45"}},
+		"a date without one": {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251202"]}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
+		"with reminders of its own": {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":[5,60]}`) },
+			[]string{"mst_1 -15 01T13:45", "inst_20251202_1 -60 02T13:00", "inst_20251202_1 -5 02T13:55", "mst_1 -15 03T13:45"}},
+		"with none of its own": {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":null}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
 		"its own, and moved": {func(w *world) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5],"startUtc":"2025-12-02T10:00:00Z"}`)
 		}, []string{"mst_1 -15 01T13:45", "inst_20251202_1 -5 02T09:55", "mst_1 -15 03T13:45"}},
@@ -94,7 +109,8 @@ func TestExceptionsCountWhereTheyAre(t *testing.T) {
 			w.settle()
 			w.deleteSeries("mst_1")
 		}, []string{}},
-		"the series ends": {func(w *world) { w.patchSeries("mst_1", `{"rruleUntil":"2025-12-02T14:00:00Z"}`) }, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45"}},
+		"the series ends": {func(w *world) { w.patchSeries("mst_1", `{"rruleUntil":"2025-12-02T14:00:00Z"}`) },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45"}},
 		"moved beyond the end stays": {func(w *world) {
 			w.patchSeries("mst_1", `{"rrule":"FREQ=DAILY;COUNT=2"}`)
 			w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`)
@@ -148,9 +164,12 @@ func TestTheEventOfAnOccurrenceSaysWhichAndWhenItIsNow(t *testing.T) {
 	events := w.bus.details(t)
 	require.Len(t, events, 3)
 	for i, want := range []reminders.ReminderDue{
-		{ItemType: "MASTER", ItemID: "mst_1", Title: "Standup", OccurrenceUtc: "2025-12-01T14:00:00Z", OccurrenceDate: "20251201", DueUtc: "2025-12-01T14:00:00Z"},
-		{ItemType: "MASTER", ItemID: "mst_1", Title: "Retrospective", OccurrenceUtc: "2025-12-02T18:00:00Z", OccurrenceDate: "20251202", DueUtc: "2025-12-02T18:00:00Z"},
-		{ItemType: "INSTANCE", ItemID: "inst_20251203_1", Title: "Standup", OccurrenceUtc: "2025-12-03T14:00:00Z", OccurrenceDate: "20251203", DueUtc: "2025-12-03T13:50:00Z", OffsetMinutes: 10},
+		{ItemType: "MASTER", ItemID: "mst_1", Title: "Standup", OccurrenceUtc: "2025-12-01T14:00:00Z",
+			OccurrenceDate: "20251201", DueUtc: "2025-12-01T14:00:00Z"},
+		{ItemType: "MASTER", ItemID: "mst_1", Title: "Retrospective", OccurrenceUtc: "2025-12-02T18:00:00Z",
+			OccurrenceDate: "20251202", DueUtc: "2025-12-02T18:00:00Z"},
+		{ItemType: "INSTANCE", ItemID: "inst_20251203_1", Title: "Standup", OccurrenceUtc: "2025-12-03T14:00:00Z",
+			OccurrenceDate: "20251203", DueUtc: "2025-12-03T13:50:00Z", OffsetMinutes: 10},
 	} {
 		got := events[i]
 		want.DeliveryID, want.UserID, want.OccurredAt, want.Notify = got.DeliveryID, got.UserID, got.OccurredAt, got.Notify
@@ -204,7 +223,8 @@ func TestAChainGoesOnBehindWhatWasMissed(t *testing.T) {
 func TestAWeeklySeriesThatMissedItsOccurrenceWaitsForTheNext(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.create("mst_1", `{"title":"Review","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY","reminderMinutes":[0,60]}`)
+	w.create("mst_1", `{"title":"Review","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY",`+
+		`"reminderMinutes":[0,60]}`)
 	w.settle()
 	w.to(noon.Add(3 * 24 * time.Hour))
 	w.settle()
@@ -217,7 +237,8 @@ func TestAWeeklySeriesThatMissedItsOccurrenceWaitsForTheNext(t *testing.T) {
 func TestAnImportedSeriesOfTenYearsNotifiesNobodyOfThePast(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.create("mst_1", `{"title":"Old","startUtc":"2015-12-01T11:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY","reminderMinutes":[0,30,40320]}`)
+	w.create("mst_1", `{"title":"Old","startUtc":"2015-12-01T11:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY",`+
+		`"reminderMinutes":[0,30,40320]}`)
 	w.settle()
 	w.deliver(w.history...)
 	require.Empty(t, w.published())
@@ -229,12 +250,18 @@ func TestAnImportedSeriesOfTenYearsNotifiesNobodyOfThePast(t *testing.T) {
 func TestWhatTookAnOccurrenceBackAfterItsInstantDidNotAskForIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ before, after func(w *world) }{
-		"uncancelled":        {func(w *world) { w.cancel("mst_1", "20251201") }, func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"moved back":         {func(w *world) { w.except("mst_1", "20251201", `{"startUtc":"2025-12-20T14:00:00Z"}`) }, func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"its own taken back": {func(w *world) { w.except("mst_1", "20251201", `{"reminderMinutes":null}`) }, func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"series uncancelled": {func(w *world) { w.patchSeries("mst_1", `{"status":"CANCELLED"}`) }, func(w *world) { w.patchSeries("mst_1", `{"status":"CONFIRMED"}`) }},
-		"date brought back":  {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251201"]}`) }, func(w *world) { w.patchSeries("mst_1", `{"exdate":null}`) }},
-		"given its own":      {func(*world) {}, func(w *world) { w.advance(0); w.except("mst_1", "20251201", `{"reminderMinutes":[15,20]}`) }},
+		"uncancelled": {func(w *world) { w.cancel("mst_1", "20251201") },
+			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
+		"moved back": {func(w *world) { w.except("mst_1", "20251201", `{"startUtc":"2025-12-20T14:00:00Z"}`) },
+			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
+		"its own taken back": {func(w *world) { w.except("mst_1", "20251201", `{"reminderMinutes":null}`) },
+			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
+		"series uncancelled": {func(w *world) { w.patchSeries("mst_1", `{"status":"CANCELLED"}`) },
+			func(w *world) { w.patchSeries("mst_1", `{"status":"CONFIRMED"}`) }},
+		"date brought back": {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251201"]}`) },
+			func(w *world) { w.patchSeries("mst_1", `{"exdate":null}`) }},
+		"given its own": {func(*world) {},
+			func(w *world) { w.advance(0); w.except("mst_1", "20251201", `{"reminderMinutes":[15,20]}`) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +286,8 @@ func TestAFloatingSeriesMovesWithItsUser(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", `{"title":"Pills","startUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`)
-	w.create("mst_2", `{"title":"Holiday","isAllDay":true,"startDate":"2025-12-24","rrule":"FREQ=YEARLY","reminderMinutes":[60]}`)
+	w.create("mst_2",
+		`{"title":"Holiday","isAllDay":true,"startDate":"2025-12-24","rrule":"FREQ=YEARLY","reminderMinutes":[60]}`)
 	w.create("mst_3", fmt.Sprintf(dailyAt, "0"))
 	w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T15:00:00Z","startTzid":"Europe/London"}`) // a real instant
 	w.except("mst_3", "20251202", `{"startUtc":"2025-12-02T15:00:00","startTzid":null}`)             // a reading
@@ -269,12 +297,14 @@ func TestAFloatingSeriesMovesWithItsUser(t *testing.T) {
 	w.to(noon.Add(23 * time.Hour))
 	w.settle()
 	require.Equal(t, []string{
-		"inst_20251203_1 -5 03T19:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 23T23:00", "mst_3 -0 02T15:00",
+		"inst_20251203_1 -5 03T19:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 23T23:00",
+		"mst_3 -0 02T15:00",
 	}, w.schedules())
 	w.moveTo("America/New_York")
 	w.settle()
 	require.Equal(t, []string{
-		"inst_20251203_1 -5 04T00:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 24T04:00", "mst_3 -0 02T20:00",
+		"inst_20251203_1 -5 04T00:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 24T04:00",
+		"mst_3 -0 02T20:00",
 	}, w.schedules())
 	w.requireExact()
 	w.advance(5 * time.Hour) // the real instant was delivered at 15:00
@@ -342,7 +372,8 @@ func TestAnOccurrenceDeliveredByAClockThatIsAheadIsNotTheNext(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
-	w.create("rem_1", fmt.Sprintf(`{"title":"r","triggerUtc":"%s","tzid":"UTC","rrule":"FREQ=DAILY"}`, at(noon.Add(2*time.Hour))))
+	w.create("rem_1",
+		fmt.Sprintf(`{"title":"r","triggerUtc":"%s","tzid":"UTC","rrule":"FREQ=DAILY"}`, at(noon.Add(2*time.Hour))))
 	w.advance(2 * time.Hour)
 	require.Len(t, w.published(), 2)
 	w.now = w.now.Add(-30 * time.Second) // another machine
@@ -369,7 +400,9 @@ func TestAnImportThatMovesAnOccurrenceIntoThePastNotifiesNobody(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 	w.advance(25 * time.Hour)
-	fields, errs := product.Instance().Parse(w.object(`{"title":"Standup","isAllDay":false,"status":"CONFIRMED","startUtc":"2025-12-02T12:30:00Z","endUtc":"2025-12-02T12:45:00Z","startTzid":"Europe/London","reminderMinutes":[0]}`))
+	fields, errs := product.Instance().Parse(w.object(`{"title":"Standup","isAllDay":false,"status":"CONFIRMED",` +
+		`"startUtc":"2025-12-02T12:30:00Z","endUtc":"2025-12-02T12:45:00Z","startTzid":"Europe/London",` +
+		`"reminderMinutes":[0]}`))
 	require.Empty(t, errs)
 	results, err := w.commands.Import(t.Context(), user, []command.Imported{{
 		Type: product.Master(), UID: "mst_1@nexus.app", Known: "mst_1", OnlyExceptions: true,

@@ -149,7 +149,9 @@ var dueNow = map[string]func(w *world){
 func TestNothingIsDeliveredWhoseSeriesOrExceptionChangedBeforeItsFence(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(w *world){}
-	for _, name := range []string{"nobody", "move the first", "cancel", "own offset", "series later", "another rule", "cancel the series", "delete"} {
+	for _, name := range []string{
+		"nobody", "move the first", "cancel", "own offset", "series later", "another rule", "cancel the series", "delete",
+	} {
 		changes[name] = seriesMeddlers[name]
 	}
 	changes["title"] = func(w *world) { w.exceptAny("20251201", `{"title":"Other","reminderMinutes":[15]}`) }

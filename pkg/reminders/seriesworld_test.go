@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// The commands are the real ones: what they keep for the reminders, dueSetAt and the count of exceptions, is part of what is
-// held against the rules here.
+// The commands are the real ones: what they keep for the reminders, dueSetAt and the count of exceptions, is part of
+// what is held against the rules here.
 
 // try carries out a command at the version its target has now. What is gone or in another state is left alone.
 func (w *world) try(cmd command.Command, version int64) {

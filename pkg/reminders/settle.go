@@ -46,9 +46,9 @@ func (r *run) settle(ctx context.Context) error {
 	return fmt.Errorf("settle %s: %w", r.key(), ErrRestless)
 }
 
-// round reports whether what it acted on still stood when it was done. The order matters: an event is published before the
-// schedules move on, and the schedules are right before a fence is closed, so that a crash anywhere leaves a pending
-// fence, which the repetition finds.
+// round reports whether what it acted on still stood when it was done. The order matters: an event is published before
+// the schedules move on, and the schedules are right before a fence is closed, so that a crash anywhere leaves a
+// pending fence, which the repetition finds.
 func (r *run) round(ctx context.Context) (stable bool, err error) {
 	seen, err := r.look(ctx, r.target, r.scope)
 	if err != nil {
@@ -140,7 +140,8 @@ func (r *run) tell(ctx context.Context, level slog.Level, what string, d due, ve
 		return
 	}
 	attrs := append([]slog.Attr{
-		slog.String("user", entity.Pseudonym(r.user)), slog.String("item", r.id), slog.Int64("offsetMinutes", d.offset), slog.Time("due", d.at),
+		slog.String("user", entity.Pseudonym(r.user)), slog.String("item", r.id), slog.Int64("offsetMinutes", d.offset),
+		slog.Time("due", d.at),
 	}, more...)
 	if version > 0 {
 		attrs = append(attrs, slog.String("traceId", entity.TraceID(r.user, r.id, version)))

@@ -12,13 +12,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// fencePage bounds the fences that one look at an item reads: a user who moves an item from minute to minute can have any
-// number. Whatever is behind the page is looked for by its key if it decides anything; a delivery behind it that was begun
-// and never closed is left to the repetition of its own call, and to repair.
+// fencePage bounds the fences that one look at an item reads: a user who moves an item from minute to minute can have
+// any number. Whatever is behind the page is looked for by its key if it decides anything; a delivery behind it that
+// was begun and never closed is left to the repetition of its own call, and to repair.
 const fencePage = 200
 
-// snapshot is what decides about the schedules of an item, or of those of its offsets that are looked at, and what follows
-// from it. Whoever acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
+// snapshot is what decides about the schedules of an item, or of those of its offsets that are looked at, and what
+// follows from it. Whoever acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
 type snapshot struct {
 	target
 	rows
@@ -26,8 +26,8 @@ type snapshot struct {
 	fences map[item.Key]item.Item
 }
 
-// look reads everything. Which fences decide depends on the occurrences, and of a series which occurrence is next on the
-// fences: so the dues are reckoned again until nothing about them is unknown.
+// look reads everything. Which fences decide depends on the occurrences, and of a series which occurrence is next on
+// the fences: so the dues are reckoned again until nothing about them is unknown.
 func (e engine) look(ctx context.Context, t target, offsets scope) (snapshot, error) {
 	r, err := e.read(ctx, t)
 	if err != nil {
@@ -36,8 +36,9 @@ func (e engine) look(ctx context.Context, t target, offsets scope) (snapshot, er
 	return e.lookFrom(ctx, t, r, offsets)
 }
 
-// lookAgain is another look to compare with the one before, which costs no more for a series with many exceptions than for
-// one with none: their guard is the series' row. Once a guard differs, nothing else is read: then they are not the same.
+// lookAgain is another look to compare with the one before, which costs no more for a series with many exceptions than
+// for one with none: their guard is the series' row. Once a guard differs, nothing else is read: then they are not the
+// same.
 func (e engine) lookAgain(ctx context.Context, before snapshot, offsets scope) (snapshot, error) {
 	r, err := e.readGuards(ctx, before.target, before.rows)
 	if err != nil {

@@ -31,8 +31,8 @@ func hasReminders(t *entity.Type) bool { return t != nil && t.Dues != nil && t.H
 
 const namePrefix = "reminder-"
 
-// ScheduleName returns the name under which the next due instant of one offset of an item is scheduled: derived, so that
-// whoever works on the offset finds its schedule, and without a character of the ids, so that it always fits.
+// ScheduleName returns the name under which the next due instant of one offset of an item is scheduled: derived, so
+// that whoever works on the offset finds its schedule, and without a character of the ids, so that it always fits.
 func ScheduleName(user, itemID string, offsetMinutes int64) string {
 	return namePrefix + digest(user, itemID, strconv.FormatInt(offsetMinutes, 10))
 }

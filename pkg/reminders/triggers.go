@@ -9,12 +9,12 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// maxAhead bounds how many triggers that are delivered already are passed over in the search for the next: as many as lie
-// within the difference of two clocks.
+// maxAhead bounds how many triggers that are delivered already are passed over in the search for the next: as many as
+// lie within the difference of two clocks.
 const maxAhead = 64
 
-// triggers are the occurrences of a recurring reminder from its trigger on: those before it are over, whatever became of
-// them. The trigger itself is over if it is the last and done.
+// triggers are the occurrences of a recurring reminder from its trigger on: those before it are over, whatever became
+// of them. The trigger itself is over if it is the last and done.
 type triggers struct {
 	all      *recurrence.Series // in instants of the zone
 	from     time.Time          // the trigger, as it is stored
@@ -71,8 +71,8 @@ func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (re
 	return o, ok
 }
 
-// triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for which
-// fences are kept, the next one to come, and the snooze.
+// triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for
+// which fences are kept, the next one to come, and the snooze.
 func (s snapshot) triggerDues(now time.Time, fenced func(due) bool) ([]due, error) {
 	var dues []due
 	isAlive := false

@@ -29,12 +29,13 @@ func (s *busyScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	return s.scheduler.Put(ctx, in)
 }
 
-// A change of a series asks for two things: a look at its chain, and a walk over the exceptions with reminders of their own. That the
-// walk succeeds does not make up for the look.
+// A change of a series asks for two things: a look at its chain, and a walk over the exceptions with reminders of their
+// own. That the walk succeeds does not make up for the look.
 func TestAChangeThatAsksForTwoThingsIsDoneWhenBothAre(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.create("mst_1", `{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","reminderMinutes":[15],"rrule":"FREQ=DAILY"}`)
+	w.create("mst_1",
+		`{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","reminderMinutes":[15],"rrule":"FREQ=DAILY"}`)
 	w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 	w.settle()
 	w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)

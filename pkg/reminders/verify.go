@@ -41,9 +41,11 @@ func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 	return Subject{t.user, t.typ, t.id, d.offset, d.at}, nil
 }
 
-// Wanted returns what an item is to have now, by what stands in the table: a schedule for each offset whose next due instant
-// is to come, and those that are late, which somebody is to deliver at once.
-func (c *Consumer) Wanted(ctx context.Context, user string, t *entity.Type, id string) (schedules []schedule.Schedule, late []Subject, err error) {
+// Wanted returns what an item is to have now, by what stands in the table: a schedule for each offset whose next due
+// instant is to come, and those that are late, which somebody is to deliver at once.
+func (c *Consumer) Wanted(
+	ctx context.Context, user string, t *entity.Type, id string,
+) (schedules []schedule.Schedule, late []Subject, err error) {
 	s, err := c.look(ctx, target{user, t, id}, nil)
 	if err != nil {
 		return nil, nil, err
@@ -58,8 +60,8 @@ func (c *Consumer) Wanted(ctx context.Context, user string, t *entity.Type, id s
 	return schedules, late, nil
 }
 
-// InStep says that a schedule found is as good as the one wanted: for the same due instant, and called at it, or as much
-// later as a schedule is put that is nearly due.
+// InStep says that a schedule found is as good as the one wanted: for the same due instant, and called at it, or as
+// much later as a schedule is put that is nearly due.
 func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 	s, err := ReadPayload(registry, wanted.Payload)
 	if err != nil || string(found.Payload) != string(wanted.Payload) {
@@ -93,7 +95,8 @@ func (c *Consumer) Stalled(row item.Item) bool {
 // ErrCursor: the row is no cursor of a walk.
 var ErrCursor = errors.New("no cursor")
 
-// Resume goes on with the walk of a cursor, as the repetition of its record does. [ErrUnfinished] asks for another call.
+// Resume goes on with the walk of a cursor, as the repetition of its record does. [ErrUnfinished] asks for another
+// call.
 func (c *Consumer) Resume(ctx context.Context, row item.Item) error {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {

@@ -21,10 +21,10 @@ const (
 
 // walk is what one record asks for beyond its own item: a look at each of many others.
 //
-// A page's items and offsets stand in the walk's cursor before the first of them is touched, so that a repetition after a
-// crash has the same scope even if an item has lost the offset meanwhile (see [scope]). One case is left: of two workers on
-// the same record one dies behind a schedule that the item has just given up, after the other moved the cursor on. The call
-// of that schedule is dropped and deletes it.
+// A page's items and offsets stand in the walk's cursor before the first of them is touched, so that a repetition after
+// a crash has the same scope even if an item has lost the offset meanwhile (see [scope]). One case is left: of two
+// workers on the same record one dies behind a schedule that the item has just given up, after the other moved the
+// cursor on. The call of that schedule is dropped and deletes it.
 type walk struct {
 	user  string
 	key   item.Key // of its cursor: derived from the record, so that the repetition goes on

@@ -71,7 +71,10 @@ type world struct {
 
 func setup(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Happening]int{}, states: map[item.Key]string{}, revisions: map[item.Key]int64{}}
+	w := &world{
+		T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Happening]int{},
+		states: map[item.Key]string{}, revisions: map[item.Key]int64{},
+	}
 	w.level.Set(slog.LevelError + 1)
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
@@ -86,11 +89,15 @@ func setup(t *testing.T) *world {
 	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
 	w.bus = &recorder{fault: w.fault}
 	config := reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock, Log: slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
+		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock,
+		Log:     slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
 		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
-	w.commands = command.New(command.Config{Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" }, Pause: func(context.Context, time.Duration) error { return nil }})
+	w.commands = command.New(command.Config{
+		Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" },
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
 	return w
 }
 
@@ -277,7 +284,9 @@ func (w *world) item(id string) item.Item {
 
 func (w *world) rows(prefix string) []item.Item {
 	w.Helper()
-	page, err := w.store.Query(w.Context(), table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}})
+	page, err := w.store.Query(w.Context(), table.Query{
+		Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix},
+	})
 	require.NoError(w, err)
 	require.Empty(w, page.Next)
 	return page.Items
@@ -318,5 +327,6 @@ func (w *world) to(t time.Time) {
 }
 
 func isCursorKey(key item.Key) bool {
-	return strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowZone)) || strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowSeries))
+	return strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowZone)) ||
+		strings.HasPrefix(key.SK, entity.ItemPrefix(entity.RowSeries))
 }

@@ -13,7 +13,9 @@ import (
 
 func TestAYearOfMondaysAtNineIsRemindedOfAtNineByTheClockOfTheZone(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata"} {
+	for _, name := range []string{
+		"America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			zone, err := time.LoadLocation(name)
@@ -21,9 +23,14 @@ func TestAYearOfMondaysAtNineIsRemindedOfAtNineByTheClockOfTheZone(t *testing.T)
 			w := setup(t)
 			w.moveTo(name)
 			first := time.Date(2025, 12, 8, 9, 0, 0, 0, zone) // a Monday
-			w.create("mst_1", fmt.Sprintf(`{"title":"zoned","startUtc":"%s","startTzid":"%s","rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[30,1440]}`, at(first), name))
-			w.create("mst_2", `{"title":"floating","startUtc":"2025-12-08T09:00:00","rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[30,1440]}`)
-			w.create("rem_1", fmt.Sprintf(`{"title":"recurring","triggerUtc":"%s","tzid":"%s","rrule":"FREQ=WEEKLY"}`, at(first), name))
+			w.create("mst_1",
+				fmt.Sprintf(
+					`{"title":"zoned","startUtc":"%s","startTzid":"%s","rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[30,1440]}`,
+					at(first), name))
+			w.create("mst_2",
+				`{"title":"floating","startUtc":"2025-12-08T09:00:00","rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[30,1440]}`)
+			w.create("rem_1",
+				fmt.Sprintf(`{"title":"recurring","triggerUtc":"%s","tzid":"%s","rrule":"FREQ=WEEKLY"}`, at(first), name))
 			w.create("rem_2", `{"title":"floating","triggerUtc":"2025-12-08T09:00:00","rrule":"FREQ=WEEKLY"}`)
 			w.to(noon)
 			end := first.AddDate(1, 0, 0)

@@ -25,8 +25,8 @@ func zoneName(user string, image item.Item) string {
 	return image.Str(product.AttrDefaultTzid)
 }
 
-// moveZone is a walk over every item of the user with a floating time that may be still to come, each looked at with the
-// zone that the user has then. Version is USER_META's after the change.
+// moveZone is a walk over every item of the user with a floating time that may be still to come, each looked at with
+// the zone that the user has then. Version is USER_META's after the change.
 func (c *Consumer) moveZone(user string, version int64) walk {
 	w := walk{user: user, key: entity.ZoneKey(user, version)}
 	for _, t := range c.Registry.Types() {
@@ -38,8 +38,8 @@ func (c *Consumer) moveZone(user string, version int64) walk {
 	return w
 }
 
-// floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so long
-// that it is not even late.
+// floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so
+// long that it is not even late.
 func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 	if entity.Lapsed(it, now) {
 		return nil
@@ -76,14 +76,15 @@ func floatsAtSomeTime(master item.Item) bool {
 	return product.EventSpan(master).Floating || master.Bool(product.AttrHasExceptions)
 }
 
-// changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or whether
-// they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
+// changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or
+// whether they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
 func changesOccurrences(before, after item.Item) bool {
 	if before == nil || after == nil {
 		return before.Bool(product.AttrHasExceptions) || after.Bool(product.AttrHasExceptions)
 	}
-	return after.Bool(product.AttrHasExceptions) && version(before) != version(after) && slices.ContainsFunc(occurrenceFields,
-		func(name string) bool { return !item.Equal(before[name], after[name]) })
+	return after.Bool(product.AttrHasExceptions) && version(before) != version(after) &&
+		slices.ContainsFunc(occurrenceFields,
+			func(name string) bool { return !item.Equal(before[name], after[name]) })
 }
 
 // occurrenceFields are those of a series that decide about an exception with reminders of its own.

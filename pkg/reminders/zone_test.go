@@ -23,22 +23,26 @@ func TestAChangeOfZoneMovesFloatingItemsOnly(t *testing.T) {
 	w.create("evt_day", `{"title":"e","isAllDay":true,"startDate":"2025-12-03","reminderMinutes":[60]}`)
 	w.create("rem_float", `{"title":"r","triggerUtc":"2025-12-02T10:00:00"}`)
 	w.create("task_silent", `{"title":"t","dueUtc":"2025-12-02T09:00:00"}`)
-	w.create("mst_old", `{"title":"e","startUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY;COUNT=20","reminderMinutes":[0]}`)
+	w.create("mst_old",
+		`{"title":"e","startUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY;COUNT=20","reminderMinutes":[0]}`)
 	w.create("task_old", fmt.Sprintf(floatingTask, "2025-11-20T09:00:00", "0"))
 	w.settle()
 	require.Equal(t, []string{
-		"evt_day -60 02T23:00", "rem_float -0 02T10:00", "task_fixed -0 02T09:00", "task_float -0 02T09:00", "task_float -30 02T08:30",
+		"evt_day -60 02T23:00", "rem_float -0 02T10:00", "task_fixed -0 02T09:00", "task_float -0 02T09:00",
+		"task_float -30 02T08:30",
 	}, w.schedules())
 	before := w.counts[reminders.Scheduled] + w.counts[reminders.Deleted]
 	w.moveTo("America/New_York")
 	w.settle()
 	require.Equal(t, []string{
-		"evt_day -60 03T04:00", "rem_float -0 02T15:00", "task_fixed -0 02T09:00", "task_float -0 02T14:00", "task_float -30 02T13:30",
+		"evt_day -60 03T04:00", "rem_float -0 02T15:00", "task_fixed -0 02T09:00", "task_float -0 02T14:00",
+		"task_float -30 02T13:30",
 	}, w.schedules())
 	touched := w.counts[reminders.Scheduled] + w.counts[reminders.Deleted]
 	require.True(t, isUncounted || touched == before+4, "nothing else is touched")
 	w.advance(72 * time.Hour)
-	require.Equal(t, []string{"task_fixed -0 02T09:00", "task_float -30 02T13:30", "task_float -0 02T14:00", "rem_float -0 02T15:00", "evt_day -60 03T04:00"}, w.published())
+	require.Equal(t, []string{"task_fixed -0 02T09:00", "task_float -30 02T13:30", "task_float -0 02T14:00",
+		"rem_float -0 02T15:00", "evt_day -60 03T04:00"}, w.published())
 	w.requireExact()
 }
 
@@ -49,7 +53,8 @@ func TestWallTimesInAGapOrAnOverlapAreResolvedOnce(t *testing.T) {
 	w.create("task_gap", fmt.Sprintf(floatingTask, "2026-03-08T02:30:00", "0"))
 	w.create("task_overlap", fmt.Sprintf(floatingTask, "2026-11-01T01:30:00", "0,60"))
 	w.settle()
-	require.Equal(t, []string{"task_gap -0 08T07:30", "task_overlap -0 01T05:30", "task_overlap -60 01T04:30"}, w.schedules())
+	require.Equal(t, []string{"task_gap -0 08T07:30", "task_overlap -0 01T05:30", "task_overlap -60 01T04:30"},
+		w.schedules())
 	w.advance(365 * 24 * time.Hour)
 	require.Len(t, w.published(), 3)
 }
@@ -115,7 +120,8 @@ func TestAnOldChangeOfZoneWorksWithThePresentZone(t *testing.T) {
 	w.requireExact()
 }
 
-// Samoa left out 30 December 2011: there the reading of that day is the instant of the next day's, and a series has it once.
+// Samoa left out 30 December 2011: there the reading of that day is the instant of the next day's, and a series has it
+// once.
 func TestAnExceptionWithTimesOfItsOwnCountsNoMoreWhereItsDateIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

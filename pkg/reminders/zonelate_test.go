@@ -11,7 +11,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// By the clock of the new zone the next occurrence is at the instant until which the trigger is done. The one after it rings.
+// By the clock of the new zone the next occurrence is at the instant until which the trigger is done. The one after it
+// rings.
 func TestARecurringReminderGoesOnBehindWhatASnoozeEndedInAnotherZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -40,8 +41,8 @@ func TestAReadingOfTheMorningIsToComeWhereTheMorningIs(t *testing.T) {
 	w.requireExact()
 }
 
-// The record of the move comes when the reading has been past for a day by the clock that it was left with, but not for a day
-// where the user is. It is late there.
+// The record of the move comes when the reading has been past for a day by the clock that it was left with, but not for
+// a day where the user is. It is late there.
 func TestAReadingThatTheMoveMadeToComeIsLateWhenTheMoveIsSeenLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -82,8 +83,8 @@ func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
 	require.Equal(t, []string{"task_x -0 02T08:00"}, w.schedules())
 }
 
-// A move to another zone asks for floating times alone. What an exception's times are decides, if it has its own, and otherwise
-// what its series' are.
+// A move to another zone asks for floating times alone. What an exception's times are decides, if it has its own, and
+// otherwise what its series' are.
 func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
 	t.Parallel()
 	const floating = `{"title":"e","startUtc":"2025-12-01T15:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`
@@ -95,7 +96,8 @@ func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
 	}{
 		"an instant in a series that floats": {floating, `{"startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, "",
 			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},
-		"a reading in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"startUtc":"2025-12-01T14:00:00","startTzid":null}`, "",
+		"a reading in a series that does not": {fmt.Sprintf(dailyAt, "0"),
+			`{"startUtc":"2025-12-01T14:00:00","startTzid":null}`, "",
 			"America/New_York", "UTC", []string{}},
 		"a title in a series that does not": {fmt.Sprintf(dailyAt, "0"), `{"title":"Other"}`, "",
 			"UTC", "Pacific/Kiritimati", []string{"mst_1 -0 01T14:00"}},

@@ -25,7 +25,8 @@ type Capture struct {
 	Source   eventsource.Source
 	// All keeps the rows that no consumer gets to see as well.
 	All bool
-	// Heads, if they are known, are the last records of the shards: nothing behind them is read. A shard without one is not read.
+	// Heads, if they are known, are the last records of the shards: nothing behind them is read. A shard without one is
+	// not read.
 	Heads map[string]string
 	// Follow goes on reading what is written until the context ends, which then is no error.
 	Follow bool

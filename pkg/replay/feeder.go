@@ -39,8 +39,8 @@ type Feeder struct {
 	Log         *slog.Logger
 }
 
-// Report is what became of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are those that
-// the consumer's mapping does not pass.
+// Report is what became of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are those
+// that the consumer's mapping does not pass.
 type Report struct {
 	Consumer   string    `json:"consumer"`
 	Records    int       `json:"records"`

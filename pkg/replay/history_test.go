@@ -52,10 +52,11 @@ func newHistory(t *testing.T, seed uint64, shards int) *history {
 		lastEvent: map[string]time.Time{}, lastDone: map[string]time.Time{},
 		system: replay.NewSystem(replay.Config{Registry: product.Registry(), Begin: noon, Shards: shards}),
 	}
-	h.commands = command.New(command.Config{Store: h.system.Store, Registry: product.Registry(), Now: h.system.Now, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
-		h.ids++
-		return uuidOf(h.ids)
-	}})
+	h.commands = command.New(command.Config{Store: h.system.Store, Registry: product.Registry(), Now: h.system.Now,
+		Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
+			h.ids++
+			return uuidOf(h.ids)
+		}})
 	return h
 }
 
@@ -75,7 +76,10 @@ func (h *history) write() {
 	n := h.luck.IntN(len(h.items) + 1)
 	switch {
 	case n == len(h.items) || h.luck.IntN(3) == 0:
-		it = &written{user: r.User, typ: []*entity.Type{product.Event(), product.Task(), product.Note(), product.Reminder()}[h.luck.IntN(4)]}
+		it = &written{
+			user: r.User,
+			typ:  []*entity.Type{product.Event(), product.Task(), product.Note(), product.Reminder()}[h.luck.IntN(4)],
+		}
 		r.Command = command.Create{Type: it.typ, Fields: document(h.t, h.fields(it))}
 	case h.luck.IntN(4) == 0:
 		it = h.items[n]
@@ -100,7 +104,8 @@ func (h *history) write() {
 		}
 	}
 	it.version = result.Item.Int(entity.AttrVersion)
-	if at, done := result.Item.Time(product.AttrCompletedAt); done && it.typ.Name == product.TypeTask && at.After(h.lastDone[it.user]) {
+	if at, done := result.Item.Time(product.AttrCompletedAt); done && it.typ.Name == product.TypeTask &&
+		at.After(h.lastDone[it.user]) {
 		h.lastDone[it.user] = at
 	}
 }

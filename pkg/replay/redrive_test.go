@@ -101,7 +101,8 @@ func (h *history) settle() {
 	}
 }
 
-// requireRecount holds what is derived against the items as they stand in the table, and the latest ever as they were written.
+// requireRecount holds what is derived against the items as they stand in the table, and the latest ever as they were
+// written.
 func (h *history) requireRecount() {
 	totals := map[string]map[string]int{}
 	var links, scheduled, cold []string
@@ -118,7 +119,8 @@ func (h *history) requireRecount() {
 		}
 		totals[user][sk.Prefix]++
 		for _, l := range entity.LinksOf(row) {
-			links = append(links, fmt.Sprintf("link %s %s %s %s %s", user, sk.Prefix, sk.Components[0], l.Target.Type, l.Target.ID))
+			links = append(links,
+				fmt.Sprintf("link %s %s %s %s %s", user, sk.Prefix, sk.Components[0], l.Target.Type, l.Target.ID))
 		}
 		cancelled := row.Str(entity.AttrStatus) == "CANCELLED"
 		switch {
@@ -165,9 +167,12 @@ func (h *history) wantedStats(totals map[string]map[string]int) (out []string) {
 		user := fmt.Sprint("user", n)
 		line := user
 		for _, one := range []struct{ name, value string }{
-			{product.StatLastEventCreated, instant(h.lastEvent[user])}, {product.StatLastTaskCompleted, instant(h.lastDone[user])},
-			{product.StatTotalEvents, fmt.Sprint(totals[user][product.TypeEvent])}, {product.StatTotalNotes, fmt.Sprint(totals[user][product.TypeNote])},
-			{product.StatTotalReminders, fmt.Sprint(totals[user][product.TypeReminder])}, {product.StatTotalTasks, fmt.Sprint(totals[user][product.TypeTask])},
+			{product.StatLastEventCreated, instant(h.lastEvent[user])},
+			{product.StatLastTaskCompleted, instant(h.lastDone[user])},
+			{product.StatTotalEvents, fmt.Sprint(totals[user][product.TypeEvent])},
+			{product.StatTotalNotes, fmt.Sprint(totals[user][product.TypeNote])},
+			{product.StatTotalReminders, fmt.Sprint(totals[user][product.TypeReminder])},
+			{product.StatTotalTasks, fmt.Sprint(totals[user][product.TypeTask])},
 		} {
 			if one.value != "0" && one.value != "" {
 				line += " " + one.name + "=" + one.value
@@ -226,7 +231,8 @@ func TestWritingItemsHandsNoConsumerWhatConsumersWriteAndGoesQuiet(t *testing.T)
 		}
 	}
 	require.GreaterOrEqual(t, handed["projections"], 1000)
-	// Archive's own mark on an item comes by once; the statistics reach effects alone. All the rest of the stream is filtered out.
+	// Archive's own mark on an item comes by once; the statistics reach effects alone. All the rest of the stream is
+	// filtered out.
 	require.Less(t, handed["projections"], 1500)
 	require.Greater(t, all, 2*handed["projections"])
 	t.Logf("%d records in the stream; handed on %v", all, handed)

@@ -70,15 +70,20 @@ func newPlay(t *testing.T, v variation) *play {
 	for i, c := range p.system.Feeder.Consumers {
 		p.system.Feeder.Consumers[i] = refusing{c, p}
 	}
-	commands := command.New(command.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID, Pause: func(context.Context, time.Duration) error { return nil }})
+	commands := command.New(command.Config{
+		Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
 	publisher := revision.NewPublisher(revision.Config{Store: p.system.Store, Now: p.system.Now, NewID: p.newID})
 	trees := values.New(publisher, p.newID)
 	p.api = api.New(api.Config{
 		Document: api.Document,
 		Registry: registry, Commands: commands, Archive: p.system.Archive, Authenticate: api.BearerIsUser,
-		Queries:  query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: text.Fold}),
-		Calendar: calendar.New(calendar.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader}),
-		Values:   trees, Plans: plan.New(publisher, trees, p.system.Now, p.newID),
+		Queries: query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: text.Fold}),
+		Calendar: calendar.New(calendar.Config{
+			Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader,
+		}),
+		Values: trees, Plans: plan.New(publisher, trees, p.system.Now, p.newID),
 		Log: slog.New(slog.DiscardHandler), Now: p.system.Now, NewID: p.newID,
 	})
 	return p
@@ -248,7 +253,8 @@ func shortEntity(e map[string]any) string {
 	return ""
 }
 
-// deliver brings what a consumer has not acknowledged to it, from the place on until all is done. It returns how much that was.
+// deliver brings what a consumer has not acknowledged to it, from the place on until all is done. It returns how much
+// that was.
 func (p *play) deliver(consumer string, dup int) (records int, troubles string) {
 	p.read()
 	feeder, err := p.system.Feeder.Only(consumer)
@@ -302,7 +308,8 @@ func (p *play) fire() int {
 	return sum
 }
 
-// pass lets time go by: what falls due is called when it does, and what comes of it is settled before anything else falls due.
+// pass lets time go by: what falls due is called when it does, and what comes of it is settled before anything else
+// falls due.
 func (p *play) pass(until time.Time) string {
 	var said strings.Builder
 	calls := 0

@@ -18,8 +18,8 @@ import (
 
 const scriptFolder = "../../testdata/replay"
 
-// TestScripts plays every script of the folder; -rewrite writes what they print anew. Then each goes again in every other
-// way there is, and must end in the same state.
+// TestScripts plays every script of the folder; -rewrite writes what they print anew. Then each goes again in every
+// other way there is, and must end in the same state.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(scriptFolder, "*.txt"))

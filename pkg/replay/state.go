@@ -20,7 +20,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrContribution and attrFenceState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and FIRED).
+// attrContribution and attrFenceState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and
+// FIRED).
 const (
 	attrContribution = "c"
 	attrFenceState   = "state"
@@ -36,8 +37,9 @@ type View struct {
 	Users map[string]bool
 }
 
-// State is what is derived, each kind as sorted lines that two systems share exactly if they derived the same: what depends
-// on the way there, such as the number of a ledger row's last write, is left out, and so are rows that say nothing any more.
+// State is what is derived, each kind as sorted lines that two systems share exactly if they derived the same: what
+// depends on the way there, such as the number of a ledger row's last write, is left out, and so are rows that say
+// nothing any more.
 type State struct {
 	Stats     []string `json:"stats"`
 	Ledger    []string `json:"ledger"`
@@ -53,7 +55,9 @@ type State struct {
 
 // View returns the system's own.
 func (s *System) View() View {
-	return View{Walker: s.Store, Schedules: s.scheduler.all(), Events: s.events.list(), Objects: []blob.Store{s.Copies, s.Parking}}
+	return View{
+		Walker: s.Store, Schedules: s.scheduler.all(), Events: s.events.list(), Objects: []blob.Store{s.Copies, s.Parking},
+	}
 }
 
 // State reads what is derived.
@@ -99,7 +103,8 @@ func userIn(document []byte) string {
 	return said.UserID + said.User
 }
 
-// owner returns the user in whose partition a row stands. In others stand the versioned repositories, which derive nothing.
+// owner returns the user in whose partition a row stands. In others stand the versioned repositories, which derive
+// nothing.
 func owner(row item.Item) (user string, ok bool) {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	return user, err == nil
@@ -196,7 +201,8 @@ type kindOf struct {
 func (s *State) kinds() []kindOf {
 	return []kindOf{
 		{"stats", &s.Stats}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers}, {"cold", &s.Cold},
-		{"expiring", &s.Expiring}, {"fence", &s.Fences}, {"schedule", &s.Schedules}, {"event", &s.Events}, {"object", &s.Objects},
+		{"expiring", &s.Expiring}, {"fence", &s.Fences}, {"schedule", &s.Schedules}, {"event", &s.Events},
+		{"object", &s.Objects},
 	}
 }
 

@@ -91,7 +91,8 @@ func stateOf(t *testing.T, system *replay.System) string {
 func shown(reports []replay.Report) string {
 	var b strings.Builder
 	for _, r := range reports {
-		fmt.Fprintf(&b, "%s: %d records, %d done, %d parked, %d unfinished, %d not for it\n", r.Consumer, r.Records, r.Done, r.Parked, r.Unfinished, r.Filtered)
+		fmt.Fprintf(&b, "%s: %d records, %d done, %d parked, %d unfinished, %d not for it\n", r.Consumer, r.Records, r.Done,
+			r.Parked, r.Unfinished, r.Filtered)
 		for _, trouble := range r.Troubles {
 			fmt.Fprintf(&b, "  %s %s %s: %s\n", trouble.Outcome, trouble.Sequence, trouble.Key, trouble.Reason)
 		}

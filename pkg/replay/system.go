@@ -126,8 +126,8 @@ func (s *System) MoveTo(at time.Time) {
 }
 
 // Fire calls the notifier for what is due, in order; what a call schedules for now is called as well. A call that fails
-// is made again by the next Fire, whatever has become of its schedule: one that is on its way is not recalled. The errors
-// are joined.
+// is made again by the next Fire, whatever has become of its schedule: one that is on its way is not recalled. The
+// errors are joined.
 func (s *System) Fire(ctx context.Context) (calls int, err error) {
 	var errs []error
 	again := s.failed
@@ -149,8 +149,8 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, item.FormatInstant(s.now))
 }
 
-// Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on the
-// way, and brings the record to the feeder's consumers: so the system follows the one that was recorded.
+// Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on
+// the way, and brings the record to the feeder's consumers: so the system follows the one that was recorded.
 func (s *System) Replay(ctx context.Context, feeder Feeder, records []json.RawMessage) ([]Report, error) {
 	sum := make([]Report, len(feeder.Consumers))
 	for i, c := range feeder.Consumers {

@@ -81,8 +81,8 @@ func (s *System) restored(ctx context.Context, rec change.Record) error {
 	return nil
 }
 
-// isFollowed says whether the row is an item, or one whose removal consumers see. What consumers keep for themselves they
-// make anew.
+// isFollowed says whether the row is an item, or one whose removal consumers see. What consumers keep for themselves
+// they make anew.
 func (s *System) isFollowed(rec change.Record) bool {
 	if rec.Key.PK == "" || rec.Key.SK == "" || rec.Sequence == "" {
 		return false
@@ -90,8 +90,8 @@ func (s *System) isFollowed(rec change.Record) bool {
 	return reaches(s.registry, rec)
 }
 
-// imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and a
-// row that they made for them is no image at all. Nil for such a one.
+// imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and
+// a row that they made for them is no image at all. Nil for such a one.
 func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, error) {
 	if rec.New.Str(entity.AttrType) != entity.TypeUserMeta {
 		return rec.New, nil
@@ -104,7 +104,8 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, err
 		return nil, fmt.Errorf("read %s: %w", rec.Key, err)
 	}
 	row := rec.New.Clone()
-	for _, name := range []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold, product.AttrStatsRepairs,
+	for _, name := range []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold,
+		product.AttrStatsRepairs,
 		product.AttrStatsLast, product.AttrStatsForm} {
 		delete(row, name)
 		if present.Has(name) {
@@ -114,7 +115,8 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, err
 	return row, nil
 }
 
-// writtenAt is when the record was written, by whatever clock is ahead: the stream's, or the one by which items are dated.
+// writtenAt is when the record was written, by whatever clock is ahead: the stream's, or the one by which items are
+// dated.
 func writtenAt(rec change.Record) time.Time {
 	at := rec.Created
 	if updated, ok := rec.New.Time(entity.AttrUpdatedAt); ok && updated.After(at) {

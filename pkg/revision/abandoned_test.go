@@ -132,7 +132,9 @@ func TestASnapshotThatIsPublishedWhileItIsJudgedIsNoStray(t *testing.T) {
 		busy = writer.proceed(done)
 	}
 	b.True(busy, "the rows are there, and the revision is not")
-	drafts, err := b.store.Query(b.ctx, table.Query{Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()}})
+	drafts, err := b.store.Query(b.ctx, table.Query{
+		Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()},
+	})
 	b.NoError(err)
 	b.Len(drafts.Items, 1)
 	draft, err := entity.ParseRepositoryRow(drafts.Items[0].Key())

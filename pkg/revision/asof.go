@@ -19,11 +19,12 @@ const (
 )
 
 // AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if there
-// was none yet. A Query of the log, and one of the snapshot; one more of the log for each minute that a burst of commits
-// ran ahead of the clock, and for each ten commits of the minute that followed the instant.
+// was none yet. A Query of the log, and one of the snapshot; one more of the log for each minute that a burst of
+// commits ran ahead of the clock, and for each ten commits of the minute that followed the instant.
 //
-// It goes by the instants at which heads moved, which rise along the line of history as far as the clocks of its writers
-// agree. Times of revisions are another thing: they rise without exception, and run ahead of the clock for that.
+// It goes by the instants at which heads moved, which rise along the line of history as far as the clocks of its
+// writers agree. Times of revisions are another thing: they rise without exception, and run ahead of the clock for
+// that.
 func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
 	if err := at.Check(); err != nil {
 		return Revision[S]{}, fmt.Errorf("address: %w", err)
@@ -44,9 +45,11 @@ func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant 
 	}
 }
 
-// committedBy returns the newest entry of the log, among those whose times do not lie beyond a bound, that was committed
-// by the instant.
-func (r *Repository[S]) committedBy(ctx context.Context, at entity.Repository, until, instant time.Time) (Commit, bool, error) {
+// committedBy returns the newest entry of the log, among those whose times do not lie beyond a bound, that was
+// committed by the instant.
+func (r *Repository[S]) committedBy(
+	ctx context.Context, at entity.Repository, until, instant time.Time,
+) (Commit, bool, error) {
 	from, to := at.LogUntil(until)
 	q := table.Query{Partition: at.LogPK(), Range: table.Range{From: from, To: to}, Limit: asOfPage, Descending: true}
 	for {

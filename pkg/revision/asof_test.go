@@ -61,7 +61,9 @@ func TestWhatWasCommittedAfterAnInstantIsNotSeenThen(t *testing.T) {
 	then := b.now
 	b.now = b.now.Add(2 * time.Second)
 	second := b.burst(first.RevID, 25) // within the minute that is looked through, and more than one page
-	for instant, want := range map[time.Time]string{then: first.RevID, then.Add(time.Second): first.RevID, b.now: second.RevID} {
+	for instant, want := range map[time.Time]string{
+		then: first.RevID, then.Add(time.Second): first.RevID, b.now: second.RevID,
+	} {
 		got, _ := b.asOf(instant)
 		b.Equal(want, got, instant)
 	}
@@ -88,7 +90,8 @@ func TestASnapshotThatTookItsTimeIsPresentFromWhenItsHeadMoved(t *testing.T) {
 	b.NoError(err)
 	b.Equal(slow.Commit, entry)
 	for instant, want := range map[time.Time]string{
-		begun: first.RevID, begun.Add(4 * time.Second): first.RevID, begun.Add(5*time.Second + 900*time.Millisecond): slow.RevID,
+		begun: first.RevID, begun.Add(4 * time.Second): first.RevID,
+		begun.Add(5*time.Second + 900*time.Millisecond): slow.RevID,
 	} {
 		got, _ := b.asOf(instant)
 		b.Equal(want, got, instant)

@@ -14,7 +14,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// checkHead sees to it that the head names the last entry of the log, and a snapshot that is whole and as it was published.
+// checkHead sees to it that the head names the last entry of the log, and a snapshot that is whole and as it was
+// published.
 func (w *world) checkHead(at entity.Repository) {
 	head, err := w.store.Get(w.ctx, at.HeadKey())
 	if err != nil {
@@ -34,7 +35,8 @@ func (w *world) bytes(at entity.Repository, entry item.Key) string {
 	return inBytes(append(w.snapshot(at, row.Str("revId")), row))
 }
 
-// checkLine sees to it that history is a line, and every revision in it, to the byte, what it was when it was published.
+// checkLine sees to it that history is a line, and every revision in it, to the byte, what it was when it was
+// published.
 func (w *world) checkLine(at entity.Repository) {
 	parent, last := "", ""
 	for _, entry := range w.log(at) {
@@ -132,8 +134,8 @@ func (w *world) checkStates() {
 	}
 }
 
-// checkAsOf compares, for every second in which something was committed and those beside it, what is said to have been the
-// present revision with what the line of history says; a plan and the tree agree about what was completed then.
+// checkAsOf compares, for every second in which something was committed and those beside it, what is said to have been
+// the present revision with what the line of history says; a plan and the tree agree about what was completed then.
 func (w *world) checkAsOf() {
 	var before time.Time
 	for _, at := range []entity.Repository{tree, today} {

@@ -29,8 +29,8 @@ const SourceRollback = "rollback"
 type Head struct {
 	RevID string
 	RevTs time.Time
-	// RolledFromRevID is the revision of another repository that was last rolled over into this one; it stays while the head
-	// moves on.
+	// RolledFromRevID is the revision of another repository that was last rolled over into this one; it stays while the
+	// head moves on.
 	RolledFromRevID string
 	UpdatedAt       time.Time
 }
@@ -40,8 +40,8 @@ type Commit struct {
 	RevID string
 	// RevTs is when it was committed, in whole seconds: later than its parent, if need be ahead of the clock.
 	RevTs time.Time
-	// CommittedAt is when the head moved, in whole seconds. It is another second than RevTs in a burst of commits, where RevTs
-	// runs ahead of the clock, and after a snapshot that took its time to write.
+	// CommittedAt is when the head moved, in whole seconds. It is another second than RevTs in a burst of commits, where
+	// RevTs runs ahead of the clock, and after a snapshot that took its time to write.
 	CommittedAt time.Time
 	// ParentRevID is the revision before it; empty for the first.
 	ParentRevID string
@@ -83,7 +83,9 @@ func (c Commit) row(at entity.Repository, sourceAttr string) item.Item {
 	row[attrRevTs] = item.String(item.FormatInstant(c.RevTs))
 	row[attrRows] = item.Int(int64(c.Rows))
 	row[sourceAttr] = item.String(c.Source)
-	for name, value := range map[string]string{attrParentRevID: c.ParentRevID, attrOriginRevID: c.OriginRevID, attrMessage: c.Message} {
+	for name, value := range map[string]string{
+		attrParentRevID: c.ParentRevID, attrOriginRevID: c.OriginRevID, attrMessage: c.Message,
+	} {
 		if value != "" {
 			row[name] = item.String(value)
 		}

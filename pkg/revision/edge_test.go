@@ -22,7 +22,8 @@ func TestAPublisherWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
 	b := newBench(t)
 	whole := revision.Config{Store: b.store, Now: b.clock, NewID: b.newID}
 	for _, spoil := range []func(*revision.Config){
-		func(c *revision.Config) { c.Store = nil }, func(c *revision.Config) { c.Now = nil }, func(c *revision.Config) { c.NewID = nil },
+		func(c *revision.Config) { c.Store = nil }, func(c *revision.Config) { c.Now = nil },
+		func(c *revision.Config) { c.NewID = nil },
 		func(c *revision.Config) { c.Inline = -1 }, func(c *revision.Config) { c.Inline = table.MaxActions + 1 },
 	} {
 		c := whole
@@ -113,7 +114,8 @@ func keyed(key string, n int) string {
 	return fmt.Sprint(key, n)
 }
 
-// TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead: rows that go ahead belong to some of the revisions alone.
+// TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead: rows that go ahead belong to some of the revisions
+// alone.
 func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) {
 	t.Parallel()
 	tomorrow := entity.Repository{User: user, Date: "2026-01-20"}
@@ -124,17 +126,18 @@ func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) 
 			b.notes = notes(b.publisher)
 		}
 		var first, second revision.Base[[]string]
-		revIDs, replayed, err := b.publisher.Write(b.ctx, user, revision.Receipt{Key: "key"}, true, func(ctx context.Context) ([]*revision.Prepared, error) {
-			var err error
-			first, err = b.notes.Open(ctx, today)
-			b.NoError(err)
-			second, err = b.notes.Open(ctx, tomorrow)
-			b.NoError(err)
-			return []*revision.Prepared{
-				b.notes.Prepare(first, b.now, revision.Change[[]string]{State: words(sizes[0])}),
-				b.notes.Prepare(second, b.now, revision.Change[[]string]{State: words(sizes[1]), RolledFromRevID: "rev_1"}),
-			}, nil
-		})
+		revIDs, replayed, err := b.publisher.Write(b.ctx, user, revision.Receipt{Key: "key"}, true,
+			func(ctx context.Context) ([]*revision.Prepared, error) {
+				var err error
+				first, err = b.notes.Open(ctx, today)
+				b.NoError(err)
+				second, err = b.notes.Open(ctx, tomorrow)
+				b.NoError(err)
+				return []*revision.Prepared{
+					b.notes.Prepare(first, b.now, revision.Change[[]string]{State: words(sizes[0])}),
+					b.notes.Prepare(second, b.now, revision.Change[[]string]{State: words(sizes[1]), RolledFromRevID: "rev_1"}),
+				}, nil
+			})
 		b.NoError(err)
 		b.False(replayed)
 		for i, at := range []entity.Repository{today, tomorrow} {
@@ -156,11 +159,13 @@ func TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved(t *testing.T)
 	t.Parallel()
 	b := newBench(t)
 	write := func() ([]string, error) {
-		revIDs, _, err := b.publisher.Write(b.ctx, user, revision.Receipt{}, false, func(ctx context.Context) ([]*revision.Prepared, error) {
-			base, err := b.notes.Open(ctx, today)
-			b.NoError(err)
-			return []*revision.Prepared{b.notes.Prepare(base, b.publisher.When(base.Head), revision.Change[[]string]{State: words(3)})}, nil
-		})
+		revIDs, _, err := b.publisher.Write(b.ctx, user, revision.Receipt{}, false,
+			func(ctx context.Context) ([]*revision.Prepared, error) {
+				base, err := b.notes.Open(ctx, today)
+				b.NoError(err)
+				return []*revision.Prepared{
+					b.notes.Prepare(base, b.publisher.When(base.Head), revision.Change[[]string]{State: words(3)})}, nil
+			})
 		return revIDs, err
 	}
 	b.fault = on("Transact", memory.Before, table.ErrThrottled)
@@ -186,7 +191,9 @@ func TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved(t *testing.T)
 func TestRowsThatGoAheadInTransactionsAreAllThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.publisher = revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID, LoadInTransactions: true})
+	b.publisher = revision.NewPublisher(revision.Config{
+		Store: b.store, Now: b.clock, NewID: b.newID, LoadInTransactions: true,
+	})
 	b.notes = notes(b.publisher)
 	_, err := b.commit("", "", words(250)...)
 	b.NoError(err)
@@ -241,7 +248,9 @@ func TestHistoryIsReadInPages(t *testing.T) {
 		parent = res.RevID
 		ids = append([]string{parent}, ids...)
 	}
-	for limit, want := range map[int]int{-1: 1, 0: revision.DefaultPage, 1: 1, 7: 7, 40: 40, 60: 60, 100: 100, 101: revision.MaxPage} {
+	for limit, want := range map[int]int{
+		-1: 1, 0: revision.DefaultPage, 1: 1, 7: 7, 40: 40, 60: 60, 100: 100, 101: revision.MaxPage,
+	} {
 		var read []string
 		before := ""
 		for first := true; first || before != ""; first = false {
@@ -327,8 +336,8 @@ func TestAPartOfARevisionIsItsRowsUnderAPrefix(t *testing.T) {
 func TestAnIdempotencyKeyHas1To255PrintableCharacters(t *testing.T) {
 	t.Parallel()
 	for key, fits := range map[string]bool{
-		strings.Repeat("k", 255): true, strings.Repeat("ä", 255): true, strings.Repeat("k", 256): false, strings.Repeat("ä", 256): false,
-		"a b": true, "a\tb": false, "\xff": false,
+		strings.Repeat("k", 255): true, strings.Repeat("ä", 255): true, strings.Repeat("k", 256): false,
+		strings.Repeat("ä", 256): false, "a b": true, "a\tb": false, "\xff": false,
 	} {
 		b := newBench(t)
 		_, err := b.commit("", key, "word")
@@ -359,7 +368,8 @@ func TestWhatIsWrongWithAMessageIsSaid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for message, rule := range map[string]revision.Rule{
-		strings.Repeat("ä", 500): "", strings.Repeat("ä", 501): revision.RuleMessageLong, "": "", "\xff": revision.RuleMessageText,
+		strings.Repeat("ä", 500): "", strings.Repeat("ä", 501): revision.RuleMessageLong, "": "",
+		"\xff":       revision.RuleMessageText,
 		"two\nlines": revision.RuleMessageText,
 	} {
 		var found revision.Violations
@@ -380,7 +390,8 @@ func TestWhatIsWrongWithAMessageIsSaid(t *testing.T) {
 	var broken *revision.RuleError
 	b.ErrorAs(found.Err(), &broken)
 	b.Equal([]entity.FieldError{
-		{Pointer: "/reason", Detail: "must be one of hand (source-unknown)"}, {Pointer: "/todos/0", Detail: "act_1: comes twice (order)"},
+		{Pointer: "/reason", Detail: "must be one of hand (source-unknown)"},
+		{Pointer: "/todos/0", Detail: "act_1: comes twice (order)"},
 	}, broken.Fields())
 	for i := range 300 {
 		found.Add("order", strings.Repeat("x", 100), "", "%s", fmt.Sprint(i, strings.Repeat("y", 500)))

@@ -25,7 +25,9 @@ func (w *world) operations(t values.Tree) []values.Operation {
 		root := "drv_" + w.newID()
 		ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: root, NodeType: values.Driver, Title: &title})
 		for range 10 {
-			ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root})
+			ops = append(ops, values.Operation{
+				Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root,
+			})
 		}
 		return ops
 	}
@@ -34,7 +36,9 @@ func (w *world) operations(t values.Tree) []values.Operation {
 	for range 1 + w.luck.IntN(3) {
 		switch n := w.luck.IntN(6); {
 		case n < 2 || len(alive) == 0:
-			ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root})
+			ops = append(ops, values.Operation{
+				Kind: values.OpCreate, NodeID: "act_" + w.newID(), NodeType: values.Action, Title: &title, ParentID: root,
+			})
 			continue
 		case n == 2:
 			ops = append(ops, values.Operation{Kind: values.OpUpdate, NodeID: alive[0].NodeID, Title: &title})

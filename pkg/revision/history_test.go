@@ -45,7 +45,8 @@ func TestHistoryIsALineWhateverHappensToItsWriters(t *testing.T) {
 		w.checkLine(today)
 		races, looks, orphans, strays = races+w.races, looks+w.looks, orphans+abandoned, strays+unannounced
 	}
-	t.Logf("%d requests lost a race, %d reads came in between, %d snapshots were abandoned, %d of them unannounced", races, looks, orphans, strays)
+	t.Logf("%d requests lost a race, %d reads came in between, %d snapshots were abandoned, %d of them unannounced", races,
+		looks, orphans, strays)
 	require.Positive(t, races, "somebody lost a race")
 	require.Positive(t, looks, "somebody looked")
 	require.Positive(t, orphans, "somebody left an orphan")
@@ -208,7 +209,8 @@ func (w *world) edit(message string, keyed bool) func(w *world, p process) error
 				return err
 			}
 			commit = &values.Commit{
-				ParentRevID: base.Head.RevID, Message: message, Source: values.SourceWeeklyReview, Operations: w.operations(base.State),
+				ParentRevID: base.Head.RevID, Message: message, Source: values.SourceWeeklyReview,
+				Operations: w.operations(base.State),
 			}
 			if keyed {
 				commit.IdempotencyKey = message
@@ -237,7 +239,9 @@ func (w *world) replan(message string, keyed bool) func(w *world, p process) err
 			if err != nil && !errors.As(err, &missing) {
 				return err
 			}
-			commit = &plan.Commit{ParentRevID: now.Head.RevID, Message: message, Reason: plan.ReasonMiddayReplan, Plan: w.someOf(base.State)}
+			commit = &plan.Commit{
+				ParentRevID: now.Head.RevID, Message: message, Reason: plan.ReasonMiddayReplan, Plan: w.someOf(base.State),
+			}
 			if keyed {
 				commit.IdempotencyKey = message
 			}
@@ -255,7 +259,9 @@ func (w *world) someOf(t values.Tree) plan.Plan {
 	next := plan.Plan{}
 	for _, i := range w.luck.Perm(len(t.Nodes)) {
 		if n := t.Nodes[i]; n.NodeType == values.Action && !n.Deleted() && len(next.Todos) < 30 {
-			next.Todos = append(next.Todos, plan.Todo{ActionID: n.NodeID, Order: len(next.Todos) + 1, Classification: plan.Urgent})
+			next.Todos = append(next.Todos, plan.Todo{
+				ActionID: n.NodeID, Order: len(next.Todos) + 1, Classification: plan.Urgent,
+			})
 		}
 	}
 	return next

@@ -35,9 +35,9 @@ type Orphan struct {
 	Rows int
 }
 
-// Orphans returns the abandoned snapshots of a user, oldest names first, up to a thousand: remove them and ask again. One
-// Query, and one Count for each draft. Those whose writer may still be at work are left out, and so are those that were
-// removed and whose draft only waits to be forgotten.
+// Orphans returns the abandoned snapshots of a user, oldest names first, up to a thousand: remove them and ask again.
+// One Query, and one Count for each draft. Those whose writer may still be at work are left out, and so are those that
+// were removed and whose draft only waits to be forgotten.
 func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)

@@ -26,8 +26,8 @@ func (w *world) isPublished(at entity.Repository, revID string) bool {
 	return ok
 }
 
-// checkOrphans sees to it that all abandoned snapshots are found and are of nobody who was answered, that nothing else is
-// found, and that they can be removed. It returns how many there were, and how many of them no draft announced.
+// checkOrphans sees to it that all abandoned snapshots are found and are of nobody who was answered, that nothing else
+// is found, and that they can be removed. It returns how many there were, and how many of them no draft announced.
 func (w *world) checkOrphans() (orphans, strays int) {
 	p := w.process(w.store).publisher
 	w.now = w.now.Add(revision.Patience)

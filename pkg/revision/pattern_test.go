@@ -50,9 +50,10 @@ const (
 	readPlan     = "Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>Query `PK = U#u#PLAN#<date>#<revId>`"
 	readPlanned  = "Get `PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId>`<br>Query `PK = U#u#PLAN#<date>#<revId>`"
 	moveTree     = "PK = U#u, SK = HEAD#VALUES if headRevId as read; PK = U#u, SK = REV#VALUES#<Z>#<revId> if absent"
-	movePlan     = "PK = U#u#PLAN#<date>, SK = HEAD if headRevId as read; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if absent"
-	newPlan      = "PK = U#u#PLAN#<date>, SK = HEAD if absent; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if absent"
-	readActions  = "Get `PK = U#u, SK = HEAD#VALUES`<br>BatchGet `PK = U#u#VALUES#<revId>, SK = NODE#<nodeId>`"
+	movePlan     = "PK = U#u#PLAN#<date>, SK = HEAD if headRevId as read; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if " +
+		"absent"
+	newPlan     = "PK = U#u#PLAN#<date>, SK = HEAD if absent; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if absent"
+	readActions = "Get `PK = U#u, SK = HEAD#VALUES`<br>BatchGet `PK = U#u#VALUES#<revId>, SK = NODE#<nodeId>`"
 )
 
 // shelf is a tree with two revisions and a plan with two.
@@ -81,10 +82,14 @@ func newShelf(t *testing.T, store table.Store, r *recorder) *shelf {
 	for range 3 {
 		id := "act_" + s.newID()
 		s.acts = append(s.acts, id)
-		ops = append(ops, values.Operation{Kind: values.OpCreate, NodeID: id, NodeType: values.Action, Title: &title, ParentID: s.drv})
+		ops = append(ops, values.Operation{
+			Kind: values.OpCreate, NodeID: id, NodeType: values.Action, Title: &title, ParentID: s.drv,
+		})
 	}
 	for i, at := range []*string{&s.first, &s.second} {
-		res, err := s.p.values.Commit(t.Context(), user, values.Commit{ParentRevID: s.first, Message: "m", Source: values.SourceWeeklyReview, Operations: ops})
+		res, err := s.p.values.Commit(t.Context(), user, values.Commit{
+			ParentRevID: s.first, Message: "m", Source: values.SourceWeeklyReview, Operations: ops,
+		})
 		s.NoError(err)
 		*at, ops = res.RevID, []values.Operation{{Kind: values.OpUpdate, NodeID: s.drv, Title: &title}}
 		planned, err := s.p.plans.Commit(t.Context(), user, day, plan.Commit{
@@ -161,55 +166,65 @@ func (s *shelf) reads(t *testing.T) []pattern {
 			base, err := p.values.Current(ctx, user)
 			return whole(err, len(base.State.Nodes), 4)
 		}},
-		{"history of the tree, a page", "`GET /v1/values/revisions`", "Query `PK = U#u, begins_with(SK, REV#VALUES#), newest first`", func(p process) error {
-			page, err := p.values.History(ctx, user, 0, "")
-			return whole(err, len(page.Commits), 2)
-		}},
+		{"history of the tree, a page", "`GET /v1/values/revisions`",
+			"Query `PK = U#u, begins_with(SK, REV#VALUES#), newest first`", func(p process) error {
+				page, err := p.values.History(ctx, user, 0, "")
+				return whole(err, len(page.Commits), 2)
+			}},
 		{"children of a node, the revision being known", "in the code", children, func(p process) error {
 			edges, err := p.values.Children(ctx, user, s.first, s.drv)
 			return whole(err, len(edges), 3)
 		}},
-		{"children of a node now", "`GET /v1/values/nodes/{nodeId}/children`", "Get `PK = U#u, SK = HEAD#VALUES`<br>" + children, func(p process) error {
-			head, err := p.values.Head(ctx, user)
-			s.NoError(err)
-			edges, err := p.values.Children(ctx, user, head.RevID, s.drv)
-			return whole(err, len(edges), 3)
-		}},
-		{"children of a node in a revision", "`GET /v1/values/revisions/{revId}/nodes/{nodeId}/children`", readTreeLog + "<br>" + children, func(p process) error {
-			entry, err := p.values.Entry(ctx, user, s.first)
-			s.NoError(err)
-			edges, err := p.values.Children(ctx, user, entry.RevID, s.drv)
-			return whole(err, len(edges), 3)
-		}},
+		{"children of a node now", "`GET /v1/values/nodes/{nodeId}/children`",
+			"Get `PK = U#u, SK = HEAD#VALUES`<br>" + children, func(p process) error {
+				head, err := p.values.Head(ctx, user)
+				s.NoError(err)
+				edges, err := p.values.Children(ctx, user, head.RevID, s.drv)
+				return whole(err, len(edges), 3)
+			}},
+		{"children of a node in a revision", "`GET /v1/values/revisions/{revId}/nodes/{nodeId}/children`",
+			readTreeLog + "<br>" + children, func(p process) error {
+				entry, err := p.values.Entry(ctx, user, s.first)
+				s.NoError(err)
+				edges, err := p.values.Children(ctx, user, entry.RevID, s.drv)
+				return whole(err, len(edges), 3)
+			}},
 		{"the present plan of a day", "`GET /v1/plans/{date}`", readPlan, func(p process) error {
 			base, err := p.plans.Current(ctx, user, day)
 			return whole(err, len(base.State.Todos), 2)
 		}},
-		{"history of a plan, a page", "`GET /v1/plans/{date}/revisions`", "Query `PK = U#u#PLAN#<date>, begins_with(SK, REV#), newest first`", func(p process) error {
-			page, err := p.plans.History(ctx, user, day, 0, "")
-			return whole(err, len(page.Commits), 2)
-		}},
-		{"any revision of the tree", "`GET /v1/values/revisions/{revId}`", readTreeLog + "<br>" + readSnapshot, func(p process) error {
-			rev, err := p.values.Revision(ctx, user, s.first)
-			return whole(err, len(rev.State.Nodes), 4)
-		}},
+		{"history of a plan, a page", "`GET /v1/plans/{date}/revisions`",
+			"Query `PK = U#u#PLAN#<date>, begins_with(SK, REV#), newest first`", func(p process) error {
+				page, err := p.plans.History(ctx, user, day, 0, "")
+				return whole(err, len(page.Commits), 2)
+			}},
+		{"any revision of the tree", "`GET /v1/values/revisions/{revId}`", readTreeLog + "<br>" + readSnapshot,
+			func(p process) error {
+				rev, err := p.values.Revision(ctx, user, s.first)
+				return whole(err, len(rev.State.Nodes), 4)
+			}},
 		{"any revision of a plan", "`GET /v1/plans/{date}/revisions/{revId}`", readPlanned, func(p process) error {
 			rev, err := p.plans.Revision(ctx, user, day, s.planned[0])
 			return whole(err, len(rev.State.Todos), 1)
 		}},
-		{"the tree as of an instant", "`GET /v1/values?at=`", "Query `PK = U#u, SK BETWEEN REV#VALUES# AND REV#VALUES#<Z>$, newest first`<br>" + readSnapshot, func(p process) error {
-			rev, err := p.values.AsOf(ctx, user, s.now)
-			s.Equal(s.second, rev.RevID)
-			return whole(err, len(rev.State.Nodes), 4)
-		}},
-		{"a plan as of an instant", "`GET /v1/plans/{date}?at=`", "Query `PK = U#u#PLAN#<date>, SK BETWEEN REV# AND REV#<Z>$, newest first`<br>Query `PK = U#u#PLAN#<date>#<revId>`", func(p process) error {
-			rev, err := p.plans.AsOf(ctx, user, day, s.now)
-			return whole(err, len(rev.State.Todos), 2)
-		}},
-		{"a difference of trees", "`GET /v1/values/diff`", strings.Join([]string{readTreeLog, readSnapshot, readTreeLog, readSnapshot}, "<br>"), func(p process) error {
-			_, err := p.values.Diff(ctx, user, s.first, s.second)
-			return err
-		}},
+		{"the tree as of an instant", "`GET /v1/values?at=`",
+			"Query `PK = U#u, SK BETWEEN REV#VALUES# AND REV#VALUES#<Z>$, newest first`<br>" + readSnapshot,
+			func(p process) error {
+				rev, err := p.values.AsOf(ctx, user, s.now)
+				s.Equal(s.second, rev.RevID)
+				return whole(err, len(rev.State.Nodes), 4)
+			}},
+		{"a plan as of an instant", "`GET /v1/plans/{date}?at=`",
+			"Query `PK = U#u#PLAN#<date>, SK BETWEEN REV# AND REV#<Z>$, newest first`<br>Query `PK = U#u#PLAN#<date>#<revId>`",
+			func(p process) error {
+				rev, err := p.plans.AsOf(ctx, user, day, s.now)
+				return whole(err, len(rev.State.Todos), 2)
+			}},
+		{"a difference of trees", "`GET /v1/values/diff`",
+			strings.Join([]string{readTreeLog, readSnapshot, readTreeLog, readSnapshot}, "<br>"), func(p process) error {
+				_, err := p.values.Diff(ctx, user, s.first, s.second)
+				return err
+			}},
 		{"a difference of plans", "`GET /v1/plans/{date}/diff`", readPlanned + "<br>" + readPlanned, func(p process) error {
 			d, err := p.plans.Diff(ctx, user, day, s.planned[0], s.planned[1])
 			return whole(err, len(d.Added.Todos), 1)
@@ -218,10 +233,11 @@ func (s *shelf) reads(t *testing.T) []pattern {
 			nodes, err := p.values.Nodes(ctx, user, s.acts)
 			return whole(err, len(nodes), 3)
 		}},
-		{"abandoned snapshots of a user", "`nexus verify`", "Query `PK = U#u, begins_with(SK, DRAFT#)`", func(p process) error {
-			orphans, err := p.publisher.Orphans(ctx, user)
-			return whole(err, len(orphans), 0)
-		}},
+		{"abandoned snapshots of a user", "`nexus verify`", "Query `PK = U#u, begins_with(SK, DRAFT#)`",
+			func(p process) error {
+				orphans, err := p.publisher.Orphans(ctx, user)
+				return whole(err, len(orphans), 0)
+			}},
 	}
 }
 
@@ -234,41 +250,52 @@ func (s *shelf) writes(t *testing.T) []pattern {
 		if err != nil {
 			return err
 		}
-		_, err = p.values.Commit(ctx, user, values.Commit{ParentRevID: head, Message: "m", Source: values.SourceDailyUpdate, Operations: ops})
+		_, err = p.values.Commit(ctx, user, values.Commit{
+			ParentRevID: head, Message: "m", Source: values.SourceDailyUpdate, Operations: ops,
+		})
 		return err
 	}
 	draft := "PK = U#u, SK = DRAFT#VALUES#<revId>"
 	return []pattern{
-		{"a commit to the tree, up to a hundred actions", "`POST /v1/values/revisions`", readTree + "<br>Transact `" + moveTree + "`", func(p process) error {
-			return edit(p, values.Operation{Kind: values.OpUpdate, NodeID: s.drv, Title: &title})
-		}},
-		{"a plan with to-dos that it had not", "`POST /v1/plans/{date}/revisions`", readPlan + "<br>" + readActions + "<br>Transact `" + movePlan + "`", func(p process) error {
-			_, err := p.plans.Commit(ctx, user, day, plan.Commit{ParentRevID: s.planned[1], Reason: plan.ReasonMiddayReplan, Plan: s.plan(3)})
-			return err
-		}},
-		{"a completion", "`POST /v1/plans/{date}/complete`", readPlan + "<br>" + readTree + "<br>Transact `" + movePlan + "; " + moveTree + "`", func(p process) error {
-			_, err := p.plans.Complete(ctx, user, day, s.acts[0], "")
-			return err
-		}},
-		{"a rollover", "`POST /v1/plans/{date}/rollover`", readPlan + "<br>Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>" + readActions + "<br>Transact `" + newPlan + "`", func(p process) error {
+		{"a commit to the tree, up to a hundred actions", "`POST /v1/values/revisions`",
+			readTree + "<br>Transact `" + moveTree + "`", func(p process) error {
+				return edit(p, values.Operation{Kind: values.OpUpdate, NodeID: s.drv, Title: &title})
+			}},
+		{"a plan with to-dos that it had not", "`POST /v1/plans/{date}/revisions`",
+			readPlan + "<br>" + readActions + "<br>Transact `" + movePlan + "`", func(p process) error {
+				_, err := p.plans.Commit(ctx, user, day, plan.Commit{
+					ParentRevID: s.planned[1], Reason: plan.ReasonMiddayReplan, Plan: s.plan(3),
+				})
+				return err
+			}},
+		{"a completion", "`POST /v1/plans/{date}/complete`",
+			readPlan + "<br>" + readTree + "<br>Transact `" + movePlan + "; " + moveTree + "`", func(p process) error {
+				_, err := p.plans.Complete(ctx, user, day, s.acts[0], "")
+				return err
+			}},
+		{"a rollover", "`POST /v1/plans/{date}/rollover`", readPlan + "<br>Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>" +
+			readActions + "<br>Transact `" + newPlan + "`", func(p process) error {
 			r, err := p.plans.Rollover(ctx, user, day, "")
 			s.Len(r.Carried, 2)
 			return err
 		}},
-		{"a rollback of a plan", "`POST /v1/plans/{date}/rollback`", readPlan + "<br>" + readPlanned + "<br>Transact `" + movePlan + "`", func(p process) error {
-			head, err := s.Get(ctx, today.HeadKey())
-			s.NoError(err)
-			s.calls, s.trips = nil, nil
-			_, err = p.plans.Rollback(ctx, user, day, head.Str("headRevId"), s.planned[0], "", "")
-			return err
-		}},
-		{"a larger commit to the tree", "`POST /v1/values/revisions`", readTree + "<br>Put `" + draft + "`<br>Load `PK = U#u#VALUES#<revId>`<br>Transact `" + moveTree + "; " + draft + " if status as read`", func(p process) error {
-			var ops []values.Operation
-			for range 120 {
-				ops = append(ops, values.Operation{Kind: values.OpCreate, NodeType: values.Driver, Title: &title})
-			}
-			return edit(p, ops...)
-		}},
+		{"a rollback of a plan", "`POST /v1/plans/{date}/rollback`",
+			readPlan + "<br>" + readPlanned + "<br>Transact `" + movePlan + "`", func(p process) error {
+				head, err := s.Get(ctx, today.HeadKey())
+				s.NoError(err)
+				s.calls, s.trips = nil, nil
+				_, err = p.plans.Rollback(ctx, user, day, head.Str("headRevId"), s.planned[0], "", "")
+				return err
+			}},
+		{"a larger commit to the tree", "`POST /v1/values/revisions`",
+			readTree + "<br>Put `" + draft + "`<br>Load `PK = U#u#VALUES#<revId>`<br>Transact `" + moveTree + "; " + draft +
+				" if status as read`", func(p process) error {
+				var ops []values.Operation
+				for range 120 {
+					ops = append(ops, values.Operation{Kind: values.OpCreate, NodeType: values.Driver, Title: &title})
+				}
+				return edit(p, ops...)
+			}},
 	}
 }
 

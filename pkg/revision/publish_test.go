@@ -76,8 +76,9 @@ func (b *bench) newID() string {
 
 func (b *bench) commit(parent, key string, words ...string) (revision.Result[[]string], error) {
 	return b.notes.Commit(b.ctx, revision.Request[[]string]{
-		Repository: today, ParentRevID: parent, Source: "hand", Receipt: revision.Receipt{Key: key, Request: []any{parent, words}},
-		Build: func(context.Context, []string, time.Time) ([]string, error) { return words, nil },
+		Repository: today, ParentRevID: parent, Source: "hand",
+		Receipt: revision.Receipt{Key: key, Request: []any{parent, words}},
+		Build:   func(context.Context, []string, time.Time) ([]string, error) { return words, nil },
 	})
 }
 

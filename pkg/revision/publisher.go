@@ -25,8 +25,8 @@ type Publisher struct {
 	load func(ctx context.Context, rows []item.Item) error
 }
 
-// NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which are
-// mistakes in the program.
+// NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which
+// are mistakes in the program.
 func NewPublisher(c Config) *Publisher {
 	if c.Store == nil || c.Now == nil || c.NewID == nil {
 		panic("revision: a part of the Config is missing")
@@ -52,9 +52,9 @@ type publication struct {
 	drafted  []bool // by position in prepared: its rows come first, under a draft
 }
 
-// publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if one
-// of the heads has moved, [*idempotency.ReplayError] and [idempotency.ErrKeyReused] of the receipt, errSealed. After
-// those, and whatever else isFinal, the revisions have not been published and never will be. After
+// publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if
+// one of the heads has moved, [*idempotency.ReplayError] and [idempotency.ErrKeyReused] of the receipt, errSealed.
+// After those, and whatever else isFinal, the revisions have not been published and never will be. After
 // [table.ErrUnavailable] they may have been.
 func (p *Publisher) publish(ctx context.Context, r *idempotency.Receipt, prepared ...*Prepared) error {
 	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
@@ -87,8 +87,8 @@ func isFinal(err error) bool {
 	return errors.As(err, &moved) || errors.As(err, &replay) || errors.As(err, &failed)
 }
 
-// choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB at
-// most, so that a hundred of them stay below the 4 MB of a transaction.
+// choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB
+// at most, so that a hundred of them stay below the 4 MB of a transaction.
 func (p *publication) choose() {
 	for p.size() > p.inline {
 		largest := -1
@@ -137,8 +137,9 @@ func (p *publication) drafts(ctx context.Context) error {
 	return nil
 }
 
-// withdraw removes what an attempt that is lost for certain left. What it does not get done stays announced by the draft
-// and is found with the orphans, so that there is nothing to tell the client, whose answer is why the attempt was lost.
+// withdraw removes what an attempt that is lost for certain left. What it does not get done stays announced by the
+// draft and is found with the orphans, so that there is nothing to tell the client, whose answer is why the attempt was
+// lost.
 func (p *publication) withdraw(ctx context.Context) {
 	for i, one := range p.prepared {
 		if p.drafted[i] {
@@ -225,7 +226,8 @@ func (p *publication) transaction() ([]table.Action, judges) {
 	for i, one := range p.prepared {
 		one.commit.CommittedAt = now.UTC().Truncate(time.Second)
 		add(one.moveHead(), one.headMoved)
-		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()}, func(item.Item) error { return nil })
+		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()},
+			func(item.Item) error { return nil })
 		if p.drafted[i] {
 			add(one.takeDraft(), func(item.Item) error { return errSealed })
 			continue

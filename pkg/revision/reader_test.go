@@ -9,7 +9,8 @@ import (
 	"nexus/pkg/revision"
 )
 
-// look is a read of any kind, while others write between its calls: what it finds is a revision that was published, whole.
+// look is a read of any kind, while others write between its calls: what it finds is a revision that was published,
+// whole.
 func (w *world) look(p process) error {
 	w.looks++
 	var err error

@@ -20,9 +20,9 @@ type Config struct {
 	NewID func() string
 	// Inline is the number of actions up to which a commit goes in one transaction; 0 means as many as the store takes.
 	Inline int
-	// LoadInTransactions writes the rows that go ahead of a commit in transactions instead of batches. On DynamoDB that costs
-	// twice the write units and gains nothing. The local engine syncs each row of a batch by itself and a transaction once:
-	// there a tree of two thousand nodes takes a second instead of ten.
+	// LoadInTransactions writes the rows that go ahead of a commit in transactions instead of batches. On DynamoDB that
+	// costs twice the write units and gains nothing. The local engine syncs each row of a batch by itself and a
+	// transaction once: there a tree of two thousand nodes takes a second instead of ten.
 	LoadInTransactions bool
 }
 
@@ -93,8 +93,8 @@ func (r *Repository[S]) openAt(ctx context.Context, at entity.Repository, head H
 	return base, err
 }
 
-// Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query. What only the
-// log knows of it (message, source, parent) is [Repository.Revision]'s to tell.
+// Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query. What only
+// the log knows of it (message, source, parent) is [Repository.Revision]'s to tell.
 func (r *Repository[S]) Current(ctx context.Context, at entity.Repository) (Base[S], error) {
 	base, err := r.Open(ctx, at)
 	if err == nil && base.Head.RevID == "" {
@@ -122,8 +122,8 @@ func (r *Repository[S]) Entry(ctx context.Context, at entity.Repository, revID s
 	return readCommit(row, r.shape.SourceAttr)
 }
 
-// Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. The log is asked first, so
-// that the rows of what was never committed are nobody's to see.
+// Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. The log is asked first,
+// so that the rows of what was never committed are nobody's to see.
 func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revID string) (Revision[S], error) {
 	commit, err := r.Entry(ctx, at, revID)
 	if err != nil {

@@ -39,28 +39,29 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 		made Revision[S]
 		next *Prepared
 	)
-	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true, func(ctx context.Context) ([]*Prepared, error) {
-		head, err := r.Head(ctx, req.Repository)
-		if err != nil {
-			return nil, err
-		}
-		if head.RevID != req.ParentRevID {
-			return nil, &ConflictError{req.Repository, head}
-		}
-		base, err := r.openAt(ctx, req.Repository, head)
-		if err != nil {
-			return nil, err
-		}
-		at := r.When(head)
-		made.State, err = req.Build(ctx, base.State, at)
-		if err != nil {
-			return nil, err
-		}
-		next = r.Prepare(base, at, Change[S]{
-			Message: req.Message, Source: req.Source, OriginRevID: req.OriginRevID, State: made.State,
+	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true,
+		func(ctx context.Context) ([]*Prepared, error) {
+			head, err := r.Head(ctx, req.Repository)
+			if err != nil {
+				return nil, err
+			}
+			if head.RevID != req.ParentRevID {
+				return nil, &ConflictError{req.Repository, head}
+			}
+			base, err := r.openAt(ctx, req.Repository, head)
+			if err != nil {
+				return nil, err
+			}
+			at := r.When(head)
+			made.State, err = req.Build(ctx, base.State, at)
+			if err != nil {
+				return nil, err
+			}
+			next = r.Prepare(base, at, Change[S]{
+				Message: req.Message, Source: req.Source, OriginRevID: req.OriginRevID, State: made.State,
+			})
+			return []*Prepared{next}, nil
 		})
-		return []*Prepared{next}, nil
-	})
 	if err != nil {
 		return Result[S]{}, err
 	}
@@ -73,14 +74,17 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 }
 
 // Rollback makes a revision whose state is that of an earlier one, row for row. History keeps what lies between.
-func (r *Repository[S]) Rollback(ctx context.Context, at entity.Repository, parentRevID, revID, message string, receipt Receipt) (Result[S], error) {
+func (r *Repository[S]) Rollback(
+	ctx context.Context, at entity.Repository, parentRevID, revID, message string, receipt Receipt,
+) (Result[S], error) {
 	var broken Violations
 	r.checkMessage(&broken, message)
 	if err := broken.Err(); err != nil {
 		return Result[S]{}, err
 	}
 	return r.Commit(ctx, Request[S]{
-		Repository: at, ParentRevID: parentRevID, Message: message, Source: SourceRollback, OriginRevID: revID, Receipt: receipt,
+		Repository: at, ParentRevID: parentRevID, Message: message, Source: SourceRollback, OriginRevID: revID,
+		Receipt: receipt,
 		Build: func(ctx context.Context, _ S, _ time.Time) (S, error) {
 			earlier, err := r.Revision(ctx, at, revID)
 			return earlier.State, err

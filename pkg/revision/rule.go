@@ -47,8 +47,8 @@ func (e *RuleError) Fields() []entity.FieldError {
 	return fields
 }
 
-// Bounds of what is reported of one request, which may be made of nothing but mistakes: findings, and the bytes of what is
-// repeated of an id that may be none, and of a finding's words.
+// Bounds of what is reported of one request, which may be made of nothing but mistakes: findings, and the bytes of what
+// is repeated of an id that may be none, and of a finding's words.
 const (
 	maxViolations = 256
 	maxSubject    = 64
@@ -61,7 +61,8 @@ type Violations struct{ found []Violation }
 // Add notes a broken rule. Subject and detail may hold what a client sent: what is too long of it is cut off.
 func (v *Violations) Add(rule Rule, subject, pointer, format string, args ...any) {
 	if len(v.found) < maxViolations {
-		v.found = append(v.found, Violation{rule, bounded(subject, maxSubject), pointer, bounded(fmt.Sprintf(format, args...), maxDetail)})
+		v.found = append(v.found,
+			Violation{rule, bounded(subject, maxSubject), pointer, bounded(fmt.Sprintf(format, args...), maxDetail)})
 	}
 }
 

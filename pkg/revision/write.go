@@ -13,15 +13,17 @@ import (
 // Attempt reads what a write depends on and prepares its revisions; none if nothing is to be changed.
 type Attempt func(ctx context.Context) ([]*Prepared, error)
 
-// Write carries out a write of one user under its receipt. The attempt is made again, up to a bound, when somebody else's
-// write came in between; a pinned one is not: its [*ConflictError] is the client's to decide on. The answer is the ids of
-// the revisions that were published, in the order in which they were prepared, and whether an earlier request of the same
-// key and content published them.
+// Write carries out a write of one user under its receipt. The attempt is made again, up to a bound, when somebody
+// else's write came in between; a pinned one is not: its [*ConflictError] is the client's to decide on. The answer is
+// the ids of the revisions that were published, in the order in which they were prepared, and whether an earlier
+// request of the same key and content published them.
 //
 // Errors of the attempt come back as they are. Others that a caller decides on: [*ConflictError], [idempotency.ErrKey],
 // [idempotency.ErrKeyReused], and those of the store ([table.ErrThrottled], [table.ErrUnavailable],
 // [table.ErrConflict]): try again later; only after ErrUnavailable the write may have been carried out.
-func (p *Publisher) Write(ctx context.Context, user string, r Receipt, pinned bool, attempt Attempt) (revIDs []string, replayed bool, err error) {
+func (p *Publisher) Write(
+	ctx context.Context, user string, r Receipt, pinned bool, attempt Attempt,
+) (revIDs []string, replayed bool, err error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, false, fmt.Errorf("user: %w", err)
 	}

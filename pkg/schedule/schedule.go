@@ -2,9 +2,10 @@
 // each thing that will be due, carrying what its target needs to know.
 //
 // It promises that a schedule put is delivered at least once at or after its instant, also if the caller dies, until it
-// is replaced or deleted; how late, each adapter says. It promises no order between schedules and no exact count: whoever
-// is called must bear being called twice, late, or for a schedule that was deleted while its delivery was on the way. It
-// never deletes a schedule by itself: a delivered one stays under its name until its owner replaces or deletes it.
+// is replaced or deleted; how late, each adapter says. It promises no order between schedules and no exact count:
+// whoever is called must bear being called twice, late, or for a schedule that was deleted while its delivery was on
+// the way. It never deletes a schedule by itself: a delivered one stays under its name until its owner replaces or
+// deletes it.
 package schedule
 
 import (
@@ -87,7 +88,8 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("schedule %s %s", e.F
 // Is makes the error match ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-// Check returns an [*InvalidError] for the first field that breaks its rule. Every adapter calls it before anything else.
+// Check returns an [*InvalidError] for the first field that breaks its rule. Every adapter calls it before anything
+// else.
 func (s Schedule) Check() error {
 	if err := CheckName(s.Name); err != nil {
 		return err

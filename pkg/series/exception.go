@@ -30,8 +30,8 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 	return s.virtual(original), true
 }
 
-// IsSkipped reports whether the clocks skip the time that the rule gives an occurrence on its date, so that no start can say
-// it.
+// IsSkipped reports whether the clocks skip the time that the rule gives an occurrence on its date, so that no start
+// can say it.
 func (s *Series) IsSkipped(o Occurrence) bool {
 	zone, err := entity.LoadZone(s.master.Str(product.AttrStartTzid))
 	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)

@@ -10,9 +10,9 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// Follow returns the rule and the end (rruleUntil) that a series is to have when its start is moved: what becomes of the
-// shape before, where after has the new start. A field that the change sends itself is named in sent and taken from after.
-// The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
+// Follow returns the rule and the end (rruleUntil) that a series is to have when its start is moved: what becomes of
+// the shape before, where after has the new start. A field that the change sends itself is named in sent and taken from
+// after. The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
 //
 // Where the start does not move, or a start or the rule is not valid, rule and end are those before.
 func Follow(before, after item.Item, sent ...string) (rule string, end time.Time) {
@@ -62,8 +62,8 @@ func (m *move) end(at time.Time) time.Time {
 	return m.keepNumber(at, far)
 }
 
-// shift moves an end by whole days and by as much as the time of day. A later time of day takes no end into the next day:
-// the occurrence of its own day, if there is one, is in it as it was.
+// shift moves an end by whole days and by as much as the time of day. A later time of day takes no end into the next
+// day: the occurrence of its own day, if there is one, is in it as it was.
 func (m *move) shift(at time.Time, days time.Duration) time.Time {
 	at = at.Add(days)
 	moved := at.Add(timeOfDay(m.to.reading) - timeOfDay(m.from.reading))
@@ -86,8 +86,8 @@ func (m *move) along(end time.Time) bool {
 	return ok
 }
 
-// keepNumber returns the end, if need be another one than that as far on as the start, with which the series has as many
-// occurrences as it had up to its old end.
+// keepNumber returns the end, if need be another one than that as far on as the start, with which the series has as
+// many occurrences as it had up to its old end.
 func (m *move) keepNumber(at, far time.Time) time.Time {
 	old, err := m.from.upTo(m.old, at)
 	if err != nil {

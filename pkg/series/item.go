@@ -26,7 +26,8 @@ var (
 	})
 )
 
-// About how many attributes an occurrence has, and how many beside what it has of the series, in maps that need not grow.
+// About how many attributes an occurrence has, and how many beside what it has of the series, in maps that need not
+// grow.
 const (
 	usualAttributes = 24
 	ownAttributes   = 9
@@ -50,8 +51,8 @@ func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
 	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
 }
 
-// Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own or of
-// the series. A virtual one has the series' version and times of change.
+// Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own
+// or of the series. A virtual one has the series' version and times of change.
 func (s *Series) Item(o Occurrence) item.Item {
 	it := make(item.Item, usualAttributes)
 	row := o.Exception
@@ -89,8 +90,8 @@ func put(it item.Item, name string, from item.Item) {
 	}
 }
 
-// recurrenceID is the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a series that floats or has whole
-// days.
+// recurrenceID is the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a series that floats or has
+// whole days.
 func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 	if s.first.Floating {
 		return original.Wall

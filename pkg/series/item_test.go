@@ -51,7 +51,9 @@ func TestTimesAreAnExceptionsOwnAllOrNone(t *testing.T) {
 
 func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 	t.Parallel()
-	master := weekly(t, item.Item{"color": item.String("#22c55e"), entity.AttrStatus: item.String(product.StatusTentative)})
+	master := weekly(t, item.Item{
+		"color": item.String("#22c55e"), entity.AttrStatus: item.String(product.StatusTentative),
+	})
 	master[entity.AttrVersion] = item.Int(7)
 	s := newSeries(t, "UTC", master)
 	o, ok := s.On("20250310")
@@ -64,7 +66,8 @@ func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 		"recurrence": "2025-03-10T13:00:00Z", "start": "2025-03-10T13:00:00Z", "status": product.StatusTentative,
 	}, map[string]string{
 		"type": it.Str(entity.AttrType), "id": it.Str(product.AttrEventID), "series": it.Str(product.AttrMasterID),
-		"recurrence": it.Str(product.AttrRecurrenceID), "start": it.Str(product.AttrStartUtc), "status": it.Str(entity.AttrStatus),
+		"recurrence": it.Str(product.AttrRecurrenceID), "start": it.Str(product.AttrStartUtc),
+		"status": it.Str(entity.AttrStatus),
 	})
 	require.Equal(t, int64(7), it.Int(entity.AttrVersion))
 	require.False(t, it.Has(product.AttrRRule))
@@ -74,7 +77,8 @@ func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 func TestOfASeriesOfWholeDaysTheRecurrenceIDIsTheReading(t *testing.T) {
 	t.Parallel()
 	master := newMaster(t, item.Item{
-		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-12-24"), product.AttrRRule: item.String("FREQ=YEARLY"),
+		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-12-24"),
+		product.AttrRRule: item.String("FREQ=YEARLY"),
 	})
 	s := newSeries(t, "Pacific/Apia", master)
 	o, ok := s.On("20261224")

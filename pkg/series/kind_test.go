@@ -70,8 +70,10 @@ func dates(t *testing.T, it item.Item) []string {
 func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) item.Item {
 	t.Helper()
 	rule := []string{
-		"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH", "FREQ=MONTHLY", "FREQ=MONTHLY;BYDAY=2TU",
-		"FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=YEARLY", "FREQ=YEARLY;BYMONTH=3,9;BYDAY=-1SU",
+		"FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH", "FREQ=MONTHLY",
+		"FREQ=MONTHLY;BYDAY=2TU",
+		"FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=YEARLY",
+		"FREQ=YEARLY;BYMONTH=3,9;BYDAY=-1SU",
 	}[r.IntN(10)]
 	end := func() time.Time {
 		at := start.AddDate(0, 0, r.IntN(500))
@@ -145,18 +147,28 @@ func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
 		return at
 	}
 	for _, c := range []struct{ name, rule, from, to, want string }{
-		{"across a leap day", "FREQ=YEARLY;UNTIL=20280115", "2025-01-15", "2025-03-15", "20250315 20260315 20270315 20280315"},
-		{"months of unequal length", "FREQ=MONTHLY;INTERVAL=2;UNTIL=20250615", "2025-02-15", "2025-03-15", "20250315 20250515 20250715"},
-		{"numbered weekdays", "FREQ=MONTHLY;BYDAY=2MO;UNTIL=20250609", "2025-04-14", "2025-04-15", "20250415 20250520 20250617"},
-		{"a day that not every month has", "FREQ=MONTHLY;UNTIL=20250415", "2025-01-15", "2025-01-31", "20250131 20250331 20250531 20250731"},
+		{"across a leap day", "FREQ=YEARLY;UNTIL=20280115", "2025-01-15", "2025-03-15",
+			"20250315 20260315 20270315 20280315"},
+		{"months of unequal length", "FREQ=MONTHLY;INTERVAL=2;UNTIL=20250615", "2025-02-15", "2025-03-15",
+			"20250315 20250515 20250715"},
+		{"numbered weekdays", "FREQ=MONTHLY;BYDAY=2MO;UNTIL=20250609", "2025-04-14", "2025-04-15",
+			"20250415 20250520 20250617"},
+		{"a day that not every month has", "FREQ=MONTHLY;UNTIL=20250415", "2025-01-15", "2025-01-31",
+			"20250131 20250331 20250531 20250731"},
 		{"along the series", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-06", "2025-01-13", "20250113 20250120 20250127"},
 		{"before the series", "FREQ=WEEKLY;UNTIL=20250127", "2025-01-13", "2025-01-06", "20250106 20250113 20250120"},
 		{"beyond the series", "FREQ=WEEKLY;UNTIL=20250113", "2025-01-06", "2025-01-20", "20250120 20250127"},
-		{"between the days of a longer step", "FREQ=WEEKLY;INTERVAL=2;UNTIL=20250120", "2025-01-06", "2025-01-13", "20250113 20250127"},
-		{"the last workday, which stays", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;UNTIL=20250331", "2025-01-31", "2025-01-30", "20250130 20250131 20250228 20250331"},
-		{"election day, which stays", "FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=2,3,4,5,6,7,8;BYDAY=TU;UNTIL=20271102", "2024-11-05", "2024-11-06", "20241106 20251104 20261103 20271102"},
-		{"the second Saturday, which stays, and its end is passed", "FREQ=MONTHLY;BYMONTHDAY=8,9,10,11,12,13,14;BYDAY=SA;UNTIL=20250208", "2025-01-11", "2025-02-09", "20250209 20250308"},
-		{"months that only limit", "FREQ=MONTHLY;BYMONTH=1,7;UNTIL=20250715", "2025-01-15", "2025-02-17", "20250217 20250717"},
+		{"between the days of a longer step", "FREQ=WEEKLY;INTERVAL=2;UNTIL=20250120", "2025-01-06", "2025-01-13",
+			"20250113 20250127"},
+		{"the last workday, which stays", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;UNTIL=20250331", "2025-01-31",
+			"2025-01-30", "20250130 20250131 20250228 20250331"},
+		{"election day, which stays", "FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=2,3,4,5,6,7,8;BYDAY=TU;UNTIL=20271102", "2024-11-05",
+			"2024-11-06", "20241106 20251104 20261103 20271102"},
+		{"the second Saturday, which stays, and its end is passed",
+			"FREQ=MONTHLY;BYMONTHDAY=8,9,10,11,12,13,14;BYDAY=SA;UNTIL=20250208", "2025-01-11", "2025-02-09",
+			"20250209 20250308"},
+		{"months that only limit", "FREQ=MONTHLY;BYMONTH=1,7;UNTIL=20250715", "2025-01-15", "2025-02-17",
+			"20250217 20250717"},
 	} {
 		for _, end := range []string{"UNTIL", "rruleUntil"} {
 			before := shape(t, wholeDays, day(c.from), c.rule)

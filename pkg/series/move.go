@@ -38,7 +38,8 @@ func StartDate(master item.Item) string {
 	return item.CompactDate(start.reading)
 }
 
-// compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero one is no end.
+// compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero one is no
+// end.
 func (o origin) compile(rule recurrence.Rule, until time.Time) (*recurrence.Series, error) {
 	return recurrence.Compile(recurrence.Spec{
 		Rule: rule.String(), Start: o.reading, AllDay: o.allDay, Zone: o.zone, Until: until,
@@ -66,8 +67,8 @@ type move struct {
 	ruleSent bool
 }
 
-// moveOf compares two shapes of a series; false if the start stays, or one of them is not valid. The new rule is that of the
-// shape after only if it is sent.
+// moveOf compares two shapes of a series; false if the start stays, or one of them is not valid. The new rule is that
+// of the shape after only if it is sent.
 func moveOf(before, after item.Item, ruleSent bool) (move, bool) {
 	m := move{ruleSent: ruleSent}
 	var known, valid bool

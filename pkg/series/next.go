@@ -2,8 +2,8 @@ package series
 
 import "time"
 
-// RecurrenceID is the occurrence's original start (RFC 5545 §3.8.4.4), which names it wherever it moved: an instant, or, in
-// a series that floats or has whole days, the reading labelled UTC.
+// RecurrenceID is the occurrence's original start (RFC 5545 §3.8.4.4), which names it wherever it moved: an instant,
+// or, in a series that floats or has whole days, the reading labelled UTC.
 func (s *Series) RecurrenceID(o Occurrence) time.Time { return s.recurrenceID(o.Original) }
 
 // Next returns the first occurrence that starts after the instant and that keep wants; exceptions where they moved to,

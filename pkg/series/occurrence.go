@@ -62,8 +62,8 @@ func (s *Series) virtual(original recurrence.Occurrence) Occurrence {
 	}
 }
 
-// End is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that floats,
-// or of whole days, at the reading that far on.
+// End is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that
+// floats, or of whole days, at the reading that far on.
 func (s *Series) End(original recurrence.Occurrence) time.Time {
 	length := s.first.End.Sub(s.first.Start)
 	switch {

@@ -22,9 +22,9 @@ type Series struct {
 	idle       []item.Item
 }
 
-// New returns the series in the zone of whoever looks, which matters only where it floats. Of the instances those are taken
-// that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands store none
-// such.
+// New returns the series in the zone of whoever looks, which matters only where it floats. Of the instances those are
+// taken that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands
+// store none such.
 func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series, error) {
 	rule, err := product.CompileMaster(master)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Series) original(date string) (recurrence.Occurrence, bool) {
 // slack is more than the clocks of any zone are ever put forward or back, or than two zones differ.
 const slack = 26 * time.Hour
 
-// Overlapping returns the occurrences that go on at some time in [from, to), or start in it, in the order of their starts;
-// exceptions where they moved to, cancelled ones not.
+// Overlapping returns the occurrences that go on at some time in [from, to), or start in it, in the order of their
+// starts; exceptions where they moved to, cancelled ones not.
 func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 	var out []Occurrence
 	keep := func(o Occurrence) {
@@ -132,8 +132,8 @@ func (s *Series) isException(date string) bool {
 	return ok
 }
 
-// On returns the occurrence of a date YYYYMMDD, the local date that the rule gives it, wherever it was moved; a cancelled
-// one, too.
+// On returns the occurrence of a date YYYYMMDD, the local date that the rule gives it, wherever it was moved; a
+// cancelled one, too.
 func (s *Series) On(date string) (Occurrence, bool) {
 	original, ok := s.original(date)
 	if !ok {

@@ -24,13 +24,15 @@ func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T)
 		"20250113 2025-01-15T20:00:00Z 2025-01-15T21:00:00Z",
 		"20250203 2025-02-03T14:00:00Z 2025-02-03T14:30:00Z",
 	}, spans(s.Overlapping(at("2025-01-06T00:00:00Z"), at("2025-02-04T00:00:00Z"))))
-	require.Empty(t, s.Overlapping(at("2025-01-19T00:00:00Z"), at("2025-01-28T00:00:00Z")), "one moved away, one cancelled")
+	require.Empty(t, s.Overlapping(at("2025-01-19T00:00:00Z"), at("2025-01-28T00:00:00Z")),
+		"one moved away, one cancelled")
 	require.Empty(t, s.Idle())
 }
 
 func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 	t.Parallel()
-	s := newSeries(t, "UTC", weekly(t, item.Item{product.AttrEndUtc: item.String("2025-01-08T14:00:00Z")})) // two days long
+	// two days long
+	s := newSeries(t, "UTC", weekly(t, item.Item{product.AttrEndUtc: item.String("2025-01-08T14:00:00Z")}))
 	for _, c := range []struct {
 		from, to string
 		want     int
@@ -44,9 +46,11 @@ func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 		require.Len(t, s.Overlapping(at(c.from), at(c.to)), c.want, "%s to %s", c.from, c.to)
 	}
 	point := newMaster(t, item.Item{
-		product.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), product.AttrStartTzid: item.String("UTC"), product.AttrRRule: item.String("FREQ=DAILY"),
+		product.AttrStartUtc: item.String("2025-01-06T14:00:00Z"), product.AttrStartTzid: item.String("UTC"),
+		product.AttrRRule: item.String("FREQ=DAILY"),
 	})
-	require.Len(t, newSeries(t, "UTC", point).Overlapping(at("2025-01-07T14:00:00Z"), at("2025-01-07T14:00:01Z")), 1, "without length it is where it starts")
+	require.Len(t, newSeries(t, "UTC", point).Overlapping(at("2025-01-07T14:00:00Z"), at("2025-01-07T14:00:01Z")), 1,
+		"without length it is where it starts")
 }
 
 func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
@@ -80,19 +84,26 @@ func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 
 func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
 	t.Parallel()
-	night := item.Item{product.AttrStartUtc: item.String("2025-03-07T06:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T09:00:00Z")} // 01:00 to 04:00
+	// 01:00 to 04:00
+	night := item.Item{
+		product.AttrStartUtc: item.String("2025-03-07T06:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T09:00:00Z"),
+	}
 	zoned := newMaster(t, with(night, product.AttrStartTzid, "America/New_York"))
-	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T09:00:00Z"}, // three hours, until 05:00 on the clock
+	// three hours, until 05:00 on the clock
+	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T09:00:00Z"},
 		spans(newSeries(t, "UTC", zoned).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
 	floating := newMaster(t, item.Item{
-		product.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T04:00:00Z"), product.AttrRRule: item.String("FREQ=DAILY"),
+		product.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T04:00:00Z"),
+		product.AttrRRule: item.String("FREQ=DAILY"),
 	})
-	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"}, // until 04:00 on the clock of whoever looks
+	// until 04:00 on the clock of whoever looks
+	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"},
 		spans(newSeries(t, "America/New_York", floating).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 
 	days := newMaster(t, item.Item{
-		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-03-08"), product.AttrEndDate: item.String("2025-03-10"), product.AttrRRule: item.String("FREQ=YEARLY"),
+		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-03-08"),
+		product.AttrEndDate: item.String("2025-03-10"), product.AttrRRule: item.String("FREQ=YEARLY"),
 	})
 	require.Equal(t, []string{"20250308 2025-03-08T05:00:00Z 2025-03-10T04:00:00Z"},
 		spans(newSeries(t, "America/New_York", days).Overlapping(at("2025-03-10T03:59:00Z"), at("2025-03-10T12:00:00Z"))))
@@ -126,7 +137,9 @@ func TestTagsAreTheSeriesUnlessTheOccurrenceHasItsOwn(t *testing.T) {
 		exception("20250106", item.Item{entity.AttrTitle: item.String("x")}, entity.AttrTitle),
 		exception("20250113", item.Item{entity.AttrTags: item.Strings("home")}, entity.AttrTags),
 		exception("20250120", item.Item{}, entity.AttrTags))
-	for date, want := range map[string][]string{"20250106": {"team", "work"}, "20250113": {"home"}, "20250120": nil, "20250127": {"team", "work"}} {
+	for date, want := range map[string][]string{
+		"20250106": {"team", "work"}, "20250113": {"home"}, "20250120": nil, "20250127": {"team", "work"},
+	} {
 		o, ok := s.On(date)
 		require.True(t, ok)
 		require.Equal(t, want, s.Tags(o), date)

@@ -20,7 +20,10 @@ const (
 // newMaster is a valid series of the fields, as a command would store it.
 func newMaster(t *testing.T, fields item.Item) item.Item {
 	t.Helper()
-	merged := item.Item{entity.AttrTitle: item.String("standup"), entity.AttrStatus: item.String(product.StatusConfirmed), product.AttrIsAllDay: item.Bool(false)}
+	merged := item.Item{
+		entity.AttrTitle: item.String("standup"), entity.AttrStatus: item.String(product.StatusConfirmed),
+		product.AttrIsAllDay: item.Bool(false),
+	}
 	for name, v := range fields {
 		merged[name] = v
 	}
@@ -55,7 +58,8 @@ func exception(date string, own item.Item, modified ...string) item.Item {
 
 func moved(date, start, end string) item.Item {
 	return exception(date, item.Item{
-		product.AttrStartUtc: item.String(start), product.AttrEndUtc: item.String(end), product.AttrStartTzid: item.String("America/New_York"),
+		product.AttrStartUtc: item.String(start), product.AttrEndUtc: item.String(end),
+		product.AttrStartTzid: item.String("America/New_York"),
 	}, product.AttrStartUtc, product.AttrEndUtc)
 }
 

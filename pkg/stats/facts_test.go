@@ -9,7 +9,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// The record that made an item may be parked: then the record that removes it is the only one that knows when it was made.
+// The record that made an item may be parked: then the record that removes it is the only one that knows when it was
+// made.
 func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -22,7 +23,8 @@ func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 func TestAnEventIsOpenUntilItStarts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, open string }{
-		"zoned":       {`"startUtc":"2025-12-02T14:00:00Z","startTzid":"America/New_York"`, "OPEN#EVENT#Z#2025-12-02T14:00:00Z"},
+		"zoned": {`"startUtc":"2025-12-02T14:00:00Z","startTzid":"America/New_York"`,
+			"OPEN#EVENT#Z#2025-12-02T14:00:00Z"},
 		"floating":    {`"startUtc":"2025-12-02T09:00:00"`, "OPEN#EVENT#F#2025-12-02T09:00:00Z"},
 		"a whole day": {`"isAllDay":true,"startDate":"2025-12-02"`, "OPEN#EVENT#F#2025-12-02T00:00:00Z"},
 		"cancelled":   {`"startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC","status":"CANCELLED"`, ""},

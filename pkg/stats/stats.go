@@ -1,13 +1,13 @@
 // Package stats keeps the statistics in USER_META: how many events, tasks, reminders and notes a user has, and when the
-// last event was created and the last task completed. A series is one event, whatever becomes of its occurrences. It is a projection: what one item contributes is a pure function of
-// its image, and package projection applies each contribution exactly once; repeating a record is safe for the reason
-// given there.
+// last event was created and the last task completed. A series is one event, whatever becomes of its occurrences. It is
+// a projection: what one item contributes is a pure function of its image, and package projection applies each
+// contribution exactly once; repeating a record is safe for the reason given there.
 //
-// Numbers that move with the clock (events to come, overdue tasks) are not kept here but counted when they are read. For
-// that the ledger row of each item that the clock moves stands in the state view, at the instant that decides.
+// Numbers that move with the clock (events to come, overdue tasks) are not kept here but counted when they are read.
+// For that the ledger row of each item that the clock moves stands in the state view, at the instant that decides.
 //
-// The statistics have an optimistic lock of their own, statsVersion: writing them must never touch version or updatedAt,
-// which belong to the user's own changes.
+// The statistics have an optimistic lock of their own, statsVersion: writing them must never touch version or
+// updatedAt, which belong to the user's own changes.
 package stats
 
 import (
@@ -22,16 +22,17 @@ import (
 // Name is the projection's name.
 const Name = "stats"
 
-// revision names the contribution function below. It names the same one since series are counted: what other types contribute
-// did not change with that, and no series had been written before.
+// revision names the contribution function below. It names the same one since series are counted: what other types
+// contribute did not change with that, and no series had been written before.
 const revision = "s1"
 
 // Projection returns the statistics.
 func Projection() *projection.Projection {
 	return projection.NewSum(projection.SumSpec{
 		Name: Name, Revision: revision, Amounts: amounts,
-		Target: entity.MetaKey, SumAttr: product.AttrStats, VersionAttr: product.AttrStatsVersion, HoldAttr: product.AttrStatsHold, RepairsAttr: product.AttrStatsRepairs,
-		LastAttr: product.AttrStatsLast, WrittenAttr: product.AttrStatsWritten, FormAttr: product.AttrStatsForm,
+		Target: entity.MetaKey, SumAttr: product.AttrStats, VersionAttr: product.AttrStatsVersion,
+		HoldAttr: product.AttrStatsHold, RepairsAttr: product.AttrStatsRepairs, LastAttr: product.AttrStatsLast,
+		WrittenAttr: product.AttrStatsWritten, FormAttr: product.AttrStatsForm,
 		NewTarget: product.NewUserMeta, Empty: product.EmptyStats,
 	})
 }
@@ -84,8 +85,8 @@ func openEvent(it item.Item) string {
 	return entity.OpenSK(product.TypeEvent, floating, start)
 }
 
-// openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled. Exceptions do
-// not matter: what one of them moves or cancels is known to it alone.
+// openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled.
+// Exceptions do not matter: what one of them moves or cancels is known to it alone.
 func openSeries(it item.Item) string {
 	if it.Str(entity.AttrStatus) == product.StatusCancelled {
 		return ""

@@ -87,12 +87,17 @@ func (b *bench) totals() item.Item {
 func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, open string }{
-		"without end":           {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=WEEKLY"`, "OPEN#EVENT#Z#9999-12-31T23:59:59Z"},
-		"ending":                {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=WEEKLY;COUNT=20"`, "OPEN#EVENT#Z#2025-05-19T13:00:00Z"},
-		"floating":              {`"startUtc":"2025-01-06T09:00:00","rrule":"FREQ=WEEKLY;COUNT=20"`, "OPEN#EVENT#F#2025-05-19T09:00:00Z"},
-		"floating, without end": {`"startUtc":"2025-01-06T09:00:00","rrule":"FREQ=WEEKLY"`, "OPEN#EVENT#F#9999-12-31T23:59:59Z"},
-		"whole days":            {`"isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=WEEKLY;COUNT=2"`, "OPEN#EVENT#F#2025-01-13T00:00:00Z"},
-		"cancelled":             {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY","status":"CANCELLED"`, ""},
+		"without end": {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=WEEKLY"`,
+			"OPEN#EVENT#Z#9999-12-31T23:59:59Z"},
+		"ending": {
+			`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=WEEKLY;COUNT=20"`,
+			"OPEN#EVENT#Z#2025-05-19T13:00:00Z"},
+		"floating": {`"startUtc":"2025-01-06T09:00:00","rrule":"FREQ=WEEKLY;COUNT=20"`, "OPEN#EVENT#F#2025-05-19T09:00:00Z"},
+		"floating, without end": {`"startUtc":"2025-01-06T09:00:00","rrule":"FREQ=WEEKLY"`,
+			"OPEN#EVENT#F#9999-12-31T23:59:59Z"},
+		"whole days": {`"isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=WEEKLY;COUNT=2"`,
+			"OPEN#EVENT#F#2025-01-13T00:00:00Z"},
+		"cancelled": {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY","status":"CANCELLED"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,10 +114,13 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 func TestWhatBecomesOfOneOccurrenceIsNoEventOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	master := someItem(t, product.Master(), "mst_1", `{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
+	master := someItem(t, product.Master(), "mst_1",
+		`{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	b.apply(product.Master(), nil, master)
-	fields := item.Item{"masterId": item.String("mst_1"), "recurrenceId": item.String("2025-12-02T14:00:00Z"), "isAllDay": item.Bool(false),
-		"startUtc": item.String("2025-12-02T16:00:00Z"), "startTzid": item.String("UTC"), "modifiedFields": item.List{item.String("startUtc")}}
+	fields := item.Item{"masterId": item.String("mst_1"), "recurrenceId": item.String("2025-12-02T14:00:00Z"),
+		"isAllDay": item.Bool(false),
+		"startUtc": item.String("2025-12-02T16:00:00Z"), "startTzid": item.String("UTC"),
+		"modifiedFields": item.List{item.String("startUtc")}}
 	instance := product.Instance().First(user, "inst_20251202_1", fields, noon, nil)
 	b.apply(product.Instance(), nil, instance)
 	counted := master.Clone() // the series' count of such writes: bookkeeping

@@ -75,8 +75,8 @@ type Query struct {
 	// AnyTag keeps only rows with one of these tags. It is the only filter there is, and costs the read of every row in
 	// the range.
 	AnyTag []string
-	// AnyTagOr names an attribute whose presence lets a row pass the filter: what it says of tags is not in the row, or not
-	// all. It means nothing without AnyTag.
+	// AnyTagOr names an attribute whose presence lets a row pass the filter: what it says of tags is not in the row, or
+	// not all. It means nothing without AnyTag.
 	AnyTagOr string
 	// Limit bounds the rows read before the filter; 0 leaves the page to end at 1 MB.
 	Limit      int
@@ -85,7 +85,8 @@ type Query struct {
 	Start Position
 }
 
-// Range bounds the sort key. The zero Range is the whole partition. Either Prefix is set, or From and To or one of them.
+// Range bounds the sort key. The zero Range is the whole partition. Either Prefix is set, or From and To or one of
+// them.
 type Range struct {
 	Prefix   string
 	From, To string // both inclusive

@@ -14,11 +14,15 @@ func TestAMeterAddsUpByOperationUntilItIsTaken(t *testing.T) {
 	var m table.Meter
 	require.Empty(t, m.Read())
 	m.Observe(table.Usage{Op: "Query", Rows: 3, ReadUnits: 1.5})
-	m.Observe(table.Usage{Op: "Transact", Rows: 2, WriteUnits: 5, IndexWriteUnits: map[entity.Index]float64{entity.YearView: 1, entity.StateView: 2}})
+	m.Observe(table.Usage{
+		Op: "Transact", Rows: 2, WriteUnits: 5,
+		IndexWriteUnits: map[entity.Index]float64{entity.YearView: 1, entity.StateView: 2},
+	})
 	m.Observe(table.Usage{Op: "Query", ReadUnits: 0.5})
 	m.Observe(table.Usage{Op: "Put"}) // refused
 	want := table.Uses{
-		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3}, "Put": {Calls: 1},
+		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3},
+		"Put": {Calls: 1},
 	}
 	require.Equal(t, want, m.Read())
 	require.Equal(t, table.Use{Calls: 4, Rows: 5, ReadUnits: 2, WriteUnits: 5, IndexWriteUnits: 3}, m.Read().Sum())

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// stagedFor is how long an exception may wait for its series: a split writes the exceptions of the new one first, and no
-// command takes as long.
+// stagedFor is how long an exception may wait for its series: a split writes the exceptions of the new one first, and
+// no command takes as long.
 const stagedFor = 10 * time.Minute
 
 // homeless is why an exception has no series.
@@ -56,7 +56,8 @@ func (r *run) seriesOf(ctx context.Context, g group) (item.Key, homeless, error)
 	return key, state, nil
 }
 
-// checkException finds exceptions without a series: nobody sees them, but they are in the indexes, and their links count.
+// checkException finds exceptions without a series: nobody sees them, but they are in the indexes, and their links
+// count.
 func (r *run) checkException(ctx context.Context, g group) ([]Difference, error) {
 	if g.item == nil || g.typ.Name != entity.TypeInstance {
 		return nil, nil
@@ -77,9 +78,9 @@ func (r *run) checkException(ctx context.Context, g group) ([]Difference, error)
 	return []Difference{d}, nil
 }
 
-// clearException does what the command would have done that was interrupted. That of a deleted series is deleted: its id
-// never comes back. What is kept of it goes in the same transaction. Any other is undone, since a split that is repeated
-// may still want its row, and goes on counting from its version.
+// clearException does what the command would have done that was interrupted. That of a deleted series is deleted: its
+// id never comes back. What is kept of it goes in the same transaction. Any other is undone, since a split that is
+// repeated may still want its row, and goes on counting from its version.
 func (r *run) clearException(ctx context.Context, g group) error {
 	master, state, err := r.seriesOf(ctx, g)
 	if err != nil || state == hasSeries {

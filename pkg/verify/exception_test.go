@@ -23,7 +23,8 @@ func (w *world) split(master item.Item, interrupted bool) (item.Item, error) {
 	ctx, die := context.WithCancel(w.t.Context())
 	defer die()
 	w.fault = func(c memory.Call) error {
-		if interrupted && c.Op == "Transact" && c.Stage == memory.Before && slices.Contains(c.Keys, master.Key()) && !isStaging(c.Keys) {
+		if interrupted && c.Op == "Transact" && c.Stage == memory.Before && slices.Contains(c.Keys, master.Key()) &&
+			!isStaging(c.Keys) {
 			die()
 			return table.ErrUnavailable
 		}

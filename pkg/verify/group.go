@@ -17,8 +17,8 @@ const (
 	familyRows = 1000
 )
 
-// family is a range of rows that belong to items of one type and begin with the item's id behind some prefix, so that they
-// lie in the order of the items. The zero family is empty.
+// family is a range of rows that belong to items of one type and begin with the item's id behind some prefix, so that
+// they lie in the order of the items. The zero family is empty.
 type family struct {
 	prefix string // of the range
 	idFrom int    // where the id begins
@@ -90,7 +90,9 @@ func (c *cursor) peek(ctx context.Context) (item.Item, string, error) {
 }
 
 // groups calls visit for each id that has an item or a row in one of the families, in the order of ids.
-func (r *run) groups(ctx context.Context, user string, t *entity.Type, families []family, visit func(group) error) error {
+func (r *run) groups(
+	ctx context.Context, user string, t *entity.Type, families []family, visit func(group) error,
+) error {
 	cursors := make([]*cursor, len(families))
 	for i, f := range families {
 		cursors[i] = r.cursor(user, f)
@@ -121,7 +123,9 @@ func (r *run) visit(ctx context.Context, g group, visit func(group) error) error
 
 // misnamed reports an item under a key that can be none of its type's: nothing can be derived of it.
 func (r *run) misnamed(user string, t *entity.Type, it item.Item) error {
-	return r.found(Difference{Kind: Stray, User: user, Key: it.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…"})
+	return r.found(Difference{
+		Kind: Stray, User: user, Key: it.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…",
+	})
 }
 
 // merge brings together what has the same id.
@@ -164,7 +168,9 @@ func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows []
 
 // instanceGroups does the same for exceptions, whose rows lie in another order than their ids: it goes through what is
 // derived and looks the items up, and then through the items for those of which nothing is derived.
-func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error) error {
+func (r *run) instanceGroups(
+	ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error,
+) error {
 	var open []group
 	flush := func() error {
 		keys := make([]item.Key, len(open))
@@ -206,7 +212,9 @@ func (r *run) instanceGroups(ctx context.Context, user string, t *entity.Type, c
 const underivedItems = 30
 
 // underived visits the exceptions that have no row in a family of which an item has one.
-func (r *run) underived(ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error) error {
+func (r *run) underived(
+	ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error,
+) error {
 	items := r.cursor(user, family{prefix: entity.ItemPrefix(t.Name), idFrom: len(entity.ItemPrefix(t.Name))})
 	for {
 		var open []group

@@ -16,8 +16,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// The families of an item are, in this order: the ledger rows of each projection, the rows of each projection, and those
-// below.
+// The families of an item are, in this order: the ledger rows of each projection, the rows of each projection, and
+// those below.
 const (
 	familyCold = iota
 	familyGone
@@ -84,8 +84,8 @@ func (r *run) items(ctx context.Context, user string) error {
 	return nil
 }
 
-// look reads everything of some items consistently: of each the rows of which it has one, ledger rows among them, before
-// the others, which ledger rows guard, and the item last, so that nothing derived is newer than the item.
+// look reads everything of some items consistently: of each the rows of which it has one, ledger rows among them,
+// before the others, which ledger rows guard, and the item last, so that nothing derived is newer than the item.
 func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 	groups := make([]group, len(of))
 	var keys []item.Key
@@ -108,7 +108,9 @@ func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 			switch {
 			case f.prefix == "":
 			case !f.single:
-				if g.rows[i], err = r.few(ctx, g.user, family{prefix: entity.Under(f.prefix[:f.idFrom], g.id), idFrom: f.idFrom, keep: f.keep}); err != nil {
+				if g.rows[i], err = r.few(ctx, g.user, family{
+					prefix: entity.Under(f.prefix[:f.idFrom], g.id), idFrom: f.idFrom, keep: f.keep,
+				}); err != nil {
 					return nil, err
 				}
 			case single[f.key(g.user, g.id)] != nil:
@@ -234,7 +236,8 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 		if isOutage(err) {
 			return nil, err
 		}
-		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(), ShouldBe: "an item whose reminders can be reckoned"}}, nil
+		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(),
+			ShouldBe: "an item whose reminders can be reckoned"}}, nil
 	}
 	var out []Difference
 	for _, subject := range late {
@@ -244,7 +247,8 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 		}
 		if !comes {
 			out = append(out, Difference{
-				Kind: Late, User: g.user, Key: subject.Name(), Is: "not delivered: " + showSubject(subject), ShouldBe: "delivered", offset: subject.OffsetMinutes,
+				Kind: Late, User: g.user, Key: subject.Name(), Is: "not delivered: " + showSubject(subject), ShouldBe: "delivered",
+				offset: subject.OffsetMinutes,
 			})
 		}
 	}
@@ -281,7 +285,9 @@ func (r *run) checkSchedule(ctx context.Context, g group, wanted schedule.Schedu
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Kind: Schedule, User: g.user, Key: wanted.Name, ShouldBe: showSubject(subject), offset: subject.OffsetMinutes}
+	d := Difference{
+		Kind: Schedule, User: g.user, Key: wanted.Name, ShouldBe: showSubject(subject), offset: subject.OffsetMinutes,
+	}
 	is, err := r.Schedules.Find(ctx, wanted.Name)
 	switch {
 	case errors.Is(err, schedule.ErrNotFound):

@@ -62,7 +62,9 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 func TestARepairThatBeganADeliveryAndCouldNotEndItSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	reminder := w.create(ann, product.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-03T09:00:00Z", "tzid": "UTC"})
+	reminder := w.create(ann, product.TypeReminder, map[string]any{
+		"title": "r", "triggerUtc": "2026-03-03T09:00:00Z", "tzid": "UTC",
+	})
 	require.True(t, w.drain())
 	w.unschedule(reminder.Str("reminderId"), 0)
 	w.now = time.Date(2026, time.March, 3, 9, 1, 0, 0, time.UTC)

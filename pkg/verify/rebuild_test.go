@@ -109,7 +109,8 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := w.verifier.Run(t.Context(), verify.Options{User: ann, Repair: true}, func(verify.Difference) error { return nil })
+			_, err := w.verifier.Run(t.Context(), verify.Options{User: ann, Repair: true},
+				func(verify.Difference) error { return nil })
 			require.NoError(t, err)
 			w.fault = nil
 			require.NotZero(t, held, "the repair held the sum while somebody wrote")
@@ -155,7 +156,8 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 					}
 					return nil
 				}
-				_, err := w.verifier.Run(t.Context(), verify.Options{User: ann, Repair: true}, func(verify.Difference) error { return nil })
+				_, err := w.verifier.Run(t.Context(), verify.Options{User: ann, Repair: true},
+					func(verify.Difference) error { return nil })
 				w.fault = nil
 				if err == nil {
 					break
@@ -210,7 +212,8 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 	w.wipe(ann, item.Map{})
 	inside, second := false, verify.Summary{}
 	w.fault = func(c memory.Call) error {
-		if inside || c.Op != "Transact" || c.Stage != memory.After || !w.get0(entity.MetaKey(ann)).Has(product.AttrStatsHold) {
+		if inside || c.Op != "Transact" || c.Stage != memory.After ||
+			!w.get0(entity.MetaKey(ann)).Has(product.AttrStatsHold) {
 			return nil
 		}
 		inside = true
@@ -229,7 +232,9 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 
 func inserted(user string, it item.Item) change.Change {
 	t := registry.Named(it.Str(entity.AttrType))
-	return change.Change{Kind: change.Inserted, Type: t, User: user, Ref: t.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning}
+	return change.Change{
+		Kind: change.Inserted, Type: t, User: user, Ref: t.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning,
+	}
 }
 
 // get0 returns nil for a row that is not there.
@@ -240,8 +245,10 @@ func (w *world) get0(key item.Key) item.Item {
 
 func TestARepairOfEverythingThatDiesAtAnyCallCanBeginAgain(t *testing.T) {
 	t.Parallel()
-	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;a schedule is gone;" +
-		"a series' schedule is gone;an end without a copy;a copy is lost;a timer is too early;a copy is nobody's;an exception has no series"
+	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;a schedule " +
+		"is gone;" +
+		"a series' schedule is gone;an end without a copy;a copy is lost;a timer is too early;a copy is nobody's;an " +
+		"exception has no series"
 	for name, stage := range map[string]memory.Stage{"before": memory.Before, "after": memory.After} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,9 @@ func TestARepairNamesAContributionThatNoRowCanHoldAndMendsTheRest(t *testing.T) 
 		"item": bad["noteId"], "v": item.Int(1), "c": item.String(`r1 {"add":{"notes":1},"open":"` + bad.Str("body") + `"}`),
 	}
 	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
-	w.put(entity.LedgerKey(ann, "readings", "note_00000000-0000-4000-8000-000000000099"), item.Item{"v": item.Int(1), "c": item.String(`r1 {"add":{"notes":5}}`)})
+	w.put(entity.LedgerKey(ann, "readings", "note_00000000-0000-4000-8000-000000000099"), item.Item{
+		"v": item.Int(1), "c": item.String(`r1 {"add":{"notes":5}}`),
+	})
 	ledger := entity.LedgerKey(ann, "readings", bad.Str("noteId")).String()
 
 	for range 2 {

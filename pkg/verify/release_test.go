@@ -30,34 +30,41 @@ var writeRows = flag.String("write-rows", "", "write the rows of this release in
 
 // kinds are the rows of users that a release writes, by the prefixes of their sort keys.
 var kinds = []string{
-	entity.TypeUserMeta, product.TypeEvent, entity.TypeMaster, entity.TypeInstance, product.TypeTask, product.TypeReminder, product.TypeNote,
-	entity.RowLink, entity.RowLedger, entity.RowTimer, entity.RowFired, entity.RowCold, entity.RowGone, entity.RowReceipt, entity.RowSum,
-	entity.RowZone, entity.RowSeries, entity.RowFeed, entity.RowKept,
+	entity.TypeUserMeta, product.TypeEvent, entity.TypeMaster, entity.TypeInstance, product.TypeTask, product.TypeReminder,
+	product.TypeNote,
+	entity.RowLink, entity.RowLedger, entity.RowTimer, entity.RowFired, entity.RowCold, entity.RowGone, entity.RowReceipt,
+	entity.RowSum, entity.RowZone, entity.RowSeries, entity.RowFeed, entity.RowKept,
 }
 
 // live has a user do and the consumers make everything of which there are rows.
 func (w *world) live(user string) {
 	w.t.Helper()
 	of := w.populate(user)
-	doomed := w.create(user, product.TypeEvent, map[string]any{"title": "x", "startUtc": "2026-03-09T09:00:00Z", "startTzid": "UTC"})
+	doomed := w.create(user, product.TypeEvent, map[string]any{
+		"title": "x", "startUtc": "2026-03-09T09:00:00Z", "startTzid": "UTC",
+	})
 	version := int64(1)
 	_, err := w.commands.Do(w.t.Context(), command.Request{
 		User: user, IdempotencyKey: "once", ExpectedVersion: &version,
 		Command: command.Delete{Type: product.Event(), ID: doomed.Str("eventId")},
 	})
 	require.NoError(w.t, err)
-	w.do(user, command.UpdateSeries{ID: of["master"].Str("masterId"), Patch: map[string]any{"startUtc": "2026-03-02T11:00:00Z"}}, of["master"].Int("version"))
+	w.do(user, command.UpdateSeries{ID: of["master"].Str("masterId"),
+		Patch: map[string]any{"startUtc": "2026-03-02T11:00:00Z"}}, of["master"].Int("version"))
 	require.True(w.t, w.drain())
 	meta := int64(0)
 	_, err = w.commands.Do(w.t.Context(), command.Request{
 		User: user, ExpectedVersion: &meta, Command: command.UpdateMe{Patch: map[string]any{"defaultTzid": "Europe/Berlin"}},
 	})
 	require.NoError(w.t, err)
-	ics := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:u1\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260310T100000Z\r\n" +
+	ics := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:u1\r\nDTSTAMP:20260301T000000Z\r\n" +
+		"DTSTART:20260310T100000Z\r\n" +
 		"SUMMARY:i\r\nCONTACT:c\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	_, _, err = calendar.NewImporter(w.commands, registry).Import(w.t.Context(), user, []byte(ics), "")
 	require.NoError(w.t, err)
-	addresses := calendar.New(calendar.Config{Store: w.store, Registry: registry, Now: func() time.Time { return w.now }, Random: bytes.NewReader(make([]byte, 64))})
+	addresses := calendar.New(calendar.Config{
+		Store: w.store, Registry: registry, Now: func() time.Time { return w.now }, Random: bytes.NewReader(make([]byte, 64)),
+	})
 	_, _, err = addresses.MakeFeed(w.t.Context(), user, "")
 	require.NoError(w.t, err)
 	_, err = w.commit(user, "", 3)
@@ -153,7 +160,8 @@ func TestRowsOfEveryReleaseAreReadVerifiedAndWrittenOn(t *testing.T) {
 func (w *world) countsWhatIsThere(user string) {
 	w.t.Helper()
 	names := map[string]string{
-		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents, product.TypeTask: product.StatTotalTasks,
+		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents,
+		product.TypeTask:     product.StatTotalTasks,
 		product.TypeReminder: product.StatTotalReminders, product.TypeNote: product.StatTotalNotes,
 	}
 	counts, links := map[string]int64{}, 0
@@ -188,7 +196,8 @@ func (w *world) writeOn(user string) {
 				continue
 			}
 			ref := typ.Ref(it)
-			w.do(user, command.Update{Type: typ, ID: ref.ID, Patch: map[string]any{"title": "another"}}, it.Int(entity.AttrVersion))
+			w.do(user, command.Update{Type: typ, ID: ref.ID, Patch: map[string]any{"title": "another"}},
+				it.Int(entity.AttrVersion))
 			if i > 0 {
 				w.do(user, command.Delete{Type: typ, ID: ref.ID}, it.Int(entity.AttrVersion)+1)
 			}
@@ -196,8 +205,10 @@ func (w *world) writeOn(user string) {
 		w.create(user, typ.Name, fresh(typ))
 	}
 	for _, it := range w.rows(user, entity.ItemPrefix(entity.TypeMaster)) {
-		w.do(user, command.UpdateSeries{ID: it.Str("masterId"), Patch: map[string]any{"title": "another"}}, it.Int(entity.AttrVersion))
-		w.do(user, command.PutInstance{MasterID: it.Str("masterId"), Date: "20260306", Fields: map[string]any{"title": "z"}}, it.Int(entity.AttrVersion)+1)
+		w.do(user, command.UpdateSeries{ID: it.Str("masterId"), Patch: map[string]any{"title": "another"}},
+			it.Int(entity.AttrVersion))
+		w.do(user, command.PutInstance{MasterID: it.Str("masterId"), Date: "20260306", Fields: map[string]any{"title": "z"}},
+			it.Int(entity.AttrVersion)+1)
 	}
 	require.True(w.t, w.drain())
 }

@@ -83,15 +83,17 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 	}
 	// Whether it is the right one, or was to be delivered, shows with its item.
 	isWanted := slices.ContainsFunc(wanted, func(w schedule.Schedule) bool { return w.Name == name })
-	isLate := slices.ContainsFunc(undelivered, func(u reminders.Subject) bool { return u.Name() == name && u.Due.Equal(subject.Due) })
+	isLate := slices.ContainsFunc(undelivered, func(u reminders.Subject) bool {
+		return u.Name() == name && u.Due.Equal(subject.Due)
+	})
 	if isWanted || isLate {
 		return nil, none, nil
 	}
 	return &d, subject, nil
 }
 
-// unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name, the
-// look at the item puts it back.
+// unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name,
+// the look at the item puts it back.
 func (r *run) unreadable(ctx context.Context, d Difference) error {
 	if err := r.found(d); err != nil || !r.mending {
 		return err
@@ -131,8 +133,8 @@ func (r *run) copies(ctx context.Context, user string) error {
 	}
 }
 
-// unnamed looks at a page of objects, and once more, after a pause, at those that seem to be nobody's: a copy is written
-// before the row that names it.
+// unnamed looks at a page of objects, and once more, after a pause, at those that seem to be nobody's: a copy is
+// written before the row that names it.
 func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 	for look := range 2 {
 		var open []string
@@ -158,7 +160,9 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 		}
 	}
 	for _, name := range names {
-		if err := r.found(Difference{Kind: Archive, User: user, Key: name, Is: "a copy that no row names", ShouldBe: "no object"}); err != nil {
+		if err := r.found(Difference{
+			Kind: Archive, User: user, Key: name, Is: "a copy that no row names", ShouldBe: "no object",
+		}); err != nil {
 			return err
 		}
 		if id, version, _ := archive.ReadCopyName(user, name); r.mending {

@@ -12,8 +12,8 @@ import (
 )
 
 // snapshots finds what was written of a user's repositories and never became a revision: each is announced by a draft,
-// which its writer, if it is still at work, was left alone with long enough. One look is therefore enough. A run names a
-// thousand at most.
+// which its writer, if it is still at work, was left alone with long enough. One look is therefore enough. A run names
+// a thousand at most.
 func (r *run) snapshots(ctx context.Context, user string) error {
 	if r.Repositories == nil {
 		return nil
@@ -47,7 +47,8 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 	partition := o.Repository.SnapshotPK(o.RevID)
 	err := r.found(Difference{
 		Kind: Snapshot, User: o.Repository.User, Key: partition,
-		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows, item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
+		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows,
+			item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
 	})
 	if err != nil || !r.mending {
 		return err

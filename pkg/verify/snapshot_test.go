@@ -22,7 +22,8 @@ func (w *world) trees() *values.Service {
 		w.ids++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 	}
-	return values.New(revision.NewPublisher(revision.Config{Store: w.store, Now: func() time.Time { return w.now }, NewID: id, Inline: 4}), id)
+	return values.New(revision.NewPublisher(
+		revision.Config{Store: w.store, Now: func() time.Time { return w.now }, NewID: id, Inline: 4}), id)
 }
 
 // commit adds so many drivers to the user's tree.
@@ -32,7 +33,9 @@ func (w *world) commit(user, parent string, drivers int) (revision string, err e
 		title := fmt.Sprint("driver ", i)
 		ops = append(ops, values.Operation{Kind: values.OpCreate, NodeType: values.Driver, Title: &title})
 	}
-	made, err := w.trees().Commit(w.t.Context(), user, values.Commit{ParentRevID: parent, Message: "m", Source: values.SourceWeeklyReview, Operations: ops})
+	made, err := w.trees().Commit(w.t.Context(), user, values.Commit{
+		ParentRevID: parent, Message: "m", Source: values.SourceWeeklyReview, Operations: ops,
+	})
 	return made.RevID, err
 }
 
@@ -86,7 +89,9 @@ func TestAnAbandonedSnapshotIsNamedAndRemoved(t *testing.T) {
 			require.Len(t, tree.State.Nodes, 5)
 			_, err = w.store.Get(t.Context(), entity.Repository{User: ann}.LogKey(first))
 			require.NoError(t, err)
-			drafts, err := w.store.Count(t.Context(), table.Query{Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()}})
+			drafts, err := w.store.Count(t.Context(), table.Query{
+				Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()},
+			})
 			require.NoError(t, err)
 			require.Zero(t, drafts)
 		})
@@ -99,7 +104,9 @@ func TestASnapshotThatNothingAnnouncesIsFoundByAWalk(t *testing.T) {
 	first, err := w.commit(ann, "", 5)
 	require.NoError(t, err)
 	w.abandon(ann, first)
-	drafts, err := w.store.Query(t.Context(), table.Query{Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()}})
+	drafts, err := w.store.Query(t.Context(), table.Query{
+		Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()},
+	})
 	require.NoError(t, err)
 	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: drafts.Items[0].Key()}))
 	rows := w.store.Len()

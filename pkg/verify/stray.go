@@ -12,8 +12,11 @@ import (
 	"nexus/pkg/table"
 )
 
-// strayLedger calls visit for each ledger row of a projection that can be no item's: its id is of no type, or none at all.
-func (r *run) strayLedger(ctx context.Context, user string, p *projection.Projection, visit func(item.Item) error) error {
+// strayLedger calls visit for each ledger row of a projection that can be no item's: its id is of no type, or none at
+// all.
+func (r *run) strayLedger(
+	ctx context.Context, user string, p *projection.Projection, visit func(item.Item) error,
+) error {
 	prefix := entity.LedgerPrefix(p.Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 		id := row.Str(item.AttrSK)[len(prefix):]
@@ -104,7 +107,9 @@ func commonPrefix(was, text string) string {
 }
 
 func strayOf(user string, row item.Item) Difference {
-	return Difference{Kind: Stray, User: user, Key: row.Key().String(), Is: "there", ShouldBe: "no row: it can be no item's"}
+	return Difference{
+		Kind: Stray, User: user, Key: row.Key().String(), Is: "there", ShouldBe: "no row: it can be no item's",
+	}
 }
 
 func (r *run) dropStray(ctx context.Context, row item.Item) error {

@@ -18,8 +18,8 @@ const (
 	sumReads = 8
 	// rebuilds is how often the repair of one sum is begun.
 	rebuilds = 4
-	// holdPatience is how long the end of another repair's hold is waited for, one pause at a time: a little longer than a hold
-	// lasts whose owner died.
+	// holdPatience is how long the end of another repair's hold is waited for, one pause at a time: a little longer than a
+	// hold lasts whose owner died.
 	holdPatience = 35
 	holdPause    = time.Second
 )
@@ -61,8 +61,8 @@ const (
 	sumMoving // it is written so often that nothing is known; under a hold it stands still
 )
 
-// checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's. Of a sum that is
-// written without end, what is wrong whatever was written is reported, if each of the looks shows it.
+// checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's. Of a sum that
+// is written without end, what is wrong whatever was written is reported, if each of the looks shows it.
 func (r *run) checkSum(ctx context.Context, user string, p *projection.Projection) (sumState, error) {
 	var lasting []projection.Fault
 	for n := range sumReads {
@@ -104,7 +104,9 @@ func stateOf(faults []projection.Fault) sumState {
 
 func (r *run) foundSum(user string, faults []projection.Fault) error {
 	for _, f := range faults {
-		if err := r.found(Difference{Kind: Statistics, User: user, Key: f.Key.String(), Is: f.Is, ShouldBe: f.Want}); err != nil {
+		if err := r.found(Difference{
+			Kind: Statistics, User: user, Key: f.Key.String(), Is: f.Is, ShouldBe: f.Want,
+		}); err != nil {
 			return err
 		}
 	}
@@ -112,7 +114,9 @@ func (r *run) foundSum(user string, faults []projection.Fault) error {
 }
 
 // addUp adds up the ledger rows, and returns the sum's row as it was before and after that; nil if there is none.
-func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) (before item.Item, tally *projection.Tally, after item.Item, err error) {
+func (r *run) addUp(
+	ctx context.Context, user string, p *projection.Projection,
+) (before item.Item, tally *projection.Tally, after item.Item, err error) {
 	if before, err = r.find(ctx, p.Target(user)); err != nil {
 		return nil, nil, nil, err
 	}
@@ -129,8 +133,8 @@ func (r *run) addUp(ctx context.Context, user string, p *projection.Projection) 
 	return before, tally, after, err
 }
 
-// rebuildSum puts a user's ledger rows and sum right under a hold, and reports what was wrong with the sum if nobody could
-// tell before. Each try begins at the beginning: what a former one put right is found right.
+// rebuildSum puts a user's ledger rows and sum right under a hold, and reports what was wrong with the sum if nobody
+// could tell before. Each try begins at the beginning: what a former one put right is found right.
 func (r *run) rebuildSum(ctx context.Context, user string, which int, report bool) error {
 	var err error
 	for range rebuilds {
@@ -169,7 +173,9 @@ func (r *run) takeHold(ctx context.Context, user string, which int) (*projection
 
 // underHold goes through all items and ledger rows once. A repair that fails gives its hold back, if it can: the user's
 // consumers need not wait for it to lapse.
-func (r *run) underHold(ctx context.Context, user string, which int, h *projection.Hold) (wrong []projection.Fault, err error) {
+func (r *run) underHold(
+	ctx context.Context, user string, which int, h *projection.Hold,
+) (wrong []projection.Fault, err error) {
 	if err = r.mendLedger(ctx, user, which, h); err == nil {
 		wrong = h.Check()
 		err = h.Finish(ctx)

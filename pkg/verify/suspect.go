@@ -55,8 +55,8 @@ func (r *run) note(ctx context.Context, s suspect) error {
 	return r.settle(ctx, s.user)
 }
 
-// settle takes the second look at all suspects. What shows the same as before is a difference; what shows another one was
-// under way, and is looked at again.
+// settle takes the second look at all suspects. What shows the same as before is a difference; what shows another one
+// was under way, and is looked at again.
 func (r *run) settle(ctx context.Context, _ string) error {
 	open := r.suspects
 	r.suspects = nil
@@ -93,7 +93,9 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 		if err != nil {
 			return nil, err
 		}
-		same := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return !slices.Contains(s.was, d.word()) })
+		same := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool {
+			return !slices.Contains(s.was, d.word())
+		})
 		if len(same) < len(differences) {
 			s.was = words(differences)
 			moved = append(moved, s)
@@ -125,8 +127,8 @@ func (r *run) lookAgain(ctx context.Context, s suspect, g group) ([]Difference, 
 	return []Difference{*d}, err
 }
 
-// mend repairs what was found of one item, each by its owner's way. What cannot be mended now shows in the look after the
-// repair.
+// mend repairs what was found of one item, each by its owner's way. What cannot be mended now shows in the look after
+// the repair.
 func (r *run) mend(ctx context.Context, g group, differences []Difference) error {
 	kinds, keys := map[Kind]bool{}, map[string]bool{}
 	var offsets []int64

@@ -87,7 +87,8 @@ type Config struct {
 	Repositories *revision.Publisher
 	Now          func() time.Time
 	NewOwner     func() string // unique names of repairs
-	// Grace is the pause between the two looks at what seems to differ, longer than the stream usually lags; Wait makes it.
+	// Grace is the pause between the two looks at what seems to differ, longer than the stream usually lags; Wait makes
+	// it.
 	Grace time.Duration
 	Wait  func(context.Context, time.Duration) error
 	Log   *slog.Logger
@@ -103,7 +104,8 @@ type Verifier struct {
 func New(c Config) *Verifier {
 	reminding := c.Reminders != nil && c.Notifier != nil && c.Schedules != nil
 	partly := c.Reminders != nil || c.Notifier != nil || c.Schedules != nil
-	if c.Store == nil || c.Registry == nil || c.Archive == nil || c.Now == nil || c.NewOwner == nil || c.Wait == nil || c.Log == nil || partly && !reminding {
+	if c.Store == nil || c.Registry == nil || c.Archive == nil || c.Now == nil || c.NewOwner == nil || c.Wait == nil ||
+		c.Log == nil || partly && !reminding {
 		panic("verify: incomplete configuration")
 	}
 	v := &Verifier{Config: c}
@@ -211,7 +213,9 @@ func (r *run) user(ctx context.Context, user string) error {
 
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild = map[int]bool{}
-	for _, step := range []func(context.Context, string) error{r.items, r.strays, r.walks, r.copies, r.settle, r.kept, r.sums} {
+	for _, step := range []func(context.Context, string) error{
+		r.items, r.strays, r.walks, r.copies, r.settle, r.kept, r.sums,
+	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify user %s: %w", user, err)
 		}

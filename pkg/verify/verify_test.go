@@ -31,21 +31,29 @@ func (w *world) populate(user string) map[string]item.Item {
 	out["note"] = w.create(user, product.TypeNote, map[string]any{"title": "n", "body": "b"})
 	link := []any{map[string]any{"targetType": "NOTE", "targetId": out["note"].Str("noteId")}}
 	out["event"] = w.create(user, product.TypeEvent, map[string]any{
-		"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "Europe/Berlin", "reminderMinutes": numbers(10, 60), "links": link,
+		"title": "e", "startUtc": "2026-03-03T09:00:00Z", "startTzid": "Europe/Berlin", "reminderMinutes": numbers(10, 60),
+		"links": link,
 	})
-	out["task"] = w.create(user, product.TypeTask, map[string]any{"title": "t", "dueUtc": "2026-03-04T09:00:00Z", "dueTzid": "UTC", "links": link})
-	out["reminder"] = w.create(user, product.TypeReminder, map[string]any{"title": "r", "triggerUtc": "2026-03-05T09:00:00", "rrule": "FREQ=DAILY"})
+	out["task"] = w.create(user, product.TypeTask, map[string]any{
+		"title": "t", "dueUtc": "2026-03-04T09:00:00Z", "dueTzid": "UTC", "links": link,
+	})
+	out["reminder"] = w.create(user, product.TypeReminder, map[string]any{
+		"title": "r", "triggerUtc": "2026-03-05T09:00:00", "rrule": "FREQ=DAILY",
+	})
 	out["master"] = w.do(user, command.CreateSeries{Fields: map[string]any{
-		"title": "s", "startUtc": "2026-03-02T10:00:00Z", "startTzid": "Europe/Berlin", "rrule": "FREQ=DAILY", "reminderMinutes": numbers(5),
+		"title": "s", "startUtc": "2026-03-02T10:00:00Z", "startTzid": "Europe/Berlin", "rrule": "FREQ=DAILY",
+		"reminderMinutes": numbers(5),
 	}}, 0)
 	out["instance"] = w.do(user, command.PutInstance{
 		MasterID: out["master"].Str("masterId"), Date: "20260304",
 		Fields: map[string]any{"title": "other", "links": link, "reminderMinutes": numbers(15)},
 	}, 1)
 	done := w.create(user, product.TypeTask, map[string]any{"title": "done"})
-	out["done"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: done.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, 1)
+	out["done"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: done.Str("taskId"),
+		Patch: map[string]any{"status": "COMPLETED"}}, 1)
 	old := w.create(user, product.TypeTask, map[string]any{"title": "old"})
-	out["archived"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: old.Str("taskId"), Patch: map[string]any{"status": "ARCHIVED"}}, 1)
+	out["archived"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: old.Str("taskId"),
+		Patch: map[string]any{"status": "ARCHIVED"}}, 1)
 	require.True(w.t, w.drain())
 	return out
 }
@@ -80,34 +88,53 @@ func damages() map[string]struct {
 	}
 	ledger := func(p string) string { return entity.LedgerPrefix(p) }
 	return map[string]damage{
-		"a number is wrong":          {func(w *world, o of) { w.set(entity.MetaKey(ann), "stats", item.Map{"totalNotes": item.Int(7)}) }, verify.Statistics, "USER_META"},
-		"the statistics are gone":    {func(w *world, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics, "USER_META"},
-		"a stats row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) }, verify.Ledger, "LEDGER#stats#evt_"},
-		"a links row is gone":        {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) }, verify.Ledger, "LEDGER#links#task_"},
-		"an exception's row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) }, verify.Ledger, "LEDGER#links#inst_"},
+		"a number is wrong": {func(w *world,
+			o of) {
+			w.set(entity.MetaKey(ann), "stats", item.Map{"totalNotes": item.Int(7)})
+		}, verify.Statistics, "USER_META"},
+		"the statistics are gone": {func(w *world, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics,
+			"USER_META"},
+		"a stats row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) },
+			verify.Ledger, "LEDGER#stats#evt_"},
+		"a links row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) },
+			verify.Ledger, "LEDGER#links#task_"},
+		"an exception's row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) },
+			verify.Ledger, "LEDGER#links#inst_"},
 		"a row contributes otherwise": {func(w *world, o of) {
 			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "c", item.String(`s1 {"add":{"totalNotes":3}}`))
 		}, verify.Ledger, "LEDGER#stats#note_"},
-		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", item.Int(4e9)) }, verify.Ledger, "LEDGER#stats#note_"},
+		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", item.Int(4e9)) },
+			verify.Ledger, "LEDGER#stats#note_"},
 		"an open row stands nowhere": {func(w *world, o of) {
 			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", item.String("OPEN"))
 		}, verify.Ledger, "LEDGER#stats#evt_"},
 		"a row is of nobody": {func(w *world, o of) {
-			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), item.Item{"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`)})
+			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), item.Item{
+				"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`),
+			})
 		}, verify.Ledger, "evt_gone"},
 		"a row is of no type": {func(w *world, o of) {
-			w.put(entity.LedgerKey(ann, "stats", "what"), item.Item{"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`)})
+			w.put(entity.LedgerKey(ann, "stats", "what"), item.Item{
+				"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`),
+			})
 		}, verify.Stray, "#what"},
-		"a row is kept of nothing":    {func(w *world, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept, "KEPT#EVENT#evt_none"},
-		"a link is gone":              {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
-		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge, "LINK#INSTANCE#"},
-		"a link is too many":          {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
-		"a link is from nobody":       {func(w *world, o of) { w.put(item.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil) }, verify.Stray, "LINK#NOTHING"},
+		"a row is kept of nothing": {func(w *world, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept,
+			"KEPT#EVENT#evt_none"},
+		"a link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
+		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge,
+			"LINK#INSTANCE#"},
+		"a link is too many": {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
+		"a link is from nobody": {func(w *world,
+			o of) {
+			w.put(item.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil)
+		}, verify.Stray, "LINK#NOTHING"},
 		"a link leads nowhere": {func(w *world, o of) {
 			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", item.String("LINKED#ann#NOTE#note_z"))
 		}, verify.Edge, "LINK#"},
-		"a schedule is gone":         {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule, "reminder-"},
-		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule, "reminder-"},
+		"a schedule is gone": {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule,
+			"reminder-"},
+		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule,
+			"reminder-"},
 		"a schedule comes late": {func(w *world, o of) {
 			name := reminders.ScheduleName(ann, o["event"].Str("eventId"), 10)
 			s, err := w.schedules.Find(w.t.Context(), name)
@@ -123,21 +150,27 @@ func damages() map[string]struct {
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
 		}, verify.Schedule, "reminder-"},
 		"a schedule says nothing": {func(w *world, o of) {
-			require.NoError(w.t, w.schedules.Put(w.t.Context(), schedule.Schedule{Name: "reminder-x", At: w.now.Add(time.Hour), Payload: []byte("{}")}))
+			require.NoError(w.t, w.schedules.Put(w.t.Context(), schedule.Schedule{
+				Name: "reminder-x", At: w.now.Add(time.Hour), Payload: []byte("{}"),
+			}))
 		}, verify.Schedule, "reminder-x"},
-		"an end without a copy": {func(w *world, o of) { w.remove(w.rows(ann, entity.ColdPrefix())...) }, verify.Archive, "COLD#"},
-		"a copy is lost":        {func(w *world, o of) { w.dropCopies() }, verify.Archive, "archive/ann/"},
+		"an end without a copy": {func(w *world, o of) { w.remove(w.rows(ann, entity.ColdPrefix())...) },
+			verify.Archive, "COLD#"},
+		"a copy is lost": {func(w *world, o of) { w.dropCopies() }, verify.Archive, "archive/ann/"},
 		"an archived task stays": {func(w *world, o of) {
 			_, err := w.store.Update(w.t.Context(), table.Update{Key: o["archived"].Key(), Remove: []string{"ttl"}})
 			require.NoError(w.t, err)
 		}, verify.Archive, "TASK#"},
-		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", item.Int(w.now.Unix()+1000)) }, verify.Archive, "TASK#"},
-		"a timer is gone":      {func(w *world, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) }, verify.Archive, "TIMER#"},
+		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", item.Int(w.now.Unix()+1000)) },
+			verify.Archive, "TASK#"},
+		"a timer is gone": {func(w *world, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) },
+			verify.Archive, "TIMER#"},
 		"a timer is too early": {func(w *world, o of) {
 			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", item.Int(w.now.Unix()+5))
 		}, verify.Archive, "TIMER#"},
 		"a copy is nobody's": {func(w *world, o of) {
-			require.NoError(w.t, w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
+			require.NoError(w.t,
+				w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
 		}, verify.Archive, "/77.json"},
 		"an exception has no series": {func(w *world, o of) {
 			w.remove(o["master"])
@@ -155,7 +188,8 @@ func damages() map[string]struct {
 		"a walk stands still": {func(w *world, o of) {
 			version := w.get(entity.MetaKey(ann)).Int("version")
 			_, err := w.commands.Do(w.t.Context(), command.Request{
-				User: ann, Command: command.UpdateMe{Patch: map[string]any{"defaultTzid": "America/New_York"}}, ExpectedVersion: &version,
+				User: ann, Command: command.UpdateMe{Patch: map[string]any{"defaultTzid": "America/New_York"}},
+				ExpectedVersion: &version,
 			})
 			require.NoError(w.t, err)
 			require.True(w.t, w.drain())
@@ -164,7 +198,9 @@ func damages() map[string]struct {
 			w.now = w.now.Add(11 * time.Minute)
 		}, verify.Walk, "ZONE#"},
 		"a repair died": {func(w *world, o of) {
-			w.set(entity.MetaKey(ann), "statsHold", item.Map{"owner": item.String("x"), "until": item.String(item.FormatInstant(w.now.Add(-time.Hour)))})
+			w.set(entity.MetaKey(ann), "statsHold", item.Map{
+				"owner": item.String("x"), "until": item.String(item.FormatInstant(w.now.Add(-time.Hour))),
+			})
 		}, verify.Statistics, "USER_META"},
 	}
 }
@@ -216,9 +252,11 @@ func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
 	w.lose()
 	changed := false
 	w.fault = func(c memory.Call) error {
-		if !changed && c.Stage == memory.Before && c.Op == "Transact" && slices.Contains(c.Keys, entity.ColdKey(ann, task.Str("taskId"))) {
+		if !changed && c.Stage == memory.Before && c.Op == "Transact" &&
+			slices.Contains(c.Keys, entity.ColdKey(ann, task.Str("taskId"))) {
 			changed = true
-			w.do(ann, command.Update{Type: registry.Named(product.TypeTask), ID: task.Str("taskId"), Patch: map[string]any{"status": "BACKLOG"}}, 2)
+			w.do(ann, command.Update{Type: registry.Named(product.TypeTask), ID: task.Str("taskId"),
+				Patch: map[string]any{"status": "BACKLOG"}}, 2)
 		}
 		return nil
 	}
@@ -237,7 +275,8 @@ func TestWhatNobodyCanDecideRemains(t *testing.T) {
 	w := newWorld(t)
 	of := w.populate(ann)
 	w.put(entity.GoneKey(ann, of["note"].Str("noteId")), nil)
-	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(product.TypeNote) + "evt_1"}, item.Item{"entityType": item.String("NOTE")})
+	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(product.TypeNote) + "evt_1"},
+		item.Item{"entityType": item.String("NOTE")})
 	w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ItemPrefix(entity.TypeInstance) + "mst_1"}, nil)
 	for _, repair := range []bool{false, true} {
 		found, sum := w.verify(verify.Options{User: ann, Repair: repair})

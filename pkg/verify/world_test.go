@@ -72,24 +72,31 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 	}})
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	reminding := reminders.Config{Store: w.store, Registry: registry, Scheduler: w.schedules, Bus: events, Now: clock, Log: log}
+	reminding := reminders.Config{
+		Store: w.store, Registry: registry, Scheduler: w.schedules, Bus: events, Now: clock, Log: log,
+	}
 	notifier = reminders.NewNotifier(reminding)
-	archiving := archive.NewConsumer(archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: events, Now: clock})
+	archiving := archive.NewConsumer(archive.Config{
+		Store: w.store, Registry: registry, Copies: w.copies, Bus: events, Now: clock,
+	})
 	projections := append([]*projection.Projection{stats.Projection(), links.Projection()}, besides...)
 	for _, p := range projections {
 		w.consumers = append(w.consumers, projection.NewConsumer(p, w.store, clock))
 	}
 	w.consumers = append(w.consumers, reminders.New(reminding), archiving)
-	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock, Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
-		w.ids++
-		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
-	}})
+	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock,
+		Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
+			w.ids++
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
+		}})
 	w.verifier = verify.New(verify.Config{
 		Store: w.store, Walker: w.store, Registry: registry,
 		Projections: projections,
 		Archive:     archiving, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
-		Repositories: revision.NewPublisher(revision.Config{Store: w.store, Now: clock, NewID: func() string { panic("a verification publishes nothing") }}),
-		Now:          clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
+		Repositories: revision.NewPublisher(revision.Config{
+			Store: w.store, Now: clock, NewID: func() string { panic("a verification publishes nothing") },
+		}),
+		Now: clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
 		Grace: time.Second, Log: log,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
@@ -130,7 +137,8 @@ func (w *world) drain() (finished bool) {
 			return true
 		}
 		for _, rec := range slice.Records {
-			if key, err := entity.ParseSortKey(rec.Key.SK); err == nil && (!key.IsRow() || key.Prefix == entity.RowTimer && rec.New == nil) {
+			if key, err := entity.ParseSortKey(rec.Key.SK); err == nil &&
+				(!key.IsRow() || key.Prefix == entity.RowTimer && rec.New == nil) {
 				c, err := change.Interpret(registry, rec)
 				require.NoError(w.t, err)
 				for _, consumer := range w.consumers {

@@ -17,11 +17,12 @@ func load(t testing.TB, name string) *time.Location {
 	return location
 }
 
-// places cover shifts of a whole hour and of half an hour, north and south, midnight shifts, skipped days, and zones whose
-// law changed often.
+// places cover shifts of a whole hour and of half an hour, north and south, midnight shifts, skipped days, and zones
+// whose law changed often.
 var places = []string{
 	"UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata", "Asia/Gaza",
-	"Africa/Casablanca", "America/Scoresbysund", "Atlantic/Azores", "Europe/Dublin", "Pacific/Kwajalein", "Antarctica/Troll",
+	"Africa/Casablanca", "America/Scoresbysund", "Atlantic/Azores", "Europe/Dublin", "Pacific/Kwajalein",
+	"Antarctica/Troll",
 }
 
 // firstShowing finds the answer by trial: the first instant at which the clock shows the reading; none in a gap.
@@ -149,7 +150,8 @@ func TestTheLatestReadingIsThatOfTheFirstPass(t *testing.T) {
 				latest = shown
 			}
 			got := wallclock.Latest(at, location)
-			require.True(t, !got.Before(latest) && got.Sub(latest) < 30*time.Minute, "%s at %s: %s, not about %s", name, at, got, latest)
+			require.True(t, !got.Before(latest) && got.Sub(latest) < 30*time.Minute, "%s at %s: %s, not about %s", name, at,
+				got, latest)
 		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"sync"
 )
 
-// WindowsZone returns the IANA zone of a zone's name in Windows, also with the season's word, or without its last two words
-// as Lotus Notes writes it.
+// WindowsZone returns the IANA zone of a zone's name in Windows, also with the season's word, or without its last two
+// words as Lotus Notes writes it.
 func WindowsZone(name string) (string, bool) {
-	for _, form := range []string{name, strings.Replace(name, " Daylight Time", " Standard Time", 1), name + " Standard Time"} {
+	for _, form := range []string{
+		name, strings.Replace(name, " Daylight Time", " Standard Time", 1), name + " Standard Time",
+	} {
 		if zone, ok := windowsZones()[form]; ok {
 			return zone, true
 		}

@@ -43,8 +43,8 @@ var (
 // bucketBits: a bucket of 2^24 s is half a year, in which few zones change their offset more than once.
 const bucketBits = 24
 
-// zones memoises the tables: like the database they are made from, they never change while a program runs. Whoever makes
-// locations without end makes it start again.
+// zones memoises the tables: like the database they are made from, they never change while a program runs. Whoever
+// makes locations without end makes it start again.
 var (
 	zones     sync.Map // *time.Location -> *Zone
 	zoneCount atomic.Int32
@@ -106,8 +106,9 @@ func (z *Zone) lookUp(instant int64) Span {
 	return span
 }
 
-// endOfYear mends what [time.Time.ZoneBounds] answers on the last day of a leap year where a zone's rule, not its table,
-// decides: it counts 365 days, so the end lies before the instant, and whoever walks from end to end walks for ever.
+// endOfYear mends what [time.Time.ZoneBounds] answers on the last day of a leap year where a zone's rule, not its
+// table, decides: it counts 365 days, so the end lies before the instant, and whoever walks from end to end walks for
+// ever.
 func (z *Zone) endOfYear(instant, offset int64) int64 {
 	year := time.Unix(instant, 0).UTC().Year()
 	end := time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()

@@ -32,8 +32,8 @@ type known struct {
 	entity         map[string]any // at that version
 	deleting       bool           // its owner has begun to delete it
 	deleted        bool
-	// exceptions of a series, by date: what the owner was last shown of each occurrence that differs. The owner alone makes
-	// them, and alone changes which dates there are.
+	// exceptions of a series, by date: what the owner was last shown of each occurrence that differs. The owner alone
+	// makes them, and alone changes which dates there are.
 	exceptions map[string]row
 }
 
@@ -79,7 +79,8 @@ func (a *acknowledged) changed(k *known, entity map[string]any) {
 		return
 	}
 	if version == k.version && text(entity) != text(k.entity) {
-		a.wrong = append(a.wrong, fmt.Sprintf("%s has two contents at version %d: %s and %s", k.id, version, text(k.entity), text(entity)))
+		a.wrong = append(a.wrong,
+			fmt.Sprintf("%s has two contents at version %d: %s and %s", k.id, version, text(k.entity), text(entity)))
 	}
 	if version > k.version {
 		k.version, k.entity = version, entity
@@ -162,7 +163,8 @@ func (a *acknowledged) compare(rows []row) []string {
 		case r == nil:
 			differences = append(differences, name+" was acknowledged and is lost")
 		case k.version != k.writes || text(r["version"]) != fmt.Sprint(k.writes):
-			differences = append(differences, fmt.Sprintf("%s: %d writes acknowledged, version %d shown, %v stored", name, k.writes, k.version, r["version"]))
+			differences = append(differences,
+				fmt.Sprintf("%s: %d writes acknowledged, version %d shown, %v stored", name, k.writes, k.version, r["version"]))
 		default:
 			differences = append(differences, k.contentDiffers(r)...)
 		}
@@ -179,7 +181,10 @@ func (k *known) contentDiffers(r row) []string {
 		}
 	}
 	// A floating time is shown without its offset; the others are stored as they are shown.
-	for name, zone := range map[string]string{"startUtc": "startTzid", "endUtc": "startTzid", "dueUtc": "dueTzid", "triggerUtc": "tzid", "firstTriggerUtc": "tzid", "rruleUntil": "startTzid", "lastStartUtc": "startTzid"} {
+	for name, zone := range map[string]string{
+		"startUtc": "startTzid", "endUtc": "startTzid", "dueUtc": "dueTzid", "triggerUtc": "tzid", "firstTriggerUtc": "tzid",
+		"rruleUntil": "startTzid", "lastStartUtc": "startTzid",
+	} {
 		at, ok := shown[name].(string)
 		if name == "startUtc" && k.kind == "TASK" {
 			zone = "dueTzid"

@@ -116,8 +116,8 @@ func (c client) call(ctx context.Context, r request) (answer, error) {
 	return answer{in.StatusCode, in.Header, content}, errors.Join(err, in.Body.Close())
 }
 
-// insist repeats the request as it is until somebody answers and has not only asked to try again. It returns how often it
-// tried.
+// insist repeats the request as it is until somebody answers and has not only asked to try again. It returns how often
+// it tried.
 func (c client) insist(ctx context.Context, r request) (got answer, tries int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, persistence)
 	defer cancel()
@@ -132,7 +132,8 @@ func (c client) insist(ctx context.Context, r request) (got answer, tries int, e
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return answer{}, tries, fmt.Errorf("%s %s: no answer within %s: last %s: %w", r.method, r.path, persistence, got, err)
+			return answer{}, tries,
+				fmt.Errorf("%s %s: no answer within %s: last %s: %w", r.method, r.path, persistence, got, err)
 		}
 	}
 }

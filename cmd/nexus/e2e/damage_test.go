@@ -47,9 +47,12 @@ func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
 	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{ // behind the back of exceptions, without a new version
 		TableName: &table, UpdateExpression: aws.String("SET rrule = :r"),
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "USER#damaged"}, "SK": &types.AttributeValueMemberS{Value: "MASTER#" + bent},
+			"PK": &types.AttributeValueMemberS{Value: "USER#damaged"},
+			"SK": &types.AttributeValueMemberS{Value: "MASTER#" + bent},
 		},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":r": &types.AttributeValueMemberS{Value: "FREQ=DAILY;INTERVAL=2"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":r": &types.AttributeValueMemberS{Value: "FREQ=DAILY;INTERVAL=2"},
+		},
 	})
 	require.NoError(t, err)
 	for _, r := range rows {
@@ -81,9 +84,13 @@ func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
 // damagedSeries makes a daily series whose second occurrence differs.
 func damagedSeries(c client, now time.Time) (masterID string) {
 	start := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 2).Add(9 * time.Hour)
-	id := c.create("series", map[string]any{"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY"})["masterId"].(string)
+	id := c.create("series", map[string]any{
+		"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY",
+	})["masterId"].(string)
 	path := "/v1/series/" + id + "/instances/" + start.AddDate(0, 0, 1).Format("20060102")
-	c.do(http.StatusOK, request{method: http.MethodPut, path: path, body: map[string]any{"title": "other"}, match: matching(1)})
+	c.do(http.StatusOK, request{
+		method: http.MethodPut, path: path, body: map[string]any{"title": "other"}, match: matching(1),
+	})
 	return id
 }
 

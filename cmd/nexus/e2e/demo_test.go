@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// demoBound is how long a demonstration may take on a machine that is busy with other tests; its aim is ten seconds (P10).
+// demoBound is how long a demonstration may take on a machine that is busy with other tests; its aim is ten seconds
+// (P10).
 const demoBound = 60 * time.Second
 
 func TestTheDemonstrationFindsEverythingAsItShouldBe(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// compareExceptions holds what owners were shown of the occurrences that differ against the table: those rows in force and
-// no others, each with what it was given of its own.
+// compareExceptions holds what owners were shown of the occurrences that differ against the table: those rows in force
+// and no others, each with what it was given of its own.
 func (a *acknowledged) compareExceptions(rows []row) (differences []string) {
 	left := map[string]row{}
 	for _, k := range a.entities {
@@ -35,7 +35,8 @@ func (a *acknowledged) compareExceptions(rows []row) (differences []string) {
 				}
 			}
 			if text(got) != text(want[name]) {
-				differences = append(differences, fmt.Sprintf("exception %s: %s is %s, acknowledged %s", r.key(), name, text(got), text(want[name])))
+				differences = append(differences,
+					fmt.Sprintf("exception %s: %s is %s, acknowledged %s", r.key(), name, text(got), text(want[name])))
 			}
 		}
 	}

@@ -58,7 +58,8 @@ func (w *worker) taskFields(out map[string]any) {
 
 func (w *worker) eventFields(out map[string]any) {
 	out["status"] = []string{"CONFIRMED", "CONFIRMED", "TENTATIVE", "CANCELLED"}[w.rand.IntN(4)]
-	out["isAllDay"], out["startDate"], out["startUtc"], out["endUtc"], out["startTzid"], out["reminderMinutes"] = false, nil, nil, nil, nil, nil
+	out["isAllDay"], out["startDate"], out["startUtc"], out["endUtc"], out["startTzid"], out["reminderMinutes"] = false,
+		nil, nil, nil, nil, nil
 	out["endDate"] = nil
 	switch start := w.instant(72); w.rand.IntN(4) {
 	case 0:

@@ -47,8 +47,10 @@ func attacks(task string) []attack {
 		jsonAttack("10 MB in a field", post, tasks, `{"title":"`+strings.Repeat("x", 10<<20)+`"}`, 413),
 		jsonAttack("10 MB of members", post, tasks, `{`+strings.Repeat(`"a":1,`, 10<<20/6)+`"b":1}`, 413),
 		jsonAttack("10 MB of commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 10<<20/3)+`{}]}`, 413),
-		jsonAttack("4 MB of nodes", post, "/v1/values/revisions", `{"edges":[],"nodes":[`+strings.Repeat("{},", 4<<20/3-10)+`{}]}`, 413),
-		jsonAttack("240,000 nodes", post, "/v1/values/revisions", `{"edges":[],"nodes":[`+strings.Repeat("{},", 240_000)+`{}]}`, 422),
+		jsonAttack("4 MB of nodes", post, "/v1/values/revisions",
+			`{"edges":[],"nodes":[`+strings.Repeat("{},", 4<<20/3-10)+`{}]}`, 413),
+		jsonAttack("240,000 nodes", post, "/v1/values/revisions",
+			`{"edges":[],"nodes":[`+strings.Repeat("{},", 240_000)+`{}]}`, 422),
 		jsonAttack("4 MB of commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 4<<20/3-10)+`{}]}`, 413),
 		jsonAttack("101 commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 100)+`{}]}`, 422),
 		jsonAttack("invalid UTF-8", post, tasks, "{\"title\":\"\xff\xfe\"}", 400),
@@ -60,12 +62,15 @@ func attacks(task string) []attack {
 		jsonAttack("a list", post, tasks, `[]`, 422),
 		jsonAttack("wrong types", post, tasks, `{"title":1,"priority":"high","isAllDay":"no","tags":{},"links":"x"}`, 422),
 		jsonAttack("a huge number", post, tasks, `{"title":"t","priority":1e999999999}`, 422),
-		jsonAttack("a number of a million digits", post, tasks, `{"title":"t","priority":`+strings.Repeat("9", 1<<18)+`}`, 413),
+		jsonAttack("a number of a million digits", post, tasks,
+			`{"title":"t","priority":`+strings.Repeat("9", 1<<18)+`}`, 413),
 		jsonAttack("a title of a megabyte's half", post, tasks, `{"title":"`+strings.Repeat("x", 200<<10)+`"}`, 422),
 		jsonAttack("an impossible instant", post, tasks, `{"title":"t","dueUtc":"99999-99-99T99:99:99Z"}`, 422),
-		jsonAttack("a zone that is a path", post, tasks, `{"title":"t","dueUtc":"2026-01-01T00:00:00Z","dueTzid":"../../etc/passwd"}`, 422),
+		jsonAttack("a zone that is a path", post, tasks,
+			`{"title":"t","dueUtc":"2026-01-01T00:00:00Z","dueTzid":"../../etc/passwd"}`, 422),
 		jsonAttack("a separator in an id", post, tasks, `{"title":"t","taskId":"task_a#b"}`, 422),
-		jsonAttack("a link to nothing", post, tasks, `{"title":"t","links":[{"targetType":"TASK","targetId":"task_0"}]}`, 404),
+		jsonAttack("a link to nothing", post, tasks,
+			`{"title":"t","links":[{"targetType":"TASK","targetId":"task_0"}]}`, 404),
 		jsonAttack("a link to a row", post, tasks, `{"title":"t","links":[{"targetType":"LEDGER","targetId":"stats"}]}`, 422),
 		jsonAttack("a query nobody knows", http.MethodGet, "/v1/tasks?status=BACKLOG&nope=1", "", 400),
 		jsonAttack("a forged cursor", http.MethodGet, "/v1/tasks?status=BACKLOG&cursor=AAAA", "", 400),
@@ -82,17 +87,26 @@ func attacks(task string) []attack {
 		jsonAttack("a negative advance", post, "/dev/clock", `{"advance":"-1h"}`, 422),
 		jsonAttack("a billion redeliveries", post, "/dev/redeliver", `{"from":"start","times":1000000000}`, 422),
 		jsonAttack("an object out of the store", http.MethodGet, "/dev/blobs/..%2f..%2fclock.json", "", 422),
-		{name: "another media type", method: post, path: tasks, body: []byte(`{"title":"t"}`), header: http.Header{"Content-Type": {"text/plain"}}, status: 415},
-		{name: "a compressed body", method: post, path: tasks, body: []byte("\x1f\x8b"), header: http.Header{"Content-Encoding": {"gzip"}}, status: 415},
+		{name: "another media type", method: post, path: tasks, body: []byte(`{"title":"t"}`),
+			header: http.Header{"Content-Type": {"text/plain"}}, status: 415},
+		{name: "a compressed body", method: post, path: tasks, body: []byte("\x1f\x8b"),
+			header: http.Header{"Content-Encoding": {"gzip"}}, status: 415},
 		{name: "nobody", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": nil}, status: 401},
-		{name: "a user with a separator", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": {"Bearer a#b"}}, status: 401},
-		{name: "two users", method: http.MethodGet, path: "/v1/me", header: http.Header{"Authorization": {"Bearer a", "Bearer b"}}, status: 401},
-		{name: "40 KB of headers", method: http.MethodGet, path: "/v1/me", header: http.Header{"X-Large": {strings.Repeat("x", 40<<10)}}, status: 400},
-		{name: "an endless key", method: post, path: tasks, body: []byte(`{"title":"t"}`), header: http.Header{"Idempotency-Key": {strings.Repeat("k", 256)}}, status: 400},
-		{name: "any version, twice", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {"*, *"}}, status: 400},
+		{name: "a user with a separator", method: http.MethodGet, path: "/v1/me",
+			header: http.Header{"Authorization": {"Bearer a#b"}}, status: 401},
+		{name: "two users", method: http.MethodGet, path: "/v1/me",
+			header: http.Header{"Authorization": {"Bearer a", "Bearer b"}}, status: 401},
+		{name: "40 KB of headers", method: http.MethodGet, path: "/v1/me",
+			header: http.Header{"X-Large": {strings.Repeat("x", 40<<10)}}, status: 400},
+		{name: "an endless key", method: post, path: tasks, body: []byte(`{"title":"t"}`),
+			header: http.Header{"Idempotency-Key": {strings.Repeat("k", 256)}}, status: 400},
+		{name: "any version, twice", method: patch, path: one, body: []byte(`{"title":"x"}`),
+			header: http.Header{"If-Match": {"*, *"}}, status: 400},
 		{name: "no version", method: patch, path: one, body: []byte(`{"title":"x"}`), status: 428},
-		{name: "another version", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"7"`}}, status: 412},
-		{name: "a version beyond all numbers", method: patch, path: one, body: []byte(`{"title":"x"}`), header: http.Header{"If-Match": {`"99999999999999999999"`}}, status: 400},
+		{name: "another version", method: patch, path: one, body: []byte(`{"title":"x"}`),
+			header: http.Header{"If-Match": {`"7"`}}, status: 412},
+		{name: "a version beyond all numbers", method: patch, path: one, body: []byte(`{"title":"x"}`),
+			header: http.Header{"If-Match": {`"99999999999999999999"`}}, status: 400},
 	}
 	for _, field := range []string{
 		"PK", "SK", "GSI1PK", "GSI3SK", "ttl", "version", "createdAt", "updatedAt", "entityType", "userId", "completedAt",
@@ -100,7 +114,8 @@ func attacks(task string) []attack {
 	} {
 		for _, value := range []string{`"USER#victim"`, `1`} {
 			out = append(out,
-				jsonAttack(fmt.Sprintf("create with %q = %s", field, value), post, tasks, fmt.Sprintf(`{"title":"t",%q:%s}`, field, value), 422),
+				jsonAttack(fmt.Sprintf("create with %q = %s", field, value), post, tasks,
+					fmt.Sprintf(`{"title":"t",%q:%s}`, field, value), 422),
 				attack{
 					name: fmt.Sprintf("patch of %q = %s", field, value), method: patch, path: one, status: 422,
 					body: fmt.Appendf(nil, `{%q:%s}`, field, value), header: http.Header{"If-Match": {`"1"`}},
@@ -194,7 +209,8 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 		conn, err := net.Dial("tcp4", s.addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-		text := "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{\"title\":"
+		text := "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 200000\r\n\r\n{\"title\":"
 		if n%2 == 0 {
 			text = "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 		}
@@ -202,7 +218,9 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 		require.NoError(t, err)
 	}
 	body := []byte(`{"title":"` + strings.Repeat("x", 10<<20) + `"}`)
-	flood := attack{name: "flood", method: http.MethodPost, path: "/v1/tasks", body: body, status: http.StatusRequestEntityTooLarge}
+	flood := attack{
+		name: "flood", method: http.MethodPost, path: "/v1/tasks", body: body, status: http.StatusRequestEntityTooLarge,
+	}
 	var work sync.WaitGroup
 	for range 8 {
 		work.Go(func() {
@@ -215,15 +233,18 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	}
 	work.Wait()
 	for name, text := range map[string]string{
-		"headers of 2 MB":    "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
-		"a header of 100 KB": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 100<<10) + "\r\n\r\n",
-		"no HTTP":            "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-		"two lengths":        "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-		"a chunk too long":   "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
+		"headers of 2 MB": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
+		"a header of 100 KB": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: " + strings.Repeat("x", 100<<10) +
+			"\r\n\r\n",
+		"no HTTP":     "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+		"two lengths": "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+		"a chunk too long": "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer flooder\r\n" +
+			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n",
 	} {
 		status, err := s.raw(text)
 		require.NoError(t, err, name)
-		require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestEntityTooLarge}, status, name)
+		require.Contains(t,
+			[]int{http.StatusBadRequest, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestEntityTooLarge}, status, name)
 	}
 	began := time.Now()
 	c.do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})

@@ -14,7 +14,8 @@ import (
 
 // imports sends a calendar under a key; the status is 0 without an answer.
 func (c client) imports(ctx context.Context, text, key string) (status int, body []byte, replayed bool) {
-	out, err := http.NewRequestWithContext(ctx, http.MethodPost, c.system.url()+"/v1/calendar/import", strings.NewReader(text))
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, c.system.url()+"/v1/calendar/import",
+		strings.NewReader(text))
 	require.NoError(c.system.t, err)
 	out.Header.Set("Content-Type", "text/calendar")
 	out.Header.Set("Authorization", "Bearer "+c.user)
@@ -42,7 +43,8 @@ func TestAnImportWhoseProcessWasKilledGoesOnAtOnce(t *testing.T) {
 		text.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n")
 		first := time.Date(2032, 1, 1, 9, 0, 0, 0, time.UTC)
 		for i := range components {
-			fmt.Fprintf(&text, "BEGIN:VEVENT\r\nUID:%d@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:%s\r\nSUMMARY:event %d\r\nEND:VEVENT\r\n",
+			fmt.Fprintf(&text, "BEGIN:VEVENT\r\nUID:%d@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:%s\r\n"+
+				"SUMMARY:event %d\r\nEND:VEVENT\r\n",
 				i, first.Add(time.Duration(i)*time.Hour).Format("20060102T150405Z"), i)
 		}
 		text.WriteString("END:VCALENDAR\r\n")
@@ -52,7 +54,9 @@ func TestAnImportWhoseProcessWasKilledGoesOnAtOnce(t *testing.T) {
 			defer close(answered)
 			_, _, _ = c.imports(dying, text.String(), "k")
 		}()
-		window := request{method: http.MethodGet, path: "/v1/agenda?from=2032-01-01T00:00:00Z&to=2032-03-01T00:00:00Z&limit=1"}
+		window := request{
+			method: http.MethodGet, path: "/v1/agenda?from=2032-01-01T00:00:00Z&to=2032-03-01T00:00:00Z&limit=1",
+		}
 		require.Eventually(t, func() bool {
 			got, err := c.call(t.Context(), window)
 			items, _ := got.object()["items"].([]any)

@@ -34,7 +34,9 @@ func TestAnImportOfFiveHundredPastEventsAnnouncesNothing(t *testing.T) {
 				Status int    `json:"status"`
 			} `json:"results"`
 		}
-		got := c.do(http.StatusOK, request{method: http.MethodPost, path: "/v1/commands", body: map[string]any{"commands": commands}})
+		got := c.do(http.StatusOK, request{
+			method: http.MethodPost, path: "/v1/commands", body: map[string]any{"commands": commands},
+		})
 		require.NoError(t, json.Unmarshal(got.body, &out))
 		require.Len(t, out.Results, batch)
 		for _, r := range out.Results {
@@ -64,7 +66,9 @@ func TestARemindersInstantThatPassesWhileTheProcessIsDownIsAnnouncedOnceAfterThe
 	c := s.client("late")
 	reminder := func(in time.Duration) (id string, due time.Time) {
 		due = s.now().Add(in).Truncate(time.Second)
-		r := c.create("reminders", map[string]any{"title": "due while nobody is there", "triggerUtc": due.Format(time.RFC3339), "tzid": "UTC"})
+		r := c.create("reminders", map[string]any{
+			"title": "due while nobody is there", "triggerUtc": due.Format(time.RFC3339), "tzid": "UTC",
+		})
 		return r["reminderId"].(string), due
 	}
 	id, due := reminder(time.Hour)

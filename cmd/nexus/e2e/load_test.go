@@ -12,8 +12,12 @@ import (
 
 // Per kind of entity: its collection and the attribute of its id.
 var (
-	collectionOf = map[string]string{"EVENT": "events", "TASK": "tasks", "REMINDER": "reminders", "NOTE": "notes", "MASTER": "series"}
-	idAttribute  = map[string]string{"EVENT": "eventId", "TASK": "taskId", "REMINDER": "reminderId", "NOTE": "noteId", "MASTER": "masterId"}
+	collectionOf = map[string]string{
+		"EVENT": "events", "TASK": "tasks", "REMINDER": "reminders", "NOTE": "notes", "MASTER": "series",
+	}
+	idAttribute = map[string]string{
+		"EVENT": "eventId", "TASK": "taskId", "REMINDER": "reminderId", "NOTE": "noteId", "MASTER": "masterId",
+	}
 )
 
 const (
@@ -134,7 +138,9 @@ func (w *worker) createOne(ctx context.Context) error {
 		if len(links) > 0 {
 			fields["links"] = links
 		}
-		got, err := w.ask(ctx, request{method: http.MethodPost, path: "/v1/" + collectionOf[kind], body: fields, key: w.key()})
+		got, err := w.ask(ctx, request{
+			method: http.MethodPost, path: "/v1/" + collectionOf[kind], body: fields, key: w.key(),
+		})
 		switch {
 		case err != nil:
 			return err
@@ -179,7 +185,9 @@ func (w *worker) change(ctx context.Context) error {
 	path := "/v1/" + collectionOf[k.kind] + "/" + k.id
 	version, _, _ := w.told.present(k)
 	for range 100 {
-		got, err := w.ask(ctx, request{method: http.MethodPatch, path: path, body: patch, match: matching(version), key: w.key()})
+		got, err := w.ask(ctx, request{
+			method: http.MethodPatch, path: path, body: patch, match: matching(version), key: w.key(),
+		})
 		switch {
 		case err != nil:
 			return err
@@ -202,8 +210,8 @@ func (w *worker) change(ctx context.Context) error {
 	return fmt.Errorf("patch %s: stale a hundred times", k.id)
 }
 
-// unlessGone is an error unless the entity is being deleted by its owner. The refusal has the status then: 410 of a request
-// about the entity, 404 of one that refers to it.
+// unlessGone is an error unless the entity is being deleted by its owner. The refusal has the status then: 410 of a
+// request about the entity, 404 of one that refers to it.
 func (w *worker) unlessGone(k *known, got answer, refusal int) error {
 	_, _, gone := w.told.present(k)
 	if gone && (got.status == refusal || got.status == http.StatusNoContent) {
@@ -226,7 +234,9 @@ func (w *worker) link(ctx context.Context) error {
 		return nil
 	}
 	path := fmt.Sprintf("/v1/%s/%s/links/%s/%s", collectionOf[k.kind], k.id, target.kind, target.id)
-	got, err := w.ask(ctx, request{method: http.MethodPut, path: path, body: map[string]any{"relation": w.key()}, key: w.key()})
+	got, err := w.ask(ctx, request{
+		method: http.MethodPut, path: path, body: map[string]any{"relation": w.key()}, key: w.key(),
+	})
 	switch {
 	case err != nil:
 		return err
@@ -248,7 +258,8 @@ func (w *worker) unlink(ctx context.Context) error {
 	}
 	_, links, _ := w.told.present(k)
 	link := row(links[w.rand.IntN(len(links))].(map[string]any))
-	path := fmt.Sprintf("/v1/%s/%s/links/%s/%s", collectionOf[k.kind], k.id, link.text("targetType"), link.text("targetId"))
+	path := fmt.Sprintf("/v1/%s/%s/links/%s/%s", collectionOf[k.kind], k.id, link.text("targetType"),
+		link.text("targetId"))
 	got, err := w.ask(ctx, request{method: http.MethodDelete, path: path, key: w.key()})
 	if err != nil {
 		return err

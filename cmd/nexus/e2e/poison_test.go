@@ -82,14 +82,16 @@ func TestASeriesThatCannotBeExpandedIsParkedByWhoeverExpandsItAndHoldsUpNobody(t
 	c := s.client("poisoned")
 	start := s.now().Add(48 * time.Hour).UTC()
 	id := c.create("series", map[string]any{
-		"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY", "reminderMinutes": []int{10},
+		"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY",
+		"reminderMinutes": []int{10},
 	})["masterId"].(string)
 	s.settle()
 	db, table := s.straight()
 	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table, UpdateExpression: aws.String("SET rrule = :r, version = :v"),
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "USER#poisoned"}, "SK": &types.AttributeValueMemberS{Value: "MASTER#" + id},
+			"PK": &types.AttributeValueMemberS{Value: "USER#poisoned"},
+			"SK": &types.AttributeValueMemberS{Value: "MASTER#" + id},
 		},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":r": &types.AttributeValueMemberS{Value: "FREQ=NEVER"}, ":v": &types.AttributeValueMemberN{Value: "2"},

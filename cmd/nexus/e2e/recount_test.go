@@ -13,7 +13,8 @@ import (
 
 // totalOf names the statistic that counts a kind of entity.
 var totalOf = map[string]string{
-	"EVENT": "totalEvents", "MASTER": "totalEvents", "TASK": "totalTasks", "REMINDER": "totalReminders", "NOTE": "totalNotes",
+	"EVENT": "totalEvents", "MASTER": "totalEvents", "TASK": "totalTasks", "REMINDER": "totalReminders",
+	"NOTE": "totalNotes",
 }
 
 // id is an entity's id by its row.
@@ -31,8 +32,8 @@ func (r row) isEntity() bool { return totalOf[r.kind()] != "" || r.kind() == "IN
 // node is an entity's type and id, as links name it.
 func (r row) node() string { return r.kind() + "#" + r.id() }
 
-// recount compares everything derived with what it is derived from, by a scan of the table, and returns what differs. The
-// system has settled. It returns the rows as well, for whoever has more to compare.
+// recount compares everything derived with what it is derived from, by a scan of the table, and returns what differs.
+// The system has settled. It returns the rows as well, for whoever has more to compare.
 func (s *system) recount() (rows []row, differences []string) {
 	s.t.Helper()
 	rows = s.scan()
@@ -57,7 +58,9 @@ func (s *system) recountStats(user string, rows []row) []string {
 	asOf, err := time.Parse(time.RFC3339, fmt.Sprint(stats["asOf"]))
 	require.NoError(s.t, err, "asOf of %v", stats)
 	zone := time.UTC
-	want := map[string]int64{"totalEvents": 0, "totalTasks": 0, "totalReminders": 0, "totalNotes": 0, "upcomingEvents": 0, "overdueTasks": 0}
+	want := map[string]int64{
+		"totalEvents": 0, "totalTasks": 0, "totalReminders": 0, "totalNotes": 0, "upcomingEvents": 0, "overdueTasks": 0,
+	}
 	for _, r := range rows {
 		if r.kind() == "USER_META" && r.text("defaultTzid") != "" {
 			zone, err = time.LoadLocation(r.text("defaultTzid"))
@@ -85,7 +88,8 @@ func (s *system) recountStats(user string, rows []row) []string {
 	var differences []string
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got, err := wholeNumber(stats, name); err != nil || got != want[name] {
-			differences = append(differences, fmt.Sprintf("%s of %s is %v, recounted %d (%v)", name, user, stats[name], want[name], err))
+			differences = append(differences,
+				fmt.Sprintf("%s of %s is %v, recounted %d (%v)", name, user, stats[name], want[name], err))
 		}
 	}
 	return differences
@@ -154,8 +158,8 @@ func recountLinks(rows []row) []string {
 	return differences
 }
 
-// recountArchive holds what the archive keeps against the user's items: a timer for every task that was completed, a cold
-// copy and an end for every item that is over, neither for any other.
+// recountArchive holds what the archive keeps against the user's items: a timer for every task that was completed, a
+// cold copy and an end for every item that is over, neither for any other.
 func (s *system) recountArchive(user string, rows []row) []string {
 	s.t.Helper()
 	timers, cold := map[string]bool{}, map[string]bool{}
@@ -175,7 +179,8 @@ func (s *system) recountArchive(user string, rows []row) []string {
 		}
 		living[r.id()] = true
 		status := r.text("status")
-		if at, err := time.Parse(time.RFC3339, r.text("archiveAt")); status == "COMPLETED" && r.kind() == "TASK" && err == nil {
+		if at, err := time.Parse(time.RFC3339, r.text("archiveAt")); status == "COMPLETED" && r.kind() == "TASK" &&
+			err == nil {
 			if timer := fmt.Sprintf("%s at %d", r.id(), at.Unix()); !timers[timer] {
 				differences = append(differences, "no timer for "+timer)
 			}
@@ -184,11 +189,13 @@ func (s *system) recountArchive(user string, rows []row) []string {
 			r.kind() == "REMINDER" && (status == "COMPLETED" || status == "DISMISSED")
 		_, ends := r["ttl"]
 		if ends != over || cold[r.id()] != over {
-			differences = append(differences, fmt.Sprintf("%s, status %s: ttl %v, cold copy %t", r.key(), status, r["ttl"], cold[r.id()]))
+			differences = append(differences,
+				fmt.Sprintf("%s, status %s: ttl %v, cold copy %t", r.key(), status, r["ttl"], cold[r.id()]))
 		}
 		if over {
 			name := fmt.Sprintf("archive/%s/%s/%s.json", user, r.id(), r["version"])
-			if got, err := s.client("").call(s.t.Context(), request{method: http.MethodGet, path: "/dev/blobs/" + name}); err != nil || got.status != http.StatusOK {
+			if got, err := s.client("").call(s.t.Context(),
+				request{method: http.MethodGet, path: "/dev/blobs/" + name}); err != nil || got.status != http.StatusOK {
 				differences = append(differences, fmt.Sprintf("cold copy %s: %s, %v", name, got, err))
 			}
 		}
@@ -219,7 +226,8 @@ func (s *system) recountSchedules(rows []row) []string {
 	}
 	var differences []string
 	for _, sch := range s.pending() {
-		text := fmt.Sprintf("%s %s %d at %s", sch.Payload.UserID, sch.Payload.ItemID, sch.Payload.OffsetMinutes, sch.At.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf("%s %s %d at %s", sch.Payload.UserID, sch.Payload.ItemID, sch.Payload.OffsetMinutes,
+			sch.At.UTC().Format(time.RFC3339))
 		if want[text] == "" {
 			differences = append(differences, "schedule without an item: "+text+about(rows, sch.Payload.ItemID))
 		}
@@ -246,12 +254,14 @@ func about(rows []row, id string) string {
 	return out.String()
 }
 
-// dues are the instants at which an item is to be announced, by offset in minutes. Floating items of the tests have none.
+// dues are the instants at which an item is to be announced, by offset in minutes. Floating items of the tests have
+// none.
 func (r row) dues(s *system, now time.Time) map[int64]time.Time {
 	s.t.Helper()
 	out := map[int64]time.Time{}
 	switch status := r.text("status"); {
-	case r.kind() == "EVENT" && status != "CANCELLED", r.kind() == "TASK" && (status == "BACKLOG" || status == "IN_PROGRESS"):
+	case r.kind() == "EVENT" && status != "CANCELLED",
+		r.kind() == "TASK" && (status == "BACKLOG" || status == "IN_PROGRESS"):
 		at, timed := r.moment(s, time.UTC)
 		for _, minutes := range r.offsets(s.t) {
 			require.True(s.t, timed, "%s has offsets and no time", r)
@@ -265,8 +275,8 @@ func (r row) dues(s *system, now time.Time) map[int64]time.Time {
 	return out
 }
 
-// nextTrigger is the earlier of a reminder's snooze and its trigger, of a recurring one the first that is to come. What was
-// put off and delivered before its trigger is over.
+// nextTrigger is the earlier of a reminder's snooze and its trigger, of a recurring one the first that is to come. What
+// was put off and delivered before its trigger is over.
 func (r row) nextTrigger(s *system, now time.Time) (at time.Time, ok bool) {
 	s.t.Helper()
 	note := func(instant time.Time) {
@@ -289,7 +299,8 @@ func (r row) nextTrigger(s *system, now time.Time) (at time.Time, ok bool) {
 	case isRecurring:
 		n := 0
 		for o := range r.expansion(s.t).Each(time.Time{}, time.Time{}) {
-			isOver := delivered(o.Start) || o.Start.Before(trigger) || o.Start.Equal(trigger) && r.text("doneTriggerUtc") == r.text("triggerUtc")
+			isOver := delivered(o.Start) || o.Start.Before(trigger) ||
+				o.Start.Equal(trigger) && r.text("doneTriggerUtc") == r.text("triggerUtc")
 			if !isOver && o.Start.After(now) {
 				note(o.Start)
 				break

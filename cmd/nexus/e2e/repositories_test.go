@@ -24,7 +24,8 @@ func grown(parent string, drivers int) map[string]any {
 	return map[string]any{"parentRevId": parent, "message": "grown", "source": "weekly_review", "operations": operations}
 }
 
-// announced are the revisions of the user that are announced and not committed, each with the number of its rows so far.
+// announced are the revisions of the user that are announced and not committed, each with the number of its rows so
+// far.
 func (s *system) announced(ctx context.Context, db *dynamodb.Client, table, user string) map[string]int {
 	rows := func(partition, prefix string) []map[string]types.AttributeValue {
 		out, err := db.Query(ctx, &dynamodb.QueryInput{
@@ -63,7 +64,9 @@ func (s *system) snapshots(user string) map[string]int {
 // verified runs a verification and returns what is said of abandoned snapshots, and how many differences remain.
 func (s *system) verified(repair bool) (snapshots int, remaining int64) {
 	s.t.Helper()
-	got, _, err := s.client("").insist(s.t.Context(), request{method: http.MethodPost, path: "/dev/verify", body: map[string]any{"repair": repair}})
+	got, _, err := s.client("").insist(s.t.Context(), request{
+		method: http.MethodPost, path: "/dev/verify", body: map[string]any{"repair": repair},
+	})
 	require.NoError(s.t, err)
 	for line := range strings.Lines(string(got.body)) {
 		var l struct {
@@ -92,7 +95,8 @@ func TestACommitThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
-			_, _ = c.call(t.Context(), request{method: http.MethodPost, path: "/v1/values/revisions", body: body, key: key}) // who is killed does not answer
+			// who is killed does not answer
+			_, _ = c.call(t.Context(), request{method: http.MethodPost, path: "/v1/values/revisions", body: body, key: key})
 		}()
 		db, table := s.straight()
 		before, least := s.announced(t.Context(), db, table, user), round%2 // rows: none need be there, or one
@@ -118,7 +122,9 @@ func TestACommitThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 		require.Contains(t, []int{http.StatusOK, http.StatusNotFound}, got.status)
 		nodes, _ := got.object()["nodes"].([]any)
 		require.Contains(t, []int{round * drivers, (round + 1) * drivers}, len(nodes), "whole or not at all")
-		again, _, err := c.insist(t.Context(), request{method: http.MethodPost, path: "/v1/values/revisions", body: body, key: key})
+		again, _, err := c.insist(t.Context(), request{
+			method: http.MethodPost, path: "/v1/values/revisions", body: body, key: key,
+		})
 		require.NoError(t, err)
 		require.Equal(t, http.StatusCreated, again.status, "%s", again)
 		parent, _ = again.object()["revId"].(string)

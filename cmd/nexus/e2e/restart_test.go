@@ -19,19 +19,27 @@ func TestDataAndTimeSurviveARestart(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	c := s.client("restarted")
-	task := c.create("tasks", map[string]any{"title": "kept", "dueUtc": s.now().Add(-time.Hour).Format(time.RFC3339), "dueTzid": "UTC"})
-	note := c.create("notes", map[string]any{"title": "links", "links": []any{map[string]any{"targetType": "TASK", "targetId": task["taskId"]}}})
+	task := c.create("tasks", map[string]any{
+		"title": "kept", "dueUtc": s.now().Add(-time.Hour).Format(time.RFC3339), "dueTzid": "UTC",
+	})
+	note := c.create("notes", map[string]any{
+		"title": "links", "links": []any{map[string]any{"targetType": "TASK", "targetId": task["taskId"]}},
+	})
 	event := map[string]any{
-		"title": "to come", "startUtc": s.now().Add(100 * time.Hour).Format(time.RFC3339), "startTzid": "UTC", "reminderMinutes": []int{10},
+		"title": "to come", "startUtc": s.now().Add(100 * time.Hour).Format(time.RFC3339), "startTzid": "UTC",
+		"reminderMinutes": []int{10},
 	}
 	c.create("events", event)
 	event["rrule"] = "FREQ=DAILY"
 	series := "/v1/series/" + c.create("series", event)["masterId"].(string)
 	second := s.now().Add(124 * time.Hour).UTC().Format("20060102")
 	own := map[string]any{"title": "another", "reminderMinutes": []int{5}}
-	c.do(http.StatusOK, request{method: http.MethodPut, path: series + "/instances/" + second, body: own, match: matching(1)})
+	c.do(http.StatusOK, request{
+		method: http.MethodPut, path: series + "/instances/" + second, body: own, match: matching(1),
+	})
 	c.create("reminders", map[string]any{
-		"title": "each day", "triggerUtc": s.now().Add(50 * time.Hour).Format(time.RFC3339), "tzid": "UTC", "rrule": "FREQ=DAILY",
+		"title": "each day", "triggerUtc": s.now().Add(50 * time.Hour).Format(time.RFC3339), "tzid": "UTC",
+		"rrule": "FREQ=DAILY",
 	})
 	s.advance(3 * time.Hour)
 	before, rows, schedules, whole := s.now(), s.scan(), s.pending(), c.get(series)
@@ -101,7 +109,9 @@ func TestTheMemoryStoreNeedsNothingButTheBinary(t *testing.T) {
 	require.Equal(t, s.url(), p.address(t))
 	c := s.client("alone")
 	task := c.create("tasks", map[string]any{"title": "a task"})
-	c.create("notes", map[string]any{"title": "a note", "links": []any{map[string]any{"targetType": "TASK", "targetId": task["taskId"]}}})
+	c.create("notes", map[string]any{
+		"title": "a note", "links": []any{map[string]any{"targetType": "TASK", "targetId": task["taskId"]}},
+	})
 	s.advance(25 * time.Hour)
 	stats := c.get("/v1/me/stats")
 	require.EqualValues(t, "1", text(stats["totalTasks"]))

@@ -85,13 +85,15 @@ func (l *load) killAtRandom(t *testing.T, ctx context.Context, chance *rand.Rand
 				return l.told.writes.Load() >= enough
 			}
 		})
-		require.True(t, reached, "kill %d: %d of %d writes within %s", n, l.told.writes.Load()-begun, enough-begun, roundBound)
+		require.True(t, reached, "kill %d: %d of %d writes within %s", n, l.told.writes.Load()-begun, enough-begun,
+			roundBound)
 		l.system.kill()
 		l.system.start()
 	}
 }
 
-// requireExact settles and requires that the table holds what clients were told and everything derived equals a recount.
+// requireExact settles and requires that the table holds what clients were told and everything derived equals a
+// recount.
 func (l *load) requireExact(t *testing.T) {
 	t.Helper()
 	l.system.settle()
@@ -103,7 +105,8 @@ func (l *load) requireExact(t *testing.T) {
 			differences = append(differences, fmt.Sprintf("announced, and nothing was due: %+v", e))
 		}
 	}
-	require.Empty(t, differences[:min(len(differences), shownDifferences)], "%d differences in round %d", len(differences), l.round)
+	require.Empty(t, differences[:min(len(differences), shownDifferences)], "%d differences in round %d",
+		len(differences), l.round)
 	byKind := map[string]int{}
 	for _, r := range rows {
 		byKind[r.kind()]++
@@ -111,12 +114,14 @@ func (l *load) requireExact(t *testing.T) {
 	for _, kind := range []string{"MASTER", "INSTANCE"} {
 		require.NotZero(t, byKind[kind], "rows of %s, or the load proves nothing about series; there are %v", kind, byKind)
 	}
-	t.Logf("round %d, no difference; rows %v; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries without an answer, %d answers replayed",
-		l.round, byKind, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(), l.told.replayed.Load())
+	t.Logf("round %d, no difference; rows %v; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries "+
+		"without an answer, %d answers replayed",
+		l.round, byKind, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(),
+		l.told.replayed.Load())
 }
 
-// compareLatest holds the two statistics that no recount can find, because their items may be gone, against what clients
-// were told.
+// compareLatest holds the two statistics that no recount can find, because their items may be gone, against what
+// clients were told.
 func (l *load) compareLatest() []string {
 	var differences []string
 	for n := range loadUsers {
@@ -167,8 +172,8 @@ func TestRecordsDeliveredAgainChangeNoRow(t *testing.T) {
 	require.Empty(t, s.process().errors(), "errors logged")
 }
 
-// lasting are the rows of the table without the places that walks over many items have come to: a walk that found nothing to
-// look at leaves none, and repeated later it may find something. All of them must have come to their end.
+// lasting are the rows of the table without the places that walks over many items have come to: a walk that found
+// nothing to look at leaves none, and repeated later it may find something. All of them must have come to their end.
 func (s *system) lasting() []row {
 	s.t.Helper()
 	return slices.DeleteFunc(s.scan(), func(r row) bool {
@@ -180,8 +185,8 @@ func (s *system) lasting() []row {
 	})
 }
 
-// effects is everything outside of the table that consumers have brought about. Events may come again, with the delivery id
-// they had: by it a channel knows them. A reminder has a fence, so it does not even come again.
+// effects is everything outside of the table that consumers have brought about. Events may come again, with the
+// delivery id they had: by it a channel knows them. A reminder has a fence, so it does not even come again.
 func (s *system) effects() []string {
 	s.t.Helper()
 	var blobs struct {

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// A series as these tests see it: a row, or the answer to a client, expanded with package recurrence from its start on. They
-// know nothing of how the system puts a series and its exceptions together.
+// A series as these tests see it: a row, or the answer to a client, expanded with package recurrence from its start on.
+// They know nothing of how the system puts a series and its exceptions together.
 
 const reading = "2006-01-02T15:04:05"
 
@@ -105,7 +105,8 @@ func (r row) occursOn(t testing.TB, date string) bool {
 // last is the start of the last occurrence in the zone; ok is false for a series without end.
 func (r row) last(t testing.TB, zone *time.Location) (at time.Time, ok bool) {
 	t.Helper()
-	if r.text("rruleUntil") == "" && !strings.Contains(r.text("rrule"), "COUNT=") && !strings.Contains(r.text("rrule"), "UNTIL=") {
+	if r.text("rruleUntil") == "" && !strings.Contains(r.text("rrule"), "COUNT=") &&
+		!strings.Contains(r.text("rrule"), "UNTIL=") {
 		return time.Time{}, false
 	}
 	n := 0
@@ -149,7 +150,8 @@ func (r row) masterKey() string {
 // date is the date of an exception by its key.
 func (r row) date() string { return strings.Split(r.text("SK"), "#")[2] }
 
-// recountSeries holds exceptions against their series: none without one, none in force for a date that its series has lost.
+// recountSeries holds exceptions against their series: none without one, none in force for a date that its series has
+// lost.
 func (s *system) recountSeries(rows []row) []string {
 	s.t.Helper()
 	masters := map[string]row{}
@@ -212,7 +214,9 @@ type due struct {
 	offset   int64
 }
 
-func (s *system) oneSeriesDues(out map[due]time.Time, master row, exceptions map[string]row, zone *time.Location, now time.Time) {
+func (s *system) oneSeriesDues(
+	out map[due]time.Time, master row, exceptions map[string]row, zone *time.Location, now time.Time,
+) {
 	s.t.Helper()
 	add := func(r row, offsets row, start time.Time) (allToCome bool) {
 		allToCome = true

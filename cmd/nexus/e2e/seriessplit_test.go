@@ -20,7 +20,9 @@ func (w *worker) split(ctx context.Context, k *known) error {
 	date := dates[1+w.rand.IntN(len(dates)-1)]
 	changes := map[string]any{"title": "second half " + w.key()}
 	if w.rand.IntN(3) == 0 && before.text("startUtc") != "" {
-		got, _, err := w.insist(ctx, request{method: http.MethodGet, path: "/v1/events/inst_" + date + "_" + strings.TrimPrefix(k.id, "mst_")})
+		got, _, err := w.insist(ctx, request{
+			method: http.MethodGet, path: "/v1/events/inst_" + date + "_" + strings.TrimPrefix(k.id, "mst_"),
+		})
 		if err != nil {
 			return err
 		}
@@ -34,7 +36,8 @@ func (w *worker) split(ctx context.Context, k *known) error {
 	}
 	version, _, _ := w.told.present(k)
 	got, _, err := w.insistAt(ctx, request{
-		method: http.MethodPost, path: "/v1/series/" + k.id + "/split", body: map[string]any{"date": date, "changes": changes},
+		method: http.MethodPost, path: "/v1/series/" + k.id + "/split",
+		body: map[string]any{"date": date, "changes": changes},
 	}, version)
 	if err != nil {
 		return err
@@ -62,8 +65,8 @@ func (w *worker) split(ctx context.Context, k *known) error {
 	return nil
 }
 
-// takeAlong moves the exceptions from the split on to the following series. At the split itself a field that the changes
-// name is what they say.
+// takeAlong moves the exceptions from the split on to the following series. At the split itself a field that the
+// changes name is what they say.
 func (w *worker) takeAlong(k *known, following map[string]any, date string, changes map[string]any) {
 	w.told.mu.Lock()
 	next := w.told.entities[w.user+"/"+row(following).text("masterId")]

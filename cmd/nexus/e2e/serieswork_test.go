@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// series is one step about series: its owner alone changes which dates a series has and what differs on them; anybody may
-// change the rest of it, or link it.
+// series is one step about series: its owner alone changes which dates a series has and what differs on them; anybody
+// may change the rest of it, or link it.
 func (w *worker) series(ctx context.Context) error {
 	k := w.told.among(w.user, w.rand.Int(), func(k *known) bool { return k.kind == "MASTER" && w.own(k) })
 	n := w.rand.IntN(20)
@@ -57,12 +57,15 @@ func (w *worker) seriesFields() map[string]any {
 	if fields["isAllDay"] == false && fields["startTzid"] != nil && w.rand.IntN(2) == 0 {
 		fields["status"] = "CONFIRMED" // with reminders, in a zone: what schedules are recounted of
 	}
-	fields["rrule"] = []string{"FREQ=DAILY", "FREQ=DAILY;COUNT=40", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "FREQ=WEEKLY;INTERVAL=2", "FREQ=DAILY;INTERVAL=3;COUNT=12"}[w.rand.IntN(5)]
+	fields["rrule"] = []string{
+		"FREQ=DAILY", "FREQ=DAILY;COUNT=40", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "FREQ=WEEKLY;INTERVAL=2",
+		"FREQ=DAILY;INTERVAL=3;COUNT=12",
+	}[w.rand.IntN(5)]
 	return fields
 }
 
-// insistAt repeats a request about a version, each time with the version that it was told to be the present one and a new
-// key, until it is not stale.
+// insistAt repeats a request about a version, each time with the version that it was told to be the present one and a
+// new key, until it is not stale.
 func (w *worker) insistAt(ctx context.Context, r request, version int64) (got answer, sent int64, err error) {
 	for range 100 {
 		r.match, r.key = matching(version), w.key()
@@ -147,7 +150,8 @@ func (w *worker) ownFields(k *known, now row) map[string]any {
 	if master.text("startTzid") != "" && w.rand.IntN(3) == 0 {
 		out["reminderMinutes"] = []any{w.offsets(), nil}[w.rand.IntN(2)]
 	}
-	if target := w.told.among(w.user, w.rand.Int(), func(t *known) bool { return t != k }); target != nil && w.rand.IntN(3) == 0 {
+	if target := w.told.among(w.user, w.rand.Int(), func(t *known) bool { return t != k }); target != nil &&
+		w.rand.IntN(3) == 0 {
 		out["links"] = []any{map[string]any{"targetType": target.kind, "targetId": target.id}}
 	}
 	return out
@@ -201,7 +205,8 @@ func (w *worker) end(ctx context.Context, k *known) error {
 		until += "Z"
 	}
 	version, _, _ := w.told.present(k)
-	got, _, err := w.insistAt(ctx, request{method: http.MethodPost, path: "/v1/series/" + k.id + "/end", body: map[string]any{"untilUtc": until}}, version)
+	got, _, err := w.insistAt(ctx, request{method: http.MethodPost, path: "/v1/series/" + k.id + "/end",
+		body: map[string]any{"untilUtc": until}}, version)
 	if err != nil {
 		return err
 	}
@@ -241,7 +246,9 @@ func (w *worker) snooze(ctx context.Context) error {
 		return nil
 	}
 	body := map[string]any{"minutes": 45 + 60*w.rand.IntN(100)}
-	got, err := w.ask(ctx, request{method: http.MethodPost, path: "/v1/reminders/" + k.id + "/snooze", body: body, key: w.key()})
+	got, err := w.ask(ctx, request{
+		method: http.MethodPost, path: "/v1/reminders/" + k.id + "/snooze", body: body, key: w.key(),
+	})
 	switch {
 	case err != nil:
 		return err

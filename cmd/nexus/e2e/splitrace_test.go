@@ -94,7 +94,9 @@ func TestNoExceptionIsLostWhileItsSeriesIsSplitByOthersAndTheProcessIsKilled(t *
 		}
 	})
 	for kill := range 2 {
-		require.True(t, await(ctx, roundBound, time.Millisecond, func() bool { return written.Load() >= int64((kill+1)*raceDates/3) }))
+		require.True(t, await(ctx, roundBound, time.Millisecond, func() bool {
+			return written.Load() >= int64((kill+1)*raceDates/3)
+		}))
 		s.kill()
 		s.start()
 	}
@@ -122,7 +124,9 @@ func (w *worker) exceptionSomewhere(ctx context.Context, l *lineage, date string
 	ok := await(ctx, raceFollowed, time.Millisecond, func() bool {
 		master := l.of(date)
 		var now answer
-		if now, _, err = w.insist(ctx, request{method: http.MethodGet, path: "/v1/events/" + occurrenceID(master, date)}); err != nil {
+		if now, _, err = w.insist(ctx, request{
+			method: http.MethodGet, path: "/v1/events/" + occurrenceID(master, date),
+		}); err != nil {
 			return true
 		}
 		version, wrong := wholeNumber(now.object(), "version")
@@ -133,7 +137,9 @@ func (w *worker) exceptionSomewhere(ctx context.Context, l *lineage, date string
 			err = fmt.Errorf("read occurrence %s: %s", date, now)
 			return true
 		}
-		put := request{method: http.MethodPut, path: occurrencePath(master, date), body: map[string]any{"title": "own " + date}}
+		put := request{
+			method: http.MethodPut, path: occurrencePath(master, date), body: map[string]any{"title": "own " + date},
+		}
 		got, _, failed := w.insistAt(ctx, put, version)
 		switch {
 		case failed != nil:

@@ -165,9 +165,11 @@ func (m *visibility) effects() []string { return []string{"statistics", "backlin
 
 func (m *visibility) table() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "P8, write acknowledged to derived effect read over HTTP; %d writes/s for %s, %d users, looked for every %s\n",
+	fmt.Fprintf(&out,
+		"P8, write acknowledged to derived effect read over HTTP; %d writes/s for %s, %d users, looked for every %s\n",
 		writesPerSecond, visibilityRun, visibilityUsers, visibilityPoll)
-	fmt.Fprintf(&out, "machine: %d cores, %s, %s/%s, %s\n", runtime.NumCPU(), processorModel(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(&out, "machine: %d cores, %s, %s/%s, %s\n", runtime.NumCPU(), processorModel(), runtime.GOOS,
+		runtime.GOARCH, runtime.Version())
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "effect\twrites\tp50\tp90\tp99\tlongest\tgoal p99\t")
 	for _, name := range m.effects() {

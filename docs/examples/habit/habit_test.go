@@ -1,5 +1,5 @@
-// Package habit_test is the worked example of an entity type of another product: a HABIT is one value and one command, and
-// links, backlinks, statistics of its own, reminders and the HTTP surface work for it without a change in pkg.
+// Package habit_test is the worked example of an entity type of another product: a HABIT is one value and one command,
+// and links, backlinks, statistics of its own, reminders and the HTTP surface work for it without a change in pkg.
 package habit_test
 
 import (
@@ -36,19 +36,34 @@ func habit() *entity.Type {
 		Name: "HABIT", IDAttr: "habitId", IDPrefix: "hab", Plural: "habits",
 		Fields: entity.Common("habitId",
 			entity.Field{Name: entity.AttrTitle, Kind: entity.Text, Required: true, Min: 1, Max: 100, Doc: "One line."},
-			entity.Field{Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: item.String(active), Enum: []string{active, paused}, Doc: "A paused habit does not remind."},
-			entity.Field{Name: "nextUtc", Kind: entity.Instant, Required: true, Zone: product.AttrTzid, Doc: "When it is to be done next."},
+			entity.Field{
+				Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: item.String(active),
+				Enum: []string{active, paused}, Doc: "A paused habit does not remind.",
+			},
+			entity.Field{
+				Name: "nextUtc", Kind: entity.Instant, Required: true, Zone: product.AttrTzid, Doc: "When it is to be done next.",
+			},
 			entity.Field{Name: product.AttrTzid, Kind: entity.Zone, Doc: "Zone of nextUtc; absent means floating."},
-			entity.Field{Name: "streak", Kind: entity.Integer, Required: true, Origin: entity.FromServer, Default: item.Int(0), Doc: "How often in a row."},
+			entity.Field{
+				Name: "streak", Kind: entity.Integer, Required: true, Origin: entity.FromServer, Default: item.Int(0),
+				Doc: "How often in a row.",
+			},
 			entity.Field{Name: entity.AttrLinks, Kind: entity.Links, Max: 49, Doc: "Other entities it refers to."},
-			entity.Field{Name: product.AttrReminderMinutes, Kind: entity.Minutes, Max: 10, MemberMax: 1440, Doc: "Minutes before nextUtc at which to remind."},
-			entity.Field{Name: product.AttrDueSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When a command last changed a due instant."},
+			entity.Field{
+				Name: product.AttrReminderMinutes, Kind: entity.Minutes, Max: 10, MemberMax: 1440,
+				Doc: "Minutes before nextUtc at which to remind.",
+			},
+			entity.Field{
+				Name: product.AttrDueSetAt, Kind: entity.Instant, Origin: entity.Hidden,
+				Doc: "When a command last changed a due instant.",
+			},
 		),
 		Index: func(user string, it item.Item) entity.IndexKeys {
 			next, _ := it.Time("nextUtc")
 			return entity.IndexKeys{
 				YearPK: entity.AgendaPK(user, next.Year()), YearSK: it.Str("nextUtc"),
-				StatePK: entity.UserPK(user), StateSK: entity.StatePrefix("HABIT", it.Str(entity.AttrStatus)) + it.Str(entity.AttrCreatedAt),
+				StatePK: entity.UserPK(user),
+				StateSK: entity.StatePrefix("HABIT", it.Str(entity.AttrStatus)) + it.Str(entity.AttrCreatedAt),
 			}
 		},
 		Dues: func(it item.Item) []entity.Due {
@@ -58,7 +73,9 @@ func habit() *entity.Type {
 			}
 			var dues []entity.Due
 			for _, minutes := range it.Ints(product.AttrReminderMinutes) {
-				dues = append(dues, entity.Due{OffsetMinutes: minutes, Occurrence: next, At: next, Floating: !it.Has(product.AttrTzid)})
+				dues = append(dues, entity.Due{
+					OffsetMinutes: minutes, Occurrence: next, At: next, Floating: !it.Has(product.AttrTzid),
+				})
 			}
 			return dues
 		},
@@ -68,20 +85,21 @@ func habit() *entity.Type {
 // checkOff is a command of the product's own: the habit was done, and is due again a day later.
 func checkOff(id string) command.Command {
 	typ := habit()
-	return command.Act{Name: "checkOffHabit", Type: typ, ID: id, Apply: func(before item.Item, _ time.Time) (item.Item, error) {
-		if before.Str(entity.AttrStatus) == paused {
-			return nil, &command.StateError{Ref: typ.Ref(before), Reason: "is paused"}
-		}
-		after := before.Clone()
-		next, _ := before.Time("nextUtc")
-		after.SetTime("nextUtc", next.AddDate(0, 0, 1))
-		after["streak"] = item.Int(before.Int("streak") + 1)
-		return after, nil
-	}}
+	return command.Act{Name: "checkOffHabit", Type: typ, ID: id,
+		Apply: func(before item.Item, _ time.Time) (item.Item, error) {
+			if before.Str(entity.AttrStatus) == paused {
+				return nil, &command.StateError{Ref: typ.Ref(before), Reason: "is paused"}
+			}
+			after := before.Clone()
+			next, _ := before.Time("nextUtc")
+			after.SetTime("nextUtc", next.AddDate(0, 0, 1))
+			after["streak"] = item.Int(before.Int("streak") + 1)
+			return after, nil
+		}}
 }
 
-// TestAHabitWorksLikeEveryOtherEntity starts the local platform with the type and a projection of the product's own, and
-// uses both over HTTP.
+// TestAHabitWorksLikeEveryOtherEntity starts the local platform with the type and a projection of the product's own,
+// and uses both over HTTP.
 func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	t.Parallel()
 	platform, err := local.Start(t.Context(), local.Options{
@@ -93,7 +111,9 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	c := client{t, platform.URL()}
 
 	next := item.FormatInstant(c.clock().Add(3 * time.Hour))
-	water := c.send("POST", "/v1/habits", 201, map[string]any{"title": "Drink water", "nextUtc": next, "tzid": "UTC", "reminderMinutes": []int{30}})
+	water := c.send("POST", "/v1/habits", 201, map[string]any{
+		"title": "Drink water", "nextUtc": next, "tzid": "UTC", "reminderMinutes": []int{30},
+	})
 	id := water["habitId"].(string)
 	require.Equal(t, "ACTIVE", water["status"])
 	refused := c.send("POST", "/v1/habits", 422, map[string]any{"title": "", "streak": 9})
@@ -105,7 +125,8 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	require.NoError(t, platform.Settle(t.Context()))
 	backlinks := c.send("GET", "/v1/habits/"+id+"/backlinks", 200, nil)["items"].([]any)
 	require.Equal(t, note["noteId"], backlinks[0].(map[string]any)["noteId"])
-	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+item.FormatInstant(c.clock())+"&to="+item.FormatInstant(c.clock().Add(24*time.Hour)), 200, nil)
+	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+item.FormatInstant(c.clock())+"&to="+
+		item.FormatInstant(c.clock().Add(24*time.Hour)), 200, nil)
 	require.Len(t, agenda["items"], 1)
 
 	c.send("POST", "/dev/clock", 200, map[string]any{"advance": "3h"})
@@ -119,13 +140,18 @@ func TestAProductsOwnCommandGoesTheWayOfEveryChange(t *testing.T) {
 	require.NoError(t, err)
 	now := time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	commands := command.New(command.Config{Store: memory.New(clock, memory.Options{}), Registry: registry, Now: clock, NewID: uuid.NewString, Pause: func(context.Context, time.Duration) error { return nil }})
+	commands := command.New(command.Config{
+		Store: memory.New(clock, memory.Options{}), Registry: registry, Now: clock, NewID: uuid.NewString,
+		Pause: func(context.Context, time.Duration) error { return nil },
+	})
 	created, err := commands.Do(t.Context(), command.Request{User: "ann", Command: command.Create{
 		Type: habit(), Fields: map[string]any{"title": "Run", "nextUtc": "2025-06-02T07:00:00"},
 	}})
 	require.NoError(t, err)
 	for range 2 { // the second time is a repetition under the same key
-		done, err := commands.Do(t.Context(), command.Request{User: "ann", IdempotencyKey: "today", Command: checkOff(created.Ref.ID)})
+		done, err := commands.Do(t.Context(), command.Request{
+			User: "ann", IdempotencyKey: "today", Command: checkOff(created.Ref.ID),
+		})
 		require.NoError(t, err)
 		require.Equal(t, "2025-06-03T07:00:00Z", done.Item.Str("nextUtc"))
 		require.Equal(t, int64(1), done.Item.Int("streak"))

@@ -34,7 +34,8 @@ func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
 		}
 		after := before.Clone()
 		after.Set(entity.AttrTags, item.Strings(tags...))
-		it, err := store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, "ann", before, after, now, nil), table.AtVersion(before.Int(entity.AttrVersion))))
+		it, err := store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, "ann", before, after, now, nil),
+			table.AtVersion(before.Int(entity.AttrVersion))))
 		require.NoError(t, err)
 		return it
 	}

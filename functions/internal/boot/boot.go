@@ -1,8 +1,9 @@
-// Package boot is what every function does the same way: read the environment, make the logger, build the handler, serve.
+// Package boot is what every function does the same way: read the environment, make the logger, build the handler,
+// serve.
 //
 // It promises that a function which cannot start says why, to the log and to Lambda, and ends with a code other than 0;
-// that every line of the log is one JSON object with the fields that Lambda's log filter reads, and that an invocation which
-// fails is logged once.
+// that every line of the log is one JSON object with the fields that Lambda's log filter reads, and that an invocation
+// which fails is logged once.
 package boot
 
 import (
@@ -42,13 +43,14 @@ func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)
 	lambda.Start(Logged(handler, log))
 }
 
-// Logged logs the error of an invocation that failed, or its panic, which then goes on: nobody above does it as a line of
-// the function's own log. What is a refusal, it was the invoker's mistake to send.
+// Logged logs the error of an invocation that failed, or its panic, which then goes on: nobody above does it as a line
+// of the function's own log. What is a refusal, it was the invoker's mistake to send.
 func Logged(next Handler, log *slog.Logger) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		defer func() {
 			if value := recover(); value != nil {
-				log.LogAttrs(ctx, slog.LevelError, "invocation failed", slog.Any("panic", value), slog.String("stack", string(debug.Stack())))
+				log.LogAttrs(ctx, slog.LevelError, "invocation failed", slog.Any("panic", value),
+					slog.String("stack", string(debug.Stack())))
 				panic(value)
 			}
 		}()

@@ -54,7 +54,8 @@ func TestAnInvocationThatFailsIsLoggedOnceUnderItsID(t *testing.T) {
 
 func TestAPanicGoesOnBehindItsLine(t *testing.T) {
 	t.Parallel()
-	h := boot.Logged(func(context.Context, []byte) ([]byte, error) { panic("out of range") }, slog.New(slog.DiscardHandler))
+	h := boot.Logged(func(context.Context, []byte) ([]byte, error) { panic("out of range") },
+		slog.New(slog.DiscardHandler))
 	require.PanicsWithValue(t, "out of range", func() { _, _ = h(t.Context(), nil) })
 }
 

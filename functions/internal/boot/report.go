@@ -23,7 +23,9 @@ func reportInit(address string, cause error) error {
 	if address == "" {
 		return nil
 	}
-	body, err := json.Marshal(map[string]any{"errorMessage": cause.Error(), "errorType": startError, "stackTrace": []string{}})
+	body, err := json.Marshal(map[string]any{
+		"errorMessage": cause.Error(), "errorType": startError, "stackTrace": []string{},
+	})
 	if err != nil {
 		return fmt.Errorf("encode initialization error: %w", err)
 	}

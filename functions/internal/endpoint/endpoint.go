@@ -45,8 +45,8 @@ func Commands(a *api.API) boot.Handler {
 	}
 }
 
-// readable makes a refusal an error whose message is the whole problem document: of an error, an invoker gets the message
-// alone.
+// readable makes a refusal an error whose message is the whole problem document: of an error, an invoker gets the
+// message alone.
 func readable(err error) error {
 	var problem *api.Problem
 	if !errors.As(err, &problem) {

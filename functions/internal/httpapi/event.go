@@ -2,8 +2,8 @@ package httpapi
 
 import "fmt"
 
-// event is an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS Lambda proxy integrations for
-// HTTP APIs"), as far as it is needed.
+// event is an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS Lambda proxy integrations
+// for HTTP APIs"), as far as it is needed.
 type event struct {
 	version        string
 	path, query    string

@@ -1,8 +1,8 @@
 // Package httpapi serves the requests of an API Gateway HTTP API, in payload format 2.0, with a net/http handler.
 //
-// It promises that the handler sees the request as a server of net/http would show it, and that nothing a client sends is
-// read twice or in two ways: the path is never parsed again, a header never split. Who the user is comes from the claims
-// that the API's authorizer verified and from nowhere else.
+// It promises that the handler sees the request as a server of net/http would show it, and that nothing a client sends
+// is read twice or in two ways: the path is never parsed again, a header never split. Who the user is comes from the
+// claims that the API's authorizer verified and from nowhere else.
 package httpapi
 
 import (
@@ -11,8 +11,8 @@ import (
 	"net/http"
 )
 
-// MaxAnswer is the size of an answer in bytes, in its JSON form (AWS Lambda Developer Guide, "Lambda quotas": invocation
-// payload, 6 MB).
+// MaxAnswer is the size of an answer in bytes, in its JSON form (AWS Lambda Developer Guide, "Lambda quotas":
+// invocation payload, 6 MB).
 const MaxAnswer = 6 << 20
 
 // Handler answers events.

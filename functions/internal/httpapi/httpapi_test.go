@@ -108,7 +108,8 @@ func TestHeadersAreNotSplitAndCookiesAreOneHeader(t *testing.T) {
 	t.Parallel()
 	r, _ := serve(t, event("/", request{
 		"headers": map[string]string{
-			"host": "other.example", "idempotency-key": "a,b", "if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT", "x-many": "1,2",
+			"host": "other.example", "idempotency-key": "a,b", "if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT",
+			"x-many": "1,2",
 		},
 		"cookies": []string{"a=1", "b=2"},
 	}))
@@ -133,15 +134,19 @@ func TestTheBodyArrivesByteForByte(t *testing.T) {
 	require.Empty(t, body)
 	require.Equal(t, http.NoBody, r.Body)
 
-	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), event("/", request{"body": "%%", "isBase64Encoded": true}))
+	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), event("/", request{
+		"body": "%%", "isBase64Encoded": true,
+	}))
 	require.ErrorContains(t, err, "body of the event")
 }
 
 func TestOnlyTheVerifiedClaimNamesTheUser(t *testing.T) {
 	t.Parallel()
 	withClaims := func(claims string) []byte {
-		return fmt.Appendf(nil, `{"version":"2.0","rawPath":"/v1/me","headers":{"authorization":"Bearer mallory","sub":"mallory","x-user":"mallory"},
-			"body":"{\"sub\":\"mallory\"}","requestContext":{"domainName":"api.example.com","http":{"method":"GET","path":"/v1/me","sourceIp":"203.0.113.7"}%s}}`, claims)
+		return fmt.Appendf(nil, `{"version":"2.0","rawPath":"/v1/me","headers":{"authorization":"Bearer mallory",`+
+			`"sub":"mallory","x-user":"mallory"},
+			"body":"{\"sub\":\"mallory\"}","requestContext":{"domainName":"api.example.com","http":{"method":"GET",`+
+			`"path":"/v1/me","sourceIp":"203.0.113.7"}%s}}`, claims)
 	}
 	for claims, want := range map[string]string{
 		`,"authorizer":{"jwt":{"claims":{"sub":"ann","scope":"nexus/all"},"scopes":["nexus/all"]}}`: "ann",
@@ -190,7 +195,9 @@ func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
 
 func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
 	t.Parallel()
-	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { write(t, w, make([]byte, httpapi.MaxAnswer)) }))
+	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		write(t, w, make([]byte, httpapi.MaxAnswer))
+	}))
 	_, err := h.Handle(t.Context(), event("/", nil))
 	require.ErrorContains(t, err, "bytes")
 }
@@ -200,8 +207,9 @@ func TestWhatIsNoRequestIsAnError(t *testing.T) {
 	const get = `"requestContext":{"http":{"method":"GET"}}`
 	require.NoError(t, handle(`{"version":"2.0",`+get+`}`))
 	for _, payload := range []string{
-		``, `null`, `[]`, `{`, `{}`, `{"version":"1.0","path":"/","httpMethod":"GET"}`, `{"version":"2.0","requestContext":{}}`, `{"Records":[]}`,
-		`{"version":2.0,` + get + `}`, `{"version":"2.0",` + get + `}{}`, `{"version":"2.0",` + get + `,"cookies":"a=1"}`,
+		``, `null`, `[]`, `{`, `{}`, `{"version":"1.0","path":"/","httpMethod":"GET"}`,
+		`{"version":"2.0","requestContext":{}}`, `{"Records":[]}`, `{"version":2.0,` + get + `}`,
+		`{"version":"2.0",` + get + `}{}`, `{"version":"2.0",` + get + `,"cookies":"a=1"}`,
 		`{"version":"2.0",` + get + `,"isBase64Encoded":"true"}`, `{"version":"2.0",` + get + `,"headers":{"a":["1"]}}`,
 		`{"version":"2.0",` + get + `,"version":"2.0"}`, `{"version":"2.0",` + get + `,"other":{"a":1,"a":2}}`,
 		`{"version":"2.0",` + get + ",\"rawPath\":\"\xff\"}", `{"version":"2.0",` + get + `,"other":`,

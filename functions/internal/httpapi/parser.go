@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parser reads JSON in one pass, token by token: a form that is known needs no reflection, which would be a tenth of the
-// program. It refuses what is no UTF-8 and a member that is there twice; one that is null counts as not there.
+// parser reads JSON in one pass, token by token: a form that is known needs no reflection, which would be a tenth of
+// the program. It refuses what is no UTF-8 and a member that is there twice; one that is null counts as not there.
 type parser struct{ *jsontext.Decoder }
 
 func newParser(payload []byte) parser { return parser{jsontext.NewDecoder(bytes.NewBuffer(payload))} }

@@ -1,5 +1,5 @@
-// Package reminding is what the two functions that remind have in common: the scheduler and the bus behind the ports, and
-// what is counted. Effects schedules, notify is what a schedule calls; both must do it under the same settings.
+// Package reminding is what the two functions that remind have in common: the scheduler and the bus behind the ports,
+// and what is counted. Effects schedules, notify is what a schedule calls; both must do it under the same settings.
 package reminding
 
 import (
@@ -27,15 +27,19 @@ const (
 )
 
 // Config returns the configuration of the consumer and of the notifier, or an error that names a setting.
-func Config(s env.Settings, store table.Store, registry *entity.Registry, log *slog.Logger, metrics *metric.Writer, now func() time.Time) (reminders.Config, error) {
+func Config(
+	s env.Settings, store table.Store, registry *entity.Registry, log *slog.Logger, metrics *metric.Writer,
+	now func() time.Time,
+) (reminders.Config, error) {
 	schedules, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
-		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN, DeadLetterARN: s.ScheduleDeadLetterARN,
-		EventAge: callAge, Retries: callRetries,
+		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN,
+		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: callAge, Retries: callRetries,
 	})
 	if err != nil {
 		return reminders.Config{}, err
 	}
-	events, err := eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)), eventbridge.Config{BusName: s.BusName})
+	events, err := eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)),
+		eventbridge.Config{BusName: s.BusName})
 	if err != nil {
 		return reminders.Config{}, err
 	}

@@ -22,8 +22,8 @@ const (
 	sizeMargin = 500 * time.Millisecond
 )
 
-// Sized emits now and then what the table holds. It hangs on to batches, because a table to which nothing is written does
-// not grow. A measurement costs no batch:
+// Sized emits now and then what the table holds. It hangs on to batches, because a table to which nothing is written
+// does not grow. A measurement costs no batch:
 //
 //   - it follows only a batch that left nothing unfinished: a store that failed the batch is not asked for more;
 //   - it ends while there is still time to answer;

@@ -63,7 +63,8 @@ func TestTheTableIsMeasuredEverySixHoursAndCostsNoBatch(t *testing.T) {
 		answer, err := handle(t.Context(), nil)
 		require.ErrorIs(t, err, step.broken)
 		require.Equal(t, answers, string(answer))
-		require.Equal(t, [2]int{step.asked, step.counts}, [2]int{asked, strings.Count(out.String(), `"TableBytes":81000000000`)}, "step %d", i)
+		require.Equal(t, [2]int{step.asked, step.counts},
+			[2]int{asked, strings.Count(out.String(), `"TableBytes":81000000000`)}, "step %d", i)
 	}
 }
 
@@ -79,7 +80,8 @@ func TestAMeasurementLeavesTimeToAnswer(t *testing.T) {
 				return 0, ctx.Err()
 			})
 		for limit, took := range map[time.Duration]time.Duration{
-			time.Minute: 2 * time.Second, 3 * time.Second: 2 * time.Second, 2 * time.Second: 1500 * time.Millisecond, 400 * time.Millisecond: 0,
+			time.Minute: 2 * time.Second, 3 * time.Second: 2 * time.Second, 2 * time.Second: 1500 * time.Millisecond,
+			400 * time.Millisecond: 0,
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			began := time.Now()

@@ -1,7 +1,8 @@
 // Package stream is a function that reads the table's stream: one line of the deployment table, run by the batch loop.
 //
 // It promises that a function runs exactly the consumers that the deployment table gives its reader, so that the table,
-// the infrastructure's filters and the code cannot tell different stories: a difference keeps the function from starting.
+// the infrastructure's filters and the code cannot tell different stories: a difference keeps the function from
+// starting.
 package stream
 
 import (
@@ -47,7 +48,8 @@ func New(c Config) (boot.Handler, error) {
 		}
 	}
 	loop, err := consume.New(consume.Config{
-		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait, Observe: c.observe,
+		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait,
+		Observe: c.observe,
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +67,8 @@ func (c Config) checkDeployment() error {
 			continue
 		}
 		if !slices.Equal(names, reader.Consumers) {
-			return fmt.Errorf("function %s runs the consumers %v, the deployment table says %v", c.Function, names, reader.Consumers)
+			return fmt.Errorf("function %s runs the consumers %v, the deployment table says %v", c.Function, names,
+				reader.Consumers)
 		}
 		return nil
 	}
@@ -75,7 +78,8 @@ func (c Config) checkDeployment() error {
 // observe counts what became of the records, how old they were by then, and what the table was used for.
 func (c Config) observe(consumer string, n consume.Counts) {
 	values := metric.Values{
-		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already), metric.RecordsParked: float64(n.Parked + n.Newer),
+		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already),
+		metric.RecordsParked:     float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
 	}
 	if !n.Oldest.IsZero() {

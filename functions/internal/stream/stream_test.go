@@ -34,7 +34,8 @@ func (nowhere) Put(context.Context, string, []byte) error { return nil }
 func config(f env.Function, consumers ...change.Consumer) stream.Config {
 	meter := func(string) *table.Meter { return new(table.Meter) }
 	return stream.Config{
-		Function: f, Registry: product.Registry(), Consumers: consumers, Meter: meter, Parking: nowhere{}, Log: slog.New(slog.DiscardHandler),
+		Function: f, Registry: product.Registry(), Consumers: consumers, Meter: meter, Parking: nowhere{},
+		Log:     slog.New(slog.DiscardHandler),
 		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: port.Sleep,
 	}
 }

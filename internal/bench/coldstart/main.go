@@ -1,8 +1,8 @@
 // Command coldstart prints how long each function takes from the start of its process until it asks for its first
 // invocation, beside a function that does nothing, and how large its program for Lambda is.
 //
-// Programs for this machine take turns, so that whatever else the machine does disturbs all of them alike; what counts is
-// the ratio of the medians. Nothing fails on a slow machine.
+// Programs for this machine take turns, so that whatever else the machine does disturbs all of them alike; what counts
+// is the ratio of the medians. Nothing fails on a slow machine.
 package main
 
 import (
@@ -28,7 +28,8 @@ const empty = "empty"
 // maxProgram is the goal for the size of a program, in bytes: Lambda fetches it at a cold start.
 const maxProgram = 12_000_000
 
-// times is the goal for how many times the start of the empty one a function takes. Those that serve HTTP have more to build.
+// times is the goal for how many times the start of the empty one a function takes. Those that serve HTTP have more to
+// build.
 func times(name string) float64 {
 	if name == string(env.Command) || name == string(env.Query) {
 		return 3
@@ -86,10 +87,14 @@ func run(ctx context.Context, runs int, out io.Writer) (err error) {
 // environment has every variable of every function; a function takes what it needs.
 func environment() []string {
 	arn := "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"
-	out := []string{"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none", "AWS_SESSION_TOKEN=none"}
+	out := []string{
+		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none", "AWS_SESSION_TOKEN=none",
+	}
 	for name, value := range map[string]string{
-		env.TableName: "ProductivityData", env.ArchiveBucket: "nexus-archive", env.ParkingBucket: "nexus-parking", env.BusName: "nexus",
-		env.ScheduleGroup: "nexus", env.ScheduleTargetARN: arn, env.ScheduleRoleARN: "arn:aws:iam::123456789012:role/nexus-scheduler",
+		env.TableName: "ProductivityData", env.ArchiveBucket: "nexus-archive", env.ParkingBucket: "nexus-parking",
+		env.BusName:       "nexus",
+		env.ScheduleGroup: "nexus", env.ScheduleTargetARN: arn,
+		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered",
 	} {
 		out = append(out, name+"="+value)
@@ -101,7 +106,8 @@ func report(out io.Writer, runs int, names []string, measured map[string][]began
 	clock := func(b began) time.Duration { return b.clock }
 	processor := func(b began) time.Duration { return b.processor }
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "function\tstart, median of %d\ta tenth within\ttimes empty\tgoal\tprocessor time\ttimes empty\tbytes for Lambda\tgoal\t\n", runs)
+	fmt.Fprintf(table, "function\tstart, median of %d\ta tenth within\ttimes empty\tgoal\tprocessor time\ttimes "+
+		"empty\tbytes for Lambda\tgoal\t\n", runs)
 	for _, name := range names {
 		program, err := os.Stat(filepath.Join(there, name))
 		if err != nil {

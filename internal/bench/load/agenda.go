@@ -28,7 +28,9 @@ type agendaRun struct {
 }
 
 // fullAgenda is P2 of the performance goals: a user with 10,000 items and 60 series, 20 of them with exceptions.
-var fullAgenda = agendaRun{items: 10_000, series: 60, measure: 3 * time.Second, delay: 250 * time.Millisecond, engine: true}
+var fullAgenda = agendaRun{
+	items: 10_000, series: 60, measure: 3 * time.Second, delay: 250 * time.Millisecond, engine: true,
+}
 
 // weekView is what a calendar asks for to show a week that begins at the instant.
 func weekView(monday time.Time, limit int) string {
@@ -41,9 +43,11 @@ func weekView(monday time.Time, limit int) string {
 func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 	registry, now := product.Registry(), func() time.Time { return base }
 	rows := func() ([]item.Item, error) { return populate(base, run.items, run.series).rows(user, registry, base) }
-	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series, (run.series+2)/3, machine())
+	fmt.Fprintf(out, "agenda of a week, %d items, %d series, %d of them with exceptions; %s\n", run.items, run.series,
+		(run.series+2)/3, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tleast disturbed\tgoal\ttime\tprocessor : time\tbetween requests\tgoal\trequests\tone after another\tgoal\t")
+	fmt.Fprintln(w, "store\trequest\tbytes\tprocessor time\ta second a core\tleast disturbed\tgoal\ttime\tprocessor : "+
+		"time\tbetween requests\tgoal\trequests\tone after another\tgoal\t")
 	measured := func(name string) func(table.Store) error {
 		return func(store table.Store) error { return agendaLines(ctx, w, name, store, registry, now, run) }
 	}
@@ -58,9 +62,11 @@ func agendaTable(ctx context.Context, out io.Writer, run agendaRun) error {
 	return w.Flush()
 }
 
-// inMemory makes a store of this process with the rows in it, and works on one core: on more, the garbage collector marks
-// the whole table on cores that have nothing else to do, and that would count as time of the agenda.
-func inMemory(ctx context.Context, rows func() ([]item.Item, error), now func() time.Time, use func(table.Store) error) error {
+// inMemory makes a store of this process with the rows in it, and works on one core: on more, the garbage collector
+// marks the whole table on cores that have nothing else to do, and that would count as time of the agenda.
+func inMemory(
+	ctx context.Context, rows func() ([]item.Item, error), now func() time.Time, use func(table.Store) error,
+) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	store := memory.New(now, memory.Options{})
 	if err := fill(ctx, store, rows); err != nil {
@@ -79,7 +85,10 @@ func fill(ctx context.Context, store table.Store, rows func() ([]item.Item, erro
 }
 
 // agendaLines prints one line for each page size, and one for the bare query.
-func agendaLines(ctx context.Context, w io.Writer, name string, store table.Store, registry *entity.Registry, now func() time.Time, run agendaRun) error {
+func agendaLines(
+	ctx context.Context, w io.Writer, name string, store table.Store, registry *entity.Registry, now func() time.Time,
+	run agendaRun,
+) error {
 	for _, limit := range []int{query.DefaultLimit, query.MaxLimit} {
 		counted := &counter{Store: store, delay: run.delay}
 		bytes, deep, err := tripsOf(ctx, counted, registry, now, limit)
@@ -121,7 +130,8 @@ func agendaLines(ctx context.Context, w io.Writer, name string, store table.Stor
 		return err
 	}
 	fmt.Fprintf(w, "%s\tone bare query of the index\t\t%v\t%.0f\t%.0f\t\t%v\t%.0f %%\t\t\t1\t1\t\t\n",
-		name, f.processor.Round(time.Microsecond), aSecond(f.processor), aSecond(f.least), f.wall.Round(time.Microsecond), 100*float64(f.processor)/float64(f.wall))
+		name, f.processor.Round(time.Microsecond), aSecond(f.processor), aSecond(f.least), f.wall.Round(time.Microsecond),
+		100*float64(f.processor)/float64(f.wall))
 	return nil
 }
 
@@ -178,7 +188,9 @@ func measure(ctx context.Context, atLeast time.Duration, operation func() error,
 
 // tripsOf has one agenda answered by a store each of whose answers takes a while, and returns how many came one after
 // another.
-func tripsOf(ctx context.Context, store *counter, registry *entity.Registry, now func() time.Time, limit int) (bytes, deep int, err error) {
+func tripsOf(
+	ctx context.Context, store *counter, registry *entity.Registry, now func() time.Time, limit int,
+) (bytes, deep int, err error) {
 	h, err := surface(store, registry, now)
 	if err != nil {
 		return 0, 0, err

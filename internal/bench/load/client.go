@@ -108,7 +108,10 @@ func (c *client) carryOut(ctx context.Context, user string, commands []commandDo
 
 // fill gives a user the population, as an offline client would hand it over, and returns the ids of the events.
 func (c *client) fill(ctx context.Context, user string, p population) (events []string, err error) {
-	create := map[string]string{"EVENT": "CreateEvent", "TASK": "CreateTask", "REMINDER": "CreateReminder", "NOTE": "CreateNote", "MASTER": "CreateSeries"}
+	create := map[string]string{
+		"EVENT": "CreateEvent", "TASK": "CreateTask", "REMINDER": "CreateReminder", "NOTE": "CreateNote",
+		"MASTER": "CreateSeries",
+	}
 	send := func(documents []document, prefix string) ([]map[string]any, error) {
 		var commands []commandDoc
 		for i, d := range documents {
@@ -136,7 +139,9 @@ func (c *client) fill(ctx context.Context, user string, p population) (events []
 	}
 	var commands []commandDoc
 	for i, e := range p.Exceptions {
-		command := commandDoc{ID: fmt.Sprintf("exception-%d", i), Type: "PutInstance", ExpectedVersion: 1, Data: map[string]any{}}
+		command := commandDoc{
+			ID: fmt.Sprintf("exception-%d", i), Type: "PutInstance", ExpectedVersion: 1, Data: map[string]any{},
+		}
 		if e.Body == nil {
 			command.Type = "CancelInstance"
 		}

@@ -36,7 +36,8 @@ type crowd struct {
 
 func now() time.Time { return base }
 
-// hub is the note of a user that some others link to. No two users share an id, as the ids of clients cannot be guessed.
+// hub is the note of a user that some others link to. No two users share an id, as the ids of clients cannot be
+// guessed.
 func hub(owner string) string { return "note_hub-" + owner }
 
 // newCrowd makes so many users with so many items each.
@@ -132,7 +133,8 @@ func (c *crowd) add(ctx context.Context, owner string, items []item.Item) error 
 func (c *crowd) created(owner string, it item.Item) change.Change {
 	t := c.registry.Named(it.Str(entity.AttrType))
 	return change.Change{
-		Kind: change.Inserted, Type: t, User: owner, Ref: t.Ref(it), Key: it.Key(), New: it, Version: it.Int(entity.AttrVersion), Created: base,
+		Kind: change.Inserted, Type: t, User: owner, Ref: t.Ref(it), Key: it.Key(), New: it,
+		Version: it.Int(entity.AttrVersion), Created: base,
 	}
 }
 

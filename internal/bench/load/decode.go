@@ -28,7 +28,8 @@ const attrDescription = "description"
 // decodeGoal is how many times as many records a second as the stock event type.
 const decodeGoal = 6
 
-// decodeTable prints one line for each kind of batch: this product's reader beside the event type of the Lambda package.
+// decodeTable prints one line for each kind of batch: this product's reader beside the event type of the Lambda
+// package.
 func decodeTable(ctx context.Context, out io.Writer, registry *entity.Registry, run streamRun) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "batch of\timage\trecords/s a core\tKB a record\tstock event type\tKB a record\ttimes\tgoal\t")
@@ -49,7 +50,8 @@ func decodeTable(ctx context.Context, out io.Writer, registry *entity.Registry, 
 		perSecond := func(r repeated) float64 { return float64(r.n*run.records) / r.processor.Seconds() }
 		perRecord := func(r repeated) float64 { return float64(r.bytes) / 1024 / float64(r.n*run.records) }
 		fmt.Fprintf(w, "%s\t%d B\t%.0f\t%.1f\t%.0f\t%.1f\t%.1f\t%d\t\n", kind.name, imageBytes(records),
-			perSecond(ours), perRecord(ours), perSecond(theirs), perRecord(theirs), perSecond(ours)/perSecond(theirs), decodeGoal)
+			perSecond(ours), perRecord(ours), perSecond(theirs), perRecord(theirs), perSecond(ours)/perSecond(theirs),
+			decodeGoal)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -106,7 +108,8 @@ func badRecordLine(out io.Writer, registry *entity.Registry, n int) error {
 	if readStock(bad, n) != nil {
 		stock = "fails the whole batch"
 	}
-	_, err = fmt.Fprintf(out, "with one bad attribute: %d changes and %d record named; the stock event type %s\n", len(decoded)-named, named, stock)
+	_, err = fmt.Fprintf(out, "with one bad attribute: %d changes and %d record named; the stock event type %s\n",
+		len(decoded)-named, named, stock)
 	return err
 }
 
@@ -200,12 +203,14 @@ func wordy(i, bytes int) item.String {
 
 func eventImages(registry *entity.Registry, i int) (before, after item.Item, err error) {
 	t, owner := registry.Named(product.TypeEvent), fmt.Sprintf("user_%d", i/5)
-	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i), itemBody(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
+	before, err = created(t, owner, fmt.Sprintf("evt_6f1d2c3b-0000-4000-8000-%012d", i),
+		itemBody(5, base.Add(time.Duration(i)*time.Hour)).Body, base)
 	if err != nil {
 		return nil, nil, err
 	}
 	before[attrDescription] = wordy(i, 1000)
-	entity.SetLinks(before, []entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
+	entity.SetLinks(before,
+		[]entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: fmt.Sprintf("note_%d", i)}, Relation: "minutes"}})
 	after = before.Clone()
 	after.SetTime(product.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
 	after.SetTime(product.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))

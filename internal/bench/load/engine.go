@@ -30,7 +30,8 @@ func onEngine(ctx context.Context, rows func() ([]item.Item, error), use func(ta
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 64, 64 // an agenda's requests side by side
 	defer transport.CloseIdleConnections()
 	client := dynamo.NewClient(aws.Config{
-		BaseEndpoint: aws.String(running.Endpoint()), Region: engine.DefaultRegion, HTTPClient: &http.Client{Transport: transport},
+		BaseEndpoint: aws.String(running.Endpoint()), Region: engine.DefaultRegion,
+		HTTPClient: &http.Client{Transport: transport},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),

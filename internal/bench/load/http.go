@@ -17,7 +17,8 @@ import (
 
 // httpTable prints the figures of reads over HTTP, on each store.
 func httpTable(ctx context.Context, out io.Writer, o options) error {
-	fmt.Fprintf(out, "%d users, each with %d items and %d series; clients and system on one machine, in one process; %s\n", o.users, o.items, o.series, machine())
+	fmt.Fprintf(out, "%d users, each with %d items and %d series; clients and system on one machine, in one process; %s\n",
+		o.users, o.items, o.series, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "store\tasked for\tclients\tfor\trequests\ta second\taim\tprocessor time each\tp50\tp99\taim\tmax\t")
 	for _, store := range o.stores {
@@ -75,8 +76,10 @@ func onPlatform(ctx context.Context, w io.Writer, store local.Store, o options) 
 			return err
 		}
 		each := (after - used) / time.Duration(len(took))
-		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%d\t%.0f\t%s\t%v\t%v\t%v\t%s\t%v\t\n", store, phase.name, phase.clients, elapsed.Round(time.Second/10), len(took),
-			float64(len(took))/elapsed.Seconds(), phase.rate, each.Round(10*time.Microsecond), shown(took, 50), shown(took, 99), phase.p99, shown(took, 100))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%d\t%.0f\t%s\t%v\t%v\t%v\t%s\t%v\t\n", store, phase.name, phase.clients,
+			elapsed.Round(time.Second/10), len(took),
+			float64(len(took))/elapsed.Seconds(), phase.rate, each.Round(10*time.Microsecond), shown(took, 50), shown(took, 99),
+			phase.p99, shown(took, 100))
 	}
 	return nil
 }
@@ -123,8 +126,11 @@ func (s *subject) item(r *rand.Rand) (user, path string) {
 	return s.users[i], "/v1/events/" + s.events[i][r.IntN(len(s.events[i]))]
 }
 
-// askFor has clients ask for the time, each one request after the other, and returns how long each took, in order of length.
-func (s *subject) askFor(ctx context.Context, path func(*rand.Rand) (user, path string), clients int, length time.Duration) ([]time.Duration, time.Duration, error) {
+// askFor has clients ask for the time, each one request after the other, and returns how long each took, in order of
+// length.
+func (s *subject) askFor(
+	ctx context.Context, path func(*rand.Rand) (user, path string), clients int, length time.Duration,
+) ([]time.Duration, time.Duration, error) {
 	took, wrong := make([][]time.Duration, clients), make([]error, clients)
 	began := time.Now()
 	var work sync.WaitGroup

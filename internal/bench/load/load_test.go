@@ -18,7 +18,9 @@ import (
 func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	require.NoError(t, agendaTable(t.Context(), &out, agendaRun{items: 300, series: 12, measure: 50 * time.Millisecond, delay: 20 * time.Millisecond, engine: true}))
+	require.NoError(t, agendaTable(t.Context(), &out, agendaRun{
+		items: 300, series: 12, measure: 50 * time.Millisecond, delay: 20 * time.Millisecond, engine: true,
+	}))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2+2*3, out.String())
 	for _, store := range []string{"memory", "engine"} {
@@ -29,8 +31,13 @@ func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
 func TestStreamBatchesAreReadAndProjected(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	require.NoError(t, streamTable(t.Context(), &out, streamRun{records: 10, measure: 20 * time.Millisecond, users: 20, batch: 100}))
-	for _, part := range []string{"changed occurrences", "9 changes and 1 record named; the stock event type fails the whole batch", "one user after another"} {
+	require.NoError(t, streamTable(t.Context(), &out, streamRun{
+		records: 10, measure: 20 * time.Millisecond, users: 20, batch: 100,
+	}))
+	for _, part := range []string{
+		"changed occurrences", "9 changes and 1 record named; the stock event type fails the whole batch",
+		"one user after another",
+	} {
 		require.Contains(t, out.String(), part)
 	}
 }
@@ -54,7 +61,8 @@ func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, batched.calls, c.most[o.name], "%s, %s", c.p.Name(), o.name)
 			require.Less(t, float64(batched.calls)/float64(c.counted), callsGoal)
-			require.LessOrEqual(t, again.calls, int64(2*len(changes)/fullStream.batch), "%s again: two reads for each batch", c.p.Name())
+			require.LessOrEqual(t, again.calls, int64(2*len(changes)/fullStream.batch), "%s again: two reads for each batch",
+				c.p.Name())
 		}
 	}
 }
@@ -63,7 +71,8 @@ func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
 	t.Parallel()
 	run := scaleRun{each: 500, measure: time.Millisecond, batches: 2, batch: 100}
 	calls := map[string]float64{
-		"agenda, 100 of a week": 10, "board": 5, "one column": 1, "backlinks": 3, "one item": 1, "stats": 0.04, "links": 0.04, "reminders": 4, "archive": 2,
+		"agenda, 100 of a week": 10, "board": 5, "one column": 1, "backlinks": 3, "one item": 1, "stats": 0.04, "links": 0.04,
+		"reminders": 4, "archive": 2,
 	}
 	// How dense a week is decides what an agenda reads, and how many users a batch has how many sums it writes.
 	mayGrow := map[string]bool{"agenda, 100 of a week": true, "stats": true}
@@ -96,7 +105,9 @@ func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
 
 func TestReadsAreMeasuredOverHTTP(t *testing.T) {
 	t.Parallel()
-	o, err := parseOptions([]string{"-stores", "memory", "-users", "2", "-items", "60", "-series", "6", "-clients", "2", "-for", "200ms", "-each", "50ms"})
+	o, err := parseOptions([]string{
+		"-stores", "memory", "-users", "2", "-items", "60", "-series", "6", "-clients", "2", "-for", "200ms", "-each", "50ms",
+	})
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, httpTable(t.Context(), &out, o))
@@ -108,7 +119,8 @@ func TestReadsAreMeasuredOverHTTP(t *testing.T) {
 func TestFlagsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"-stores", "disk"}, {"-users", "0"}, {"-items", "20001"}, {"-series", "0"}, {"-clients", "257"}, {"-for", "61m"}, {"-each", "0s"},
+		{"-stores", "disk"}, {"-users", "0"}, {"-items", "20001"}, {"-series", "0"}, {"-clients", "257"}, {"-for", "61m"},
+		{"-each", "0s"},
 	} {
 		_, err := parseOptions(args)
 		require.ErrorIs(t, err, errFlag, "%v", args)

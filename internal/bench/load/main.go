@@ -21,7 +21,8 @@ import (
 )
 
 // errUsage: the command line names nothing to do.
-var errUsage = errors.New("usage: load agenda | load stream | load scale [flags] | load http [flags]; -help lists the flags")
+var errUsage = errors.New(
+	"usage: load agenda | load stream | load scale [flags] | load http [flags]; -help lists the flags")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

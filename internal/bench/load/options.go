@@ -35,7 +35,8 @@ func parseOptions(args []string) (options, error) {
 	var stores string
 	f := flag.NewFlagSet("load http", flag.ContinueOnError)
 	f.SetOutput(os.Stderr)
-	f.StringVar(&stores, "stores", "memory,dynamodb", "where tables are kept: memory, dynamodb, or both, one after the other")
+	f.StringVar(&stores, "stores", "memory,dynamodb",
+		"where tables are kept: memory, dynamodb, or both, one after the other")
 	f.IntVar(&o.users, "users", 10, "users with data")
 	f.IntVar(&o.items, "items", 500, "events, tasks, reminders and notes of each user, over five years")
 	f.IntVar(&o.series, "series", 30, "series of each user, a third of them with exceptions")
@@ -56,7 +57,8 @@ func parseOptions(args []string) (options, error) {
 		name         string
 		value, limit int
 	}{
-		{"users", o.users, maxUsers}, {"items", o.items, maxItems}, {"series", o.series, maxSeries}, {"clients", o.clients, maxClients},
+		{"users", o.users, maxUsers}, {"items", o.items, maxItems}, {"series", o.series, maxSeries},
+		{"clients", o.clients, maxClients},
 	} {
 		if bound.value < 1 || bound.value > bound.limit {
 			return options{}, fmt.Errorf("%w: -%s is 1 to %d", errFlag, bound.name, bound.limit)

@@ -53,7 +53,8 @@ func populate(monday time.Time, items, series int) population {
 	var p population
 	for i := range items {
 		// The factor is a prime above any number of items: neighbours in time are not neighbours in the order of creation.
-		at := monday.Add(-spread + time.Duration(i*1_000_003%items)*(2*spread/time.Duration(items))).Truncate(15 * time.Minute)
+		at := monday.Add(-spread +
+			time.Duration(i*1_000_003%items)*(2*spread/time.Duration(items))).Truncate(15 * time.Minute)
 		d := itemBody(i, at)
 		d.At = at
 		p.Items = append(p.Items, d)
@@ -70,39 +71,50 @@ func populate(monday time.Time, items, series int) population {
 
 func itemBody(i int, at time.Time) document {
 	stamp := func(t time.Time) string { return t.Format(time.RFC3339) }
-	const text = "What there is to say about it takes a sentence or two, as people write them. Bring the figures of last week."
+	const text = "What there is to say about it takes a sentence or two, as people write them. Bring the figures of " +
+		"last week."
 	switch i % 10 {
 	case 0, 1:
 		return document{Type: product.TypeTask, Body: map[string]any{
-			"title": fmt.Sprintf("Task %d", i), "description": text, "dueUtc": stamp(at), "dueTzid": homeZone, "priority": 1 + i%5, "tags": []string{"work"},
+			"title": fmt.Sprintf("Task %d", i), "description": text, "dueUtc": stamp(at), "dueTzid": homeZone,
+			"priority": 1 + i%5, "tags": []string{"work"},
 		}}
 	case 2:
-		return document{Type: product.TypeReminder, Body: map[string]any{"title": fmt.Sprintf("Reminder %d", i), "triggerUtc": stamp(at), "tzid": homeZone}}
+		return document{
+			Type: product.TypeReminder,
+			Body: map[string]any{"title": fmt.Sprintf("Reminder %d", i), "triggerUtc": stamp(at), "tzid": homeZone},
+		}
 	case 3:
-		return document{Type: product.TypeNote, Body: map[string]any{"title": fmt.Sprintf("Note %d", i), "body": strings.Repeat(text+"\n", 4)}}
+		return document{
+			Type: product.TypeNote,
+			Body: map[string]any{"title": fmt.Sprintf("Note %d", i), "body": strings.Repeat(text+"\n", 4)},
+		}
 	case 4:
 		return document{Type: product.TypeEvent, Body: map[string]any{
 			"title": fmt.Sprintf("Day %d", i), "isAllDay": true, "startDate": at.Format(time.DateOnly), "tags": []string{"home"},
 		}}
 	}
 	return document{Type: product.TypeEvent, Body: map[string]any{
-		"title": fmt.Sprintf("Event %d", i), "description": text, "location": "Room 4", "startUtc": stamp(at), "endUtc": stamp(at.Add(time.Hour)),
+		"title": fmt.Sprintf("Event %d", i), "description": text, "location": "Room 4", "startUtc": stamp(at),
+		"endUtc":    stamp(at.Add(time.Hour)),
 		"startTzid": homeZone, "reminderMinutes": []int{10}, "tags": []string{"work", "team"},
 	}}
 }
 
-// recurring is a series that began up to six years before the measured week. dated is its occurrence in that week, for those
-// that are in it every week.
+// recurring is a series that began up to six years before the measured week. dated is its occurrence in that week, for
+// those that are in it every week.
 func recurring(monday time.Time, i int) (d document, dated time.Time) {
 	rules := []string{
-		"FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=TU,TH", "FREQ=WEEKLY;INTERVAL=2", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "FREQ=MONTHLY;BYMONTHDAY=15", "FREQ=YEARLY",
+		"FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=TU,TH", "FREQ=WEEKLY;INTERVAL=2", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+		"FREQ=MONTHLY;BYMONTHDAY=15", "FREQ=YEARLY",
 	}
 	dated = monday.Add(time.Duration(i%5)*day + time.Duration(8+i%9)*time.Hour)
 	start := dated.Add(-time.Duration(4+i*5%310) * week)
 	return document{Type: entity.TypeMaster, At: start, Body: map[string]any{
-		"title": fmt.Sprintf("Series %d", i), "description": "Every time the same, and every time another question.", "location": "Room 2",
-		"startUtc": start.Format(time.RFC3339), "endUtc": start.Add(45 * time.Minute).Format(time.RFC3339), "startTzid": homeZone,
-		"rrule": rules[i%len(rules)], "tags": []string{"team"},
+		"title": fmt.Sprintf("Series %d", i), "description": "Every time the same, and every time another question.",
+		"location": "Room 2",
+		"startUtc": start.Format(time.RFC3339), "endUtc": start.Add(45 * time.Minute).Format(time.RFC3339),
+		"startTzid": homeZone, "rrule": rules[i%len(rules)], "tags": []string{"team"},
 	}}, dated
 }
 

@@ -25,8 +25,10 @@ type probe struct {
 }
 
 var probes = []probe{
-	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil }, func(i int) document { return itemBody(0, soon(i)) }, func(item.Item) {}},
-	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil }, func(i int) document { return itemBody(3, soon(i)) }, link("note_1", "note_2")},
+	{"stats", func(c *crowd) (change.Consumer, error) { return c.derive[0], nil },
+		func(i int) document { return itemBody(0, soon(i)) }, func(item.Item) {}},
+	{"links", func(c *crowd) (change.Consumer, error) { return c.derive[1], nil },
+		func(i int) document { return itemBody(3, soon(i)) }, link("note_1", "note_2")},
 	{"reminders", newReminders, func(i int) document { return itemBody(5, soon(i)) }, func(item.Item) {}},
 	{"archive", newArchive, func(i int) document { return itemBody(2, soon(i)) }, func(it item.Item) {
 		it[entity.AttrStatus] = item.String(product.StatusCompleted)
@@ -45,7 +47,8 @@ func newReminders(c *crowd) (change.Consumer, error) {
 
 func newArchive(c *crowd) (change.Consumer, error) {
 	bus, err := buslocal.New(buslocal.Config{})
-	return archive.NewConsumer(archive.Config{Store: c.store, Registry: c.registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}), err
+	return archive.NewConsumer(
+		archive.Config{Store: c.store, Registry: c.registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}), err
 }
 
 // probe has the consumer follow new items of the users in turn, in batches.

@@ -26,7 +26,8 @@ const (
 // projectionTable prints a line for each projection and order of the stream, and what a replay of it all costs.
 func projectionTable(ctx context.Context, out io.Writer, registry *entity.Registry, run streamRun) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "projection\tstream\tchanges\tcounted\tcalls, batches of %d\tfor each counted\tgoal\tchanges/s a core\tgoal\tcalls, one by one\tfor each counted\tchanges/s a core\tcalls: times\t\n", run.batch)
+	fmt.Fprintf(w, "projection\tstream\tchanges\tcounted\tcalls, batches of %d\tfor each counted\tgoal\tchanges/s a "+
+		"core\tgoal\tcalls, one by one\tfor each counted\tchanges/s a core\tcalls: times\t\n", run.batch)
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		for _, o := range orders {
 			changes, err := streamOf(registry, o, run.users)
@@ -44,9 +45,11 @@ func projectionTable(ctx context.Context, out io.Writer, registry *entity.Regist
 			n := float64(len(changes))
 			counted := float64(alone.counted)
 			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%d\t%.3f\t%.1f\t%.0f\t%d\t%d\t%.2f\t%.0f\t%.0f\t\n",
-				p.Name(), o.name, n, counted, batched.calls, float64(batched.calls)/counted, callsGoal, n/batched.processor.Seconds(), recordsGoal,
+				p.Name(), o.name, n, counted, batched.calls, float64(batched.calls)/counted, callsGoal,
+				n/batched.processor.Seconds(), recordsGoal,
 				alone.calls, float64(alone.calls)/counted, n/alone.processor.Seconds(), float64(alone.calls)/float64(batched.calls))
-			fmt.Fprintf(w, "\tall of it again, a day later\t%.0f\t\t%d\t\t\t%.0f\t\t\t\t\t\t\n", n, again.calls, n/again.processor.Seconds())
+			fmt.Fprintf(w, "\tall of it again, a day later\t%.0f\t\t%d\t\t\t%.0f\t\t\t\t\t\t\n", n, again.calls,
+				n/again.processor.Seconds())
 		}
 	}
 	return w.Flush()
@@ -59,9 +62,11 @@ type projected struct {
 	processor time.Duration
 }
 
-// project applies the changes in batches, in a store of their own that holds the items as they end, and all of them again a
-// day later.
-func project(ctx context.Context, p *projection.Projection, changes []change.Change, batch int) (first, again projected, err error) {
+// project applies the changes in batches, in a store of their own that holds the items as they end, and all of them
+// again a day later.
+func project(
+	ctx context.Context, p *projection.Projection, changes []change.Change, batch int,
+) (first, again projected, err error) {
 	now := base
 	m := &meter{}
 	store := memory.New(func() time.Time { return now }, memory.Options{Observer: m.observe})
@@ -78,7 +83,9 @@ func project(ctx context.Context, p *projection.Projection, changes []change.Cha
 }
 
 // apply hands the changes to a consumer, so many at a time. Whatever it cannot do is an error here.
-func apply(ctx context.Context, consumer change.Consumer, changes []change.Change, batch int, m *meter) (projected, error) {
+func apply(
+	ctx context.Context, consumer change.Consumer, changes []change.Change, batch int, m *meter,
+) (projected, error) {
 	var out projected
 	before := m.read()
 	s, err := spending(func() error {

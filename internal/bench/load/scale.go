@@ -21,7 +21,9 @@ type scaleRun struct {
 }
 
 // shortScale is P9 of the performance goals without its largest size, which takes minutes and gigabytes.
-var shortScale = scaleRun{items: []int{1_000, 10_000, 100_000}, each: 1_000, measure: time.Second, batches: 20, batch: 100}
+var shortScale = scaleRun{
+	items: []int{1_000, 10_000, 100_000}, each: 1_000, measure: time.Second, batches: 20, batch: 100,
+}
 
 const largest = 1_000_000
 
@@ -53,7 +55,8 @@ func (l line) perRow() float64 { return l.processor / max(l.rows, 1) }
 func scaleTable(ctx context.Context, out io.Writer, run scaleRun) error {
 	fmt.Fprintf(out, "scale: a request, or a record of a batch of %d, on a memory store; %s\n", run.batch, machine())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "items\tusers\twhat\tcalls\trows\tscans\tprocessor time\tfor each row\ttimes that of the smallest\tKB allocated\ttable, KB an item\t")
+	fmt.Fprintln(w, "items\tusers\twhat\tcalls\trows\tscans\tprocessor time\tfor each row\ttimes that of the "+
+		"smallest\tKB allocated\ttable, KB an item\t")
 	first := map[string]line{}
 	for _, of := range []func(items int) (users, each int){
 		func(items int) (int, int) { return 1, items },
@@ -72,7 +75,8 @@ func scaleTable(ctx context.Context, out io.Writer, run scaleRun) error {
 				if _, known := first[l.name]; !known {
 					first[l.name] = l
 				}
-				fmt.Fprintf(w, "%d\t%d\t%s\t%.2f\t%.1f\t%.0f\t%.1f µs\t%.2f µs\t%.2f\t%.1f\t%.1f\t\n", items, users, l.name, l.calls, l.rows, l.scans,
+				fmt.Fprintf(w, "%d\t%d\t%s\t%.2f\t%.1f\t%.0f\t%.1f µs\t%.2f µs\t%.2f\t%.1f\t%.1f\t\n", items, users, l.name,
+					l.calls, l.rows, l.scans,
 					l.processor/1000, l.perRow()/1000, l.perRow()/first[l.name].perRow(), l.kilobytes, held)
 			}
 		}
@@ -80,8 +84,8 @@ func scaleTable(ctx context.Context, out io.Writer, run scaleRun) error {
 	return w.Flush()
 }
 
-// scaleLines measures everything on one table. held is how many KB of memory the table takes for each item, derived rows
-// included.
+// scaleLines measures everything on one table. held is how many KB of memory the table takes for each item, derived
+// rows included.
 func scaleLines(ctx context.Context, users, each int, run scaleRun) (lines []line, held float64, err error) {
 	before := heap()
 	c, err := newCrowd(ctx, users, each)

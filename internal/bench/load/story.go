@@ -32,8 +32,8 @@ func link(targets ...string) func(item.Item) {
 	}
 }
 
-// story is what one user does in a day: 20 changes of seven items, a series with two exceptions among them. About half of the
-// changes count for the statistics, a third for the links.
+// story is what one user does in a day: 20 changes of seven items, a series with two exceptions among them. About half
+// of the changes count for the statistics, a third for the links.
 var story = []step{
 	{item: "task_1", body: itemBody(0, base).Body, act: link("note_1", "note_2")},
 	{item: "task_1", act: set(entity.AttrTitle, "another title")},
@@ -66,7 +66,8 @@ var story = []step{
 func weekly() map[string]any {
 	d, _ := recurring(base, 0)
 	body := maps.Clone(d.Body)
-	body["startUtc"], body["endUtc"] = base.Add(33*time.Hour).Format(time.RFC3339), base.Add(34*time.Hour).Format(time.RFC3339)
+	body["startUtc"], body["endUtc"] = base.Add(33*time.Hour).Format(time.RFC3339),
+		base.Add(34*time.Hour).Format(time.RFC3339)
 	body["reminderMinutes"] = []int{10}
 	return body
 }

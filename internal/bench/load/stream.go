@@ -17,7 +17,8 @@ type streamRun struct {
 	batch   int // changes in a batch that consumers get
 }
 
-// fullStream is P3 and P4 of the performance goals: 100 records of two images of 1.9 KB, and 10,000 changes of 500 users.
+// fullStream is P3 and P4 of the performance goals: 100 records of two images of 1.9 KB, and 10,000 changes of 500
+// users.
 var fullStream = streamRun{records: 100, measure: 2 * time.Second, users: 500, batch: 100}
 
 // streamTable prints how fast stream records become changes, and what the projections make of changes.

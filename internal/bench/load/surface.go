@@ -36,8 +36,10 @@ func surface(store table.Store, registry *entity.Registry, now func() time.Time)
 	return api.New(api.Config{
 		Document: api.Document,
 		Registry: registry, Part: api.OnlyQueries,
-		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: text.Fold}),
-		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now}),
+		Queries: query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: text.Fold}),
+		Archive: archive.New(archive.Config{
+			Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now,
+		}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, now, uuid.NewString),
 		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,

@@ -1,6 +1,6 @@
-// Command speed prints how long one week's window of a recurring series takes, compiled, with zone resolution, beside the
-// RRULE library that expands from the start of the rule. Its figures that matter are ratios of one run, so that they mean
-// something on any machine; nothing fails on a slow one.
+// Command speed prints how long one week's window of a recurring series takes, compiled, with zone resolution, beside
+// the RRULE library that expands from the start of the rule. Its figures that matter are ratios of one run, so that
+// they mean something on any machine; nothing fails on a slow one.
 package main
 
 import (
@@ -53,7 +53,8 @@ func table() error {
 		return err
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "a week of\tnew\t10 years old\t20 years old\tallocations\t20 years : new\tlibrary, 10 years\tlibrary : compiled\tgoal\t")
+	fmt.Fprintln(out, "a week of\tnew\t10 years old\t20 years old\tallocations\t20 years : new\tlibrary, 10 "+
+		"years\tlibrary : compiled\tgoal\t")
 	for _, goal := range goals {
 		var ns [3]float64
 		allocations := int64(0)

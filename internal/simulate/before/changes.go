@@ -25,7 +25,8 @@ func (c Consumer) Apply(ctx context.Context, batch []change.Change) []change.Out
 	for i, ch := range batch {
 		told[i] = oldchange.Change{
 			Kind: oldchange.Kind(ch.Kind), User: ch.User, Ref: oldentity.Ref(ch.Ref), Key: oldentity.Key(ch.Key),
-			Old: ToItem(ch.Old), New: ToItem(ch.New), Version: ch.Version, Created: ch.Created, Sequence: ch.Sequence, Raw: ch.Raw,
+			Old: ToItem(ch.Old), New: ToItem(ch.New), Version: ch.Version, Created: ch.Created, Sequence: ch.Sequence,
+			Raw: ch.Raw,
 		}
 		if ch.Type != nil {
 			told[i].Type = registry.Named(ch.Type.Name)

@@ -100,8 +100,9 @@ func fromCondition(c oldtable.Condition) table.Condition {
 
 func fromQuery(q oldtable.Query) table.Query {
 	return table.Query{
-		Index: entity.Index(q.Index), Partition: q.Partition, Range: table.Range(q.Range), AnyTag: q.AnyTag, AnyTagOr: q.AnyTagOr,
-		Limit: q.Limit, Descending: q.Descending, Start: table.Position(FromItem(oldentity.Item(q.Start))),
+		Index: entity.Index(q.Index), Partition: q.Partition, Range: table.Range(q.Range), AnyTag: q.AnyTag,
+		AnyTagOr: q.AnyTagOr, Limit: q.Limit, Descending: q.Descending,
+		Start: table.Position(FromItem(oldentity.Item(q.Start))),
 	}
 }
 

@@ -112,12 +112,15 @@ func fromValue(v oldentity.Value) item.Value {
 
 // sentinels are the errors of ports on which callers decide, in this release and in the other.
 var sentinels = [...]struct{ this, other error }{
-	{table.ErrNotFound, oldtable.ErrNotFound}, {table.ErrConflict, oldtable.ErrConflict}, {table.ErrThrottled, oldtable.ErrThrottled},
+	{table.ErrNotFound, oldtable.ErrNotFound}, {table.ErrConflict, oldtable.ErrConflict},
+	{table.ErrThrottled, oldtable.ErrThrottled},
 	{table.ErrUnavailable, oldtable.ErrUnavailable}, {table.ErrInvalid, oldtable.ErrInvalid},
 	{schedule.ErrThrottled, oldschedule.ErrThrottled}, {schedule.ErrUnavailable, oldschedule.ErrUnavailable},
 	{schedule.ErrQuota, oldschedule.ErrQuota}, {schedule.ErrInvalid, oldschedule.ErrInvalid},
-	{bus.ErrThrottled, oldbus.ErrThrottled}, {bus.ErrUnavailable, oldbus.ErrUnavailable}, {bus.ErrInvalid, oldbus.ErrInvalid},
-	{blob.ErrNotFound, oldblob.ErrNotFound}, {blob.ErrThrottled, oldblob.ErrThrottled}, {blob.ErrUnavailable, oldblob.ErrUnavailable},
+	{bus.ErrThrottled, oldbus.ErrThrottled}, {bus.ErrUnavailable, oldbus.ErrUnavailable},
+	{bus.ErrInvalid, oldbus.ErrInvalid},
+	{blob.ErrNotFound, oldblob.ErrNotFound}, {blob.ErrThrottled, oldblob.ErrThrottled},
+	{blob.ErrUnavailable, oldblob.ErrUnavailable},
 	{blob.ErrInvalid, oldblob.ErrInvalid},
 }
 

@@ -1,8 +1,9 @@
-// Package beside builds nexus with the release before it inside, so that the simulation can let both work on the same rows.
+// Package beside builds nexus with the release before it inside, so that the simulation can let both work on the same
+// rows.
 //
 // The code of the other commit is shown to the compiler by an overlay (go help build, -overlay), as packages below
-// nexus/predecessor. The build tag "predecessor" takes in the part of internal/simulate that calls them. It promises that nothing
-// in the tree is ever touched. It must never be imported by anything but its own program and tests.
+// nexus/predecessor. The build tag "predecessor" takes in the part of internal/simulate that calls them. It promises
+// that nothing in the tree is ever touched. It must never be imported by anything but its own program and tests.
 package beside
 
 import (
@@ -46,7 +47,8 @@ var (
 	ErrCommit = errors.New("no such commit")
 )
 
-// Overlay writes the packages of the commit into the folder, and an overlay that names them. It returns the overlay's path.
+// Overlay writes the packages of the commit into the folder, and an overlay that names them. It returns the overlay's
+// path.
 func Overlay(ctx context.Context, root, commit, folder string) (string, error) {
 	if err := reach(ctx, root, commit); err != nil {
 		return "", err
@@ -82,7 +84,8 @@ func Build(ctx context.Context, root, commit, folder, program string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", Tag, "-overlay", overlay, "-o", program, "./cmd/nexus")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", Tag, "-overlay", overlay, "-o", program,
+		"./cmd/nexus")
 	build.Dir = root
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build with %s: %w\n%s", commit, err, text)
@@ -171,7 +174,8 @@ func (s sources) closure() []string {
 	return out
 }
 
-// imports are the packages of the tree that a file imports. A file that cannot be read imports nothing: the compiler says why.
+// imports are the packages of the tree that a file imports. A file that cannot be read imports nothing: the compiler
+// says why.
 func imports(source []byte) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
 	if err != nil {

@@ -28,7 +28,9 @@ func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
 	played := play(t, build(t, beside.Before), "--seeds", "60")
 	require.Empty(t, played.Violations)
 	require.Equal(t, 60, played.Histories)
-	for _, what := range []string{"before: projections", "before: effects", "before: notify", "parked record taken up", "reminder due", "task archived"} {
+	for _, what := range []string{
+		"before: projections", "before: effects", "before: notify", "parked record taken up", "reminder due", "task archived",
+	} {
 		require.Positive(t, played.Happened[what], what)
 	}
 }

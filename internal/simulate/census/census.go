@@ -1,10 +1,10 @@
-// Package census tells what of the code under judgement the simulation executes: how many statements of each package, and
-// which branches it never reaches.
+// Package census tells what of the code under judgement the simulation executes: how many statements of each package,
+// and which branches it never reaches.
 //
-// It reads the profile that a program built with coverage leaves and the source that the profile is about. A branch is named
-// by its function and its text, never by a line number, so that the list of branches that stay unreached survives edits
-// elsewhere. It promises that a branch is left out of no count: each one is executed, listed with a reason, or a failure. It
-// must never be imported by anything but its own program and tests.
+// It reads the profile that a program built with coverage leaves and the source that the profile is about. A branch is
+// named by its function and its text, never by a line number, so that the list of branches that stay unreached survives
+// edits elsewhere. It promises that a branch is left out of no count: each one is executed, listed with a reason, or a
+// failure. It must never be imported by anything but its own program and tests.
 package census
 
 import (
@@ -52,8 +52,9 @@ type Result struct {
 	passed   map[Place]bool // statements behind branches, whether executed or not
 }
 
-// Judge holds the result against the goal and the list of what is never reached, with the reasons. It returns what is wrong:
-// a package below the goal, a branch that is neither reached nor listed, and a listed one that the code does not have.
+// Judge holds the result against the goal and the list of what is never reached, with the reasons. It returns what is
+// wrong: a package below the goal, a branch that is neither reached nor listed, and a listed one that the code does not
+// have.
 func (r Result) Judge(listed map[Place]string) (problems []string) {
 	for _, s := range r.Shares {
 		if s.Percent() < Goal {
@@ -69,7 +70,8 @@ func (r Result) Judge(listed map[Place]string) (problems []string) {
 	}
 	for place := range listed {
 		if !known[place] && !r.passed[place] {
-			problems = append(problems, fmt.Sprintf("listed, and not in the code: %s %s: %s", place.File, place.Function, place.Text))
+			problems = append(problems,
+				fmt.Sprintf("listed, and not in the code: %s %s: %s", place.File, place.Function, place.Text))
 		}
 	}
 	slices.Sort(problems)

@@ -129,7 +129,10 @@ func TestALineOfTheListIsReadAsItIsWritten(t *testing.T) {
 
 func TestATextThatIsNoProfileIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "mode: set\n", "mode: set\nnexus/pkg/p/a.go:5.31,6.12 1", "nexus/pkg/p/a.go:5,6.12 1 1", "nexus/pkg/p/a.go:5.1,6.12 x 1"} {
+	for _, text := range []string{
+		"", "mode: set\n", "mode: set\nnexus/pkg/p/a.go:5.31,6.12 1", "nexus/pkg/p/a.go:5,6.12 1 1",
+		"nexus/pkg/p/a.go:5.1,6.12 x 1",
+	} {
 		_, err := census.ReadProfile([]byte(text), []string{"p"})
 		require.ErrorIs(t, err, census.ErrProfile, text)
 	}

@@ -34,8 +34,8 @@ type Hunter struct {
 // slower is how many times what a program takes without a mutant it may take with one.
 const slower = 10
 
-// Measure notes how long the tests take without a mutant. It fails if a test fails. Before Measure, Patience alone bounds
-// the tests of a mutant.
+// Measure notes how long the tests take without a mutant. It fails if a test fails. Before Measure, Patience alone
+// bounds the tests of a mutant.
 func (h *Hunter) Measure(ctx context.Context) error {
 	for _, flags := range [][]string{{"-run", "^$"}, {"-count", "1", "-failfast"}} { // the first builds
 		begin := time.Now()
@@ -80,7 +80,8 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 		return Survived, nil
 	}
 	program := filepath.Join(h.Folder, "nexus")
-	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program, "./cmd/nexus"); err != nil {
+	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program,
+		"./cmd/nexus"); err != nil {
 		return Survived, fmt.Errorf("build the simulation: %w: %s", err, text)
 	}
 	text, err = h.run(ctx, program, "simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds))
@@ -95,8 +96,9 @@ func played(ctx context.Context, answer []byte, err error) (Fate, error) {
 	return Survived, errors.Join(err, ctx.Err())
 }
 
-// failure is nil for the error of a program that ran and failed, or that did not come to an end within the time. It returns
-// every other error: a program that could not be started says nothing about a mutant, and neither does a hunt that was stopped.
+// failure is nil for the error of a program that ran and failed, or that did not come to an end within the time. It
+// returns every other error: a program that could not be started says nothing about a mutant, and neither does a hunt
+// that was stopped.
 func failure(ctx context.Context, err error) error {
 	var exit *exec.ExitError
 	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, context.DeadlineExceeded)) {
@@ -105,8 +107,8 @@ func failure(ctx context.Context, err error) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// isBroken says of the answer of a simulation that failed that a history broke an invariant, or that there is no answer since it
-// did not come to an end.
+// isBroken says of the answer of a simulation that failed that a history broke an invariant, or that there is no answer
+// since it did not come to an end.
 func isBroken(answer []byte) bool {
 	var said struct {
 		Violations []any `json:"violations"`

@@ -8,8 +8,8 @@ import (
 // columns is how the list of equivalent mutants begins in the document.
 const columns = "| mutant | line | why it does what the code does |\n| --- | --- | --- |\n"
 
-// Equivalent are the mutants that do what the code does, with the reason of each: by file and type, and by the text of the line, so that
-// an edit elsewhere in the file leaves them as they are.
+// Equivalent are the mutants that do what the code does, with the reason of each: by file and type, and by the text of
+// the line, so that an edit elsewhere in the file leaves them as they are.
 type Equivalent map[string]string
 
 // ReadEquivalent reads the list from the document that holds it.

@@ -1,12 +1,13 @@
-// Package mutants tells what becomes of the mutants that a mutation tester found: which are killed by the tests, which by the
-// simulation, and which by neither.
+// Package mutants tells what becomes of the mutants that a mutation tester found: which are killed by the tests, which
+// by the simulation, and which by neither.
 //
-// The tester is gremlins, which lists the mutants of a package and runs the package's tests against each that they cover. What it
-// leaves open is taken up here: a mutant that timed out, one in a condition of a case, of which the coverage says nothing, and one
-// that lived. Each is built by an overlay, as planted mistakes are, tested again, and then played against the simulation.
+// The tester is gremlins, which lists the mutants of a package and runs the package's tests against each that they
+// cover. What it leaves open is taken up here: a mutant that timed out, one in a condition of a case, of which the
+// coverage says nothing, and one that lived. Each is built by an overlay, as planted mistakes are, tested again, and
+// then played against the simulation.
 //
-// It promises that no mutant is counted as killed unless a test failed or a history broke an invariant. It must never change the
-// tree.
+// It promises that no mutant is counted as killed unless a test failed or a history broke an invariant. It must never
+// change the tree.
 package mutants
 
 import (
@@ -90,7 +91,8 @@ func Matching(all []Mutant, pattern string) ([]Mutant, error) {
 
 // becomes is what the types of mutants make of an operator.
 var becomes = map[string]map[token.Token]token.Token{
-	"ARITHMETIC_BASE":       {token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL},
+	"ARITHMETIC_BASE": {token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
+		token.REM: token.MUL},
 	"CONDITIONALS_BOUNDARY": {token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR},
 	"CONDITIONALS_NEGATION": {
 		token.EQL: token.NEQ, token.NEQ: token.EQL,
@@ -105,8 +107,8 @@ var becomes = map[string]map[token.Token]token.Token{
 // ErrPlace: the source has no operator of the mutant's type at its place.
 var ErrPlace = errors.New("nothing to mutate there")
 
-// Apply returns the source with the mutant in it. It changes the operator in the syntax tree, as gremlins does: the operator keeps
-// its operands whatever binds more strongly, so the first && of a && b && c becomes (a || b) && c.
+// Apply returns the source with the mutant in it. It changes the operator in the syntax tree, as gremlins does: the
+// operator keeps its operands whatever binds more strongly, so the first && of a && b && c becomes (a || b) && c.
 func (m Mutant) Apply(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, m.File, source, parser.ParseComments|parser.SkipObjectResolution)

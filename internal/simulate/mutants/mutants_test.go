@@ -21,7 +21,8 @@ func TestAReportIsReadWithoutWhatDoesNotCompile(t *testing.T) {
 		{"type":"ARITHMETIC_BASE","status":"NOT VIABLE","line":4,"column":9},
 		{"type":"ARITHMETIC_BASE","status":"KILLED","line":5,"column":9}]}]}`))
 	require.NoError(t, err)
-	require.Equal(t, []mutants.Mutant{{"a.go", "INVERT_LOGICAL", "LIVED", 3, 9}, {"a.go", "ARITHMETIC_BASE", "KILLED", 5, 9}}, all)
+	require.Equal(t,
+		[]mutants.Mutant{{"a.go", "INVERT_LOGICAL", "LIVED", 3, 9}, {"a.go", "ARITHMETIC_BASE", "KILLED", 5, 9}}, all)
 	require.True(t, all[0].IsOpen())
 	require.False(t, all[1].IsOpen())
 	for _, text := range []string{"", "{}", `{"files":[]}`, `[1]`} {
@@ -81,10 +82,12 @@ func TestAnOperatorKeepsItsOperands(t *testing.T) {
 func tree(t *testing.T) string {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":            "module nexus\n\ngo 1.26\n",
-		"pkg/p/p.go":        "package p\n\n// F is positive, or not.\nfunc F(n int) bool { return n > 0 }\n",
-		"pkg/p/p_test.go":   "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif !F(1) {\n\t\tt.Fatal()\n\t}\n}\n",
-		"cmd/nexus/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\n\t\"nexus/pkg/p\"\n)\n\nfunc main() {\n\tif os.Args[1] == \"simulate\" && p.F(0) {\n\t\tfmt.Println(`{\"violations\":[{}]}`)\n\t\tos.Exit(1)\n\t}\n}\n",
+		"go.mod":     "module nexus\n\ngo 1.26\n",
+		"pkg/p/p.go": "package p\n\n// F is positive, or not.\nfunc F(n int) bool { return n > 0 }\n",
+		"pkg/p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif !F(1) {\n\t\tt.Fatal()\n" +
+			"\t}\n}\n",
+		"cmd/nexus/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\n\t\"nexus/pkg/p\"\n)\n\nfunc main() {\n" +
+			"\tif os.Args[1] == \"simulate\" && p.F(0) {\n\t\tfmt.Println(`{\"violations\":[{}]}`)\n\t\tos.Exit(1)\n\t}\n}\n",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -98,7 +101,9 @@ func TestWhatTheTestsLetPassIsPlayedAgainstTheSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program several times")
 	}
-	h := mutants.Hunter{Root: tree(t), Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
+	h := mutants.Hunter{
+		Root: tree(t), Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute,
+	}
 	mutant := func(kind string) mutants.Mutant { return mutants.Mutant{File: "p.go", Type: kind, Line: 4, Column: 31} }
 	fate, err := h.Fate(t.Context(), "p", mutant("CONDITIONALS_NEGATION"))
 	require.NoError(t, err)
@@ -123,7 +128,9 @@ func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
 	test := "package q\n\nimport (\n\t\"testing\"\n\n\t\"nexus/pkg/p\"\n)\n\n" +
 		"func TestF(t *testing.T) {\n\tif p.F(0) {\n\t\tt.Fatal()\n\t}\n}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "q", "q_test.go"), []byte(test), 0o600))
-	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p", "-short", "./pkg/q"}, Patience: 2 * time.Minute}
+	h := mutants.Hunter{
+		Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p", "-short", "./pkg/q"}, Patience: 2 * time.Minute,
+	}
 	fate, err := h.Fate(t.Context(), "p", mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31})
 	require.NoError(t, err)
 	require.Equal(t, mutants.ByTests, fate)
@@ -170,7 +177,9 @@ func TestAProgramThatDoesNotComeToAnEndKillsItsMutant(t *testing.T) {
 	root := tree(t)
 	endless := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {\n\tfor F(0) {\n\t}\n}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(endless), 0o600))
-	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute, Least: time.Second}
+	h := mutants.Hunter{
+		Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute, Least: time.Second,
+	}
 	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
 	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
 	require.NoError(t, err)

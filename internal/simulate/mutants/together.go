@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Together tests mutants that are built into one program, in which each is switched on by itself. So a mutant costs a run of
-// the tests that meet it, and no build.
+// Together tests mutants that are built into one program, in which each is switched on by itself. So a mutant costs a
+// run of the tests that meet it, and no build.
 type Together struct {
 	hunter Hunter
 	pkg    string
@@ -39,7 +39,8 @@ type program struct {
 
 func (p program) String() string { return strings.Join(append([]string{p.path}, p.args...), " ") }
 
-// Together builds all mutants of a package into the tests and the simulation. It fails if a test fails with every mutant off.
+// Together builds all mutants of a package into the tests and the simulation. It fails if a test fails with every
+// mutant off.
 func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Together, error) {
 	t := &Together{hunter: h, pkg: pkg}
 	var err error
@@ -98,7 +99,9 @@ func (t *Together) build(ctx context.Context, overlay string) error {
 			continue
 		}
 		path := filepath.Join(h.Folder, fmt.Sprintf("together-%d.test", i))
-		p := program{path: path, folder: filepath.Join(h.Root, test), log: path + ".reached", args: flags, patience: h.Patience}
+		p := program{
+			path: path, folder: filepath.Join(h.Root, test), log: path + ".reached", args: flags, patience: h.Patience,
+		}
 		if text, err := h.run(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", p.path, test); err != nil {
 			return fmt.Errorf("build the tests of %s: %w: %s", test, err, text)
 		}
@@ -113,7 +116,8 @@ var testTook = regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\d+\.\d+)s\)$`)
 // quickTest bounds the seconds that a test takes which is run together with others.
 const quickTest = 0.5
 
-// apart takes the slow tests of each program apart: most mutants are killed by a quick test, and cost no run of a slow one.
+// apart takes the slow tests of each program apart: most mutants are killed by a quick test, and cost no run of a slow
+// one.
 func (t *Together) apart(ctx context.Context) ([]program, error) {
 	type slowTest struct {
 		program
@@ -153,15 +157,16 @@ func (t *Together) buildJudge(ctx context.Context, overlay string) (program, err
 	path := filepath.Join(h.Folder, "together-nexus")
 	p := program{path: path, folder: h.Root, log: path + ".reached", patience: h.Patience}
 	p.args = []string{"simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds)}
-	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", p.path, "./cmd/nexus"); err != nil {
+	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", p.path,
+		"./cmd/nexus"); err != nil {
 		return program{}, fmt.Errorf("build the simulation: %w: %s", err, text)
 	}
 	_, err := t.meet(ctx, &p)
 	return p, err
 }
 
-// meet runs a program with the mutants off and notes which it meets, and how long it may take with one on. It returns how
-// long it took.
+// meet runs a program with the mutants off and notes which it meets, and how long it may take with one on. It returns
+// how long it took.
 func (t *Together) meet(ctx context.Context, p *program) (time.Duration, error) {
 	begin := time.Now()
 	if text, err := t.run(ctx, *p, "NEXUS_REACHED="+p.log); err != nil {

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Woven is a package that holds all its mutants at once. The environment variable NEXUS_MUTANT says which of them is on.
+// Woven is a package that holds all its mutants at once. The environment variable NEXUS_MUTANT says which of them is
+// on.
 type Woven struct {
 	Files map[string]string // the text of each file, and of one more, by its name
 	// In says of each mutant, by its position in the list, whether it is in the package. A mutant of a constant, or of a
@@ -26,8 +27,8 @@ type Woven struct {
 	Texts []bool
 }
 
-// switches is the file that a woven package has besides. A mutant is a number, its position in the list plus one. The file
-// that NEXUS_REACHED names gets the numbers of those that were met.
+// switches is the file that a woven package has besides. A mutant is a number, its position in the list plus one. The
+// file that NEXUS_REACHED names gets the numbers of those that were met.
 const switches = `
 
 import (
@@ -65,10 +66,22 @@ func mutantSUB[T mutantNumber](n, m int, x, y T) T { if mutantIs(n) || mutantIs(
 func mutantMUL[T mutantNumber](n, m int, x, y T) T { if mutantIs(n) || mutantIs(m) { return x / y }; return x * y }
 func mutantQUO[T mutantNumber](n, m int, x, y T) T { if mutantIs(n) || mutantIs(m) { return x * y }; return x / y }
 
-func mutantLSS[T cmp.Ordered](n, m int, x, y T) bool { if mutantIs(n) { return x >= y }; if mutantIs(m) { return x <= y }; return x < y }
-func mutantLEQ[T cmp.Ordered](n, m int, x, y T) bool { if mutantIs(n) { return x > y }; if mutantIs(m) { return x < y }; return x <= y }
-func mutantGTR[T cmp.Ordered](n, m int, x, y T) bool { if mutantIs(n) { return x <= y }; if mutantIs(m) { return x >= y }; return x > y }
-func mutantGEQ[T cmp.Ordered](n, m int, x, y T) bool { if mutantIs(n) { return x < y }; if mutantIs(m) { return x > y }; return x >= y }
+func mutantLSS[T cmp.Ordered](n, m int, x, y T) bool {
+	if mutantIs(n) { return x >= y }; if mutantIs(m) { return x <= y }
+	return x < y
+}
+func mutantLEQ[T cmp.Ordered](n, m int, x, y T) bool {
+	if mutantIs(n) { return x > y }; if mutantIs(m) { return x < y }
+	return x <= y
+}
+func mutantGTR[T cmp.Ordered](n, m int, x, y T) bool {
+	if mutantIs(n) { return x <= y }; if mutantIs(m) { return x >= y }
+	return x > y
+}
+func mutantGEQ[T cmp.Ordered](n, m int, x, y T) bool {
+	if mutantIs(n) { return x < y }; if mutantIs(m) { return x > y }
+	return x >= y
+}
 `
 
 // helpers are the functions above, by the operator.
@@ -106,7 +119,8 @@ func Weave(folder string, all []Mutant) (Woven, error) {
 		}
 		w.loops = loopControls(file)
 		start := w.set.Position(file.Pos()).Offset
-		w.out.Files[filepath.Base(names[i])] = string(w.source[:start]) + w.render(file) + string(w.source[w.set.Position(file.End()).Offset:])
+		w.out.Files[filepath.Base(names[i])] = string(w.source[:start]) + w.render(file) +
+			string(w.source[w.set.Position(file.End()).Offset:])
 	}
 	w.out.Files["mutant_switches.go"] = "package " + files[0].Name.Name + switches
 	return w.out, nil

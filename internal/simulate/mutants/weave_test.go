@@ -56,7 +56,8 @@ func count(list []int64) (sum int64) {
 
 func main() {
 	for i := range 8 {
-		fmt.Println(logic(i&1 > 0, i&2 > 0, i&4 > 0), compare(i, float64(i)-1, "x"), compare(i, 0.5, "k"), most > time.Duration(i)*time.Second)
+		fmt.Println(logic(i&1 > 0, i&2 > 0, i&4 > 0), compare(i, float64(i)-1, "x"), compare(i, 0.5, "k"),
+			most > time.Duration(i)*time.Second)
 	}
 	fmt.Println(count([]int64{1, 7, 3, -1, 5}), count(nil))
 }
@@ -69,7 +70,8 @@ func every(t *testing.T, name, source string) []mutants.Mutant {
 	for i, line := range strings.Split(source, "\n") {
 		for column := range len(line) {
 			for _, kind := range []string{
-				"ARITHMETIC_BASE", "CONDITIONALS_BOUNDARY", "CONDITIONALS_NEGATION", "INCREMENT_DECREMENT", "INVERT_LOGICAL", "INVERT_LOOPCTRL", "INVERT_NEGATIVES",
+				"ARITHMETIC_BASE", "CONDITIONALS_BOUNDARY", "CONDITIONALS_NEGATION", "INCREMENT_DECREMENT", "INVERT_LOGICAL",
+				"INVERT_LOOPCTRL", "INVERT_NEGATIVES",
 			} {
 				m := mutants.Mutant{File: name, Type: kind, Line: i + 1, Column: column + 1}
 				if _, err := m.Apply([]byte(source)); err == nil {
@@ -114,7 +116,8 @@ func alone(t *testing.T, all []mutants.Mutant) []string {
 	for i, m := range all {
 		text, err := m.Apply([]byte(loomed))
 		require.NoError(t, err)
-		one := strings.NewReplacer("package main", fmt.Sprintf("package m%d", i), "func main()", "func Main()").Replace(string(text))
+		one := strings.NewReplacer("package main", fmt.Sprintf("package m%d", i), "func main()",
+			"func Main()").Replace(string(text))
 		files[fmt.Sprintf("m%d/p.go", i)] = one
 		fmt.Fprintf(&imports, "\t\"p/m%d\"\n", i)
 		fmt.Fprintf(&calls, "\tcall(m%d.Main)\n", i)

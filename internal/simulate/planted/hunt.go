@@ -22,8 +22,8 @@ type Hunter struct {
 	// Folder is where it builds; what lies there is overwritten.
 	Folder string
 	From   uint64 // the first seed
-	// Limit is how long the simulation may look for one mistake on two cores that have nothing else to do. It is measured in
-	// processor time, so that it means the same where others are at work.
+	// Limit is how long the simulation may look for one mistake on two cores that have nothing else to do. It is measured
+	// in processor time, so that it means the same where others are at work.
 	Limit time.Duration
 }
 

@@ -1,10 +1,11 @@
-// Package planted holds mistakes that somebody could have made, and plants them: each is a small edit of production code
-// that breaks one rule of docs/correctness.md. The simulation has to catch every one of them; one that it does not catch
-// is a hole in the simulation.
+// Package planted holds mistakes that somebody could have made, and plants them: each is a small edit of production
+// code that breaks one rule of docs/correctness.md. The simulation has to catch every one of them; one that it does not
+// catch is a hole in the simulation.
 //
 // A mistake is applied when a program is built, by an overlay that shows the compiler an edited copy of a file (go help
-// build, -overlay). It promises that nothing in the tree is ever touched and that a list which is out of date is an error: the
-// text to be replaced must occur exactly once. It must never be imported by anything but its own program and tests.
+// build, -overlay). It promises that nothing in the tree is ever touched and that a list which is out of date is an
+// error: the text to be replaced must occur exactly once. It must never be imported by anything but its own program and
+// tests.
 package planted
 
 import (
@@ -36,7 +37,8 @@ var ErrOutdated = errors.New("the list of mistakes is out of date")
 
 // All returns every mistake, in the order of the code.
 func All() []Mistake {
-	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofFences(), ofSeries(), ofArchive(), ofCommands(), ofLoop(), ofHoles())
+	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofFences(), ofSeries(),
+		ofArchive(), ofCommands(), ofLoop(), ofHoles())
 }
 
 // Edited returns the files of the mistake as they are with it, by their names in the mistake.

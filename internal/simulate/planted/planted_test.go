@@ -80,8 +80,11 @@ func TestEveryMistakeIsInTheTable(t *testing.T) {
 
 func TestTheTableKeepsWhatWasNotPlantedThisTime(t *testing.T) {
 	t.Parallel()
-	mistakes := []planted.Mistake{{Name: "a", Rule: "x|y", Edits: []planted.Edit{{File: "pkg/b/c.go"}}}, {Name: "b", Rule: "z"}, {Name: "new"}}
-	former := planted.Table(mistakes, map[string]planted.Catch{"a": {Caught: true, Invariant: "I1", Seed: 7}, "b": {Caught: true, Invariant: "I2", Seed: 8}}, "")
+	mistakes := []planted.Mistake{
+		{Name: "a", Rule: "x|y", Edits: []planted.Edit{{File: "pkg/b/c.go"}}}, {Name: "b", Rule: "z"}, {Name: "new"},
+	}
+	former := planted.Table(mistakes, map[string]planted.Catch{"a": {Caught: true, Invariant: "I1", Seed: 7},
+		"b": {Caught: true, Invariant: "I2", Seed: 8}}, "")
 	require.Contains(t, former, "| a | x\\|y | b/c.go | I1 | 7 | 0 | 0.0 |\n| b | z |  | I2 | 8 | 0 | 0.0 |\n")
 	now := planted.Table(mistakes, map[string]planted.Catch{"b": {Histories: 9, Took: time.Second}}, former)
 	require.Contains(t, now, "| a | x\\|y | b/c.go | I1 | 7 | 0 | 0.0 |\n| b | z |  | **nothing** |  | 9 | 1.0 |\n")
@@ -112,7 +115,9 @@ func TestTextThatIsNotThereOnceIsRefused(t *testing.T) {
 	t.Parallel()
 	from := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(from, "a.go"), []byte("one one two"), 0o600))
-	for _, e := range []planted.Edit{{"a.go", "one", "1"}, {"a.go", "three", "3"}, {"a.go", "two", "two"}, {"b.go", "one", "1"}} {
+	for _, e := range []planted.Edit{
+		{"a.go", "one", "1"}, {"a.go", "three", "3"}, {"a.go", "two", "two"}, {"b.go", "one", "1"},
+	} {
 		_, err := planted.Mistake{Name: "m", Edits: []planted.Edit{e}}.Edited(from)
 		require.ErrorIs(t, err, planted.ErrOutdated, e.Old)
 	}

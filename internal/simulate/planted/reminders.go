@@ -12,20 +12,25 @@ const (
 func ofSchedules() []Mistake {
 	return []Mistake{
 		{"reminders-act-on-image", "agree with the present state, never with the record's image", []Edit{
-			{"pkg/reminders/config.go", "type engine struct{ Config }", "type engine struct {\n\tConfig\n\timages map[item.Key]item.Item\n}"},
+			{"pkg/reminders/config.go", "type engine struct{ Config }",
+				"type engine struct {\n\tConfig\n\timages map[item.Key]item.Item\n}"},
 			{"pkg/reminders/config.go", "return engine{c}", "return engine{Config: c}"},
 			{consumer, "w.scope.add(ch.Type, ch.New)\n", "w.scope.add(ch.Type, ch.New)\n\t\t\tw.image = ch.New\n"},
 			{consumer, "walk   *walk\n", "walk   *walk\n\timage  item.Item\n"},
-			{consumer, "r := run{engine: c.engine, target: w.item, scope: w.scope}", "r := run{engine: c.engine, target: w.item, scope: w.scope}\n\tr.images = map[item.Key]item.Item{w.item.key(): w.image}"},
+			{consumer, "r := run{engine: c.engine, target: w.item, scope: w.scope}", "r := run{engine: c.engine, target: " +
+				"w.item, scope: w.scope}\n\tr.images = map[item.Key]item.Item{w.item.key(): w.image}"},
 			{readRows, "if r.item, err = e.findLive(ctx, t.key()); err != nil || r.item == nil {\n\t\treturn r, err\n\t}",
-				"if r.item, err = e.findLive(ctx, t.key()); err != nil || r.item == nil {\n\t\treturn r, err\n\t}\n\tif image, ok := e.images[t.key()]; ok {\n\t\tif r.item = image; image == nil {\n\t\t\treturn r, nil\n\t\t}\n\t}"},
+				"if r.item, err = e.findLive(ctx, t.key()); err != nil || r.item == nil {\n\t\treturn r, err\n\t}\n" +
+					"\tif image, ok := e.images[t.key()]; ok {\n\t\tif r.item = image; image == nil {\n\t\t\treturn r, nil\n\t\t}\n" +
+					"\t}"},
 		}},
 		{"reminders-no-second-look", "reads the versions again, and repeats until they did not change", []Edit{{settle,
 			"if err != nil || !seen.same(again) {", "if err != nil || again.typ != seen.typ {"}}},
 		{"reminders-look-past-exceptions", "exceptionsVersion guards the exceptions", []Edit{{readRows,
 			"return guard{key, row != nil, version(row), row.Int(product.AttrExceptionsVersion), isSeries}",
 			"return guard{key, row != nil, version(row), 0, false && isSeries}"},
-			{fence, "g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))\n\t\tactions = append(actions, table.Check{Key: g.key, If: g.condition()})",
+			{fence, "g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))\n" +
+				"\t\tactions = append(actions, table.Check{Key: g.key, If: g.condition()})",
 				"_ = id"}}},
 		{"reminders-deletion-forgotten", "deleted, done or cancelled: the schedules are deleted", []Edit{{settle,
 			"for _, offset := range p.deletions {", "for _, offset := range p.deletions[:0] {"}}},
@@ -37,18 +42,26 @@ func ofSchedules() []Mistake {
 			"if place++; place < len(w.parts) {", "if place++; place < min(2, len(w.parts)) {"}}},
 		{"reminders-floating-as-utc", "floating times are resolved in the user's zone", []Edit{{readRows,
 			"r.zone, err = zoneOf(r.meta)\n", "_, err = zoneOf(r.meta)\n"}}},
-		{"reminders-exceptions-of-moved-series", "an exception with reminders of its own moves with its series", []Edit{{consumer,
-			"if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {",
-			"if ch.Type.Name == entity.TypeInstance && changesOccurrences(ch.Old, ch.New) {"}}},
-		{"reminders-chain-takes-missed", "the earliest occurrence that is still to come or late, never a missed one", []Edit{{"pkg/reminders/series.go",
-			"all.Next(now.Add(time.Duration(offset)*time.Minute), func", "all.Next(now.Add(time.Duration(offset)*time.Minute-48*time.Hour), func"}}},
-		{"reminders-chain-takes-own", "an INSTANCE with its own reminderMinutes leaves the master's chain", []Edit{{"pkg/reminders/series.go",
-			"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))", "return !fenced(dueOf(o, offset))"}}},
-		{"reminders-chain-of-delivered", "the next occurrence, not the one that was delivered by a clock ahead of this one", []Edit{{"pkg/reminders/series.go",
-			"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))", "return !o.Owns(product.AttrReminderMinutes)"}}},
+		{"reminders-exceptions-of-moved-series", "an exception with reminders of its own moves with its series",
+			[]Edit{{consumer,
+				"if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {",
+				"if ch.Type.Name == entity.TypeInstance && changesOccurrences(ch.Old, ch.New) {"}}},
+		{"reminders-chain-takes-missed", "the earliest occurrence that is still to come or late, never a missed one",
+			[]Edit{{"pkg/reminders/series.go",
+				"all.Next(now.Add(time.Duration(offset)*time.Minute), func",
+				"all.Next(now.Add(time.Duration(offset)*time.Minute-48*time.Hour), func"}}},
+		{"reminders-chain-takes-own", "an INSTANCE with its own reminderMinutes leaves the master's chain",
+			[]Edit{{"pkg/reminders/series.go",
+				"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))", "return !fenced(dueOf(o, offset))"}}},
+		{"reminders-chain-of-delivered", "the next occurrence, not the one that was delivered by a clock ahead of this one",
+			[]Edit{{"pkg/reminders/series.go",
+				"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))",
+				"return !o.Owns(product.AttrReminderMinutes)"}}},
 		{"reminders-overlap-counts-second", "in a fall-back overlap the first counts", []Edit{{"pkg/reminders/due.go",
 			"occurrence, at = item.Resolve(occurrence, r.zone), item.Resolve(at, r.zone)",
-			"occurrence, at = occurrence.Add(time.Hour), at.Add(time.Hour)\n\t\t\toccurrence, at = item.Resolve(occurrence, r.zone).Add(-time.Hour), item.Resolve(at, r.zone).Add(-time.Hour)"}}},
+			"occurrence, at = occurrence.Add(time.Hour), at.Add(time.Hour)\n" +
+				"\t\t\toccurrence, at = item.Resolve(occurrence, r.zone).Add(-time.Hour), item.Resolve(at, " +
+				"r.zone).Add(-time.Hour)"}}},
 	}
 }
 
@@ -57,8 +70,10 @@ func ofFences() []Mistake {
 	const closing = "pkg/reminders/close.go"
 	return []Mistake{
 		{"fence-sent-before-chaining", "the next occurrence's schedule is set before the fence is sent", []Edit{{settle,
-			"if err := r.arrange(ctx, p); err != nil {", "if err := r.closeFences(ctx); err != nil {\n\t\treturn false, err\n\t}\n\tif err := r.arrange(ctx, p); err != nil {"},
-			{"pkg/reminders/notifier.go", "r := run{engine: n.engine, target: t,", "if row.Str(attrState) == stateSent {\n\t\treturn nil\n\t}\n\tr := run{engine: n.engine, target: t,"}}},
+			"if err := r.arrange(ctx, p); err != nil {", "if err := r.closeFences(ctx); err != nil {\n\t\treturn false, err\n" +
+				"\t}\n\tif err := r.arrange(ctx, p); err != nil {"},
+			{"pkg/reminders/notifier.go", "r := run{engine: n.engine, target: t,",
+				"if row.Str(attrState) == stateSent {\n\t\treturn nil\n\t}\n\tr := run{engine: n.engine, target: t,"}}},
 		{"fence-sent-from-the-start", "pending goes straight to publishing", []Edit{{fence,
 			"row[attrState] = item.String(statePending)", "row[attrState] = item.String(stateSent)"}}},
 		{"fence-without-checks", "the fence is put in one transaction with a check of everything read", []Edit{{fence,
@@ -66,7 +81,8 @@ func ofFences() []Mistake {
 		{"fence-put-over-another", "exactly one fence row", []Edit{{fence,
 			"[]table.Action{table.Put{Item: f.row(), If: table.NotExists()}}", "[]table.Action{table.Put{Item: f.row()}}"}}},
 		{"fence-pending-left", "fences pending are driven again", []Edit{{"pkg/reminders/plan.go",
-			"if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {", "if row.Str(attrState) == \"\" && offsets[row.Int(attrOffsetMinutes)] {"}}},
+			"if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {",
+			"if row.Str(attrState) == \"\" && offsets[row.Int(attrOffsetMinutes)] {"}}},
 		{"fence-closed-without-version", "sent and lastFiredUtc in one transaction under the item's version", []Edit{{closing,
 			"table.Change(before, after, table.AtVersion(version(before)))", "table.Change(before, after, table.Exists())"}}},
 		{"late-limit-ignored", "late is at most 24 h ago", []Edit{{dues,
@@ -84,13 +100,16 @@ func ofFences() []Mistake {
 		{"snooze-held-to-last-fired", "which does not hold for a snooze", []Edit{{dues,
 			"case fenced, !d.snooze && wasFired(it, d):", "case fenced, wasFired(it, d):"}}},
 		{"trigger-from-now", "the next triggerUtc is computed from the fenced occurrence", []Edit{{closing,
-			"if _, err := product.PassTrigger(after, t.stored(o)); err != nil {", "if o.Start = r.Now(); t.floating {\n\t\to.Wall = item.Wall(r.Now(), t.zone)\n\t}\n\tif _, err := product.PassTrigger(after, t.stored(o)); err != nil {"}}},
+			"if _, err := product.PassTrigger(after, t.stored(o)); err != nil {", "if o.Start = r.Now(); t.floating {\n" +
+				"\t\to.Wall = item.Wall(r.Now(), t.zone)\n\t}\n" +
+				"\tif _, err := product.PassTrigger(after, t.stored(o)); err != nil {"}}},
 		{"trigger-stays", "firing an occurrence moves triggerUtc to the next one", []Edit{{closing,
 			"product.PassTrigger(after, t.stored(o))", "product.PassTrigger(after, t.stored(o).Add(-8760*time.Hour))"}}},
 		{"ring-forgotten", "the present occurrence is the one that rang last, also before it was due", []Edit{{closing,
 			"it.SetTime(product.AttrFiredOccurrenceUtc, f.occurrence)", "delete(item, product.AttrFiredOccurrenceUtc)"}}},
-		{"snooze-of-first-occurrence", "acts on the present occurrence: the snoozed one, else the last one due", []Edit{{"pkg/command/trigger.go",
-			"triggers.In(zone).Previous(now.Truncate(time.Second).Add(time.Second))", "triggers.In(zone).First()"}}},
+		{"snooze-of-first-occurrence", "acts on the present occurrence: the snoozed one, else the last one due",
+			[]Edit{{"pkg/command/trigger.go",
+				"triggers.In(zone).Previous(now.Truncate(time.Second).Add(time.Second))", "triggers.In(zone).First()"}}},
 		{"snooze-leaves-trigger", "snoozing an occurrence moves triggerUtc to the next one", []Edit{{"pkg/command/trigger.go",
 			`if !it.Has(product.AttrRRule) || o.stored.IsZero() {`, `if it.Has(product.AttrRRule) || o.stored.IsZero() {`}}},
 	}
@@ -102,7 +121,8 @@ func ofSeries() []Mistake {
 		{"series-cancelled-occurs", "cancelled occurrences remind of nothing", []Edit{{"pkg/series/next.go",
 			"&& o.Start.After(after) && !o.Cancelled() {", "&& o.Start.After(after) {"}}},
 		{"series-moved-stays", "an exception counts where it moved to", []Edit{{"pkg/series/occurrence.go",
-			"if !HasOwnTimes(exception) {\n\t\treturn o", "if HasOwnTimes(exception) || !HasOwnTimes(exception) {\n\t\treturn o"}}},
+			"if !HasOwnTimes(exception) {\n\t\treturn o",
+			"if HasOwnTimes(exception) || !HasOwnTimes(exception) {\n\t\treturn o"}}},
 		{"series-exception-occurs-twice", "an exception replaces its occurrence", []Edit{{"pkg/series/next.go",
 			"if o := s.virtual(original); !s.isException(o.Date) {", "if o := s.virtual(original); o.Date != \"\" {"}}},
 	}

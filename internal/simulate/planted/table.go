@@ -9,12 +9,14 @@ import (
 
 const head = "# Planted mistakes\n\nWritten by `make planted`; [simulation.md](simulation.md) says what it is. " +
 	"Each row is what the last run that planted the mistake found.\n" +
-	"Histories are those played until the first of them broke an invariant; seconds are processor time on two cores, without that\n" +
+	"Histories are those played until the first of them broke an invariant; seconds are processor time on two cores, " +
+	"without that\n" +
 	"of the build, and on a machine that is busy with other things about twice what they are on one that is not.\n\n" +
-	"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n| --- | --- | --- | --- | ---: | ---: | ---: |\n"
+	"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n" +
+	"| --- | --- | --- | --- | ---: | ---: | ---: |\n"
 
-// Table is docs/planted.md, in the order of the mistakes: a row for each that was hunted for, by its name, and for the others
-// the one that the former table has.
+// Table is docs/planted.md, in the order of the mistakes: a row for each that was hunted for, by its name, and for the
+// others the one that the former table has.
 func Table(mistakes []Mistake, caught map[string]Catch, former string) string {
 	var b strings.Builder
 	b.WriteString(head)

@@ -1,5 +1,5 @@
-// Command run builds nexus with the release before it inside and plays random histories in which both work: make beside.
-// It ends with 1 if a history breaks an invariant.
+// Command run builds nexus with the release before it inside and plays random histories in which both work: make
+// beside. It ends with 1 if a history breaks an invariant.
 //
 // It must never change the code: what it builds lies in a folder of its own that goes with it.
 package main

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Entry is the only file of an archive: what the runtime provided.al2023 starts (AWS Lambda Developer Guide, "Building a
-// custom runtime").
+// Entry is the only file of an archive: what the runtime provided.al2023 starts (AWS Lambda Developer Guide, "Building
+// a custom runtime").
 const Entry = "bootstrap"
 
 // mode lets whatever user Lambda runs a function as start it.

@@ -1,8 +1,9 @@
-// Package bundle turns functions into what is deployed: a program for Lambda's machines, and an archive with nothing but it.
+// Package bundle turns functions into what is deployed: a program for Lambda's machines, and an archive with nothing
+// but it.
 //
-// It promises that the same source, built by the same version of Go, gives the same bytes wherever the checkout lies and
-// whatever stands in the environment, so that a deployment replaces only what has changed. It must never put anything
-// else into an archive: a function is configured by its environment alone.
+// It promises that the same source, built by the same version of Go, gives the same bytes wherever the checkout lies
+// and whatever stands in the environment, so that a deployment replaces only what has changed. It must never put
+// anything else into an archive: a function is configured by its environment alone.
 package bundle
 
 import (
@@ -37,11 +38,12 @@ const tags = "lambda.norpc,nethttpomithttp2"
 // environment is the builder's, except for what would change a program.
 func (m Machine) environment() []string {
 	return append(os.Environ(),
-		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOEXPERIMENT=", "GOWORK=off")
+		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly",
+		"GOEXPERIMENT=", "GOWORK=off")
 }
 
-// Build compiles main packages of the module in the directory ("" is the working directory) for the machine, and puts each
-// program into the folder, under the last element of its package's path.
+// Build compiles main packages of the module in the directory ("" is the working directory) for the machine, and puts
+// each program into the folder, under the last element of its package's path.
 func Build(ctx context.Context, module string, m Machine, folder string, packages ...string) error {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -26,7 +26,8 @@ var root = filepath.Join("..", "..", "..")
 // checkout copies what the function is built from into a directory of its own, without history.
 func checkout(t *testing.T, function string) string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=Standard,Dir,GoFiles,EmbedFiles,Module", "./functions/"+function)
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=Standard,Dir,GoFiles,EmbedFiles,Module",
+		"./functions/"+function)
 	list.Dir = root
 	out, err := list.Output()
 	require.NoError(t, err)

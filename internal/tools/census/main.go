@@ -1,5 +1,5 @@
-// Command run builds nexus with coverage, plays random histories with it, and prints what of the code under judgement they
-// executed: make census. It ends with 1 if a package is below the goal, or if a branch was never reached that
+// Command run builds nexus with coverage, plays random histories with it, and prints what of the code under judgement
+// they executed: make census. It ends with 1 if a package is below the goal, or if a branch was never reached that
 // docs/simulation.md does not list with its reason.
 //
 // It must never change the code: what it builds lies in a folder of its own that goes with it.
@@ -91,7 +91,8 @@ func (o options) report(out io.Writer, result census.Result, listed map[census.P
 		fmt.Fprintf(out, "pkg/%-11s %5.1f %% of %4d statements\n", s.Package, s.Percent(), s.Statements)
 	}
 	all, executed := result.Conflicts()
-	fmt.Fprintf(out, "%d of %d branches that handle a conflict; %d branches are listed as never reached\n", executed, all, len(listed))
+	fmt.Fprintf(out, "%d of %d branches that handle a conflict; %d branches are listed as never reached\n", executed, all,
+		len(listed))
 	for _, b := range result.Reached(listed) {
 		fmt.Fprintln(out, "reached now, and still listed:", b)
 	}
@@ -117,17 +118,20 @@ func (o options) profile(ctx context.Context, folder string) ([]census.Block, er
 	for _, name := range census.Packages {
 		covered = append(covered, "./pkg/"+name)
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-cover", "-coverpkg="+strings.Join(covered, ","), "-o", program, "./cmd/nexus")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-cover", "-coverpkg="+strings.Join(covered, ","),
+		"-o", program, "./cmd/nexus")
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build with coverage: %w\n%s", err, text)
 	}
-	play := exec.CommandContext(ctx, program, "simulate", "--seeds", strconv.Itoa(o.seeds), "--from", strconv.FormatUint(o.from, 10))
+	play := exec.CommandContext(ctx, program, "simulate", "--seeds", strconv.Itoa(o.seeds), "--from",
+		strconv.FormatUint(o.from, 10))
 	play.Env = append(os.Environ(), "GOCOVERDIR="+counters)
 	if text, err := play.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("simulate: %w\n%s", err, text)
 	}
 	path := filepath.Join(folder, "profile")
-	if text, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", counters, "-o", path).CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", counters, "-o",
+		path).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("read the counters: %w\n%s", err, text)
 	}
 	text, err := os.ReadFile(path)

@@ -1,5 +1,5 @@
-// Command run takes a report of gremlins and prints what became of its mutants: make mutants. It ends with 1 if one survived that the
-// document does not list as equivalent.
+// Command run takes a report of gremlins and prints what became of its mutants: make mutants. It ends with 1 if one
+// survived that the document does not list as equivalent.
 package main
 
 import (
@@ -40,11 +40,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	pkg := flags.String("pkg", "", "the `package` under pkg that it is about")
 	tests := flags.String("tests", "", "other `packages` whose tests are to kill mutants, besides its own")
 	flags.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
-	together := flags.Bool("together", false, "build all mutants into one program, and take up those, too, that gremlins saw killed")
+	together := flags.Bool("together", false,
+		"build all mutants into one program, and take up those, too, that gremlins saw killed")
 	workers := flags.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
 	only := flags.String("only", "", "a `pattern`: take up those mutants alone whose file:line:column and type match it")
-	flags.DurationVar(&h.Patience, "patience", 5*time.Minute, "how long a program may take at most; a mutant that takes longer is killed")
-	flags.DurationVar(&h.Least, "least", 30*time.Second, "how long tests with a mutant may take at least, if ten times their usual time is less")
+	flags.DurationVar(&h.Patience, "patience", 5*time.Minute,
+		"how long a program may take at most; a mutant that takes longer is killed")
+	flags.DurationVar(&h.Least, "least", 30*time.Second,
+		"how long tests with a mutant may take at least, if ten times their usual time is less")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -148,7 +151,8 @@ func (h hunting) fates(all []mutants.Mutant, isListed func(mutants.Mutant) bool)
 			}
 			printing.Lock()
 			defer printing.Unlock()
-			fmt.Fprintf(h.out, "%-50s %s\n", m, [...]string{"SURVIVES", "killed by tests", "killed by the simulation", "does not compile"}[fates[i]])
+			fmt.Fprintf(h.out, "%-50s %s\n", m,
+				[...]string{"SURVIVES", "killed by tests", "killed by the simulation", "does not compile"}[fates[i]])
 			return nil
 		})
 	}

@@ -1,5 +1,5 @@
-// Command run plants one mistake after another into the code, builds nexus with it, and lets nexus simulate look for it. It
-// prints what caught each, and ends with 1 if one was not caught: make planted.
+// Command run plants one mistake after another into the code, builds nexus with it, and lets nexus simulate look for
+// it. It prints what caught each, and ends with 1 if one was not caught: make planted.
 //
 // It must never change the code: what it builds lies in a folder of its own that goes with it.
 package main
@@ -42,7 +42,8 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
 	only := flags.String("only", "", "plant only the mistakes whose names match this `pattern`")
 	flags.BoolVar(&o.list, "list", false, "list the mistakes and the rules that they break")
-	flags.DurationVar(&o.Limit, "limit", 10*time.Second, "how long the simulation may look for one mistake, in processor time of two cores")
+	flags.DurationVar(&o.Limit, "limit", 10*time.Second,
+		"how long the simulation may look for one mistake, in processor time of two cores")
 	flags.Uint64Var(&o.From, "from", 0, "the `seed` to begin with")
 	flags.BoolVar(&o.compileOnly, "compile", false, "only see whether each mistake compiles")
 	flags.StringVar(&o.into, "into", "", "bring the table of mistakes in this `file` up to date")

@@ -13,7 +13,8 @@ import (
 var assets embed.FS
 
 // policy lets the page load what is served beside it and nothing else.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // file is one of the page's parts, ready to send.
 type file struct {
@@ -36,7 +37,9 @@ func New(document []byte) (http.Handler, error) {
 		return nil, fmt.Errorf("render the page: %w", err)
 	}
 	files := map[string]file{"/docs": {"text/html; charset=utf-8", html.Bytes()}}
-	for name, contentType := range map[string]string{"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8"} {
+	for name, contentType := range map[string]string{
+		"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8",
+	} {
 		content, err := assets.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("read asset %s: %w", name, err)

@@ -62,7 +62,9 @@ func TestThePageLoadsOnlyItsOwnAssets(t *testing.T) {
 	t.Parallel()
 	html := serve(t, "/docs").Body.String()
 	require.NotRegexp(t, `(src|href)="(https?:)?//`, html)
-	for path, kind := range map[string]string{"/docs": "text/html", "/docs/docs.css": "text/css", "/docs/docs.js": "text/javascript"} {
+	for path, kind := range map[string]string{
+		"/docs": "text/html", "/docs/docs.css": "text/css", "/docs/docs.js": "text/javascript",
+	} {
 		res := serve(t, path)
 		require.Equal(t, 200, res.Code)
 		require.Contains(t, res.Header().Get("Content-Type"), kind)

@@ -79,24 +79,29 @@ func (r reader) page() page {
 	}
 	for _, s := range r.doc.get("components", "schemas").each() {
 		p.Schemas = append(p.Schemas, schema{
-			Name: s.name, Description: s.value.str("description"), Properties: r.properties(s.value, 0), Variants: refsIn(s.value.get("oneOf")),
+			Name: s.name, Description: s.value.str("description"), Properties: r.properties(s.value, 0),
+			Variants: refsIn(s.value.get("oneOf")),
 		})
 	}
 	for _, k := range r.doc.get("components", "schemas", "Problem", "properties", "type", "x-enumDescriptions").each() {
-		p.Problems = append(p.Problems, problem{Slug: k.name[strings.LastIndex(k.name, "/")+1:], Type: k.name, Description: k.value.text})
+		p.Problems = append(p.Problems, problem{
+			Slug: k.name[strings.LastIndex(k.name, "/")+1:], Type: k.name, Description: k.value.text,
+		})
 	}
 	return p
 }
 
 func (r reader) operation(path, method string, n *node) operation {
 	o := operation{
-		ID: n.str("operationId"), Method: strings.ToUpper(method), Path: path, Summary: n.str("summary"), Description: n.str("description"),
-		Open: n.get("security") != nil && len(n.get("security").all()) == 0,
+		ID: n.str("operationId"), Method: strings.ToUpper(method), Path: path, Summary: n.str("summary"),
+		Description: n.str("description"),
+		Open:        n.get("security") != nil && len(n.get("security").all()) == 0,
 	}
 	for _, p := range n.get("parameters").all() {
 		p = r.resolve(p)
 		o.Parameters = append(o.Parameters, parameter{
-			Name: p.str("name"), In: p.str("in"), Type: typeOf(p.get("schema")), Description: p.str("description"), Required: p.str("required") == "true",
+			Name: p.str("name"), In: p.str("in"), Type: typeOf(p.get("schema")), Description: p.str("description"),
+			Required: p.str("required") == "true",
 		})
 	}
 	for i, media := range n.get("requestBody", "content").each() {
@@ -203,14 +208,16 @@ func typeOf(s *node) string {
 		kind = strings.Join(types, " or ")
 	}
 	if kind == "array" || strings.HasPrefix(kind, "array ") {
-		kind = strings.Replace(kind, "array", "list of "+strings.TrimSpace(typeOf(s.get("items"))+" "+refName(s.get("items"))), 1)
+		kind = strings.Replace(kind, "array",
+			"list of "+strings.TrimSpace(typeOf(s.get("items"))+" "+refName(s.get("items"))), 1)
 	}
 	var notes []string
 	if values := s.get("enum"); values != nil {
 		notes = append(notes, strings.Join(values.elements(), " | "))
 	}
 	for _, bound := range []struct{ key, word string }{
-		{"const", ""}, {"format", ""}, {"minimum", "≥ "}, {"maximum", "≤ "}, {"minLength", "length ≥ "}, {"maxLength", "length ≤ "}, {"maxItems", "at most "},
+		{"const", ""}, {"format", ""}, {"minimum", "≥ "}, {"maximum", "≤ "}, {"minLength", "length ≥ "},
+		{"maxLength", "length ≤ "}, {"maxItems", "at most "},
 	} {
 		if v := s.get(bound.key); v != nil && v.kind != '{' {
 			text := v.text

@@ -207,7 +207,9 @@ func listNothing(t *testing.T, s blob.Store) {
 }
 
 func invalid(t *testing.T, s blob.Store) {
-	for _, name := range []string{"", "/a", "a/", "../a", "a/../../b", "a//b", "a\\b", "a\x00b", strings.Repeat("a", blob.MaxSegment+1)} {
+	for _, name := range []string{
+		"", "/a", "a/", "../a", "a/../../b", "a//b", "a\\b", "a\x00b", strings.Repeat("a", blob.MaxSegment+1),
+	} {
 		require.ErrorIs(t, s.Put(t.Context(), name, nil), blob.ErrInvalid, name)
 		require.ErrorIs(t, s.Delete(t.Context(), name), blob.ErrInvalid, name)
 		_, err := s.Get(t.Context(), name)
@@ -258,7 +260,8 @@ func concurrentFolders(t *testing.T, s blob.Store) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{"new/folder/of/all/0", "new/folder/of/all/2", "new/folder/of/all/4"}, list(t, s, "new/", 10, ""))
+	require.Equal(t, []string{"new/folder/of/all/0", "new/folder/of/all/2", "new/folder/of/all/4"},
+		list(t, s, "new/", 10, ""))
 }
 
 func cancelled(t *testing.T, s blob.Store) {

@@ -1,8 +1,8 @@
 // Package dir is the object store of the local platform: one file for each object, below one directory.
 //
-// It promises what the port does: a body is on disk when Put returns, survives a SIGKILL, and replaces the former one in
-// a single step. Nothing outside the directory can be reached, neither by a name nor through a symbolic link. Folders
-// that have become empty stay. One directory belongs to one store at a time.
+// It promises what the port does: a body is on disk when Put returns, survives a SIGKILL, and replaces the former one
+// in a single step. Nothing outside the directory can be reached, neither by a name nor through a symbolic link.
+// Folders that have become empty stay. One directory belongs to one store at a time.
 package dir
 
 import (
@@ -136,7 +136,8 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// List implements the port. It reads the folders that can hold an answer and sorts: their order is not that of the names.
+// List implements the port. It reads the folders that can hold an answer and sorts: their order is not that of the
+// names.
 func (s *Store) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {
 	if err := blob.CheckList(prefix, limit, after); err != nil {
 		return nil, fmt.Errorf("list objects %q: %w", prefix, err)

@@ -16,8 +16,8 @@ import (
 
 const bucket = "nexus-objects"
 
-// service speaks the part of S3's HTTP API that the adapter uses, addressed by path, over TLS: the client frames and signs
-// a body differently without.
+// service speaks the part of S3's HTTP API that the adapter uses, addressed by path, over TLS: the client frames and
+// signs a body differently without.
 type service struct {
 	mu      sync.Mutex
 	objects map[string]object
@@ -53,7 +53,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	key, inBucket := strings.CutPrefix(r.URL.Path, "/"+bucket+"/")
 	switch {
-	case r.Method == http.MethodGet && strings.TrimSuffix(r.URL.Path, "/") == "/"+bucket && r.URL.Query().Get("list-type") == "2":
+	case r.Method == http.MethodGet && strings.TrimSuffix(r.URL.Path, "/") == "/"+bucket &&
+		r.URL.Query().Get("list-type") == "2":
 		s.list(w, r)
 	case !inBucket || key == "":
 		answerError(w, http.StatusNotFound, "NoSuchBucket")

@@ -117,8 +117,8 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// List implements the port. S3 lists in the order of bytes but may end a page early, so pages are read until the limit or
-// the end; each page that is not the last moves on, which bounds their number by the limit.
+// List implements the port. S3 lists in the order of bytes but may end a page early, so pages are read until the limit
+// or the end; each page that is not the last moves on, which bounds their number by the limit.
 func (s *Store) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {
 	if err := blob.CheckList(prefix, limit, after); err != nil {
 		return nil, fmt.Errorf("list objects %q: %w", prefix, err)
@@ -134,14 +134,17 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 			return names, nil
 		}
 		if len(page) == 0 {
-			return nil, fmt.Errorf("list objects %q after %q: %w: a page without names and without end", prefix, after, blob.ErrUnavailable)
+			return nil,
+				fmt.Errorf("list objects %q after %q: %w: a page without names and without end", prefix, after, blob.ErrUnavailable)
 		}
 		after = page[len(page)-1]
 	}
 }
 
 // page reads one page and says whether there is more behind it.
-func (s *Store) page(ctx context.Context, prefix string, limit int, after string) (names []string, more bool, err error) {
+func (s *Store) page(
+	ctx context.Context, prefix string, limit int, after string,
+) (names []string, more bool, err error) {
 	in := &s3.ListObjectsV2Input{
 		Bucket:  aws.String(s.cfg.Bucket),
 		Prefix:  aws.String(s.cfg.Prefix + prefix),

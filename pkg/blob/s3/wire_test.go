@@ -66,9 +66,9 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 		"InvalidRequest": blob.ErrInvalid, "InvalidURI": blob.ErrInvalid,
 	}
 	for _, passing := range []string{
-		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect", "RequestTimeout",
-		"InternalError", "ServiceUnavailable", "InvalidObjectState", "BadDigest", "IncompleteBody", "PreconditionFailed",
-		"ConditionalRequestConflict", "OperationAborted",
+		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect",
+		"RequestTimeout", "InternalError", "ServiceUnavailable", "InvalidObjectState", "BadDigest", "IncompleteBody",
+		"PreconditionFailed", "ConditionalRequestConflict", "OperationAborted",
 	} {
 		want[passing] = blob.ErrUnavailable
 	}
@@ -104,7 +104,8 @@ func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
 func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
-		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "slow down": wiretest.Refused(wiretest.Refusal{Status: 503, Code: "SlowDown"}),
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(),
+		"slow down": wiretest.Refused(wiretest.Refusal{Status: 503, Code: "SlowDown"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +130,9 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 
 func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]wiretest.Fault{"reset": wiretest.Reset(), "lost": wiretest.Lost(), "silent": wiretest.Silent()} {
+	for name, fault := range map[string]wiretest.Fault{
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "silent": wiretest.Silent(),
+	} {
 		for _, operation := range wiretest.S3().Operations {
 			t.Run(operation.Name+" "+name, func(t *testing.T) {
 				t.Parallel()

@@ -50,7 +50,9 @@ func numbered(n, size int) []bus.Event {
 	events := make([]bus.Event, n)
 	for i := range events {
 		detail := fmt.Sprintf(`{"deliveryId":"%d","fill":%q}`, i, strings.Repeat("x", size))
-		events[i] = bus.Event{Type: fmt.Sprintf("Kind%d", i%3), Detail: []byte(detail), Time: noon.Add(time.Duration(i) * time.Second)}
+		events[i] = bus.Event{
+			Type: fmt.Sprintf("Kind%d", i%3), Detail: []byte(detail), Time: noon.Add(time.Duration(i) * time.Second),
+		}
 	}
 	return events
 }
@@ -81,9 +83,10 @@ func heard(t *testing.T, want, got []bus.Event) {
 
 func whole(t *testing.T, s Subject) {
 	e := bus.Event{
-		Type:   "ReminderDue",
-		Detail: []byte("\n{ \"title\": \"<b> & ä 😀 \\u2028 \\\"quoted\\\"\",\r\n\t\"n\": 1.5, \"nested\": {\"a\": [1, null, true]} } "),
-		Time:   noon.Add(1500 * time.Millisecond).In(time.FixedZone("west", -7*3600)),
+		Type: "ReminderDue",
+		Detail: []byte(
+			"\n{ \"title\": \"<b> & ä 😀 \\u2028 \\\"quoted\\\"\",\r\n\t\"n\": 1.5, \"nested\": {\"a\": [1, null, true]} } "),
+		Time: noon.Add(1500 * time.Millisecond).In(time.FixedZone("west", -7*3600)),
 	}
 	require.NoError(t, s.Bus.Publish(t.Context(), e))
 	heard(t, []bus.Event{e}, s.Received(t))
@@ -117,7 +120,8 @@ func largest(t *testing.T, s Subject) {
 func invalid(t *testing.T, s Subject) {
 	good := numbered(12, 1)
 	for _, bad := range []bus.Event{
-		{}, {Type: "A", Detail: []byte("{}")}, {Type: "A", Detail: []byte("[]"), Time: noon}, {Detail: []byte("{}"), Time: noon},
+		{}, {Type: "A", Detail: []byte("{}")}, {Type: "A", Detail: []byte("[]"), Time: noon},
+		{Detail: []byte("{}"), Time: noon},
 	} {
 		require.ErrorIs(t, s.Bus.Publish(t.Context(), append(slices.Clone(good), bad)...), bus.ErrInvalid)
 	}

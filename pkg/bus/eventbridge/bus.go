@@ -71,7 +71,8 @@ func (b *Bus) Publish(ctx context.Context, events ...bus.Event) error {
 			entries[i] = b.entry(e)
 		}
 		if err := b.send(ctx, entries); err != nil {
-			return fmt.Errorf("publish events %d to %d of %d on bus %s: %w", sent+1, sent+len(batch), len(events), b.cfg.BusName, err)
+			return fmt.Errorf("publish events %d to %d of %d on bus %s: %w", sent+1, sent+len(batch), len(events),
+				b.cfg.BusName, err)
 		}
 		sent += len(batch)
 	}
@@ -132,7 +133,9 @@ func (b *Bus) send(ctx context.Context, entries []types.PutEventsRequestEntry) e
 type failures struct{ passing, final []error }
 
 // triage returns the entries to send again and the errors of those that were not accepted.
-func triage(entries []types.PutEventsRequestEntry, out *eventbridge.PutEventsOutput) ([]types.PutEventsRequestEntry, failures, error) {
+func triage(
+	entries []types.PutEventsRequestEntry, out *eventbridge.PutEventsOutput,
+) ([]types.PutEventsRequestEntry, failures, error) {
 	if len(out.Entries) != len(entries) {
 		return nil, failures{}, fmt.Errorf("%w: %d answers to %d entries", bus.ErrUnavailable, len(out.Entries), len(entries))
 	}

@@ -108,7 +108,9 @@ func TestOnlyEntriesRefusedInPassingAreSentAgain(t *testing.T) {
 
 func TestSendingAgainIsBounded(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]error{"ThrottlingException": bus.ErrThrottled, "InternalFailure": bus.ErrUnavailable} {
+	for code, want := range map[string]error{
+		"ThrottlingException": bus.ErrThrottled, "InternalFailure": bus.ErrUnavailable,
+	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)

@@ -15,7 +15,8 @@ import (
 
 const busName = "nexus-events"
 
-// service speaks EventBridge's PutEvents (JSON 1.1). What its reference demands of a request is for the guard before it.
+// service speaks EventBridge's PutEvents (JSON 1.1). What its reference demands of a request is for the guard before
+// it.
 type service struct {
 	mu       sync.Mutex
 	received []bus.Event

@@ -85,8 +85,9 @@ func TestEachDocumentedErrorOfAnEntryHasItsMeaning(t *testing.T) {
 	want := map[string]error{
 		"ThrottlingException": bus.ErrThrottled, "InternalFailure": bus.ErrUnavailable,
 		"MalformedDetail": bus.ErrInvalid, "InvalidArgument": bus.ErrInvalid,
-		"AccessDeniedException": bus.ErrUnavailable, "InvalidAccountIdException": bus.ErrUnavailable, "RedactionFailure": bus.ErrUnavailable,
-		"NotAuthorizedForSourceException": bus.ErrUnavailable, "NotAuthorizedForDetailTypeException": bus.ErrUnavailable,
+		"AccessDeniedException": bus.ErrUnavailable, "InvalidAccountIdException": bus.ErrUnavailable,
+		"RedactionFailure": bus.ErrUnavailable, "NotAuthorizedForSourceException": bus.ErrUnavailable,
+		"NotAuthorizedForDetailTypeException": bus.ErrUnavailable,
 	}
 	for _, refusal := range wiretest.EntryRefusals() {
 		t.Run(refusal.Code, func(t *testing.T) {
@@ -110,7 +111,9 @@ func TestEachDocumentedErrorOfAnEntryHasItsMeaning(t *testing.T) {
 
 func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]wiretest.Fault{"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut()} {
+	for name, fault := range map[string]wiretest.Fault{
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := connect(t)

@@ -45,8 +45,8 @@ type Bus struct {
 
 var _ bus.Bus = (*Bus)(nil)
 
-// New returns a bus with the events found in the directory. What a crash left half-written at the end of the file is cut
-// off: nobody was told that it was published. Anything else that cannot be read is an error.
+// New returns a bus with the events found in the directory. What a crash left half-written at the end of the file is
+// cut off: nobody was told that it was published. Anything else that cannot be read is an error.
 func New(cfg Config) (*Bus, error) {
 	b := &Bus{fault: cfg.Fault, listeners: map[int]chan bus.Event{}}
 	if b.fault == nil {
@@ -160,8 +160,8 @@ func (b *Bus) Tail(n int) []bus.Event {
 	return copies(b.tail[max(0, len(b.tail)-max(0, n)):])
 }
 
-// Before returns the latest n events before the one with that number, in the order of publication, and the number of the
-// first of them. Events are numbered from 0; a number behind the last event, or below 0, stands for all of them.
+// Before returns the latest n events before the one with that number, in the order of publication, and the number of
+// the first of them. Events are numbered from 0; a number behind the last event, or below 0, stands for all of them.
 func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package access is what each function may do, and with what: the rights of its role, as data.
 //
 // It promises that a right stands here only if the function uses it, and only for the rows, indexes and objects that it
-// uses it for. The infrastructure writes the roles from this list and from nowhere else; what it adds is what Lambda itself
-// does in a function's name (read the stream, keep failed batches, write the log). It must never have an action that reads
-// rows without naming a partition.
+// uses it for. The infrastructure writes the roles from this list and from nowhere else; what it adds is what Lambda
+// itself does in a function's name (read the stream, keep failed batches, write the log). It must never have an action
+// that reads rows without naming a partition.
 package access
 
 import (
@@ -21,8 +21,8 @@ type Grant struct {
 	Index entity.Index
 	// Actions are those of IAM (Service Authorization Reference).
 	Actions []string
-	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star stands
-	// for anything. None is for the thing as a whole.
+	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star
+	// stands for anything. None is for the thing as a whole.
 	Within []string
 }
 
@@ -112,14 +112,17 @@ func snapshots() []string { return []string{entity.RepositoryPK(anything)} }
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 
 func parking() Grant {
-	return Grant{Variable: env.ParkingBucket, Actions: []string{PutObject}, Within: []string{consume.ParkedPrefix + anything}}
+	return Grant{
+		Variable: env.ParkingBucket, Actions: []string{PutObject}, Within: []string{consume.ParkedPrefix + anything},
+	}
 }
 
 // reminding is what the two functions that remind have in common.
 func reminding() []Grant {
 	return []Grant{
 		{Variable: env.BusName, Actions: []string{PutEvents}},
-		{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule}, Within: []string{anything}},
+		{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
+			Within: []string{anything}},
 		{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
 	}
 }

@@ -1,5 +1,5 @@
-// Package alarm is what somebody is woken for: which metric, how much of it, for how long. What each means and what to do
-// is in docs/operations.md, under the alarm's name.
+// Package alarm is what somebody is woken for: which metric, how much of it, for how long. What each means and what to
+// do is in docs/operations.md, under the alarm's name.
 //
 // It promises that every alarm on a metric of our own is on one that a function emits (pkg/deploy/metric). The
 // infrastructure makes the alarms from this list and from nowhere else; what it has to fill in is the names that its
@@ -27,7 +27,8 @@ const (
 // what Nexus calls the thing, and the infrastructure knows what it has named it.
 const (
 	FunctionName = "FunctionName"
-	// Mapping stands for a function's event source mapping. Its metrics have to be switched on (MetricsConfig: EventCount).
+	// Mapping stands for a function's event source mapping. Its metrics have to be switched on (MetricsConfig:
+	// EventCount).
 	Mapping   = "EventSourceMappingUUID"
 	TableName = "TableName"
 	QueueName = "QueueName"
@@ -38,7 +39,9 @@ const (
 
 // TableOperations are the operations of DynamoDB that the functions call: the values of [Operation].
 func TableOperations() []string {
-	return []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+	return []string{
+		"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems",
+	}
 }
 
 // Queues.
@@ -55,16 +58,16 @@ const (
 	Maximum = "Maximum"
 )
 
-// Alarm goes off when the metric has been above the threshold in each of the last Periods periods. A period without data
-// is a good one.
+// Alarm goes off when the metric has been above the threshold in each of the last Periods periods. A period without
+// data is a good one.
 type Alarm struct {
 	Name      string
 	Namespace string
 	Metric    string
 	// Of says whose metric it is. Of several, the sum counts.
 	Of []Subject
-	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts. An alarm adds
-	// up ten metrics at most (CloudWatch User Guide, "Using metric math").
+	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts. An alarm
+	// adds up ten metrics at most (CloudWatch User Guide, "Using metric math").
 	Operations []string
 	Statistic  string
 	Above      float64
@@ -103,8 +106,8 @@ func All() []Alarm {
 	for _, r := range readers {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
-				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked, Of: []Subject{{metric.ByConsumer, c}},
-				Statistic: Sum, Above: 0, Period: quick, Periods: 1,
+				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked,
+				Of: []Subject{{metric.ByConsumer, c}}, Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 				Says: "A record can never be processed by " + c + " as it is and is kept; or it waits for a later release.",
 			})
 		}
@@ -115,8 +118,8 @@ func All() []Alarm {
 	for _, r := range readers {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
-				Name: "nexus-" + c + "-unfinished", Namespace: metric.Namespace, Metric: metric.RecordsUnfinished, Of: []Subject{{metric.ByConsumer, c}},
-				Statistic: Sum, Above: 0, Period: steady, Periods: 3,
+				Name: "nexus-" + c + "-unfinished", Namespace: metric.Namespace, Metric: metric.RecordsUnfinished,
+				Of: []Subject{{metric.ByConsumer, c}}, Statistic: Sum, Above: 0, Period: steady, Periods: 3,
 				Says: "Records come again and again to " + c + " and it does not get them done.",
 			})
 		}
@@ -143,13 +146,13 @@ func ofReader(name string) []Alarm {
 	}
 	return []Alarm{
 		{
-			Name: "nexus-" + name + "-given-up", Namespace: Lambda, Metric: "OnFailureDestinationDeliveredEventCount", Of: []Subject{{Mapping, name}},
-			Statistic: Sum, Above: 0, Period: quick, Periods: 1,
+			Name: "nexus-" + name + "-given-up", Namespace: Lambda, Metric: "OnFailureDestinationDeliveredEventCount",
+			Of: []Subject{{Mapping, name}}, Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 			Says: "Records were too old to be tried again; they are kept as failure objects.",
 		},
 		{
-			Name: "nexus-" + name + "-lost", Namespace: Lambda, Metric: "DestinationDeliveryFailures", Of: []Subject{{FunctionName, name}},
-			Statistic: Sum, Above: 0, Period: quick, Periods: 1,
+			Name: "nexus-" + name + "-lost", Namespace: Lambda, Metric: "DestinationDeliveryFailures",
+			Of: []Subject{{FunctionName, name}}, Statistic: Sum, Above: 0, Period: quick, Periods: 1,
 			Says: "Records that were given up could not be kept: only a repair brings back what they meant.",
 		},
 		age("losing", losing, "The reader is half a day behind; records are given up after 23 hours."),
@@ -165,7 +168,8 @@ func ofReminders() []Alarm {
 		}
 	}
 	return []Alarm{
-		waiting("nexus-schedule-undelivered", ScheduleQueue, "The scheduler could not call notify for a day; its calls are kept."),
+		waiting("nexus-schedule-undelivered", ScheduleQueue,
+			"The scheduler could not call notify for a day; its calls are kept."),
 		waiting("nexus-notify-failed", NotifyQueue, "Calls of notify failed each time they were made; they are kept."),
 		{
 			Name: "nexus-reminders-missed", Namespace: metric.Namespace, Metric: metric.RemindersMissed,
@@ -197,26 +201,36 @@ func ofFunction(f env.Function) []Alarm {
 	}
 	if f == env.Command || f == env.Query {
 		out = append(out, Alarm{
-			Name: name + "-server-errors", Namespace: metric.Namespace, Metric: metric.ServerErrors, Of: []Subject{{metric.ByFunction, string(f)}},
-			Statistic: Sum, Above: 5, Period: quick, Periods: 3,
+			Name: name + "-server-errors", Namespace: metric.Namespace, Metric: metric.ServerErrors,
+			Of: []Subject{{metric.ByFunction, string(f)}}, Statistic: Sum, Above: 5, Period: quick, Periods: 3,
 			Says: "Users' requests are answered with 500 or 503.",
 		})
 	}
 	return out
 }
 
-// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of what a table stores, so that one
-// is ours.
+// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of what a table stores, so
+// that one is ours.
 func ofTable() []Alarm {
 	table := []Subject{{TableName, "table"}}
 	used := unitsPerSecond * quick.Seconds()
 	return []Alarm{
-		{Name: "nexus-table-read-throttled", Namespace: DynamoDB, Metric: "ReadThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses reads of the table for now."},
-		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum, Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
-		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is read far more than it should be."},
-		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table, Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is written far more than it should be."},
-		{Name: "nexus-table-failing", Namespace: DynamoDB, Metric: "SystemErrors", Of: table, Operations: TableOperations(), Statistic: Sum, Above: 1, Period: quick, Periods: 1, Says: "DynamoDB itself fails."},
-		{Name: "nexus-table-large", Namespace: metric.Namespace, Metric: metric.TableBytes, Of: []Subject{{metric.ByFunction, string(env.Projections)}}, Statistic: Maximum, Above: storedBytes, Period: storage, Periods: 1, Says: "The table and its indexes hold more than 80 GB."},
-		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5, Period: quick, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
+		{Name: "nexus-table-read-throttled", Namespace: DynamoDB, Metric: "ReadThrottleEvents", Of: table, Statistic: Sum,
+			Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses reads of the table for now."},
+		{Name: "nexus-table-write-throttled", Namespace: DynamoDB, Metric: "WriteThrottleEvents", Of: table, Statistic: Sum,
+			Above: 5, Period: steady, Periods: 1, Says: "DynamoDB refuses writes to the table for now."},
+		{Name: "nexus-table-read-units", Namespace: DynamoDB, Metric: "ConsumedReadCapacityUnits", Of: table, Statistic: Sum,
+			Above: used, Period: quick, Periods: 5, Says: "The table is read far more than it should be."},
+		{Name: "nexus-table-write-units", Namespace: DynamoDB, Metric: "ConsumedWriteCapacityUnits", Of: table,
+			Statistic: Sum, Above: used, Period: quick, Periods: 5, Says: "The table is written far more than it should be."},
+		{Name: "nexus-table-failing", Namespace: DynamoDB, Metric: "SystemErrors", Of: table, Operations: TableOperations(),
+			Statistic: Sum, Above: 1, Period: quick, Periods: 1, Says: "DynamoDB itself fails."},
+		{
+			Name: "nexus-table-large", Namespace: metric.Namespace, Metric: metric.TableBytes,
+			Of: []Subject{{metric.ByFunction, string(env.Projections)}}, Statistic: Maximum, Above: storedBytes, Period: storage,
+			Periods: 1, Says: "The table and its indexes hold more than 80 GB.",
+		},
+		{Name: "nexus-table-refused", Namespace: DynamoDB, Metric: "UserErrors", Of: []Subject{{}}, Statistic: Sum, Above: 5,
+			Period: quick, Periods: 1, Says: "DynamoDB refuses requests as malformed or not permitted."},
 	}
 }

@@ -54,7 +54,10 @@ func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
 		functions = append(functions, string(f))
 	}
 	values := map[string][]string{metric.ByConsumer: consumers(), metric.ByFunction: functions}
-	services := map[string][]string{alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"}, alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""}}
+	services := map[string][]string{
+		alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"},
+		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""},
+	}
 	for _, a := range alarm.All() {
 		for _, s := range a.Of {
 			if a.Namespace == metric.Namespace {
@@ -98,7 +101,8 @@ func TestEveryConsumerWakesSomebody(t *testing.T) {
 	}
 }
 
-// named finds what a document calls by the name of an alarm, with the names that a pattern in angle brackets stands for.
+// named finds what a document calls by the name of an alarm, with the names that a pattern in angle brackets stands
+// for.
 var named = regexp.MustCompile("`(nexus-[a-z<>-]+)`")
 
 func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
@@ -143,7 +147,9 @@ func expand(pattern string) []string {
 	for _, f := range env.Functions() {
 		functions = append(functions, string(f))
 	}
-	for mark, values := range map[string][]string{"<consumer>": consumers(), "<reader>": mappings, "<function>": functions} {
+	for mark, values := range map[string][]string{
+		"<consumer>": consumers(), "<reader>": mappings, "<function>": functions,
+	} {
 		if !strings.Contains(pattern, mark) {
 			continue
 		}

@@ -1,9 +1,9 @@
 // Package env is what the functions are configured by: the names of their environment variables, which function needs
 // which, and the reading of them.
 //
-// It promises that a function with a missing or malformed variable does not start, and that one error names all of them.
-// The infrastructure sets exactly the variables listed here. It must never fall back on a value of its own, and never put
-// a value that may be a secret into an error.
+// It promises that a function with a missing or malformed variable does not start, and that one error names all of
+// them. The infrastructure sets exactly the variables listed here. It must never fall back on a value of its own, and
+// never put a value that may be a secret into an error.
 package env
 
 import "slices"

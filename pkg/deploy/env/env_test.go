@@ -13,9 +13,10 @@ import (
 
 func values() map[string]string {
 	return map[string]string{
-		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token",
-		env.TableName: "ProductivityData", env.ArchiveBucket: "nexus-archive-123456789012", env.ParkingBucket: "nexus-parking",
-		env.BusName: "nexus", env.ScheduleGroup: "nexus",
+		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_SESSION_TOKEN": "token",
+		env.TableName:       "ProductivityData", env.ArchiveBucket: "nexus-archive-123456789012",
+		env.ParkingBucket: "nexus-parking", env.BusName: "nexus", env.ScheduleGroup: "nexus",
 		env.ScheduleTargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify:live",
 		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/service/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
@@ -33,8 +34,10 @@ func TestAFunctionReadsItsVariablesAndNoOthers(t *testing.T) {
 		require.NoError(t, err, "%s", f)
 		require.Equal(t, f, s.Function)
 		for name, value := range map[string]string{
-			env.TableName: s.TableName, env.ArchiveBucket: s.ArchiveBucket, env.ParkingBucket: s.ParkingBucket, env.BusName: s.BusName,
-			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN, env.ScheduleRoleARN: s.ScheduleRoleARN,
+			env.TableName: s.TableName, env.ArchiveBucket: s.ArchiveBucket, env.ParkingBucket: s.ParkingBucket,
+			env.BusName:       s.BusName,
+			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN,
+			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
 		} {
 			want := ""
@@ -44,7 +47,8 @@ func TestAFunctionReadsItsVariablesAndNoOthers(t *testing.T) {
 			require.Equal(t, want, value, "%s of %s", name, f)
 		}
 		require.Equal(t, env.AWS{
-			Region: "eu-central-1", AccessKeyID: "id", SecretAccessKey: "secret", SessionToken: "token", Endpoints: map[env.Service]string{},
+			Region: "eu-central-1", AccessKeyID: "id", SecretAccessKey: "secret", SessionToken: "token",
+			Endpoints: map[env.Service]string{},
 		}, s.AWS)
 	}
 }
@@ -152,6 +156,7 @@ func TestAServicesOwnEndpointGoesBeforeTheGeneralOne(t *testing.T) {
 	s, err := read(env.Query, v)
 	require.NoError(t, err)
 	require.Equal(t, map[env.Service]string{
-		env.DynamoDB: "http://127.0.0.1:2", env.S3: "http://127.0.0.1:1", env.EventBridge: "http://127.0.0.1:1", env.Scheduler: "http://127.0.0.1:1",
+		env.DynamoDB: "http://127.0.0.1:2", env.S3: "http://127.0.0.1:1", env.EventBridge: "http://127.0.0.1:1",
+		env.Scheduler: "http://127.0.0.1:1",
 	}, s.AWS.Endpoints)
 }

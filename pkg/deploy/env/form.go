@@ -2,8 +2,8 @@ package env
 
 import "strings"
 
-// The forms are those of the services' API references. They are written out: compiled when the process begins, as regular
-// expressions are, they were the largest part of a start.
+// The forms are those of the services' API references. They are written out: compiled when the process begins, as
+// regular expressions are, they were the largest part of a start.
 
 func tableForm(s string) bool { return 3 <= len(s) && len(s) <= 255 && only(s, word, ".-") }
 

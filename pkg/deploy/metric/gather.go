@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// gatherFor is how long numbers that nobody waits for are gathered into one line: a line for each invocation would cost more
-// than the invocation.
+// gatherFor is how long numbers that nobody waits for are gathered into one line: a line for each invocation would cost
+// more than the invocation.
 const gatherFor = time.Minute
 
 type subject struct{ dimension, value string }
@@ -27,9 +27,9 @@ func urgent(name string) bool {
 	return false
 }
 
-// Add gathers under one dimension what [Writer.Write] would write, and writes the sum once a minute, the first time of a process
-// at once. Of RecordAge the greatest counts. What somebody is woken for is written at once, with all that was gathered. What
-// is gathered when the process is taken away, at most a minute's, is lost: it is for graphs.
+// Add gathers under one dimension what [Writer.Write] would write, and writes the sum once a minute, the first time of
+// a process at once. Of RecordAge the greatest counts. What somebody is woken for is written at once, with all that was
+// gathered. What is gathered when the process is taken away, at most a minute's, is lost: it is for graphs.
 func (w *Writer) Add(dimension, value string, values Values, used table.Uses) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,14 +44,16 @@ func TestWhatNobodyWaitsForIsGatheredForAMinute(t *testing.T) {
 	t.Parallel()
 	g := newGathering()
 	add := func(age float64) {
-		g.Add(metric.ByConsumer, "stats", metric.Values{metric.RecordsDone: 2, metric.RecordAge: age}, table.Uses{"Put": {Calls: 1, WriteUnits: 3}})
+		g.Add(metric.ByConsumer, "stats", metric.Values{metric.RecordsDone: 2, metric.RecordAge: age},
+			table.Uses{"Put": {Calls: 1, WriteUnits: 3}})
 	}
 	add(1)
 	require.Len(t, g.lines(t), 1, "the first of a process is written at once")
 	add(5)
 	add(2)
 	g.Add(metric.ByConsumer, "links", metric.Values{metric.RecordsDone: 1}, nil)
-	require.Equal(t, []map[string]any{{"Consumer": "links", "RecordsDone": 1.0}}, g.lines(t), "each has a minute of its own")
+	require.Equal(t, []map[string]any{{"Consumer": "links", "RecordsDone": 1.0}}, g.lines(t),
+		"each has a minute of its own")
 	g.now = g.now.Add(time.Minute)
 	add(3)
 	require.Equal(t, []map[string]any{{

@@ -1,9 +1,9 @@
-// Package metric is what the functions count, as lines that CloudWatch turns into metrics (CloudWatch User Guide, "Embedded
-// metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
+// Package metric is what the functions count, as lines that CloudWatch turns into metrics (CloudWatch User Guide,
+// "Embedded metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
 //
-// It promises one line a call, written whole, and never a user's id or anything else that has many values in a dimension:
-// each combination of dimensions is a metric of its own, and paid for. What is finer than that stands in the line beside
-// the metrics, where a query of the log finds it.
+// It promises one line a call, written whole, and never a user's id or anything else that has many values in a
+// dimension: each combination of dimensions is a metric of its own, and paid for. What is finer than that stands in the
+// line beside the metrics, where a query of the log finds it.
 package metric
 
 import (
@@ -72,7 +72,8 @@ func Names(dimension string) []string {
 	case ByConsumer:
 		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge)
 	case ByFunction:
-		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed, RemindersDropped, TableBytes)
+		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed,
+			RemindersDropped, TableBytes)
 	}
 	slices.Sort(names)
 	return names
@@ -115,12 +116,12 @@ func (w *Writer) Count(dimension, value string, counts map[string]int) {
 // Values are metrics by their names.
 type Values map[string]float64
 
-// operations is the member of a line that has the table's use by operation: as a dimension it would be a metric for each
-// consumer and operation.
+// operations is the member of a line that has the table's use by operation: as a dimension it would be a metric for
+// each consumer and operation.
 const operations = "operations"
 
-// Write writes metrics under one dimension, those of the table's use among them, with what that was made of besides. Values of
-// 0 are left out, and a line without any is none.
+// Write writes metrics under one dimension, those of the table's use among them, with what that was made of besides.
+// Values of 0 are left out, and a line without any is none.
 func (w *Writer) Write(dimension, value string, values Values, used table.Uses) {
 	type metric struct {
 		Name string

@@ -15,7 +15,9 @@ func TestALineIsOneObjectInTheEmbeddedFormat(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
-	w.Count(metric.ByConsumer, "stats", map[string]int{metric.RecordsDone: 3, metric.RecordsParked: 1, metric.RecordsRetried: 0})
+	w.Count(metric.ByConsumer, "stats", map[string]int{
+		metric.RecordsDone: 3, metric.RecordsParked: 1, metric.RecordsRetried: 0,
+	})
 	require.JSONEq(t, `{
 		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Consumer"]],
 			"Metrics": [{"Name": "RecordsDone", "Unit": "Count"}, {"Name": "RecordsParked", "Unit": "Count"}]}]},
@@ -34,7 +36,9 @@ func TestNothingCountedIsNoLine(t *testing.T) {
 func TestTheUseOfTheTableIsMetricsWithItsOperationsBesides(t *testing.T) {
 	t.Parallel()
 	used := table.Uses{
-		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3}, "Put": {Calls: 1}, // the last refused
+		// the last refused
+		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3},
+		"Put": {Calls: 1},
 	}
 	var out bytes.Buffer
 	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
@@ -44,5 +48,6 @@ func TestTheUseOfTheTableIsMetricsWithItsOperationsBesides(t *testing.T) {
 			"Metrics": [{"Name": "ReadUnits", "Unit": "Count"}, {"Name": "RecordAge", "Unit": "Seconds"},
 				{"Name": "WriteUnits", "Unit": "Count"}]}]},
 		"Consumer": "links", "ReadUnits": 2, "RecordAge": 2.5, "WriteUnits": 5,
-		"operations": {"Put": {"calls": 1}, "Query": {"calls": 2, "rows": 3, "readUnits": 2}, "Transact": {"calls": 1, "rows": 2, "writeUnits": 5, "indexWriteUnits": 3}}}`, out.String())
+		"operations": {"Put": {"calls": 1}, "Query": {"calls": 2, "rows": 3, "readUnits": 2}, "Transact": {"calls": 1, `+
+		`"rows": 2, "writeUnits": 5, "indexWriteUnits": 3}}}`, out.String())
 }

@@ -39,13 +39,13 @@ const (
 )
 
 // effectsWindow is how long Lambda gathers records for effects: an invocation for each record would cost more than its
-// work. No user waits for effects: a schedule is set a minute ahead at least, and archive counts in hours. Users wait for
-// projections, so their reader gathers nothing.
+// work. No user waits for effects: a schedule is set a minute ahead at least, and archive counts in hours. Users wait
+// for projections, so their reader gathers nothing.
 const effectsWindow = 10 * time.Second
 
-// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of it.
-// To regroup, move a name here and its constructor in the function's main. Further projections, of another product, join
-// the reader of the projections.
+// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of
+// it. To regroup, move a name here and its constructor in the function's main. Further projections, of another product,
+// join the reader of the projections.
 func Table(registry *entity.Registry, projections ...string) []Reader {
 	var items []string
 	for _, t := range registry.Types() {
@@ -60,7 +60,8 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 		Without: eventsource.Attribute{Name: product.AttrStatsWritten, Type: "BOOL"},
 	}
 	timers := eventsource.Pattern{
-		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove}, ExpiredOnly: true,
+		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove},
+		ExpiredOnly: true,
 	}
 	return []Reader{
 		{

@@ -1,8 +1,8 @@
 // Package size is how large each function is made: memory, time and concurrency, as data for the infrastructure and for
 // whoever reckons what they cost.
 //
-// It promises sizes that Lambda takes, and that what is given to one function leaves the others theirs. Why each is as it is
-// stands beside it.
+// It promises sizes that Lambda takes, and that what is given to one function leaves the others theirs. Why each is as
+// it is stands beside it.
 package size
 
 import (
@@ -18,7 +18,8 @@ type Size struct {
 	MemoryMB int
 	// Timeout ends an invocation.
 	Timeout time.Duration
-	// Reserved is the concurrency that is kept for the function and that it cannot exceed; 0 for its share of the account's.
+	// Reserved is the concurrency that is kept for the function and that it cannot exceed; 0 for its share of the
+	// account's.
 	Reserved int
 }
 
@@ -40,8 +41,8 @@ func Of(f env.Function) Size {
 		// user's items.
 		return Size{MemoryMB: 512, Timeout: 2 * time.Minute, Reserved: 50}
 	case env.Notify:
-		// One reminder, some calls. Reminders fall due together, at full hours; the reserve bounds what they take from everybody
-		// else, and what waits is delivered seconds later by Lambda's queue.
+		// One reminder, some calls. Reminders fall due together, at full hours; the reserve bounds what they take from
+		// everybody else, and what waits is delivered seconds later by Lambda's queue.
 		return Size{MemoryMB: 256, Timeout: 30 * time.Second, Reserved: 100}
 	}
 	return Size{}

@@ -43,7 +43,9 @@ func newTable(t *testing.T) tableOnEngine {
 			return aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
 		}),
 	}
-	made := tableOnEngine{client: dynamodb.NewFromConfig(config), reader: dynamodbstreams.NewFromConfig(config), name: enginetest.TableName(t)}
+	made := tableOnEngine{
+		client: dynamodb.NewFromConfig(config), reader: dynamodbstreams.NewFromConfig(config), name: enginetest.TableName(t),
+	}
 	key := func(name string, kind ddb.KeyType) ddb.KeySchemaElement {
 		return ddb.KeySchemaElement{AttributeName: &name, KeyType: kind}
 	}
@@ -53,8 +55,10 @@ func newTable(t *testing.T) tableOnEngine {
 			{AttributeName: aws.String(item.AttrPK), AttributeType: ddb.ScalarAttributeTypeS},
 			{AttributeName: aws.String(item.AttrSK), AttributeType: ddb.ScalarAttributeTypeS},
 		},
-		KeySchema:           []ddb.KeySchemaElement{key(item.AttrPK, ddb.KeyTypeHash), key(item.AttrSK, ddb.KeyTypeRange)},
-		StreamSpecification: &ddb.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: ddb.StreamViewTypeNewAndOldImages},
+		KeySchema: []ddb.KeySchemaElement{key(item.AttrPK, ddb.KeyTypeHash), key(item.AttrSK, ddb.KeyTypeRange)},
+		StreamSpecification: &ddb.StreamSpecification{
+			StreamEnabled: aws.Bool(true), StreamViewType: ddb.StreamViewTypeNewAndOldImages,
+		},
 	})
 	require.NoError(t, err)
 	made.arn = aws.ToString(out.TableDescription.LatestStreamArn)
@@ -95,9 +99,10 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 	table.put(t, 1, 1)
 	table.put(t, 1, 2)
 	k := key(1)
-	_, err = table.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table.name, Key: map[string]ddb.AttributeValue{
-		item.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, item.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
-	}})
+	_, err = table.client.DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: &table.name, Key: map[string]ddb.AttributeValue{
+			item.AttrPK: &ddb.AttributeValueMemberS{Value: k.PK}, item.AttrSK: &ddb.AttributeValueMemberS{Value: k.SK},
+		}})
 	require.NoError(t, err)
 
 	first, err := source.Read(t.Context(), shard, "", 2)
@@ -113,7 +118,8 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 		return it
 	}
 	want := []change.Record{
-		{Name: change.Insert, New: row(1)}, {Name: change.Modify, Old: row(1), New: row(2)}, {Name: change.Remove, Old: row(2)},
+		{Name: change.Insert, New: row(1)}, {Name: change.Modify, Old: row(1), New: row(2)},
+		{Name: change.Remove, Old: row(2)},
 	}
 	for i, r := range append(first.Records, rest.Records...) {
 		require.WithinDuration(t, time.Now(), r.Created, time.Minute)
@@ -133,7 +139,8 @@ func TestAMappingFollowsTheEngineWhileItIsWrittenTo(t *testing.T) {
 	shards, err := source.Shards(t.Context())
 	require.NoError(t, err)
 	mapping, err := eventsource.New(eventsource.Config{Name: "m", BatchSize: 10}, eventsource.Wiring{
-		Source: source, Checkpoints: &eventsource.MemoryCheckpoints{}, Clock: time.Now, After: time.After, NewID: uuid.NewString,
+		Source: source, Checkpoints: &eventsource.MemoryCheckpoints{}, Clock: time.Now, After: time.After,
+		NewID:   uuid.NewString,
 		Handler: func(context.Context, []byte) ([]byte, error) { return nil, nil },
 		Poll:    time.Hour, // only waking brings the records in time
 		Hooks: eventsource.Hooks{Delivered: func(d eventsource.Delivery) {

@@ -10,7 +10,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// The identity under which the TTL service removes a row (DynamoDB developer guide, "DynamoDB Streams and Time to Live").
+// The identity under which the TTL service removes a row (DynamoDB developer guide, "DynamoDB Streams and Time to
+// Live").
 const (
 	identityService   = "Service"
 	identityPrincipal = "dynamodb.amazonaws.com"
@@ -36,7 +37,8 @@ func fromRecord(r types.Record, streamARN string) (change.Record, error) {
 		return change.Record{}, fmt.Errorf("record %s: key %w", out.Sequence, err)
 	}
 	if out.Key = keys.Key(); out.Key.PK == "" || out.Key.SK == "" {
-		return change.Record{}, fmt.Errorf("record %s: its key is not the two strings %s and %s", out.Sequence, item.AttrPK, item.AttrSK)
+		return change.Record{},
+			fmt.Errorf("record %s: its key is not the two strings %s and %s", out.Sequence, item.AttrPK, item.AttrSK)
 	}
 	if out.New, err = fromImage(r.Dynamodb.NewImage); err != nil {
 		return change.Record{}, fmt.Errorf("record %s: new image: %w", out.Sequence, err)
@@ -48,7 +50,8 @@ func fromRecord(r types.Record, streamARN string) (change.Record, error) {
 }
 
 func isService(identity *types.Identity) bool {
-	return identity != nil && aws.ToString(identity.Type) == identityService && aws.ToString(identity.PrincipalId) == identityPrincipal
+	return identity != nil && aws.ToString(identity.Type) == identityService &&
+		aws.ToString(identity.PrincipalId) == identityPrincipal
 }
 
 // fromImage returns nil for an image that is not there; one that is has at least its key.

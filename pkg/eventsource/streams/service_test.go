@@ -34,7 +34,8 @@ const (
 
 func shardID(n int) string { return fmt.Sprintf("shardId-0000000177625440000%d-3d9c1b2a", n) }
 
-// split returns a stream with a parent and two children, the second still open; records have the numbers of their shard.
+// split returns a stream with a parent and two children, the second still open; records have the numbers of their
+// shard.
 func split(perShard int) *stream {
 	s := &stream{}
 	for i := range 3 {
@@ -75,7 +76,9 @@ func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func answerException(w http.ResponseWriter, exception string) {
 	w.WriteHeader(http.StatusBadRequest)
-	_ = json.NewEncoder(w).Encode(map[string]string{"__type": "com.amazonaws.dynamodb.v20120810#" + exception, "message": "no"})
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"__type": "com.amazonaws.dynamodb.v20120810#" + exception, "message": "no",
+	})
 }
 
 func (s *stream) describe(w http.ResponseWriter, start string) {

@@ -24,9 +24,12 @@ const maxRecords = 1000
 
 // Client is the part of the SDK's client that is used.
 type Client interface {
-	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
-	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
 // Gap is a stretch of a shard that was trimmed before it was read: the records behind After, up to the oldest one kept.
@@ -67,7 +70,9 @@ func (s *Source) Shards(ctx context.Context) ([]change.Shard, error) {
 func (s *Source) describe(ctx context.Context) ([]types.Shard, error) {
 	var shards []types.Shard
 	for start := (*string)(nil); ; {
-		out, err := s.client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &s.arn, ExclusiveStartShardId: start})
+		out, err := s.client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{
+			StreamArn: &s.arn, ExclusiveStartShardId: start,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("describe stream %s: %w", s.arn, err)
 		}
@@ -116,7 +121,9 @@ func (s *Source) Read(ctx context.Context, shard, after string, limit int) (chan
 }
 
 // records reads with the shard's iterator if it stands at the place, else with a new one.
-func (s *Source) records(ctx context.Context, shard, after string, limit int) (*dynamodbstreams.GetRecordsOutput, error) {
+func (s *Source) records(
+	ctx context.Context, shard, after string, limit int,
+) (*dynamodbstreams.GetRecordsOutput, error) {
 	s.mu.Lock()
 	at, ok := s.cursors[shard]
 	s.mu.Unlock()
@@ -134,8 +141,12 @@ func (s *Source) records(ctx context.Context, shard, after string, limit int) (*
 }
 
 // recordsAtHorizon reads the oldest records kept, in the place of those behind after, which are gone.
-func (s *Source) recordsAtHorizon(ctx context.Context, shard, after string, limit int) (*dynamodbstreams.GetRecordsOutput, error) {
-	at, err := s.iterator(ctx, shard, after, &dynamodbstreams.GetShardIteratorInput{ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+func (s *Source) recordsAtHorizon(
+	ctx context.Context, shard, after string, limit int,
+) (*dynamodbstreams.GetRecordsOutput, error) {
+	at, err := s.iterator(ctx, shard, after, &dynamodbstreams.GetShardIteratorInput{
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +154,9 @@ func (s *Source) recordsAtHorizon(ctx context.Context, shard, after string, limi
 }
 
 // iterator gets one and keeps it at the place, so that a read that is refused can be repeated with it.
-func (s *Source) iterator(ctx context.Context, shard, after string, in *dynamodbstreams.GetShardIteratorInput) (cursor, error) {
+func (s *Source) iterator(
+	ctx context.Context, shard, after string, in *dynamodbstreams.GetShardIteratorInput,
+) (cursor, error) {
 	in.StreamArn, in.ShardId = &s.arn, &shard
 	out, err := s.client.GetShardIterator(ctx, in)
 	if err != nil {

@@ -97,7 +97,8 @@ func answer(next string, sequences ...string) string {
 	var records []string
 	for _, sequence := range sequences {
 		records = append(records, fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"INSERT","dynamodb":{"SequenceNumber":%[1]q,
-			"ApproximateCreationDateTime":1767225600,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},"SK":{"S":"s"}}}}`, sequence))
+			"ApproximateCreationDateTime":1767225600,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"NewImage":{"PK":{"S":"p"},`+
+			`"SK":{"S":"s"}}}}`, sequence))
 	}
 	out := `{"Records":[` + strings.Join(records, ",") + `]`
 	if next != "" {
@@ -262,7 +263,8 @@ func TestShardsAreReadPageByPage(t *testing.T) {
 		ok("DescribeStream", streamARN, `{"StreamDescription":{"LastEvaluatedShardId":"s2","Shards":[
 			{"ShardId":"s1","SequenceNumberRange":{"StartingSequenceNumber":"1","EndingSequenceNumber":"9"}},
 			{"ShardId":"s2","ParentShardId":"s1","SequenceNumberRange":{"StartingSequenceNumber":"10"}}]}}`),
-		ok("DescribeStream", `"ExclusiveStartShardId":"s2"`, `{"StreamDescription":{"Shards":[{"ShardId":"s3","ParentShardId":"s1"}]}}`),
+		ok("DescribeStream", `"ExclusiveStartShardId":"s2"`,
+			`{"StreamDescription":{"Shards":[{"ShardId":"s3","ParentShardId":"s1"}]}}`),
 	)
 	shards, err := source.Shards(t.Context())
 	require.NoError(t, err)
@@ -272,7 +274,8 @@ func TestShardsAreReadPageByPage(t *testing.T) {
 func TestPagesThatGoInACircleAreAnError(t *testing.T) {
 	t.Parallel()
 	page := `{"StreamDescription":{"LastEvaluatedShardId":"s1","Shards":[{"ShardId":"s1"}]}}`
-	source, _ := setup(t, ok("DescribeStream", streamARN, page), ok("DescribeStream", `"ExclusiveStartShardId":"s1"`, page))
+	source, _ := setup(t, ok("DescribeStream", streamARN, page),
+		ok("DescribeStream", `"ExclusiveStartShardId":"s1"`, page))
 	_, err := source.Shards(t.Context())
 	require.ErrorContains(t, err, "leads to itself")
 }
@@ -295,8 +298,9 @@ func TestEveryTypeOfValueIsCarried(t *testing.T) {
 		Key: item.Key{PK: "p", SK: "s"}, Expired: true, SourceARN: streamARN,
 		Old: item.Item{
 			"PK": item.String("p"), "SK": item.String("s"), "n": item.Number("1.50"), "t": item.Bool(true), "z": item.Null{},
-			"b": item.Binary{0, 255}, "ss": item.StringSet{"a", "b"}, "ns": item.NumberSet{"1", "2"}, "bs": item.BinarySet{{0}, {255}},
-			"l": item.List{item.String("x"), item.List{}, item.Map{}}, "m": item.Map{"k": item.Int(1)}, "e": item.String(""),
+			"b": item.Binary{0, 255}, "ss": item.StringSet{"a", "b"}, "ns": item.NumberSet{"1", "2"},
+			"bs": item.BinarySet{{0}, {255}}, "l": item.List{item.String("x"), item.List{}, item.Map{}},
+			"m": item.Map{"k": item.Int(1)}, "e": item.String(""),
 		},
 	}, record)
 	require.Equal(t, "2026-01-01T00:00:00Z", item.FormatInstant(record.Created))
@@ -304,7 +308,8 @@ func TestEveryTypeOfValueIsCarried(t *testing.T) {
 
 func TestARecordOfAnotherKindOfTableIsAnErrorAndNotSkipped(t *testing.T) {
 	t.Parallel()
-	foreign := `{"NextShardIterator":"n","Records":[{"eventID":"e1","eventName":"INSERT","dynamodb":{"SequenceNumber":"1","Keys":{"id":{"N":"1"}}}}]}`
+	foreign := `{"NextShardIterator":"n","Records":[{"eventID":"e1","eventName":"INSERT",` +
+		`"dynamodb":{"SequenceNumber":"1","Keys":{"id":{"N":"1"}}}}]}`
 	source, _ := setup(t,
 		ok("GetShardIterator", atHorizon, iterator1),
 		ok("GetRecords", `"i1"`, foreign),

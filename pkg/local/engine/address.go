@@ -40,8 +40,8 @@ func chooseHost() string {
 	return net.IPv4(127, max(lowest, random[0]), random[1], 1+random[2]%last).String()
 }
 
-// freeAddress asks the system for a port of the host that nobody uses. Another process may take it before the engine does;
-// the engine then ends with an error and the start tries another.
+// freeAddress asks the system for a port of the host that nobody uses. Another process may take it before the engine
+// does; the engine then ends with an error and the start tries another.
 func freeAddress(ctx context.Context) (address, error) {
 	host := chooseHost()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort(host, "0"))
@@ -52,8 +52,8 @@ func freeAddress(ctx context.Context) (address, error) {
 	return address{host, port}, listener.Close()
 }
 
-// directTo returns a transport that connects to the address alone, whatever host is asked for, and keeps the address out
-// of its errors.
+// directTo returns a transport that connects to the address alone, whatever host is asked for, and keeps the address
+// out of its errors.
 func directTo(where address) *http.Transport {
 	direct := directTransport()
 	direct.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -96,8 +96,8 @@ func (c *child) read(from io.Reader, log *slog.Logger) {
 	_, _ = io.Copy(io.Discard, from)
 }
 
-// awaitReady waits until the process says that it listens, and asks it once. The word of the process comes first: on the
-// port alone another engine might answer.
+// awaitReady waits until the process says that it listens, and asks it once. The word of the process comes first: on
+// the port alone another engine might answer.
 func (c *child) awaitReady(ctx context.Context, where address) error {
 	select {
 	case <-c.ready:

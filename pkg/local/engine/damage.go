@@ -22,7 +22,8 @@ func Damaged(file string, cause error, whatToDo string) error {
 	return fmt.Errorf("%s %w: %w. %s", file, ErrDamaged, cause, whatToDo)
 }
 
-// checkBound bounds the look at the file before a start. It takes about a second for each gigabyte and more on a slow disk.
+// checkBound bounds the look at the file before a start. It takes about a second for each gigabyte and more on a slow
+// disk.
 const checkBound = 2 * time.Minute
 
 // maxFindings bounds what a check reports.
@@ -31,8 +32,8 @@ const maxFindings = 3
 const restoreCopy = "Put a copy of its directory back, or move the data directory away to begin with an empty table; " +
 	"a copy may be older than the other files, that is noticed and put right"
 
-// checkFile looks at each page of the engine's file, before an engine does. An engine that meets a damaged page later ends in
-// the middle of its work. A file that is not there is a new one.
+// checkFile looks at each page of the engine's file, before an engine does. An engine that meets a damaged page later
+// ends in the middle of its work. A file that is not there is a new one.
 func checkFile(ctx context.Context, file string) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil

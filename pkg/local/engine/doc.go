@@ -1,5 +1,5 @@
-// Package engine runs the local DynamoDB engine as a child process, and puts right what the engine does differently from
-// the service.
+// Package engine runs the local DynamoDB engine as a child process, and puts right what the engine does differently
+// from the service.
 //
 // It promises that an engine it reports as started answers, that one data directory is written by one engine at a time
 // also after its owner was killed, that an engine which ends on its own is reported and never hidden, and that SDK

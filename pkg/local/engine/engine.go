@@ -138,12 +138,12 @@ func (e *Engine) launch(ctx context.Context, binary, file string, log *slog.Logg
 // it belongs into no answer and no log.
 func (e *Engine) Endpoint() string { return "http://" + e.where.String() }
 
-// Transport returns a new transport that leads to the engine alone, for clients that ask for [Internal]. Its owner closes
-// its idle connections.
+// Transport returns a new transport that leads to the engine alone, for clients that ask for [Internal]. Its owner
+// closes its idle connections.
 func (e *Engine) Transport() *http.Transport { return directTo(e.where) }
 
-// DataDir returns the absolute path of the directory that holds the engine's data. Whoever keeps something that belongs to
-// them, as a sweeper does, keeps it there.
+// DataDir returns the absolute path of the directory that holds the engine's data. Whoever keeps something that belongs
+// to them, as a sweeper does, keeps it there.
 func (e *Engine) DataDir() string { return e.dir }
 
 // Done is closed when the engine has ended, for whatever reason.
@@ -159,8 +159,8 @@ func (e *Engine) Err() error {
 	}
 }
 
-// Stop ends the engine, waits for its end, and gives the data free. When the context ends first, or after a few seconds,
-// the engine is killed, which its file survives. Stopping again returns the first answer.
+// Stop ends the engine, waits for its end, and gives the data free. When the context ends first, or after a few
+// seconds, the engine is killed, which its file survives. Stopping again returns the first answer.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stopping.Do(func() {
 		bound := stopBound

@@ -98,8 +98,8 @@ func TestTheStreamsLookupsUseAnIndex(t *testing.T) {
 	}
 }
 
-// BenchmarkPutWithStream is flat in the number of writes; without the indexes it grows with it: compare -benchtime 1000x
-// and 20000x.
+// BenchmarkPutWithStream is flat in the number of writes; without the indexes it grows with it: compare -benchtime
+// 1000x and 20000x.
 func BenchmarkPutWithStream(b *testing.B) {
 	endpoint, name := enginetest.Table(b)
 	db := enginetest.Client(endpoint)
@@ -176,10 +176,11 @@ func put(t testing.TB, db *dynamodb.Client, table string, item map[string]types.
 
 func get(t *testing.T, db *dynamodb.Client, table, sk string) map[string]types.AttributeValue {
 	t.Helper()
-	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "P"},
-		"SK": &types.AttributeValueMemberS{Value: sk},
-	}})
+	out, err := db.GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "P"},
+			"SK": &types.AttributeValueMemberS{Value: sk},
+		}})
 	require.NoError(t, err)
 	return out.Item
 }

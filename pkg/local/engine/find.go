@@ -40,7 +40,8 @@ func Find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w (looked at %s; %s names another place)", ErrNotInstalled, strings.Join(places, " and "), BinaryVariable)
+	return "", fmt.Errorf("%w (looked at %s; %s names another place)", ErrNotInstalled, strings.Join(places, " and "),
+		BinaryVariable)
 }
 
 func moduleRoot(dir string) (string, bool) {

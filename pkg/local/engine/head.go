@@ -17,9 +17,9 @@ const (
 	maxHeadWindow = 1000
 )
 
-// Head returns the sequence number of the last record that a reader of the stream will see, in the form in which readers
-// see it; empty if there is none. Records that [Transport] leaves out do not count: a reader that has come this far has
-// read everything written before the call. The service has no such call.
+// Head returns the sequence number of the last record that a reader of the stream will see, in the form in which
+// readers see it; empty if there is none. Records that [Transport] leaves out do not count: a reader that has come this
+// far has read everything written before the call. The service has no such call.
 func (e *Engine) Head(ctx context.Context, streamARN string) (string, error) {
 	shard, last, err := e.lastWritten(ctx, streamARN)
 	if err != nil {
@@ -59,9 +59,9 @@ func (p position) String() string {
 	return padSequence(strconv.FormatInt(int64(p), 10))
 }
 
-// lastWritten reads the end of the log. What the engine calls the end of its one shard is the greatest sequence number as
-// text ("9" after "22"), so it is taken from where a reader of what comes next would begin: the engine's iterators are
-// JSON in base64 and hold the position behind which they read.
+// lastWritten reads the end of the log. What the engine calls the end of its one shard is the greatest sequence number
+// as text ("9" after "22"), so it is taken from where a reader of what comes next would begin: the engine's iterators
+// are JSON in base64 and hold the position behind which they read.
 func (e *Engine) lastWritten(ctx context.Context, streamARN string) (shard string, last position, err error) {
 	var description struct {
 		StreamDescription struct {

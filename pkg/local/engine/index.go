@@ -18,8 +18,8 @@ var streamIndexes = [...]string{
 		ON _stream_records (table_name, shard_id, CAST(sequence_number AS INTEGER))`,
 }
 
-// addStreamIndexes adds the indexes to the file of an engine that runs: the engine makes the table of stream records when
-// it first opens the file, and takes notice of a changed schema by itself.
+// addStreamIndexes adds the indexes to the file of an engine that runs: the engine makes the table of stream records
+// when it first opens the file, and takes notice of a changed schema by itself.
 func addStreamIndexes(ctx context.Context, file string) (err error) {
 	db, err := openFile(file)
 	if err != nil {

@@ -45,7 +45,8 @@ type journal struct {
 	size int64 // of the whole lines
 }
 
-// openJournal reads the fates written so far. A last line that a crash cut off is removed: nothing was done on its word.
+// openJournal reads the fates written so far. A last line that a crash cut off is removed: nothing was done on its
+// word.
 func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	path := filepath.Join(dir, sweepFile)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -82,8 +83,8 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	return &journal{file: file, size: whole}, fates, nil
 }
 
-// add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: should the machine
-// lose it, the intent is open again and comes to the same end.
+// add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: should the
+// machine lose it, the intent is open again and comes to the same end.
 func (j *journal) add(f fate, removals ...Removal) error {
 	var lines bytes.Buffer
 	encoder := json.NewEncoder(&lines)

@@ -23,8 +23,8 @@ const (
 	pollInterval    = 5 * time.Millisecond
 )
 
-// dataLock is the right to run an engine on a data directory. The system's lock on the file says whether an owner lives,
-// and goes with the owner however it dies; the file's content says which engine the owner ran, because that one
+// dataLock is the right to run an engine on a data directory. The system's lock on the file says whether an owner
+// lives, and goes with the owner however it dies; the file's content says which engine the owner ran, because that one
 // may live on.
 type dataLock struct {
 	file *os.File
@@ -107,9 +107,9 @@ func (l *dataLock) record(ctx context.Context, pid int) error {
 	return l.write()
 }
 
-// release says that no engine is left and gives the directory free. The file stays: removing it would let two owners hold
-// locks on two files of the same name. Closing alone would not unlock at once: a process that is just being started holds
-// a copy of every open file until it runs its own program.
+// release says that no engine is left and gives the directory free. The file stays: removing it would let two owners
+// hold locks on two files of the same name. Closing alone would not unlock at once: a process that is just being
+// started holds a copy of every open file until it runs its own program.
 func (l *dataLock) release() error {
 	return errors.Join(l.file.Truncate(0), syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 }

@@ -143,7 +143,8 @@ func TestAnEngineOfAnEarlierReleaseIsLookedForWhereItListened(t *testing.T) {
 	_, port, err := net.SplitHostPort(free.Addr().String())
 	require.NoError(t, err)
 	require.NoError(t, free.Close())
-	left := exec.Command(binary(t), "--host", "127.0.0.1", "--port", port, "--db-path", filepath.Join(t.TempDir(), "x.sqlite"))
+	left := exec.Command(binary(t), "--host", "127.0.0.1", "--port", port, "--db-path",
+		filepath.Join(t.TempDir(), "x.sqlite"))
 	require.NoError(t, left.Start())
 	end := sync.OnceFunc(func() { _ = left.Process.Kill(); _ = left.Wait() })
 	t.Cleanup(end)

@@ -21,7 +21,8 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart goes through everything at once: engine, store, sweeper, transport.
+// TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart goes through everything at once: engine, store, sweeper,
+// transport.
 func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -80,18 +81,20 @@ func openPlatform(t *testing.T, dir, name string) *platform {
 	walker := dynamo.NewWalker(plain, dynamo.WithTable(name))
 	p.store = dynamo.New(plain, dynamo.WithTable(name))
 	var err error
-	p.sweeper, err = engine.NewSweeper(p.engine.DataDir(), p.store, func(ctx context.Context, _ time.Time) ([]item.Item, error) {
-		var rows []item.Item
-		return rows, walker.Walk(ctx, 0, 1, func(row item.Item) error {
-			rows = append(rows, row)
-			return nil
+	p.sweeper, err = engine.NewSweeper(p.engine.DataDir(), p.store,
+		func(ctx context.Context, _ time.Time) ([]item.Item, error) {
+			var rows []item.Item
+			return rows, walker.Walk(ctx, 0, 1, func(row item.Item) error {
+				rows = append(rows, row)
+				return nil
+			})
 		})
-	})
 	require.NoError(t, err)
 	through := &http.Client{Transport: engine.Transport(nil, engine.Options{Removals: p.sweeper})}
 	p.db = dynamodb.New(plain.Options(), func(o *dynamodb.Options) { o.HTTPClient = through })
 	p.streams = dynamodbstreams.New(dynamodbstreams.Options{
-		BaseEndpoint: aws.String(p.engine.Endpoint()), Region: engine.DefaultRegion, Credentials: credentials(), HTTPClient: through,
+		BaseEndpoint: aws.String(p.engine.Endpoint()), Region: engine.DefaultRegion, Credentials: credentials(),
+		HTTPClient: through,
 	})
 	return p
 }

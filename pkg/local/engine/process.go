@@ -51,7 +51,8 @@ func identifyStarted(ctx context.Context, pid int) (process, error) {
 	}
 }
 
-// identifyInProc reads proc(5). The start is field 22 of stat, in clock ticks since the boot, so the boot's id belongs to it.
+// identifyInProc reads proc(5). The start is field 22 of stat, in clock ticks since the boot, so the boot's id belongs
+// to it.
 func identifyInProc(pid int) (process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := readOf(pid, dir+"/stat")

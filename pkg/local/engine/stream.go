@@ -15,7 +15,8 @@ const (
 	arnPrefix    = "arn:aws:dynamodb:"
 )
 
-// padSequence gives a sequence number of the engine the form of the service's, in which order is that of length, then text.
+// padSequence gives a sequence number of the engine the form of the service's, in which order is that of length, then
+// text.
 func padSequence(sequence string) string {
 	if sequence == "" || len(sequence) >= sequenceDigits {
 		return sequence
@@ -58,7 +59,8 @@ func (t *transport) regions(answer []byte) ([]byte, error) {
 	return json.Marshal(t.swapRegions(fields))
 }
 
-// description is a DescribeStream answer: the region, the form of sequence numbers, and an open shard that does not end.
+// description is a DescribeStream answer: the region, the form of sequence numbers, and an open shard that does not
+// end.
 func (t *transport) description(answer []byte) ([]byte, error) {
 	var fields map[string]any
 	if err := decodeExact(answer, &fields); err != nil {

@@ -15,8 +15,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// ExpiredRows finds the rows whose ttl is at or before the instant. Rows that it misses are found the next time; rows that
-// have not expired are passed over.
+// ExpiredRows finds the rows whose ttl is at or before the instant. Rows that it misses are found the next time; rows
+// that have not expired are passed over.
 type ExpiredRows func(ctx context.Context, at time.Time) ([]item.Item, error)
 
 // SweptStore is the part of the store that a sweep needs.
@@ -27,8 +27,8 @@ type SweptStore interface {
 
 // Sweeper removes expired rows, as the service's TTL does, and remembers which removals were its own.
 //
-// A row is deleted under the ttl and the version that were seen, after the intent to do so is durable. The intent ends as
-// swept or dropped; while it is open, [Sweeper.Swept] waits, so that nobody reads the removal's record before it is
+// A row is deleted under the ttl and the version that were seen, after the intent to do so is durable. The intent ends
+// as swept or dropped; while it is open, [Sweeper.Swept] waits, so that nobody reads the removal's record before it is
 // known whose it is. A row that is gone may have been removed by someone else while an attempt of the sweep's, or its
 // answer, was lost: a user's delete leaves a row that says so ([entity.GoneKey]), a sweep does not. A removal therefore
 // counts as an expiry exactly if no user asked for it. Repeating a sweep is safe.
@@ -56,8 +56,8 @@ func NewSweeper(dir string, store SweptStore, find ExpiredRows) (*Sweeper, error
 // Close gives the journal free. No sweep may run or follow.
 func (s *Sweeper) Close() error { return s.journal.close() }
 
-// Sweep removes the rows that have expired at the instant, earliest first, and returns how many. Intents that an earlier
-// sweep or a crash left open are settled first. After an error the rest is left to the next sweep.
+// Sweep removes the rows that have expired at the instant, earliest first, and returns how many. Intents that an
+// earlier sweep or a crash left open are settled first. After an error the rest is left to the next sweep.
 func (s *Sweeper) Sweep(ctx context.Context, at time.Time) (int, error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -159,8 +159,8 @@ func (s *Sweeper) remove(ctx context.Context, r Removal) (fate, error) {
 	return s.whoRemoved(ctx, r.Key)
 }
 
-// whoRemoved decides on a row that is gone. Only a user's delete of an entity leaves a trace; whatever else has a ttl is
-// removed by nobody but the sweep.
+// whoRemoved decides on a row that is gone. Only a user's delete of an entity leaves a trace; whatever else has a ttl
+// is removed by nobody but the sweep.
 func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {

@@ -271,7 +271,8 @@ func (b *breaking) RoundTrip(request *http.Request) (*http.Response, error) {
 	if b.left.Add(-1) >= 0 {
 		body = io.MultiReader(strings.NewReader(`{"Item":`), brokenReader{})
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: request}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: request},
+		nil
 }
 
 type brokenReader struct{}

@@ -134,7 +134,9 @@ func (c *checker) checkBlock(at string, b *Block) {
 
 // hadTitle reports whether the parent revision's block has the title, too.
 func (c *checker) hadTitle(b *Block) bool {
-	return slices.ContainsFunc(c.before.Blocks, func(old Block) bool { return old.BlockID == b.BlockID && old.Title == b.Title })
+	return slices.ContainsFunc(c.before.Blocks, func(old Block) bool {
+		return old.BlockID == b.BlockID && old.Title == b.Title
+	})
 }
 
 func (c *checker) checkBlockID(at string, b *Block) {

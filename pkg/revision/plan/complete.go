@@ -31,17 +31,18 @@ func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotenc
 	}
 	var out Completion
 	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"CompletePlan", date, actionID}}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]*revision.Prepared, error) {
-		out = Completion{}
-		if out.Plan, err = s.plans.Current(ctx, at); err != nil {
-			return nil, err
-		}
-		tree, err := s.tree.Open(ctx, user)
-		if err != nil {
-			return nil, err
-		}
-		return s.completion(&out, tree, actionID)
-	})
+	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
+		func(ctx context.Context) ([]*revision.Prepared, error) {
+			out = Completion{}
+			if out.Plan, err = s.plans.Current(ctx, at); err != nil {
+				return nil, err
+			}
+			tree, err := s.tree.Open(ctx, user)
+			if err != nil {
+				return nil, err
+			}
+			return s.completion(&out, tree, actionID)
+		})
 	if err == nil && out.Replayed {
 		err = s.reread(ctx, &out, user, date, actionID)
 	}
@@ -68,7 +69,9 @@ func (s *Service) completion(out *Completion, tree values.Base, actionID string)
 	if !out.Plan.State.Todos[i].Done() {
 		plan := out.Plan.State.clone()
 		plan.Todos[i].CompletedAt = now
-		prepared = append(prepared, s.prepare(&out.Plan, plan, revision.Change[Plan]{Source: ReasonCompletion, Message: message}))
+		prepared = append(prepared, s.prepare(&out.Plan, plan, revision.Change[Plan]{
+			Source: ReasonCompletion, Message: message,
+		}))
 		out.PlanChanged = true
 	}
 	if ofTree != nil {

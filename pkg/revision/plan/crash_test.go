@@ -29,7 +29,8 @@ func revisions(b *bundle, at entity.Repository) int {
 }
 
 func crashes() map[string]crashing {
-	treeOf, mondayOf, tuesdayOf := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: monday}, entity.Repository{User: "ann", Date: tuesday}
+	treeOf, mondayOf, tuesdayOf := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: monday},
+		entity.Repository{User: "ann", Date: tuesday}
 	both := func(b *bundle) bool {
 		nodes, err := b.tree.Nodes(b.ctx, "ann", []string{act(1)})
 		b.NoError(err)

@@ -130,8 +130,8 @@ func (d Diff) Apply(p Plan) Plan {
 	return out
 }
 
-// applyTodos takes out what went and puts in what came at its place, in the order of the places: what stays has kept its
-// order, so that every place before is filled by then.
+// applyTodos takes out what went and puts in what came at its place, in the order of the places: what stays has kept
+// its order, so that every place before is filled by then.
 func (d Diff) applyTodos(todos []Todo) []Todo {
 	now := map[string]Todo{}
 	for _, t := range todos {

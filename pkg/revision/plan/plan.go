@@ -64,7 +64,8 @@ type Block struct {
 	PomodoroIndex int    `json:"pomodoroIndex,omitempty"`
 }
 
-// Plan is a state of a day's plan. In one that was read, to-dos stand in their order, and blocks in that of their starts.
+// Plan is a state of a day's plan. In one that was read, to-dos stand in their order, and blocks in that of their
+// starts.
 type Plan struct {
 	Todos  []Todo  `json:"todos"`
 	Blocks []Block `json:"blocks"`

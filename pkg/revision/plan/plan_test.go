@@ -20,7 +20,8 @@ func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 	b.Equal(item.String("HEAD"), meta[0]["SK"])
 	b.Equal(item.Item{
 		"PK": item.String("U#ann#PLAN#2026-01-19"), "SK": item.String("REV#2026-01-19T08:00:00Z#" + res.RevID),
-		"revId": item.String(res.RevID), "revTs": item.String("2026-01-19T08:00:00Z"), "reason": item.String("morning_plan"), "rows": item.Int(8),
+		"revId": item.String(res.RevID), "revTs": item.String("2026-01-19T08:00:00Z"), "reason": item.String("morning_plan"),
+		"rows": item.Int(8),
 	}, meta[1])
 	rows := b.rows("U#ann#PLAN#2026-01-19#" + res.RevID)
 	b.Len(rows, 8)
@@ -106,7 +107,9 @@ func TestAFullPlanGoesAheadOfItsTransactionAndLeavesNoDraft(t *testing.T) {
 	b.Empty(b.rowsUnder("U#ann", "DRAFT#"))
 
 	p.Todos, p.Blocks = append(p.Todos, todo(plan.MaxTodos+1, plan.Other, 0)), append(p.Blocks, block(999, plan.Break, 0))
-	_, err := b.plans.Commit(b.ctx, "ann", monday, plan.Commit{ParentRevID: res.RevID, Reason: plan.ReasonMiddayReplan, Plan: p})
+	_, err := b.plans.Commit(b.ctx, "ann", monday, plan.Commit{
+		ParentRevID: res.RevID, Reason: plan.ReasonMiddayReplan, Plan: p,
+	})
 	var rules *revision.RuleError
 	b.ErrorAs(err, &rules)
 	b.Equal(plan.RuleTooManyTodos, rules.Violations[0].Rule)

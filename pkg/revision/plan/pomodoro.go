@@ -11,8 +11,8 @@ type placed struct {
 	at string
 }
 
-// checkPomodoros looks at what a pomodoro has and other blocks have not: an action of the plan's list, an index within that
-// to-do's estimate which rises with the time, and nothing else at the same time.
+// checkPomodoros looks at what a pomodoro has and other blocks have not: an action of the plan's list, an index within
+// that to-do's estimate which rises with the time, and nothing else at the same time.
 func (c *checker) checkPomodoros() {
 	blocks := make([]placed, len(c.plan.Blocks))
 	for i, b := range c.plan.Blocks {
@@ -42,7 +42,8 @@ func (c *checker) checkPomodoros() {
 		case seen[b.ActionID][b.PomodoroIndex]:
 			c.Add(RulePomodoroTwice, b.BlockID, b.at+"/pomodoroIndex", "is another pomodoro of %s", b.ActionID)
 		case b.PomodoroIndex < last[b.ActionID]:
-			c.Add(RulePomodoroOrder, b.BlockID, b.at+"/pomodoroIndex", "must rise with the time: %d comes before", last[b.ActionID])
+			c.Add(RulePomodoroOrder, b.BlockID, b.at+"/pomodoroIndex", "must rise with the time: %d comes before",
+				last[b.ActionID])
 		}
 		seen[b.ActionID][b.PomodoroIndex] = true
 		last[b.ActionID] = max(last[b.ActionID], b.PomodoroIndex)
@@ -58,7 +59,8 @@ func (c *checker) checkPomodoro(b placed) {
 	case i < 0:
 		c.Add(RulePomodoroUnplanned, b.BlockID, b.at+"/actionId", "is not among the plan's to-dos")
 	case b.PomodoroIndex > c.plan.Todos[i].EstimatedPomodoros:
-		c.Add(RulePomodoroEstimate, b.BlockID, b.at+"/pomodoroIndex", "the to-do is estimated at %d pomodoros", c.plan.Todos[i].EstimatedPomodoros)
+		c.Add(RulePomodoroEstimate, b.BlockID, b.at+"/pomodoroIndex", "the to-do is estimated at %d pomodoros",
+			c.plan.Todos[i].EstimatedPomodoros)
 	}
 	if b.PomodoroIndex < 1 || b.PomodoroIndex > maxPomodoros {
 		c.Add(RulePomodoroIndex, b.BlockID, b.at+"/pomodoroIndex", "must be 1 to %d", maxPomodoros)

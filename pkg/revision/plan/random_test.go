@@ -17,7 +17,8 @@ func randomPlan(luck *rand.Rand) plan.Plan {
 	var p plan.Plan
 	for i, n := range luck.Perm(20)[:luck.IntN(20)] {
 		p.Todos = append(p.Todos, plan.Todo{
-			ActionID: act(n + 1), Order: i + 1, Classification: []plan.Classification{plan.Urgent, plan.Other}[luck.IntN(2)], EstimatedPomodoros: luck.IntN(3),
+			ActionID: act(n + 1), Order: i + 1, Classification: []plan.Classification{plan.Urgent, plan.Other}[luck.IntN(2)],
+			EstimatedPomodoros: luck.IntN(3),
 		})
 	}
 	for n := range luck.IntN(10) {

@@ -39,11 +39,11 @@ const (
 	LeftMissing   LeftReason = "missing" // a rollback brought back a tree that had it not yet
 )
 
-// Rollover appends the day's unfinished to-dos to the next day's plan, in their order and with their classification, and
-// leaves the day's own plan as it is. What the values tree has completed, archived or deleted in the meantime is left
-// behind, and told. Repeating it changes nothing: the next day's head names the revision that was rolled
-// over, and what was unfinished in it is not carried a second time, even if it was taken out of the next day's plan since.
-// A [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
+// Rollover appends the day's unfinished to-dos to the next day's plan, in their order and with their classification,
+// and leaves the day's own plan as it is. What the values tree has completed, archived or deleted in the meantime is
+// left behind, and told. Repeating it changes nothing: the next day's head names the revision that was rolled over, and
+// what was unfinished in it is not carried a second time, even if it was taken out of the next day's plan since. A
+// [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
 func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey string) (Rollover, error) {
 	at, err := of(user, date)
 	if err != nil {
@@ -55,24 +55,25 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 	}
 	var out Rollover
 	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"RolloverPlan", date}}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false, func(ctx context.Context) ([]*revision.Prepared, error) {
-		from, err := s.plans.Current(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		if out.Next, err = s.plans.Open(ctx, nextDay); err != nil {
-			return nil, err
-		}
-		out.Carried, out.Left = nil, nil
-		todos, err := s.unfinished(ctx, from, out.Next)
-		if err != nil {
-			return nil, err
-		}
-		if todos, out.Left, err = s.stillOpen(ctx, user, todos); err != nil || len(todos) == 0 {
-			return nil, err
-		}
-		return s.carry(&out, from, todos)
-	})
+	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
+		func(ctx context.Context) ([]*revision.Prepared, error) {
+			from, err := s.plans.Current(ctx, at)
+			if err != nil {
+				return nil, err
+			}
+			if out.Next, err = s.plans.Open(ctx, nextDay); err != nil {
+				return nil, err
+			}
+			out.Carried, out.Left = nil, nil
+			todos, err := s.unfinished(ctx, from, out.Next)
+			if err != nil {
+				return nil, err
+			}
+			if todos, out.Left, err = s.stillOpen(ctx, user, todos); err != nil || len(todos) == 0 {
+				return nil, err
+			}
+			return s.carry(&out, from, todos)
+		})
 	if err == nil && out.Replayed {
 		out.Next, err = s.plans.Current(ctx, nextDay)
 	}
@@ -163,7 +164,8 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) ([]*revision.Pre
 	}
 	var broken revision.Violations
 	if len(plan.Todos) > MaxTodos {
-		broken.Add(RuleTooManyTodos, "", "", "the next day's plan has at most %d to-dos and would have %d", MaxTodos, len(plan.Todos))
+		broken.Add(RuleTooManyTodos, "", "", "the next day's plan has at most %d to-dos and would have %d", MaxTodos,
+			len(plan.Todos))
 		return nil, broken.Err()
 	}
 	return []*revision.Prepared{s.prepare(&out.Next, plan, revision.Change[Plan]{

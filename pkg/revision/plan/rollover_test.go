@@ -29,7 +29,9 @@ func (b *bundle) rollover() plan.Rollover {
 func TestUnfinishedTodosAreAppendedToTheNextDayInTheirOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
-	b.commit(tuesday, "", plan.ReasonMorningPlan, plan.Plan{Todos: []plan.Todo{todo(4, plan.Urgent, 1), todo(3, plan.Urgent, 1)}})
+	b.commit(tuesday, "", plan.ReasonMorningPlan, plan.Plan{
+		Todos: []plan.Todo{todo(4, plan.Urgent, 1), todo(3, plan.Urgent, 1)},
+	})
 	day := aDay()
 	day.Todos[0].CompletedAt = morning
 	day.Todos = append(day.Todos, plan.Todo{ActionID: act(4), Classification: plan.Other})
@@ -38,7 +40,8 @@ func TestUnfinishedTodosAreAppendedToTheNextDayInTheirOrder(t *testing.T) {
 	r := b.rollover()
 	b.Equal([]string{act(2)}, r.Carried, "one is done, two are in the next plan already")
 	b.Equal([]string{act(4), act(3), act(2)}, actions(r.Next.State))
-	b.Equal(plan.Todo{ActionID: act(2), Order: 3, Classification: plan.Important, EstimatedPomodoros: 1, Notes: "from the margin"}, r.Next.State.Todos[2])
+	b.Equal(plan.Todo{ActionID: act(2), Order: 3, Classification: plan.Important, EstimatedPomodoros: 1,
+		Notes: "from the margin"}, r.Next.State.Todos[2])
 	b.Equal(r.Next, b.current(tuesday))
 	b.Equal(first.RevID, r.Next.Head.RolledFromRevID)
 	b.Equal(first.State, b.current(monday).State, "the day's own plan stays what it was")
@@ -97,7 +100,9 @@ func TestARolloverThatFindsNoRoomWritesNothing(t *testing.T) {
 		full.Todos = append(full.Todos, todo(i, plan.Other, 0))
 	}
 	b.commit(tuesday, "", plan.ReasonMorningPlan, full)
-	b.commit(monday, "", plan.ReasonMorningPlan, plan.Plan{Todos: []plan.Todo{todo(200, plan.Other, 0), todo(201, plan.Other, 0)}})
+	b.commit(monday, "", plan.ReasonMorningPlan, plan.Plan{
+		Todos: []plan.Todo{todo(200, plan.Other, 0), todo(201, plan.Other, 0)},
+	})
 	rows := b.store.Len()
 	_, err := b.plans.Rollover(b.ctx, "ann", monday, "")
 	var rules *revision.RuleError
@@ -171,7 +176,8 @@ func TestWhatTheTreeNoLongerHasOpenIsLeftBehind(t *testing.T) {
 	b.NoError(err)
 	later, err := b.tree.Commit(b.ctx, "ann", values.Commit{
 		ParentRevID: old.Head.RevID, Message: "review", Source: values.SourceWeeklyReview, Operations: []values.Operation{
-			{Kind: values.OpComplete, NodeID: act(1)}, {Kind: values.OpArchive, NodeID: act(2)}, {Kind: values.OpDelete, NodeID: act(3)},
+			{Kind: values.OpComplete, NodeID: act(1)}, {Kind: values.OpArchive, NodeID: act(2)},
+			{Kind: values.OpDelete, NodeID: act(3)},
 			{Kind: values.OpComplete, NodeID: act(4)}, {Kind: values.OpReopen, NodeID: act(4)},
 		},
 	})
@@ -182,7 +188,8 @@ func TestWhatTheTreeNoLongerHasOpenIsLeftBehind(t *testing.T) {
 	for _, c := range b.calls {
 		ops = append(ops, c.Op)
 	}
-	b.Equal([]string{"Get", "Query", "Get", "Get", "BatchGet", "Transact"}, ops, "both days' heads, Monday's plan, the tree's head and its actions")
+	b.Equal([]string{"Get", "Query", "Get", "Get", "BatchGet", "Transact"}, ops,
+		"both days' heads, Monday's plan, the tree's head and its actions")
 	b.Equal([]string{act(4), act(5), act(6)}, r.Carried)
 	b.Equal([]plan.Left{{act(1), plan.LeftCompleted}, {act(2), plan.LeftArchived}, {act(3), plan.LeftDeleted}}, r.Left)
 	b.Equal(r.Carried, actions(b.current(tuesday).State))
@@ -193,7 +200,9 @@ func TestWhatTheTreeNoLongerHasOpenIsLeftBehind(t *testing.T) {
 	// A tree that had not the action yet: as if it had never been planned.
 	_, err = b.tree.Commit(b.ctx, "ann", values.Commit{
 		ParentRevID: later.RevID, Message: "one more", Source: values.SourceDailyUpdate,
-		Operations: []values.Operation{{Kind: values.OpCreate, NodeID: act(7), NodeType: values.Action, Title: &later.Message, ParentID: mil}},
+		Operations: []values.Operation{
+			{Kind: values.OpCreate, NodeID: act(7), NodeType: values.Action, Title: &later.Message, ParentID: mil},
+		},
 	})
 	b.NoError(err)
 	more := b.current(monday)

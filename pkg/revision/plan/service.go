@@ -19,9 +19,9 @@ type Service struct {
 	now   func() time.Time
 }
 
-// New returns a service beside that of the values trees, whose actions the to-dos are about. Both, and the clock and the
-// source of new UUIDv4 in lower case, are those of the publisher's configuration. It panics if a part is missing, which is
-// a mistake in the program.
+// New returns a service beside that of the values trees, whose actions the to-dos are about. Both, and the clock and
+// the source of new UUIDv4 in lower case, are those of the publisher's configuration. It panics if a part is missing,
+// which is a mistake in the program.
 func New(p *revision.Publisher, tree *values.Service, now func() time.Time, newID func() string) *Service {
 	if tree == nil || now == nil || newID == nil {
 		panic("plan: a part is missing")
@@ -106,9 +106,9 @@ type Commit struct {
 	IdempotencyKey string
 }
 
-// Commit makes a revision: the morning's plan, a replan, or any other. Errors are those of [revision.Publisher.Write], and
-// a [*revision.RuleError] with everything that is wrong. Beyond the reads of every commit, new to-dos cost one Get and one
-// BatchGet of their actions.
+// Commit makes a revision: the morning's plan, a replan, or any other. Errors are those of [revision.Publisher.Write],
+// and a [*revision.RuleError] with everything that is wrong. Beyond the reads of every commit, new to-dos cost one Get
+// and one BatchGet of their actions.
 func (s *Service) Commit(ctx context.Context, user, date string, c Commit) (Result, error) {
 	at, err := of(user, date)
 	if err != nil {
@@ -162,7 +162,9 @@ func (s *Service) actions(ctx context.Context, user string, parent, next Plan) (
 }
 
 // Rollback makes a revision whose plan is that of an earlier one of the day, row for row.
-func (s *Service) Rollback(ctx context.Context, user, date, parentRevID, revID, message, idempotencyKey string) (Result, error) {
+func (s *Service) Rollback(
+	ctx context.Context, user, date, parentRevID, revID, message, idempotencyKey string,
+) (Result, error) {
 	at, err := of(user, date)
 	if err != nil {
 		return Result{}, err

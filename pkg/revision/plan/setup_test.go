@@ -112,7 +112,8 @@ func aDay() plan.Plan {
 	return plan.Plan{
 		Todos: []plan.Todo{todo(1, plan.Urgent, 2), todo(2, plan.Important, 1), todo(3, plan.Other, 0)},
 		Blocks: []plan.Block{
-			pomodoro(1, 0, 1, 1), block(2, plan.Break, 30), pomodoro(3, 60, 1, 2), block(4, plan.Meeting, 90), block(5, plan.Buffer, 120),
+			pomodoro(1, 0, 1, 1), block(2, plan.Break, 30), pomodoro(3, 60, 1, 2), block(4, plan.Meeting, 90),
+			block(5, plan.Buffer, 120),
 		},
 	}
 }

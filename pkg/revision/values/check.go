@@ -20,8 +20,8 @@ type checker struct {
 	nodes  map[string]*Node
 }
 
-// place says where in the request a field of a node or an edge stands, as a JSON Pointer; "" is the node or edge itself.
-// Where the request has no such field, it is the nearest thing that the client did send.
+// place says where in the request a field of a node or an edge stands, as a JSON Pointer; "" is the node or edge
+// itself. Where the request has no such field, it is the nearest thing that the client did send.
 type place func(field string) string
 
 // places say where in the request nodes and edges stand, by their positions in the tree that is checked.
@@ -60,8 +60,10 @@ func (c *checker) checkSize() bool {
 			ok = false
 		}
 	}
-	refuse(RuleTooManyNodes, len(c.tree.Nodes) > MaxNodes, "a tree has at most %d nodes, tombstones included, not %d", MaxNodes, len(c.tree.Nodes))
-	refuse(RuleTooManyEdges, len(c.tree.Edges) > MaxEdges, "a tree has at most %d edges, not %d", MaxEdges, len(c.tree.Edges))
+	refuse(RuleTooManyNodes, len(c.tree.Nodes) > MaxNodes, "a tree has at most %d nodes, tombstones included, not %d",
+		MaxNodes, len(c.tree.Nodes))
+	refuse(RuleTooManyEdges, len(c.tree.Edges) > MaxEdges, "a tree has at most %d edges, not %d", MaxEdges,
+		len(c.tree.Edges))
 	refuse(RuleTooMuchText, text > MaxText, "a tree has at most %d bytes of titles and notes, not %d", MaxText, text)
 	return ok
 }
@@ -120,11 +122,12 @@ func (c *checker) checkIdentity(at place, n, was *Node) {
 		}
 		return
 	}
-	c.Add(RuleNodeID, n.NodeID, at("nodeId"), "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix, entity.NodePrefix)
+	c.Add(RuleNodeID, n.NodeID, at("nodeId"), "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix,
+		entity.NodePrefix)
 }
 
-// checkText looks at a node's texts. Characters are looked at only where a text differs from the parent's, so that an older
-// one does not keep the tree from being edited elsewhere.
+// checkText looks at a node's texts. Characters are looked at only where a text differs from the parent's, so that an
+// older one does not keep the tree from being edited elsewhere.
 func (c *checker) checkText(at place, n, was *Node) {
 	if was == nil || n.Title != was.Title {
 		if wrong := entity.CheckLine(n.Title); wrong != "" {
@@ -188,7 +191,8 @@ func (c *checker) checkLost(before Tree) {
 		case was.Deleted():
 			kept = append(kept, was)
 		default:
-			c.Add(RuleNodeLost, was.NodeID, c.place.whole, "is in the parent revision and left out: nothing is removed, delete it instead")
+			c.Add(RuleNodeLost, was.NodeID, c.place.whole,
+				"is in the parent revision and left out: nothing is removed, delete it instead")
 		}
 	}
 	if len(c.tree.Nodes)+len(kept) > MaxNodes {

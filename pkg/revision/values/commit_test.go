@@ -11,7 +11,9 @@ import (
 )
 
 func commitOf(parent values.Result) values.Commit {
-	return values.Commit{ParentRevID: parent.RevID, Message: "again", Source: values.SourceDailyUpdate, Tree: &parent.State}
+	return values.Commit{
+		ParentRevID: parent.RevID, Message: "again", Source: values.SourceDailyUpdate, Tree: &parent.State,
+	}
 }
 
 func TestATreeThatWasReadCanBeCommittedAsItIs(t *testing.T) {
@@ -122,7 +124,9 @@ func TestARollbackRestoresTheTreeExactlyAndKeepsHistory(t *testing.T) {
 	first := b.plant()
 	second, err := b.edit(first.RevID,
 		values.Operation{Kind: values.OpDelete, NodeID: mil(1)},
-		values.Operation{Kind: values.OpCreate, NodeID: act(9), NodeType: values.Action, Title: text("Stretch"), ParentID: drv(1)})
+		values.Operation{
+			Kind: values.OpCreate, NodeID: act(9), NodeType: values.Action, Title: text("Stretch"), ParentID: drv(1),
+		})
 	b.NoError(err)
 	third, err := b.service.Rollback(b.ctx, "ann", second.RevID, first.RevID, "too much", "")
 	b.NoError(err)

@@ -46,9 +46,11 @@ func (s *Service) Open(ctx context.Context, user string) (Base, error) {
 }
 
 // PrepareCompletion prepares the revision in which an action is completed as of the instant, which must have passed. It
-// returns no revision if the action is completed already, and a [*revision.NotFoundError] if the tree has no such action
-// that is not deleted.
-func (s *Service) PrepareCompletion(base Base, actionID string, at time.Time, message string) (*revision.Prepared, Node, error) {
+// returns no revision if the action is completed already, and a [*revision.NotFoundError] if the tree has no such
+// action that is not deleted.
+func (s *Service) PrepareCompletion(
+	base Base, actionID string, at time.Time, message string,
+) (*revision.Prepared, Node, error) {
 	i := slices.IndexFunc(base.State.Nodes, func(n Node) bool { return n.NodeID == actionID })
 	if i < 0 || base.State.Nodes[i].NodeType != Action || base.State.Nodes[i].Deleted() {
 		return nil, Node{}, &revision.NotFoundError{Repository: base.Repository, What: "an action of this id"}

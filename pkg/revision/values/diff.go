@@ -109,8 +109,8 @@ func (d *Diff) pair(removed, added []Edge) {
 	}
 }
 
-// outOfOrder returns the fewest of a parent's children, given in the order they have now, without which the rest has kept
-// its order: all but a longest rising run of former places. A child whose type alone is another counts as moved.
+// outOfOrder returns the fewest of a parent's children, given in the order they have now, without which the rest has
+// kept its order: all but a longest rising run of former places. A child whose type alone is another counts as moved.
 func outOfOrder(siblings []EdgeMove) []EdgeMove {
 	places := make([]int, len(siblings))
 	for i, s := range siblings {
@@ -151,8 +151,8 @@ func (d Diff) Apply(t Tree) Tree {
 	return out
 }
 
-// applyEdges takes out what went and puts in what came at its place, in the order of the places: what stays has kept its
-// order, so that every place before is filled by then.
+// applyEdges takes out what went and puts in what came at its place, in the order of the places: what stays has kept
+// its order, so that every place before is filled by then.
 func (d Diff) applyEdges(edges []Edge) []Edge {
 	gone := map[ends]bool{}
 	arriving := slices.Clone(d.Added.Edges)

@@ -64,7 +64,8 @@ func (c *checker) checkOrder(edges []int) {
 		at := c.place.edge(i)("order")
 		switch {
 		case e.Order < 1 || e.Order > len(edges):
-			c.Add(RuleOrder, e.ChildNodeID, at, "the %d children of %s are counted from 1 to %d, without a gap", len(edges), e.ParentNodeID, len(edges))
+			c.Add(RuleOrder, e.ChildNodeID, at, "the %d children of %s are counted from 1 to %d, without a gap", len(edges),
+				e.ParentNodeID, len(edges))
 		case seen[e.Order]:
 			c.Add(RuleOrderTwice, e.ChildNodeID, at, "%s has another child at this place", e.ParentNodeID)
 		default:

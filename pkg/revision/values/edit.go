@@ -161,7 +161,8 @@ func (e *editor) parent(o Operation) bool {
 	case parent.Deleted():
 		e.Add(RuleOperationParent, o.NodeID, e.at("/parentId"), "names a node that is deleted")
 	case o.Position < 0 || o.Position > len(e.children[o.ParentID])+1:
-		e.Add(RuleOperationPosition, o.NodeID, e.at("/position"), "must be 1 to %d, or 0 for the last", len(e.children[o.ParentID])+1)
+		e.Add(RuleOperationPosition, o.NodeID, e.at("/position"), "must be 1 to %d, or 0 for the last",
+			len(e.children[o.ParentID])+1)
 	default:
 		return true
 	}

@@ -44,7 +44,9 @@ func TestOperationsEditATree(t *testing.T) {
 		ops   []op
 		check func(r *require.Assertions, before, after values.Tree)
 	}{
-		"create at a place": {[]op{{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, Title: text("Rest"), ParentID: drv(1), Position: 2}},
+		"create at a place": {[]op{
+			{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, Title: text("Rest"), ParentID: drv(1), Position: 2},
+		},
 			func(r *require.Assertions, _, after values.Tree) {
 				r.Equal([]string{mil(1), act(8), act(2)}, children(after, drv(1)))
 				n := node(&after, act(8))
@@ -52,7 +54,9 @@ func TestOperationsEditATree(t *testing.T) {
 				r.Equal(drv(1), n.RootDriverID)
 				r.Equal(monday, n.CreatedAt)
 			}},
-		"create below a milestone": {[]op{{Kind: values.OpCreate, NodeType: values.Action, Title: text("Rest"), ParentID: mil(2)}},
+		"create below a milestone": {[]op{
+			{Kind: values.OpCreate, NodeType: values.Action, Title: text("Rest"), ParentID: mil(2)},
+		},
 			func(r *require.Assertions, before, after values.Tree) {
 				added := values.Compare(before, after).Added.Nodes
 				r.Len(added, 1)
@@ -82,7 +86,9 @@ func TestOperationsEditATree(t *testing.T) {
 				r.Equal([]string{act(1), mil(2)}, children(after, mil(1)))
 				r.Equal(mil(2), node(&after, act(1)).ParentMilestoneID, "the first stays the first")
 			}},
-		"a parent less": {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(1)}, {Kind: values.OpUnlink, NodeID: act(1), ParentID: mil(2)}},
+		"a parent less": {[]op{
+			{Kind: values.OpLink, NodeID: act(1), ParentID: mil(1)}, {Kind: values.OpUnlink, NodeID: act(1), ParentID: mil(2)},
+		},
 			func(r *require.Assertions, _, after values.Tree) {
 				r.Empty(children(after, mil(2)))
 				r.Equal(mil(1), node(&after, act(1)).ParentMilestoneID)
@@ -91,7 +97,10 @@ func TestOperationsEditATree(t *testing.T) {
 			func(r *require.Assertions, _, after values.Tree) {
 				r.Equal([]string{act(2), mil(1)}, children(after, drv(1)))
 			}},
-		"complete and reopen": {[]op{{Kind: values.OpComplete, NodeID: act(1)}, {Kind: values.OpComplete, NodeID: act(2)}, {Kind: values.OpReopen, NodeID: act(2)}},
+		"complete and reopen": {[]op{
+			{Kind: values.OpComplete, NodeID: act(1)}, {Kind: values.OpComplete, NodeID: act(2)},
+			{Kind: values.OpReopen, NodeID: act(2)},
+		},
 			func(r *require.Assertions, _, after values.Tree) {
 				r.Equal(monday, node(&after, act(1)).CompletedAt)
 				r.Zero(node(&after, act(2)).CompletedAt)
@@ -101,7 +110,9 @@ func TestOperationsEditATree(t *testing.T) {
 				r.True(node(&after, mil(1)).Archived)
 				r.Equal(before.Edges, after.Edges, "what is archived keeps its place")
 			}},
-		"delete takes what hangs on nothing else": {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: drv(1)}, {Kind: values.OpDelete, NodeID: mil(1)}},
+		"delete takes what hangs on nothing else": {[]op{
+			{Kind: values.OpLink, NodeID: act(1), ParentID: drv(1)}, {Kind: values.OpDelete, NodeID: mil(1)},
+		},
 			func(r *require.Assertions, _, after values.Tree) {
 				r.True(node(&after, mil(1)).Deleted())
 				r.True(node(&after, mil(2)).Deleted())
@@ -111,13 +122,17 @@ func TestOperationsEditATree(t *testing.T) {
 			}},
 		"restore where it was": {[]op{{Kind: values.OpDelete, NodeID: act(1)}, {Kind: values.OpRestore, NodeID: act(1)}},
 			func(r *require.Assertions, before, after values.Tree) { r.Equal(before, after) }},
-		"restore elsewhere": {[]op{{Kind: values.OpDelete, NodeID: mil(1)}, {Kind: values.OpRestore, NodeID: act(1), ParentID: drv(2)}},
+		"restore elsewhere": {[]op{
+			{Kind: values.OpDelete, NodeID: mil(1)}, {Kind: values.OpRestore, NodeID: act(1), ParentID: drv(2)},
+		},
 			func(r *require.Assertions, _, after values.Tree) {
 				r.Equal(drv(2), node(&after, act(1)).DriverID)
 				r.Empty(node(&after, act(1)).ParentMilestoneID)
 				r.True(node(&after, mil(1)).Deleted())
 			}},
-		"restore what was archived": {[]op{{Kind: values.OpArchive, NodeID: act(1)}, {Kind: values.OpRestore, NodeID: act(1)}},
+		"restore what was archived": {[]op{
+			{Kind: values.OpArchive, NodeID: act(1)}, {Kind: values.OpRestore, NodeID: act(1)},
+		},
 			func(r *require.Assertions, before, after values.Tree) { r.Equal(before, after) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,33 +152,55 @@ func TestAnOperationThatMakesNoSenseIsRefusedWithItsPlace(t *testing.T) {
 		rule revision.Rule
 		at   string
 	}{
-		"none":                           {[]op{}, values.RuleNoOperation, "/operations"},
-		"too many":                       {make([]op, values.MaxOperations+1), values.RuleTooManyOperations, "/operations"},
-		"an unknown kind":                {[]op{{Kind: "destroy", NodeID: act(1)}}, values.RuleOperation, "/operations/0/op"},
-		"an unknown node":                {[]op{{Kind: values.OpArchive, NodeID: act(9)}}, values.RuleOperationNode, "/operations/0/nodeId"},
-		"a field of another kind":        {[]op{{Kind: values.OpArchive, NodeID: act(1), Position: 3}}, values.RuleOperationField, "/operations/0/position"},
-		"a node of no type":              {[]op{{Kind: values.OpCreate, ParentID: drv(1), Title: text("x")}}, values.RuleNodeType, "/operations/0/nodeType"},
-		"a node that is there":           {[]op{{Kind: values.OpCreate, NodeID: act(1), NodeType: values.Action, ParentID: drv(1)}}, values.RuleNodeTwice, "/operations/0/nodeId"},
-		"a driver below another":         {[]op{{Kind: values.OpCreate, NodeType: values.Driver, ParentID: drv(1), Title: text("x")}}, values.RuleEdgeChildDriver, "/operations/0/parentId"},
-		"a parent that is not there":     {[]op{{Kind: values.OpMove, NodeID: act(1), ParentID: mil(9)}}, values.RuleOperationParent, "/operations/0/parentId"},
-		"a parent that is deleted":       {[]op{gone, {Kind: values.OpDelete, NodeID: mil(2)}, {Kind: values.OpMove, NodeID: act(2), ParentID: mil(2)}}, values.RuleOperationParent, "/operations/2/parentId"},
-		"a place beyond the last":        {[]op{{Kind: values.OpMove, NodeID: act(1), ParentID: drv(1), Position: 4}}, values.RuleOperationPosition, "/operations/0/position"},
-		"one of several parents":         {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(1)}, {Kind: values.OpMove, NodeID: act(1), ParentID: drv(1)}}, values.RuleOperationParent, "/operations/1/fromId"},
-		"from where it is not":           {[]op{{Kind: values.OpMove, NodeID: act(1), FromID: drv(2), ParentID: drv(1)}}, values.RuleOperationParent, "/operations/0/fromId"},
-		"an order that forgets one":      {[]op{{Kind: values.OpReorder, NodeID: drv(1), Order: []string{act(2)}}}, values.RuleOperationOrder, "/operations/0/order"},
-		"a tombstone":                    {[]op{gone, {Kind: values.OpComplete, NodeID: act(1)}}, values.RuleOperationState, "/operations/1/nodeId"},
-		"a restored place of its own":    {[]op{{Kind: values.OpRestore, NodeID: act(1), ParentID: drv(1)}}, values.RuleOperationField, "/operations/0"},
-		"below itself":                   {[]op{{Kind: values.OpMove, NodeID: mil(1), ParentID: mil(2)}}, values.RuleCycle, "/operations/0"},
-		"below an action":                {[]op{{Kind: values.OpMove, NodeID: act(2), ParentID: act(1)}}, values.RuleEdgeParentAction, "/operations/0/parentId"},
-		"a driver that is not above":     {[]op{{Kind: values.OpUpdate, NodeID: act(1), DriverID: text(drv(2))}}, values.RuleDriverNotAbove, "/operations/0/driverId"},
-		"hanging on nothing":             {[]op{{Kind: values.OpUnlink, NodeID: act(2), ParentID: drv(1)}}, values.RuleNoParent, "/operations/0"},
-		"an id that can be guessed":      {[]op{{Kind: values.OpCreate, NodeID: "act_1", NodeType: values.Action, Title: text("x"), ParentID: drv(1)}}, values.RuleNewNodeID, "/operations/0/nodeId"},
-		"a driver cannot be completed":   {[]op{{Kind: values.OpComplete, NodeID: drv(1)}}, values.RuleCompletedDriver, "/operations/0"},
-		"no title":                       {[]op{{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/0/title"},
-		"a title, and moved then":        {[]op{{Kind: values.OpUpdate, NodeID: act(1), Title: text("")}, {Kind: values.OpMove, NodeID: act(1), ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/1"},
-		"a second edge between two":      {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(2)}}, values.RuleEdgeTwice, "/operations/0"},
-		"a driver cannot get a parent":   {[]op{{Kind: values.OpLink, NodeID: drv(2), ParentID: drv(1)}}, values.RuleEdgeChildDriver, "/operations/0/nodeId"},
-		"restored below what is deleted": {[]op{{Kind: values.OpDelete, NodeID: mil(1)}, {Kind: values.OpRestore, NodeID: act(1)}}, values.RuleOperationParent, "/operations/1/parentId"},
+		"none":            {[]op{}, values.RuleNoOperation, "/operations"},
+		"too many":        {make([]op, values.MaxOperations+1), values.RuleTooManyOperations, "/operations"},
+		"an unknown kind": {[]op{{Kind: "destroy", NodeID: act(1)}}, values.RuleOperation, "/operations/0/op"},
+		"an unknown node": {[]op{{Kind: values.OpArchive, NodeID: act(9)}}, values.RuleOperationNode, "/operations/0/nodeId"},
+		"a field of another kind": {[]op{{Kind: values.OpArchive, NodeID: act(1), Position: 3}},
+			values.RuleOperationField, "/operations/0/position"},
+		"a node of no type": {[]op{{Kind: values.OpCreate, ParentID: drv(1), Title: text("x")}},
+			values.RuleNodeType, "/operations/0/nodeType"},
+		"a node that is there": {[]op{{Kind: values.OpCreate, NodeID: act(1), NodeType: values.Action,
+			ParentID: drv(1)}}, values.RuleNodeTwice, "/operations/0/nodeId"},
+		"a driver below another": {[]op{{Kind: values.OpCreate, NodeType: values.Driver, ParentID: drv(1),
+			Title: text("x")}}, values.RuleEdgeChildDriver, "/operations/0/parentId"},
+		"a parent that is not there": {[]op{{Kind: values.OpMove, NodeID: act(1), ParentID: mil(9)}},
+			values.RuleOperationParent, "/operations/0/parentId"},
+		"a parent that is deleted": {[]op{gone, {Kind: values.OpDelete, NodeID: mil(2)},
+			{Kind: values.OpMove, NodeID: act(2), ParentID: mil(2)}}, values.RuleOperationParent, "/operations/2/parentId"},
+		"a place beyond the last": {[]op{{Kind: values.OpMove, NodeID: act(1), ParentID: drv(1), Position: 4}},
+			values.RuleOperationPosition, "/operations/0/position"},
+		"one of several parents": {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(1)},
+			{Kind: values.OpMove, NodeID: act(1), ParentID: drv(1)}}, values.RuleOperationParent, "/operations/1/fromId"},
+		"from where it is not": {[]op{{Kind: values.OpMove, NodeID: act(1), FromID: drv(2), ParentID: drv(1)}},
+			values.RuleOperationParent, "/operations/0/fromId"},
+		"an order that forgets one": {[]op{{Kind: values.OpReorder, NodeID: drv(1), Order: []string{act(2)}}},
+			values.RuleOperationOrder, "/operations/0/order"},
+		"a tombstone": {[]op{gone, {Kind: values.OpComplete, NodeID: act(1)}}, values.RuleOperationState,
+			"/operations/1/nodeId"},
+		"a restored place of its own": {[]op{{Kind: values.OpRestore, NodeID: act(1), ParentID: drv(1)}},
+			values.RuleOperationField, "/operations/0"},
+		"below itself": {[]op{{Kind: values.OpMove, NodeID: mil(1), ParentID: mil(2)}}, values.RuleCycle, "/operations/0"},
+		"below an action": {[]op{{Kind: values.OpMove, NodeID: act(2), ParentID: act(1)}},
+			values.RuleEdgeParentAction, "/operations/0/parentId"},
+		"a driver that is not above": {[]op{{Kind: values.OpUpdate, NodeID: act(1), DriverID: text(drv(2))}},
+			values.RuleDriverNotAbove, "/operations/0/driverId"},
+		"hanging on nothing": {[]op{{Kind: values.OpUnlink, NodeID: act(2), ParentID: drv(1)}},
+			values.RuleNoParent, "/operations/0"},
+		"an id that can be guessed": {[]op{{Kind: values.OpCreate, NodeID: "act_1", NodeType: values.Action,
+			Title: text("x"), ParentID: drv(1)}}, values.RuleNewNodeID, "/operations/0/nodeId"},
+		"a driver cannot be completed": {[]op{{Kind: values.OpComplete, NodeID: drv(1)}}, values.RuleCompletedDriver,
+			"/operations/0"},
+		"no title": {[]op{{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action,
+			ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/0/title"},
+		"a title, and moved then": {[]op{{Kind: values.OpUpdate, NodeID: act(1), Title: text("")},
+			{Kind: values.OpMove, NodeID: act(1), ParentID: drv(1)}}, values.RuleTitleMissing, "/operations/1"},
+		"a second edge between two": {[]op{{Kind: values.OpLink, NodeID: act(1), ParentID: mil(2)}},
+			values.RuleEdgeTwice, "/operations/0"},
+		"a driver cannot get a parent": {[]op{{Kind: values.OpLink, NodeID: drv(2), ParentID: drv(1)}},
+			values.RuleEdgeChildDriver, "/operations/0/nodeId"},
+		"restored below what is deleted": {[]op{{Kind: values.OpDelete, NodeID: mil(1)},
+			{Kind: values.OpRestore, NodeID: act(1)}}, values.RuleOperationParent, "/operations/1/parentId"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +220,8 @@ func TestAFindingAboutOperationsPointsAtAFieldThatOperationsHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()
-	pointer := regexp.MustCompile(`^/operations(/[0-4](/(op|nodeId|nodeType|title|notes|driverId|parentMilestoneId|parentId|fromId|position|order))?)?$`)
+	pointer := regexp.MustCompile(`^/operations(/[0-4](/(op|nodeId|nodeType|title|notes|driverId|parentMilestoneId|` +
+		`parentId|fromId|position|order))?)?$`)
 	w := newWood(44)
 	rules := map[revision.Rule]bool{}
 	for range 3000 {

@@ -67,7 +67,9 @@ func (e *editor) carryOut(o Operation) {
 		return
 	}
 	foreign := false
-	for _, name := range []string{"nodeType", "title", "notes", "driverId", "parentMilestoneId", "parentId", "fromId", "position", "order"} {
+	for _, name := range []string{
+		"nodeType", "title", "notes", "driverId", "parentMilestoneId", "parentId", "fromId", "position", "order",
+	} {
 		if o.fields()[name] && !slices.Contains(takes, name) {
 			e.Add(RuleOperationField, o.NodeID, e.at("/"+name), "has no meaning for %s", o.Kind)
 			foreign = true

@@ -22,7 +22,9 @@ func onEngine(t testing.TB, inTransactions bool) *bundle {
 	b := &bundle{Assertions: require.New(t), ctx: t.Context(), now: monday}
 	endpoint, name := enginetest.Table(t)
 	store := dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name))
-	b.publisher = revision.NewPublisher(revision.Config{Store: store, Now: b.clock, NewID: b.newID, LoadInTransactions: inTransactions})
+	b.publisher = revision.NewPublisher(revision.Config{
+		Store: store, Now: b.clock, NewID: b.newID, LoadInTransactions: inTransactions,
+	})
 	b.service = values.New(b.publisher, b.newID)
 	return b
 }
@@ -62,7 +64,8 @@ func TestARepositoryOnTheEngineIsTheOneInMemory(t *testing.T) {
 	b.Empty(orphans)
 }
 
-// commits is how many commits of a large tree are made: a few, unless the environment asks for more. Then they are timed.
+// commits is how many commits of a large tree are made: a few, unless the environment asks for more. Then they are
+// timed.
 func commits(t *testing.T) (n int, timed bool) {
 	text, timed := os.LookupEnv("NEXUS_REVISION_COMMITS")
 	if !timed {
@@ -104,7 +107,8 @@ func TestCommitsOfTwoThousandNodesAreQuickAndKeepNoMemory(t *testing.T) {
 			t.Logf("commit %d: %v, %.1f MB in use", i+1, took.Round(time.Millisecond), float64(used)/1e6)
 		}
 	}
-	t.Logf("%d commits: %v each, %v at most", n, (sum / time.Duration(n)).Round(time.Millisecond), longest.Round(time.Millisecond))
+	t.Logf("%d commits: %v each, %v at most", n, (sum / time.Duration(n)).Round(time.Millisecond),
+		longest.Round(time.Millisecond))
 	b.Less(most, first+16e6, "memory stays flat")
 	if timed {
 		b.Less(longest, 5*time.Second)

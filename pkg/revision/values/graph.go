@@ -2,8 +2,8 @@ package values
 
 import "slices"
 
-// insert makes a node the parent's child at the place, 0 for the last. A second edge between two nodes stays a second one,
-// for the rules to refuse.
+// insert makes a node the parent's child at the place, 0 for the last. A second edge between two nodes stays a second
+// one, for the rules to refuse.
 func (e *editor) insert(parent, child string, position int) {
 	children := e.children[parent]
 	if position == 0 || position > len(children) {

@@ -24,7 +24,8 @@ func forest(nodes int) values.Tree {
 			continue
 		}
 		t.Nodes = append(t.Nodes, values.Node{
-			NodeID: act(i), NodeType: values.Action, Title: fmt.Sprintf("Step %d", i), Notes: "A line or two about how.", DriverID: drv(1),
+			NodeID: act(i), NodeType: values.Action, Title: fmt.Sprintf("Step %d", i), Notes: "A line or two about how.",
+			DriverID: drv(1),
 		})
 		link(&t, milestone, 1+(i-2)%50, act(i))
 	}
@@ -59,7 +60,9 @@ func TestATreeHasTwoThousandNodesAndNotOneMore(t *testing.T) {
 		}, values.RuleTooMuchText},
 	} {
 		tree := c.tree()
-		_, err := b.service.Commit(b.ctx, "ann", values.Commit{ParentRevID: res.RevID, Message: "m", Source: values.SourceDailyUpdate, Tree: &tree})
+		_, err := b.service.Commit(b.ctx, "ann", values.Commit{
+			ParentRevID: res.RevID, Message: "m", Source: values.SourceDailyUpdate, Tree: &tree,
+		})
 		found := broken(t, err)
 		require.Len(t, found, 1, name)
 		require.Equal(t, c.rule, found[0].Rule, name)
@@ -79,7 +82,9 @@ func TestATreeMayBeAsDeepAsItHasNodes(t *testing.T) {
 		link(&tree, above, 1, mil(i))
 		above = mil(i)
 	}
-	tree.Nodes = append(tree.Nodes, values.Node{NodeID: act(1), NodeType: values.Action, Title: "The bottom", DriverID: drv(0)})
+	tree.Nodes = append(tree.Nodes, values.Node{
+		NodeID: act(1), NodeType: values.Action, Title: "The bottom", DriverID: drv(0),
+	})
 	link(&tree, above, 1, act(1))
 	res := b.commit("", tree)
 	b.Equal(drv(0), node(&res.State, act(1)).RootDriverID)
@@ -136,7 +141,9 @@ func BenchmarkCommit(b *testing.B) {
 			b.ResetTimer()
 			for b.Loop() {
 				var err error
-				if head, err = s.edit(head.RevID, values.Operation{Kind: values.OpUpdate, NodeID: act(2), Title: text("again")}); err != nil {
+				if head, err = s.edit(head.RevID, values.Operation{
+					Kind: values.OpUpdate, NodeID: act(2), Title: text("again"),
+				}); err != nil {
 					b.Fatal(err)
 				}
 				s.calls = nil

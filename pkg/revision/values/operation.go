@@ -5,8 +5,8 @@ type OperationKind string
 
 // The kinds of operations.
 const (
-	// OpCreate adds a node below ParentID at Position; a DRIVER has no parent. An ACTION's driver is that at the top of the
-	// parent unless DriverID names another.
+	// OpCreate adds a node below ParentID at Position; a DRIVER has no parent. An ACTION's driver is that at the top of
+	// the parent unless DriverID names another.
 	OpCreate OperationKind = "create"
 	// OpUpdate sets Title, Notes, DriverID and ParentMilestoneID where they are given.
 	OpUpdate OperationKind = "update"

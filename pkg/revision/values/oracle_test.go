@@ -38,7 +38,8 @@ func wrong(t values.Tree) string {
 		if n.NodeType == values.Action && !slices.Contains(ancestors, n.DriverID) {
 			return n.NodeID + " is not below its driver"
 		}
-		if root := node(&t, n.RootDriverID); root == nil || root.NodeType != values.Driver || n.NodeType != values.Driver && !slices.Contains(ancestors, root.NodeID) {
+		if root := node(&t, n.RootDriverID); root == nil || root.NodeType != values.Driver ||
+			n.NodeType != values.Driver && !slices.Contains(ancestors, root.NodeID) {
 			return n.NodeID + " has no root above it"
 		}
 		milestones := slices.ContainsFunc(up, func(p values.Node) bool { return p.NodeType == values.Milestone })
@@ -106,7 +107,9 @@ func (w *wood) spoil(t values.Tree) values.Tree {
 		case 9:
 			n.Archived = !n.Archived
 		case 10:
-			t.Edges = append(t.Edges, values.Edge{ParentNodeID: w.pick(ids), Order: 1 + w.luck.IntN(3), ChildNodeID: w.pick(ids)})
+			t.Edges = append(t.Edges, values.Edge{
+				ParentNodeID: w.pick(ids), Order: 1 + w.luck.IntN(3), ChildNodeID: w.pick(ids),
+			})
 		case 11:
 			w.luck.Shuffle(len(t.Edges), func(i, j int) { t.Edges[i], t.Edges[j] = t.Edges[j], t.Edges[i] })
 		case 12:

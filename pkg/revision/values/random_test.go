@@ -36,7 +36,9 @@ func (w *wood) operation(t values.Tree) values.Operation {
 		ids = append(ids, n.NodeID)
 	}
 	title := fmt.Sprintf("title %d", w.luck.IntN(100))
-	types := []values.NodeType{values.Driver, values.Milestone, values.Milestone, values.Action, values.Action, values.Action, "GOAL"}
+	types := []values.NodeType{
+		values.Driver, values.Milestone, values.Milestone, values.Action, values.Action, values.Action, "GOAL",
+	}
 	o := values.Operation{NodeID: w.pick(ids)}
 	switch n := w.luck.IntN(20); {
 	case n < 7:
@@ -56,7 +58,9 @@ func (w *wood) operation(t values.Tree) values.Operation {
 		o.Kind, o.Order = values.OpReorder, children(t, o.NodeID)
 		w.luck.Shuffle(len(o.Order), func(i, j int) { o.Order[i], o.Order[j] = o.Order[j], o.Order[i] })
 	default:
-		o.Kind = []values.OperationKind{values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete, values.OpRestore}[w.luck.IntN(5)]
+		o.Kind = []values.OperationKind{
+			values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete, values.OpRestore,
+		}[w.luck.IntN(5)]
 	}
 	return o
 }
@@ -91,7 +95,9 @@ func TestApplyingADifferenceGivesTheOtherTree(t *testing.T) {
 func TestADifferenceNamesOnlyWhatMoved(t *testing.T) {
 	t.Parallel()
 	before, after, broken := edited(t,
-		op{Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, Title: text("Rest"), ParentID: drv(1), Position: 1},
+		op{
+			Kind: values.OpCreate, NodeID: act(8), NodeType: values.Action, Title: text("Rest"), ParentID: drv(1), Position: 1,
+		},
 		op{Kind: values.OpMove, NodeID: act(1), ParentID: drv(2), Position: 1})
 	require.Empty(t, broken)
 	d := values.Compare(before, after)
@@ -111,7 +117,9 @@ func TestWhatOperationsMakeAWholeCommitAccepts(t *testing.T) {
 	for range 30 {
 		next := w.grow(t, res.State, 6)
 		whole := values.Tree{Nodes: slices.Clone(next.Nodes), Edges: slices.Clone(next.Edges)}
-		made, err := b.service.Commit(b.ctx, "ann", values.Commit{ParentRevID: res.RevID, Message: "m", Source: values.SourceDailyUpdate, Tree: strip(res.State, whole)})
+		made, err := b.service.Commit(b.ctx, "ann", values.Commit{
+			ParentRevID: res.RevID, Message: "m", Source: values.SourceDailyUpdate, Tree: strip(res.State, whole),
+		})
 		b.NoError(err)
 		for i := range made.State.Nodes { // the moment of creation alone is the commit's
 			if node(&res.State, made.State.Nodes[i].NodeID) == nil {

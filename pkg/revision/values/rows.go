@@ -56,7 +56,8 @@ func (n Node) row(key item.Key) item.Item {
 	row[entity.AttrTitle] = item.String(n.Title)
 	row[attrArchived] = item.Bool(n.Archived)
 	for name, value := range map[string]string{
-		attrNotes: n.Notes, attrDriverID: n.DriverID, attrParentMilestoneID: n.ParentMilestoneID, attrRootDriverID: n.RootDriverID,
+		attrNotes: n.Notes, attrDriverID: n.DriverID, attrParentMilestoneID: n.ParentMilestoneID,
+		attrRootDriverID: n.RootDriverID,
 	} {
 		if value != "" {
 			row[name] = item.String(value)
@@ -95,14 +96,15 @@ func readNode(id string, row item.Item) Node {
 	}
 	return Node{
 		NodeID: id, NodeType: NodeType(row.Str(attrNodeType)), Title: row.Str(entity.AttrTitle), Notes: row.Str(attrNotes),
-		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(product.AttrCompletedAt), DeletedAt: instant(product.AttrDeletedAt),
-		Archived: row.Bool(attrArchived), DriverID: row.Str(attrDriverID),
+		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(product.AttrCompletedAt),
+		DeletedAt: instant(product.AttrDeletedAt), Archived: row.Bool(attrArchived), DriverID: row.Str(attrDriverID),
 		ParentMilestoneID: row.Str(attrParentMilestoneID), RootDriverID: row.Str(attrRootDriverID),
 	}
 }
 
 func readEdge(key entity.EdgeRow, row item.Item) Edge {
 	return Edge{
-		ParentNodeID: key.ParentID, Order: key.Order, ChildNodeID: key.ChildID, ChildNodeType: NodeType(row.Str(attrChildNodeType)),
+		ParentNodeID: key.ParentID, Order: key.Order, ChildNodeID: key.ChildID,
+		ChildNodeType: NodeType(row.Str(attrChildNodeType)),
 	}
 }

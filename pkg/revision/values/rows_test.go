@@ -17,9 +17,11 @@ func TestRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 		"headRevTs": item.String("2026-01-19T09:00:00Z"), "updatedAt": item.String("2026-01-19T09:00:00Z"),
 	}, rows[0])
 	b.Equal(item.Item{
-		"PK": item.String("U#ann"), "SK": item.String("REV#VALUES#2026-01-19T09:00:00Z#" + res.RevID), "revId": item.String(res.RevID),
-		"revTs": item.String("2026-01-19T09:00:00Z"), "message": item.String("review"), "source": item.String("weekly_review"),
-		"rows": item.Int(12),
+		"PK": item.String("U#ann"), "SK": item.String("REV#VALUES#2026-01-19T09:00:00Z#" + res.RevID),
+		"revId": item.String(res.RevID),
+		"revTs": item.String("2026-01-19T09:00:00Z"), "message": item.String("review"),
+		"source": item.String("weekly_review"),
+		"rows":   item.Int(12),
 	}, rows[1])
 	snapshot := b.partition("U#ann#VALUES#" + res.RevID)
 	b.Len(snapshot, 12)
@@ -28,8 +30,10 @@ func TestRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 		"childNodeId": item.String(mil(1)), "childNodeType": item.String("MILESTONE"),
 	}, snapshot[0])
 	b.Equal(item.Item{
-		"PK": item.String("U#ann#VALUES#" + res.RevID), "SK": item.String("NODE#" + act(1)), "nodeType": item.String("ACTION"),
-		"title": item.String("Run on Tuesday"), "createdAt": item.String("2026-01-19T09:00:00Z"), "archived": item.Bool(false),
-		"driverId": item.String(drv(1)), "parentMilestoneId": item.String(mil(2)), "rootDriverId": item.String(drv(1)),
+		"PK": item.String("U#ann#VALUES#" + res.RevID), "SK": item.String("NODE#" + act(1)),
+		"nodeType": item.String("ACTION"),
+		"title":    item.String("Run on Tuesday"), "createdAt": item.String("2026-01-19T09:00:00Z"),
+		"archived": item.Bool(false), "driverId": item.String(drv(1)), "parentMilestoneId": item.String(mil(2)),
+		"rootDriverId": item.String(drv(1)),
 	}, snapshot[5])
 }

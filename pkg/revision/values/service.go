@@ -126,7 +126,9 @@ func (s *Service) Commit(ctx context.Context, user string, c Commit) (Result, er
 	}
 	return s.trees.Commit(ctx, revision.Request[Tree]{
 		Repository: of(user), ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source,
-		Receipt: revision.Receipt{Key: c.IdempotencyKey, Request: []any{"CommitValues", c.ParentRevID, c.Message, c.Source, c.Tree, c.Operations}},
+		Receipt: revision.Receipt{
+			Key: c.IdempotencyKey, Request: []any{"CommitValues", c.ParentRevID, c.Message, c.Source, c.Tree, c.Operations},
+		},
 		Build: func(_ context.Context, parent Tree, at time.Time) (Tree, error) {
 			var broken revision.Violations
 			s.trees.CheckCommit(&broken, c.Message, c.Source)
@@ -183,7 +185,9 @@ func Edit(broken *revision.Violations, parent Tree, at time.Time, newID func() s
 }
 
 // Rollback makes a revision whose tree is that of an earlier one, row for row.
-func (s *Service) Rollback(ctx context.Context, user, parentRevID, revID, message, idempotencyKey string) (Result, error) {
+func (s *Service) Rollback(
+	ctx context.Context, user, parentRevID, revID, message, idempotencyKey string,
+) (Result, error) {
 	return s.trees.Rollback(ctx, of(user), parentRevID, revID, message, revision.Receipt{
 		Key: idempotencyKey, Request: []any{"RollbackValues", parentRevID, revID, message},
 	})

@@ -92,13 +92,17 @@ func (b *bundle) plant() values.Result {
 }
 
 func (b *bundle) commit(parent string, t values.Tree) values.Result {
-	res, err := b.service.Commit(b.ctx, "ann", values.Commit{ParentRevID: parent, Message: "review", Source: values.SourceWeeklyReview, Tree: &t})
+	res, err := b.service.Commit(b.ctx, "ann", values.Commit{
+		ParentRevID: parent, Message: "review", Source: values.SourceWeeklyReview, Tree: &t,
+	})
 	b.NoError(err)
 	return res
 }
 
 func (b *bundle) edit(parent string, ops ...values.Operation) (values.Result, error) {
-	return b.service.Commit(b.ctx, "ann", values.Commit{ParentRevID: parent, Message: "edit", Source: values.SourceDailyUpdate, Operations: ops})
+	return b.service.Commit(b.ctx, "ann", values.Commit{
+		ParentRevID: parent, Message: "edit", Source: values.SourceDailyUpdate, Operations: ops,
+	})
 }
 
 // broken returns the violations of an error.

@@ -35,8 +35,8 @@ func (t NodeType) idPrefix() string {
 const (
 	MaxNodes = 2000
 	MaxEdges = 4 * MaxNodes
-	// MaxText bounds the titles and notes of a whole tree, in bytes: with the frame of 2,000 nodes and 8,000 edges, and each
-	// byte escaped twice, an answer of Lambda (6 MB) carries it.
+	// MaxText bounds the titles and notes of a whole tree, in bytes: with the frame of 2,000 nodes and 8,000 edges, and
+	// each byte escaped twice, an answer of Lambda (6 MB) carries it.
 	MaxText  = 1 << 20
 	maxTitle = 500      // characters
 	maxNotes = 10 << 10 // bytes
@@ -85,7 +85,8 @@ func (t *Tree) sort() {
 }
 
 func compareEdges(a, b Edge) int {
-	return cmp.Or(cmp.Compare(a.ParentNodeID, b.ParentNodeID), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ChildNodeID, b.ChildNodeID))
+	return cmp.Or(cmp.Compare(a.ParentNodeID, b.ParentNodeID), cmp.Compare(a.Order, b.Order),
+		cmp.Compare(a.ChildNodeID, b.ChildNodeID))
 }
 
 // index returns the nodes by id; of two with one id the first.

@@ -28,9 +28,9 @@ func sentinel(err error) error {
 }
 
 // isRole reports whether the service refused the role that it is to assume, and not the schedule: the role's trust is
-// missing, or is so new that the service does not know it yet. The service has no code of its own for that, only a text:
-// "The execution role you provide must allow AWS EventBridge Scheduler to assume the role." If it counted as a fault of
-// the schedule, the consumer would park every reminder that changes in the first minute of a deployment.
+// missing, or is so new that the service does not know it yet. The service has no code of its own for that, only a
+// text: "The execution role you provide must allow AWS EventBridge Scheduler to assume the role." If it counted as a
+// fault of the schedule, the consumer would park every reminder that changes in the first minute of a deployment.
 func isRole(message string) bool {
 	text := strings.ToLower(message)
 	return strings.Contains(text, "execution role") || strings.Contains(text, "assume the role")

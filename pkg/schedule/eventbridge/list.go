@@ -21,7 +21,9 @@ func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, e
 	if err := schedule.CheckName(name); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, err)
 	}
-	out, err := s.client.GetSchedule(ctx, &scheduler.GetScheduleInput{GroupName: aws.String(s.cfg.GroupName), Name: aws.String(name)})
+	out, err := s.client.GetSchedule(ctx, &scheduler.GetScheduleInput{
+		GroupName: aws.String(s.cfg.GroupName), Name: aws.String(name),
+	})
 	if isNotFound(err) {
 		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, schedule.ErrNotFound)
 	}
@@ -32,7 +34,8 @@ func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, e
 	if out.Target != nil {
 		found.Payload = []byte(aws.ToString(out.Target.Input))
 	}
-	if at, err := time.Parse(atLayout, aws.ToString(out.ScheduleExpression)); err == nil && aws.ToString(out.ScheduleExpressionTimezone) == zone {
+	if at, err := time.Parse(atLayout, aws.ToString(out.ScheduleExpression)); err == nil &&
+		aws.ToString(out.ScheduleExpressionTimezone) == zone {
 		found.At = at
 	}
 	return found, nil

@@ -53,7 +53,8 @@ func (c Config) check() error {
 		}
 	}
 	if c.EventAge < MinEventAge || c.EventAge > MaxEventAge || c.EventAge%time.Second != 0 {
-		return fmt.Errorf("scheduler configuration: EventAge %s, want whole seconds from %s to %s", c.EventAge, MinEventAge, MaxEventAge)
+		return fmt.Errorf("scheduler configuration: EventAge %s, want whole seconds from %s to %s", c.EventAge, MinEventAge,
+			MaxEventAge)
 	}
 	if c.Retries < 0 || c.Retries > MaxRetries {
 		return fmt.Errorf("scheduler configuration: Retries %d, want 0 to %d", c.Retries, MaxRetries)

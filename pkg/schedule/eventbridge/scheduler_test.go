@@ -47,7 +47,9 @@ func setup(t *testing.T, attempts int) (*eventbridge.Scheduler, *service) {
 	return s, fake
 }
 
-var due = schedule.Schedule{Name: "due", At: time.Date(2130, 1, 2, 3, 4, 5, 0, time.UTC), Payload: []byte(`{"itemId":"x"}`)}
+var due = schedule.Schedule{
+	Name: "due", At: time.Date(2130, 1, 2, 3, 4, 5, 0, time.UTC), Payload: []byte(`{"itemId":"x"}`),
+}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -208,7 +210,9 @@ func TestAReadSaysWhyItFailed(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found.At.IsZero(), "somebody else's")
 	require.Equal(t, due.Payload, found.Payload)
-	for code, want := range map[string]error{"ThrottlingException": schedule.ErrThrottled, "InternalServerException": schedule.ErrUnavailable} {
+	for code, want := range map[string]error{
+		"ThrottlingException": schedule.ErrThrottled, "InternalServerException": schedule.ErrUnavailable,
+	} {
 		fake.fail = func(string) (failure, bool) { return failure{500, code, ""}, false }
 		_, err = s.Find(t.Context(), due.Name)
 		require.ErrorIs(t, err, want)

@@ -62,8 +62,8 @@ func newService(t *testing.T) (*service, *httptest.Server) {
 	return s, server
 }
 
-// complete is what Nexus cannot do without, and the service can: a call at the instant itself, a schedule that waits under
-// its name until it is replaced, a bounded repetition, and a queue for what failed.
+// complete is what Nexus cannot do without, and the service can: a call at the instant itself, a schedule that waits
+// under its name until it is replaced, a bounded repetition, and a queue for what failed.
 func complete(c wiretest.Call) []string {
 	if c.Operation != "CreateSchedule" && c.Operation != "UpdateSchedule" {
 		return nil
@@ -74,11 +74,13 @@ func complete(c wiretest.Call) []string {
 	retries, _ := target["RetryPolicy"].(map[string]any)
 	var found []string
 	for name, holds := range map[string]bool{
-		"GroupName": c.Input["GroupName"] != nil, "ScheduleExpressionTimezone": c.Input["ScheduleExpressionTimezone"] == "UTC",
-		"ActionAfterCompletion": c.Input["ActionAfterCompletion"] == "NONE", "State": c.Input["State"] == "ENABLED",
-		"ClientToken": c.Input["ClientToken"] != nil, "FlexibleTimeWindow": window["Mode"] == "OFF", "Target.Input": target["Input"] != nil,
-		"DeadLetterConfig": queue["Arn"] != nil, "MaximumEventAgeInSeconds": retries["MaximumEventAgeInSeconds"] != nil,
-		"MaximumRetryAttempts": retries["MaximumRetryAttempts"] != nil,
+		"GroupName":                  c.Input["GroupName"] != nil,
+		"ScheduleExpressionTimezone": c.Input["ScheduleExpressionTimezone"] == "UTC",
+		"ActionAfterCompletion":      c.Input["ActionAfterCompletion"] == "NONE", "State": c.Input["State"] == "ENABLED",
+		"ClientToken": c.Input["ClientToken"] != nil, "FlexibleTimeWindow": window["Mode"] == "OFF",
+		"Target.Input": target["Input"] != nil, "DeadLetterConfig": queue["Arn"] != nil,
+		"MaximumEventAgeInSeconds": retries["MaximumEventAgeInSeconds"] != nil,
+		"MaximumRetryAttempts":     retries["MaximumRetryAttempts"] != nil,
 	} {
 		if !holds {
 			found = append(found, c.Operation+" without the "+name+" that Nexus needs")

@@ -103,7 +103,9 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 
 func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
 	t.Parallel()
-	for _, refusal := range []wiretest.Refusal{{Status: 400, Code: "TooManyRequestsException"}, {Status: 429, Code: "Unknown"}} {
+	for _, refusal := range []wiretest.Refusal{
+		{Status: 400, Code: "TooManyRequestsException"}, {Status: 429, Code: "Unknown"},
+	} {
 		l := connect(t)
 		l.network.Always(wiretest.Refused(refusal))
 		require.ErrorIs(t, l.Put(t.Context(), due), schedule.ErrThrottled)
@@ -114,7 +116,8 @@ func TestARoleThatCannotBeAssumedYetIsNoFaultOfTheSchedule(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.service.fail = func(string) (failure, bool) {
-		return failure{400, "ValidationException", "The execution role you provide must allow AWS EventBridge Scheduler to assume the role."}, false
+		return failure{400, "ValidationException",
+			"The execution role you provide must allow AWS EventBridge Scheduler to assume the role."}, false
 	}
 	err := l.Put(t.Context(), due)
 	require.ErrorIs(t, err, schedule.ErrUnavailable)
@@ -152,7 +155,8 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
-		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "damaged": wiretest.Damaged(), "silent": wiretest.Silent(),
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "damaged": wiretest.Damaged(),
+		"silent": wiretest.Silent(),
 	} {
 		for _, operation := range wiretest.Scheduler().Operations {
 			t.Run(operation.Name+" "+name, func(t *testing.T) {
@@ -184,6 +188,7 @@ func TestARepeatedCreateIsRecognisedByItsToken(t *testing.T) {
 	l.network.Next(wiretest.Refused(wiretest.Refusal{Status: 404, Code: "ResourceNotFoundException"}), wiretest.Lost())
 	require.NoError(t, l.Put(t.Context(), due))
 	calls := l.guard.Calls()
-	require.Equal(t, []string{"UpdateSchedule", "CreateSchedule", "CreateSchedule"}, l.guard.Operations(), "no conflict, so no further update")
+	require.Equal(t, []string{"UpdateSchedule", "CreateSchedule", "CreateSchedule"}, l.guard.Operations(),
+		"no conflict, so no further update")
 	require.Equal(t, calls[1].Input["ClientToken"], calls[2].Input["ClientToken"])
 }

@@ -51,8 +51,8 @@ func (b *bench) nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// everywhere runs the test on a scheduler in memory, on one on disk, and on one on disk that is opened anew whenever the
-// test asks for that.
+// everywhere runs the test on a scheduler in memory, on one on disk, and on one on disk that is opened anew whenever
+// the test asks for that.
 func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*bench) *bench)) {
 	same := func(b *bench) *bench { return b }
 	t.Run("memory", func(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// disk keeps one file for each schedule and for each call that is left of one. A file appears by a rename, so that it is
-// always whole, and its name says how far its call has come: that the call begins and that it succeeds costs a rename and
-// one wait for the directory, no more writing. A nil disk keeps nothing.
+// disk keeps one file for each schedule and for each call that is left of one. A file appears by a rename, so that it
+// is always whole, and its name says how far its call has come: that the call begins and that it succeeds costs a
+// rename and one wait for the directory, no more writing. A nil disk keeps nothing.
 type disk struct{ dir string }
 
 // record is a file's content. The payload is text, not nested JSON, because its bytes must come back as they were.
@@ -110,7 +110,8 @@ func (d *disk) move(name string, from, to slot) error {
 	return os.Rename(d.path(name, from), d.path(name, to))
 }
 
-// drop removes the schedule's files in some slots and reports whether there were any. They are gone for good after sync.
+// drop removes the schedule's files in some slots and reports whether there were any. They are gone for good after
+// sync.
 func (d *disk) drop(name string, slots ...slot) (dropped bool, err error) {
 	for _, at := range slots {
 		switch err := os.Remove(d.path(name, at)); {

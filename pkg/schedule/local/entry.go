@@ -39,7 +39,8 @@ func (e *entry) copied() Entry {
 	return out
 }
 
-// compare is the order of calls. Of one name and instant, what began earlier comes earlier, and what has not begun last.
+// compare is the order of calls. Of one name and instant, what began earlier comes earlier, and what has not begun
+// last.
 func (e *entry) compare(f *entry) int {
 	return cmp.Or(e.At.Compare(f.At), cmp.Compare(e.Name, f.Name), cmp.Compare(e.number-1, f.number-1))
 }

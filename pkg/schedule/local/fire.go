@@ -14,11 +14,11 @@ const (
 	maxErrors = 10
 )
 
-// Fire makes the calls that began earlier and did not succeed, and those of the schedules whose instant is not after now,
-// all in the order of instants and then names, and returns how many succeeded and were marked so. What a call itself puts
-// at or before now is called too, in its place. One that fails does not hold up the rest: it stays to be made and is not
-// tried again before the next Fire; the errors come back joined. At most 10,000 calls are made at once; Next tells whether
-// some are left.
+// Fire makes the calls that began earlier and did not succeed, and those of the schedules whose instant is not after
+// now, all in the order of instants and then names, and returns how many succeeded and were marked so. What a call
+// itself puts at or before now is called too, in its place. One that fails does not hold up the rest: it stays to be
+// made and is not tried again before the next Fire; the errors come back joined. At most 10,000 calls are made at once;
+// Next tells whether some are left.
 func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err error) {
 	s.firing.Lock()
 	defer s.firing.Unlock()

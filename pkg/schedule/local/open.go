@@ -62,9 +62,9 @@ func openDisk(dir string) (opened, error) {
 	return opened{d, entries}, err
 }
 
-// mend leaves each name at most one schedule and gives each call its number. Where a crash left two files of one schedule,
-// the one whose call is still to be made counts: a pending one was put over the other, and a call that succeeded but may
-// not be marked so is made again.
+// mend leaves each name at most one schedule and gives each call its number. Where a crash left two files of one
+// schedule, the one whose call is still to be made counts: a pending one was put over the other, and a call that
+// succeeded but may not be marked so is made again.
 func (d *disk) mend(found []*entry) ([]*entry, error) {
 	var number uint64
 	pending, called := map[string]bool{}, map[string]bool{}

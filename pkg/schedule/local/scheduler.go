@@ -1,17 +1,17 @@
 // Package local is the scheduler of the local platform and of the simulation: schedules in memory and, given a
 // directory, in one file each, called when its driver says that their time has come.
 //
-// It promises what the port does: a schedule put is on disk when Put returns and survives a SIGKILL, and it is called at
-// least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
+// It promises what the port does: a schedule put is on disk when Put returns and survives a SIGKILL, and it is called
+// at least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
 // deleted, as EventBridge Scheduler keeps one without an action after completion.
 //
-// A call, once begun, is a thing of its own, as it is in AWS, where the scheduler hands it to the function's asynchronous
-// queue. That it has begun is on disk before the target is called. From then on it is made again, at every later Fire and
-// after every restart, until it succeeds, with the payload that fell due, whatever becomes of its schedule meanwhile: code
-// that is called may replace or delete its own schedule long before it is done, and die in between. A schedule put during
-// its own call waits for its own instant beside it. Nothing is called twice at once, and without a failure or a crash
-// nothing is called twice. A call that keeps failing is never given up and holds up no other one: which error is final is
-// the target's to say, by answering none.
+// A call, once begun, is a thing of its own, as it is in AWS, where the scheduler hands it to the function's
+// asynchronous queue. That it has begun is on disk before the target is called. From then on it is made again, at every
+// later Fire and after every restart, until it succeeds, with the payload that fell due, whatever becomes of its
+// schedule meanwhile: code that is called may replace or delete its own schedule long before it is done, and die in
+// between. A schedule put during its own call waits for its own instant beside it. Nothing is called twice at once, and
+// without a failure or a crash nothing is called twice. A call that keeps failing is never given up and holds up no
+// other one: which error is final is the target's to say, by answering none.
 //
 // It has no clock and starts no goroutine: it must never call anything outside Fire. One directory belongs to one
 // scheduler at a time.
@@ -53,13 +53,13 @@ type Entry struct {
 	LastError string
 }
 
-// Target is what a due schedule calls. An error leaves the call unfinished, so that the next Fire makes it again. It may
-// put and delete schedules, its own included, but must not call Fire.
+// Target is what a due schedule calls. An error leaves the call unfinished, so that the next Fire makes it again. It
+// may put and delete schedules, its own included, but must not call Fire.
 type Target func(ctx context.Context, s schedule.Schedule) error
 
 // Fault is asked before (after is false) and after each effect; its error is returned instead of going on, or of the
-// success. The operations are "put", "delete", "begin", the mark that a call is about to be made, and "complete", the mark
-// that it succeeded.
+// success. The operations are "put", "delete", "begin", the mark that a call is about to be made, and "complete", the
+// mark that it succeeded.
 type Fault func(op, name string, after bool) error
 
 // Config says where schedules live and what they call.
@@ -88,8 +88,8 @@ type Scheduler struct {
 
 var _ schedule.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler with the schedules and calls found in the directory. A file that cannot be read is an error that
-// names it.
+// New returns a scheduler with the schedules and calls found in the directory. A file that cannot be read is an error
+// that names it.
 func New(cfg Config) (*Scheduler, error) {
 	if cfg.Target == nil {
 		return nil, errors.New("local scheduler configuration: Target is missing")
@@ -113,8 +113,8 @@ func New(cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Put implements the port. Putting a schedule that waits for its call, the first or the next after a failure, again as it
-// is changes nothing: that call will come after the put.
+// Put implements the port. Putting a schedule that waits for its call, the first or the next after a failure, again as
+// it is changes nothing: that call will come after the put.
 func (s *Scheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	if err := in.Check(); err != nil {
 		return fmt.Errorf("put schedule %q: %w", in.Name, err)
@@ -161,8 +161,8 @@ func (s *Scheduler) Due(now time.Time) []schedule.Schedule {
 	return due
 }
 
-// Next returns the earliest instant for which a call is still to be made or to succeed, one under way included; false if
-// none is. The instant of a call that has begun is past: it is due at once.
+// Next returns the earliest instant for which a call is still to be made or to succeed, one under way included; false
+// if none is. The instant of a call that has begun is past: it is due at once.
 func (s *Scheduler) Next() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

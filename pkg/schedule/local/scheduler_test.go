@@ -215,7 +215,8 @@ func TestStateSurvivesARestart(t *testing.T) {
 
 	again := setup(t, dir, nil)
 	require.Equal(t, b.All(), again.All())
-	require.Equal(t, map[string]local.State{"a": local.Completed, "A": local.Pending, "b": local.Completed}, again.states())
+	require.Equal(t, map[string]local.State{"a": local.Completed, "A": local.Pending, "b": local.Completed},
+		again.states())
 	require.Zero(t, again.fire(t, noon))
 	require.Equal(t, 1, again.fire(t, noon.Add(time.Hour)))
 

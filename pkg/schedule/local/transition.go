@@ -3,8 +3,8 @@ package local
 import "nexus/pkg/schedule"
 
 // The transitions of a schedule's files. Each is asked for under the scheduler's lock, before the entry itself changes,
-// and returns when the files are durable. An entry whose transition failed is unsaved: its files are put right before the
-// next one. Wherever one stops half-way, mend finds out what there was.
+// and returns when the files are durable. An entry whose transition failed is unsaved: its files are put right before
+// the next one. Wherever one stops half-way, mend finds out what there was.
 
 // replace puts the schedule where the old entry was, if there was one. The new file comes first, so that a crash never
 // leaves less than there was; a call that has begun keeps its file.

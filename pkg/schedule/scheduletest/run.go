@@ -153,7 +153,8 @@ func deletedAfterCall(t *testing.T, s Subject) {
 func names(t *testing.T, s Subject) {
 	var want []schedule.Schedule
 	for _, name := range []string{
-		"a", "A", "0", "-", "_", "...", ".a", "a.json", "a-b_c.D", strings.Repeat("z", schedule.MaxName), strings.Repeat("Z", schedule.MaxName),
+		"a", "A", "0", "-", "_", "...", ".a", "a.json", "a-b_c.D", strings.Repeat("z", schedule.MaxName),
+		strings.Repeat("Z", schedule.MaxName),
 	} {
 		in := one(name, noon)
 		put(t, s, in)
@@ -197,7 +198,8 @@ func invalid(t *testing.T, s Subject) {
 	put(t, s, a)
 	bad := []schedule.Schedule{
 		one("", noon), one("a/b", noon), one("..", noon), one(strings.Repeat("a", schedule.MaxName+1), noon),
-		one("a", noon.Add(time.Millisecond)), one("a", time.Time{}), {Name: "a", At: noon}, {Name: "a", At: noon, Payload: []byte("{")},
+		one("a", noon.Add(time.Millisecond)), one("a", time.Time{}), {Name: "a", At: noon},
+		{Name: "a", At: noon, Payload: []byte("{")},
 	}
 	for _, in := range bad {
 		require.ErrorIs(t, s.Scheduler.Put(t.Context(), in), schedule.ErrInvalid, "%+v", in)

@@ -34,8 +34,8 @@ func NewClient(cfg aws.Config) *dynamodb.Client {
 	})
 }
 
-// newBackoff is the SDK's exponential backoff with full jitter, scaled down: the SDK counts attempts from 1 and waits up
-// to two seconds before the second.
+// newBackoff is the SDK's exponential backoff with full jitter, scaled down: the SDK counts attempts from 1 and waits
+// up to two seconds before the second.
 func newBackoff() retry.BackoffDelayer {
 	const scale = 2 * time.Second / firstDelay
 	jitter := retry.NewExponentialJitterBackoff(maxDelay * scale)

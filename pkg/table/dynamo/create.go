@@ -8,9 +8,9 @@ import (
 	"nexus/pkg/entity"
 )
 
-// CreateInput is the request that creates the table as the schema describes it: on-demand billing, every key attribute a
-// string, the stream on. TTL is switched on by [TTLInput] once the table is there. What only a deployment needs (point
-// in time recovery, deletion protection) belongs to the infrastructure.
+// CreateInput is the request that creates the table as the schema describes it: on-demand billing, every key attribute
+// a string, the stream on. TTL is switched on by [TTLInput] once the table is there. What only a deployment needs
+// (point in time recovery, deletion protection) belongs to the infrastructure.
 func CreateInput(schema entity.TableSchema) *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(schema.Name),

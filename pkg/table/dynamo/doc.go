@@ -1,8 +1,9 @@
 // Package dynamo is the store port on DynamoDB.
 //
-// It promises what package table promises of every adapter, and says in errors no more than it knows: [table.ErrThrottled],
-// [table.ErrConflict] and [table.ErrInvalid] come back only if nothing was written, [table.ErrUnavailable] whenever
-// something may have been. A load, which is no atomic write, may have written any part of its rows whatever the error.
+// It promises what package table promises of every adapter, and says in errors no more than it knows:
+// [table.ErrThrottled], [table.ErrConflict] and [table.ErrInvalid] come back only if nothing was written,
+// [table.ErrUnavailable] whenever something may have been. A load, which is no atomic write, may have written any part
+// of its rows whatever the error.
 //
 // Answers get lost, and the SDK then repeats the request. A transaction carries a client token, so that the service
 // recognises the repetition. A single write has none: its repetition may meet the row that the lost attempt wrote and

@@ -34,7 +34,10 @@ type bench struct {
 
 func setup(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{endpoint: enginetest.Start(t), name: enginetest.TableName(t), guard: wiretest.NewGuard(t, nil, service()).Also(complete)}
+	b := &bench{
+		endpoint: enginetest.Start(t), name: enginetest.TableName(t),
+		guard: wiretest.NewGuard(t, nil, service()).Also(complete),
+	}
 	b.client = client(b.endpoint, engine.Transport(nil, engine.Options{}))
 	schema := entity.Schema()
 	schema.Name = b.name

@@ -17,8 +17,8 @@ func service() wiretest.Service {
 	return wiretest.DynamoDB(table)
 }
 
-// complete is what Nexus cannot do without, and the service can: what each call consumed, by index; consistent reads of the
-// table; the row in the way of a condition; and a token for each transaction.
+// complete is what Nexus cannot do without, and the service can: what each call consumed, by index; consistent reads of
+// the table; the row in the way of a condition; and a token for each transaction.
 func complete(c wiretest.Call) []string {
 	var found []string
 	want := func(name string, in map[string]any, value any) {

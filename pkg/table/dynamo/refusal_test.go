@@ -47,7 +47,8 @@ func connect(t *testing.T) *line {
 // renew gives the line a new client: one that has failed often does not repeat its calls any more (AWS SDKs and Tools
 // Reference Guide, "Retry behavior", "Retry quotas").
 func (l *line) renew() {
-	impatient, table := hasty(client(l.endpoint, l.network.Impatient(http.DefaultTransport))), dynamo.WithTable(l.bench.name)
+	impatient, table := hasty(client(l.endpoint, l.network.Impatient(http.DefaultTransport))),
+		dynamo.WithTable(l.bench.name)
 	l.Store, l.Walker = dynamo.New(impatient, table), dynamo.NewWalker(impatient, table)
 }
 
@@ -80,13 +81,16 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 		"Scan":    func() error { return l.Walk(ctx, 0, 1, func(item.Item) error { return nil }) },
 		"PutItem": func() error { return l.Put(ctx, table.Put{Item: versioned(1, 2), If: table.AtVersion(1)}) },
 		"UpdateItem": func() error {
-			_, err := l.Update(ctx, table.Update{Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1)})
+			_, err := l.Update(ctx, table.Update{
+				Key: rowKey(1), Set: item.Item{entity.AttrVersion: item.Int(2)}, If: table.AtVersion(1),
+			})
 			return err
 		},
 		"DeleteItem":     func() error { return l.Delete(ctx, table.Delete{Key: rowKey(1), If: table.AtVersion(1)}) },
 		"BatchWriteItem": func() error { return l.Load(ctx, []item.Item{versioned(1, 2)}) },
 		"TransactWriteItems": func() error {
-			return l.Transact(ctx, table.Put{Item: versioned(1, 2), If: table.AtVersion(1)}, table.Check{Key: rowKey(2), If: table.NotExists()})
+			return l.Transact(ctx, table.Put{Item: versioned(1, 2), If: table.AtVersion(1)},
+				table.Check{Key: rowKey(2), If: table.NotExists()})
 		},
 	}
 }
@@ -101,7 +105,8 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 		"TransactionInProgressException": table.ErrUnavailable, // the former attempt may still succeed
 		"ResourceNotFoundException":      dynamo.ErrNoTable,
 		"ValidationException":            table.ErrInvalid, "SerializationException": table.ErrInvalid,
-		"ItemCollectionSizeLimitExceededException": table.ErrInvalid, "IdempotentParameterMismatchException": table.ErrInvalid,
+		"ItemCollectionSizeLimitExceededException": table.ErrInvalid,
+		"IdempotentParameterMismatchException":     table.ErrInvalid,
 	}
 	for _, rights := range []string{
 		"AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException", "IncompleteSignatureException",
@@ -144,7 +149,9 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	for _, code := range []string{"ProvisionedThroughputExceededException", "ThrottlingException"} {
 		faults[code] = wiretest.Refused(wiretest.Refusal{Status: http.StatusBadRequest, Code: code})
 	}
-	faults["InternalServerError"] = wiretest.Refused(wiretest.Refusal{Status: http.StatusInternalServerError, Code: "InternalServerError"})
+	faults["InternalServerError"] = wiretest.Refused(wiretest.Refusal{
+		Status: http.StatusInternalServerError, Code: "InternalServerError",
+	})
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +176,8 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
-		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "silent": wiretest.Silent(), "a proxy's": wiretest.Bare(http.StatusBadGateway),
+		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "silent": wiretest.Silent(),
+		"a proxy's": wiretest.Bare(http.StatusBadGateway),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +218,8 @@ func TestAClientThatFailsAgainAndAgainRepeatsLessAndLess(t *testing.T) {
 	for range calls {
 		requireOnly(t, table.ErrUnavailable, l.Put(t.Context(), table.Put{Item: row(1, "x")}))
 	}
-	require.LessOrEqual(t, l.network.Requests(), 2*calls, "a service that is down is not brought down again by those who wait for it")
+	require.LessOrEqual(t, l.network.Requests(), 2*calls,
+		"a service that is down is not brought down again by those who wait for it")
 	l.network.Next()
 	require.NoError(t, l.Put(t.Context(), table.Put{Item: row(1, "x")}))
 }

@@ -36,7 +36,8 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 	key := `{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_1"}}`
 	exists := `"ConditionExpression":"attribute_exists(#n0)","ExpressionAttributeNames":{"#n0":"PK"},
 		"ReturnValuesOnConditionCheckFailure":"ALL_OLD"`
-	always := `"ConditionExpression":"attribute_exists(#n0) OR attribute_not_exists(#n0)","ExpressionAttributeNames":{"#n0":"PK"},
+	always := `"ConditionExpression":"attribute_exists(#n0) OR attribute_not_exists(#n0)",` +
+		`"ExpressionAttributeNames":{"#n0":"PK"},
 		"ReturnValuesOnConditionCheckFailure":"ALL_OLD"`
 	tests := map[string]struct {
 		call      func(ctx context.Context, s *dynamo.Store) error
@@ -89,7 +90,8 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 				return err
 			},
 			"Query",
-			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0","FilterExpression":"contains(#n1, :v1) OR attribute_exists(#n2)",
+			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0",` +
+				`"FilterExpression":"contains(#n1, :v1) OR attribute_exists(#n2)",
 			"ExpressionAttributeNames":{"#n0":"PK","#n1":"tags","#n2":"modifiedFields"},
 			"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"x"}},
 			"ConsistentRead":true,"ScanIndexForward":true,"ReturnConsumedCapacity":"INDEXES"}`,
@@ -246,38 +248,50 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 	}
 	at := func(pk, sk string) table.Position { return table.Position(item.Key{PK: pk, SK: sk}.Item()) }
 	tests := map[string]func(*dynamo.Store) error{
-		"no value":                      put(nil),
-		"an empty set":                  put(item.StringSet{}),
-		"an empty set within":           put(item.Map{"a": item.List{item.NumberSet{}}}),
-		"broken text":                   put(item.String("a\xff")),
-		"a broken name":                 put(item.Map{"a\xff": item.Bool(true)}),
-		"deep nesting":                  put(deep),
-		"an update of nothing":          update(table.Update{}),
-		"an update of the key":          update(table.Update{Set: item.Item{item.AttrSK: item.String("x")}}),
-		"a removal of the key":          update(table.Update{Remove: []string{item.AttrPK}}),
-		"an attribute set and removed":  update(table.Update{Set: titled("x"), Remove: []string{entity.AttrTitle}}),
-		"an attribute removed twice":    update(table.Update{Remove: []string{"a", "a"}}),
-		"no partition":                  query(table.Query{}),
-		"an unknown index":              query(table.Query{Partition: "p", Index: "nope"}),
-		"a prefix and a range":          query(table.Query{Partition: "p", Range: table.Range{Prefix: "a", To: "b"}}),
-		"a range that ends too early":   query(table.Query{Partition: "p", Range: table.Range{From: "b", To: "a"}}),
-		"a negative limit":              query(table.Query{Partition: "p", Limit: -1}),
-		"too many tags":                 query(table.Query{Partition: "p", AnyTag: make([]string, 51)}),
-		"a start in another partition":  query(table.Query{Partition: "p", Start: at("q", "s")}),
-		"a start outside the range":     query(table.Query{Partition: "p", Range: table.Range{Prefix: "a"}, Start: at("p", "b")}),
-		"a start before the range":      query(table.Query{Partition: "p", Range: table.Range{From: "c"}, Start: at("p", "b")}),
-		"a start of another index":      query(table.Query{Partition: "p", Index: entity.YearView, Start: at("p", "s")}),
-		"a start with more than a key":  query(table.Query{Partition: "p", Start: table.Position{"PK": item.String("p"), "SK": item.String("s"), "x": item.String("x")}}),
-		"an empty transaction":          transact(),
-		"too many actions":              transact(make([]table.Action, table.MaxActions+1)...),
-		"no action":                     transact(nil),
-		"an action of a foreign type":   transact(&table.Check{Key: rowKey(1)}),
-		"two actions on one row":        transact(table.Check{Key: rowKey(1)}, table.Delete{Key: rowKey(1)}),
-		"a condition out of the form":   transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Less("a", item.Bool(true)))}),
-		"an unknown operator":           transact(table.Delete{Key: rowKey(1), If: table.Exists(table.Test{Op: 9, Attr: "a", Value: item.Int(1)})}),
-		"an unknown row state":          transact(table.Delete{Key: rowKey(1), If: table.Condition{Row: 9}}),
-		"a row loaded twice":            func(s *dynamo.Store) error { return s.Load(t.Context(), []item.Item{row(1, "a"), row(1, "b")}) },
-		"a late row that cannot be put": func(s *dynamo.Store) error { return s.Load(t.Context(), append(rows(60), item.Item{"a": nil})) },
+		"no value":                     put(nil),
+		"an empty set":                 put(item.StringSet{}),
+		"an empty set within":          put(item.Map{"a": item.List{item.NumberSet{}}}),
+		"broken text":                  put(item.String("a\xff")),
+		"a broken name":                put(item.Map{"a\xff": item.Bool(true)}),
+		"deep nesting":                 put(deep),
+		"an update of nothing":         update(table.Update{}),
+		"an update of the key":         update(table.Update{Set: item.Item{item.AttrSK: item.String("x")}}),
+		"a removal of the key":         update(table.Update{Remove: []string{item.AttrPK}}),
+		"an attribute set and removed": update(table.Update{Set: titled("x"), Remove: []string{entity.AttrTitle}}),
+		"an attribute removed twice":   update(table.Update{Remove: []string{"a", "a"}}),
+		"no partition":                 query(table.Query{}),
+		"an unknown index":             query(table.Query{Partition: "p", Index: "nope"}),
+		"a prefix and a range":         query(table.Query{Partition: "p", Range: table.Range{Prefix: "a", To: "b"}}),
+		"a range that ends too early":  query(table.Query{Partition: "p", Range: table.Range{From: "b", To: "a"}}),
+		"a negative limit":             query(table.Query{Partition: "p", Limit: -1}),
+		"too many tags":                query(table.Query{Partition: "p", AnyTag: make([]string, 51)}),
+		"a start in another partition": query(table.Query{Partition: "p", Start: at("q", "s")}),
+		"a start outside the range": query(table.Query{
+			Partition: "p", Range: table.Range{Prefix: "a"}, Start: at("p", "b"),
+		}),
+		"a start before the range": query(table.Query{Partition: "p", Range: table.Range{From: "c"}, Start: at("p", "b")}),
+		"a start of another index": query(table.Query{Partition: "p", Index: entity.YearView, Start: at("p", "s")}),
+		"a start with more than a key": query(table.Query{
+			Partition: "p", Start: table.Position{"PK": item.String("p"), "SK": item.String("s"), "x": item.String("x")},
+		}),
+		"an empty transaction":        transact(),
+		"too many actions":            transact(make([]table.Action, table.MaxActions+1)...),
+		"no action":                   transact(nil),
+		"an action of a foreign type": transact(&table.Check{Key: rowKey(1)}),
+		"two actions on one row":      transact(table.Check{Key: rowKey(1)}, table.Delete{Key: rowKey(1)}),
+		"a condition out of the form": transact(table.Delete{
+			Key: rowKey(1), If: table.Exists(table.Less("a", item.Bool(true))),
+		}),
+		"an unknown operator": transact(table.Delete{
+			Key: rowKey(1), If: table.Exists(table.Test{Op: 9, Attr: "a", Value: item.Int(1)}),
+		}),
+		"an unknown row state": transact(table.Delete{Key: rowKey(1), If: table.Condition{Row: 9}}),
+		"a row loaded twice": func(s *dynamo.Store) error {
+			return s.Load(t.Context(), []item.Item{row(1, "a"), row(1, "b")})
+		},
+		"a late row that cannot be put": func(s *dynamo.Store) error {
+			return s.Load(t.Context(), append(rows(60), item.Item{"a": nil}))
+		},
 	}
 	for name, call := range tests {
 		t.Run(name, func(t *testing.T) {

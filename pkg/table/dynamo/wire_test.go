@@ -40,7 +40,8 @@ func ok(body string) answer { return answer{http.StatusOK, body} }
 
 // refusal is an error of the service; fields go into its body beside the type.
 func refusal(status int, code string, fields ...string) answer {
-	body := fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"no"%s}`, code, strings.Join(fields, ""))
+	body := fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"no"%s}`, code,
+		strings.Join(fields, ""))
 	return answer{status, body}
 }
 

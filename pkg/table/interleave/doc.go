@@ -1,10 +1,11 @@
-// Package interleave plays a few workers on one store in every order that their calls can come in, and lets a worker die or
-// lose an answer at each call. It is for tests of packages whose promise is to be exact whatever happens between two calls.
+// Package interleave plays a few workers on one store in every order that their calls can come in, and lets a worker
+// die or lose an answer at each call. It is for tests of packages whose promise is to be exact whatever happens between
+// two calls.
 //
-// A play is one order of calls from the beginning to the end, in a world of its own. What a play leads to depends on the order
-// of its calls alone, so a worker must not look at the time of day, at chance, or at anything that another worker changes
-// besides the store. Of plays that differ in the order of calls which do not touch the same rows only one is played
-// (Godefroid's sleep sets); a call that a fault befalls is held to be a neighbour of every other fault.
+// A play is one order of calls from the beginning to the end, in a world of its own. What a play leads to depends on
+// the order of its calls alone, so a worker must not look at the time of day, at chance, or at anything that another
+// worker changes besides the store. Of plays that differ in the order of calls which do not touch the same rows only
+// one is played (Godefroid's sleep sets); a call that a fault befalls is held to be a neighbour of every other fault.
 package interleave
 
 import (

@@ -76,26 +76,29 @@ func (s *Store) step(c call, act func() error) error {
 	return act()
 }
 
-// Do is a step that is no call of the store: it comes before or behind everything that others do. A clock that moves is one.
+// Do is a step that is no call of the store: it comes before or behind everything that others do. A clock that moves is
+// one.
 func (s *Store) Do(name string, act func()) {
 	_ = s.Call(name, func() error { act(); return nil })
 }
 
-// Call is a step that writes something besides the store, with the same faults. It is a neighbour of the calls on the same
-// keys, which are nobody else's; with none, of all calls.
+// Call is a step that writes something besides the store, with the same faults. It is a neighbour of the calls on the
+// same keys, which are nobody else's; with none, of all calls.
 func (s *Store) Call(name string, act func() error, on ...item.Key) error {
 	return s.step(call{op: name, keys: on, writes: true, all: len(on) == 0}, act)
 }
 
 // Get implements [table.Reader].
 func (s *Store) Get(ctx context.Context, key item.Key) (it item.Item, err error) {
-	err = s.step(call{op: "Get", keys: []item.Key{key}}, func() (err error) { it, err = s.store.Get(ctx, key); return err })
+	err = s.step(call{op: "Get", keys: []item.Key{key}},
+		func() (err error) { it, err = s.store.Get(ctx, key); return err })
 	return it, err
 }
 
 // BatchGet implements [table.Reader].
 func (s *Store) BatchGet(ctx context.Context, keys []item.Key) (rows []item.Item, err error) {
-	err = s.step(call{op: "BatchGet", keys: keys}, func() (err error) { rows, err = s.store.BatchGet(ctx, keys); return err })
+	err = s.step(call{op: "BatchGet", keys: keys},
+		func() (err error) { rows, err = s.store.BatchGet(ctx, keys); return err })
 	return rows, err
 }
 

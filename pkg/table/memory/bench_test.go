@@ -24,8 +24,8 @@ func benchUser(i int) string { return fmt.Sprint("user", i%benchUsers) }
 func benchRow(user string, i int) item.Item {
 	it := entity.ItemKey(user, entity.Ref{Type: product.TypeEvent, ID: fmt.Sprintf("evt_%06d", i)}).Item()
 	for _, name := range []string{
-		entity.AttrTitle, product.AttrStartUtc, product.AttrEndUtc, product.AttrStartTzid, product.AttrEndTzid, entity.AttrStatus,
-		entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrType, "description", "location", "color",
+		entity.AttrTitle, product.AttrStartUtc, product.AttrEndUtc, product.AttrStartTzid, product.AttrEndTzid,
+		entity.AttrStatus, entity.AttrCreatedAt, entity.AttrUpdatedAt, entity.AttrType, "description", "location", "color",
 	} {
 		it[name] = item.String("some text of usual length")
 	}

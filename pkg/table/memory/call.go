@@ -14,7 +14,8 @@ type Stage int
 const (
 	// Before: nothing has happened yet. An error here is the call's answer, and nothing happens.
 	Before Stage = iota
-	// After: the effect, if any, is there. An error here replaces the call's answer: the caller does not learn the outcome.
+	// After: the effect, if any, is there. An error here replaces the call's answer: the caller does not learn the
+	// outcome.
 	After
 )
 

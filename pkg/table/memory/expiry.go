@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// expiryYears is how long past its time an item may be and still be removed: the service ignores older ones, which keeps
-// a ttl in another unit from emptying a table.
+// expiryYears is how long past its time an item may be and still be removed: the service ignores older ones, which
+// keeps a ttl in another unit from emptying a table.
 const expiryYears = 5
 
 // Sweep removes rows whose ttl is before now, as the TTL service does, oldest first and at most limit of them (all if

@@ -70,7 +70,9 @@ func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 	b.NoError(err)
 	b.remove("missing")
 	b.Error(b.store.Put(b.ctx, table.Put{Item: note("a", nil), If: table.NotExists()}))
-	b.Error(b.store.Transact(b.ctx, table.Put{Item: note("b", nil)}, table.Check{Key: noteKey("a"), If: table.NotExists()}))
+	b.Error(b.store.Transact(b.ctx, table.Put{Item: note("b", nil)}, table.Check{
+		Key: noteKey("a"), If: table.NotExists(),
+	}))
 	b.NoError(b.store.Transact(b.ctx,
 		table.Check{Key: noteKey("b"), If: table.NotExists()},
 		table.Update{Key: noteKey("a"), Set: item.Item{"n": item.Number("1.5")}},

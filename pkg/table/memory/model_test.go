@@ -86,7 +86,9 @@ func writeOne(t *rapid.T, store *memory.Store, rows model, names int) {
 		require.NoError(t, store.Delete(t.Context(), table.Delete{Key: key}))
 		delete(rows, key)
 	case 2:
-		got, err := store.Update(t.Context(), table.Update{Key: key, Set: count(int64(at)), Remove: []string{item.AttrGSI3SK}})
+		got, err := store.Update(t.Context(), table.Update{
+			Key: key, Set: count(int64(at)), Remove: []string{item.AttrGSI3SK},
+		})
 		require.NoError(t, err)
 		want := maps.Clone(rows[key])
 		if want == nil {
@@ -110,7 +112,8 @@ func writeOne(t *rapid.T, store *memory.Store, rows model, names int) {
 
 func compareQuery(t *rapid.T, store *memory.Store, rows model) {
 	q := table.Query{
-		Partition: entity.UserPK("u"), Descending: rapid.Bool().Draw(t, "descending"), Limit: rapid.IntRange(0, 40).Draw(t, "limit"),
+		Partition: entity.UserPK("u"), Descending: rapid.Bool().Draw(t, "descending"),
+		Limit: rapid.IntRange(0, 40).Draw(t, "limit"),
 	}
 	bound := func() string { return noteKey(numbered(rapid.IntRange(0, 2000).Draw(t, "bound"))).SK }
 	if rapid.Bool().Draw(t, "index") {

@@ -29,11 +29,14 @@ func TestNumbersAreStoredInOneForm(t *testing.T) {
 			"n": item.Number(want), "list": item.List{item.Number(want)}, "set": item.NumberSet{want},
 		}), row, given)
 	}
-	for _, n := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "--1", "1-", "1 ", "0x1", "1e126", "1e-131", "1e999999", "1_0", "Inf"} {
+	for _, n := range []string{
+		"", "-", "+", ".", "e5", "1e", "1e+", "--1", "1-", "1 ", "0x1", "1e126", "1e-131", "1e999999", "1_0", "Inf",
+	} {
 		err := b.store.Put(b.ctx, table.Put{Item: note("a", item.Item{"n": item.Number(n)})})
 		b.ErrorIs(err, table.ErrInvalid, n)
 	}
-	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: note("a", item.Item{"set": item.NumberSet{"1", "1.0"}})}), table.ErrInvalid)
+	b.ErrorIs(b.store.Put(b.ctx, table.Put{Item: note("a", item.Item{"set": item.NumberSet{"1", "1.0"}})}),
+		table.ErrInvalid)
 }
 
 func TestNumbersCompareByValue(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 // maxRead is the number of records one read of a shard returns at most, as in the service.
 const maxRead = 1000
 
-// Shards returns all shards that still have records or may get some, parents before their children. A shard whose parent
-// is trimmed away has none.
+// Shards returns all shards that still have records or may get some, parents before their children. A shard whose
+// parent is trimmed away has none.
 func (f *Feed) Shards(ctx context.Context) ([]change.Shard, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -32,9 +32,9 @@ func (f *Feed) Shards(ctx context.Context) ([]change.Shard, error) {
 	return out, nil
 }
 
-// Read returns the records of a shard behind the sequence number, in order; "" is the beginning of what is left. A limit
-// outside 1 to 1,000 means 1,000. The images are the caller's to keep. Errors: [ErrUnknownShard], and [ErrTrimmed] if
-// a record behind the position is lost.
+// Read returns the records of a shard behind the sequence number, in order; "" is the beginning of what is left. A
+// limit outside 1 to 1,000 means 1,000. The images are the caller's to keep. Errors: [ErrUnknownShard], and
+// [ErrTrimmed] if a record behind the position is lost.
 func (f *Feed) Read(ctx context.Context, id, after string, limit int) (change.Slice, error) {
 	if err := ctx.Err(); err != nil {
 		return change.Slice{}, err

@@ -101,8 +101,8 @@ func (s *Store) Len() int {
 	return rows
 }
 
-// Tampered returns the keys of the rows that a caller changed after it was given them, in no order: those that stand in the
-// table, of a store with [Options.Witnessed].
+// Tampered returns the keys of the rows that a caller changed after it was given them, in no order: those that stand in
+// the table, of a store with [Options.Witnessed].
 func (s *Store) Tampered() []item.Key {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

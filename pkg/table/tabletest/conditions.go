@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// conditionCases tries every shape of the normal form on a row and on none, with every operation that takes a condition,
-// alone and in a transaction.
+// conditionCases tries every shape of the normal form on a row and on none, with every operation that takes a
+// condition, alone and in a transaction.
 func conditionCases() []testCase {
 	cases := []testCase{
 		{"a condition outside the normal form is refused", refuseConditions},
@@ -44,7 +44,8 @@ func shapes() []shape {
 		{"or no row", table.OrNoRow(), true, true},
 		{"or no row with exists", table.Condition{OrNoRow: true, Row: table.RowExists}, true, true},
 		{"or no row with not exists", table.Condition{OrNoRow: true, Row: table.RowMissing}, false, true},
-		{"not exists and missing", table.Condition{Row: table.RowMissing, Tests: []table.Test{table.Missing(attrText)}}, false, true},
+		{"not exists and missing", table.Condition{Row: table.RowMissing, Tests: []table.Test{table.Missing(attrText)}},
+			false, true},
 	}
 	text, count := table.Equal(attrText, item.String("m")), table.Equal(attrCount, item.Int(10))
 	less, gone := table.Less(attrCount, item.Int(11)), table.Missing("absent")
@@ -202,7 +203,8 @@ func refuseConditions(f *fixture) {
 		f.ErrorIs(f.store.Delete(f.ctx, table.Delete{Key: f.key("a"), If: c}), table.ErrInvalid)
 		_, err := f.store.Update(f.ctx, table.Update{Key: f.key("a"), Set: item.Item{attrCount: item.Int(1)}, If: c})
 		f.ErrorIs(err, table.ErrInvalid)
-		f.ErrorIs(f.store.Transact(f.ctx, table.Check{Key: f.key("a"), If: c}, table.Put{Item: f.row("b", nil)}), table.ErrInvalid)
+		f.ErrorIs(f.store.Transact(f.ctx, table.Check{Key: f.key("a"), If: c}, table.Put{Item: f.row("b", nil)}),
+			table.ErrInvalid)
 	}
 	f.absent(f.key("a"))
 	f.absent(f.key("b"))

@@ -18,9 +18,9 @@ import (
 // the rows back.
 //
 // Exempt are the rows that consumers and commands keep for themselves (they are no entities); the statistics, which
-// USER_META carries under an optimistic lock of their own; and the bookkeeping of a series about its exceptions, which is
-// written under the version read and its own count without adding to version: a client that holds the series' version must
-// not find it stale because another occurrence was moved.
+// USER_META carries under an optimistic lock of their own; and the bookkeeping of a series about its exceptions, which
+// is written under the version read and its own count without adding to version: a client that holds the series'
+// version must not find it stale because another occurrence was moved.
 type Law struct {
 	table.Store
 	registry *entity.Registry
@@ -194,7 +194,8 @@ func (l *Law) update(key item.Key, t *entity.Type, u table.Update) {
 	case !ok:
 		l.breach(key, "an entity is updated without the condition version = :expected")
 	case u.Set.Has(entity.AttrVersion):
-		comesBack := t.Name == entity.TypeInstance && u.Set.Has(product.AttrModifiedFields) // behind its series' version, which it had meanwhile
+		// behind its series' version, which it had meanwhile
+		comesBack := t.Name == entity.TypeInstance && u.Set.Has(product.AttrModifiedFields)
 		if added := u.Set.Int(entity.AttrVersion) - expected; added != 1 && (added < 1 || !comesBack) {
 			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
 		}

@@ -11,10 +11,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// bySystem are the attributes that the system may change of an entity without making an edit of its user a conflict, by type.
+// bySystem are the attributes that the system may change of an entity without making an edit of its user a conflict, by
+// type.
 var bySystem = map[string][]string{
 	product.TypeReminder: {
-		entity.AttrStatus, product.AttrTriggerUtc, product.AttrSnoozeState, product.AttrLastFiredUtc, product.AttrFiredOccurrenceUtc,
+		entity.AttrStatus, product.AttrTriggerUtc, product.AttrSnoozeState, product.AttrLastFiredUtc,
+		product.AttrFiredOccurrenceUtc,
 		product.AttrDoneTriggerUtc,
 	},
 	product.TypeTask: {entity.AttrStatus, product.AttrArchivedAt, product.AttrArchiveAt},
@@ -22,7 +24,8 @@ var bySystem = map[string][]string{
 
 // derived are the attributes that follow from every write, beside the keys of the indexes.
 var derived = []string{
-	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrTTL, entity.AttrRestoredAt,
+	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrTTL,
+	entity.AttrRestoredAt,
 }
 
 // edited holds a write against the rule for editVersion, given the row that it left. Where the attribute stands after a
@@ -42,7 +45,8 @@ func (l *Law) edited(t *entity.Type, a table.Action, row item.Item) {
 	}
 	expected, _ := tested(u.If, entity.AttrVersion)
 	if !item.Equal(row[entity.AttrSystemVersion], row[entity.AttrVersion]) {
-		l.breach(row.Key(), "the system writes version %d, and systemVersion is %d", row.Int(entity.AttrVersion), row.Int(entity.AttrSystemVersion))
+		l.breach(row.Key(), "the system writes version %d, and systemVersion is %d", row.Int(entity.AttrVersion),
+			row.Int(entity.AttrSystemVersion))
 	}
 	if u.Set.Has(entity.AttrEditVersion) && u.Set.Int(entity.AttrEditVersion) != expected {
 		l.breach(row.Key(), "editVersion becomes %d at version %d", u.Set.Int(entity.AttrEditVersion), expected)

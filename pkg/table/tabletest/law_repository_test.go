@@ -29,8 +29,9 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 		action table.Action
 		legal  bool
 	}{
-		"the first head":           {table.Update{Key: at.HeadKey(), Set: set, If: table.NotExists()}, true},
-		"a head under another":     {table.Update{Key: at.HeadKey(), Set: set, If: table.OrNoRow(table.Equal("headRevId", item.String(revID)))}, true},
+		"the first head": {table.Update{Key: at.HeadKey(), Set: set, If: table.NotExists()}, true},
+		"a head under another": {
+			table.Update{Key: at.HeadKey(), Set: set, If: table.OrNoRow(table.Equal("headRevId", item.String(revID)))}, true},
 		"a head under none":        {table.Update{Key: at.HeadKey(), Set: set}, false},
 		"a head that is put":       {table.Put{Item: row(at.HeadKey(), "headRevId"), If: table.NotExists()}, false},
 		"a head that is removed":   {table.Delete{Key: at.HeadKey()}, false},
@@ -38,9 +39,10 @@ func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
 		"an entry over another":    {table.Put{Item: row(at.LogKey(revID), "revId")}, false},
 		"an entry that is removed": {table.Delete{Key: at.LogKey(revID)}, false},
 		"a row of a snapshot":      {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), "actionId")}, true},
-		"a row that is changed":    {table.Update{Key: at.TodoKey(revID, 1, "act_1"), Set: item.Item{"notes": item.String("x")}}, false},
-		"an index key":             {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), item.AttrGSI1PK)}, false},
-		"a draft":                  {table.Put{Item: row(at.DraftKey(revID), "status"), If: table.NotExists()}, true},
+		"a row that is changed": {
+			table.Update{Key: at.TodoKey(revID, 1, "act_1"), Set: item.Item{"notes": item.String("x")}}, false},
+		"an index key": {table.Put{Item: row(at.TodoKey(revID, 1, "act_1"), item.AttrGSI1PK)}, false},
+		"a draft":      {table.Put{Item: row(at.DraftKey(revID), "status"), If: table.NotExists()}, true},
 	} {
 		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), product.Registry())
 		_ = law.Transact(t.Context(), c.action) // an index key without its partner is the store's to refuse

@@ -85,7 +85,8 @@ func checkIndexKeys(user string, t *entity.Type, row item.Item) []string {
 	if pk := row.Str(item.AttrGSI1PK); pk != "" {
 		at, ok := row.Time(item.AttrGSI1SK)
 		if !ok || pk != fmt.Sprintf("USER#%s#%04d", user, at.Year()) {
-			broken = append(broken, fmt.Sprintf("GSI1 keys are %s / %s, want USER#<user>#<YYYY> and an instant of that year", pk, row.Str(item.AttrGSI1SK)))
+			broken = append(broken, fmt.Sprintf("GSI1 keys are %s / %s, want USER#<user>#<YYYY> and an instant of that year", pk,
+				row.Str(item.AttrGSI1SK)))
 		}
 	}
 	if pk := row.Str(item.AttrGSI3PK); pk != "" {
@@ -95,11 +96,14 @@ func checkIndexKeys(user string, t *entity.Type, row item.Item) []string {
 			name = product.TypeEvent // a long one is found among the long events
 		}
 		if pk != entity.UserPK(user) || len(parts) < 3 || parts[0] != name || !upperOrDigit(parts[1]) {
-			broken = append(broken, fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(item.AttrGSI3SK)))
+			broken = append(broken,
+				fmt.Sprintf("GSI3 keys are %s / %s, want USER#<user> and TYPE#STATE#<sort>", pk, row.Str(item.AttrGSI3SK)))
 		}
 	}
 	broken = append(broken, checkSeriesKeys(t, row)...)
-	for _, pair := range [][2]string{{item.AttrGSI1PK, item.AttrGSI1SK}, {item.AttrGSI2PK, item.AttrGSI2SK}, {item.AttrGSI3PK, item.AttrGSI3SK}} {
+	for _, pair := range [][2]string{
+		{item.AttrGSI1PK, item.AttrGSI1SK}, {item.AttrGSI2PK, item.AttrGSI2SK}, {item.AttrGSI3PK, item.AttrGSI3SK},
+	} {
 		if row.Has(pair[0]) != row.Has(pair[1]) {
 			broken = append(broken, fmt.Sprintf("%s and %s must come together", pair[0], pair[1]))
 		}

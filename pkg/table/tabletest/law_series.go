@@ -51,8 +51,8 @@ func (l *Law) bookkeeping(key item.Key, u table.Update) {
 	}
 }
 
-// writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes, or
-// with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
+// writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes,
+// or with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
 func (l *Law) writtenWithItsSeries(row item.Item, actions []table.Action) {
 	if !row.Has(product.AttrModifiedFields) {
 		return
@@ -75,8 +75,8 @@ func holdsSeries(a table.Action) bool {
 	return false
 }
 
-// deletedWithItsSeries: the id of an exception is derived, and versions must not begin again under it, so its row stays as
-// long as the series does.
+// deletedWithItsSeries: the id of an exception is derived, and versions must not begin again under it, so its row stays
+// as long as the series does.
 func (l *Law) deletedWithItsSeries(ctx context.Context, key item.Key) {
 	if _, err := l.Get(ctx, masterKey(key)); err == nil {
 		l.breach(key, "an exception is deleted while its series lives")
@@ -116,7 +116,8 @@ func checkSeriesKeys(t *entity.Type, row item.Item) []string {
 	case entity.TypeMaster:
 		want = row.Str(item.AttrSK) + " / " + entity.TypeMaster
 		if state := row.Str(item.AttrGSI3SK); !row.Has(item.AttrGSI1PK) || !strings.HasPrefix(state, "MASTER#ACTIVE#") {
-			broken = append(broken, fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(item.AttrGSI1PK), state))
+			broken = append(broken,
+				fmt.Sprintf("a series is in GSI1 %q and GSI3 %q, want both", row.Str(item.AttrGSI1PK), state))
 		}
 	case entity.TypeInstance:
 		if !row.Has(product.AttrModifiedFields) {

@@ -20,7 +20,8 @@ func weekly(t *testing.T) (master, instance item.Item) {
 	t.Helper()
 	now := time.Unix(1750000000, 0)
 	master = product.Master().First("ann", "mst_1", mustMerge(t, product.Master(), map[string]any{
-		"title": "x", "startUtc": "2025-06-02T09:00:00", "rrule": "FREQ=WEEKLY", "links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_1"}},
+		"title": "x", "startUtc": "2025-06-02T09:00:00", "rrule": "FREQ=WEEKLY",
+		"links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_1"}},
 	}), now, nil)
 	fields := item.Item{
 		"masterId": item.String("mst_1"), "recurrenceId": item.String("2025-06-09T09:00:00Z"), "isAllDay": item.Bool(false),
@@ -66,7 +67,8 @@ func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
 		spoil(row)
 		require.Contains(t, strings.Join(tabletest.CheckRow(product.Instance(), row), "\n"), rule)
 	}
-	task := product.Task().First("ann", "task_1", mustMerge(t, product.Task(), map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
+	task := product.Task().First("ann", "task_1", mustMerge(t, product.Task(), map[string]any{"title": "x"}),
+		time.Unix(1750000000, 0), nil)
 	task["GSI2PK"], task["GSI2SK"] = item.String("MASTER#mst_1"), item.String("MASTER")
 	require.Contains(t, strings.Join(tabletest.CheckRow(product.Task(), task), "\n"), "GSI2 keys are")
 }
@@ -75,7 +77,9 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
 	master, instance := weekly(t)
 	count := func(set item.Item, tests ...table.Test) table.Update {
-		return table.Update{Key: master.Key(), Set: set, If: table.Exists(append(tests, table.Equal("version", item.Int(1)))...)}
+		return table.Update{
+			Key: master.Key(), Set: set, If: table.Exists(append(tests, table.Equal("version", item.Int(1)))...),
+		}
 	}
 	one := item.Item{"hasExceptions": item.Bool(true), "exceptionsVersion": item.Int(1)}
 	none := table.Missing("exceptionsVersion")
@@ -109,9 +113,12 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 		"other dates": func(s table.Store) error {
 			after := master.Clone()
 			after["rrule"] = item.String("FREQ=DAILY")
-			return both(s, table.Change(master, product.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
+			return both(s, table.Change(master,
+				product.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
 		},
-		"deleted while its series": func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: instance.Key()}) },
+		"deleted while its series": func(s table.Store) error {
+			return s.Delete(t.Context(), table.Delete{Key: instance.Key()})
+		},
 	} {
 		store := memory.New(time.Now, memory.Options{})
 		require.NoError(t, store.Load(t.Context(), []item.Item{master}))

@@ -19,13 +19,16 @@ import (
 func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
-	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}), time.Unix(1750000000, 0), nil)
+	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}),
+		time.Unix(1750000000, 0), nil)
 	require.Empty(t, tabletest.CheckRow(typ, good))
 	for rule, spoil := range map[string]func(item.Item){
-		"USER#":               func(it item.Item) { it["PK"] = item.String("ann") },
-		"upper case":          func(it item.Item) { it["entityType"] = item.String("task") },
-		"want \"TASK#":        func(it item.Item) { it["SK"] = item.String("TASKS#task_1") },
-		"want the prefix":     func(it item.Item) { it["taskId"], it["SK"] = item.String("note_1"), item.String("TASK#note_1") },
+		"USER#":        func(it item.Item) { it["PK"] = item.String("ann") },
+		"upper case":   func(it item.Item) { it["entityType"] = item.String("task") },
+		"want \"TASK#": func(it item.Item) { it["SK"] = item.String("TASKS#task_1") },
+		"want the prefix": func(it item.Item) {
+			it["taskId"], it["SK"] = item.String("note_1"), item.String("TASK#note_1")
+		},
 		"is not camelCase":    func(it item.Item) { it["Due_Utc"] = item.String("x") },
 		"empty and yet there": func(it item.Item) { it["tags"] = item.StringSet{} },
 		"is not UPPERCASE":    func(it item.Item) { it["status"] = item.String("Backlog") },
@@ -68,9 +71,11 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 	jump["version"] = item.Int(9)
 	meta := product.NewUserMeta("ann", time.Unix(1750000000, 0))
 	for rule, call := range map[string]func(table.Store) error{
-		"another condition":   func(s table.Store) error { return s.Put(t.Context(), table.Put{Item: good}) },
-		"deleted without":     func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: good.Key()}) },
-		"version = :expected": func(s table.Store) error { return s.Transact(t.Context(), table.Change(good, next, table.Exists())) },
+		"another condition": func(s table.Store) error { return s.Put(t.Context(), table.Put{Item: good}) },
+		"deleted without":   func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: good.Key()}) },
+		"version = :expected": func(s table.Store) error {
+			return s.Transact(t.Context(), table.Change(good, next, table.Exists()))
+		},
 		"adds 8 to version": func(s table.Store) error {
 			_, err := s.Update(t.Context(), table.Change(good, jump, table.AtVersion(1)))
 			return err
@@ -92,7 +97,8 @@ func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
 			return update(t, s, meta, item.Item{"statsVersion": item.Int(1)}, table.Exists())
 		},
 		"change version or updatedAt": func(s table.Store) error {
-			return update(t, s, meta, item.Item{"statsVersion": item.Int(1), "version": item.Int(1)}, table.Exists(table.Missing("statsVersion")))
+			return update(t, s, meta, item.Item{"statsVersion": item.Int(1), "version": item.Int(1)},
+				table.Exists(table.Missing("statsVersion")))
 		},
 		"without a condition": func(s table.Store) error { return s.Load(t.Context(), []item.Item{good}) },
 		"a scan":              func(s table.Store) error { _, err := s.Query(t.Context(), table.Query{}); return err },

@@ -191,7 +191,8 @@ func filterCases() []testCase {
 		{"a tag filter works within a range and an index", func(f *fixture) {
 			f.tagged()
 			q := f.mine()
-			q.Index, q.AnyTag, q.Range = entity.StateView, []string{"home"}, table.Range{From: sortKey("003"), To: sortKey("008")}
+			q.Index, q.AnyTag, q.Range = entity.StateView, []string{"home"},
+				table.Range{From: sortKey("003"), To: sortKey("008")}
 			f.eventually(q, "003", "006")
 		}},
 		{"a tag filter lets rows with the attribute named beside it pass", func(f *fixture) {
@@ -217,7 +218,8 @@ func filterCases() []testCase {
 	}
 }
 
-// tagged writes rows 000 to 011: every third tagged home, the next of each work, the third not at all, and 009 rare too.
+// tagged writes rows 000 to 011: every third tagged home, the next of each work, the third not at all, and 009 rare
+// too.
 func (f *fixture) tagged() {
 	f.t.Helper()
 	f.load(12, func(i int) item.Item {

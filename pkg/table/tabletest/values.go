@@ -43,7 +43,8 @@ func valueCases() []testCase {
 		}},
 		{"a number with more than 38 digits, or none, is refused", func(f *fixture) {
 			for _, n := range []string{strings.Repeat("7", 39), "", "one", "1e200", "0x10", "NaN"} {
-				f.ErrorIs(f.store.Put(f.ctx, table.Put{Item: f.row("a", item.Item{attrCount: item.Number(n)})}), table.ErrInvalid, n)
+				f.ErrorIs(f.store.Put(f.ctx, table.Put{Item: f.row("a", item.Item{attrCount: item.Number(n)})}),
+					table.ErrInvalid, n)
 			}
 			f.absent(f.key("a"))
 		}},

@@ -1,7 +1,7 @@
 // Package enginetest gives tests a local DynamoDB engine.
 //
-// It promises one engine per test binary, started on first use and ended when no running test uses it any more, and that
-// a missing engine fails the test with the command that installs it. It never skips a test.
+// It promises one engine per test binary, started on first use and ended when no running test uses it any more, and
+// that a missing engine fails the test with the command that installs it. It never skips a test.
 package enginetest
 
 import (
@@ -28,8 +28,8 @@ var shared struct {
 	users   int
 }
 
-// Start returns the endpoint of the test binary's engine for as long as the test runs. It may be called by any number of
-// tests, in parallel. The data end with the last of them; a test takes a table of its own, see [TableName].
+// Start returns the endpoint of the test binary's engine for as long as the test runs. It may be called by any number
+// of tests, in parallel. The data end with the last of them; a test takes a table of its own, see [TableName].
 func Start(t testing.TB) (endpoint string) {
 	t.Helper()
 	running, err := acquire(t.Context())
@@ -78,15 +78,15 @@ func releaseShared() error {
 
 var notInTableName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-// TableName returns a table name that no other test uses: the engine shows the records of an old table in the stream of a
-// new one that has its name.
+// TableName returns a table name that no other test uses: the engine shows the records of an old table in the stream of
+// a new one that has its name.
 func TableName(t testing.TB) string {
 	name := notInTableName.ReplaceAllString(t.Name(), "-")
 	return fmt.Sprintf("%.180s-%s", name, uuid.NewString())
 }
 
-// Table makes the product's table under a fresh name on the test binary's engine, with its stream and TTL on, and returns
-// where it is.
+// Table makes the product's table under a fresh name on the test binary's engine, with its stream and TTL on, and
+// returns where it is.
 func Table(t testing.TB) (endpoint, name string) {
 	t.Helper()
 	endpoint, name = Start(t), TableName(t)

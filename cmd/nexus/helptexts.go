@@ -1,0 +1,48 @@
+package main
+
+import "github.com/alecthomas/kong"
+
+// helpTexts are the texts of help that are too long for the tag of their field. The tag names its text: ${dev_expose}.
+var helpTexts = kong.Vars{
+	"store_place": "Where the table is kept: the DynamoDB engine, or this process's memory",
+	"dev_expose": "Let other machines reach the system, with --addr beyond loopback. Bearer tokens " +
+		"then are USER.TOKEN; the token of this start is printed. /dev/ answers this machine " +
+		"alone.",
+	"dev_cors": "An origin whose pages may call the API from a browser, such as " +
+		"http://localhost:5173; repeatable. /dev/ answers none of them.",
+	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",
+	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
+	"dev_show": "Let GET /dev/info tell the engine's address, for other tools. The engine answers " +
+		"every page of a browser that knows it.",
+	"expand_tzid": "Time zone of the start (America/New_York); without one the series floats.",
+	"simulate":    "Play random histories of the whole system under faults and check every invariant.",
+	"smoke": "Write to a deployment, read it back by every index, wait for what follows, and " +
+		"delete it.",
+	"verify": "Recount everything derived from the items, name every difference, and mend it if " +
+		"asked.",
+	"record_stream": "The stream of a table. Either this or --dev is needed. Credentials come from the " +
+		"environment.",
+	"replay_store": "Into a table of its own, empty and in this process's memory",
+	"replay_time":  "which takes in each record's image and follows its time.",
+	"replay_until": "Let time go on to this instant behind the last record: 2026-03-02T09:00:00Z. Not " +
+		"with --dev, which has a clock.",
+	"replay_fixtures": "Fixtures, parked objects, failure objects from S3 or events, as they are; - reads " +
+		"standard input.",
+	"simulate_workers": "Histories played side by side; as many as there are processors if it is not given.",
+	"smoke_api": "Where the API is: https://….execute-api.us-east-1.amazonaws.com, or " +
+		"http://127.0.0.1:8080.",
+	"verify_dev": "Verify inside the process that runs there, http://127.0.0.1:8080. Either this or " +
+		"--endpoint is needed.",
+	"verify_endpoint": "Verify the table behind a DynamoDB endpoint: " +
+		"https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the " +
+		"environment.",
+	"verify_grace": "Pause between the two looks at what seems to differ, longer than the stream lags, " +
+		"with --endpoint",
+	"verify_bucket": "Bucket of the cold copies, with --endpoint, so that they are looked at.",
+	"verify_group": "Schedule group, with --endpoint, so that schedules and deliveries are looked at. It " +
+		"needs the next four.",
+	"verify_target":  "What schedules call: the notify function.",
+	"verify_role":    "The role with which it is called.",
+	"verify_letters": "The queue of calls that could not be made.",
+	"verify_bus":     "The event bus that reminders are published on.",
+}
