@@ -51,6 +51,7 @@ func mergeObject(target, patch item.Item) {
 	}
 }
 
+// FillDefaults gives the item, and the objects within it, the default of each required field that it lacks.
 func FillDefaults(fields []Field, it item.Item) {
 	for _, f := range fields {
 		if !it.Has(f.Name) && f.Required && f.Default != nil {
