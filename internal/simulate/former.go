@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"nexus/internal/simulate/before"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nexus/internal/simulate/before"
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
