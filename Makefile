@@ -77,7 +77,7 @@ lint: $(GOLANGCI) ## check style, imports and forbidden calls
 	cd infra && $(CURDIR)/$(GOLANGCI) run -c ../.golangci.yaml ./...
 	$(GO) test ./internal/lint
 
-fuzz: engine ## run every fuzz target for FUZZTIME each
+fuzz: engine ## run every fuzz target for FUZZTIME each, a duration or a number of runs such as 10000x
 	@grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' --with-filename pkg | sort | \
 	while IFS=: read -r file func; do \
 		echo "$${func#func } in $$(dirname "$$file")"; \
