@@ -110,7 +110,7 @@ func (h *history) junkOf(good *record) json.RawMessage {
 	case 1:
 		return json.RawMessage(`{"eventID":"1","eventName":"INSERT","dynamodb":{"SequenceNumber":"100000000000000000001"}}`)
 	}
-	return bytes.Replace(good.payload(), []byte(`{"N":"`), []byte(`{"N":"x`), 1)
+	return bytes.ReplaceAll(good.payload(), []byte(`{"N":"`), []byte(`{"N":"x`)) // its version, too
 }
 
 // endedTimer is the record of a timer that no task can have, and that TTL removed.
