@@ -111,8 +111,9 @@ func TimerPrefix() string { return join(RowTimer, timerArchive) + separator }
 // LinksPrefix begins the sort keys of all edges that leave items of a type; behind it stands the source's id.
 func LinksPrefix(typeName string) string { return join(RowLink, typeName) + separator }
 
-// Under begins the sort keys of all rows of one item, among those that begin with the prefix and the item's id.
-func Under(prefix, itemID string) string { return prefix + join(itemID) + separator }
+// Under begins the sort keys with this component after the prefix. Where it is an item's id, these are all rows of the
+// item under the prefix.
+func Under(prefix, component string) string { return prefix + join(component) + separator }
 
 // FiredKey is the key of the fence that one delivery of a reminder passes: the item, its offset in minutes, the
 // occurrence it announces, and the instant it was due.
@@ -187,11 +188,8 @@ func KeptPrefix() string { return RowKept + separator }
 // AgendaPK is the GSI1 partition of everything a user has in a year.
 func AgendaPK(user string, year int) string { return join(userPrefix, user, fmt.Sprintf("%04d", year)) }
 
-// StatePrefix begins the state-view sort keys of a user's entities of a type in one state, TYPE#STATE#, or in a part of
-// it.
-func StatePrefix(typeName string, state ...string) string {
-	return join(append([]string{typeName}, state...)...) + separator
-}
+// StatePrefix begins the state-view sort keys of a user's entities of a type in one state: TYPE#STATE#.
+func StatePrefix(typeName, state string) string { return join(typeName, state) + separator }
 
 // LinkedPK is the GSI4 partition of the user's edges that lead to the target.
 func LinkedPK(user string, target Ref) string {

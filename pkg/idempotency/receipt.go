@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -90,9 +91,7 @@ func Digest(b []byte) string {
 // removes rows days late, so a receipt past its ttl counts as none.
 func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
 	row := r.Key.Item()
-	for name, v := range own {
-		row[name] = v
-	}
+	maps.Copy(row, own)
 	row[attrFingerprint] = item.String(r.fingerprint)
 	row[entity.AttrTTL] = item.Int(now.Add(Retention).Unix())
 	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.

@@ -173,10 +173,11 @@ func taskAgendaTime(it item.Item) (time.Time, bool) {
 
 // TaskColumn begins the state-view sort keys of a user's tasks with a status, and with a priority unless that is 0.
 func TaskColumn(status string, priority int64) string {
+	column := entity.StatePrefix(TypeTask, status)
 	if priority == 0 {
-		return entity.StatePrefix(TypeTask, status)
+		return column
 	}
-	return entity.StatePrefix(TypeTask, status, "P"+strconv.FormatInt(priority, 10))
+	return entity.Under(column, "P"+strconv.FormatInt(priority, 10))
 }
 
 func taskDues(it item.Item) []entity.Due {

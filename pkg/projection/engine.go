@@ -233,9 +233,10 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]i
 // sums out of the targets: nothing of them is to be written.
 func (c *Consumer) dropHeld(moves []*move, targets map[string]item.Item) []*move {
 	closed := map[string]error{}
+	spec, now := c.projection.shape.target(), c.now()
 	for user, target := range targets {
-		err := c.projection.shape.target().checkForm(target)
-		if err == nil && c.projection.shape.target().held(target, c.now()) {
+		err := spec.checkForm(target)
+		if err == nil && spec.held(target, now) {
 			err = errHeld
 		}
 		if err != nil {

@@ -42,13 +42,16 @@ func (n next) value() item.String {
 
 // nextOf reads what a row is to hold. A row that is not staged has none, nor has one that was damaged.
 func nextOf(row item.Item) (n next, isStaged bool) {
+	if row.Int(entity.AttrForm) != stagedForm {
+		return next{}, false
+	}
 	repair, rest, _ := strings.Cut(row.Str(attrNext), " ")
 	version, contribution, _ := strings.Cut(rest, " ")
 	var failed [2]error
 	n.repair, failed[0] = strconv.ParseInt(repair, 10, 64)
 	n.version, failed[1] = strconv.ParseInt(version, 10, 64)
 	n.contribution = contribution
-	return n, row.Int(entity.AttrForm) == stagedForm && errors.Join(failed[:]...) == nil
+	return n, errors.Join(failed[:]...) == nil
 }
 
 func isStaged(row item.Item) bool {

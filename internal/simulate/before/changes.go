@@ -10,6 +10,8 @@ import (
 	oldentity "nexus/predecessor/entity"
 )
 
+var registry = oldentity.Product()
+
 // Consumer is a consumer of the release before for this release's changes.
 type Consumer struct{ Of oldchange.Consumer }
 
@@ -20,7 +22,6 @@ func (c Consumer) Name() string { return c.Of.Name() }
 
 // Apply implements [change.Consumer].
 func (c Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
-	registry := oldentity.Product()
 	told := make([]oldchange.Change, len(batch))
 	for i, ch := range batch {
 		told[i] = oldchange.Change{
