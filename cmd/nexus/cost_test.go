@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCostPrintsTheBillBesideTheDocumentsFigures(t *testing.T) {
+func TestCostCommand_printsTheBillBesideTheDocumentsFigures(t *testing.T) {
 	t.Parallel()
 	code, results, messages := nexus(t, "cost", "--scale", "0.0001")
 	require.Equal(t, exitDone, code, messages)
@@ -23,7 +23,7 @@ func TestCostPrintsTheBillBesideTheDocumentsFigures(t *testing.T) {
 	}
 }
 
-func TestCostTakesAnotherPriceList(t *testing.T) {
+func TestCostCommand_takesAnotherPriceList(t *testing.T) {
 	t.Parallel()
 	code, list, messages := nexus(t, "cost", "--show-prices")
 	require.Equal(t, exitDone, code, messages)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestExpandShowsWhatTheClockShowsAndTheInstant(t *testing.T) {
+func TestExpandCommand_showsTheReadingOfTheClockAndTheInstant(t *testing.T) {
 	t.Parallel()
 	code, results, messages := nexus(t, "expand", "--dtstart", "20150306T023000", "--tzid", "America/New_York",
 		"--rrule", "FREQ=DAILY", "--from", "20150307", "--to", "20150310")
@@ -22,7 +22,7 @@ func TestExpandShowsWhatTheClockShowsAndTheInstant(t *testing.T) {
 	require.JSONEq(t, `{"occurrences":["20250301","20250310","20250315"]}`, results)
 }
 
-func TestExpandRefusesWithTheReason(t *testing.T) {
+func TestExpandCommand_refusesWithTheReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
@@ -44,7 +44,7 @@ func TestExpandRefusesWithTheReason(t *testing.T) {
 	}
 }
 
-func TestABatchAnswersEveryLineInOrder(t *testing.T) {
+func TestExpandCommand_answersEveryLineOfABatchInOrder(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		question, answer string

@@ -74,7 +74,7 @@ func file(t *testing.T, lines ...string) string {
 	return name
 }
 
-func TestImportAndExportFromTheShell(t *testing.T) {
+func TestImportCommand_readsWhatExportCommandWrote(t *testing.T) {
 	t.Parallel()
 	url := served(t, 0)
 	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:Lunch", "END:VEVENT", "BEGIN:VEVENT",
@@ -100,7 +100,7 @@ func TestImportAndExportFromTheShell(t *testing.T) {
 	require.JSONEq(t, `{"created":0,"updated":0,"unchanged":1,"refused":[],"leftOut":[],"leftOutTotal":0}`, results)
 }
 
-func TestWhatIsReadInAnotherWayIsNotCalledLeftOut(t *testing.T) {
+func TestImportReport_countsWhatIsReadAnotherWayAsTaken(t *testing.T) {
 	t.Parallel()
 	name := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART;TZID=europe/berlin:20260310T090000", "SUMMARY:Lunch", "END:VEVENT")
 	code, results, messages := nexus(t, "import", "--url", served(t, 0), "--user", "ann", name)
@@ -110,7 +110,7 @@ func TestWhatIsReadInAnotherWayIsNotCalledLeftOut(t *testing.T) {
 	require.NotContains(t, messages, "left out")
 }
 
-func TestALargeFileIsCutIntoRequestsAndItsLinesStayItsOwn(t *testing.T) {
+func TestImportCommand_cutsALargeFileAndKeepsItsLineNumbers(t *testing.T) {
 	t.Parallel()
 	url := served(t, 2)
 	lines := []string{"BEGIN:VEVENT", "UID:broken", "DTSTART:20260310T090000Z", "RRULE;FREQ", "SUMMARY:x", "END:VEVENT"}
@@ -130,7 +130,7 @@ func TestALargeFileIsCutIntoRequestsAndItsLinesStayItsOwn(t *testing.T) {
 	require.Equal(t, 3+6+5*2100, report.Refused[1].Line)
 }
 
-func TestWhatCannotBeImportedFails(t *testing.T) {
+func TestImportCommand_failsWhereSomethingCannotBeImported(t *testing.T) {
 	t.Parallel()
 	url := served(t, 0)
 	good := file(t, "BEGIN:VEVENT", "UID:a", "DTSTART:20260310T090000Z", "SUMMARY:x", "END:VEVENT")

@@ -34,7 +34,7 @@ func nexusAs(t *testing.T, token string, args ...string) (code int, results, mes
 	return code, out.String(), errs.String()
 }
 
-func TestHelpIsAResult(t *testing.T) {
+func TestRun_printsHelpAsAResult(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"dev", "--help"}, {"demo", "--help"}} {
 		code, results, messages := nexus(t, args...)
@@ -44,7 +44,7 @@ func TestHelpIsAResult(t *testing.T) {
 	}
 }
 
-func TestWrongUsageIsSaidOnStandardError(t *testing.T) {
+func TestRun_refusesWrongUsageOnStandardError(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"no command":              {},
@@ -63,7 +63,7 @@ func TestWrongUsageIsSaidOnStandardError(t *testing.T) {
 	}
 }
 
-func TestTheDemoHoldsOnBothStores(t *testing.T) {
+func TestDemoCommand_holdsOnBothStores(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"memory", "dynamodb"} {
 		t.Run(store, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestTheDemoHoldsOnBothStores(t *testing.T) {
 	}
 }
 
-func TestTheDemoAsJSON(t *testing.T) {
+func TestDemoCommand_printsJSON(t *testing.T) {
 	t.Parallel()
 	code, results, _ := nexus(t, "demo", "--store", "memory", "--json")
 	require.Equal(t, exitDone, code)
@@ -97,7 +97,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestDevSaysInOneLineWhenItIsReadyAndFinishesWhenAsked(t *testing.T) {
+func TestDevCommand_saysInOneLineWhenItIsReadyAndEndsWhenAsked(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	results, messages := make(lines, 10), make(lines, 1000)

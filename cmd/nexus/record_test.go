@@ -80,7 +80,7 @@ func load(t *testing.T, base string, users, items int) {
 	all.Wait()
 }
 
-func TestARecordingOfASystemUnderLoadReplaysToItsDerivedState(t *testing.T) {
+func TestRecordCommand_recordsASystemUnderLoadForReplay(t *testing.T) {
 	t.Parallel()
 	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
 		t.Run(string(store), func(t *testing.T) {
@@ -160,7 +160,7 @@ func replayedJSON(t *testing.T, args ...string) (done local.Replayed) {
 	return done
 }
 
-func TestReplayNamesWhatConsumersRefuseAndFails(t *testing.T) {
+func TestReplayCommand_namesWhatConsumersRefuseAndFails(t *testing.T) {
 	t.Parallel()
 	code, results, messages := nexus(t, "replay", "--consumer", "stats", "../../testdata/streams/undecodable.ndjson")
 	require.Equal(t, exitFailed, code)

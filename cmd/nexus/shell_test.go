@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryCommandHasExamplesThatItTakes(t *testing.T) {
+func TestExamples_areAcceptedByTheirCommands(t *testing.T) {
 	t.Parallel()
 	_, top, _ := nexus(t, "--help")
 	commands := 0
@@ -29,7 +29,7 @@ func TestEveryCommandHasExamplesThatItTakes(t *testing.T) {
 	require.Equal(t, 12, commands, top)
 }
 
-func TestAlternativesAreNotShownAsNeededTogether(t *testing.T) {
+func TestNexus_doesNotShowAlternativesAsNeededTogether(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"verify", "record"} {
 		_, help, _ := nexus(t, command, "--help")
@@ -42,7 +42,7 @@ func TestAlternativesAreNotShownAsNeededTogether(t *testing.T) {
 	}
 }
 
-func TestATokenComesFromTheEnvironmentAlone(t *testing.T) {
+func TestBearer_comesFromTheEnvironmentAlone(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"smoke", "--api", "http://127.0.0.1:1", "--token", "secret"},
@@ -73,7 +73,7 @@ func offered(t *testing.T, script string, words ...string) []string {
 	return strings.Fields(string(out))
 }
 
-func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
+func TestBashCompletion_offersCommandsFlagsAndValues(t *testing.T) {
 	t.Parallel()
 	_, text, _ := nexus(t, "completion", "bash")
 	script := filepath.Join(t.TempDir(), "nexus.bash")
@@ -87,7 +87,7 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 	require.Empty(t, offered(t, script, "nexus", "dev", "--nothing"))
 }
 
-func TestEveryShellGetsAScriptThatItUnderstands(t *testing.T) {
+func TestCompletionCommand_writesAScriptThatEachShellTakes(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		code, script, _ := nexus(t, "completion", shell)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSimulateSaysWhatItPlayed(t *testing.T) {
+func TestSimulateCommand_printsWhatItPlayed(t *testing.T) {
 	t.Parallel()
 	code, results, messages := nexus(t, "simulate", "--seeds", "5", "--from", "7", "--steps", "40")
 	require.Equal(t, exitDone, code, messages)

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/local"
 )
 
-func TestSmokeLeavesADeploymentAsItWas(t *testing.T) {
+func TestSmokeCommand_leavesADeploymentAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
 		t.Run(string(store), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSmokeLeavesADeploymentAsItWas(t *testing.T) {
 	}
 }
 
-func TestSmokeSaysWhatIsNotThere(t *testing.T) {
+func TestSmokeCommand_namesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	code, _, messages := nexusAs(t, "x", "smoke", "--api", "somewhere")
 	require.Equal(t, exitUsage, code)

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/local"
 )
 
-func TestTheDemoHoldsWheneverItIsPlayed(t *testing.T) {
+func TestStory_holdsWheneverItIsPlayed(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]string{
 		"clocks go forward in New York":  "2027-03-08T09:00:00Z",

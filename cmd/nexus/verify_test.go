@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/verify"
 )
 
-func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
+func TestVerifyCommand_repairsFromOutsideAndInsideTheProcess(t *testing.T) {
 	t.Parallel()
 	base := runningSystem(t, local.DynamoDB)
 	load(t, base, 2, 10)
@@ -75,7 +75,7 @@ func TestVerifyNamesAndMendsFromHereAndInsideTheProcess(t *testing.T) {
 	}
 }
 
-func TestVerifySaysWhatIsWrongWithItsUse(t *testing.T) {
+func TestVerifyCommand_namesWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{}, {"--dev", "http://127.0.0.1:1", "--endpoint", "http://127.0.0.1:1"},

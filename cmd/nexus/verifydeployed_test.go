@@ -56,7 +56,7 @@ func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // It is not parallel, because it says in the environment where the services are.
-func TestVerifySeesTheServicesThatAreNamed(t *testing.T) {
+func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 	services := &regional{schedules: map[string]map[string]any{}}
 	server := httptest.NewServer(services)
 	defer server.Close()

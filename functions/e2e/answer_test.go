@@ -20,7 +20,7 @@ func (w *world) betweenTable() *wiretest.Network {
 	return network
 }
 
-func TestAUserIsAskedToComeAgainOrToldThatItIsNotTheRequest(t *testing.T) {
+func TestFunctions_answerWhetherARequestIsToBeRepeated(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	network := w.betweenTable()
@@ -56,7 +56,7 @@ func TestAUserIsAskedToComeAgainOrToldThatItIsNotTheRequest(t *testing.T) {
 	require.Equal(t, http.StatusCreated, write("at last").StatusCode)
 }
 
-func TestAWriteWhoseAnswersAreLostIsDoneOnce(t *testing.T) {
+func TestCommand_doesAWriteOnceWhoseAnswersAreLost(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	network := w.betweenTable()

@@ -58,7 +58,7 @@ func build(machine bundle.Machine, dir string) error {
 // maxProgram is what a deployed program may have, in bytes: it is fetched and unpacked before a cold start.
 const maxProgram = 12_000_000
 
-func TestEveryFunctionBuildsForTheDeploymentAndIsSmall(t *testing.T) {
+func TestFunctions_buildForTheDeploymentAndAreSmall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, build(bundle.Lambda(), dir))

@@ -46,7 +46,7 @@ func (w *world) requireEvent(detailType string) map[string]any {
 	return detail
 }
 
-func TestEffectsKeepSchedulesOfATaskAndArchiveIt(t *testing.T) {
+func TestEffects_keepTheSchedulesOfATaskAndArchiveIt(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Effects)
@@ -83,7 +83,7 @@ func TestEffectsKeepSchedulesOfATaskAndArchiveIt(t *testing.T) {
 	require.Nil(t, w.row(entity.ColdKey(user, taskID)))
 }
 
-func TestNothingExpiresWhileItsCopyCannotBeStored(t *testing.T) {
+func TestEffects_expireNothingWithoutAStoredCopy(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.services.breakDown("objects", true)
@@ -98,7 +98,7 @@ func TestNothingExpiresWhileItsCopyCannotBeStored(t *testing.T) {
 	w.requireEvent("TaskArchived")
 }
 
-func TestEffectsFollowAReminderAndAChangeOfZone(t *testing.T) {
+func TestEffects_followAReminderAndAChangeOfZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Effects)
@@ -125,7 +125,7 @@ func TestEffectsFollowAReminderAndAChangeOfZone(t *testing.T) {
 	w.requireSchedules(map[string]time.Time{floating: reading.Add(-5*time.Hour - 30*time.Minute)})
 }
 
-func TestAnExpiredItemAndARestoredOneAreAnnouncedUnderOneDeliveryID(t *testing.T) {
+func TestEffects_announceExpiryAndRestoreUnderOneDeliveryID(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Effects)
@@ -143,7 +143,7 @@ func TestAnExpiredItemAndARestoredOneAreAnnouncedUnderOneDeliveryID(t *testing.T
 	require.JSONEq(t, events[0].Detail, events[1].Detail)
 }
 
-func TestEffectsParkWhatTheyCannotDecodeForEachConsumer(t *testing.T) {
+func TestEffects_parkForEachConsumerWhatTheyCannotDecode(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Effects)

@@ -57,7 +57,7 @@ func described(t *testing.T) map[string][]env.Function {
 	return out
 }
 
-func TestEveryPayloadOfEventsIsDescribed(t *testing.T) {
+func TestFunctions_describeEveryPayloadOfEvents(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, name := range filesOf(t, "*.json") {
@@ -68,7 +68,7 @@ func TestEveryPayloadOfEventsIsDescribed(t *testing.T) {
 	require.ElementsMatch(t, names, slices.Collect(maps.Keys(described(t))))
 }
 
-func TestEveryStreamPayloadPassesTheFilterOfTheFunctionsItIsDescribedFor(t *testing.T) {
+func TestFunctions_receiveTheStreamPayloadsOfEventsByTheirFilters(t *testing.T) {
 	t.Parallel()
 	registry := product.Registry()
 	for name, functions := range described(t) {
@@ -99,7 +99,7 @@ func recordOf(rec change.Decoded) change.Record {
 	return change.Record{Key: rec.Key, Name: names[rec.Change.Kind], Expired: rec.Change.Kind == change.Expired}
 }
 
-func TestEveryReaderOfTheDeploymentTableIsAFunction(t *testing.T) {
+func TestFunctions_areTheReadersOfTheDeploymentTable(t *testing.T) {
 	t.Parallel()
 	for _, reader := range readers.Table(product.Registry()) {
 		require.Contains(t, env.Functions(), env.Function(reader.Name))

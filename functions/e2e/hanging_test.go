@@ -29,7 +29,7 @@ func silent(t *testing.T) string {
 	return server.URL
 }
 
-func TestAStoreThatNeverAnswersCostsNoAnswer(t *testing.T) {
+func TestFunctions_answerBesideAStoreThatNeverDoes(t *testing.T) {
 	t.Parallel()
 	for name, payload := range map[string]struct {
 		event string

@@ -58,7 +58,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestABatchKilledInTheMiddleIsAppliedExactlyOnceWhenItComesAgain(t *testing.T) {
+func TestProjections_applyOnceABatchThatWasKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const tasks = 130 // more than one transaction takes

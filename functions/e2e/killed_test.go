@@ -171,7 +171,7 @@ func settle(s *tail, kills int, functions ...*mortal) {
 	}
 }
 
-func TestFunctionsKilledInTheMiddleOfBatchesLeaveWhatARecountGives(t *testing.T) {
+func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 	t.Parallel()
 	kills := 50 // of each function
 	if testing.Short() {

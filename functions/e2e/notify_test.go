@@ -20,7 +20,7 @@ func (w *world) becomeDue() (payload []byte, due time.Time) {
 	return w.now("notify-reminder-due"), w.moved(dueAt)
 }
 
-func TestNotifyPublishesADueReminderOnce(t *testing.T) {
+func TestNotify_publishesADueReminderOnce(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload, due := w.becomeDue()
@@ -40,7 +40,7 @@ func TestNotifyPublishesADueReminderOnce(t *testing.T) {
 	f.requireCounted(metric.RemindersDelivered, 1)
 }
 
-func TestNotifyRepeatsWhatTheBusDidNotTakeUnderTheSameDeliveryID(t *testing.T) {
+func TestNotify_repeatsARefusedPublicationUnderItsDeliveryID(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload, due := w.becomeDue()
@@ -57,7 +57,7 @@ func TestNotifyRepeatsWhatTheBusDidNotTakeUnderTheSameDeliveryID(t *testing.T) {
 	require.Equal(t, delivery, w.requireEvent("ReminderDue")["deliveryId"])
 }
 
-func TestNotifyDropsACallForWhatIsNotThere(t *testing.T) {
+func TestNotify_dropsACallForAnItemThatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Notify)
@@ -65,7 +65,7 @@ func TestNotifyDropsACallForWhatIsNotThere(t *testing.T) {
 	require.Empty(t, w.services.events("ReminderDue"))
 }
 
-func TestAPayloadThatNobodyScheduledIsAnErrorSoThatItIsKept(t *testing.T) {
+func TestNotify_failsOnAPayloadThatWasNeverScheduled(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Notify)

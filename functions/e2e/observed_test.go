@@ -116,7 +116,7 @@ func (w *world) recordOfRow(key item.Key) []byte {
 	}})
 }
 
-func TestOneTraceIDLeadsFromARequestToItsEffects(t *testing.T) {
+func TestFunctions_logOneTraceIDFromARequestToItsEffects(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, projections, effects := w.start(env.Command), w.start(env.Projections), w.start(env.Effects)
@@ -141,7 +141,7 @@ func TestOneTraceIDLeadsFromARequestToItsEffects(t *testing.T) {
 	}
 }
 
-func TestOneTraceIDLeadsToTheDelivery(t *testing.T) {
+func TestNotify_logsTheTraceIDOfTheDelivery(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload, _ := w.becomeDue()
@@ -156,7 +156,7 @@ func TestOneTraceIDLeadsToTheDelivery(t *testing.T) {
 	require.NotContains(t, f.log.String(), user)
 }
 
-func TestEachConsumerCountsItsRecordsAndWhatItUsesOfTheTable(t *testing.T) {
+func TestFunctions_countRecordsAndCapacityOfEachConsumer(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload := w.happen("stream-task-created") // a note, and a task with a link to it
@@ -185,7 +185,7 @@ func TestEachConsumerCountsItsRecordsAndWhatItUsesOfTheTable(t *testing.T) {
 	require.Equal(t, first.metrics[metric.ReadUnits], first.operations["BatchGet"].ReadUnits)
 }
 
-func TestTheOtherFunctionsCountWhatTheyUseOfTheTable(t *testing.T) {
+func TestFunctions_countCapacityOutsideTheConsumers(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	due, _ := w.becomeDue()
@@ -209,7 +209,7 @@ func TestTheOtherFunctionsCountWhatTheyUseOfTheTable(t *testing.T) {
 	}
 }
 
-func TestWhatWakesSomebodyIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
+func TestFunctions_countUrgentEventsUnderTheNamesOfTheirAlarms(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	emitted := map[string]bool{}
@@ -244,7 +244,7 @@ func TestWhatWakesSomebodyIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
 	}
 }
 
-func TestARemindersFateIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
+func TestNotify_countsTheOutcomeOfAReminderForItsAlarm(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	due := present.Add(2 * time.Hour)
@@ -264,7 +264,7 @@ func TestARemindersFateIsCountedUnderTheNameOfItsAlarm(t *testing.T) {
 	require.InDelta(t, 1, sum(late.counted(), string(env.Notify))[metric.RemindersLate], 0)
 }
 
-func TestAFailedInvocationIsLoggedOnceAndARefusalIsNoError(t *testing.T) {
+func TestFunctions_logAFailureOnceAndARefusalAsNoError(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	payload, _ := w.becomeDue()

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-func TestEveryPayloadIsAnsweredRightByEachFunctionItIsFor(t *testing.T) {
+func TestFunctions_answerEveryPayloadOfEvents(t *testing.T) {
 	t.Parallel()
 	for name, functions := range described(t) {
 		for _, function := range functions {

@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
+func TestProjections_keepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
@@ -50,7 +50,7 @@ func TestProjectionsKeepStatisticsAndLinksThroughATasksLife(t *testing.T) {
 	f.requireCounted(metric.RecordsDone, 2) // of the first batch; what comes later is gathered
 }
 
-func TestProjectionsCountRemindersThatComeAndGo(t *testing.T) {
+func TestProjections_countRemindersThatComeAndGo(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
@@ -72,7 +72,7 @@ func TestProjectionsCountRemindersThatComeAndGo(t *testing.T) {
 	}
 }
 
-func TestARecordThatCannotBeDecodedIsParkedAndHoldsUpNobody(t *testing.T) {
+func TestProjections_parkAnUndecodableRecordAndDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
@@ -92,7 +92,7 @@ func TestARecordThatCannotBeDecodedIsParkedAndHoldsUpNobody(t *testing.T) {
 	f.requireCounted(metric.RecordsParked, 1)
 }
 
-func TestARecordThatCannotBeParkedIsNamedInTheAnswer(t *testing.T) {
+func TestProjections_nameARecordThatCannotBeParked(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.services.breakDown("objects", true)
@@ -112,7 +112,7 @@ func TestARecordThatCannotBeParkedIsNamedInTheAnswer(t *testing.T) {
 	w.requireTotals(0, 2, 0)
 }
 
-func TestAPayloadThatIsNoStreamEventIsAnError(t *testing.T) {
+func TestProjections_failOnAPayloadThatIsNoStreamEvent(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)

@@ -14,7 +14,7 @@ import (
 )
 
 // Programs are built without HTTP/2, which a service may offer.
-func TestAServiceThatPrefersHTTP2IsSpokenToInHTTP1(t *testing.T) {
+func TestFunctions_speakHTTP1ToAServiceThatPrefersHTTP2(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	spoken := make(chan string, 100)

@@ -43,7 +43,7 @@ func manual(t *testing.T) string {
 	return string(text)
 }
 
-func TestAParkedRecordIsRedrivenAsTheManualSays(t *testing.T) {
+func TestFunctions_redriveAParkedRecordAsTheManualSays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const program = "{Records: [.record]}"
@@ -62,7 +62,7 @@ func TestAParkedRecordIsRedrivenAsTheManualSays(t *testing.T) {
 	w.requireTotals(1, 0, 0)
 }
 
-func TestAFailureObjectIsRedrivenAsTheManualSays(t *testing.T) {
+func TestFunctions_redriveAFailureObjectAsTheManualSays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const program = ".payload | fromjson"
@@ -82,7 +82,7 @@ func TestAFailureObjectIsRedrivenAsTheManualSays(t *testing.T) {
 	w.requireTotals(1, 1, 0)
 }
 
-func TestTheSettingsOfAFunctionBecomeThoseOfTheToolAsTheManualSays(t *testing.T) {
+func TestFunctions_haveSettingsThatTheToolTakesAsTheManualSays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const program = `.Environment.Variables | to_entries[] | "export \(.key)=\(.value | @sh)"`

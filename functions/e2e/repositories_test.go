@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestTheValuesTreeIsWrittenByCommandAndReadByQuery(t *testing.T) {
+func TestQuery_readsTheValuesTreeThatCommandWrote(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, queries := w.start(env.Command), w.start(env.Query)

@@ -51,7 +51,7 @@ func spoiled(t *testing.T, record json.RawMessage, name, value, sequence string)
 	return text
 }
 
-func TestNoLineTellsWhatAUserWroteWhateverIsWrongWithARecord(t *testing.T) {
+func TestFunctions_logNoTextOfAUserForAnyBadRecord(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"stream-task-created", "stream-reminder-created", "stream-series-created", "stream-task-archived",
@@ -92,7 +92,7 @@ func TestNoLineTellsWhatAUserWroteWhateverIsWrongWithARecord(t *testing.T) {
 	}
 }
 
-func TestNoLineTellsWhatAUserSent(t *testing.T) {
+func TestFunctions_logNothingThatAUserSent(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, queries, notify := w.start(env.Command), w.start(env.Query), w.start(env.Notify)

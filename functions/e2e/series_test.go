@@ -25,7 +25,7 @@ func (w *world) occurrence(days int) string {
 	return entity.InstanceID(seriesID, w.moved(present.Add(time.Hour).AddDate(0, 0, days)).Format("20060102"))
 }
 
-func TestProjectionsCountASeriesOnceAndKeepTheLinksOfItsOccurrences(t *testing.T) {
+func TestProjections_countASeriesOnceAndKeepOccurrencesLinks(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Projections)
@@ -49,7 +49,7 @@ func TestProjectionsCountASeriesOnceAndKeepTheLinksOfItsOccurrences(t *testing.T
 	}
 }
 
-func TestEffectsKeepOneScheduleForTheNextOccurrenceAndThoseOfOneWithRemindersOfItsOwn(t *testing.T) {
+func TestEffects_keepOneScheduleForASeriesNextOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Effects)
@@ -81,7 +81,7 @@ func TestEffectsKeepOneScheduleForTheNextOccurrenceAndThoseOfOneWithRemindersOfI
 	require.Empty(t, w.services.stored(), "nothing of a series is archived")
 }
 
-func TestCommandAndQueryServeSeriesAndCalendars(t *testing.T) {
+func TestFunctions_serveSeriesAndCalendars(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, queries := w.start(env.Command), w.start(env.Query)

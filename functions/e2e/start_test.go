@@ -37,7 +37,7 @@ func refused(t *testing.T, f env.Function, environment map[string]string) string
 	return told.ErrorMessage
 }
 
-func TestAFunctionWithoutItsVariablesNamesThemAllAndEnds(t *testing.T) {
+func TestFunctions_nameEachMissingVariableAndEnd(t *testing.T) {
 	t.Parallel()
 	always := []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 	for _, f := range env.Functions() {
@@ -50,7 +50,7 @@ func TestAFunctionWithoutItsVariablesNamesThemAllAndEnds(t *testing.T) {
 	}
 }
 
-func TestAFunctionWithAMalformedVariableNamesItAndEnds(t *testing.T) {
+func TestFunctions_nameAMalformedVariableAndEnd(t *testing.T) {
 	t.Parallel()
 	message := refused(t, env.Notify, map[string]string{
 		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "hush",

@@ -53,7 +53,7 @@ func changed(t *testing.T, payload []byte, values map[string]any) []byte {
 	return text
 }
 
-func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
+func TestCommand_servesTheWritesOfTheHTTPAPI(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Command)
@@ -102,7 +102,7 @@ func TestCommandServesTheWritesOfTheHTTPAPI(t *testing.T) {
 	f.requireCounted(metric.ClientErrors, 1)
 }
 
-func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
+func TestFunctions_takeTheUserFromTheAuthorizersClaimAlone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, queries := w.start(env.Command), w.start(env.Query)
@@ -129,7 +129,7 @@ func TestOnlyTheAuthorizersClaimNamesTheUser(t *testing.T) {
 	require.EqualValues(t, 1, w.item(product.TypeTask, createdID).Int(entity.AttrVersion))
 }
 
-func TestQueryServesTheReadsOfTheHTTPAPI(t *testing.T) {
+func TestQuery_servesTheReadsOfTheHTTPAPI(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands, queries := w.start(env.Command), w.start(env.Query)
@@ -163,7 +163,7 @@ func TestQueryServesTheReadsOfTheHTTPAPI(t *testing.T) {
 	}
 }
 
-func TestCommandTakesBatchesByDirectInvocation(t *testing.T) {
+func TestCommand_takesBatchesByDirectInvocation(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	f := w.start(env.Command)

@@ -82,7 +82,7 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 	return r
 }
 
-func TestNoClientTriesForEver(t *testing.T) {
+func TestFunctions_letNoClientRetryForEver(t *testing.T) {
 	t.Parallel()
 	cfg := cloud.Config(env.AWS{Region: "eu-central-1"}, env.S3)
 	require.Equal(t, 3, awss3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
@@ -103,7 +103,7 @@ func hopeless() []string {
 	}
 }
 
-func TestARecordIsParkedOnlyIfNoRepetitionCanHelpAndIsRepeatedOtherwise(t *testing.T) {
+func TestFunctions_parkARecordOnlyIfNoRepetitionCanHelp(t *testing.T) {
 	t.Parallel()
 	asked := map[string]struct {
 		function   env.Function

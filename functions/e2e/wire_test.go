@@ -171,7 +171,7 @@ func text(attribute any) string {
 	return content
 }
 
-func TestARequestWithoutTheRightIsFound(t *testing.T) {
+func TestFunctions_failARequestOutsideTheirRights(t *testing.T) {
 	t.Parallel()
 	call := func(f env.Function, service, operation string, in map[string]any) wiretest.Call {
 		return wiretest.Call{Caller: string(f), Service: service, Operation: operation, Input: in}
@@ -202,7 +202,7 @@ func TestARequestWithoutTheRightIsFound(t *testing.T) {
 	}
 }
 
-func TestATreeThatIsTooLargeForOneTransactionIsWrittenWithTheFunctionsRights(t *testing.T) {
+func TestCommand_hasTheRightsToWriteATreeInSeveralTransactions(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	commands := w.start(env.Command)

@@ -97,7 +97,7 @@ func place(t *template, s alarm.Subject) string {
 	return s.Value
 }
 
-func TestEveryAlarmIsThereAndWatchesWhatItSays(t *testing.T) {
+func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		made := map[string]resource{}
@@ -135,7 +135,7 @@ func TestEveryAlarmIsThereAndWatchesWhatItSays(t *testing.T) {
 	})
 }
 
-func TestEveryFunctionReaderAndTableHasItsAlarms(t *testing.T) {
+func TestAddAlarms_coversEveryFunctionReaderAndTable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range t.all("AWS::Lambda::Function") {
@@ -149,7 +149,7 @@ func TestEveryFunctionReaderAndTableHasItsAlarms(t *testing.T) {
 	})
 }
 
-func TestAlarmsAreSentToTheTopicThatIsGiven(t *testing.T) {
+func TestAddAlarms_sendsToTheTopicOfTheSettings(t *testing.T) {
 	t.Parallel()
 	topic := adjustments()["alarmTopic"].(string)
 	for _, a := range readFrom(t, adjusted, prod).all(alarmType) {
@@ -161,7 +161,7 @@ func TestAlarmsAreSentToTheTopicThatIsGiven(t *testing.T) {
 	}
 }
 
-func TestTheDashboardShowsEveryAlarmAndWhatTheSourceDocumentMonitors(t *testing.T) {
+func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		body := text(t.one("AWS::CloudWatch::Dashboard").at("DashboardBody"))

@@ -16,7 +16,7 @@ import (
 // serving is the function behind each part of the surface.
 var serving = map[api.Part]env.Function{api.OnlyCommands: env.Command, api.OnlyQueries: env.Query}
 
-func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(t *testing.T) {
+func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		made := map[string]resource{}
@@ -50,7 +50,7 @@ func TestEveryRouteOfTheSurfaceLeadsToItsFunctionAndAsksForATokenUnlessItIsOpen(
 	})
 }
 
-func TestTheAPICallsItsFunctionsAndWaitsLongerThanTheyDo(t *testing.T) {
+func TestIntegrate_waitsLongerThanTheFunctionRuns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		id := t.one("AWS::ApiGatewayV2::Api").ref()
@@ -70,7 +70,7 @@ func TestTheAPICallsItsFunctionsAndWaitsLongerThanTheyDo(t *testing.T) {
 	})
 }
 
-func TestTokensAreHeldAgainstTheIssuerAndTheAudienceOfTheStage(t *testing.T) {
+func TestAddAPI_checksTokensAgainstTheStagesIssuerAndAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		authorizer := t.one("AWS::ApiGatewayV2::Authorizer")
@@ -81,7 +81,7 @@ func TestTokensAreHeldAgainstTheIssuerAndTheAudienceOfTheStage(t *testing.T) {
 	})
 }
 
-func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
+func TestAddStage_boundsRequestsAndMoreThoseWithoutAUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		stage := t.one("AWS::ApiGatewayV2::Stage")
@@ -105,7 +105,7 @@ func TestRequestsAreBoundedAndThoseWithoutAUserMore(t *testing.T) {
 	})
 }
 
-func TestTheAccessLogHasTheRouteAndNeverThePath(t *testing.T) {
+func TestAccessLog_hasTheRouteAndNeverThePath(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		settings := t.one("AWS::ApiGatewayV2::Stage")

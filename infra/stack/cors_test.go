@@ -11,7 +11,7 @@ import (
 // preflights is the route of what browsers ask before they send a token.
 const preflights = "OPTIONS /{proxy+}"
 
-func TestPagesOfTheOriginsThatAStageAllowsMayCallTheAPI(t *testing.T) {
+func TestCors_letsPagesOfTheStagesOriginsCallTheAPI(t *testing.T) {
 	t.Parallel()
 	stage := readFrom(t, adjusted, prod)
 	cors, ok := stage.one("AWS::ApiGatewayV2::Api").at("CorsConfiguration").(map[string]any)
@@ -32,7 +32,7 @@ func TestPagesOfTheOriginsThatAStageAllowsMayCallTheAPI(t *testing.T) {
 	require.Contains(t, limits, preflights)
 }
 
-func TestAStageThatAllowsNoOriginHasNoRouteForPages(t *testing.T) {
+func TestCors_hasNoRouteForPagesWithoutAnOrigin(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		require.Empty(t, t.settings.AllowedOrigins)

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/deploy/size"
 )
 
-func TestAFunctionHasTheVariablesThatItReadsAndNoOthers(t *testing.T) {
+func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		require.Len(t, t.all("AWS::Lambda::Function"), len(env.Functions()))
@@ -37,7 +37,7 @@ func TestAFunctionHasTheVariablesThatItReadsAndNoOthers(t *testing.T) {
 	})
 }
 
-func TestAFunctionIsMadeAsItsProgramNeedsIt(t *testing.T) {
+func TestAddFunction_sizesAFunctionAsItsProgramNeedsIt(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {
@@ -57,7 +57,7 @@ func TestAFunctionIsMadeAsItsProgramNeedsIt(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatAUserWaitsForIsTracedAndNotWhereMillionsAre(t *testing.T) {
+func TestIsTraced_holdsWhereAUserWaitsOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {
@@ -67,7 +67,7 @@ func TestOnlyWhatAUserWaitsForIsTracedAndNotWhereMillionsAre(t *testing.T) {
 	})
 }
 
-func TestEveryLogIsKeptAsLongAsTheStageSays(t *testing.T) {
+func TestLog_isKeptAsLongAsTheStageSays(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		groups := t.all("AWS::Logs::LogGroup")
@@ -83,7 +83,7 @@ func TestEveryLogIsKeptAsLongAsTheStageSays(t *testing.T) {
 	})
 }
 
-func TestACallThatNotifyCouldNotAnswerIsKept(t *testing.T) {
+func TestAddReminding_keepsACallThatNotifyCouldNotAnswer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		config := t.one("AWS::Lambda::EventInvokeConfig")

@@ -23,7 +23,7 @@ func (t *template) mapping(r readers.Reader) resource {
 	return t.named(title(env.Function(r.Name))+"Reader", mappingType)
 }
 
-func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceThatKeepsRecords(t *testing.T) {
+func TestAddReaders_reportsFailuresAndGivesUpToAPlaceThatKeeps(t *testing.T) {
 	t.Parallel()
 	const retention = 24 * time.Hour // of a stream
 	each(t, func(t *template) {
@@ -45,7 +45,7 @@ func TestEveryReaderReportsWhatItCouldNotFinishAndGivesUpWithinBoundsToAPlaceTha
 	})
 }
 
-func TestTheReadersAreTheLinesOfTheDeploymentTable(t *testing.T) {
+func TestAddReaders_followsTheDeploymentTable(t *testing.T) {
 	t.Parallel()
 	readers := readers.Table(product.Registry())
 	require.LessOrEqual(t, len(readers), 2, "a stream is made for two readers of a shard")
@@ -79,7 +79,7 @@ type filter struct {
 	}
 }
 
-func TestAReaderIsOnlySentTheRowsThatItsConsumersAreAbout(t *testing.T) {
+func TestFilters_passTheRowsOfAReadersConsumersAlone(t *testing.T) {
 	t.Parallel()
 	var items []string
 	for _, typ := range product.Registry().Types() {

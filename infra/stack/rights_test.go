@@ -69,7 +69,7 @@ func everybodysRights(t *template) map[string][]right {
 	return out
 }
 
-func TestNobodyHasARightToEverythingOrToEveryAction(t *testing.T) {
+func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for who, all := range everybodysRights(t) {
@@ -92,7 +92,7 @@ func TestNobodyHasARightToEverythingOrToEveryAction(t *testing.T) {
 	})
 }
 
-func TestNobodyReadsTheTableWithoutNamingPartitions(t *testing.T) {
+func TestAllow_grantsNoReadOfTheTableWithoutPartitions(t *testing.T) {
 	t.Parallel()
 	forbidden := []string{
 		"dynamodb:Scan", "dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate",
@@ -215,7 +215,7 @@ func flat(all []right) map[string]map[string]any {
 	return out
 }
 
-func TestAFunctionHasTheRightsThatItUsesAndNoOthers(t *testing.T) {
+func TestAllow_grantsAFunctionTheRightsThatItUsesAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {
@@ -249,7 +249,7 @@ func spelled(conditions map[string]any) map[string]map[string][]string {
 	return out
 }
 
-func TestARoleIsAssumedByItsServiceAloneAndTheSchedulersOnlyForItsGroup(t *testing.T) {
+func TestRole_isAssumedByItsServiceAndForItsGroupAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		roles := t.all("AWS::IAM::Role")
@@ -278,7 +278,7 @@ func TestARoleIsAssumedByItsServiceAloneAndTheSchedulersOnlyForItsGroup(t *testi
 	})
 }
 
-func TestOneMayPassTheSchedulersRoleAndOnlyToTheScheduler(t *testing.T) {
+func TestAddReminding_letsItsFunctionsPassTheRoleToTheSchedulerOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for who, all := range everybodysRights(t) {
@@ -295,7 +295,7 @@ func TestOneMayPassTheSchedulersRoleAndOnlyToTheScheduler(t *testing.T) {
 	})
 }
 
-func TestATenantReadsItsOwnPartitionsOnly(t *testing.T) {
+func TestAddTenants_letsATenantReadItsOwnPartitionsAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		policy := t.one("AWS::IAM::ManagedPolicy")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNothingBreaksARuleOfAWSSolutionsAndEveryExceptionHasItsReason(t *testing.T) {
+func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		report, err := os.ReadFile(filepath.Join(assembly, "AwsSolutions--nexus-"+t.stage+"-NagReport.csv"))
@@ -40,7 +40,7 @@ func TestNothingBreaksARuleOfAWSSolutionsAndEveryExceptionHasItsReason(t *testin
 	})
 }
 
-func TestTheSynthesisTellsNoErrorsAndWarnsOfNothingButAnIssuerThatNobodyHasSet(t *testing.T) {
+func TestNew_warnsOfAnUnsetIssuerAloneAndRaisesNoError(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{dev, prod} {
 		text, err := os.ReadFile(filepath.Join(assembly, "nexus-"+stage+".metadata.json"))
@@ -61,7 +61,7 @@ func TestTheSynthesisTellsNoErrorsAndWarnsOfNothingButAnIssuerThatNobodyHasSet(t
 	}
 }
 
-func TestAnIssuerThatIsAnExampleIsWarnedOf(t *testing.T) {
+func TestNew_warnsOfAnIssuerThatIsAnExample(t *testing.T) {
 	t.Parallel()
 	// Deployments are made from stacks without warnings only.
 	for folder, want := range map[string]bool{
@@ -73,7 +73,7 @@ func TestAnIssuerThatIsAnExampleIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestAStackKnowsNeitherAccountNorRegion(t *testing.T) {
+func TestNew_namesNeitherAccountNorRegion(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(assembly, "manifest.json"))
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func settings() map[string]any {
 	}
 }
 
-func TestSettingsAreReadAsTheyStand(t *testing.T) {
+func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	want := stack.Settings{
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
@@ -46,7 +46,7 @@ func TestSettingsAreReadAsTheyStand(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
+func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := stack.ReadStage("Prod-1", nil)
 	for _, name := range []string{"name", "issuer", "audience", "readScopes", "writeScopes", "ratePerSecond", "logDays"} {
@@ -71,7 +71,7 @@ func TestEverythingWrongWithTheSettingsIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheDocumentExplainsEverySetting(t *testing.T) {
+func TestSettingNames_areExplainedInTheDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "deploy.md"))
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestTheDocumentExplainsEverySetting(t *testing.T) {
 	}
 }
 
-func TestTheContextOfACommandLineGoesBeforeTheStagesOwn(t *testing.T) {
+func TestReadStage_prefersTheContextOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	made := readFrom(t, adjusted, prod)
 	require.Equal(t, map[string]any{"Issuer": "https://id.nexus.example", "Audience": []any{"web", "phone"}},
@@ -92,7 +92,7 @@ func TestTheContextOfACommandLineGoesBeforeTheStagesOwn(t *testing.T) {
 }
 
 // It is not parallel: what describes a stack to the CDK does so in one process, one thing at a time.
-func TestAStageThatIsNotThereAndAPackageThatIsMissingAreNamed(t *testing.T) {
+func TestReadStage_namesAMissingStageAndAMissingPackage(t *testing.T) {
 	folder := t.TempDir()
 	out := filepath.Join(folder, "cdk.out")
 	require.ErrorContains(t, synthesize(folder, out, map[string]any{"stage": "test"}), "test is none of dev, prod")

@@ -20,7 +20,7 @@ func refusesPlain(policy any, resources ...string) bool {
 	})
 }
 
-func TestABucketIsEncryptedVersionedClosedAndSpeaksTLSOnly(t *testing.T) {
+func TestBucket_isEncryptedVersionedPrivateAndSpeaksTLSOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, b := range t.all("AWS::S3::Bucket") {
@@ -39,7 +39,7 @@ func TestABucketIsEncryptedVersionedClosedAndSpeaksTLSOnly(t *testing.T) {
 	})
 }
 
-func TestColdCopiesStayAndWhatWasDeletedOrParkedGoes(t *testing.T) {
+func TestBucket_keepsColdCopiesAndExpiresDeletedOrParkedObjects(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for construct, expires := range map[string]bool{"Archive": false, "Parking": true} {
@@ -54,7 +54,7 @@ func TestColdCopiesStayAndWhatWasDeletedOrParkedGoes(t *testing.T) {
 	})
 }
 
-func TestAQueueIsEncryptedKeepsLongAndSpeaksTLSOnly(t *testing.T) {
+func TestQueue_isEncryptedKeepsLongAndSpeaksTLSOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, q := range t.all("AWS::SQS::Queue") {

@@ -21,7 +21,7 @@ func keys(pk, sk string) []any {
 	}
 }
 
-func TestTheTableIsTheOneOfTheSchema(t *testing.T) {
+func TestNewTable_followsTheSchema(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		table, schema := t.one(tableType), entity.Schema()
@@ -65,7 +65,7 @@ func here(t *template) map[string]any {
 	return replica
 }
 
-func TestEveryStateOfTheTableCanBeRecovered(t *testing.T) {
+func TestNewTable_canRecoverEveryState(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		require.Equal(t, map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0},
@@ -73,7 +73,7 @@ func TestEveryStateOfTheTableCanBeRecovered(t *testing.T) {
 	})
 }
 
-func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
+func TestAddTable_keepsTheDataOfAProtectedStageAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		require.Equal(t, t.stage == prod, t.settings.Protected)
@@ -89,7 +89,7 @@ func TestOnlyAProtectedStageKeepsItsData(t *testing.T) {
 	})
 }
 
-func TestATableThatWasRestoredTakesThePlaceOfTheStacksOwn(t *testing.T) {
+func TestAddTable_usesARestoredTableInPlaceOfItsOwn(t *testing.T) {
 	t.Parallel()
 	made := readFrom(t, adjusted, prod)
 	for id, r := range made.resources {
@@ -109,7 +109,7 @@ func TestATableThatWasRestoredTakesThePlaceOfTheStacksOwn(t *testing.T) {
 	}
 }
 
-func TestEverythingThatTakesTagsIsTagged(t *testing.T) {
+func TestTag_marksEverythingThatTakesTags(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		environment := map[bool]string{false: "Development", true: "Production"}[t.settings.Protected]

@@ -13,7 +13,7 @@ import (
 )
 
 // A recount that finds nothing proves nothing unless it finds what is there.
-func TestTheRecountFindsDamageOfEveryKind(t *testing.T) {
+func TestVerify_findsDamageOfEveryKind(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c := s.client("damaged")

@@ -12,7 +12,7 @@ import (
 // (P10).
 const demoBound = 60 * time.Second
 
-func TestTheDemonstrationFindsEverythingAsItShouldBe(t *testing.T) {
+func TestDemo_holdsEveryCheck(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"memory", "dynamodb"} {
 		t.Run(store, func(t *testing.T) {

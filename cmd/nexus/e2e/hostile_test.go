@@ -125,7 +125,7 @@ func attacks(task string) []attack {
 	return out
 }
 
-func TestHostileRequestsAreRefusedWithAProblemAndChangeNothing(t *testing.T) {
+func TestDev_refusesHostileRequestsAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c := s.client("attacker")
@@ -200,7 +200,7 @@ func checkProblem(status int, in *http.Response, body []byte) error {
 	return nil
 }
 
-func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
+func TestDev_staysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c := s.client("flooder")
@@ -258,7 +258,7 @@ func TestTheServerStaysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 // slowBound is how long a request may take whose body does not come; the platform gives it ten seconds.
 const slowBound = 20 * time.Second
 
-func TestABodyThatDoesNotComeIsRefusedInTime(t *testing.T) {
+func TestDev_refusesABodyThatDoesNotArriveInTime(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	head := "Host: localhost\r\nAuthorization: Bearer slow\r\nContent-Type: application/json\r\n"

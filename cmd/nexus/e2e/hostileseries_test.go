@@ -109,7 +109,7 @@ func seriesAttacks(series, date string) []attack {
 	return out
 }
 
-func TestHostileRequestsAboutSeriesAndCalendarsAreRefusedAndChangeNothing(t *testing.T) {
+func TestDev_refusesHostileSeriesAndCalendarsAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c := s.client("attacker")

@@ -32,7 +32,7 @@ func (c client) imports(ctx context.Context, text, key string) (status int, body
 }
 
 // A process is killed in the middle of an import. The client repeats the request as soon as the next process is there.
-func TestAnImportWhoseProcessWasKilledGoesOnAtOnce(t *testing.T) {
+func TestImport_goesOnAtOnceAfterAKill(t *testing.T) {
 	t.Parallel()
 	const components, rounds = 300, 2
 	s := onDirectory(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnImportOfFiveHundredPastEventsAnnouncesNothing(t *testing.T) {
+func TestImport_announcesNoneOfFiveHundredPastEvents(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c, now := s.client("importer"), s.now()
@@ -60,7 +60,7 @@ func (s *system) requireNothingAnnounced(t *testing.T) {
 	require.Zero(t, s.info().Missed, "missed")
 }
 
-func TestARemindersInstantThatPassesWhileTheProcessIsDownIsAnnouncedOnceAfterTheStart(t *testing.T) {
+func TestDev_announcesAReminderOnceThatCameDueWhileItWasDown(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	c := s.client("late")
@@ -92,7 +92,7 @@ func TestARemindersInstantThatPassesWhileTheProcessIsDownIsAnnouncedOnceAfterThe
 	require.Zero(t, s.info().Missed, "missed")
 }
 
-func TestAReminderMoreThanADayLateIsCountedAsMissedAndNotAnnounced(t *testing.T) {
+func TestDev_countsAReminderADayLateAsMissed(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	c := s.client("missed")

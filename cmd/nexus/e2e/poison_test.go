@@ -16,7 +16,7 @@ import (
 // processedBound is how soon the records behind a poisonous one have to be processed.
 const processedBound = time.Second
 
-func TestRecordsThatNobodyCanReadAreParkedAndHoldUpNobody(t *testing.T) {
+func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	db, table := s.straight()
@@ -76,7 +76,7 @@ func TestRecordsThatNobodyCanReadAreParkedAndHoldUpNobody(t *testing.T) {
 	require.Len(t, s.parked(), 4*len(poisons), "everything parked")
 }
 
-func TestASeriesThatCannotBeExpandedIsParkedByWhoeverExpandsItAndHoldsUpNobody(t *testing.T) {
+func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	c := s.client("poisoned")

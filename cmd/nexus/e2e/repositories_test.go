@@ -84,7 +84,7 @@ func (s *system) verified(repair bool) (snapshots int, remaining int64) {
 	return snapshots, remaining
 }
 
-func TestACommitThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
+func TestDev_hasACommitWholeOrNotAtAllWhenItIsKilled(t *testing.T) {
 	t.Parallel()
 	const user, kills, drivers = "grower", 4, 500
 	s := onDirectory(t)

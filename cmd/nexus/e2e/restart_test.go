@@ -15,7 +15,7 @@ import (
 // stopBound is how soon a process that was interrupted has to be gone.
 const stopBound = 8 * time.Second
 
-func TestDataAndTimeSurviveARestart(t *testing.T) {
+func TestDev_keepsDataAndTimeOverARestart(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	c := s.client("restarted")
@@ -63,7 +63,7 @@ func TestDataAndTimeSurviveARestart(t *testing.T) {
 	require.Empty(t, differences)
 }
 
-func TestAnInterruptStopsEverythingAlsoWithClientsThatHang(t *testing.T) {
+func TestDev_stopsOnAnInterruptAlsoWithClientsThatHang(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	for range 8 { // that never send the rest of what they promised
@@ -84,7 +84,7 @@ func TestAnInterruptStopsEverythingAlsoWithClientsThatHang(t *testing.T) {
 	require.NoDirExists(t, s.data, "the data of an ephemeral system")
 }
 
-func TestAnEngineThatDiesIsReported(t *testing.T) {
+func TestDev_reportsAnEngineThatDies(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	engines := s.engines()
@@ -100,7 +100,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-func TestTheMemoryStoreNeedsNothingButTheBinary(t *testing.T) {
+func TestDev_needsOnlyTheBinaryForTheMemoryStore(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	dir := t.TempDir()
@@ -134,7 +134,7 @@ func entries(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestASecondProcessOnTheSameDataOrAddressIsRefusedAndWrongUsageTold(t *testing.T) {
+func TestDev_refusesDataOrAddressInUseAndWrongUsage(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	taken := freeAddress(t)

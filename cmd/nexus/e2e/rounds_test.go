@@ -18,7 +18,7 @@ const (
 	shownDifferences = 40
 )
 
-func TestEverythingDerivedEqualsARecountAfterALoadOfEightClients(t *testing.T) {
+func TestVerify_findsNothingAfterALoadOfEightClients(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	l := newLoad(t, s)
@@ -31,7 +31,7 @@ func TestEverythingDerivedEqualsARecountAfterALoadOfEightClients(t *testing.T) {
 	require.Len(t, s.engines(), 1, "engines on the data")
 }
 
-func TestNothingAcknowledgedIsLostOrAppliedTwiceWhenTheProcessIsKilled(t *testing.T) {
+func TestDev_losesAndRepeatsNothingWhenTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	l := newLoad(t, s)
@@ -138,7 +138,7 @@ func (l *load) compareLatest() []string {
 	return differences
 }
 
-func TestRecordsDeliveredAgainChangeNoRow(t *testing.T) {
+func TestDev_changesNoRowForRecordsDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	l := newLoad(t, s)

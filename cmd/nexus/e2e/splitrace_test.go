@@ -61,7 +61,7 @@ func occurrenceID(master, date string) string {
 	return "inst_" + date + "_" + strings.TrimPrefix(master, "mst_")
 }
 
-func TestNoExceptionIsLostWhileItsSeriesIsSplitByOthersAndTheProcessIsKilled(t *testing.T) {
+func TestDev_losesNoExceptionBesideSplitsWhenTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	l := newLoad(t, s)

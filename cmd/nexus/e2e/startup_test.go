@@ -13,7 +13,7 @@ import (
 // startupSpan is a little longer than a start takes.
 const startupSpan = 120 * time.Millisecond
 
-func TestAProcessKilledWhileItStartsDoesNotKeepTheNextFromStarting(t *testing.T) {
+func TestDev_startsAfterAKillDuringTheStart(t *testing.T) {
 	t.Parallel()
 	s := onDirectory(t)
 	c := s.client("early")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAStrangerReachesNoSeriesNoOccurrenceAndNoCalendarOfAnother(t *testing.T) {
+func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 	t.Parallel()
 	s := ephemeral(t)
 	owner, stranger := s.client("owner"), s.client("stranger")

@@ -98,9 +98,9 @@ func checkOff(id string) command.Command {
 		}}
 }
 
-// TestAHabitWorksLikeEveryOtherEntity starts the local platform with the type and a projection of the product's own,
+// TestHabit_worksLikeEveryOtherEntity starts the local platform with the type and a projection of the product's own,
 // and uses both over HTTP.
-func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
+func TestHabit_worksLikeEveryOtherEntity(t *testing.T) {
 	t.Parallel()
 	platform, err := local.Start(t.Context(), local.Options{
 		Store: local.Memory, Addr: "127.0.0.1:0",
@@ -134,7 +134,7 @@ func TestAHabitWorksLikeEveryOtherEntity(t *testing.T) {
 	require.Equal(t, "ReminderDue", events[0].(map[string]any)["type"])
 }
 
-func TestAProductsOwnCommandGoesTheWayOfEveryChange(t *testing.T) {
+func TestHabit_commandGoesTheWayOfEveryChange(t *testing.T) {
 	t.Parallel()
 	registry, err := product.RegistryWith(habit())
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)
 
-func TestTagsAreCountedOnceHoweverRecordsArrive(t *testing.T) {
+func TestTagcounts_countsEachTagOnceInEveryOrderOfRecords(t *testing.T) {
 	t.Parallel()
 	ctx, typ := t.Context(), product.Note()
 	clock := func() time.Time { return now }

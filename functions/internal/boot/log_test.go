@@ -34,7 +34,7 @@ func invoke(t *testing.T, h boot.Handler) []map[string]any {
 	return lines
 }
 
-func TestAnInvocationThatFailsIsLoggedOnceUnderItsID(t *testing.T) {
+func TestLogged_logsAFailedInvocationOnceUnderItsID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		handler boot.Handler
@@ -52,14 +52,14 @@ func TestAnInvocationThatFailsIsLoggedOnceUnderItsID(t *testing.T) {
 	require.Empty(t, invoke(t, func(context.Context, []byte) ([]byte, error) { return nil, nil }))
 }
 
-func TestAPanicGoesOnBehindItsLine(t *testing.T) {
+func TestLogged_passesAPanicOnAfterItsLine(t *testing.T) {
 	t.Parallel()
 	h := boot.Logged(func(context.Context, []byte) ([]byte, error) { panic("out of range") },
 		slog.New(slog.DiscardHandler))
 	require.PanicsWithValue(t, "out of range", func() { _, _ = h(t.Context(), nil) })
 }
 
-func TestLinesOfLibrariesAreJSONAndNoFailureIsLoggedTwice(t *testing.T) {
+func TestOthers_logsLibrariesAsJSONAndNoFailureTwice(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(boot.Others(boot.NewLogger(&out, env.Query)))

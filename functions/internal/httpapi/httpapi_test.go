@@ -73,7 +73,7 @@ func write(t *testing.T, w http.ResponseWriter, content []byte) {
 	require.Len(t, content, n)
 }
 
-func TestThePathIsTakenAsTheGatewayDecodedIt(t *testing.T) {
+func TestHandler_takesThePathAsTheGatewayDecodedIt(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]struct{ path, escaped string }{
 		"/v1/tasks/task_1":       {"/v1/tasks/task_1", "/v1/tasks/task_1"},
@@ -94,7 +94,7 @@ func TestThePathIsTakenAsTheGatewayDecodedIt(t *testing.T) {
 	}
 }
 
-func TestTheQueryIsTheClientsOwnText(t *testing.T) {
+func TestHandler_keepsTheQueryAsTheClientSentIt(t *testing.T) {
 	t.Parallel()
 	r, _ := serve(t, event("/v1/agenda", request{
 		"rawQueryString":        "tags=a%2Cb&tags=c&from=2026-03-01T00%3A00%3A00%2B01%3A00",
@@ -104,7 +104,7 @@ func TestTheQueryIsTheClientsOwnText(t *testing.T) {
 	require.Equal(t, "2026-03-01T00:00:00+01:00", r.URL.Query().Get("from"))
 }
 
-func TestHeadersAreNotSplitAndCookiesAreOneHeader(t *testing.T) {
+func TestHandler_doesNotSplitHeadersAndJoinsCookies(t *testing.T) {
 	t.Parallel()
 	r, _ := serve(t, event("/", request{
 		"headers": map[string]string{
@@ -121,7 +121,7 @@ func TestHeadersAreNotSplitAndCookiesAreOneHeader(t *testing.T) {
 	require.Equal(t, "203.0.113.7:0", r.RemoteAddr)
 }
 
-func TestTheBodyArrivesByteForByte(t *testing.T) {
+func TestHandler_passesTheBodyOnByteForByte(t *testing.T) {
 	t.Parallel()
 	r, body := serve(t, event("/", request{"body": `{"title":"Grüße"}`}))
 	require.Equal(t, `{"title":"Grüße"}`, body)
@@ -140,7 +140,7 @@ func TestTheBodyArrivesByteForByte(t *testing.T) {
 	require.ErrorContains(t, err, "body of the event")
 }
 
-func TestOnlyTheVerifiedClaimNamesTheUser(t *testing.T) {
+func TestHandler_takesTheUserFromTheVerifiedClaimAlone(t *testing.T) {
 	t.Parallel()
 	withClaims := func(claims string) []byte {
 		return fmt.Appendf(nil, `{"version":"2.0","rawPath":"/v1/me","headers":{"authorization":"Bearer mallory",`+
@@ -163,7 +163,7 @@ func TestOnlyTheVerifiedClaimNamesTheUser(t *testing.T) {
 	require.ErrorContains(t, err, "duplicate")
 }
 
-func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
+func TestHandler_keepsStatusHeadersCookiesAndBytes(t *testing.T) {
 	t.Parallel()
 	a := respond(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"3"`)
@@ -193,7 +193,7 @@ func TestAnAnswerKeepsStatusHeadersCookiesAndBytes(t *testing.T) {
 	require.Empty(t, a.Body)
 }
 
-func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
+func TestHandler_failsOnAnAnswerThatLambdaWouldRefuse(t *testing.T) {
 	t.Parallel()
 	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		write(t, w, make([]byte, httpapi.MaxAnswer))
@@ -202,7 +202,7 @@ func TestAnAnswerThatLambdaWouldRefuseIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "bytes")
 }
 
-func TestWhatIsNoRequestIsAnError(t *testing.T) {
+func TestHandler_failsOnWhatIsNoRequest(t *testing.T) {
 	t.Parallel()
 	const get = `"requestContext":{"http":{"method":"GET"}}`
 	require.NoError(t, handle(`{"version":"2.0",`+get+`}`))
@@ -218,7 +218,7 @@ func TestWhatIsNoRequestIsAnError(t *testing.T) {
 	}
 }
 
-func TestAMemberThatIsNullCountsAsNotThere(t *testing.T) {
+func TestDecode_readsANullMemberAsAbsent(t *testing.T) {
 	t.Parallel()
 	nothing := request{"cookies": nil, "headers": nil, "body": nil, "rawQueryString": nil, "isBase64Encoded": nil}
 	r, body := serve(t, event("/v1/me", nothing))
@@ -235,7 +235,7 @@ func handle(payload string) error {
 	return err
 }
 
-func TestARequestIsToldFromADirectInvocation(t *testing.T) {
+func TestIsEvent_distinguishesARequestFromADirectInvocation(t *testing.T) {
 	t.Parallel()
 	require.True(t, httpapi.IsEvent(event("/", nil)))
 	require.True(t, httpapi.IsEvent(event("/", request{"body": `{"userId":"ann","commands":[]}`})))

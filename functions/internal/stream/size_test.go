@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/deploy/metric"
 )
 
-func TestTheTableIsMeasuredEverySixHoursAndCostsNoBatch(t *testing.T) {
+func TestSized_measuresEverySixHoursAndDelaysNoBatch(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -68,7 +68,7 @@ func TestTheTableIsMeasuredEverySixHoursAndCostsNoBatch(t *testing.T) {
 	}
 }
 
-func TestAMeasurementLeavesTimeToAnswer(t *testing.T) {
+func TestSized_leavesTimeToAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := config(env.Projections)

@@ -40,7 +40,7 @@ func config(f env.Function, consumers ...change.Consumer) stream.Config {
 	}
 }
 
-func TestAFunctionRunsExactlyTheConsumersOfItsLine(t *testing.T) {
+func TestConfig_runsExactlyTheConsumersOfItsLine(t *testing.T) {
 	t.Parallel()
 	_, err := stream.New(config(env.Projections, named("stats"), named("links")))
 	require.NoError(t, err)
