@@ -24,7 +24,7 @@ func replayed(t *testing.T, users, days int, seed uint64) *cost.Month {
 }
 
 // What one of everything costs at the table, in units read and written: pinned, because it is the bill.
-func TestOneOfEverythingCostsWhatItDid(t *testing.T) {
+func TestLoad_oneOfEverythingCostsWhatItDid(t *testing.T) {
 	t.Parallel()
 	type one struct {
 		times         int // of a user, in a month
@@ -81,7 +81,7 @@ func TestOneOfEverythingCostsWhatItDid(t *testing.T) {
 	require.Len(t, seen, len(want))
 }
 
-func TestTheBillIsBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
+func TestBill_isBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
 	t.Parallel()
 	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices())
 	_, table := bill.Table.Cost()
@@ -91,7 +91,7 @@ func TestTheBillIsBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
 	require.Greater(t, whole, paid)
 }
 
-func TestAllLinesGrowWithTheUsers(t *testing.T) {
+func TestBill_growsInAllLinesWithTheUsers(t *testing.T) {
 	t.Parallel()
 	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices()),
 		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices())
@@ -105,7 +105,7 @@ func TestAllLinesGrowWithTheUsers(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedGivesTheSameMonth(t *testing.T) {
+func TestReplay_givesTheSameMonthForTheSameSeed(t *testing.T) {
 	t.Parallel()
 	text := func(seed uint64) string {
 		out, err := json.Marshal(replayed(t, 1, 3, seed))
@@ -116,7 +116,7 @@ func TestTheSameSeedGivesTheSameMonth(t *testing.T) {
 	require.NotEqual(t, text(5), text(6))
 }
 
-func TestAReplayEndsWithItsContext(t *testing.T) {
+func TestReplay_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	days := 0
@@ -131,7 +131,7 @@ func TestAReplayEndsWithItsContext(t *testing.T) {
 	require.Equal(t, 3, days)
 }
 
-func TestAScaleThatMakesNoSenseIsRefused(t *testing.T) {
+func TestReplay_refusesAScaleThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	for _, scale := range []float64{0, -1, 1.5} {
 		_, err := cost.Replay(t.Context(), cost.Options{Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: scale})

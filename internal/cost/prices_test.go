@@ -9,7 +9,7 @@ import (
 	"nexus/internal/cost"
 )
 
-func TestThePriceListThatIsBuiltInIsOneThatCanBeReplaced(t *testing.T) {
+func TestDefaultPriceList_canBeReplacedByItself(t *testing.T) {
 	t.Parallel()
 	list, err := cost.ParsePrices(cost.DefaultPriceList())
 	require.NoError(t, err)
@@ -18,7 +18,7 @@ func TestThePriceListThatIsBuiltInIsOneThatCanBeReplaced(t *testing.T) {
 	require.NotEmpty(t, list.Source)
 }
 
-func TestAPriceListThatIsNotWholeIsRefused(t *testing.T) {
+func TestParsePrices_refusesAnIncompleteList(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(map[string]any){
 		"tableWrites": func(prices map[string]any) { delete(prices, "tableWrites") },
@@ -42,7 +42,7 @@ func TestAPriceListThatIsNotWholeIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnotherPriceListMakesAnotherBill(t *testing.T) {
+func TestPrices_makeAnotherBillIfTheyDiffer(t *testing.T) {
 	t.Parallel()
 	month := replayed(t, 1, 3, 1)
 	prices := cost.DefaultPrices()

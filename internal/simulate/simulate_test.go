@@ -15,7 +15,7 @@ import (
 // few histories are played whenever the tests run; `make sim` plays many.
 const few = 200
 
-func TestRandomHistoriesBreakNoInvariant(t *testing.T) {
+func TestRun_findsNoViolationInRandomHistories(t *testing.T) {
 	t.Parallel()
 	histories := few
 	if testing.Short() {
@@ -30,7 +30,7 @@ func TestRandomHistoriesBreakNoInvariant(t *testing.T) {
 	require.Equal(t, histories, tally.Histories)
 }
 
-func TestHistoriesThatFailedOnceHold(t *testing.T) {
+func TestReplay_findsNoViolationInHistoriesThatOnceFailed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "seeds", "*.txt"))
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestHistoriesThatFailedOnceHold(t *testing.T) {
 	}
 }
 
-func TestASeedIsOneHistory(t *testing.T) {
+func TestRun_playsOneHistoryPerSeed(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
 		spec := simulate.Spec{Seed: seed, Steps: simulate.DefaultSteps}
@@ -64,7 +64,7 @@ func TestASeedIsOneHistory(t *testing.T) {
 	}
 }
 
-func TestASpecIsReadAsItIsWritten(t *testing.T) {
+func TestParseSpec_readsASpecAsStringWritesIt(t *testing.T) {
 	t.Parallel()
 	spec := simulate.Spec{Seed: 7, Steps: 40, Skip: []int{0, 1, 2, 3, 9, 11, 12}, Calm: []int{13}}
 	require.Equal(t, "seed=7 steps=40 skip=0-3,9,11-12 calm=13", spec.String())

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFailuresAreShownAndEverythingIsCounted(t *testing.T) {
+func TestReport_showsFailuresAndCountsEverything(t *testing.T) {
 	t.Parallel()
 	const events = `{"Action":"build-output","ImportPath":"x/broken","Output":"broken.go:1: no\n"}
 {"Action":"run","Package":"x/a","Test":"TestGood"}
@@ -43,7 +43,7 @@ FAILED: x/broken
 `, out.String())
 }
 
-func TestTheExitCodeIsThatOfGoTest(t *testing.T) {
+func TestRun_exitsWithTheCodeOfGoTest(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
 	code, err := run([]string{"-run", "^$", "./nowhere"}, &out, &errs)

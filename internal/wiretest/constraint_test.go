@@ -10,7 +10,7 @@ import (
 	"nexus/internal/wiretest"
 )
 
-func TestEveryConstraintOfASchedulesRequestIsHeld(t *testing.T) {
+func TestScheduler_holdsEveryConstraintOfARequest(t *testing.T) {
 	t.Parallel()
 	whole := `{"GroupName":"nexus-reminders","ClientToken":"3f2a-1","ScheduleExpression":"at(2026-01-02T03:04:05)",
 		"ScheduleExpressionTimezone":"UTC","State":"ENABLED","ActionAfterCompletion":"NONE",` +
@@ -64,7 +64,7 @@ func TestEveryConstraintOfASchedulesRequestIsHeld(t *testing.T) {
 		"no operation")
 }
 
-func TestEveryConstraintOfAnEventsRequestIsHeld(t *testing.T) {
+func TestEventBridge_holdsEveryConstraintOfARequest(t *testing.T) {
 	t.Parallel()
 	whole := `{"Entries":[{"EventBusName":"nexus-events","Source":"nexus","DetailType":"ReminderDue",` +
 		`"Detail":"{\"a\":1}","Time":1800000000.5}]}`
@@ -92,7 +92,7 @@ func TestEveryConstraintOfAnEventsRequestIsHeld(t *testing.T) {
 	require.Contains(t, faults(wiretest.EventBridge(), r, whole), "content type")
 }
 
-func TestEveryConstraintOfAnObjectsRequestIsHeld(t *testing.T) {
+func TestS3_holdsEveryConstraintOfARequest(t *testing.T) {
 	t.Parallel()
 	const body, hash = "123456789", "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"
 	put := func(url string, headers ...string) string {
@@ -130,7 +130,7 @@ func TestEveryConstraintOfAnObjectsRequestIsHeld(t *testing.T) {
 	require.Contains(t, get("/nexus?list-type=2&marker=a"), "unknown")
 }
 
-func TestEveryConstraintOfAStreamsRequestIsHeld(t *testing.T) {
+func TestStreams_holdsEveryConstraintOfARequest(t *testing.T) {
 	t.Parallel()
 	send := func(operation string) func(string) *http.Request {
 		return func(body string) *http.Request {

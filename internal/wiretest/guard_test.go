@@ -47,7 +47,7 @@ func requireEachFound(
 	}
 }
 
-func TestEveryRuleOfASignatureIsHeld(t *testing.T) {
+func TestSigner_holdsEveryRuleOfASignature(t *testing.T) {
 	t.Parallel()
 	get := func(headers ...string) *http.Request {
 		return sent(http.MethodGet, "/schedules/a?groupName=g", "scheduler", "", headers...)
@@ -67,7 +67,7 @@ func TestEveryRuleOfASignatureIsHeld(t *testing.T) {
 	}
 }
 
-func TestAGuardFailsItsTestAndHandsTheRequestOn(t *testing.T) {
+func TestGuard_failsItsTestAndForwardsTheRequest(t *testing.T) {
 	t.Parallel()
 	inner := &recorder{TB: t}
 	served := 0
@@ -86,7 +86,7 @@ func TestAGuardFailsItsTestAndHandsTheRequestOn(t *testing.T) {
 	require.Equal(t, []string{"GetSchedule", "GetSchedule", "GetSchedule"}, guard.Operations())
 }
 
-func TestAGuardThatJudgesRefusesInsteadOfFailing(t *testing.T) {
+func TestGuard_judgesByRefusingInsteadOfFailing(t *testing.T) {
 	t.Parallel()
 	guard := wiretest.NewGuard(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		wiretest.Scheduler()).Judge()

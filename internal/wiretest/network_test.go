@@ -13,7 +13,7 @@ import (
 	"nexus/internal/wiretest"
 )
 
-func TestEachFaultIsWhatItsNameSays(t *testing.T) {
+func TestFault_isWhatItsNameSays(t *testing.T) {
 	t.Parallel()
 	const said, event = `{"FailedEntryCount":0}`, `{"Entries":[{"Source":"nexus","DetailType":"A","Detail":"{}"}]}`
 	tests := map[string]struct {
@@ -71,7 +71,7 @@ func TestEachFaultIsWhatItsNameSays(t *testing.T) {
 	}
 }
 
-func TestAFaultThatStaysIsThatOfTheOperationsNamed(t *testing.T) {
+func TestNetwork_repeatsAFaultForTheOperationsNamed(t *testing.T) {
 	t.Parallel()
 	network, _, server := wiretest.Serve(t, wiretest.Scheduler(),
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -23,7 +23,7 @@ func sentToTable(operation string) func(string) *http.Request {
 	}
 }
 
-func TestEveryConstraintOfAWrittenRowIsHeld(t *testing.T) {
+func TestDynamoDB_holdsEveryConstraintOfAWrittenRow(t *testing.T) {
 	t.Parallel()
 	nested := func(depth int) string {
 		return strings.Repeat(`{"L":[`, depth) + `{"NULL":true}` + strings.Repeat(`]}`, depth)
@@ -57,7 +57,7 @@ func TestEveryConstraintOfAWrittenRowIsHeld(t *testing.T) {
 	})
 }
 
-func TestEveryConstraintOfAnExpressionIsHeld(t *testing.T) {
+func TestDynamoDB_holdsEveryConstraintOfAnExpression(t *testing.T) {
 	t.Parallel()
 	many := func(n int) string { return strings.Repeat("#a=:b OR ", n) + "#a=:b" }
 	requireEachFound(t, dynamoDB(),
@@ -89,7 +89,7 @@ func TestEveryConstraintOfAnExpressionIsHeld(t *testing.T) {
 	})
 }
 
-func TestEveryConstraintOfAReadIsHeld(t *testing.T) {
+func TestDynamoDB_holdsEveryConstraintOfARead(t *testing.T) {
 	t.Parallel()
 	requireEachFound(t, dynamoDB(),
 		`{"TableName":"Data","IndexName":"GSI1-Year","KeyConditionExpression":"#p = :p AND #s BETWEEN :f AND :t",
@@ -125,7 +125,7 @@ func TestEveryConstraintOfAReadIsHeld(t *testing.T) {
 		})
 }
 
-func TestEveryConstraintOfManyWritesIsHeld(t *testing.T) {
+func TestDynamoDB_holdsEveryConstraintOfManyWrites(t *testing.T) {
 	t.Parallel()
 	puts := func(n int) string {
 		all := make([]string, n)

@@ -12,7 +12,7 @@ import (
 	"nexus/internal/tools/bundle"
 )
 
-func TestAStartLastsUntilTheProgramAsksForAnInvocation(t *testing.T) {
+func TestFirstRequest_measuresAStartUntilAnInvocationIsAskedFor(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, bundle.Build(t.Context(), "", bundle.Here(), folder, "./"+empty))
@@ -22,7 +22,7 @@ func TestAStartLastsUntilTheProgramAsksForAnInvocation(t *testing.T) {
 	require.Positive(t, one.processor)
 }
 
-func TestAProgramThatEndsInsteadIsAnErrorWithWhatItSaid(t *testing.T) {
+func TestFirstRequest_failsWithTheOutputOfAProgramThatEnds(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "broken")
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho TABLE_NAME is missing >&2\nexit 1\n"), 0o755))
@@ -30,7 +30,7 @@ func TestAProgramThatEndsInsteadIsAnErrorWithWhatItSaid(t *testing.T) {
 	require.ErrorContains(t, err, "TABLE_NAME is missing")
 }
 
-func TestTheTableComparesMediansWithThoseOfTheEmptyFunction(t *testing.T) {
+func TestReport_comparesMediansWithThoseOfTheEmptyFunction(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	measured := map[string][]began{}

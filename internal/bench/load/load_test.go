@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
+func TestAgendaTable_measuresBothStores(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	require.NoError(t, agendaTable(t.Context(), &out, agendaRun{
@@ -28,7 +28,7 @@ func TestTheAgendaIsMeasuredOnBothStores(t *testing.T) {
 	}
 }
 
-func TestStreamBatchesAreReadAndProjected(t *testing.T) {
+func TestStreamTable_readsAndProjectsBatches(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	require.NoError(t, streamTable(t.Context(), &out, streamRun{
@@ -43,7 +43,7 @@ func TestStreamBatchesAreReadAndProjected(t *testing.T) {
 }
 
 // What is pinned here is the goal of P4 itself; the time it takes is only printed.
-func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
+func TestCounter_costsAtMostAFifthOfACall(t *testing.T) {
 	t.Parallel()
 	for _, o := range orders {
 		changes, err := streamOf(product.Registry(), o, 500)
@@ -67,7 +67,7 @@ func TestACountedChangeCostsAtMostAFifthOfACall(t *testing.T) {
 	}
 }
 
-func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
+func TestScaleTable_costsDoNotGrowWithTheTable(t *testing.T) {
 	t.Parallel()
 	run := scaleRun{each: 500, measure: time.Millisecond, batches: 2, batch: 100}
 	calls := map[string]float64{
@@ -103,7 +103,7 @@ func TestTheCostOfARequestOrRecordDoesNotGrowWithTheTable(t *testing.T) {
 	require.Equal(t, []int{1_000, 10_000, 100_000, 1_000_000}, full.items)
 }
 
-func TestReadsAreMeasuredOverHTTP(t *testing.T) {
+func TestHttpTable_measuresReadsOverHTTP(t *testing.T) {
 	t.Parallel()
 	o, err := parseOptions([]string{
 		"-stores", "memory", "-users", "2", "-items", "60", "-series", "6", "-clients", "2", "-for", "200ms", "-each", "50ms",
@@ -116,7 +116,7 @@ func TestReadsAreMeasuredOverHTTP(t *testing.T) {
 	}
 }
 
-func TestFlagsAreBounded(t *testing.T) {
+func TestParseOptions_boundsEachFlag(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"-stores", "disk"}, {"-users", "0"}, {"-items", "20001"}, {"-series", "0"}, {"-clients", "257"}, {"-for", "61m"},

@@ -23,7 +23,7 @@ type tally struct {
 	Violations []struct{ Invariant, Detail, Command string }
 }
 
-func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
+func TestBuild_playsThisReleaseBesideOneBefore(t *testing.T) {
 	t.Parallel()
 	played := play(t, build(t, beside.Before), "--seeds", "60")
 	require.Empty(t, played.Violations)
@@ -36,7 +36,7 @@ func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
 }
 
 // What docs/operations.md says is not to be mixed is mixed here: if it were exact, the document would be wrong.
-func TestReleasesFromBeforeSingleWritesAreNotToBeMixed(t *testing.T) {
+func TestBuild_findsThatAReleaseBeforeSingleWritesIsNotToBeMixed(t *testing.T) {
 	t.Parallel()
 	program := build(t, beforeSingleWrites)
 	for from := 0; from < 400; from += 40 { // a play ends with its first violation, of whatever invariant
@@ -78,7 +78,7 @@ func play(t *testing.T, program string, args ...string) tally {
 	return played
 }
 
-func TestACommitThatThereIsNotIsRefused(t *testing.T) {
+func TestBuild_refusesAnUnknownCommit(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func take(t *testing.T) census.Result {
 	return result
 }
 
-func TestEachBranchIsExecutedOrNamed(t *testing.T) {
+func TestCensus_executesOrNamesEachBranch(t *testing.T) {
 	t.Parallel()
 	result := take(t)
 	require.Equal(t, []census.Share{{Package: "p", Statements: 14, Executed: 5}}, result.Shares)
@@ -92,7 +92,7 @@ func TestEachBranchIsExecutedOrNamed(t *testing.T) {
 	require.Equal(t, 1, executed)
 }
 
-func TestWhatIsNeitherReachedNorListedIsAProblem(t *testing.T) {
+func TestResult_reportsABranchNeitherReachedNorListed(t *testing.T) {
 	t.Parallel()
 	result := take(t)
 	listed := map[census.Place]string{
@@ -113,7 +113,7 @@ func TestWhatIsNeitherReachedNorListedIsAProblem(t *testing.T) {
 	require.Equal(t, "case n == 2 { n++", reached[0].Text)
 }
 
-func TestALineOfTheListIsReadAsItIsWritten(t *testing.T) {
+func TestReadList_readsALineAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	b := census.Branch{File: "p/a.go", Function: "f", Text: "if a || b { return"}
 	head := "text\n\n| file | function | branch | why the simulation never reaches it |\n| --- | --- | --- | --- |\n"
@@ -127,7 +127,7 @@ func TestALineOfTheListIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestATextThatIsNoProfileIsRefused(t *testing.T) {
+func TestReadProfile_refusesTextThatIsNoProfile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "mode: set\n", "mode: set\nnexus/pkg/p/a.go:5.31,6.12 1", "nexus/pkg/p/a.go:5,6.12 1 1",
@@ -138,7 +138,7 @@ func TestATextThatIsNoProfileIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsListCanBeRead(t *testing.T) {
+func TestReadList_readsTheDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "simulation.md"))
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"nexus/internal/simulate/mutants"
 )
 
-func TestAReportIsReadWithoutWhatDoesNotCompile(t *testing.T) {
+func TestRead_skipsMutantsThatDoNotCompile(t *testing.T) {
 	t.Parallel()
 	all, err := mutants.Read([]byte(`{"go_module":"nexus","files":[{"file_name":"a.go","mutations":[
 		{"type":"INVERT_LOGICAL","status":"LIVED","line":3,"column":9},
@@ -31,7 +31,7 @@ func TestAReportIsReadWithoutWhatDoesNotCompile(t *testing.T) {
 	}
 }
 
-func TestAMutantIsOneOperator(t *testing.T) {
+func TestApply_changesOneOperator(t *testing.T) {
 	t.Parallel()
 	const source = "package p\n\nfunc f(a, b int) bool {\n\tfor {\n\t\tbreak\n\t}\n\treturn a < b && a+b > -1\n}\n"
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestAMutantIsOneOperator(t *testing.T) {
 	require.ErrorIs(t, err, mutants.ErrPlace)
 }
 
-func TestAnOperatorKeepsItsOperands(t *testing.T) {
+func TestApply_keepsTheOperandsOfAnOperator(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		condition string
@@ -96,7 +96,7 @@ func tree(t *testing.T) string {
 	return root
 }
 
-func TestWhatTheTestsLetPassIsPlayedAgainstTheSimulation(t *testing.T) {
+func TestHunter_playsTheSimulationAgainstWhatPassesTheTests(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a program several times")
@@ -137,7 +137,7 @@ func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
 }
 
 // A program that cannot be started has judged nothing: its mutant is not killed.
-func TestAProgramThatCannotBeStartedKillsNoMutant(t *testing.T) {
+func TestHunter_killsNoMutantWithAProgramThatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -160,7 +160,7 @@ func TestAProgramThatCannotBeStartedKillsNoMutant(t *testing.T) {
 }
 
 // The command go is not there, so that each of its calls fails before a test runs.
-func TestACommandThatIsNotThereKillsNoMutant(t *testing.T) {
+func TestHunter_killsNoMutantWithoutTheGoCommand(t *testing.T) {
 	root := tree(t)
 	t.Setenv("PATH", t.TempDir())
 	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: time.Minute}
@@ -169,7 +169,7 @@ func TestACommandThatIsNotThereKillsNoMutant(t *testing.T) {
 }
 
 // A program that does not come to an end within the time is one that a mutant has stopped.
-func TestAProgramThatDoesNotComeToAnEndKillsItsMutant(t *testing.T) {
+func TestHunter_killsAMutantWhoseProgramDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -267,7 +267,7 @@ func TestMatching_picksMutantsByAPattern(t *testing.T) {
 	require.ErrorContains(t, err, "the pattern of mutants")
 }
 
-func TestTheTallyLeavesEquivalentMutantsOut(t *testing.T) {
+func TestTally_leavesEquivalentMutantsOut(t *testing.T) {
 	t.Parallel()
 	source := []byte("a\n\tif x || y {\nb")
 	m := mutants.Mutant{File: "a.go", Type: "INVERT_LOGICAL", Line: 2, Column: 7}

@@ -148,7 +148,7 @@ func main() {
 }
 
 // A mutant that is switched on does what the same mutant does when it alone is built.
-func TestAWovenMutantDoesWhatItDoesAlone(t *testing.T) {
+func TestWeave_switchesOnAMutantThatActsAsItDoesAlone(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -24,7 +24,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-func TestEachMistakeFitsTheCodeAsItIs(t *testing.T) {
+func TestMistake_fitsTheCodeAsItIs(t *testing.T) {
 	t.Parallel()
 	all := planted.All()
 	require.GreaterOrEqual(t, len(all), least)
@@ -47,7 +47,7 @@ var quick = []string{
 	"ledger-no-hour-rule", "reminders-deletion-forgotten", "archive-without-cold-row", "loop-parks-throttling",
 }
 
-func TestTheSimulationCatchesMistakesOfEachKind(t *testing.T) {
+func TestHunter_catchesMistakesOfEachKind(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds nexus several times")
@@ -65,7 +65,7 @@ func TestTheSimulationCatchesMistakesOfEachKind(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeIsInTheTable(t *testing.T) {
+func TestTable_hasEveryMistake(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "planted.md"))
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestEveryMistakeIsInTheTable(t *testing.T) {
 	require.NotContains(t, string(text), "| **nothing** |")
 }
 
-func TestTheTableKeepsWhatWasNotPlantedThisTime(t *testing.T) {
+func TestTable_keepsWhatWasNotPlantedThisTime(t *testing.T) {
 	t.Parallel()
 	mistakes := []planted.Mistake{
 		{Name: "a", Rule: "x|y", Edits: []planted.Edit{{File: "pkg/b/c.go"}}}, {Name: "b", Rule: "z"}, {Name: "new"},
@@ -91,7 +91,7 @@ func TestTheTableKeepsWhatWasNotPlantedThisTime(t *testing.T) {
 	require.NotContains(t, now, "| new |")
 }
 
-func TestAnOverlayNamesACopyAndLeavesTheCodeAlone(t *testing.T) {
+func TestMistake_plantsACopyAndLeavesTheCodeAlone(t *testing.T) {
 	t.Parallel()
 	from, folder := t.TempDir(), t.TempDir()
 	file := filepath.Join(from, "a.go")
@@ -111,7 +111,7 @@ func TestAnOverlayNamesACopyAndLeavesTheCodeAlone(t *testing.T) {
 	require.Equal(t, "one two three", string(original))
 }
 
-func TestTextThatIsNotThereOnceIsRefused(t *testing.T) {
+func TestMistake_refusesTextThatIsNotThereExactlyOnce(t *testing.T) {
 	t.Parallel()
 	from := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(from, "a.go"), []byte("one one two"), 0o600))

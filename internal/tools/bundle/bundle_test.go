@@ -75,7 +75,7 @@ func archived(t *testing.T, module string, function env.Function) []byte {
 	return out.Bytes()
 }
 
-func TestTwoCheckoutsGiveTheSameBytes(t *testing.T) {
+func TestArchive_givesTheSameBytesForTwoCheckouts(t *testing.T) {
 	t.Parallel()
 	here := archived(t, root, env.Notify)
 	require.True(t, bytes.Equal(here, archived(t, checkout(t, string(env.Notify)), env.Notify)))
@@ -97,7 +97,7 @@ func entry(t *testing.T, archive []byte) fs.File {
 	return file
 }
 
-func TestAnArchiveHoldsTheProgramAloneForAnyUserToStart(t *testing.T) {
+func TestArchive_holdsTheProgramAloneForAnyUserToStart(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, bundle.Archive(&out, strings.NewReader("program")))
@@ -111,14 +111,14 @@ func TestAnArchiveHoldsTheProgramAloneForAnyUserToStart(t *testing.T) {
 	require.Equal(t, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), about.ModTime().UTC())
 }
 
-func TestABuildThatFailsSaysWhy(t *testing.T) {
+func TestBuild_saysWhyItFails(t *testing.T) {
 	t.Parallel()
 	err := bundle.Build(t.Context(), root, bundle.Lambda(), t.TempDir(), "./functions/nowhere")
 	require.ErrorContains(t, err, "build [./functions/nowhere]")
 	require.ErrorContains(t, err, "directory not found")
 }
 
-func TestEveryFolderWithAProgramIsAFunction(t *testing.T) {
+func TestBundle_hasAFunctionForEveryFolderWithAProgram(t *testing.T) {
 	t.Parallel()
 	mains, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
 	require.NoError(t, err)
