@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestTheAgendaNamesOccurrencesAsTheirOwnAddressesDo(t *testing.T) {
+func TestAgendaOperation_namesOccurrencesByTheirOwnAddresses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestIfMatchOfAStarIsWhateverVersionThereIs(t *testing.T) {
+func TestExpectedVersion_isAnyForAStar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	star := func(r request) request { return r.with("If-Match", "*") }

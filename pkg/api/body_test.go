@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestABodyThatCannotBeReadIsRefused(t *testing.T) {
+func TestBody_isRefusedIfItCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, c := range map[string]struct {
@@ -65,14 +65,14 @@ func TestABodyThatCannotBeReadIsRefused(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestADetailSaysWhereTheTextIsBroken(t *testing.T) {
+func TestProblemOfJSON_saysWhereTheTextIsBroken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Contains(b.want(400, post("/v1/tasks", `{"links":[{"relation":"a" "b"}]}`)).text("detail"), "in /links/0, byte 26")
 	b.Contains(b.want(400, post("/v1/tasks", `{"title":"a","title":"b"}`)).text("detail"), "/title twice")
 }
 
-func TestTheMediaTypeIsChecked(t *testing.T) {
+func TestCheckMedia_refusesAnotherMediaType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"a"}`)).text("noteId")
@@ -91,7 +91,7 @@ func TestTheMediaTypeIsChecked(t *testing.T) {
 	b.want(400, request{method: http.MethodGet, path: path, body: `{}`})
 }
 
-func TestNullAndAbsentAreToldApart(t *testing.T) {
+func TestReadBody_distinguishesNullFromAbsent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := b.want(201, post("/v1/tasks", `{"title":"a","priority":1,"description":"d","tags":["x"]}`))
@@ -105,7 +105,7 @@ func TestNullAndAbsentAreToldApart(t *testing.T) {
 }
 
 // A body that is too long is answered, and the same connection serves the next request.
-func TestTheConnectionSurvivesABodyThatIsTooLong(t *testing.T) {
+func TestBody_tooLongLeavesTheConnectionOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var connections atomic.Int64
@@ -138,7 +138,7 @@ func TestTheConnectionSurvivesABodyThatIsTooLong(t *testing.T) {
 	b.Equal(int64(1), connections.Load())
 }
 
-func TestADetailNamesTheOneThingThatIsWrong(t *testing.T) {
+func TestProblem_detailNamesTheOneThingThatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	agenda := "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"
@@ -157,7 +157,7 @@ func TestADetailNamesTheOneThingThatIsWrong(t *testing.T) {
 		b.want(422, get("/v1/agenda?from=x&to=2026-04-01T00:00:00Z&types=EVENTS&tz=Paris&limit=0")).pointers())
 }
 
-func TestAQueryStringIsReadStrictly(t *testing.T) {
+func TestReadQuery_isStrict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	window := "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z"
@@ -216,7 +216,7 @@ func TestAQueryStringIsReadStrictly(t *testing.T) {
 	}
 }
 
-func TestHeadersAreBounded(t *testing.T) {
+func TestCheckHeaders_boundsEachHeader(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(400, get("/v1/me").with("X-Padding", strings.Repeat("a", 40_000)))
@@ -271,7 +271,7 @@ func FuzzRequestDecoding(f *testing.F) {
 	})
 }
 
-func TestASubjectBecomesAUserID(t *testing.T) {
+func TestUserOfSubject_makesAUserID(t *testing.T) {
 	t.Parallel()
 	for sub, want := range map[string]string{
 		"ann":                   "ann",
@@ -300,7 +300,7 @@ func TestASubjectBecomesAUserID(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestADetailThatAsksEndsInItsQuestionMark(t *testing.T) {
+func TestProblem_detailThatAsksEndsInAQuestionMark(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(422,

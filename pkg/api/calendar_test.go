@@ -28,7 +28,7 @@ func (b *bundle) address(user string) string {
 	return b.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}.by(user)).text("path")
 }
 
-func TestACalendarIsTakenOverAndRead(t *testing.T) {
+func TestImportOperation_importsACalendarThatExportReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.want(200, importing(lunch))
@@ -51,7 +51,7 @@ func TestACalendarIsTakenOverAndRead(t *testing.T) {
 	b.Equal("idempotency-key-reused", b.want(422, importing(calendarOf()).with("Idempotency-Key", "k")).problem())
 }
 
-func TestWhatIsNoCalendarIsRefusedWithTheReason(t *testing.T) {
+func TestImportOperation_refusesWithTheReasonWhatIsNoCalendar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(415, post("/v1/calendar/import", lunch))
@@ -66,7 +66,7 @@ func TestWhatIsNoCalendarIsRefusedWithTheReason(t *testing.T) {
 	b.Contains(b.want(413, importing(calendarOf("X-A:"+strings.Repeat("a", 5<<20)))).text("detail"), "5242880 bytes")
 }
 
-func TestACalendarThatTheClientHasIsNotSentAgain(t *testing.T) {
+func TestAnswerCalendar_sendsNothingThatTheClientHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(200, importing(lunch))
@@ -103,7 +103,7 @@ func TestACalendarThatTheClientHasIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestASecretAddressIsAllThatIsNeededAndNothingLess(t *testing.T) {
+func TestFeedBody_givesASecretAddressThatNeedsNothingElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(200, importing(lunch))
@@ -140,7 +140,7 @@ func TestASecretAddressIsAllThatIsNeededAndNothingLess(t *testing.T) {
 	}
 }
 
-func TestAnAddressHasAChoiceOfWhatIsPrivate(t *testing.T) {
+func TestFeedBody_choosesWhatIsPrivate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	feed := request{path: "/v1/me/feed"}
@@ -165,7 +165,7 @@ func TestAnAddressHasAChoiceOfWhatIsPrivate(t *testing.T) {
 		post("/v1/events", `{"title":"x","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","transparency":"CLEAR"}`))
 }
 
-func TestABatchCarriesNoCalendar(t *testing.T) {
+func TestBatchOperation_carriesNoCalendar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, name := range []string{"ImportCalendar", "MakeFeed", "ChangeFeed", "RevokeFeed"} {

@@ -128,7 +128,7 @@ func propertiesOf(ref *openapi3.SchemaRef, value map[string]any) map[string]*ope
 	return out
 }
 
-func TestTheDocumentIsValid(t *testing.T) {
+func TestDocument_isValid(t *testing.T) {
 	t.Parallel()
 	c, err := loadContract()
 	require.NoError(t, err)
@@ -244,7 +244,7 @@ func (d driver) pathValue(tag, name string) string {
 	return ""
 }
 
-func TestEveryOperationAnswersAsDocumented(t *testing.T) {
+func TestDocument_describesEveryAnswer(t *testing.T) {
 	t.Parallel()
 	c, err := loadContract()
 	require.NoError(t, err)
@@ -284,7 +284,7 @@ func TestEveryOperationAnswersAsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryOperationThatNeedsAVersionSaysSo(t *testing.T) {
+func TestDocument_saysWhichOperationsNeedAVersion(t *testing.T) {
 	t.Parallel()
 	c, err := loadContract()
 	require.NoError(t, err)
@@ -298,7 +298,7 @@ func TestEveryOperationThatNeedsAVersionSaysSo(t *testing.T) {
 	}
 }
 
-func TestTheDocumentIsServedWithATag(t *testing.T) {
+func TestDocumentOperation_servesItWithATag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(200, get("/openapi.json").by("-"))

@@ -22,7 +22,7 @@ func preflight(path, method, origin string) request {
 		origin).with("Access-Control-Request-Method", method)
 }
 
-func TestAPageOfAnAllowedOriginReadsEveryAnswer(t *testing.T) {
+func TestAllowOrigin_letsAPageReadEveryAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Origins = []string{"http://localhost:5173", appOrigin} })
 	readable := func(res response) {
@@ -49,7 +49,7 @@ func TestAPageOfAnAllowedOriginReadsEveryAnswer(t *testing.T) {
 	readable(b.want(500, get(path).with("Origin", appOrigin)))
 }
 
-func TestAPreflightIsAnsweredWithoutAToken(t *testing.T) {
+func TestAnswerPreflight_needsNoToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Origins = []string{appOrigin} })
 	methods := map[string]map[string]bool{}
@@ -78,7 +78,7 @@ func TestAPreflightIsAnsweredWithoutAToken(t *testing.T) {
 	b.want(405, request{method: http.MethodOptions, path: "/v1/notes"})
 }
 
-func TestAPageOfAnotherOriginIsToldNothing(t *testing.T) {
+func TestAllowOrigin_sendsNothingToAnotherOrigin(t *testing.T) {
 	t.Parallel()
 	for name, origins := range map[string][]string{"allowed are others": {appOrigin}, "allowed is none": nil} {
 		b := setup(t, func(c *api.Config) { c.Origins = origins })
@@ -98,7 +98,7 @@ func TestAPageOfAnotherOriginIsToldNothing(t *testing.T) {
 	}
 }
 
-func TestAnOriginIsOneThatABrowserSends(t *testing.T) {
+func TestCheckOrigin_takesWhatABrowserSends(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
 		"https://app.example.com", "http://localhost:5173", "http://127.0.0.1:8080", "http://[::1]:3000",

@@ -13,7 +13,7 @@ import (
 
 // Whatever change comes too late, the answer has the entity as its own GET answers it, and nothing more was read for
 // it.
-func TestAFailedPreconditionBringsTheEntityAsItIs(t *testing.T) {
+func TestAPI_returnsTheEntityWithAFailedPrecondition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	task := "/v1/tasks/" + b.want(201, post("/v1/tasks", `{"title":"<a> & \"b\"","tags":["x"]}`)).text("taskId")
@@ -70,7 +70,7 @@ func TestAFailedPreconditionBringsTheEntityAsItIs(t *testing.T) {
 }
 
 // A batch brings the present entities of what came too late as long as the answer has room, as the function sends it.
-func TestABatchBringsPresentEntitiesWhileThereIsRoom(t *testing.T) {
+func TestRunBatch_returnsPresentEntitiesWhileThereIsRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body, err := json.Marshal(strings.Repeat(`"`, 32<<10))

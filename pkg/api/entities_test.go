@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestEveryTypeIsCreatedReadChangedAndDeleted(t *testing.T) {
+func TestEntityOperations_createReadChangeAndDeleteEveryType(t *testing.T) {
 	t.Parallel()
 	for plural, c := range map[string]struct{ id, body, patch, field, value string }{
 		"events": {"eventId", `{"title":"a","startUtc":"2026-03-03T09:00:00Z","startTzid":"Europe/London"}`,
@@ -54,7 +54,7 @@ func TestEveryTypeIsCreatedReadChangedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
+func TestAPI_namesEverythingWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(422, post("/v1/tasks", `{"title":"","priority":9,"status":"DONE","version":3,"mood":"fine","tags":[1]}`))
@@ -62,7 +62,7 @@ func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
 	b.ElementsMatch([]string{"/title", "/priority", "/status", "/version", "/mood", "/tags"}, res.pointers())
 }
 
-func TestAChangeNeedsTheVersionItWasMadeFor(t *testing.T) {
+func TestExpectedVersion_isNeededForAChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/tasks/" + b.want(201, post("/v1/tasks", `{"title":"a"}`)).text("taskId")
@@ -87,7 +87,7 @@ func TestAChangeNeedsTheVersionItWasMadeFor(t *testing.T) {
 	b.Equal("b", b.want(200, get(path)).text("title"))
 }
 
-func TestAReaderWhoHasTheVersionGetsItNotAgain(t *testing.T) {
+func TestEntityTag_sparesAReaderTheVersionItHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/tasks/" + b.want(201, post("/v1/tasks", `{"title":"a","status":"COMPLETED"}`)).text("taskId")
@@ -107,7 +107,7 @@ func TestAReaderWhoHasTheVersionGetsItNotAgain(t *testing.T) {
 }
 
 // The archive sets the end of an item without a new version. Its reader must learn of it, and its writer need not.
-func TestAnItemThatHasAnEndHasAnotherTagAndTheSameVersion(t *testing.T) {
+func TestEntityTag_changesWithAnItemsEndAndNotTheVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/reminders/" + b.want(201,
@@ -128,7 +128,7 @@ func TestAnItemThatHasAnEndHasAnotherTagAndTheSameVersion(t *testing.T) {
 	}
 }
 
-func TestHeadIsGetWithoutTheBody(t *testing.T) {
+func TestRoutes_answerHEADAsGETWithoutTheBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"a"}`)).text("noteId")
@@ -142,7 +142,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	b.Equal(404, b.do(request{method: http.MethodHead, path: "/v1/notes/note_none"}).Code)
 }
 
-func TestALinkIsPutSeenFromBothSidesAndRemoved(t *testing.T) {
+func TestLinkOperations_putShowAndRemoveALink(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
@@ -166,7 +166,7 @@ func TestALinkIsPutSeenFromBothSidesAndRemoved(t *testing.T) {
 		b.want(404, post("/v1/tasks", `{"title":"x","links":[{"targetType":"NOTE","targetId":"note_none"}]}`)).pointers())
 }
 
-func TestRemindersAreSnoozedCompletedAndDismissed(t *testing.T) {
+func TestReminderOperations_snoozeCompleteAndDismiss(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := func() string {
@@ -198,7 +198,7 @@ func TestRemindersAreSnoozedCompletedAndDismissed(t *testing.T) {
 	b.want(412, request{method: http.MethodPost, path: one + "/complete", header: ifMatch(1)})
 }
 
-func TestTheUsersRowBeginsAtVersionZero(t *testing.T) {
+func TestMeOperations_beginAtVersionZero(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	me := b.want(200, get("/v1/me"))
@@ -214,7 +214,7 @@ func TestTheUsersRowBeginsAtVersionZero(t *testing.T) {
 	b.Equal("2026-03-02T12:00:00Z", stats.text("asOf"))
 }
 
-func TestListsArePagedByTheirCursor(t *testing.T) {
+func TestPageOf_leadsThroughAListByCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 3 {
@@ -243,7 +243,7 @@ func TestListsArePagedByTheirCursor(t *testing.T) {
 	b.Equal("TASK", entry["entityType"])
 }
 
-func TestTheUsersRowHasEveryStatistic(t *testing.T) {
+func TestMeOperations_showEveryStatistic(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	totals := func(res response) map[string]any {

@@ -51,7 +51,7 @@ func resolved(t *testing.T, doc map[string]any, schema any) map[string]any {
 	return found.(map[string]any)
 }
 
-func TestTheDocumentHasNothingThatStopsAGenerator(t *testing.T) {
+func TestDocument_hasNothingThatStopsAGenerator(t *testing.T) {
 	t.Parallel()
 	doc := rawDocument(t)
 	require.NotEmpty(t, doc["servers"])
@@ -79,7 +79,7 @@ func TestTheDocumentHasNothingThatStopsAGenerator(t *testing.T) {
 }
 
 // Each union of named schemas says by which member they are told apart, and each of those has its own value there.
-func TestEachUnionOfTheDocumentHasADiscriminator(t *testing.T) {
+func TestDocument_hasADiscriminatorInEachUnion(t *testing.T) {
 	t.Parallel()
 	doc := rawDocument(t)
 	unions := map[string]bool{}
@@ -106,7 +106,7 @@ func TestEachUnionOfTheDocumentHasADiscriminator(t *testing.T) {
 }
 
 // A batch takes each operation that it may carry, with its body and its path's values, and nothing else.
-func TestTheDocumentListsTheCommandsOfABatch(t *testing.T) {
+func TestDocument_listsTheCommandsOfABatch(t *testing.T) {
 	t.Parallel()
 	doc := rawDocument(t)
 	c, err := loadContract()
@@ -142,7 +142,7 @@ func TestTheDocumentListsTheCommandsOfABatch(t *testing.T) {
 }
 
 // Each id has the form that the server takes.
-func TestEachIDOfTheDocumentHasAPattern(t *testing.T) {
+func TestDocument_hasAPatternForEachID(t *testing.T) {
 	t.Parallel()
 	eachObject("", rawDocument(t), func(at string, o map[string]any) {
 		properties, _ := o["properties"].(map[string]any)
@@ -163,7 +163,7 @@ func TestEachIDOfTheDocumentHasAPattern(t *testing.T) {
 }
 
 // Settings are of a type that a program can name, also where a patch may have null in their place.
-func TestTheObjectsWithinAnEntityHaveSchemasOfTheirOwn(t *testing.T) {
+func TestDocument_namesTheObjectsWithinAnEntity(t *testing.T) {
 	t.Parallel()
 	doc := rawDocument(t)
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)

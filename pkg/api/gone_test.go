@@ -80,7 +80,7 @@ func (b *bundle) reminder() string {
 }
 
 // What was deleted says so to every request that names it, as far as the request is its user's.
-func TestWhatWasDeletedIsGone(t *testing.T) {
+func TestRefuseGone_answersForWhatWasDeleted(t *testing.T) {
 	t.Parallel()
 	for plural, c := range map[string]struct{ idName, prefix, body string }{
 		"notes":     {"noteId", "note", `{"title":"t"}`},
@@ -125,7 +125,7 @@ func (b *bundle) stranger(theirs, never request) {
 }
 
 // What has expired says so, whether or not it was swept, until it was restored. Deleted afterwards, it was deleted.
-func TestWhatHasExpiredIsGoneUntilItIsRestored(t *testing.T) {
+func TestRefuseGone_answersForWhatExpiredUntilItIsRestored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.reminder()
@@ -152,7 +152,7 @@ func TestWhatHasExpiredIsGoneUntilItIsRestored(t *testing.T) {
 }
 
 // A user may delete what has a copy before the consumer has removed the copy: there is nothing to restore.
-func TestWhatWasDeletedBesideItsCopyIsNotRestored(t *testing.T) {
+func TestRefuseGone_refusesToRestoreADeletedItemWithACopy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.reminder()
@@ -167,7 +167,7 @@ func TestWhatWasDeletedBesideItsCopyIsNotRestored(t *testing.T) {
 }
 
 // A copy that the archive names and does not have cannot be restored: that the item expired is no answer to a restore.
-func TestACopyThatIsMissingIsNotFound(t *testing.T) {
+func TestNotFoundOf_answersARestoreWhoseCopyIsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.expired()
@@ -181,7 +181,7 @@ func TestACopyThatIsMissingIsNotFound(t *testing.T) {
 }
 
 // What a request only refers to is 404: the entity that it is about is there. A day without an occurrence is 404, too.
-func TestWhatARequestRefersToIsNotWhatIsGone(t *testing.T) {
+func TestNotFoundOf_answersForWhatARequestRefersTo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	task := "/v1/tasks/" + b.want(201, post("/v1/tasks", `{"title":"t"}`)).text("taskId")
@@ -211,7 +211,7 @@ func TestWhatARequestRefersToIsNotWhatIsGone(t *testing.T) {
 }
 
 // In a batch each command answers as by itself.
-func TestACommandOfABatchSaysThatItsEntityIsGone(t *testing.T) {
+func TestRunBatch_saysThatACommandsEntityIsGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
@@ -223,7 +223,7 @@ func TestACommandOfABatchSaysThatItsEntityIsGone(t *testing.T) {
 }
 
 // Where it cannot be read whether a thing was there, the answer is to try again, not that it never was.
-func TestWhoCannotReadWhatLeftIsToTryAgain(t *testing.T) {
+func TestUnlessGone_asksForARepetitionIfItCannotRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.failWith(func(c memory.Call) error {

@@ -6,7 +6,7 @@ import (
 )
 
 // Docs/contracts.md, "Gone", says in which order a write of an entity that left is refused.
-func TestAWriteOfWhatIsGoneIsRefusedInTheOrderOfTheContract(t *testing.T) {
+func TestRefuseGone_comesInTheOrderOfTheContract(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")
@@ -39,7 +39,7 @@ func TestAWriteOfWhatIsGoneIsRefusedInTheOrderOfTheContract(t *testing.T) {
 }
 
 // A link keeps what it is where its target is deleted: only a new link needs the target.
-func TestTheRelationOfALinkChangesAlsoWhereItsTargetIsDeleted(t *testing.T) {
+func TestLinkOperations_changeARelationToADeletedTarget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	task := b.want(201, post("/v1/tasks", `{"title":"t"}`)).text("taskId")

@@ -24,7 +24,7 @@ func (b *bundle) gather(user, path string) (titles []string, pages int) {
 	}
 }
 
-func TestEverythingCanBeListedWithoutAWindow(t *testing.T) {
+func TestAllOperation_listsEverythingWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -49,7 +49,7 @@ func TestEverythingCanBeListedWithoutAWindow(t *testing.T) {
 	b.Empty(empty)
 }
 
-func TestTasksAndNotesAreFoundByTagStatusDueTimeAndTitle(t *testing.T) {
+func TestFilterOf_findsByTagStatusDueTimeAndTitle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()

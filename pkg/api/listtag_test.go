@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestListsHaveTagsAndAreCompressed(t *testing.T) {
+func TestAnswerList_tagsAndCompressesLists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 20 {

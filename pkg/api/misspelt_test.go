@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAMisspeltFieldCountsAsSent(t *testing.T) {
+func TestAddUnknown_countsAMisspeltFieldAsSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	task := "/v1/tasks/" + b.want(201, post("/v1/tasks", `{"title":"a"}`)).text("taskId")
@@ -59,7 +59,7 @@ func TestAMisspeltFieldCountsAsSent(t *testing.T) {
 	}
 }
 
-func TestALinkWithAnEmptyRelationIsRefusedEverywhere(t *testing.T) {
+func TestLinkOperations_refuseAnEmptyRelationEverywhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.want(201, post("/v1/notes", `{"title":"n"}`)).text("noteId")

@@ -28,7 +28,7 @@ func (r response) ids() []string {
 	return out
 }
 
-func TestAPlanIsCommittedReadAndReplanned(t *testing.T) {
+func TestPlanOperations_commitReadAndReplan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.grow("")
@@ -62,7 +62,7 @@ func TestAPlanIsCommittedReadAndReplanned(t *testing.T) {
 	b.want(404, get(nextDay+"/revisions/"+first))
 }
 
-func TestADateThatIsNoneIsRefused(t *testing.T) {
+func TestPlanOperations_refuseADateThatIsNone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, date := range []string{"20260302", "2026-02-30", "today", "2026-3-2", "1899-12-31", "2026-03-02%23x"} {
@@ -76,7 +76,7 @@ func TestADateThatIsNoneIsRefused(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestEveryBrokenRuleOfAPlanIsNamedWithItsActionOrBlock(t *testing.T) {
+func TestPlanOperations_nameEachBrokenRuleWithItsActionOrBlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.grow("")
@@ -98,7 +98,7 @@ func TestEveryBrokenRuleOfAPlanIsNamedWithItsActionOrBlock(t *testing.T) {
 	b.Equal(rows, b.store.Len())
 }
 
-func TestAnActionIsCompletedInPlanAndTreeTogether(t *testing.T) {
+func TestCompletePlan_completesAnActionInPlanAndTree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(404, done(run))
@@ -125,7 +125,7 @@ func TestAnActionIsCompletedInPlanAndTreeTogether(t *testing.T) {
 	b.want(422, post(planOfDay+"/complete", `{}`))
 }
 
-func TestARolloverIsRepeatable(t *testing.T) {
+func TestRolloverPlan_isRepeatable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.grow("")
@@ -149,7 +149,7 @@ func TestARolloverIsRepeatable(t *testing.T) {
 	b.Equal([]any{}, empty.doc["carried"])
 }
 
-func TestARolloverTellsWhatItLeftBehind(t *testing.T) {
+func TestRolloverPlan_namesWhatItLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tree := b.grow("")
@@ -161,7 +161,7 @@ func TestARolloverTellsWhatItLeftBehind(t *testing.T) {
 	b.Equal([]string{stretch}, b.want(200, get(nextDay)).ids())
 }
 
-func TestADayWithoutAnythingToCarryGivesTheNextNoPlan(t *testing.T) {
+func TestRolloverPlan_makesNoPlanOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(201, post(planOfDay+"/revisions", `{"reason":"morning_plan","todos":[],"blocks":[]}`))
@@ -170,7 +170,7 @@ func TestADayWithoutAnythingToCarryGivesTheNextNoPlan(t *testing.T) {
 	b.want(404, get(nextDay))
 }
 
-func TestABatchCarriesWhatADayBrings(t *testing.T) {
+func TestRunBatch_carriesTheCommandsOfADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.grow("")
@@ -197,7 +197,7 @@ func TestABatchCarriesWhatADayBrings(t *testing.T) {
 	b.NotContains(res.Body.String(), "classification", "results name revisions, they do not hold them")
 }
 
-func TestAWriteToARepositoryWhoseAnswerWasLostIsAnsweredFromItsReceipt(t *testing.T) {
+func TestCommitPlan_answersFromItsReceiptAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lost := 0

@@ -19,7 +19,7 @@ import (
 
 const replayed = "Idempotency-Replayed"
 
-func TestARepeatedRequestHasItsEffectOnce(t *testing.T) {
+func TestIdempotencyKey_givesARepeatedRequestOneEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := post("/v1/notes", `{"title":"a"}`).with("Idempotency-Key", "one")
@@ -47,7 +47,7 @@ func TestARepeatedRequestHasItsEffectOnce(t *testing.T) {
 	b.want(410, gone)
 }
 
-func TestARestoreBringsAnItemBackOnce(t *testing.T) {
+func TestArchiveOperations_restoreAnItemOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.expired()
@@ -74,7 +74,7 @@ func TestARestoreBringsAnItemBackOnce(t *testing.T) {
 	}
 }
 
-func TestARestoreWhoseAnswerWasLostIsAnsweredFromItsReceipt(t *testing.T) {
+func TestArchiveOperations_answerFromTheReceiptAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	restore := request{method: http.MethodPost,
@@ -90,7 +90,7 @@ func TestARestoreWhoseAnswerWasLostIsAnsweredFromItsReceipt(t *testing.T) {
 	b.Equal("true", b.want(200, restore).Header().Get(replayed))
 }
 
-func TestTwinsOfARestoreAgree(t *testing.T) {
+func TestArchiveOperations_agreeForTwinsOfARestore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	restore := request{method: http.MethodPost,
@@ -113,7 +113,7 @@ func TestTwinsOfARestoreAgree(t *testing.T) {
 	b.Equal("true", b.want(200, restore).Header().Get(replayed))
 }
 
-func TestTheArchiveIsPaged(t *testing.T) {
+func TestListArchive_isPaged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 3 {
@@ -145,7 +145,7 @@ func (b *bundle) batch(user string, commands ...string) []result {
 	return out.Results
 }
 
-func TestABatchGoesOnInOrderWhateverFails(t *testing.T) {
+func TestRunBatch_goesOnInOrderAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	task := "task_" + uuid(900)
@@ -176,7 +176,7 @@ func TestABatchGoesOnInOrderWhateverFails(t *testing.T) {
 	b.Equal("/problems/idempotency-key-reused", got[10].Problem.Type)
 }
 
-func TestTheFrameOfACommandIsReadStrictly(t *testing.T) {
+func TestReadCommand_readsTheFrameStrictly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for command, pointers := range map[string][]string{
@@ -216,7 +216,7 @@ func TestTheFrameOfACommandIsReadStrictly(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestABatchAsAWholeIsBounded(t *testing.T) {
+func TestRunBatch_boundsTheWholeBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	one := `{"id":"1","type":"CreateNote","data":{"title":"a"}}`
@@ -239,7 +239,7 @@ func TestABatchAsAWholeIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatIsReportedOfACommandIsBounded(t *testing.T) {
+func TestReadCommand_boundsWhatItReports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var unknown strings.Builder
@@ -258,7 +258,7 @@ func TestWhatIsReportedOfACommandIsBounded(t *testing.T) {
 	}
 }
 
-func TestADirectInvocationNamesItsUser(t *testing.T) {
+func TestRun_takesTheUserFromTheInvocation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	payload := `"commands":[{"id":"1","type":"CreateNote","data":{"title":"a"}}]}`
@@ -280,7 +280,7 @@ func TestADirectInvocationNamesItsUser(t *testing.T) {
 	}
 }
 
-func TestWhatFailsInsideABatchIsLoggedOnce(t *testing.T) {
+func TestRunBatch_logsAnInternalFailureOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	calls := 0

@@ -98,7 +98,7 @@ func (r response) faults() []string {
 	return out
 }
 
-func TestATreeIsCommittedAndReadAsItIsAndAsItWas(t *testing.T) {
+func TestValuesOperations_commitATreeAndReadEachRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Equal("not-found", b.want(404, get("/v1/values")).problem())
@@ -131,7 +131,7 @@ func TestATreeIsCommittedAndReadAsItIsAndAsItWas(t *testing.T) {
 	b.want(200, get("/v1/values").with("If-None-Match", made.Header().Get("ETag")))
 }
 
-func TestChildrenAreListedInTheirOrder(t *testing.T) {
+func TestGetValuesChildren_keepsTheirOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(404, get("/v1/values/nodes/"+health+"/children"))
@@ -157,7 +157,7 @@ func TestChildrenAreListedInTheirOrder(t *testing.T) {
 	b.want(404, get("/v1/values/revisions/"+rev+"/nodes/x/children"))
 }
 
-func TestTheLoserOfARaceLearnsThePresentHead(t *testing.T) {
+func TestProblemOfMovedHead_hasThePresentHead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	none := b.want(409, post("/v1/values/revisions", edits(exampleRevision, `{"op":"delete","nodeId":"`+run+`"}`)))
@@ -175,7 +175,7 @@ func TestTheLoserOfARaceLearnsThePresentHead(t *testing.T) {
 	b.Len(b.want(200, get("/v1/values/revisions")).items(), 2)
 }
 
-func TestEveryBrokenRuleIsNamedWithItsNode(t *testing.T) {
+func TestProblemOfRules_namesEachBrokenRuleWithItsNode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(422, post("/v1/values/revisions", `{"source":"boredom","nodes":[
@@ -194,7 +194,7 @@ func TestEveryBrokenRuleIsNamedWithItsNode(t *testing.T) {
 	b.Equal([]string{health + " completed-driver /operations/0"}, broken.faults())
 }
 
-func TestTheTypesOfACommitAreReadStrictly(t *testing.T) {
+func TestCommitValuesBody_readsTypesStrictly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for body, pointers := range map[string][]string{
@@ -226,7 +226,7 @@ func TestTheTypesOfACommitAreReadStrictly(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestHistoryIsReadPageByPage(t *testing.T) {
+func TestHistoryAnswer_isPaged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	revs := []string{b.grow("")}
@@ -253,7 +253,7 @@ func TestHistoryIsReadPageByPage(t *testing.T) {
 	b.want(422, get("/v1/values/revisions?limit=101"))
 }
 
-func TestADifferenceIsShownAndARollbackUndoesIt(t *testing.T) {
+func TestRollbackBody_undoesTheDifferenceShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := b.want(201, post("/v1/values/revisions", grown("")))
@@ -279,7 +279,7 @@ func TestADifferenceIsShownAndARollbackUndoesIt(t *testing.T) {
 	b.Equal([]string{"/parentRevId"}, b.want(422, post("/v1/values/rollback", `{"revId":"`+first+`"}`)).pointers())
 }
 
-func TestARepeatedCommitIsAnsweredWithWhatTheFirstDid(t *testing.T) {
+func TestCommitValues_answersARepetitionAsTheFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	commit := post("/v1/values/revisions", grown("")).with("Idempotency-Key", "review")

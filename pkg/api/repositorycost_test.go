@@ -28,7 +28,7 @@ func (b *bundle) calls(status int, r request) string {
 	return strings.Join(ops, " ")
 }
 
-func TestEachReadOfARepositoryCostsWhatItIsToCost(t *testing.T) {
+func TestValuesOperations_costWhatEachReadIsToCost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.grow("")
@@ -79,7 +79,7 @@ func large(nodes int) string {
 		strings.Join(e, ",") + `]}`
 }
 
-func TestATreeOfTwoThousandNodesIsSentAndRead(t *testing.T) {
+func TestValuesOperations_sendAndReadTwoThousandNodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()

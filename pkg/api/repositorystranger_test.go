@@ -16,7 +16,7 @@ func (b *bundle) ownRepositories() (tree, plan, cursor string) {
 	return tree, plan, b.want(200, get("/v1/values/revisions?limit=1")).text("nextCursor")
 }
 
-func TestNobodyReachesARepositoryOfSomebodyElse(t *testing.T) {
+func TestValuesOperations_hideARepositoryFromOtherUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()

@@ -20,7 +20,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAMethodThatIsNotThereIsNamedWithThoseThatAre(t *testing.T) {
+func TestServeRoute_namesTheMethodsOfAPath(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for path, allowed := range map[string]string{
@@ -37,7 +37,7 @@ func TestAMethodThatIsNotThereIsNamedWithThoseThatAre(t *testing.T) {
 	}
 }
 
-func TestAPathThatLeadsNowhereIsNotFound(t *testing.T) {
+func TestServeHTTP_doesNotFindAPathWithoutARoute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{
@@ -51,7 +51,7 @@ func TestAPathThatLeadsNowhereIsNotFound(t *testing.T) {
 	}
 }
 
-func TestSomebodyWithoutANameLearnsNothing(t *testing.T) {
+func TestAuthenticate_answersNothingWithoutAName(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, header := range []string{
@@ -67,7 +67,7 @@ func TestSomebodyWithoutANameLearnsNothing(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestAMalformedUserIDIsNobody(t *testing.T) {
+func TestAuthenticate_refusesAMalformedUserID(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{"", "ann#2026", "a b", strings.Repeat("a", 65)} {
 		b := setup(t, func(c *api.Config) { c.Authenticate = func(*http.Request) (string, bool) { return user, true } })
@@ -75,7 +75,7 @@ func TestAMalformedUserIDIsNobody(t *testing.T) {
 	}
 }
 
-func TestAPartServesItsOwnOperationsOnly(t *testing.T) {
+func TestRoutes_servesItsOwnOperationsOnly(t *testing.T) {
 	t.Parallel()
 	for part, want := range map[api.Part]struct{ write, read, document int }{
 		api.OnlyCommands: {201, 404, 404},
@@ -92,7 +92,7 @@ func TestAPartServesItsOwnOperationsOnly(t *testing.T) {
 	}
 }
 
-func TestTheDocsAreMountedWhereTheyArePassedIn(t *testing.T) {
+func TestMountDocs_servesTheDocsOfTheConfig(t *testing.T) {
 	t.Parallel()
 	page, err := docs.New(api.Document(product.Registry()))
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestTheDocsAreMountedWhereTheyArePassedIn(t *testing.T) {
 	b.Equal("/docs#precondition-failed", moved.Header().Get("Location"))
 }
 
-func TestAnIDThatARequestBringsIsTakenIfItIsWellFormed(t *testing.T) {
+func TestRequestID_isTakenFromAWellFormedRequest(t *testing.T) {
 	t.Parallel()
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	b := setup(t)
@@ -130,7 +130,7 @@ func TestAnIDThatARequestBringsIsTakenIfItIsWellFormed(t *testing.T) {
 	}
 }
 
-func TestARequestIsLoggedAndObservedOnce(t *testing.T) {
+func TestAPI_logsAndObservesARequestOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"secret words"}`)).text("noteId")
@@ -154,7 +154,7 @@ func TestARequestIsLoggedAndObservedOnce(t *testing.T) {
 	b.Equal(api.Observation{Operation: "createNote", Status: 201}, b.seen.all[0])
 }
 
-func TestAWriteIsAnsweredAndLoggedUnderItsTraceID(t *testing.T) {
+func TestAppendTrace_answersAndLogsAWriteUnderItsTraceID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.want(201, post("/v1/notes", `{"title":"secret words"}`))
@@ -180,7 +180,7 @@ func TestAWriteIsAnsweredAndLoggedUnderItsTraceID(t *testing.T) {
 	b.Equal([]any{[]any{trace(1)}, nil, nil, []any{trace(2)}, []any{trace(3)}, []any{another(1), another(2)}}, logged)
 }
 
-func TestWhatFailsInsideIsLoggedAndNotTold(t *testing.T) {
+func TestAPI_logsAnInternalFailureAndDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
@@ -214,7 +214,7 @@ type errInside struct{}
 
 func (errInside) Error() string { return "wires crossed in USER#ann" }
 
-func TestAPanicIsAnAnswerAndALine(t *testing.T) {
+func TestPanicError_isAnAnswerAndALine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.failWith(func(memory.Call) error { panic("boom") })
@@ -229,7 +229,7 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	outside.Contains(outside.log.String(), "early")
 }
 
-func TestAnAbortedHandlerStaysAborted(t *testing.T) {
+func TestServeHTTP_leavesAnAbortedHandlerAborted(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) {
 		c.Docs = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
@@ -239,7 +239,7 @@ func TestAnAbortedHandlerStaysAborted(t *testing.T) {
 	})
 }
 
-func TestAConfigWithAPartMissingIsAMistake(t *testing.T) {
+func TestNew_refusesAMissingPart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.Panics(t, func() { api.New(api.Config{}) })
@@ -276,7 +276,7 @@ func recipe() *entity.Type {
 	}
 }
 
-func TestATypeOfAnotherProductGetsItsRoutes(t *testing.T) {
+func TestRoutes_includeATypeOfAnotherProduct(t *testing.T) {
 	t.Parallel()
 	registry, err := entity.NewRegistry(recipe(), product.UserMeta())
 	require.NoError(t, err)

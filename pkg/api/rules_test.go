@@ -173,7 +173,7 @@ func (r refusals) refused(path, body, fault string) {
 	r.rules[strings.SplitN(fault, " ", 3)[1]] = true
 }
 
-func TestEachBrokenRuleIsAProblemOfItsOwnAndNothingIsWritten(t *testing.T) {
+func TestProblemOfRules_hasAProblemForEachRuleAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	r := refusals{setup(t), map[string]bool{}}
 	head := r.grow("")

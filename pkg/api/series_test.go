@@ -34,7 +34,7 @@ func del(path string, version int) request {
 // part is a member of an answer that is an object.
 func (r response) part(name string) map[string]any { m, _ := r.doc[name].(map[string]any); return m }
 
-func TestASeriesIsCreatedReadChangedEndedAndDeleted(t *testing.T) {
+func TestSeriesOperations_createReadChangeEndAndDelete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -81,7 +81,7 @@ func TestASeriesIsCreatedReadChangedEndedAndDeleted(t *testing.T) {
 	b.want(410, get("/v1/events/inst_20260310_"+uuid(77)))
 }
 
-func TestEveryIDOfAnEventIsRead(t *testing.T) {
+func TestSeriesOperations_readEveryIDOfAnEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.want(201, post("/v1/events", `{`+standup+`}`)).text("eventId")
@@ -124,7 +124,7 @@ func TestEveryIDOfAnEventIsRead(t *testing.T) {
 	}
 }
 
-func TestASingleEventThatIsToRecurIsLedToTheSeries(t *testing.T) {
+func TestLeadToSeries_answersASingleEventThatIsToRecur(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.want(201, post("/v1/events", `{`+standup+`,"tags":["a"]}`)).text("eventId")
@@ -153,7 +153,7 @@ func TestASingleEventThatIsToRecurIsLedToTheSeries(t *testing.T) {
 	b.Equal("true", b.want(201, promote.with("If-Match", `"1"`).with("Idempotency-Key", "k")).Header().Get(replayed))
 }
 
-func TestWhoChangesASeriesAsAnEventIsToldWhereItIs(t *testing.T) {
+func TestLeadToSeries_answersAChangeOfASeriesAsAnEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -167,7 +167,7 @@ func TestWhoChangesASeriesAsAnEventIsToldWhereItIs(t *testing.T) {
 	}
 }
 
-func TestOneOccurrenceIsChangedCancelledAndComesBack(t *testing.T) {
+func TestInstanceOperations_changeCancelAndRestoreOneOccurrence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;COUNT=4"`)
@@ -199,7 +199,7 @@ func TestOneOccurrenceIsChangedCancelledAndComesBack(t *testing.T) {
 	b.want(413, put(one, `{"title":"`+strings.Repeat("a", 300<<10)+`"}`, 1))
 }
 
-func TestThisAndAllFollowingOccurrencesAreChanged(t *testing.T) {
+func TestSplitSeries_changesThisAndAllFollowingOccurrences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -244,7 +244,7 @@ func TestThisAndAllFollowingOccurrencesAreChanged(t *testing.T) {
 	b.Equal("true", b.want(204, split(body, 1).with("Idempotency-Key", "k")).Header().Get(replayed))
 }
 
-func TestABatchHoldsCommandsAboutSeries(t *testing.T) {
+func TestRunBatch_carriesCommandsAboutSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := "mst_" + uuid(55)
@@ -280,7 +280,7 @@ func TestABatchHoldsCommandsAboutSeries(t *testing.T) {
 	b.Contains(fmt.Sprint(out.Results[7].Problem), "/data/changes/title")
 }
 
-func TestALinkOfASeriesIsSeenFromBothSides(t *testing.T) {
+func TestLinkOperations_showALinkOfASeriesFromBothSides(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -314,7 +314,7 @@ func TestALinkOfASeriesIsSeenFromBothSides(t *testing.T) {
 	b.want(200, request{method: http.MethodDelete, path: link})
 }
 
-func TestASeriesWhoseTidyingFailsIsAskedForAgain(t *testing.T) {
+func TestSeriesOperations_askForARepetitionIfTidyingFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -337,7 +337,7 @@ func TestASeriesWhoseTidyingFailsIsAskedForAgain(t *testing.T) {
 	require.Equal(t, 3, transactions, "the repetition finished it")
 }
 
-func TestEverythingAboutASeriesIsBounded(t *testing.T) {
+func TestSeriesOperations_boundEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	dates := func(n int) string {

@@ -91,7 +91,7 @@ func (b *bundle) foreignRows() []string {
 	return rows
 }
 
-func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
+func TestAPI_hidesWhatBelongsToAnotherUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -232,7 +232,7 @@ func TestNobodyReachesWhatBelongsToSomebodyElse(t *testing.T) {
 	t.Logf("%d attempts", len(attempts))
 }
 
-func TestABatchReachesNothingOfSomebodyElse(t *testing.T) {
+func TestRunBatch_reachesNothingOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -277,7 +277,7 @@ func TestABatchReachesNothingOfSomebodyElse(t *testing.T) {
 	b.want(401, post("/v1/commands", `{"commands":[]}`).by("-"))
 }
 
-func TestTheSameNamesAreDifferentThingsForDifferentUsers(t *testing.T) {
+func TestAPI_separatesTheSameNamesOfDifferentUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()
@@ -335,7 +335,7 @@ func (b *bundle) forge(own string, ann owned) []string {
 		encodeBase64([]byte("null")))
 }
 
-func TestTheTokenAloneSaysWhoItIs(t *testing.T) {
+func TestAuthenticate_takesTheUserFromTheTokenAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.overHTTP()

@@ -27,7 +27,7 @@ func reached(t *testing.T, part api.Part, r api.Route, user string) (operation s
 	return b.seen.all[0].Operation, answer.Code
 }
 
-func TestEveryRouteLeadsToItsOperationInThePartThatItNames(t *testing.T) {
+func TestRoutes_leadToTheirOperationsInTheirParts(t *testing.T) {
 	t.Parallel()
 	other := map[api.Part]api.Part{api.OnlyCommands: api.OnlyQueries, api.OnlyQueries: api.OnlyCommands}
 	seen := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
+func TestConsumer_archivesACompletedTaskThatComesBackByRestore(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report", "tags": []any{"work"}}),
@@ -59,7 +59,7 @@ func TestACompletedTaskIsArchivedExpiresAndComesBack(t *testing.T) {
 	require.ErrorIs(t, err, archive.ErrNoCopy)
 }
 
-func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
+func TestRestore_bringsBackAnEditMadeAfterTheTTLWasSet(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
@@ -83,7 +83,7 @@ func TestEditAfterTTLWasSetThenRestore(t *testing.T) {
 	require.Equal(t, event.Int("sequence"), back.Int("sequence"))
 }
 
-func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
+func TestConsumer_archivesByTheTimerOfTheLastCompletionOnly(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "x"}), map[string]any{"status": "COMPLETED"})
@@ -108,7 +108,7 @@ func TestCompleteReopenCompleteIsArchivedByTheLastTimerOnly(t *testing.T) {
 	require.Equal(t, int64(5), w.get(task.Key()).Int("version"))
 }
 
-func TestACopyThatIsMadeAgainIsTheSame(t *testing.T) {
+func TestKeepCopy_makesTheSameCopyAgain(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
@@ -124,7 +124,7 @@ func TestACopyThatIsMadeAgainIsTheSame(t *testing.T) {
 	require.Equal(t, string(first), string(again))
 }
 
-func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
+func TestConsumer_removesACopyThatTheItemHasPassed(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "x", "startUtc": "2025-07-01T09:00:00"})
@@ -142,7 +142,7 @@ func TestACopyWrittenAfterTheItemMovedOnIsRemoved(t *testing.T) {
 	require.Nil(t, w.get(event.Key()))
 }
 
-func TestADeletedItemLeavesNoCopy(t *testing.T) {
+func TestConsumer_leavesNoCopyOfADeletedItem(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
@@ -154,7 +154,7 @@ func TestADeletedItemLeavesNoCopy(t *testing.T) {
 	require.ErrorIs(t, err, archive.ErrNoCopy)
 }
 
-func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
+func TestRestore_revivesInPlaceAnItemThatWasNotSwept(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
@@ -169,7 +169,7 @@ func TestAnItemPastItsTTLThatWasNotSweptIsRestoredInPlace(t *testing.T) {
 	require.NotNil(t, w.get(task.Key()))
 }
 
-func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
+func TestConsumer_takesTheExpiryOfAnotherRowForNoTimer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	for name, key := range map[string]item.Key{
@@ -183,7 +183,7 @@ func TestAnExpiryOfAnotherRowIsNoTimer(t *testing.T) {
 	}
 }
 
-func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAct(t *testing.T) {
+func TestConsumer_archivingIsNoEditOfTheUserAndARestoreIs(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -206,7 +206,7 @@ func TestAnArchivingByTheTimerLeavesItsUsersEditVersionAndARestorationIsAUsersAc
 
 // A task that leaves, comes back and leaves again has two lives. What happens in the second is told under delivery ids
 // of its own, and a repetition under those that it had.
-func TestTwoLivesOfOneItemAreToldUnderDifferentDeliveryIDs(t *testing.T) {
+func TestDeliveryID_differsBetweenTwoLivesOfOneItem(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})

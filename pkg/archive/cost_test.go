@@ -18,8 +18,9 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// TestWhatARecordCosts counts the calls of the table for each kind of record, the first time and when it comes again.
-func TestWhatARecordCosts(t *testing.T) {
+// TestConsumer_callsTheTableAsOftenAsPinned counts the calls of the table for each kind of record, the first time and
+// when it comes again.
+func TestConsumer_callsTheTableAsOftenAsPinned(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("NEXUS_UNCOUNTED") != "" {
 		t.Skip("it counts calls, and a mutant is to be noticed without that")

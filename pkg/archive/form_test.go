@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestAColdRowOfALaterReleaseIsLeftAlone(t *testing.T) {
+func TestConsumer_leavesAColdRowOfALaterReleaseAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
@@ -66,7 +66,7 @@ func (m *meddling) Delete(ctx context.Context, d table.Delete) error {
 	return m.Store.Delete(ctx, d)
 }
 
-func TestAColdRowThatALaterReleaseWritesDuringARepairIsLeftAlone(t *testing.T) {
+func TestConsumer_leavesAColdRowThatALaterReleaseWritesDuringRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})

@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestWhatIsMissingWasDeletedOrExpiredOrNeverWas(t *testing.T) {
+func TestLeft_distinguishesDeletedFromExpiredAndUnknown(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	expired := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
@@ -46,8 +46,8 @@ func TestWhatIsMissingWasDeletedOrExpiredOrNeverWas(t *testing.T) {
 	require.Equal(t, archive.Deleted, left, "a deletion counts before a cold row")
 }
 
-// TestWhatCannotLeaveIsNotLookedUp: the store fails each call, so an answer is one without a call.
-func TestWhatCannotLeaveIsNotLookedUp(t *testing.T) {
+// TestLeft_readsNothingForATypeThatCannotLeave: the store fails each call, so an answer is one without a call.
+func TestLeft_readsNothingForATypeThatCannotLeave(t *testing.T) {
 	t.Parallel()
 	down := errors.New("the store is down")
 	store := memory.New(time.Now, memory.Options{Fault: func(memory.Call) error { return down }})
@@ -65,7 +65,7 @@ func TestWhatCannotLeaveIsNotLookedUp(t *testing.T) {
 	require.ErrorIs(t, err, down)
 }
 
-func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
+func TestAnnounce_publishesAnArchivingByItsOwnRecordAlone(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
@@ -82,9 +82,9 @@ func TestAnArchivingIsToldByTheRecordOfItAndByNoOther(t *testing.T) {
 	require.Len(t, w.published(archive.TaskArchived), 2)
 }
 
-// TestARestoreIsRefusedByTheActionThatWentWithIt: the sender of the action learns which one failed, and nothing comes
-// back.
-func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
+// TestFailuresFrom_namesTheActionThatFailedWithARestore: the sender of the action learns which one failed, and nothing
+// comes back.
+func TestFailuresFrom_namesTheActionThatFailedWithARestore(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"swept": 7 * 24 * time.Hour, "past its ttl": 0} {
 		w, typ := newWorld(t, 1), product.Task()
@@ -119,7 +119,7 @@ func TestARestoreIsRefusedByTheActionThatWentWithIt(t *testing.T) {
 	}
 }
 
-func TestARestoreThatAnotherOvertakesLooksAgain(t *testing.T) {
+func TestRestore_readsAgainWhenAnotherOvertakesIt(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
@@ -151,8 +151,8 @@ func (s overtakenStore) Transact(ctx context.Context, actions ...table.Action) e
 	return s.Store.Transact(ctx, actions...)
 }
 
-// TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas: an image may be of a release that says less.
-func TestAnArchivingIsToldOnlyWhenItIsKnownWhenItWas(t *testing.T) {
+// TestAnnounce_publishesAnArchivingOnlyWithItsTime: an image may be of a release that says less.
+func TestAnnounce_publishesAnArchivingOnlyWithItsTime(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})

@@ -11,7 +11,7 @@ import (
 )
 
 // A listener drops an event whose delivery id it knows. So the second life of an item must not have those of the first.
-func TestEachLifeOfAnItemHasDeliveryIDsOfItsOwn(t *testing.T) {
+func TestDeliveryID_differsForEachLifeOfAnItem(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "ARCHIVED"})

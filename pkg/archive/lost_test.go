@@ -45,7 +45,7 @@ func completedTask(t *testing.T) (*world, item.Item, item.Key) {
 	return w, task, entity.TimerKey(ann, task.Str("taskId"), 2)
 }
 
-func TestATimerWhoseTaskNeverRestsComesBack(t *testing.T) {
+func TestTimerRemoved_retriesForATaskThatNeverRests(t *testing.T) {
 	t.Parallel()
 	w, task, key := completedTask(t)
 	var fault func(memory.Call) error
@@ -68,7 +68,7 @@ func TestATimerWhoseTaskNeverRestsComesBack(t *testing.T) {
 	require.Equal(t, "ARCHIVED", archived.Str(entity.AttrStatus))
 }
 
-func TestARepairOfATimerThatTheStoreFailsSaysSo(t *testing.T) {
+func TestConsumer_reportsATimerThatTheStoreFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	for _, op := range []string{"Query", "Put"} {

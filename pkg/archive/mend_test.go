@@ -69,7 +69,7 @@ func (w *world) placesOf(id string, version int64) places {
 	}
 }
 
-func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
+func TestConsumer_repairsEachFaultOfAnArchivedTask(t *testing.T) {
 	t.Parallel()
 	const ttl, other = "ttl 1749369600", "ttl 1749369601" // a week behind the world's beginning
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestEachFaultOfAnArchivedTaskIsNamedAndMended(t *testing.T) {
 	}
 }
 
-func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
+func TestCheck_findsAnEndOrCopyOfWhatStays(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
@@ -159,7 +159,7 @@ func TestWhatStaysHasNoEndAndNoCopy(t *testing.T) {
 	}
 }
 
-func TestWhatLeftKeepsItsCopyUnlessItsUserDeletedIt(t *testing.T) {
+func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
@@ -192,7 +192,7 @@ func TestWhatLeftKeepsItsCopyUnlessItsUserDeletedIt(t *testing.T) {
 	require.NotContains(t, w.everything(), p.object)
 }
 
-func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
+func TestConsumer_repairsEachFaultOfATimer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		damage func(w *world, p places)
@@ -233,8 +233,8 @@ func TestEachFaultOfATimerIsNamedAndMended(t *testing.T) {
 	}
 }
 
-// TestATimerOfAnEarlierCompletionIsMendedToo: each completion left a timer, and each must fire when it says.
-func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
+// TestConsumer_repairsATimerOfAnEarlierCompletion: each completion left a timer, and each must fire when it says.
+func TestConsumer_repairsATimerOfAnEarlierCompletion(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -266,7 +266,7 @@ func TestATimerOfAnEarlierCompletionIsMendedToo(t *testing.T) {
 	require.Len(t, w.faults(w.consumer, typ, id), 1)
 }
 
-func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
+func TestCheck_needsNoTimerForWhatNoneEnds(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -287,7 +287,7 @@ func TestWhatNoTimerIsToEndNeedsNone(t *testing.T) {
 	require.Empty(t, w.faults(w.consumer, typ, lasting.Str("taskId")), "its user has set no delay")
 }
 
-func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
+func TestConsumer_endsWithAnErrorOfTheObjectStore(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
@@ -298,7 +298,7 @@ func TestAnErrorOfTheObjectStoreEndsAMending(t *testing.T) {
 	require.False(t, w.get(w.placesOf(id, 1).item).Has(entity.AttrTTL))
 }
 
-func TestARecordWhoseCopyCannotBeKeptComesAgain(t *testing.T) {
+func TestConsumer_retriesARecordWhoseCopyCannotBeKept(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
@@ -323,7 +323,7 @@ type brokenStore struct{ blob.Store }
 
 func (brokenStore) Put(context.Context, string, []byte) error { return blob.ErrUnavailable }
 
-func TestTheNameOfACopyTellsItsItemAndVersion(t *testing.T) {
+func TestReadCopyName_returnsItemAndVersion(t *testing.T) {
 	t.Parallel()
 	id, version, ok := archive.ReadCopyName(ann, "archive/ann/task_1/12.json")
 	require.True(t, ok)
@@ -339,7 +339,7 @@ func TestTheNameOfACopyTellsItsItemAndVersion(t *testing.T) {
 	}
 }
 
-func TestACopyIsUnnamedOnceItsItemIsPastItsVersion(t *testing.T) {
+func TestUnnamed_findsACopyOfAnItemPastItsVersion(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
@@ -366,7 +366,7 @@ func TestACopyIsUnnamedOnceItsItemIsPastItsVersion(t *testing.T) {
 	w.checkCopies()
 }
 
-func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
+func TestConsumer_repairsWhatAnItemThatOvertakesItHasBecome(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Event()
 	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
@@ -389,7 +389,7 @@ func TestAMendingThatAnItemOvertakesMendsWhatItHasBecome(t *testing.T) {
 	require.Nil(t, w.get(entity.ColdKey(ann, id)))
 }
 
-func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
+func TestConsumer_withoutObjectStoreBelievesRowsAndExpiresNothing(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
@@ -414,7 +414,7 @@ func TestWithoutAnObjectStoreRowsAreBelievedAndNothingExpires(t *testing.T) {
 	require.Nil(t, w.get(p.cold), "a row that names the copy of what stays goes without it")
 }
 
-func TestAStoreThatDoesNotAnswerIsNoFault(t *testing.T) {
+func TestCheck_takesAStoreThatDoesNotAnswerForNoFault(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")

@@ -212,7 +212,7 @@ func (w *world) checkCopies() {
 	}))
 }
 
-func TestNothingIsLostWhateverIsDeliveredAndWhateverFails(t *testing.T) {
+func TestConsumer_losesNothingWhateverIsDeliveredAndFails(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		w := newWorld(t, seed)

@@ -81,7 +81,7 @@ func (w *world) checkSeriesStay() {
 	}
 }
 
-func TestACancelledSeriesAndACancelledOccurrenceStayForGood(t *testing.T) {
+func TestConsumer_keepsACancelledSeriesAndOccurrenceForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	m := w.do(command.CreateSeries{

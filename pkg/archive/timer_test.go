@@ -22,7 +22,7 @@ func (w *world) timers(id string) (versions []int64) {
 	return versions
 }
 
-func TestEachCompletionHasOneTimer(t *testing.T) {
+func TestStartTimer_startsOneForEachCompletion(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -53,7 +53,7 @@ func TestEachCompletionHasOneTimer(t *testing.T) {
 	require.Equal(t, []int64{2, 7, 9}, w.timers(id))
 }
 
-func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
+func TestTimerRemoved_archivesTheCompletionOfTheTimerAlone(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
@@ -84,7 +84,7 @@ func TestATimerArchivesTheCompletionThatItIsOfAlone(t *testing.T) {
 	require.Equal(t, archived, w.get(task.Key()), "its record comes again")
 }
 
-func TestATimerThatNamesNoTaskIsParked(t *testing.T) {
+func TestTimerRemoved_parksATimerThatNamesNoTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	for _, sk := range []string{

@@ -22,7 +22,7 @@ func long(n int) string {
 	return b.String()
 }
 
-func TestNamesAreSegmentsOfHarmlessCharacters(t *testing.T) {
+func TestCheckName_takesSegmentsOfHarmlessCharacters(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"a", "A-z_0.9=", "archive/user_1/task_x/3.json", "...", "a/..b/c..", ".hidden", strings.Repeat("a", blob.MaxSegment),
@@ -42,7 +42,7 @@ func TestNamesAreSegmentsOfHarmlessCharacters(t *testing.T) {
 	}
 }
 
-func TestListArgumentsMayEndAnywhere(t *testing.T) {
+func TestCheckList_letsArgumentsEndAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "a", "a/", "a/b", "a/b/"} {
 		require.NoError(t, blob.CheckList(path, 1, path), path)
@@ -63,7 +63,7 @@ func TestListArgumentsMayEndAnywhere(t *testing.T) {
 	}
 }
 
-func TestABodyIsBounded(t *testing.T) {
+func TestCheckBody_boundsTheBody(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, blob.CheckBody(make([]byte, blob.MaxBody)))
 	require.ErrorIs(t, blob.CheckBody(make([]byte, blob.MaxBody+1)), blob.ErrInvalid)

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/bus"
 )
 
-func TestCheckNamesTheEventAndTheFieldThatBreaksItsRule(t *testing.T) {
+func TestCheck_namesTheEventAndTheFieldThatBreaksItsRule(t *testing.T) {
 	t.Parallel()
 	good := bus.Event{Type: "ReminderDue", Detail: []byte(" {}"), Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
 	require.NoError(t, bus.Check(nil))

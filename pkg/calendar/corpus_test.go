@@ -87,7 +87,7 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 	return out
 }
 
-func TestFilesOfOtherProgramsSurviveImportAndExport(t *testing.T) {
+func TestImporter_bringsFilesOfOtherProgramsThroughImportAndExport(t *testing.T) {
 	t.Parallel()
 	for name, content := range files(t) {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
+func TestExport_hasEverythingInAStableOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.create(ann, product.Event(), event("title", "First"))
@@ -55,7 +55,7 @@ func TestACalendarHasEverythingInAnOrderThatStays(t *testing.T) {
 	b.Empty(result.LeftOut)
 }
 
-func TestADeletionAndADepartureChangeWhenItWasModified(t *testing.T) {
+func TestModifiedAt_changesByADeletionAndADeparture(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(ann, product.Event(), event())
@@ -74,7 +74,7 @@ func TestADeletionAndADepartureChangeWhenItWasModified(t *testing.T) {
 	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
 }
 
-func TestWhatHasLeftIsNotThere(t *testing.T) {
+func TestExport_leavesOutWhatHasLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(ann, product.Event(), event("title", "Left"))
@@ -90,7 +90,7 @@ func TestWhatHasLeftIsNotThere(t *testing.T) {
 	b.NotContains(string(b.export(ann).Text), "Orphan")
 }
 
-func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
+func TestExport_dividesALargeCalendarAndNamesWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("makes megabytes")
@@ -128,7 +128,7 @@ func TestALargeCalendarSaysWhatItLeavesOutAndHasParts(t *testing.T) {
 	b.ErrorIs(err, calendar.ErrTooLarge)
 }
 
-func TestAHugeSeriesIsParted(t *testing.T) {
+func TestExport_dividesAHugeSeries(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("makes megabytes")
@@ -157,7 +157,7 @@ func TestAHugeSeriesIsParted(t *testing.T) {
 	b.Len(b.instances(row), 500)
 }
 
-func TestAnEmptyCalendarIsOne(t *testing.T) {
+func TestExport_isACalendarWithoutItems(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.export(ann)
@@ -168,7 +168,7 @@ func TestAnEmptyCalendarIsOne(t *testing.T) {
 	b.ErrorIs(err, entity.ErrID)
 }
 
-func TestASecretAddressLeadsToItsUserUntilItIsRenewedOrRevoked(t *testing.T) {
+func TestFeed_leadsToItsUserUntilRenewedOrRevoked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.calendar.Feed(t.Context(), ann)

@@ -10,7 +10,7 @@ import (
 )
 
 // Each of these is one harmless line, of one meaning.
-func TestOneHarmlessLineCostsNoEvent(t *testing.T) {
+func TestImporter_losesNoEventToOneHarmlessLine(t *testing.T) {
 	t.Parallel()
 	const day, at = "DTSTART;VALUE=DATE:20251210", "DTSTART;TZID=Europe/Berlin:20251210T093000"
 	for name, c := range map[string]struct {
@@ -88,7 +88,7 @@ func (b *bench) shownFields(user string) (all []item.Item) {
 	return all
 }
 
-func TestTwoRulesWithoutEndAreRefused(t *testing.T) {
+func TestImporter_refusesTwoRulesWithoutEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(vevent("x", starts, "RRULE:FREQ=MONTHLY", "RRULE:FREQ=YEARLY")))

@@ -58,7 +58,7 @@ func hostile() map[string][]byte {
 	}
 }
 
-func TestHostileCalendarsAreTakenOrRefused(t *testing.T) {
+func TestImporter_takesOrRefusesHostileCalendars(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads megabytes")

@@ -63,7 +63,7 @@ func (b *bench) starts(from, to time.Time) []int64 {
 	return list
 }
 
-func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
+func TestExport_showsAnotherProgramTheSameOccurrences(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts another program")
@@ -119,7 +119,7 @@ func TestAnotherProgramReadsTheSameOccurrences(t *testing.T) {
 	}
 }
 
-func TestAnotherProgramReadsEveryExportOfTheCorpus(t *testing.T) {
+func TestExport_ofTheCorpusIsReadByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts another program")

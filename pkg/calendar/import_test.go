@@ -58,7 +58,7 @@ const (
 	daily  = "RRULE:FREQ=DAILY"
 )
 
-func TestEveryComponentIsAccountedFor(t *testing.T) {
+func TestReport_accountsForEveryComponent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := text(
@@ -104,7 +104,7 @@ func TestEveryComponentIsAccountedFor(t *testing.T) {
 	b.EqualValues(1, reminder.Int(entity.AttrVersion))
 }
 
-func TestWhatChangedIsUpdatedAndNothingElse(t *testing.T) {
+func TestImporter_updatesWhatChangedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func(title string) []byte {
@@ -124,7 +124,7 @@ func TestWhatChangedIsUpdatedAndNothingElse(t *testing.T) {
 	b.Equal(3, b.imports(ann, file("Newer")).Unchanged)
 }
 
-func TestAnOlderRevisionThanTheStoredOneIsRefused(t *testing.T) {
+func TestImporter_refusesAnOlderRevisionThanTheStoredOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := text(vevent("a", starts, "SUMMARY:File"), vtodo("c", "SUMMARY:File"))
@@ -148,7 +148,7 @@ func TestAnOlderRevisionThanTheStoredOneIsRefused(t *testing.T) {
 	b.EqualValues(2, b.item(product.Event(), "a", 0).Int(product.AttrSequence))
 }
 
-func TestWhatWasDeletedCanBeImportedAgain(t *testing.T) {
+func TestImporter_importsADeletedItemAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := text(vevent("a", starts, "SUMMARY:x"))
@@ -166,7 +166,7 @@ func TestWhatWasDeletedCanBeImportedAgain(t *testing.T) {
 	b.NotEqual(exported, mine)
 }
 
-func TestAnEventThatBecameASeriesElsewhereBecomesOneHereAndBack(t *testing.T) {
+func TestImporter_turnsAnEventIntoASeriesAndBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	single, repeated := text(vevent("a", starts, "SUMMARY:x")), text(
@@ -189,7 +189,7 @@ func TestAnEventThatBecameASeriesElsewhereBecomesOneHereAndBack(t *testing.T) {
 	b.NotNil(b.item(product.Event(), "a", 1))
 }
 
-func TestExceptionsFollowTheirSeries(t *testing.T) {
+func TestImporter_keepsExceptionsWithTheirSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	override := func(date string, lines ...string) string {
@@ -231,7 +231,7 @@ func TestExceptionsFollowTheirSeries(t *testing.T) {
 		b.imports(ann, text(strings.ReplaceAll(override("20251215", "SUMMARY:alone"), "UID:a", "UID:nobody's"))).Unchanged)
 }
 
-func TestLinksAreNoOtherCalendarsBusiness(t *testing.T) {
+func TestImporter_leavesLinksAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.create(ann, product.Note(), map[string]any{"title": "n"})
@@ -263,7 +263,7 @@ func crowd() []byte {
 	return text(all...)
 }
 
-func TestAnImportCutShortIsFinishedByRepeatingIt(t *testing.T) {
+func TestImporter_finishesAnInterruptedImportByRepetition(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("cuts an import short at each of its calls")
@@ -297,7 +297,7 @@ func TestAnImportCutShortIsFinishedByRepeatingIt(t *testing.T) {
 	}
 }
 
-func TestAnImportIsAFewWrites(t *testing.T) {
+func TestImporter_writesAnImportInAFewWrites(t *testing.T) {
 	t.Parallel()
 	if isUncounted {
 		t.Skip("it counts requests alone")
@@ -312,7 +312,7 @@ func TestAnImportIsAFewWrites(t *testing.T) {
 	b.Zero(b.calls["Transact"])
 }
 
-func TestAWriteOfSomebodyElseInBetweenIsSeen(t *testing.T) {
+func TestImporter_respectsAnotherWriteInBetween(t *testing.T) {
 	t.Parallel()
 	b := setupFaulty(t)
 	b.imports(ann, text(vevent("a", starts, "SUMMARY:x"), vevent("b", starts, "SUMMARY:x")))
@@ -338,7 +338,7 @@ func TestAWriteOfSomebodyElseInBetweenIsSeen(t *testing.T) {
 	b.Equal("y", b.item(product.Event(), "b", 0).Str(entity.AttrTitle))
 }
 
-func TestAKeyMakesARepetitionHarmless(t *testing.T) {
+func TestImporter_makesARepetitionUnderAKeyHarmless(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := text(vevent("a", starts, "SUMMARY:x"))
@@ -364,7 +364,7 @@ func TestAKeyMakesARepetitionHarmless(t *testing.T) {
 	b.False(replayed)
 }
 
-func TestAKeyIsTakenWhileItsRequestRuns(t *testing.T) {
+func TestImporter_holdsTheKeyOfARunningRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := text(vevent("a", starts, "SUMMARY:x"))
@@ -394,7 +394,7 @@ func TestAKeyIsTakenWhileItsRequestRuns(t *testing.T) {
 	b.False(replayed)
 }
 
-func TestAnOccurrenceChangedHereIsNotChangedBackByTheSameFile(t *testing.T) {
+func TestImporter_keepsAnOccurrenceChangedHereFromTheSameFile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func(sequence, title string) []byte {
@@ -435,7 +435,7 @@ func (b *bench) promote(id string) item.Item {
 	return res.Item
 }
 
-func TestASeriesThatWasAnEventIsFoundByTheEventsUID(t *testing.T) {
+func TestImporter_findsASeriesThatWasAnEventByItsUID(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(b *bench) string{
 		"made here": func(b *bench) string { return b.create(ann, product.Event(), event()) },
@@ -469,7 +469,7 @@ func TestASeriesThatWasAnEventIsFoundByTheEventsUID(t *testing.T) {
 	}
 }
 
-func TestNoTwoThingsLeaveUnderOneUID(t *testing.T) {
+func TestExport_usesEachUIDOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.imports(ann, text(vevent("x", starts, "SUMMARY:a"), vtodo("x", "DUE:20251211T090000Z", "SUMMARY:b")))

@@ -12,7 +12,7 @@ import (
 
 // A program dies behind any of an import's calls. Its client repeats the request at once: the repetition goes on,
 // nothing is there twice, and what it is answered is remembered.
-func TestAnImportThatDiedGoesOnWithItsRepetition(t *testing.T) {
+func TestImporter_goesOnWithTheRepetitionAfterACrash(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("kills an import at each of its calls")
@@ -55,7 +55,7 @@ func TestAnImportThatDiedGoesOnWithItsRepetition(t *testing.T) {
 }
 
 // The import that was taken for dead was only slow. Both end, and everything is there once.
-func TestAnImportThatWasOnlySlowDisturbsNothing(t *testing.T) {
+func TestImporter_endsOnceBesideASlowImportTakenForDead(t *testing.T) {
 	t.Parallel()
 	whole := setupFaulty(t)
 	whole.imports(ann, crowd())

@@ -52,7 +52,7 @@ func (b *bench) requireLines(text []byte, lines ...string) {
 	}
 }
 
-func TestWhatNoFieldHoldsComesOutUnchanged(t *testing.T) {
+func TestKeptRows_comeOutUnchanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	more := slices.Concat(foreign, alarms)
@@ -108,7 +108,7 @@ func withoutTimes(text []byte) []string {
 	})
 }
 
-func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
+func TestKeptRows_goWithTheirItem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.imports(ann, text(
@@ -159,7 +159,7 @@ func TestWhatIsKeptGoesWhereItsItemGoes(t *testing.T) {
 
 // A deletion that dies leaves exceptions, which a repair deletes with what is kept of them. It leaves nothing that is
 // kept of no item.
-func TestADeletionThatDiesLeavesNothingThatIsKeptOfNoItem(t *testing.T) {
+func TestKeptRows_areNotLeftByADeletionThatDies(t *testing.T) {
 	t.Parallel()
 	const exceptions = 60 // with their rows more than one transaction deletes
 	for died := 0; ; died++ {
@@ -199,7 +199,7 @@ func TestADeletionThatDiesLeavesNothingThatIsKeptOfNoItem(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
+func TestKeptRows_areBoundedAndTheRestIsListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(vevent("e", starts, "SUMMARY:x", "X-LARGE:"+strings.Repeat("a", 40<<10), "X-SMALL:a",
@@ -220,7 +220,7 @@ func TestWhatIsKeptIsBoundedAndTheRestListed(t *testing.T) {
 	b.Contains(r.LeftOut[1].Reason, "not UTF-8")
 }
 
-func TestAnOverrideWithoutAClassIsAsPrivateAsItsSeries(t *testing.T) {
+func TestExport_showsAnOverrideAsPrivatelyAsItsSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(
@@ -244,7 +244,7 @@ func TestAnOverrideWithoutAClassIsAsPrivateAsItsSeries(t *testing.T) {
 	b.NotContains(string(out.Text), "Secret", "an override that comes without its series")
 }
 
-func TestAnAddressShowsOfWhatIsPrivateOnlyThatItTakesTime(t *testing.T) {
+func TestExportFeed_showsOnlyTheTimeOfWhatIsPrivate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	secrets := []string{

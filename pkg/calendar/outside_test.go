@@ -12,7 +12,7 @@ import (
 )
 
 // A start that its rule does not give is one occurrence wherever its calendar goes.
-func TestAStartOutsideItsRuleComesAndGoesAsOneOccurrence(t *testing.T) {
+func TestImporter_keepsAStartOutsideItsRuleAsOneOccurrence(t *testing.T) {
 	t.Parallel()
 	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, lines := range map[string][]string{
@@ -48,7 +48,7 @@ func TestAStartOutsideItsRuleComesAndGoesAsOneOccurrence(t *testing.T) {
 }
 
 // A first trigger that its rule does not give is one trigger wherever its reminder goes.
-func TestATriggerOutsideItsRuleComesAndGoesAsOneTrigger(t *testing.T) {
+func TestImporter_keepsATriggerOutsideItsRuleAsOneTrigger(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]string{
 		"endless":  {"DTSTART;TZID=Europe/Berlin:20300109T090000", "RRULE:FREQ=WEEKLY;BYDAY=SU,TU"},

@@ -66,7 +66,7 @@ func randomFileOf(t *rapid.T, label string, words []string) []byte {
 }
 
 // What was imported stays as it is when it is imported again, also after other files, and after a way out and in.
-func TestRandomCalendarsComeToRest(t *testing.T) {
+func TestImporter_changesNothingInRandomCalendarsImportedAgain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads random calendars")

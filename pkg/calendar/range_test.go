@@ -23,7 +23,7 @@ func (b *bench) startsOf(user string) []string {
 	return out
 }
 
-func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
+func TestImporter_splitsASeriesAtAnOverrideOfAllThatFollows(t *testing.T) {
 	t.Parallel()
 	const weekly = "RRULE:FREQ=WEEKLY;COUNT=6"
 	at := func(name, value string) string { return name + ";TZID=Europe/Berlin:" + value }
@@ -80,7 +80,7 @@ func TestAnOverrideOfAllThatFollowsSplitsItsSeries(t *testing.T) {
 	}
 }
 
-func TestASeriesThatCannotBeSplitIsRefusedWhole(t *testing.T) {
+func TestImporter_refusesASeriesThatCannotBeSplitAsAWhole(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, id := range []string{

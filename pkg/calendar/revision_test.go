@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
+func TestImporter_revivesASeriesWithEveryOccurrenceCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(
@@ -40,7 +40,7 @@ func TestASeriesOfWhichEveryOccurrenceWasCancelledComesBack(t *testing.T) {
 	b.Equal(withoutTimes(exported), withoutTimes(b.export(bob).Text))
 }
 
-func TestAnExcludedDateThatIsNoneOfTheSeriesIsNotExported(t *testing.T) {
+func TestExport_leavesOutAnExcludedDateOutsideTheSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.put(b.master(ann, "00000000-0000-4000-8000-00000000beef", item.Item{
@@ -50,7 +50,7 @@ func TestAnExcludedDateThatIsNoneOfTheSeriesIsNotExported(t *testing.T) {
 	b.requireLines(b.export(ann).Text, "EXDATE;TZID=Europe/Berlin:20251217T090000")
 }
 
-func TestAnOverrideThatALaterRevisionOfItsSeriesLeftBehindIsNoOccurrence(t *testing.T) {
+func TestImporter_dropsAnOverrideOfAnEarlierRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func(sequence string) []byte {
@@ -69,7 +69,7 @@ func TestAnOverrideThatALaterRevisionOfItsSeriesLeftBehindIsNoOccurrence(t *test
 	b.Contains(string(b.export(bob).Text), "Ghost", "of the same revision it is there to be seen")
 }
 
-func TestOfOneSequenceTheLaterStampCounts(t *testing.T) {
+func TestImporter_prefersTheLaterStampOfOneSequence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func(title, sequence, stamp string) []byte {
@@ -107,7 +107,7 @@ func TestOfOneSequenceTheLaterStampCounts(t *testing.T) {
 	b.Equal(3, r.Updated, "%+v", r)
 }
 
-func TestATaskWithoutADateIsExported(t *testing.T) {
+func TestExport_includesATaskWithoutADate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.imports(ann, text(vtodo("t", "SUMMARY:Some day"), vtodo("u", "SUMMARY:Done", "STATUS:COMPLETED")))

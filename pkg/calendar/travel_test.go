@@ -66,7 +66,7 @@ func travels(t testing.TB, file []byte) (here, there []byte, b *bench) {
 }
 
 // Export, import elsewhere, export: the two say the same. `make calendars` asks 1,000 times.
-func TestRandomCalendarsTravel(t *testing.T) {
+func TestExport_keepsRandomCalendarsThroughAnImportElsewhere(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads random calendars")
@@ -81,7 +81,7 @@ func TestRandomCalendarsTravel(t *testing.T) {
 	})
 }
 
-func TestFilesOfOtherProgramsTravel(t *testing.T) {
+func TestExport_keepsFilesOfOtherProgramsThroughAnImport(t *testing.T) {
 	t.Parallel()
 	for name, content := range files(t) {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ var differences = map[string]string{
 		"not take place; the recording shows it",
 }
 
-func TestTheAgendaShowsWhatLiesInAWindow(t *testing.T) {
+func TestImporter_showsWindowsOfAnImportInTheAgenda(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("asks for many windows")

@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestARecordIsWrittenAsLambdaReceivesIt(t *testing.T) {
+func TestAppendRecord_writesARecordAsLambdaReceivesIt(t *testing.T) {
 	t.Parallel()
 	key := item.Key{PK: "USER#u1", SK: "NOTE#note_1"}
 	rec := change.Record{
@@ -31,7 +31,7 @@ func TestARecordIsWrittenAsLambdaReceivesIt(t *testing.T) {
 		string(change.AppendRecord(nil, rec)))
 }
 
-func TestSizeBytesAgreesWithTheServicesOwnExamples(t *testing.T) {
+func TestAppendRecord_countsSizeBytesAsTheServicesExamples(t *testing.T) {
 	t.Parallel()
 	// The guide's three records of item Id 101, with its key attributes in place of ours.
 	const ours = len("PKUSER#uSKNOTE#n")
@@ -78,7 +78,7 @@ func everyType() item.Item {
 	return it
 }
 
-func TestParseIsTheInverseOfAppendRecord(t *testing.T) {
+func TestParse_isTheInverseOfAppendRecord(t *testing.T) {
 	t.Parallel()
 	full := modified("task_1", 3)
 	full.Old, full.New = with(everyType(), "s", item.String("before")), everyType()
@@ -91,7 +91,7 @@ func TestParseIsTheInverseOfAppendRecord(t *testing.T) {
 	}
 }
 
-func TestTheStockEventTypeReadsTheSame(t *testing.T) {
+func TestDecode_readsWhatTheStockEventTypeReads(t *testing.T) {
 	t.Parallel()
 	rec := modified("task_1", 3)
 	rec.New = everyType()
@@ -108,7 +108,7 @@ func TestTheStockEventTypeReadsTheSame(t *testing.T) {
 	require.Equal(t, []byte{0, 1, 255}, got.Change.NewImage["b"].Binary())
 }
 
-func TestOtherSpellingsOfARecordReadTheSame(t *testing.T) {
+func TestDecode_readsOtherSpellingsTheSame(t *testing.T) {
 	t.Parallel()
 	rec := modified("task_1", 3)
 	rec.New, rec.Old = everyType(), everyType()
@@ -134,7 +134,7 @@ func TestOtherSpellingsOfARecordReadTheSame(t *testing.T) {
 	}
 }
 
-func TestImagesShareNoMemoryThatCanBeWritten(t *testing.T) {
+func TestDecode_givesImagesNoSharedMemoryToWrite(t *testing.T) {
 	t.Parallel()
 	rec := modified("task_1", 3)
 	rec.Old, rec.New = everyType(), everyType()
@@ -147,7 +147,7 @@ func TestImagesShareNoMemoryThatCanBeWritten(t *testing.T) {
 	require.Equal(t, rec.Old, got.Old)
 }
 
-func TestSequenceNumbersAreComparedByLengthThenText(t *testing.T) {
+func TestCompareSequence_comparesByLengthThenText(t *testing.T) {
 	t.Parallel()
 	ascending := []string{"", "1", "2", "9", "10", "11", "99", "100000000000000000000", "1405400000000002063282832",
 		"1405400000000002063282833", "9999999999999999999999999999999999999999"}

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestEachKindOfRecordBecomesItsChange(t *testing.T) {
+func TestDecode_makesTheChangeOfEachKindOfRecord(t *testing.T) {
 	t.Parallel()
 	types := product.Registry()
 	meta := entity.MetaKey("user_1").Item()
@@ -120,7 +120,7 @@ var wrong = map[string]struct{ old, new, reason string }{
 		strings.Repeat(`{"L":[`, 40) + `{"S":""}` + strings.Repeat(`]}`, 40), `nested more than 32 deep`},
 }
 
-func TestABadRecordHasItsErrorToItself(t *testing.T) {
+func TestDecode_reportsABadRecordAlone(t *testing.T) {
 	t.Parallel()
 	before, good, after := modified("task_0", 2), modified("task_1", 3), modified("task_2", 4)
 	for name, c := range wrong {
@@ -147,7 +147,7 @@ func TestABadRecordHasItsErrorToItself(t *testing.T) {
 	}
 }
 
-func TestABadImageCostsNeitherKeyNorSequenceNumber(t *testing.T) {
+func TestDecode_keepsKeyAndSequenceNumberBesideABadImage(t *testing.T) {
 	t.Parallel()
 	good := modified("task_1", 3)
 	raw := strings.Replace(string(change.AppendRecord(nil, good)), `{"N":"3"}`, `{"L":[{"M":{"a":{"Q":[[]]}}}]}`, 1)
@@ -159,7 +159,7 @@ func TestABadImageCostsNeitherKeyNorSequenceNumber(t *testing.T) {
 	require.Equal(t, good.SourceARN, rec.SourceARN)
 }
 
-func TestARecordThatIsNoObjectIsStillNamed(t *testing.T) {
+func TestDecode_namesARecordThatIsNoObject(t *testing.T) {
 	t.Parallel()
 	decoded, err := change.Decode([]byte(`{"Records":[7, "x" ,null,[{"a":1}],{}, true]}`), product.Registry())
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestARecordThatIsNoObjectIsStillNamed(t *testing.T) {
 	require.Equal(t, []string{`7`, `"x"`, `null`, `[{"a":1}]`, `{}`, `true`}, raws)
 }
 
-func TestOnlyAPayloadWithoutRecordsFailsAsAWhole(t *testing.T) {
+func TestDecode_failsAsAWholeOnlyWithoutRecords(t *testing.T) {
 	t.Parallel()
 	good := string(change.AppendEvent(nil, batch(1)))
 	for _, payload := range []string{``, ` `, `null`, `7`, `[]`, `{}`, `{"records":[]}`, `{"Records":null}`,
@@ -191,7 +191,7 @@ func TestOnlyAPayloadWithoutRecordsFailsAsAWhole(t *testing.T) {
 	}
 }
 
-func TestParseTakesExactlyOneRecord(t *testing.T) {
+func TestParse_takesExactlyOneRecord(t *testing.T) {
 	t.Parallel()
 	raw := string(change.AppendRecord(nil, batch(1)[0]))
 	for _, text := range []string{``, raw + raw, raw[1:], raw[:len(raw)-1]} {
@@ -202,7 +202,7 @@ func TestParseTakesExactlyOneRecord(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestATimersRemovalHasTheTraceOfTheWriteThatSetIt(t *testing.T) {
+func TestTraceID_ofATimersRemovalIsThatOfItsWrite(t *testing.T) {
 	t.Parallel()
 	completed := change.Change{
 		Type: product.Registry().Named(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"},

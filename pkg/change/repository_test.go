@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestARowOfARepositoryIsNobodysEntityAndNoFailure(t *testing.T) {
+func TestInterpret_takesARepositorysRowForNoEntityAndNoFailure(t *testing.T) {
 	t.Parallel()
 	const revID = "rev_20260302T080000Z_0123456789abcdef0123456789abcdef"
 	tree, plan := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: "2026-03-02"}

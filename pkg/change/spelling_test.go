@@ -13,8 +13,9 @@ import (
 	"nexus/pkg/product"
 )
 
-// TestATextKeepsItsBackslashes: the quoted form of one text may read like another text, also in the image beside it.
-func TestATextKeepsItsBackslashes(t *testing.T) {
+// TestParse_keepsTheBackslashesOfAText: the quoted form of one text may read like another text, also in the image
+// beside it.
+func TestParse_keepsTheBackslashesOfAText(t *testing.T) {
 	t.Parallel()
 	texts := []string{`\`, `\\`, `\\\`, `\\\\`, `"`, `\"`, `"\`, `\n`, "\n", ``}
 	for _, present := range texts {
@@ -28,7 +29,7 @@ func TestATextKeepsItsBackslashes(t *testing.T) {
 	}
 }
 
-func TestARecordThatBreaksOffIsRefusedWhereverItDoes(t *testing.T) {
+func TestParse_refusesARecordThatBreaksOffAnywhere(t *testing.T) {
 	t.Parallel()
 	rec := modified("task_1", 3)
 	rec.New, rec.Old = everyType(), everyType()
@@ -39,7 +40,7 @@ func TestARecordThatBreaksOffIsRefusedWhereverItDoes(t *testing.T) {
 	}
 }
 
-func TestImagesAreNestedAsDeepAsATableAllows(t *testing.T) {
+func TestParse_nestsImagesAsDeepAsATableAllows(t *testing.T) {
 	t.Parallel()
 	for name, nest := range map[string]func(item.Value) item.Value{
 		"lists": func(v item.Value) item.Value { return item.List{v} },
@@ -58,7 +59,7 @@ func TestImagesAreNestedAsDeepAsATableAllows(t *testing.T) {
 	}
 }
 
-func TestASequenceNumberHasAtMost40Digits(t *testing.T) {
+func TestParse_boundsASequenceNumberTo40Digits(t *testing.T) {
 	t.Parallel()
 	require.True(t, change.IsSequence(strings.Repeat("9", 40)))
 	require.False(t, change.IsSequence(strings.Repeat("9", 41)))
@@ -69,7 +70,7 @@ func TestASequenceNumberHasAtMost40Digits(t *testing.T) {
 	require.Equal(t, rec.Sequence, c.Sequence)
 }
 
-func TestAnItemComesBackWithTheAttributesThatItHas(t *testing.T) {
+func TestParseItem_returnsTheAttributesThatAppendItemWrote(t *testing.T) {
 	t.Parallel()
 	it := everyType()
 	raw := change.AppendItem(nil, with(with(it, "", nil), "absent", nil))
@@ -85,7 +86,7 @@ func TestAnItemComesBackWithTheAttributesThatItHas(t *testing.T) {
 	}
 }
 
-func TestATimeLiesBetween1970And9999(t *testing.T) {
+func TestParse_takesTimesBetween1970And9999(t *testing.T) {
 	t.Parallel()
 	rec := modified("task_1", 3)
 	for _, at := range []time.Time{time.Unix(0, 0).UTC(), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)} {
@@ -99,8 +100,9 @@ func TestATimeLiesBetween1970And9999(t *testing.T) {
 	require.ErrorContains(t, err, "253402300800 is no time in seconds since the epoch")
 }
 
-// TestAMalformedEventSaysWhatIsWrong: what an operator reads tells a payload that breaks off from one that is no JSON.
-func TestAMalformedEventSaysWhatIsWrong(t *testing.T) {
+// TestDecode_saysWhatIsWrongWithAMalformedEvent: what an operator reads tells a payload that breaks off from one that
+// is no JSON.
+func TestDecode_saysWhatIsWrongWithAMalformedEvent(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{``, `{`, `{"Records":[`, `{"Records":[{"dynamodb":{`, `{"window":{"a":`} {
 		_, err := change.Decode([]byte(payload), product.Registry())

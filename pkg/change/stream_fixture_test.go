@@ -18,7 +18,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden outcomes anew")
 
-func TestEveryFixtureRecordHasItsKnownOutcome(t *testing.T) {
+func TestInterpret_givesEachFixtureRecordItsKnownOutcome(t *testing.T) {
 	t.Parallel()
 	const folder = "../../testdata/streams"
 	files, err := filepath.Glob(filepath.Join(folder, "*.ndjson"))
@@ -47,7 +47,7 @@ func TestEveryFixtureRecordHasItsKnownOutcome(t *testing.T) {
 	require.Equal(t, string(want), got.String())
 }
 
-func TestWrittenAndCapturedFixturesAreTheSame(t *testing.T) {
+func TestAppendEvent_writesFixturesAsTheyWereCaptured(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kinds", "series"} {
 		body, err := os.ReadFile("../../testdata/streams/" + name + ".ndjson")

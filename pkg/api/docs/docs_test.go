@@ -23,7 +23,7 @@ func serve(t *testing.T, path string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func TestThePageShowsEveryOperationSchemaAndProblem(t *testing.T) {
+func TestNew_showsEveryOperationSchemaAndProblem(t *testing.T) {
 	t.Parallel()
 	html := serve(t, "/docs").Body.String()
 	var doc struct {
@@ -50,7 +50,7 @@ func TestThePageShowsEveryOperationSchemaAndProblem(t *testing.T) {
 	require.Contains(t, html, `required`)
 }
 
-func TestEveryLinkOfThePageLeadsSomewhere(t *testing.T) {
+func TestNew_leadsEveryLinkSomewhere(t *testing.T) {
 	t.Parallel()
 	html := serve(t, "/docs").Body.String()
 	for _, m := range regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(html, -1) {
@@ -58,7 +58,7 @@ func TestEveryLinkOfThePageLeadsSomewhere(t *testing.T) {
 	}
 }
 
-func TestThePageLoadsOnlyItsOwnAssets(t *testing.T) {
+func TestNew_loadsOnlyItsOwnAssets(t *testing.T) {
 	t.Parallel()
 	html := serve(t, "/docs").Body.String()
 	require.NotRegexp(t, `(src|href)="(https?:)?//`, html)
@@ -74,7 +74,7 @@ func TestThePageLoadsOnlyItsOwnAssets(t *testing.T) {
 	require.Equal(t, 404, serve(t, "/docs/page.html").Code)
 }
 
-func TestATextThatIsNoDocumentIsRefused(t *testing.T) {
+func TestNew_refusesTextThatIsNoDocument(t *testing.T) {
 	t.Parallel()
 	_, err := docs.New([]byte(`{"openapi":`))
 	require.Error(t, err)

@@ -26,12 +26,12 @@ func setup(t *testing.T, directory string) *dir.Store {
 	return s
 }
 
-func TestConformance(t *testing.T) {
+func TestStore_conforms(t *testing.T) {
 	t.Parallel()
 	blobtest.Run(t, func(t *testing.T) blob.Store { return setup(t, filepath.Join(t.TempDir(), "blobs")) })
 }
 
-func TestObjectsSurviveARestart(t *testing.T) {
+func TestStore_keepsObjectsOverARestart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	s := setup(t, directory)
@@ -49,7 +49,7 @@ func TestObjectsSurviveARestart(t *testing.T) {
 	require.Equal(t, "kept", string(body))
 }
 
-func TestHalfWrittenBodiesAreRemovedAtTheStart(t *testing.T) {
+func TestNew_removesHalfWrittenBodies(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	s := setup(t, directory)
@@ -64,7 +64,7 @@ func TestHalfWrittenBodiesAreRemovedAtTheStart(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestFilesOfOthersAreNotListed(t *testing.T) {
+func TestList_skipsFilesOfOthers(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	s := setup(t, directory)
@@ -80,7 +80,7 @@ func TestFilesOfOthersAreNotListed(t *testing.T) {
 	require.Equal(t, []string{"a/b"}, names)
 }
 
-func TestALinkDoesNotLeadOutside(t *testing.T) {
+func TestStore_followsNoLinkOutside(t *testing.T) {
 	t.Parallel()
 	outside, directory := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o600))
@@ -122,7 +122,7 @@ func putUntilKilled(directory string) {
 	os.Exit(1)
 }
 
-func TestWhatWasPutSurvivesAKill(t *testing.T) {
+func TestPut_survivesAKill(t *testing.T) {
 	t.Parallel()
 	const enough = 33
 	directory := t.TempDir()

@@ -11,12 +11,12 @@ import (
 	"nexus/pkg/blob/memory"
 )
 
-func TestConformance(t *testing.T) {
+func TestStore_conforms(t *testing.T) {
 	t.Parallel()
 	blobtest.Run(t, func(*testing.T) blob.Store { return memory.New(nil) })
 }
 
-func TestAFaultBeforeLeavesEverythingAndOneAfterLeavesTheEffect(t *testing.T) {
+func TestFault_beforeChangesNothingAndAfterLeavesTheEffect(t *testing.T) {
 	t.Parallel()
 	crash := errors.New("crash")
 	var failOp string

@@ -37,7 +37,7 @@ func setup(t *testing.T, prefix string) (*s3.Store, *service) {
 	return s, fake
 }
 
-func TestConformance(t *testing.T) {
+func TestStore_conforms(t *testing.T) {
 	t.Parallel()
 	for name, prefix := range map[string]string{"whole bucket": "", "below a prefix": "dev/nexus/"} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestObjectsLieBelowThePrefixWithTheirTypeAndChecksum(t *testing.T) {
+func TestPut_storesBelowThePrefixWithTypeAndChecksum(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, "dev/")
 	for name, contentType := range map[string]string{
@@ -64,7 +64,7 @@ func TestObjectsLieBelowThePrefixWithTheirTypeAndChecksum(t *testing.T) {
 	}
 }
 
-func TestAListDoesNotLeaveThePrefix(t *testing.T) {
+func TestList_doesNotLeaveThePrefix(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, "dev/")
 	fake.objects["deva"] = object{}
@@ -75,7 +75,7 @@ func TestAListDoesNotLeaveThePrefix(t *testing.T) {
 	require.Equal(t, []string{"a"}, names)
 }
 
-func TestABodyDamagedOnItsWayIsNotReturned(t *testing.T) {
+func TestGet_refusesABodyDamagedOnItsWay(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, "")
 	require.NoError(t, s.Put(t.Context(), "a", []byte("whole")))
@@ -88,7 +88,7 @@ func TestABodyDamagedOnItsWayIsNotReturned(t *testing.T) {
 	require.ErrorContains(t, err, "checksum")
 }
 
-func TestAnObjectLargerThanOursIsNotRead(t *testing.T) {
+func TestGet_doesNotReadALargerObjectThanOurs(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, "")
 	fake.objects["a"] = object{body: make([]byte, blob.MaxBody+1)}
@@ -96,7 +96,7 @@ func TestAnObjectLargerThanOursIsNotRead(t *testing.T) {
 	require.ErrorIs(t, err, blob.ErrInvalid)
 }
 
-func TestAListThatDoesNotMoveOnIsAnError(t *testing.T) {
+func TestList_failsIfItDoesNotMoveOn(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, "")
 	fake.emptyPages = true
@@ -104,7 +104,7 @@ func TestAListThatDoesNotMoveOnIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, blob.ErrUnavailable)
 }
 
-func TestAWrongSettingIsNamed(t *testing.T) {
+func TestNew_namesAWrongSetting(t *testing.T) {
 	t.Parallel()
 	_, err := s3.New(client("https://127.0.0.1:1", http.DefaultClient), s3.Config{})
 	require.ErrorContains(t, err, "Bucket is missing")

@@ -57,7 +57,7 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 	}
 }
 
-func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
+func TestSentinel_hasAMeaningForEachDocumentedError(t *testing.T) {
 	t.Parallel()
 	want := map[string]error{
 		"NoSuchKey":      blob.ErrNotFound,
@@ -92,7 +92,7 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 	}
 }
 
-func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
+func TestSentinel_recognisesEveryNameOfThrottling(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: 429, Code: "Unknown"}))
@@ -101,7 +101,7 @@ func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
 	}
 }
 
-func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
+func TestStore_retriesAfterAFaultOnTheWay(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(),
@@ -128,7 +128,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	}
 }
 
-func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestStore_isUnavailableAfterBoundedAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "silent": wiretest.Silent(),
@@ -145,7 +145,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 	}
 }
 
-func TestAnAnswerThatBreaksOffIsNoObjectAndNoList(t *testing.T) {
+func TestStore_takesAnIncompleteAnswerForNoObjectAndNoList(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{"cut": wiretest.Cut(), "damaged": wiretest.Damaged()} {
 		for _, operation := range []string{"GetObject", "ListObjectsV2"} {
@@ -163,7 +163,7 @@ func TestAnAnswerThatBreaksOffIsNoObjectAndNoList(t *testing.T) {
 	}
 }
 
-func TestAStatusWithoutABodySaysNothingOfTheObject(t *testing.T) {
+func TestStore_learnsNothingFromAStatusWithoutABody(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
 		l := connect(t)

@@ -58,7 +58,7 @@ func events(n int) []bus.Event {
 	return out
 }
 
-func TestConformance(t *testing.T) {
+func TestBus_conforms(t *testing.T) {
 	t.Parallel()
 	bustest.Run(t, func(t *testing.T) bustest.Subject {
 		b := setup(t)
@@ -66,14 +66,14 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestARequestHasAtMostTenEntries(t *testing.T) {
+func TestPublish_sendsAtMostTenEntriesInARequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, b.Publish(t.Context(), events(23)...))
 	require.Equal(t, []int{10, 10, 3}, b.service.sizes())
 }
 
-func TestARequestHasLessThan256KilobytesOfEntries(t *testing.T) {
+func TestPublish_sendsLessThan256KilobytesInARequest(t *testing.T) {
 	t.Parallel()
 	const most = 256<<10 - 1 // what the entries of one request may have together
 	sized := func(size int) bus.Event {
@@ -88,7 +88,7 @@ func TestARequestHasLessThan256KilobytesOfEntries(t *testing.T) {
 	}
 }
 
-func TestOnlyEntriesRefusedInPassingAreSentAgain(t *testing.T) {
+func TestPublish_sendsAgainEntriesRefusedInPassingAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.service.fail = func(request, entry int) string {
@@ -106,7 +106,7 @@ func TestOnlyEntriesRefusedInPassingAreSentAgain(t *testing.T) {
 	require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, b.pauses)
 }
 
-func TestSendingAgainIsBounded(t *testing.T) {
+func TestPublish_boundsItsAttempts(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]error{
 		"ThrottlingException": bus.ErrThrottled, "InternalFailure": bus.ErrUnavailable,
@@ -128,7 +128,7 @@ func TestSendingAgainIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnEntryRefusedForGoodIsNotSentAgain(t *testing.T) {
+func TestPublish_doesNotRepeatAnEntryRefusedForGood(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]error{
 		"MalformedDetail":                 bus.ErrInvalid,
@@ -157,14 +157,14 @@ func TestAnEntryRefusedForGoodIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotMatchTheEntriesIsAnError(t *testing.T) {
+func TestPublish_failsIfTheAnswerDoesNotMatchTheEntries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.service.shorten = true
 	require.ErrorIs(t, b.Publish(t.Context(), events(2)...), bus.ErrUnavailable)
 }
 
-func TestACallerThatGivesUpBetweenAttemptsGetsItsOwnError(t *testing.T) {
+func TestPublish_returnsTheCallersErrorBetweenAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,7 +174,7 @@ func TestACallerThatGivesUpBetweenAttemptsGetsItsOwnError(t *testing.T) {
 	require.ErrorIs(t, err, bus.ErrUnavailable)
 }
 
-func TestABusNameIsNeeded(t *testing.T) {
+func TestNew_needsABusName(t *testing.T) {
 	t.Parallel()
 	_, err := eventbridge.New(client("http://127.0.0.1:1"), eventbridge.Config{})
 	require.ErrorContains(t, err, "BusName is missing")

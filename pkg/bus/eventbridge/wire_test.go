@@ -42,7 +42,7 @@ func connect(t *testing.T) *line {
 	return &line{b, network, fake}
 }
 
-func TestEachDocumentedErrorOfARequestHasItsMeaning(t *testing.T) {
+func TestSentinel_hasAMeaningForEachErrorOfARequest(t *testing.T) {
 	t.Parallel()
 	want := map[string]error{
 		"ThrottlingException":         bus.ErrThrottled,
@@ -73,14 +73,14 @@ func TestEachDocumentedErrorOfARequestHasItsMeaning(t *testing.T) {
 	}
 }
 
-func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
+func TestSentinel_recognisesEveryNameOfThrottling(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: 429, Code: "Unknown"}))
 	require.ErrorIs(t, l.Publish(t.Context(), events(1)...), bus.ErrThrottled)
 }
 
-func TestEachDocumentedErrorOfAnEntryHasItsMeaning(t *testing.T) {
+func TestEntryFailure_hasAMeaningForEachErrorOfAnEntry(t *testing.T) {
 	t.Parallel()
 	want := map[string]error{
 		"ThrottlingException": bus.ErrThrottled, "InternalFailure": bus.ErrUnavailable,
@@ -109,7 +109,7 @@ func TestEachDocumentedErrorOfAnEntryHasItsMeaning(t *testing.T) {
 	}
 }
 
-func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
+func TestBus_retriesAfterAFaultOnTheWay(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(),
@@ -127,7 +127,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	}
 }
 
-func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestBus_isUnavailableAfterBoundedAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "damaged": wiretest.Damaged(),

@@ -44,7 +44,7 @@ func all(t *testing.T, b *local.Bus) []bus.Event {
 	return events
 }
 
-func TestConformance(t *testing.T) {
+func TestBus_conforms(t *testing.T) {
 	t.Parallel()
 	for kind, dir := range map[string]func(*testing.T) string{
 		"memory": func(*testing.T) string { return "" },
@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestEventsSurviveARestartInTheirOrder(t *testing.T) {
+func TestBus_keepsEventsInOrderOverARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := setup(t, local.Config{Dir: dir})
@@ -75,7 +75,7 @@ func TestEventsSurviveARestartInTheirOrder(t *testing.T) {
 	require.Equal(t, numbered(0, 6), all(t, again))
 }
 
-func TestAnUnfinishedAppendIsCutOff(t *testing.T) {
+func TestOpenLog_cutsOffAnUnfinishedAppend(t *testing.T) {
 	t.Parallel()
 	for name, rest := range map[string]string{
 		"half a line":                  `{"source":"nexus","detail-ty`,
@@ -105,7 +105,7 @@ func TestAnUnfinishedAppendIsCutOff(t *testing.T) {
 	}
 }
 
-func TestDamageBetweenEventsIsReported(t *testing.T) {
+func TestOpenLog_reportsDamageBetweenEvents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := setup(t, local.Config{Dir: dir})
@@ -120,7 +120,7 @@ func TestDamageBetweenEventsIsReported(t *testing.T) {
 	require.ErrorContains(t, err, "events.ndjson is damaged: line ")
 }
 
-func TestTheTailIsBoundedOnDiskAndAllIsNot(t *testing.T) {
+func TestTail_isBoundedOnDiskAndAllIsNot(t *testing.T) {
 	t.Parallel()
 	const total = 2*local.TailSize + 10
 	b := setup(t, local.Config{Dir: t.TempDir()})
@@ -147,7 +147,7 @@ func TestTheTailIsBoundedOnDiskAndAllIsNot(t *testing.T) {
 	require.Equal(t, numbered(0, total), all(t, memory))
 }
 
-func TestAListenerHearsWhatIsPublishedFromNowOn(t *testing.T) {
+func TestSubscribe_hearsWhatIsPublishedFromNowOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, local.Config{})
 	require.NoError(t, b.Publish(t.Context(), numbered(0, 1)...))
@@ -163,7 +163,7 @@ func TestAListenerHearsWhatIsPublishedFromNowOn(t *testing.T) {
 	require.Equal(t, numbered(1, 2), heard)
 }
 
-func TestAListenerThatFallsBehindIsDroppedAndHoldsUpNobody(t *testing.T) {
+func TestSubscribe_dropsASlowListenerAndDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t, local.Config{})
 	slow, endSlow := b.Subscribe(1)
@@ -175,7 +175,7 @@ func TestAListenerThatFallsBehindIsDroppedAndHoldsUpNobody(t *testing.T) {
 	require.Equal(t, 3, count(quick))
 }
 
-func TestClosingEndsSubscriptions(t *testing.T) {
+func TestClose_endsSubscriptions(t *testing.T) {
 	t.Parallel()
 	b := setup(t, local.Config{Dir: t.TempDir()})
 	events, end := b.Subscribe(1)
@@ -193,7 +193,7 @@ func count(events <-chan bus.Event) int {
 	return n
 }
 
-func TestAFaultEndsThePublishWhereItIs(t *testing.T) {
+func TestFault_endsThePublishWhereItIs(t *testing.T) {
 	t.Parallel()
 	crash := errors.New("crash")
 	for after, want := range map[bool]int{false: 1, true: 2} {
@@ -230,7 +230,7 @@ func publishUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-func TestWhatWasPublishedSurvivesAKill(t *testing.T) {
+func TestPublish_survivesAKill(t *testing.T) {
 	t.Parallel()
 	const enough = 40
 	dir := t.TempDir()
