@@ -105,7 +105,7 @@ func (h *history) moveHouse() {
 const town = 2_050
 
 // overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until
-// it has staged rows of a sum. Some calls later it is held for longer than its hold lasts, or dies.
+// it has staged rows of a sum. Some calls later it is held for longer than its lease lasts, or dies.
 func (h *history) overhaul() {
 	h.settling = true
 	defer func() { h.settling = false }()
@@ -119,7 +119,7 @@ func (h *history) overhaul() {
 	if h.luck.one(2) && slices.Contains(h.workers, w) {
 		h.kill(w)
 	}
-	h.pass(time.Minute) // its hold lapses
+	h.pass(time.Minute) // its lease lapses
 }
 
 // manyMoves are more than a page of fences.

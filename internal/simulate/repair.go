@@ -146,5 +146,5 @@ func (h *history) heldUntil() (until time.Time, held bool) {
 	return until, held
 }
 
-// isHeld says that a repair has, or had when it died, a hold on one of the user's sums.
+// isHeld says that a repair has, or had when it died, a lease on one of the user's sums.
 func (s *shelf) isHeld() bool { return s.meta.Has(product.AttrStatsHold) || s.own.Has(ownHold) }

@@ -127,7 +127,7 @@ func (h *history) pest() {
 	}
 }
 
-// maxUntilHeld bounds the turns in which a repair comes to its hold.
+// maxUntilHeld bounds the turns in which a repair comes to its lease.
 const maxUntilHeld = 80
 
 // holdSums is a repair that holds one of the user's sums, or has ended.

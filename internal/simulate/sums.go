@@ -19,7 +19,7 @@ import (
 const (
 	ledgerContribution = "c"
 	ledgerVersion      = "v"
-	ledgerItem         = "item" // of the last entry, in the sum's row
+	ledgerItem         = "item" // of the pending entry, in the sum's row
 	ledgerNext         = "next" // of a row that a repair has staged: "<repair> <v> <c>"
 )
 
@@ -71,7 +71,7 @@ func (h *history) checkSums() {
 	}
 }
 
-// addUp adds up what counts of ledger rows. The last entry counts in the place of its row, until that has caught up.
+// addUp adds up what counts of ledger rows. The pending entry counts in the place of its row, until that has caught up.
 // What a repair has staged counts once the repair has been through.
 func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64) map[string]int64 {
 	sum := map[string]int64{}

@@ -8,13 +8,13 @@ import (
 const (
 	// maxTug bounds the turns while two repairs are at work.
 	maxTug = 160
-	// lapse is longer than the hold of a repair lasts unless it is renewed.
+	// lapse is longer than the lease of a repair lasts unless it is renewed.
 	lapse = 31 * time.Second
-	// soonOver is about when a hold is renewed.
+	// soonOver is about when a lease is renewed.
 	soonOver = 11 * time.Second
 )
 
-// tug has two repairs of one user at once, beside commands, deliveries and each other. Time passes: a hold is renewed,
+// tug has two repairs of one user at once, beside commands, deliveries and each other. Time passes: a lease is renewed,
 // or lapses under its owner.
 func (h *history) tug(user string) {
 	h.endAll()

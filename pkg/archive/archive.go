@@ -36,7 +36,7 @@ const Name = "archive"
 // maxRounds bounds how often a change that keeps losing against others is tried in one call.
 const maxRounds = 8
 
-var errUnsettled = errors.New("item kept changing")
+var errContended = errors.New("item kept changing")
 
 // Config is what the package works with.
 type Config struct {

@@ -118,7 +118,7 @@ func TestKeepCopy_makesTheSameCopyAgain(t *testing.T) {
 	require.NoError(t, err)
 	first, err := w.copies.Get(t.Context(), cold.Str("object"))
 	require.NoError(t, err)
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, event.Str("eventId")), "now that it has a ttl")
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, event.Str("eventId")), "now that it has a ttl")
 	again, err := w.copies.Get(t.Context(), cold.Str("object"))
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(again))

@@ -41,7 +41,7 @@ func TestConsumer_leavesAColdRowOfALaterReleaseAlone(t *testing.T) {
 		require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
 	}
 	require.Equal(t, before, w.get(cold))
-	require.ErrorIs(t, w.consumer.Mend(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
+	require.ErrorIs(t, w.consumer.Repair(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
 	mark(nil)
 	w.settle()
 	require.EqualValues(t, 3, w.get(cold).Int("version"))
@@ -80,6 +80,6 @@ func TestConsumer_leavesAColdRowThatALaterReleaseWritesDuringRepair(t *testing.T
 		marked[entity.AttrForm] = item.Int(2)
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: marked}))
 	}}
-	require.ErrorIs(t, archive.NewConsumer(cfg).Mend(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
+	require.ErrorIs(t, archive.NewConsumer(cfg).Repair(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
 	require.Equal(t, marked, w.get(key))
 }

@@ -82,9 +82,9 @@ func TestConsumer_reportsATimerThatTheStoreFails(t *testing.T) {
 			}
 			return nil
 		}
-		require.ErrorIs(t, consumer.Mend(w.ctx, ann, product.Task(), task.Str("taskId")), down, op)
+		require.ErrorIs(t, consumer.Repair(w.ctx, ann, product.Task(), task.Str("taskId")), down, op)
 		fault = nil
-		require.NoError(t, consumer.Mend(w.ctx, ann, product.Task(), task.Str("taskId")), op)
+		require.NoError(t, consumer.Repair(w.ctx, ann, product.Task(), task.Str("taskId")), op)
 		at, _ := w.get(key).Time(product.AttrArchiveAt)
 		timer, err := store.Get(w.ctx, key)
 		require.NoError(t, err)

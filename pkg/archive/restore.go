@@ -87,7 +87,7 @@ func (a *Archive) Restore(
 			return nil, extra
 		}
 	}
-	return nil, fmt.Errorf("restore %s: %w: %w", key, errUnsettled, table.ErrConflict)
+	return nil, fmt.Errorf("restore %s: %w: %w", key, errContended, table.ErrConflict)
 }
 
 // failuresFrom keeps the failures of the actions from the index on, counted from there; nil if there are none.

@@ -76,5 +76,5 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 			return fmt.Errorf("archive task %s: %w", timer.TaskID, err)
 		}
 	}
-	return errUnsettled
+	return errContended
 }

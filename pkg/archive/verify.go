@@ -152,9 +152,9 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 	return r, entity.CheckForm(r.Cold, entity.AttrForm)
 }
 
-// Mend puts right what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the copy
-// before the end, both under the item's version. A copy that is lost with its item cannot be mended.
-func (c *Consumer) Mend(ctx context.Context, user string, t *entity.Type, id string) error {
+// Repair puts right what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the
+// copy before the end, both under the item's version. A copy that is lost with its item cannot be repaired.
+func (c *Consumer) Repair(ctx context.Context, user string, t *entity.Type, id string) error {
 	for range maxRounds {
 		r, err := c.Remains(ctx, user, t, id)
 		if err != nil {
@@ -168,7 +168,7 @@ func (c *Consumer) Mend(ctx context.Context, user string, t *entity.Type, id str
 			return err
 		}
 	}
-	return errUnsettled
+	return errContended
 }
 
 func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {

@@ -11,7 +11,7 @@ import (
 	"nexus/internal/simulate/beside"
 )
 
-// beforeSingleWrites is a commit that did not know the last entry. It is not to be mixed with what came after it.
+// beforeSingleWrites is a commit that did not know the pending entry. It is not to be mixed with what came after it.
 const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
 
 func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {

@@ -150,8 +150,8 @@ type Tally struct {
 	target  item.Item // the sum's row, as it was read before the ledger's
 	total   *delta
 	largest int64 // what any row adds to any number, the sign aside; at least 1
-	// ahead is the last entry of the sum's row as long as its own row is not among those added.
-	ahead *entry
+	// ahead is the pending entry of the sum's row as long as its own row is not among those added.
+	ahead *pendingEntry
 	key   item.Key // of that row
 }
 
@@ -163,12 +163,12 @@ func (p *Projection) NewTally() *Tally {
 	return &Tally{spec: p.shape.target(), total: newDelta(), largest: 1}
 }
 
-// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its last entry counts,
-// whether or not its own row is there yet.
+// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its pending entry
+// counts, whether or not its own row is there yet.
 func (p *Projection) TallyUnder(user string, target item.Item) *Tally {
 	t := p.NewTally()
 	t.target = target
-	if e, ok := t.spec.last(user, target); ok {
+	if e, ok := t.spec.pendingEntry(user, target); ok {
 		t.ahead, t.key = &e, entity.LedgerKey(user, p.name, e.item)
 	}
 	return t
@@ -186,7 +186,7 @@ func (t *Tally) Add(row item.Item) {
 	t.add(contribution)
 }
 
-// finish counts the last entry, if its row has not come.
+// finish counts the pending entry, if its row has not come.
 func (t *Tally) finish() {
 	if t.ahead != nil {
 		t.add(t.ahead.contribution)
@@ -232,8 +232,8 @@ func (t *Tally) Check(user string, row item.Item, now time.Time) []Fault {
 			faults = append(faults, Fault{key, showSum(name, is[name]), showSum(name, want[name]), name})
 		}
 	}
-	if row.Has(t.spec.HoldAttr) && !t.spec.held(row, now) {
-		faults = append(faults, Fault{Key: key, Is: "a repair began and did not finish", Want: "no " + t.spec.HoldAttr})
+	if row.Has(t.spec.LeaseAttr) && !t.spec.leased(row, now) {
+		faults = append(faults, Fault{Key: key, Is: "a repair began and did not finish", Want: "no " + t.spec.LeaseAttr})
 	}
 	return faults
 }
@@ -289,7 +289,7 @@ func (p *Projection) Moved(before, after item.Item) bool {
 	return before.Int(attr) != after.Int(attr)
 }
 
-// Held says that a repair holds the sum whose row was read.
-func (p *Projection) Held(row item.Item, now time.Time) bool {
-	return p.shape.target().held(row, now)
+// Leased says that a repair has the lease of the sum whose row was read.
+func (p *Projection) Leased(row item.Item, now time.Time) bool {
+	return p.shape.target().leased(row, now)
 }

@@ -111,7 +111,7 @@ func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
 	require.False(t, found[0].IsAlike(found[1]), "another number")
 }
 
-// While the last entry stands in the sum's row alone, it counts in the place of its ledger row.
+// While the pending entry stands in the sum's row alone, it counts in the place of its ledger row.
 func TestATallyCountsALastEntryInThePlaceOfItsRow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ add, other bool }{

@@ -88,7 +88,7 @@ func TestOneChangeOfASumCostsTwoReadsAndTwoSingleWrites(t *testing.T) {
 		}
 		return calls, reads, writes
 	}
-	for i, want := range []float64{2, 3, 3} { // from the second on, the row of the last entry is looked at, too
+	for i, want := range []float64{2, 3, 3} { // from the second on, the row of the pending entry is looked at, too
 		calls, reads, writes := apply(created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
 		require.Equal(t, []string{"BatchGet", "BatchGet", "Update", "Put"}, calls)
 		require.Equal(t, []float64{want, 2}, []float64{reads, writes}, "a transaction would cost 4")

@@ -19,8 +19,8 @@ const (
 )
 
 var (
-	errUnsettled = errors.New("ledger row kept changing")
-	errHeld      = errors.New("a repair holds the sum")
+	errContended = errors.New("ledger row kept changing")
+	errLeased    = errors.New("a repair holds the sum")
 )
 
 // Consumer runs a projection as a consumer of the stream.
@@ -44,8 +44,8 @@ func (*Consumer) Folds() bool { return true }
 // Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	moves := c.projection.fold(batch, c.now())
-	if open := unfinished(moves); len(open) == 1 && c.goesAlone(open[0]) {
-		c.applyAlone(ctx, open[0])
+	if open := unfinished(moves); len(open) == 1 && c.goesSingle(open[0]) {
+		c.applySingle(ctx, open[0])
 	}
 	for round := 0; round < maxRounds; round++ {
 		open := unfinished(moves)
@@ -60,7 +60,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 	outcomes := make([]change.Outcome, len(batch))
 	for _, m := range moves {
 		if m.state == pending || m.state == needsItem {
-			m.err = errUnsettled
+			m.err = errContended
 		}
 		for _, i := range m.records {
 			outcomes[i] = m.outcome(c.projection.name)
@@ -123,11 +123,11 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 		postpone(moves, err)
 		return
 	}
-	moves = c.dropHeld(moves, targets)
+	moves = c.deferLeased(moves, targets)
 	if len(moves) == 0 {
 		return
 	}
-	waiting, err := c.keepLast(ctx, targets)
+	waiting, err := c.flushPending(ctx, targets)
 	if err != nil {
 		postpone(moves, err)
 		return
@@ -153,7 +153,7 @@ func (c *Consumer) commit(ctx context.Context, moves []*move) {
 			m.state = done
 		}
 	case errors.As(err, &failed):
-		c.learn(ctx, moves, failed, targets)
+		c.replanFailed(ctx, moves, failed, targets)
 	default:
 		fail(moves, err)
 	}
@@ -179,9 +179,9 @@ func postpone(moves []*move, err error) {
 	}
 }
 
-// learn replans the moves whose ledger rows were not as expected; the others were innocent and are tried again. A
-// target that moved on is read again by the next round.
-func (c *Consumer) learn(
+// replanFailed replans the moves whose ledger rows were not as expected; the others were innocent and are tried again.
+// A target that moved on is read again by the next round.
+func (c *Consumer) replanFailed(
 	ctx context.Context, moves []*move, failed *table.ConditionError, targets map[string]item.Item,
 ) {
 	for i, m := range moves {
@@ -229,15 +229,15 @@ func (c *Consumer) readTargets(ctx context.Context, moves []*move) (map[string]i
 	return targets, nil
 }
 
-// dropHeld leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these
+// deferLeased leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these
 // sums out of the targets: nothing of them is to be written.
-func (c *Consumer) dropHeld(moves []*move, targets map[string]item.Item) []*move {
+func (c *Consumer) deferLeased(moves []*move, targets map[string]item.Item) []*move {
 	closed := map[string]error{}
 	spec, now := c.projection.shape.target(), c.now()
 	for user, target := range targets {
 		err := spec.checkForm(target)
-		if err == nil && spec.held(target, now) {
-			err = errHeld
+		if err == nil && spec.leased(target, now) {
+			err = errLeased
 		}
 		if err != nil {
 			closed[user] = err
@@ -255,7 +255,7 @@ func (c *Consumer) dropHeld(moves []*move, targets map[string]item.Item) []*move
 	return free
 }
 
-// dropWaiting leaves the moves of users whose last entries could not be kept for later, or for the next round.
+// dropWaiting leaves the moves of users whose pending entries could not be kept for later, or for the next round.
 func dropWaiting(moves []*move, waiting map[string]error) []*move {
 	var free []*move
 	for _, m := range moves {
@@ -288,8 +288,8 @@ func (c *Consumer) sums(moves []*move, targets map[string]item.Item, now time.Ti
 	var updates []action
 	for _, user := range users {
 		update := spec.write(user, targets[user], deltas[user], now)
-		if targets[user].Has(spec.LastAttr) {
-			update.Remove = []string{spec.LastAttr} // its row is there
+		if targets[user].Has(spec.PendingAttr) {
+			update.Remove = []string{spec.PendingAttr} // its row is there
 		}
 		updates = append(updates, update)
 	}
@@ -310,8 +310,8 @@ func (c *Consumer) joinFacts(ctx context.Context, m *move, target item.Item) err
 		if err := spec.checkForm(target); err != nil {
 			return err
 		}
-		if spec.held(target, c.now()) {
-			return errHeld
+		if spec.leased(target, c.now()) {
+			return errLeased
 		}
 		late := newDelta()
 		late.facts = m.facts
@@ -322,5 +322,5 @@ func (c *Consumer) joinFacts(ctx context.Context, m *move, target item.Item) err
 		}
 		target = failed.Failures[0].Old
 	}
-	return errUnsettled
+	return errContended
 }

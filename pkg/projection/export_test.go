@@ -15,4 +15,4 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) erro
 }
 
 // SetBatch has a repair stage rows as soon as there are so many.
-func (h *Hold) SetBatch(rows int) { h.batch = rows }
+func (h *Lease) SetBatch(rows int) { h.batch = rows }

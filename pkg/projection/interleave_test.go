@@ -150,7 +150,7 @@ func TestAnEntryThatCanNeverBeKeptIsTakenBackInEveryOrderOfCalls(t *testing.T) {
 	}
 }
 
-// rebuilds is a worker that repairs the sum under a hold, item by item.
+// rebuilds is a worker that repairs the sum under a lease, item by item.
 func (s *scene) rebuilds(name string) interleave.Worker {
 	s.errs[name] = errors.New("died")
 	return interleave.Worker{Name: name, Run: func(ctx context.Context, store *interleave.Store) {
@@ -159,12 +159,12 @@ func (s *scene) rebuilds(name string) interleave.Worker {
 }
 
 func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) error {
-	hold, err := s.consumer(store).Hold(ctx, "ann", owner)
+	lease, err := s.consumer(store).AcquireLease(ctx, "ann", owner)
 	if err != nil {
 		return err
 	}
 	if s.staging {
-		hold.SetBatch(1)
+		lease.SetBatch(1)
 	}
 	for _, id := range s.ids() {
 		e, err := s.evidence(ctx, store, id)
@@ -174,11 +174,11 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 		if e.Ledger == nil && e.Item == nil {
 			continue
 		}
-		if err := hold.Mend(ctx, e); err != nil {
+		if err := lease.Repair(ctx, e); err != nil {
 			return err
 		}
 	}
-	if err := hold.Finish(ctx); err != nil || !s.staging {
+	if err := lease.Finish(ctx); err != nil || !s.staging {
 		return err
 	}
 	for _, id := range s.ids() {
@@ -186,7 +186,7 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 		if err != nil {
 			return err
 		}
-		if err := hold.Unstage(ctx, row); err != nil {
+		if err := lease.Unstage(ctx, row); err != nil {
 			return err
 		}
 	}

@@ -16,19 +16,20 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// The hold of another repair has the version that this repair's next write would leave, and differs in its owner alone.
+// The lease of another repair has the version that this repair's next write would leave, and differs in its owner
+// alone.
 func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
-	first, err := h.consumer.Hold(t.Context(), "ann", "one")
+	first, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	h.now = h.now.Add(31 * time.Second)
-	_, err = h.consumer.Hold(t.Context(), "ann", "two")
+	_, err = h.consumer.AcquireLease(t.Context(), "ann", "two")
 	require.NoError(t, err)
 	ref := product.Note().Ref(h.notes[0])
 	row := entity.LedgerKey("ann", "stats", ref.ID).Item()
-	require.ErrorIs(t, first.Mend(t.Context(),
-		projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrHoldLost)
+	require.ErrorIs(t, first.Repair(t.Context(),
+		projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrLeaseLost)
 }
 
 // The record that completed the task was lost: what its successor starts from is all that tells of the completion.
@@ -65,7 +66,7 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 		return nil
 	}
 	// The evidence is older than the ledger row, so that everything is read again.
-	require.NoError(t, consumer.Mend(t.Context(), projection.Evidence{
+	require.NoError(t, consumer.Repair(t.Context(), projection.Evidence{
 		User: "ann", Type: product.Note(), Ref: first.Ref, Item: first.New,
 	}))
 	require.Nil(t, h.fault, "the item changed while it was read")

@@ -34,7 +34,7 @@ func TestAnAgedRecordBehindTheRowOfOneThatCameAgainCountsNothing(t *testing.T) {
 			sum := projection.NewOwnSum(openings, "o1", byName)
 			r.consumer = projection.NewConsumer(sum, r.store, func() time.Time { return r.now })
 			r.apply(records...)
-			r.apply(titled("ann", "note_9", "a")) // the last entry, in the place of that of note_1
+			r.apply(titled("ann", "note_9", "a")) // the pending entry, in the place of that of note_1
 			r.now = r.now.Add(31 * 24 * time.Hour)
 			r.store.Sweep(r.now, 100)
 			require.Nil(t, r.ledger("ann", "note_1"))
@@ -162,7 +162,7 @@ func TestARowThatSaysSomethingElseIsPutRight(t *testing.T) {
 	require.Equal(t, linkRow("a"), row)
 }
 
-// The sum is written between the look of a repair and its hold. The repair looks again.
+// The sum is written between the look of a repair and its lease. The repair looks again.
 func TestAHoldIsTakenBehindAWriteOfTheSum(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
@@ -174,9 +174,9 @@ func TestAHoldIsTakenBehindAWriteOfTheSum(t *testing.T) {
 		}
 		return nil
 	}
-	hold, err := r.consumer.Hold(t.Context(), "ann", "one")
+	lease, err := r.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	require.Nil(t, r.fault, "another has written")
-	require.NoError(t, hold.Release(t.Context()))
+	require.NoError(t, lease.Release(t.Context()))
 	require.EqualValues(t, 2, r.notes("ann"))
 }

@@ -53,9 +53,9 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 					out := row.Clone()
 					switch name {
 					case "a repair holds the sum":
-						hold := item.Item{"owner": item.String("one")}
-						hold.SetTime("until", r.now.Add(2*time.Hour))
-						out["sumHold"] = item.Map(hold)
+						lease := item.Item{"owner": item.String("one")}
+						lease.SetTime("until", r.now.Add(2*time.Hour))
+						out["sumHold"] = item.Map(lease)
 					case "a later release writes the sum":
 						out[entity.AttrForm] = item.Int(9)
 					}
@@ -137,27 +137,27 @@ func TestAHoldThatLosesEachRoundSaysSo(t *testing.T) {
 func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
-	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	hold.SetBatch(1)
+	lease.SetBatch(1)
 	it := h.notes[0]
 	ref := product.Note().Ref(it)
 	row := entity.LedgerKey("ann", stats.Name, ref.ID).Item()
 	row["v"], row["c"] = item.Int(1), item.String("")
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{row}))
-	err = hold.Mend(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it})
-	require.ErrorIs(t, err, projection.ErrHoldLost)
+	err = lease.Repair(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it})
+	require.ErrorIs(t, err, projection.ErrLeaseLost)
 	require.Equal(t, row, h.ledger(it))
 }
 
 func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
-	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	hold.SetBatch(1)
+	lease.SetBatch(1)
 	it := h.notes[0]
-	require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+	require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
 		User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it,
 	}))
 	_, err = h.store.Update(t.Context(), table.Update{

@@ -190,7 +190,8 @@ func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, 
 	}))
 }
 
-// lastEntries are what stands in the sums' rows of the ledger's last entries, by the key of the row that each is for.
+// lastEntries are what stands in the sums' rows of the ledger's pending entries, by the key of the row that each is
+// for.
 func (w *world) lastEntries() map[item.Key]item.Item {
 	last := map[item.Key]item.Item{}
 	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row item.Item) {
@@ -202,7 +203,7 @@ func (w *world) lastEntries() map[item.Key]item.Item {
 }
 
 // checkLedger: the sum of the ledger's contributions equals the projection (I1), and exactly the rows without a
-// contribution expire. A last entry counts in the place of its row, until that has caught up.
+// contribution expire. A pending entry counts in the place of its row, until that has caught up.
 func (w *world) checkLedger() {
 	totals, edges := map[string]int64{}, map[item.Key]bool{}
 	last := w.lastEntries()

@@ -135,9 +135,9 @@ func (m *move) isPast(row item.Item) bool {
 	return row != nil && row.Int(attrVersion) >= m.version
 }
 
-// settlePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not
+// resolvePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not
 // there. The row is behind the records, and the item is not: versions never come back.
-func (m *move) settlePresent(p *Projection, row, it item.Item) {
+func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {

@@ -44,14 +44,14 @@ func (c *Consumer) readPresent(ctx context.Context, moves []*move) {
 		postpone(open, err)
 	} else {
 		for _, m := range open {
-			m.settlePresent(c.projection, rows[m], items[m])
+			m.resolvePresent(c.projection, rows[m], items[m])
 		}
 	}
-	c.settlePast(ctx, past)
+	c.resolveLate(ctx, past)
 }
 
-// settlePast ends moves whose records the ledger has, once the sums know their facts.
-func (c *Consumer) settlePast(ctx context.Context, moves []*move) {
+// resolveLate ends moves whose records the ledger has, once the sums know their facts.
+func (c *Consumer) resolveLate(ctx context.Context, moves []*move) {
 	var knowing []*move
 	for _, m := range moves {
 		if m.state, m.already = done, true; len(m.facts) > 0 {

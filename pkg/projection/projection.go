@@ -6,7 +6,7 @@
 // change and holds the contribution the change starts from. So at every instant the projection equals the sum of the
 // ledger's contributions, and v only grows. A change of a sum that is alone in its batch does the same in two single
 // writes, at half the price: the ledger's entry is written into the sum's row with the sum, and then into its own (see
-// [entry]).
+// [pendingEntry]).
 //
 // Repeating is safe because of that condition: a change that was applied finds v at or past its version and is done.
 // Order between items does not matter, because each has a row of its own. A change that arrives without its
@@ -14,7 +14,7 @@
 // late that the row of a deleted item may have expired (an hour; the tombstone lives 30 days) is not believed where it
 // would bring something to life: the item itself is read, and its present state applied.
 //
-// A repair of a sum counts once it has been through, all of it at once (see [Hold]), so one that dies and begins again
+// A repair of a sum counts once it has been through, all of it at once (see [Lease]), so one that dies and begins again
 // is no repetition.
 //
 // The engine must never take a delta from a record's old image alone, never decide on an index, and never leave v

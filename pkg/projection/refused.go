@@ -15,8 +15,9 @@ import (
 const (
 	// maxFact bounds each text of which the greatest counts, in bytes: an item that is gone again leaves it in the sum.
 	maxFact = table.MaxSKBytes
-	// maxLast bounds the contribution of a last entry: the row that holds the sum has other writers, who need the room.
-	maxLast = 16 << 10
+	// maxPending bounds the contribution of a pending entry: the row that holds the sum has other writers, who need the
+	// room.
+	maxPending = 16 << 10
 	// ledgerOverhead is more than what a ledger row takes besides its texts: names, numbers and keys that do not grow.
 	ledgerOverhead = 128
 )
@@ -55,11 +56,11 @@ func tooMuch(c string) error {
 	return fmt.Errorf("contribution of %d bytes: %w: more than a row holds", len(c), table.ErrInvalid)
 }
 
-// keepOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store refuses
-// that for good, the entry is taken back, as though its record had been parked at once, and is not kept. The ledger row
-// was read after the sum's.
-func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row item.Item) (isKept bool, err error) {
-	err = c.keep(ctx, e)
+// flushOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store
+// refuses that for good, the entry is taken back, as though its record had been parked at once, and is not kept. The
+// ledger row was read after the sum's.
+func (c *Consumer) flushOrDrop(ctx context.Context, e pendingEntry, target, row item.Item) (isKept bool, err error) {
+	err = c.flush(ctx, e)
 	if !errors.Is(err, table.ErrInvalid) {
 		return err == nil, orNone(err)
 	}
@@ -71,12 +72,12 @@ func (c *Consumer) keepOrDrop(ctx context.Context, e entry, target, row item.Ite
 
 // drop takes an entry back out of the sum. The ledger row is checked in the same transaction: it must still be the one
 // that the entry counted in the place of. A sum that was written since is left to the next look at it.
-func (c *Consumer) drop(ctx context.Context, e entry, target, row item.Item) error {
+func (c *Consumer) drop(ctx context.Context, e pendingEntry, target, row item.Item) error {
 	spec := c.projection.shape.target()
 	d := newDelta()
 	d.move(&move{from: e.contribution, to: row.Str(attrContribution)})
 	update := spec.write(e.user, target, d, c.now())
-	update.Remove = []string{spec.LastAttr}
+	update.Remove = []string{spec.PendingAttr}
 	m := move{present: true, row: row}
 	guard := table.Check{Key: entity.LedgerKey(e.user, c.projection.name, e.item), If: m.condition()}
 	err := c.store.Transact(ctx, update, guard)

@@ -118,9 +118,9 @@ func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
 			require.EqualValues(t, 1, r.notes("ben"))
 			require.Equal(t, []change.Verdict{isDone}, r.apply(retitled(bad, "short")), "what mends it")
 			require.EqualValues(t, 3, r.notes("ann"))
-			hold, err := r.consumer.Hold(t.Context(), "ann", "one")
+			lease, err := r.consumer.AcquireLease(t.Context(), "ann", "one")
 			require.NoError(t, err)
-			require.NoError(t, hold.Release(t.Context()))
+			require.NoError(t, lease.Release(t.Context()))
 		})
 	}
 }
@@ -192,10 +192,10 @@ func TestALastEntryThatCanNeverBeKeptIsTakenBack(t *testing.T) {
 		t.Parallel()
 		r := newRefusing(t)
 		r.countBad()
-		hold, err := r.consumer.Hold(t.Context(), "ann", "one")
+		lease, err := r.consumer.AcquireLease(t.Context(), "ann", "one")
 		require.NoError(t, err)
 		require.False(t, r.sumRow("ann").Has("sumLast"))
-		require.NoError(t, hold.Release(t.Context()))
+		require.NoError(t, lease.Release(t.Context()))
 		require.EqualValues(t, 1, r.notes("ann"))
 	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Of a row's 400 KB the contribution takes all but what the row needs besides.
-func TestHold_passesOverAnItemWhoseContributionLeavesItsRowNoRoom(t *testing.T) {
+func TestLease_passesOverAnItemWhoseContributionLeavesItsRowNoRoom(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{0, 40, 100} {
 		r := newRefusing(t)
@@ -24,11 +24,11 @@ func TestHold_passesOverAnItemWhoseContributionLeavesItsRowNoRoom(t *testing.T) 
 		r.consumer = projection.NewConsumer(sum, r.store, func() time.Time { return r.now })
 		around := len(`o1 {"add":{"":1}}`)
 		note := titled("ann", "note_1", strings.Repeat("x", table.MaxItemBytes-around-left)).New
-		hold, err := r.consumer.Hold(t.Context(), "ann", "one")
+		lease, err := r.consumer.AcquireLease(t.Context(), "ann", "one")
 		require.NoError(t, err)
 		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note}
-		require.NoError(t, hold.Mend(t.Context(), e))
-		require.NoError(t, hold.Finish(t.Context()), left)
+		require.NoError(t, lease.Repair(t.Context(), e))
+		require.NoError(t, lease.Finish(t.Context()), left)
 		require.Nil(t, r.ledger("ann", "note_1"))
 		require.Empty(t, r.sumRow("ann").Map("sum"))
 	}

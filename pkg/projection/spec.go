@@ -34,9 +34,8 @@ func (s SumSpec) check() {
 		field{"Amounts", s.Amounts != nil}, field{"Target", s.Target != nil},
 		field{"NewTarget", s.NewTarget != nil}, field{"Empty", s.Empty != nil})
 	attributes := []struct{ field, name string }{
-		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"HoldAttr", s.HoldAttr}, {"RepairsAttr", s.RepairsAttr},
-		{"LastAttr", s.LastAttr},
-		{"FormAttr", s.FormAttr},
+		{"SumAttr", s.SumAttr}, {"VersionAttr", s.VersionAttr}, {"LeaseAttr", s.LeaseAttr},
+		{"RepairsAttr", s.RepairsAttr}, {"PendingAttr", s.PendingAttr}, {"FormAttr", s.FormAttr},
 	}
 	if s.WrittenAttr != "" {
 		attributes = append(attributes, struct{ field, name string }{"WrittenAttr", s.WrittenAttr})

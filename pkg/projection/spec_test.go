@@ -13,8 +13,8 @@ import (
 
 func sumSpec() projection.SumSpec {
 	return projection.SumSpec{
-		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", HoldAttr: "sumHold",
-		RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
+		Name: "notes", Revision: "n1", Amounts: byTitle, SumAttr: "sum", VersionAttr: "sumVersion", LeaseAttr: "sumHold",
+		RepairsAttr: "sumRepairs", PendingAttr: "sumLast", FormAttr: entity.AttrForm,
 		Target:    func(user string) item.Key { return entity.SumKey(user, "notes") },
 		NewTarget: func(user string, _ time.Time) item.Item { return entity.SumKey(user, "notes").Item() },
 		Empty:     func() item.Map { return item.Map{} },
@@ -42,11 +42,11 @@ func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
 		"Empty":                   func(s *projection.SumSpec) { s.Empty = nil },
 		"SumAttr":                 func(s *projection.SumSpec) { s.SumAttr = "" },
 		"VersionAttr":             func(s *projection.SumSpec) { s.VersionAttr = "" },
-		"HoldAttr":                func(s *projection.SumSpec) { s.HoldAttr = "" },
+		"LeaseAttr":               func(s *projection.SumSpec) { s.LeaseAttr = "" },
 		"RepairsAttr":             func(s *projection.SumSpec) { s.RepairsAttr = "" },
-		"LastAttr":                func(s *projection.SumSpec) { s.LastAttr = "" },
+		"PendingAttr":             func(s *projection.SumSpec) { s.PendingAttr = "" },
 		"FormAttr":                func(s *projection.SumSpec) { s.FormAttr = "" },
-		"LastAttr and SumAttr":    func(s *projection.SumSpec) { s.LastAttr = s.SumAttr },
+		"PendingAttr and SumAttr": func(s *projection.SumSpec) { s.PendingAttr = s.SumAttr },
 		"WrittenAttr and SumAttr": func(s *projection.SumSpec) { s.WrittenAttr = s.SumAttr },
 	} {
 		spec := sumSpec()

@@ -118,9 +118,9 @@ func (m *move) leave(err error) {
 }
 
 // unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it
-// keeps the row, and the error is errHeld. A row that was written since it was read is left as it is.
+// keeps the row, and the error is errLeased. A row that was written since it was read is left as it is.
 //
-// A repair that has not been through loses its hold with the same transaction: it could not know that the row is no
+// A repair that has not been through loses its lease with the same transaction: it could not know that the row is no
 // longer staged.
 func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) error {
 	spec := c.projection.shape.target()
@@ -136,11 +136,11 @@ func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) erro
 		return c.rewrite(ctx, user, target, row)
 	}
 	now := c.now()
-	if spec.held(target, now) {
-		return errHeld
+	if spec.leased(target, now) {
+		return errLeased
 	}
 	update := spec.write(user, target, newDelta(), now)
-	update.Remove = []string{spec.HoldAttr}
+	update.Remove = []string{spec.LeaseAttr}
 	return c.rewrite(ctx, user, target, row, update)
 }
 

@@ -25,15 +25,15 @@ type SumSpec struct {
 	// come to zero, all others leave the sum then.
 	NewTarget func(user string, now time.Time) item.Item
 	Empty     func() item.Map
-	// HoldAttr names the map attribute {owner, until} with which a repair holds the sum.
-	HoldAttr string
+	// LeaseAttr names the map attribute {owner, until} with which a repair holds the sum.
+	LeaseAttr string
 	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row
 	// takes off: so a filter can tell whose write a record is about.
 	WrittenAttr string
 	// RepairsAttr names the number of repairs that staged ledger rows and have been through.
 	RepairsAttr string
-	// LastAttr names the map attribute {item, v, c} with the ledger's last entry, see [entry].
-	LastAttr string
+	// PendingAttr names the map attribute {item, v, c} with the ledger's pending entry, see [pendingEntry].
+	PendingAttr string
 	// FormAttr names the attribute with the form of all these, as [entity.AttrForm] is that of a row.
 	FormAttr string
 }
@@ -63,7 +63,7 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, item.Item) Amou
 		SumAttr: "sum", VersionAttr: "sumVersion",
 		NewTarget: func(user string, _ time.Time) item.Item { return entity.SumKey(user, name).Item() },
 		Empty:     func() item.Map { return item.Map{} },
-		HoldAttr:  "sumHold", RepairsAttr: "sumRepairs", LastAttr: "sumLast", FormAttr: entity.AttrForm,
+		LeaseAttr: "sumHold", RepairsAttr: "sumRepairs", PendingAttr: "sumLast", FormAttr: entity.AttrForm,
 	})
 }
 
@@ -166,9 +166,9 @@ func (s *SumSpec) knows(row item.Item, f facts) bool {
 // checkForm returns an error for a row that a later release wrote.
 func (s *SumSpec) checkForm(row item.Item) error { return entity.CheckForm(row, s.FormAttr) }
 
-// held reports whether a repair holds the sum.
-func (s *SumSpec) held(row item.Item, now time.Time) bool {
-	until, ok := row.Map(s.HoldAttr).Time(holdUntil)
+// leased reports whether a repair holds the sum.
+func (s *SumSpec) leased(row item.Item, now time.Time) bool {
+	until, ok := row.Map(s.LeaseAttr).Time(leaseUntil)
 	return ok && now.Before(until)
 }
 

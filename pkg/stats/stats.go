@@ -31,7 +31,7 @@ func Projection() *projection.Projection {
 	return projection.NewSum(projection.SumSpec{
 		Name: Name, Revision: revision, Amounts: amounts,
 		Target: entity.MetaKey, SumAttr: product.AttrStats, VersionAttr: product.AttrStatsVersion,
-		HoldAttr: product.AttrStatsHold, RepairsAttr: product.AttrStatsRepairs, LastAttr: product.AttrStatsLast,
+		LeaseAttr: product.AttrStatsHold, RepairsAttr: product.AttrStatsRepairs, PendingAttr: product.AttrStatsLast,
 		WrittenAttr: product.AttrStatsWritten, FormAttr: product.AttrStatsForm,
 		NewTarget: product.NewUserMeta, Empty: product.EmptyStats,
 	})

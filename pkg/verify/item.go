@@ -68,7 +68,7 @@ func (r *run) items(ctx context.Context, user string) error {
 			continue
 		}
 		err := r.groups(ctx, user, t, r.families(t), func(g group) error {
-			if g.item != nil && r.mending == r.o.Repair {
+			if g.item != nil && r.repairing == r.o.Repair {
 				r.sum.Items++ // not once more in the look after a repair
 			}
 			differences, err := r.check(ctx, g)

@@ -107,7 +107,7 @@ func (r *run) settleKept(ctx context.Context, user string, open []keptRow) error
 
 func (r *run) dropUnnamed(ctx context.Context, user string, u unnamedRow) error {
 	err := r.found(Difference{Kind: Kept, User: user, Key: u.key.String(), Is: u.is, ShouldBe: "no row"})
-	if err != nil || !r.mending {
+	if err != nil || !r.repairing {
 		return err
 	}
 	actions := append([]table.Action{table.Delete{Key: u.key}}, u.checks...)

@@ -126,9 +126,9 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {
-		stage     memory.Stage
-		items     int // under the hold more than it takes
-		underHold bool
+		stage      memory.Stage
+		items      int // under the lease more than it takes
+		underLease bool
 	}{
 		"before a call": {memory.Before, 12, false}, "after a call": {memory.After, 12, false},
 		"before a call under the hold": {memory.Before, 90, true}, "after a call under the hold": {memory.After, 90, true},
@@ -148,7 +148,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 				calls := 0
 				w.fault = func(c memory.Call) error {
 					isHold := c.Op == "Transact" && c.Keys[0] == entity.MetaKey(ann)
-					if c.Stage == of.stage && (calls > 0 || isHold || !of.underHold) {
+					if c.Stage == of.stage && (calls > 0 || isHold || !of.underLease) {
 						calls++
 					}
 					if calls >= at {
@@ -217,7 +217,7 @@ func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
 			return nil
 		}
 		inside = true
-		w.waiting = func() { w.now = w.now.Add(2 * time.Second) } // until the first one's hold has lapsed
+		w.waiting = func() { w.now = w.now.Add(2 * time.Second) } // until the first one's lease has lapsed
 		_, second = w.verify(verify.Options{User: ann, Repair: true})
 		return nil
 	}

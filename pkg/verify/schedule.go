@@ -95,7 +95,7 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 // unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name,
 // the look at the item puts it back.
 func (r *run) unreadable(ctx context.Context, d Difference) error {
-	if err := r.found(d); err != nil || !r.mending {
+	if err := r.found(d); err != nil || !r.repairing {
 		return err
 	}
 	return r.forgive(ctx, d.User, d.Key, r.Reminders.Unschedule(ctx, d.Key))
@@ -165,7 +165,7 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 		}); err != nil {
 			return err
 		}
-		if id, version, _ := archive.ReadCopyName(user, name); r.mending {
+		if id, version, _ := archive.ReadCopyName(user, name); r.repairing {
 			if err := r.forgive(ctx, user, name, r.Archive.DropUnnamed(ctx, user, id, version)); err != nil {
 				return err
 			}

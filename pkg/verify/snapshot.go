@@ -18,12 +18,12 @@ func (r *run) snapshots(ctx context.Context, user string) error {
 	if r.Repositories == nil {
 		return nil
 	}
-	r.mending = r.o.Repair
+	r.repairing = r.o.Repair
 	found, err := r.abandoned(ctx, user)
-	if err != nil || !r.mending || found == 0 {
+	if err != nil || !r.repairing || found == 0 {
 		return err
 	}
-	r.mending = false
+	r.repairing = false
 	_, err = r.abandoned(ctx, user)
 	return err
 }
@@ -50,7 +50,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows,
 			item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
 	})
-	if err != nil || !r.mending {
+	if err != nil || !r.repairing {
 		return err
 	}
 	if _, err = r.Repositories.Remove(ctx, o); errors.Is(err, revision.ErrCommitted) {
@@ -83,11 +83,11 @@ func (r *run) unannounced(ctx context.Context, key item.Key) error {
 	if o.Rows, err = r.Store.Count(ctx, table.Query{Partition: key.PK}); err != nil || o.Rows == 0 {
 		return err
 	}
-	r.mending = r.o.Repair
-	if err := r.orphan(ctx, o); err != nil || !r.mending {
+	r.repairing = r.o.Repair
+	if err := r.orphan(ctx, o); err != nil || !r.repairing {
 		return err
 	}
-	r.mending = false
+	r.repairing = false
 	if o.Rows, err = r.Store.Count(ctx, table.Query{Partition: key.PK}); err != nil || o.Rows == 0 {
 		return err
 	}

@@ -49,7 +49,7 @@ func (r *run) strays(ctx context.Context, user string) error {
 			if err := r.found(strayOf(user, row)); err != nil {
 				return err
 			}
-			if r.mending && p.Summed() {
+			if r.repairing && p.Summed() {
 				r.rebuild[i] = true
 				return nil
 			}
@@ -113,7 +113,7 @@ func strayOf(user string, row item.Item) Difference {
 }
 
 func (r *run) dropStray(ctx context.Context, row item.Item) error {
-	if !r.mending {
+	if !r.repairing {
 		return nil
 	}
 	if err := r.Store.Delete(ctx, table.Delete{Key: row.Key()}); err != nil {
@@ -144,7 +144,7 @@ func (r *run) walks(ctx context.Context, user string) error {
 		if err := r.found(d); err != nil {
 			return err
 		}
-		if r.mending {
+		if r.repairing {
 			if err := r.forgive(ctx, user, d.Key, r.resume(ctx, row)); err != nil {
 				return err
 			}

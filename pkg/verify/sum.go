@@ -18,10 +18,10 @@ const (
 	sumReads = 8
 	// rebuilds is how often the repair of one sum is begun.
 	rebuilds = 4
-	// holdPatience is how long the end of another repair's hold is waited for, one pause at a time: a little longer than a
-	// hold lasts whose owner died.
-	holdPatience = 35
-	holdPause    = time.Second
+	// leasePatience is how long the end of another repair's hold is waited for, one pause at a time: a little longer than
+	// a lease lasts whose owner died.
+	leasePatience = 35
+	holdPause     = time.Second
 )
 
 // sums compares each sum with what its ledger rows add up to, and repairs those that are wrong, or whose rows are.
@@ -35,7 +35,7 @@ func (r *run) sums(ctx context.Context, user string) error {
 			return err
 		}
 		isRecounted := false
-		if r.mending && (state != sumRight || r.rebuild[i]) {
+		if r.repairing && (state != sumRight || r.rebuild[i]) {
 			err := r.rebuildSum(ctx, user, i, state == sumMoving)
 			if isRecounted = err == nil; isRecounted {
 				r.recounted[i] = true
@@ -58,7 +58,7 @@ type sumState int
 const (
 	sumRight sumState = iota
 	sumWrong
-	sumMoving // it is written so often that nothing is known; under a hold it stands still
+	sumMoving // it is written so often that nothing is known; under a lease it stands still
 )
 
 // checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's. Of a sum that
@@ -70,7 +70,7 @@ func (r *run) checkSum(ctx context.Context, user string, p *projection.Projectio
 		if err != nil {
 			return sumMoving, err
 		}
-		isHeld := p.Held(before, r.Now()) || p.Held(after, r.Now())
+		isHeld := p.Leased(before, r.Now()) || p.Leased(after, r.Now())
 		if !p.Moved(before, after) && !isHeld {
 			faults := tally.Check(user, after, r.Now())
 			return stateOf(faults), r.foundSum(user, faults)
@@ -89,8 +89,8 @@ func (r *run) checkSum(ctx context.Context, user string, p *projection.Projectio
 			}
 		}
 	}
-	if r.mending || len(lasting) == 0 {
-		return sumMoving, nil // a repair says exactly what is wrong, under its hold
+	if r.repairing || len(lasting) == 0 {
+		return sumMoving, nil // a repair says exactly what is wrong, under its lease
 	}
 	return sumWrong, r.foundSum(user, lasting)
 }
@@ -133,23 +133,23 @@ func (r *run) addUp(
 	return before, tally, after, err
 }
 
-// rebuildSum puts a user's ledger rows and sum right under a hold, and reports what was wrong with the sum if nobody
+// rebuildSum puts a user's ledger rows and sum right under a lease, and reports what was wrong with the sum if nobody
 // could tell before. Each try begins at the beginning: what a former one put right is found right.
 func (r *run) rebuildSum(ctx context.Context, user string, which int, report bool) error {
 	var err error
 	for range rebuilds {
-		var h *projection.Hold
-		if h, err = r.takeHold(ctx, user, which); err != nil {
+		var h *projection.Lease
+		if h, err = r.acquireLease(ctx, user, which); err != nil {
 			return err
 		}
 		var wrong []projection.Fault
-		if wrong, err = r.underHold(ctx, user, which, h); err == nil {
+		if wrong, err = r.underLease(ctx, user, which, h); err == nil {
 			if !report {
 				return nil
 			}
 			return r.foundSum(user, wrong)
 		}
-		if !errors.Is(err, projection.ErrHoldLost) && !errors.Is(err, table.ErrConflict) && !isOutage(err) {
+		if !errors.Is(err, projection.ErrLeaseLost) && !errors.Is(err, table.ErrConflict) && !isOutage(err) {
 			break
 		}
 		if ctx.Err() != nil {
@@ -159,10 +159,10 @@ func (r *run) rebuildSum(ctx context.Context, user string, which int, report boo
 	return err
 }
 
-func (r *run) takeHold(ctx context.Context, user string, which int) (*projection.Hold, error) {
+func (r *run) acquireLease(ctx context.Context, user string, which int) (*projection.Lease, error) {
 	for n := 0; ; n++ {
-		h, err := r.consumers[which].Hold(ctx, user, r.owner)
-		if err == nil || !errors.Is(err, projection.ErrHeld) || n == holdPatience {
+		h, err := r.consumers[which].AcquireLease(ctx, user, r.owner)
+		if err == nil || !errors.Is(err, projection.ErrLeased) || n == leasePatience {
 			return h, err
 		}
 		if err := r.Wait(ctx, holdPause); err != nil {
@@ -171,19 +171,19 @@ func (r *run) takeHold(ctx context.Context, user string, which int) (*projection
 	}
 }
 
-// underHold goes through all items and ledger rows once. A repair that fails gives its hold back, if it can: the user's
-// consumers need not wait for it to lapse.
-func (r *run) underHold(
-	ctx context.Context, user string, which int, h *projection.Hold,
+// underLease goes through all items and ledger rows once. A repair that fails gives its lease back, if it can: the
+// user's consumers need not wait for it to lapse.
+func (r *run) underLease(
+	ctx context.Context, user string, which int, h *projection.Lease,
 ) (wrong []projection.Fault, err error) {
-	if err = r.mendLedger(ctx, user, which, h); err == nil {
+	if err = r.repairLedger(ctx, user, which, h); err == nil {
 		wrong = h.Check()
 		err = h.Finish(ctx)
 	}
 	if err == nil && h.Staged() {
 		return wrong, r.unstage(ctx, user, which, h)
 	}
-	if err != nil && !errors.Is(err, projection.ErrHoldLost) {
+	if err != nil && !errors.Is(err, projection.ErrLeaseLost) {
 		if failed := h.Release(context.WithoutCancel(ctx)); failed != nil {
 			r.Log.WarnContext(ctx, "a hold was not given back and will lapse", "user", user, "error", failed)
 		}
@@ -192,14 +192,14 @@ func (r *run) underHold(
 }
 
 // unstage puts the rows right that a repair has staged which has been through. Consumers that meet one do the same.
-func (r *run) unstage(ctx context.Context, user string, which int, h *projection.Hold) error {
+func (r *run) unstage(ctx context.Context, user string, which int, h *projection.Lease) error {
 	prefix := entity.LedgerPrefix(r.Projections[which].Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 		return h.Unstage(ctx, row)
 	})
 }
 
-func (r *run) mendLedger(ctx context.Context, user string, which int, h *projection.Hold) error {
+func (r *run) repairLedger(ctx context.Context, user string, which int, h *projection.Lease) error {
 	p := r.Projections[which]
 	for _, t := range r.Registry.Types() {
 		if !t.HasCollection() {
@@ -207,7 +207,7 @@ func (r *run) mendLedger(ctx context.Context, user string, which int, h *project
 		}
 		err := r.groups(ctx, user, t, []family{r.ledgerFamily(p, t)}, func(g group) error {
 			if row := g.only(0); row != nil || p.Contributes(t, g.item) {
-				return h.Mend(ctx, projection.Evidence{User: user, Type: t, Ref: g.ref(), Item: g.item, Ledger: row})
+				return h.Repair(ctx, projection.Evidence{User: user, Type: t, Ref: g.ref(), Item: g.item, Ledger: row})
 			}
 			return nil
 		})

@@ -89,7 +89,7 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 		return nil, err
 	}
 	for i, s := range of {
-		differences, err := r.lookAgain(ctx, s, groups[i])
+		differences, err := r.recheck(ctx, s, groups[i])
 		if err != nil {
 			return nil, err
 		}
@@ -106,8 +106,8 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 				return nil, err
 			}
 		}
-		if r.mending && len(same) > 0 {
-			if err := r.mend(ctx, groups[i], same); err != nil {
+		if r.repairing && len(same) > 0 {
+			if err := r.repair(ctx, groups[i], same); err != nil {
 				return nil, err
 			}
 		}
@@ -115,8 +115,8 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 	return moved, nil
 }
 
-// lookAgain checks an item, or, for a suspect that is about a schedule, that alone: the item itself has its turn.
-func (r *run) lookAgain(ctx context.Context, s suspect, g group) ([]Difference, error) {
+// recheck checks an item, or, for a suspect that is about a schedule, that alone: the item itself has its turn.
+func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, error) {
 	if s.schedule == "" {
 		return r.check(ctx, g)
 	}
@@ -127,9 +127,9 @@ func (r *run) lookAgain(ctx context.Context, s suspect, g group) ([]Difference, 
 	return []Difference{*d}, err
 }
 
-// mend repairs what was found of one item, each by its owner's way. What cannot be mended now shows in the look after
-// the repair.
-func (r *run) mend(ctx context.Context, g group, differences []Difference) error {
+// repair repairs what was found of one item, each by its owner's way. What cannot be repaired now shows in the look
+// after the repair.
+func (r *run) repair(ctx context.Context, g group, differences []Difference) error {
 	kinds, keys := map[Kind]bool{}, map[string]bool{}
 	var offsets []int64
 	for _, d := range differences {
@@ -145,11 +145,11 @@ func (r *run) mend(ctx context.Context, g group, differences []Difference) error
 		case p.Summed() && isWrong:
 			r.rebuild[i] = true
 		case !p.Summed() && (isWrong || kinds[Edge]):
-			errs = append(errs, r.consumers[i].Mend(ctx, r.evidence(g, i)))
+			errs = append(errs, r.consumers[i].Repair(ctx, r.evidence(g, i)))
 		}
 	}
 	if kinds[Archive] {
-		errs = append(errs, r.Archive.Mend(ctx, g.user, g.typ, g.id))
+		errs = append(errs, r.Archive.Repair(ctx, g.user, g.typ, g.id))
 	}
 	if kinds[Exception] {
 		errs = append(errs, r.clearException(ctx, g))

@@ -140,16 +140,16 @@ type run struct {
 	owner  string
 	sum    Summary
 
-	failed   int64 // repairs
-	mending  bool  // this pass repairs what it finds
-	suspects []suspect
+	failed    int64 // repairs
+	repairing bool  // this pass repairs what it finds
+	suspects  []suspect
 	// By projection, of the user at hand: the sum is to be repaired; and it was recounted while nobody could write it.
 	rebuild, recounted map[int]bool
 	master             knownMaster
 }
 
 func (r *run) all(ctx context.Context) error {
-	r.mending = r.o.Repair
+	r.repairing = r.o.Repair
 	if err := r.schedules(ctx); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *run) all(ctx context.Context) error {
 	if !r.o.Repair || !strays {
 		return nil
 	}
-	r.mending = false
+	r.repairing = false
 	return r.schedules(ctx)
 }
 
@@ -202,12 +202,12 @@ func (r *run) user(ctx context.Context, user string) error {
 	r.sum.Users++
 	found, unsettled := r.sum.Found, r.sum.Unsettled
 	r.recounted = map[int]bool{}
-	r.mending = r.o.Repair
+	r.repairing = r.o.Repair
 	err := r.pass(ctx, user)
 	if err != nil || !r.o.Repair || r.sum.Found == found && r.sum.Unsettled == unsettled {
 		return err
 	}
-	r.mending, r.sum.Unsettled = false, unsettled
+	r.repairing, r.sum.Unsettled = false, unsettled
 	return r.pass(ctx, user)
 }
 
@@ -225,8 +225,8 @@ func (r *run) pass(ctx context.Context, user string) error {
 
 // found reports a difference. What a repair finds again is the one that was counted before.
 func (r *run) found(d Difference) error {
-	d.Remains = !r.mending
-	if r.mending || !r.o.Repair {
+	d.Remains = !r.repairing
+	if r.repairing || !r.o.Repair {
 		r.sum.Found++
 	}
 	if d.Remains {

@@ -86,7 +86,7 @@ func TestScaleTable_costsDoNotGrowWithTheTable(t *testing.T) {
 		for i, l := range lines {
 			most := calls[l.name]
 			if l.name == "stats" {
-				most += 0.005 // the first batch also looks at the row of a last entry
+				most += 0.005 // the first batch also looks at the row of a pending entry
 			}
 			require.LessOrEqual(t, l.calls, most+0.001, "%v %s", size, l.name)
 			require.GreaterOrEqual(t, l.calls, calls[l.name]-0.001, "%v %s", size, l.name)

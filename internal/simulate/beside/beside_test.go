@@ -13,7 +13,8 @@ import (
 	"nexus/internal/simulate/beside"
 )
 
-// beforeSingleWrites did not know the last entry, and is not to be mixed with what came after it (docs/operations.md).
+// beforeSingleWrites did not know the pending entry, and is not to be mixed with what came after it
+// (docs/operations.md).
 const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
 
 // tally is what nexus simulate --json answers.

@@ -10,10 +10,10 @@ import (
 )
 
 // conflict matches the names with which the code speaks of a conflict: a condition that did not hold, a transaction
-// that met another, a hold, and work that is given up because something keeps changing.
+// that met another, a lease, and work that is given up because something keeps changing.
 var conflict = regexp.MustCompile(
-	`\b(ConditionError|failed|ErrConflict|[eE]rrHeld|ErrHoldLost|errUnsettled|ErrRestless|` +
-		`ErrUnfinished|already|again|isPast|held|stable)\b`)
+	`\b(ConditionError|failed|ErrConflict|[eE]rrLeased|ErrLeaseLost|errContended|ErrRestless|` +
+		`ErrUnfinished|already|again|isPast|leased|stable)\b`)
 
 // maxText bounds the text of a branch.
 const maxText = 110

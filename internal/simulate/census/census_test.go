@@ -32,7 +32,7 @@ func write(n int) (err error) {
 	for range n {
 		return nil
 	}
-	return errUnsettled
+	return errContended
 }
 
 func never(n int) int {
@@ -84,7 +84,7 @@ func TestCensus_executesOrNamesEachBranch(t *testing.T) {
 		"p/a.go write: if n == 1 { return ErrConflict",
 		"p/a.go write: case errors.Is(err, ErrConflict) { if n > 3 { n = 4 }",
 		"p/a.go write: default { n--",
-		"p/a.go write: behind { return errUnsettled",
+		"p/a.go write: behind { return errContended",
 		"p/a.go never: func { if n > 0 { return 1 }",
 	}, unreached, "a branch that is never reached stands for those within it")
 	all, executed := result.Conflicts()
@@ -99,7 +99,7 @@ func TestResult_reportsABranchNeitherReachedNorListed(t *testing.T) {
 		{"p/a.go", "never", "func { if n > 0 { return 1 }"}:   "nobody calls it",
 		{"p/a.go", "write", "default { n--"}:                  "never",
 		{"p/a.go", "write", "case n == 2 { n++"}:              "it is reached now",
-		{"p/a.go", "write", "behind { return errUnsettled"}:   "never",
+		{"p/a.go", "write", "behind { return errContended"}:   "never",
 		{"p/a.go", "write", "if n == 1 { return ErrConflict"}: "never",
 		{"p/a.go", "write", "if n == 9 { return nil"}:         "was taken out of the code",
 	}

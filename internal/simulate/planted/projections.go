@@ -51,11 +51,11 @@ func ofProjections() []Mistake {
 		{"sum-of-one-user-only", "several users share one transaction, each with a sum of their own", []Edit{{engine,
 			"if deltas[m.user] == nil {",
 			"if len(users) > 0 && deltas[m.user] == nil {\n\t\t\tcontinue\n\t\t}\n\t\tif deltas[m.user] == nil {"}}},
-		{"hold-keeps-version", "taking and renewing a hold add to statsVersion", []Edit{{"pkg/projection/hold.go",
+		{"hold-keeps-version", "taking and renewing a lease add to statsVersion", []Edit{{"pkg/projection/lease.go",
 			"u.Set[h.spec.VersionAttr] = item.Int(was + 1)", "u.Set[h.spec.VersionAttr] = item.Int(was)"}}},
-		{"hold-not-respected", "consumers that see a hold retry later", []Edit{{engine,
-			"			err = errHeld\n\t\t}\n\t\tif err != nil {", "			err = nil\n\t\t}\n\t\tif err != nil {"}}},
-		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/mend.go",
+		{"hold-not-respected", "consumers that see a lease retry later", []Edit{{engine,
+			"			err = errLeased\n\t\t}\n\t\tif err != nil {", "			err = nil\n\t\t}\n\t\tif err != nil {"}}},
+		{"repair-lowers-version", "a repair never lowers a row's v", []Edit{{"pkg/projection/repair.go",
 			"version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))",
 			"version := e.Item.Int(entity.AttrVersion)"}}},
 		{"staged-row-counts-at-once", "a staged row counts once its repair has been through", []Edit{{staged,
@@ -63,7 +63,7 @@ func ofProjections() []Mistake {
 		{"staged-row-never-counts", "a staged row counts once its repair has been through", []Edit{{staged,
 			"n.repair <= target.Int(s.RepairsAttr)", "n.repair < target.Int(s.RepairsAttr)"}}},
 		{"staged-row-for-good", "a consumer takes a staged row out of a dead repair's hands", []Edit{{staged,
-			"if err := c.unstage(ctx, user, row); err != nil {\n\t\treturn err\n\t}\n\treturn errStaged", "return errHeld"}}},
+			"if err := c.unstage(ctx, user, row); err != nil {\n\t\treturn err\n\t}\n\treturn errStaged", "return errLeased"}}},
 		{"rows-never-deleted", "put what is new, delete what is gone", []Edit{{"pkg/projection/rows.go",
 			"if !slices.Contains(after, edge) {", "if !slices.Contains(after, edge) && len(after) > 0 {"}}},
 	}
@@ -71,19 +71,19 @@ func ofProjections() []Mistake {
 
 // ofSingles are mistakes in the single writes that a single change of a sum takes.
 func ofSingles() []Mistake {
-	const last = "pkg/projection/last.go"
+	const last = "pkg/projection/single.go"
 	return []Mistake{
-		{"single-entry-not-kept-first", "whoever writes the sum next sees to the last entry's row first", []Edit{{last,
+		{"single-entry-not-kept-first", "whoever writes the sum next sees to the pending entry's row first", []Edit{{last,
 			"if hasLast && !last.isIn(rows[lastKey]) {", "if hasLast && last.item == m.ref.ID && !last.isIn(rows[lastKey]) {"}}},
 		{"single-entry-not-kept-by-batch", "in whatever way it writes the sum", []Edit{{engine,
-			"waiting, err := c.keepLast(ctx, targets)", "waiting, err := map[string]error(nil), ctx.Err()"}}},
+			"waiting, err := c.flushPending(ctx, targets)", "waiting, err := map[string]error(nil), ctx.Err()"}}},
 		{"single-ledger-before-sum", "the sum's row is read first, the ledger after it", []Edit{{last,
 			"	if again || err != nil {\n\t\treturn again, err\n\t}\n",
 			"	if again || err != nil {\n\t\treturn again, err\n\t}\n" +
 				"\tif targets, err = c.readTargets(ctx, []*move{m}); err != nil {\n\t\treturn false, err\n\t}\n" +
 				"\ttarget = targets[m.user]\n"}}},
 		{"single-entry-left-out", "the entry stands in the sum's row, in one write with what it adds", []Edit{{last,
-			"update.Set[s.LastAttr] = e.value()", "e.value()"}}},
+			"update.Set[s.PendingAttr] = e.value()", "e.value()"}}},
 		{"single-entry-over-later-row", "an entry goes into its row unless that has a later one", []Edit{{last,
 			"If:   table.OrNoRow(table.Less(attrVersion, item.Int(e.version)), firstForm),", ""}}},
 	}

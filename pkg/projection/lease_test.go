@@ -27,7 +27,7 @@ type held struct {
 	fault    func(memory.Call) error
 	notes    []item.Item
 	consumer *projection.Consumer
-	hold     *projection.Hold // of the last repair
+	lease    *projection.Lease // of the last repair
 }
 
 func newHeld(t *testing.T, notes int) *held {
@@ -57,24 +57,24 @@ func (h *held) row(key item.Key) item.Item {
 	return row
 }
 
-// repair goes through all notes under a hold.
+// repair goes through all notes under a lease.
 func (h *held) repair(owner string) error {
-	hold, err := h.consumer.Hold(h.t.Context(), "ann", owner)
+	lease, err := h.consumer.AcquireLease(h.t.Context(), "ann", owner)
 	if err != nil {
 		return err
 	}
-	h.hold = hold
+	h.lease = lease
 	for _, it := range h.notes {
 		ref := product.Note().Ref(it)
 		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it}
 		if row, err := h.store.Get(h.t.Context(), entity.LedgerKey("ann", stats.Name, ref.ID)); err == nil {
 			e.Ledger = row
 		}
-		if err := hold.Mend(h.t.Context(), e); err != nil {
+		if err := lease.Repair(h.t.Context(), e); err != nil {
 			return err
 		}
 	}
-	return hold.Finish(h.t.Context())
+	return lease.Finish(h.t.Context())
 }
 
 func (h *held) total() int64 {
@@ -108,7 +108,7 @@ func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
 				died++
 				require.Contains(t, []int64{0, notes}, h.total(), "died at write %d", at)
 				if h.row(entity.MetaKey("ann")).Has(product.AttrStatsHold) {
-					require.ErrorIs(t, h.repair("another"), projection.ErrHeld)
+					require.ErrorIs(t, h.repair("another"), projection.ErrLeased)
 				}
 				h.now = h.now.Add(31 * time.Second)
 				require.NoError(t, h.repair("another"))
@@ -122,7 +122,7 @@ func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
 func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 3)
-	_, err := h.consumer.Hold(t.Context(), "ann", "one")
+	_, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	more, other := created("ann", product.Note(), "note_more", noteWithLink()),
 		created("ben", product.Note(), "note_other", noteWithLink())
@@ -194,13 +194,13 @@ func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
 		},
 		"they are put right": func(h *held, _ []change.Change) {
 			for _, it := range h.notes {
-				require.NoError(t, h.hold.Unstage(t.Context(), h.ledger(it)))
+				require.NoError(t, h.lease.Unstage(t.Context(), h.ledger(it)))
 			}
 		},
 		"a repair comes again": func(h *held, _ []change.Change) {
 			require.NoError(t, h.repair("another"))
 			for _, it := range h.notes {
-				require.NoError(t, h.hold.Unstage(t.Context(), h.ledger(it)))
+				require.NoError(t, h.lease.Unstage(t.Context(), h.ledger(it)))
 			}
 		},
 	} {
@@ -250,19 +250,19 @@ func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
 			meta[product.AttrStats] = item.Map(counted)
 			require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 
-			hold, err := h.consumer.Hold(t.Context(), "ann", "two")
+			lease, err := h.consumer.AcquireLease(t.Context(), "ann", "two")
 			require.NoError(t, err)
 			for _, it := range h.notes {
-				require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+				require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
 					User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it, Ledger: h.ledger(it),
 				}))
 			}
 			for _, row := range strays {
-				require.NoError(t, hold.Drop(t.Context(), row))
+				require.NoError(t, lease.Drop(t.Context(), row))
 			}
 			left := 95
 			if !dies {
-				require.NoError(t, hold.Finish(t.Context()))
+				require.NoError(t, lease.Finish(t.Context()))
 				left = 0
 			}
 			tally := stats.Projection().TallyUnder("ann", h.row(entity.MetaKey("ann")))
@@ -304,16 +304,16 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 		return projection.Amounts{Add: add}
 	})
 	consumer := projection.NewConsumer(long, store, func() time.Time { return morning })
-	hold, err := consumer.Hold(t.Context(), "ann", "one")
+	lease, err := consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	for i := range 25 {
 		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()).New
-		require.NoError(t, hold.Mend(t.Context(), projection.Evidence{
+		require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
 			User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it,
 		}))
 	}
-	require.NoError(t, hold.Finish(t.Context()))
-	require.True(t, hold.Staged())
+	require.NoError(t, lease.Finish(t.Context()))
+	require.True(t, lease.Staged())
 	row, err := store.Get(t.Context(), entity.SumKey("ann", "long"))
 	require.NoError(t, err)
 	require.EqualValues(t, 25, row.Map("sum").Int("0 "+strings.Repeat("x", 90)))
@@ -323,18 +323,18 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 3)
-	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	meta := h.row(entity.MetaKey("ann")).Clone()
 	meta[product.AttrStatsVersion] = item.Int(meta.Int(product.AttrStatsVersion) + 1)
 	meta[product.AttrStatsForm] = item.Int(7)
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
-	hold.SetBatch(1)
+	lease.SetBatch(1)
 	note := h.notes[0]
-	err = hold.Mend(t.Context(), projection.Evidence{
+	err = lease.Repair(t.Context(), projection.Evidence{
 		User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note,
 	})
-	require.ErrorIs(t, err, projection.ErrHoldLost)
+	require.ErrorIs(t, err, projection.ErrLeaseLost)
 	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
 }
 
@@ -342,15 +342,15 @@ func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 200)
 	require.NoError(t, h.repair("one"))
-	another, err := h.consumer.Hold(t.Context(), "ann", "another")
+	another, err := h.consumer.AcquireLease(t.Context(), "ann", "another")
 	require.NoError(t, err)
 	for _, it := range h.notes {
-		require.NoError(t, another.Mend(t.Context(), projection.Evidence{
+		require.NoError(t, another.Repair(t.Context(), projection.Evidence{
 			User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it, Ledger: h.ledger(it),
 		}))
 	}
 	was := h.ledger(h.notes[0])
-	require.NoError(t, h.hold.Unstage(t.Context(), was))
+	require.NoError(t, h.lease.Unstage(t.Context(), was))
 	require.Equal(t, was, h.ledger(h.notes[0]))
 	require.NoError(t, another.Finish(t.Context()))
 	require.EqualValues(t, 200, h.total())
@@ -368,7 +368,7 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 		return projection.Amounts{Add: add}
 	})
 	store := memory.New(clock, memory.Options{})
-	hold, err := projection.NewConsumer(sum, store, clock).Hold(t.Context(), "ann", "one")
+	lease, err := projection.NewConsumer(sum, store, clock).AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	for i := range long + short {
 		body := "b"
@@ -377,11 +377,11 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 		}
 		it := created("ann", product.Note(), fmt.Sprintf("note_%d", i), item.Item{product.AttrBody: item.String(body)}).New
 		e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it}
-		if err := hold.Mend(t.Context(), e); err != nil {
+		if err := lease.Repair(t.Context(), e); err != nil {
 			return store, err
 		}
 	}
-	return store, hold.Finish(t.Context())
+	return store, lease.Finish(t.Context())
 }
 
 func TestARowThatIsTooLongToBeStagedWaitsForTheLastWrite(t *testing.T) {

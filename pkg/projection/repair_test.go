@@ -49,7 +49,7 @@ func (s *scene) mend(ctx context.Context, store table.Store, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.consumer(store).Mend(ctx, e)
+	return s.consumer(store).Repair(ctx, e)
 }
 
 // mends is a worker that repairs the rows of a note.

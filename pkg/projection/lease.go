@@ -11,44 +11,44 @@ import (
 	"nexus/pkg/table"
 )
 
-// Members of a hold.
+// Members of a lease.
 const (
-	holdOwner = "owner"
-	holdUntil = "until"
+	leaseOwner = "owner"
+	leaseUntil = "until"
 )
 
 const (
-	// holdFor is how long a hold lasts unless it is renewed: after a crash consumers go on by then.
-	holdFor = 30 * time.Second
-	// renewBefore is how long before its end a hold is renewed.
+	// leaseDuration is how long a lease lasts unless it is renewed: after a crash consumers go on by then.
+	leaseDuration = 30 * time.Second
+	// renewBefore is how long before its end a lease is renewed.
 	renewBefore = 20 * time.Second
-	// holdBatch is how many ledger rows one transaction of a repair stages or puts right.
-	holdBatch = 90
-	// holdBytes is what their contributions take together, one row more or less: a transaction takes 4 MB.
-	holdBytes = 3 << 20
+	// repairBatch is how many ledger rows one transaction of a repair stages or puts right.
+	repairBatch = 90
+	// repairBytes is what their contributions take together, one row more or less: a transaction takes 4 MB.
+	repairBytes = 3 << 20
 )
 
 // Errors of a repair of sums. They are matched with errors.Is.
 var (
-	// ErrHeld: another repair has the user's sum; try again later.
-	ErrHeld = errors.New("another repair holds the sum")
-	// ErrHoldLost: somebody else wrote what the repair held; begin again.
-	ErrHoldLost = errors.New("the hold was lost")
+	// ErrLeased: another repair has the user's sum; try again later.
+	ErrLeased = errors.New("another repair holds the sum")
+	// ErrLeaseLost: somebody else wrote what the repair held; begin again.
+	ErrLeaseLost = errors.New("the hold was lost")
 )
 
-// Hold is the repair of one user's sum, which nobody else writes while it lasts: taking, renewing and every write under
-// it add to the sum's version, and consumers that see it come back later.
+// Lease is the repair of one user's sum, which no other writer changes while it lasts. Taking it, renewing it and every
+// write under it add to the sum's version. Consumers that find it come back later.
 //
 // Its last write puts the sum right, together with the ledger rows that fit into one transaction. Rows that do not fit
 // are staged before that, and count from the last write on. So readers see the old numbers until then, never a part of
-// the new ones. A repair that dies under a hold has changed nothing: the hold lapses, and consumers take the staged
+// the new ones. A repair that dies under a lease has changed nothing: the lease lapses, and consumers take the staged
 // rows as they were.
-type Hold struct {
+type Lease struct {
 	c           *Consumer
 	user, owner string
 	batch       int // how many rows a transaction puts right or stages
 	spec        *SumSpec
-	row         item.Item // the sum's row as this hold left it
+	row         item.Item // the sum's row as this lease left it
 	until       time.Time
 	tally       *Tally
 	fixes       []fix
@@ -64,13 +64,13 @@ type fix struct {
 // size is what the contributions take that a row holds while it is staged, in bytes.
 func (f fix) size() int { return len(f.move.from) + len(f.move.to) }
 
-// Hold takes the user's sum. The owner is unique to this repair.
-func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) {
+// AcquireLease takes the user's sum. The owner is unique to this repair.
+func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease, error) {
 	spec := c.projection.shape.target()
 	if spec == nil {
 		panic("projection: " + c.projection.name + " has nothing to hold")
 	}
-	h := &Hold{c: c, user: user, owner: owner, batch: holdBatch, spec: spec, tally: c.projection.NewTally()}
+	h := &Lease{c: c, user: user, owner: owner, batch: repairBatch, spec: spec, tally: c.projection.NewTally()}
 	for range maxRounds {
 		var err error
 		if h.row, err = c.get(ctx, spec.Target(user)); err != nil {
@@ -79,10 +79,10 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 		if err := spec.checkForm(h.row); err != nil {
 			return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, err)
 		}
-		if spec.held(h.row, c.now()) && h.row.Map(spec.HoldAttr).Str(holdOwner) != owner {
-			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrHeld)
+		if spec.leased(h.row, c.now()) && h.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
+			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrLeased)
 		}
-		waiting, err := c.keepLast(ctx, map[string]item.Item{user: h.row})
+		waiting, err := c.flushPending(ctx, map[string]item.Item{user: h.row})
 		if err != nil {
 			return nil, err
 		}
@@ -92,17 +92,17 @@ func (c *Consumer) Hold(ctx context.Context, user, owner string) (*Hold, error) 
 			continue
 		}
 		err = h.renew(ctx)
-		if !errors.Is(err, ErrHoldLost) && !errors.Is(err, table.ErrConflict) {
+		if !errors.Is(err, ErrLeaseLost) && !errors.Is(err, table.ErrConflict) {
 			return h, err
 		}
 	}
-	return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, errUnsettled)
+	return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, errContended)
 }
 
-// Mend counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a
-// row or contributes is mended once. The evidence was read under the hold: its row is the last word of the consumers
+// Repair counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a
+// row or contributes is repaired once. The evidence was read under the lease: its row is the last word of the consumers
 // then, and the item cannot be older.
-func (h *Hold) Mend(ctx context.Context, e Evidence) error {
+func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 	was := e.Ledger
 	if isStaged(was) {
 		e.Ledger = h.spec.plain(h.row, was)
@@ -118,20 +118,20 @@ func (h *Hold) Mend(ctx context.Context, e Evidence) error {
 }
 
 // Drop removes a ledger row that can be no item's, and does not count it.
-func (h *Hold) Drop(ctx context.Context, row item.Item) error {
+func (h *Lease) Drop(ctx context.Context, row item.Item) error {
 	_, from := h.spec.counted(h.row, row)
 	return h.fix(ctx,
 		fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
 }
 
 // fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
-func (h *Hold) fix(ctx context.Context, f fix) error {
+func (h *Lease) fix(ctx context.Context, f fix) error {
 	h.fixes = append(h.fixes, f)
 	size := 0
 	for _, f := range h.fixes {
 		size += f.size()
 	}
-	if len(h.fixes) < h.batch && size < holdBytes {
+	if len(h.fixes) < h.batch && size < repairBytes {
 		return h.renewInTime(ctx)
 	}
 	repair := h.row.Int(h.spec.RepairsAttr) + 1
@@ -148,7 +148,7 @@ func (h *Hold) fix(ctx context.Context, f fix) error {
 		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user,
 			table.ErrInvalid, len(rest))
 	}
-	if err := h.write(ctx, h.holding(), stages); err != nil {
+	if err := h.write(ctx, h.leaseUpdate(), stages); err != nil {
 		return err
 	}
 	h.fixes, h.staged = rest, true
@@ -163,12 +163,12 @@ func (p *Projection) put(f fix, now time.Time) action {
 	return table.Put{Item: p.ledgerRow(f.move, now), If: asRead(f.row)}
 }
 
-// Staged says that rows were staged: each is to be put right with [Hold.Unstage] when the repair has been through.
-func (h *Hold) Staged() bool { return h.staged }
+// Staged says that rows were staged: each is to be put right with [Lease.Unstage] when the repair has been through.
+func (h *Lease) Staged() bool { return h.staged }
 
 // Unstage puts a row right that was staged, once its repair has been through. It leaves any other row as it is, and one
 // that was written since it was read.
-func (h *Hold) Unstage(ctx context.Context, row item.Item) error {
+func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
 	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
 		return nil
 	}
@@ -176,11 +176,11 @@ func (h *Hold) Unstage(ctx context.Context, row item.Item) error {
 }
 
 // Check returns what is wrong with the sum, once every row was counted.
-func (h *Hold) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }
+func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }
 
-// Finish sets the sum to that of the rows, puts the last rows right, and gives the hold back.
-func (h *Hold) Finish(ctx context.Context) error {
-	last := table.Update{Set: item.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.HoldAttr}}
+// Finish sets the sum to that of the rows, puts the last rows right, and gives the lease back.
+func (h *Lease) Finish(ctx context.Context) error {
+	last := table.Update{Set: item.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.LeaseAttr}}
 	if h.staged {
 		last.Set[h.spec.RepairsAttr] = item.Int(h.row.Int(h.spec.RepairsAttr) + 1)
 	}
@@ -191,26 +191,26 @@ func (h *Hold) Finish(ctx context.Context) error {
 	return h.write(ctx, last, rows)
 }
 
-// Release gives the hold back and leaves the sum as it is.
-func (h *Hold) Release(ctx context.Context) error {
-	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.spec.HoldAttr}}, nil)
+// Release gives the lease back and leaves the sum as it is.
+func (h *Lease) Release(ctx context.Context) error {
+	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.spec.LeaseAttr}}, nil)
 }
 
-func (h *Hold) renewInTime(ctx context.Context) error {
+func (h *Lease) renewInTime(ctx context.Context) error {
 	if h.c.now().Before(h.until.Add(-renewBefore)) {
 		return nil
 	}
 	return h.renew(ctx)
 }
 
-func (h *Hold) renew(ctx context.Context) error { return h.write(ctx, h.holding(), nil) }
+func (h *Lease) renew(ctx context.Context) error { return h.write(ctx, h.leaseUpdate(), nil) }
 
-// holding is the update that takes or renews.
-func (h *Hold) holding() table.Update {
+// leaseUpdate returns the update that takes or renews the lease.
+func (h *Lease) leaseUpdate() table.Update {
 	now := h.c.now()
-	hold := item.Item{holdOwner: item.String(h.owner)}
-	hold.SetTime(holdUntil, now.Add(holdFor))
-	u := table.Update{Set: item.Item{h.spec.HoldAttr: item.Map(hold)}}
+	lease := item.Item{leaseOwner: item.String(h.owner)}
+	lease.SetTime(leaseUntil, now.Add(leaseDuration))
+	u := table.Update{Set: item.Item{h.spec.LeaseAttr: item.Map(lease)}}
 	if h.row == nil {
 		for name, v := range h.spec.NewTarget(h.user, now) {
 			if name != item.AttrPK && name != item.AttrSK {
@@ -221,14 +221,14 @@ func (h *Hold) holding() table.Update {
 	return u
 }
 
-// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this hold
+// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this lease
 // left it. A write whose answer was lost is recognised by the version that it would have left.
-func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
+func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key = h.spec.Target(h.user)
 	was := h.row.Int(h.spec.VersionAttr)
 	u.Set[h.spec.VersionAttr] = item.Int(was + 1)
-	if h.row.Has(h.spec.LastAttr) {
-		u.Remove = append(u.Remove, h.spec.LastAttr) // its row is there
+	if h.row.Has(h.spec.PendingAttr) {
+		u.Remove = append(u.Remove, h.spec.PendingAttr) // its row is there
 	}
 	switch {
 	case h.row == nil:
@@ -247,36 +247,36 @@ func (h *Hold) write(ctx context.Context, u table.Update, rows []action) error {
 		return fmt.Errorf("repair %s of %s: %w", h.c.projection.name, h.user, err)
 	}
 	h.row = h.after(u)
-	h.until, _ = h.row.Map(h.spec.HoldAttr).Time(holdUntil)
+	h.until, _ = h.row.Map(h.spec.LeaseAttr).Time(leaseUntil)
 	return nil
 }
 
 // recognise returns nil if the row that stands there is what this very update leaves.
-func (h *Hold) recognise(failed *table.ConditionError, u table.Update) error {
+func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
 	f, ok := failed.At(0)
 	if !ok {
-		return ErrHoldLost // a ledger row changed: it was staged, or its time was over
+		return ErrLeaseLost // a ledger row changed: it was staged, or its time was over
 	}
 	if h.spec.checkForm(f.Old) != nil {
-		return ErrHoldLost // a later release has written it, at the version that this write would have left
+		return ErrLeaseLost // a later release has written it, at the version that this write would have left
 	}
-	for _, name := range []string{h.spec.VersionAttr, h.spec.HoldAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
+	for _, name := range []string{h.spec.VersionAttr, h.spec.LeaseAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !item.Equal(f.Old[name], want) {
-			return ErrHoldLost
+			return ErrLeaseLost
 		}
 	}
 	for _, name := range u.Remove {
 		if f.Old.Has(name) {
-			return ErrHoldLost
+			return ErrLeaseLost
 		}
 	}
 	return nil
 }
 
 // after is the sum's row behind the update, as far as a repair looks at it.
-func (h *Hold) after(u table.Update) item.Item {
+func (h *Lease) after(u table.Update) item.Item {
 	out := item.Item{}
-	for _, name := range []string{h.spec.SumAttr, h.spec.HoldAttr, h.spec.RepairsAttr} {
+	for _, name := range []string{h.spec.SumAttr, h.spec.LeaseAttr, h.spec.RepairsAttr} {
 		if v, ok := h.row[name]; ok {
 			out[name] = v
 		}

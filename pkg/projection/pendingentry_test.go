@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// A worker died between a sum and the ledger row of its last entry. The next batch keeps that entry, whatever users are
-// in it: the record that comes again counts once.
+// A worker died between a sum and the ledger row of its pending entry. The next batch keeps that entry, whatever users
+// are in it: the record that comes again counts once.
 func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 	t.Parallel()
 	for _, users := range [][2]string{{"ann", "bob"}, {"bob", "ann"}} {
@@ -40,7 +40,7 @@ func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 	}
 }
 
-// A hold changes the version of the sum, and nothing else that a user has.
+// A lease changes the version of the sum, and nothing else that a user has.
 func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
@@ -48,7 +48,7 @@ func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 	meta[product.AttrDefaultTzid] = item.String("Europe/Berlin")
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{meta}))
 	for i, user := range []string{"ann", "bob", "ann"} {
-		hold, err := h.consumer.Hold(t.Context(), user, "one")
+		lease, err := h.consumer.AcquireLease(t.Context(), user, "one")
 		require.NoError(t, err)
 		row := h.row(entity.MetaKey(user))
 		require.Equal(t, entity.TypeUserMeta, row.Str(entity.AttrType), user)
@@ -56,12 +56,12 @@ func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 		if user == "ann" {
 			require.Equal(t, "Europe/Berlin", row.Str(product.AttrDefaultTzid))
 		}
-		require.NoError(t, hold.Release(t.Context()))
+		require.NoError(t, lease.Release(t.Context()))
 	}
 }
 
-// The ledger row of one user's last entry is a later release's, which goes on with it. Another user's entry is kept all
-// the same.
+// The ledger row of one user's pending entry is a later release's, which goes on with it. Another user's entry is kept
+// all the same.
 func TestALastEntryIsKeptBesideOneThatALaterReleaseHas(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)

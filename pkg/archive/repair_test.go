@@ -118,7 +118,7 @@ func TestConsumer_repairsEachFaultOfAnArchivedTask(t *testing.T) {
 		p := w.placesOf(id, 1)
 		c.damage(w, p)
 		require.Equal(t, c.want(p), w.faults(w.consumer, typ, id), name)
-		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), name)
+		require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id), name)
 		require.Empty(t, w.faults(w.consumer, typ, id), name)
 		require.Equal(t, before, w.everything(), name)
 	}
@@ -153,7 +153,7 @@ func TestCheck_findsAnEndOrCopyOfWhatStays(t *testing.T) {
 			damage()
 		}
 		require.Equal(t, c.want, w.faults(w.consumer, typ, id))
-		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+		require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 		require.Empty(t, w.faults(w.consumer, typ, id))
 		require.Equal(t, before, w.everything())
 	}
@@ -171,14 +171,14 @@ func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 	require.Empty(t, w.faults(w.consumer, typ, id), "it left and has its copy")
 	kept := w.everything()
 	require.Contains(t, kept, p.object)
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 	require.Equal(t, kept, w.everything())
 	require.Empty(t, w.faults(w.consumer, typ, "task_none"), "what never was lacks nothing")
 
 	require.NoError(t, w.copies.Delete(t.Context(), p.object))
 	lost := []archive.Fault{{Place: p.object, Is: "no copy that can be read", Want: "the item"}}
 	require.Equal(t, lost, w.faults(w.consumer, typ, id))
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), "nobody has the item any more")
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id), "nobody has the item any more")
 	require.Equal(t, lost, w.faults(w.consumer, typ, id))
 	require.NotNil(t, w.get(p.cold))
 	require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(kept[p.object].(string))))
@@ -186,7 +186,7 @@ func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 	w.put(p.gone.Item())
 	require.Equal(t, []archive.Fault{{Place: p.cold.String(), Is: "there", Want: "no row: its user deleted the item"}},
 		w.faults(w.consumer, typ, id))
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 	require.Empty(t, w.faults(w.consumer, typ, id))
 	require.Nil(t, w.get(p.cold))
 	require.NotContains(t, w.everything(), p.object)
@@ -227,7 +227,7 @@ func TestConsumer_repairsEachFaultOfATimer(t *testing.T) {
 			want = []archive.Fault{{Place: p.timer.String(), Is: c.is, Want: c.want}}
 		}
 		require.Equal(t, want, w.faults(w.consumer, typ, id), name)
-		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id), name)
+		require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id), name)
 		require.Empty(t, w.faults(w.consumer, typ, id), name)
 		require.Equal(t, before, w.everything(), name)
 	}
@@ -252,14 +252,14 @@ func TestConsumer_repairsATimerOfAnEarlierCompletion(t *testing.T) {
 			w.edit(entity.TimerKey(ann, id, version), func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		}
 		require.Len(t, w.faults(w.consumer, typ, id), len(versions))
-		require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+		require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 		require.Equal(t, before, w.everything())
 	}
 	w.drop(entity.TimerKey(ann, id, 6))
 	w.edit(entity.TimerKey(ann, id, 2), func(it item.Item) { delete(it, product.AttrArchiveAt) })
 	endless := w.get(entity.TimerKey(ann, id, 2))
 	require.Len(t, w.faults(w.consumer, typ, id), 2)
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id),
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id),
 		"of a timer that does not say its end, nothing is known")
 	require.Equal(t, before[entity.TimerKey(ann, id, 6).String()], any(w.get(entity.TimerKey(ann, id, 6))))
 	require.Equal(t, endless, w.get(entity.TimerKey(ann, id, 2)))
@@ -293,7 +293,7 @@ func TestConsumer_endsWithAnErrorOfTheObjectStore(t *testing.T) {
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	cfg := w.consumer.Config
 	cfg.Copies = brokenStore{cfg.Copies}
-	err := archive.NewConsumer(cfg).Mend(t.Context(), ann, typ, id)
+	err := archive.NewConsumer(cfg).Repair(t.Context(), ann, typ, id)
 	require.ErrorIs(t, err, blob.ErrUnavailable)
 	require.False(t, w.get(w.placesOf(id, 1).item).Has(entity.AttrTTL))
 }
@@ -375,7 +375,7 @@ func TestConsumer_repairsWhatAnItemThatOvertakesItHasBecome(t *testing.T) {
 	w.open = nil // its records are lost
 	id := event.Str("eventId")
 	w.beforePut = func() { w.patch(typ, event, map[string]any{"title": "book fair"}) }
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 	require.Nil(t, w.beforePut)
 	require.Empty(t, w.faults(w.consumer, typ, id))
 	w.checkCopies()
@@ -383,7 +383,7 @@ func TestConsumer_repairsWhatAnItemThatOvertakesItHasBecome(t *testing.T) {
 
 	w.edit(event.Key(), func(it item.Item) { delete(it, entity.AttrTTL) })
 	w.beforePut = func() { w.patch(typ, w.get(event.Key()), map[string]any{"status": "CONFIRMED"}) }
-	require.NoError(t, w.consumer.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id))
 	require.Empty(t, w.faults(w.consumer, typ, id))
 	w.checkCopies()
 	require.Nil(t, w.get(entity.ColdKey(ann, id)))
@@ -400,17 +400,17 @@ func TestConsumer_withoutObjectStoreBelievesRowsAndExpiresNothing(t *testing.T) 
 	require.NoError(t, w.copies.Delete(t.Context(), p.object))
 	require.Empty(t, w.faults(bare, typ, id))
 	before := w.everything()
-	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, bare.Repair(t.Context(), ann, typ, id))
 	require.Equal(t, before, w.everything())
 
 	w.edit(p.item, func(it item.Item) { delete(it, entity.AttrTTL) })
 	require.Len(t, w.faults(bare, typ, id), 1)
-	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, bare.Repair(t.Context(), ann, typ, id))
 	require.False(t, w.get(p.item).Has(entity.AttrTTL))
 
 	w.edit(p.item, func(it item.Item) { it[entity.AttrStatus] = item.String("BACKLOG") })
 	require.Len(t, w.faults(bare, typ, id), 1)
-	require.NoError(t, bare.Mend(t.Context(), ann, typ, id))
+	require.NoError(t, bare.Repair(t.Context(), ann, typ, id))
 	require.Nil(t, w.get(p.cold), "a row that names the copy of what stays goes without it")
 }
 

@@ -13,43 +13,45 @@ import (
 	"nexus/pkg/table"
 )
 
-// Members of the last entry.
+// Members of the pending entry.
 const (
-	lastItem         = "item"
-	lastVersion      = attrVersion
-	lastContribution = attrContribution
+	pendingItem         = "item"
+	pendingVersion      = attrVersion
+	pendingContribution = attrContribution
 )
 
-// entry is one entry of the ledger. The last one that was made of a user's stands in the row that holds the sum, in one
-// write with what it adds, and then in its ledger row: so neither write has to be a transaction. Until the second is
-// done the entry in the sum's row counts in the place of the ledger row, whose v is behind; whoever writes the sum next
-// sees to that row first.
-type entry struct {
+// pendingEntry is a ledger entry that is stored in the row of the sum until its own ledger row is written. One write
+// stores it together with what it adds, and the next writes the ledger row, so neither has to be a transaction. While
+// it is there, it overrides the ledger row, whose v is lower. Every writer of the sum flushes it first.
+type pendingEntry struct {
 	user, item   string
 	version      int64
 	contribution string
 }
 
-// last returns the entry that stands in the sum's row.
-func (s *SumSpec) last(user string, target item.Item) (e entry, ok bool) {
-	m := target.Map(s.LastAttr)
-	if m.Str(lastItem) == "" {
-		return entry{}, false
+// pendingEntry returns the entry that is stored in the sum's row.
+func (s *SumSpec) pendingEntry(user string, target item.Item) (e pendingEntry, ok bool) {
+	m := target.Map(s.PendingAttr)
+	if m.Str(pendingItem) == "" {
+		return pendingEntry{}, false
 	}
-	return entry{user, m.Str(lastItem), m.Int(lastVersion), m.Str(lastContribution)}, true
+	return pendingEntry{user, m.Str(pendingItem), m.Int(pendingVersion), m.Str(pendingContribution)}, true
 }
 
-func (e entry) value() item.Map {
+func (e pendingEntry) value() item.Map {
 	return item.Map{
-		lastItem: item.String(e.item), lastVersion: item.Int(e.version), lastContribution: item.String(e.contribution),
+		pendingItem: item.String(e.item), pendingVersion: item.Int(e.version),
+		pendingContribution: item.String(e.contribution),
 	}
 }
 
 // isIn reports whether the ledger row, nil for none, has the entry or a later one.
-func (e entry) isIn(row item.Item) bool { return row != nil && row.Int(attrVersion) >= e.version }
+func (e pendingEntry) isIn(row item.Item) bool {
+	return row != nil && row.Int(attrVersion) >= e.version
+}
 
-// keep writes the entry into its ledger row, unless the row has it or a later one.
-func (c *Consumer) keep(ctx context.Context, e entry) error {
+// flush writes the entry into its ledger row, unless the row has it or a later one.
+func (c *Consumer) flush(ctx context.Context, e pendingEntry) error {
 	m := move{user: e.user, ref: entity.Ref{ID: e.item}, version: e.version, to: e.contribution}
 	err := c.store.Put(ctx, table.Put{
 		Item: c.projection.ledgerRow(&m, c.now()),
@@ -65,13 +67,14 @@ func (c *Consumer) keep(ctx context.Context, e entry) error {
 	return nil
 }
 
-// keepLast keeps the last entries in the sums' rows, as they were read before. It returns the users of whom one could
-// not be kept, with the error: nil where it was taken back, so that the sum is to be read again.
-func (c *Consumer) keepLast(ctx context.Context, targets map[string]item.Item) (map[string]error, error) {
-	entries := map[item.Key]entry{}
+// flushPending writes the pending entries in the sums' rows, as they were read before, into their ledger rows. It
+// returns the users of whom one could not be written, with the error: nil where the entry was taken back, so that the
+// sum is to be read again.
+func (c *Consumer) flushPending(ctx context.Context, targets map[string]item.Item) (map[string]error, error) {
+	entries := map[item.Key]pendingEntry{}
 	var keys []item.Key
 	for _, user := range slices.Sorted(maps.Keys(targets)) {
-		if e, ok := c.projection.shape.target().last(user, targets[user]); ok {
+		if e, ok := c.projection.shape.target().pendingEntry(user, targets[user]); ok {
 			key := entity.LedgerKey(user, c.projection.name, e.item)
 			entries[key] = e
 			keys = append(keys, key)
@@ -94,7 +97,7 @@ func (c *Consumer) keepLast(ctx context.Context, targets map[string]item.Item) (
 		if e.isIn(rows[key]) {
 			continue
 		}
-		if isKept, err := c.keepOrDrop(ctx, e, targets[e.user], rows[key]); !isKept {
+		if isKept, err := c.flushOrDrop(ctx, e, targets[e.user], rows[key]); !isKept {
 			waiting[e.user] = err
 		}
 	}
@@ -114,18 +117,18 @@ func (c *Consumer) readRows(ctx context.Context, keys []item.Key) (map[item.Key]
 	return rows, nil
 }
 
-// goesAlone says that a move may be applied with single writes.
-func (c *Consumer) goesAlone(m *move) bool {
-	return m.state == pending && c.projection.Summed() && len(m.to) <= maxLast
+// goesSingle says that a move may be applied with single writes.
+func (c *Consumer) goesSingle(m *move) bool {
+	return m.state == pending && c.projection.Summed() && len(m.to) <= maxPending
 }
 
-// applyAlone applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in
+// applySingle applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in
 // another. A transaction would cost as much as twice both. What it cannot finish because others write the same rows
 // stays pending, and so does what the store refuses: a transaction needs less room, and counts nothing if it is
 // refused, too.
-func (c *Consumer) applyAlone(ctx context.Context, m *move) {
+func (c *Consumer) applySingle(ctx context.Context, m *move) {
 	for range maxRounds {
-		again, err := c.tryAlone(ctx, m)
+		again, err := c.trySingle(ctx, m)
 		switch {
 		case errors.Is(err, table.ErrInvalid):
 			return
@@ -138,9 +141,9 @@ func (c *Consumer) applyAlone(ctx context.Context, m *move) {
 	}
 }
 
-// tryAlone reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on,
+// trySingle reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on,
 // and one made before shows in what is read.
-func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error) {
+func (c *Consumer) trySingle(ctx context.Context, m *move) (again bool, err error) {
 	spec := c.projection.shape.target()
 	targets, err := c.readTargets(ctx, []*move{m})
 	if err != nil {
@@ -150,8 +153,8 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 	if err := spec.checkForm(target); err != nil {
 		return false, err
 	}
-	if spec.held(target, c.now()) {
-		return false, errHeld
+	if spec.leased(target, c.now()) {
+		return false, errLeased
 	}
 	row, again, err := c.readEntry(ctx, m, target)
 	if again || err != nil {
@@ -168,12 +171,12 @@ func (c *Consumer) tryAlone(ctx context.Context, m *move) (again bool, err error
 	return c.write(ctx, m, target, row)
 }
 
-// readEntry reads the ledger row of the move's item, and with it that of the sum's last entry, which has to be written
-// before anything else is: again says that it was.
+// readEntry reads the ledger row of the move's item, and with it that of the sum's pending entry, which has to be
+// written before anything else is: again says that it was.
 func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (row item.Item, again bool, err error) {
 	key := entity.LedgerKey(m.user, c.projection.name, m.ref.ID)
 	keys, lastKey := []item.Key{key}, key
-	last, hasLast := c.projection.shape.target().last(m.user, target)
+	last, hasLast := c.projection.shape.target().pendingEntry(m.user, target)
 	if hasLast && last.item != m.ref.ID {
 		lastKey = entity.LedgerKey(m.user, c.projection.name, last.item)
 		keys = append(keys, lastKey)
@@ -188,7 +191,7 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (ro
 		}
 	}
 	if hasLast && !last.isIn(rows[lastKey]) {
-		_, err := c.keepOrDrop(ctx, last, target, rows[lastKey])
+		_, err := c.flushOrDrop(ctx, last, target, rows[lastKey])
 		return nil, true, err
 	}
 	return rows[key], false, nil
@@ -199,25 +202,25 @@ func (c *Consumer) readEntry(ctx context.Context, m *move, target item.Item) (ro
 func (c *Consumer) write(ctx context.Context, m *move, target, row item.Item) (again bool, err error) {
 	d := newDelta()
 	d.move(m)
-	e := entry{m.user, m.ref.ID, m.version, m.to}
+	e := pendingEntry{m.user, m.ref.ID, m.version, m.to}
 	var failed *table.ConditionError
-	written, err := c.store.Update(ctx, c.projection.shape.target().writeLast(target, d, e, c.now()))
+	written, err := c.store.Update(ctx, c.projection.shape.target().writePending(target, d, e, c.now()))
 	if errors.As(err, &failed) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	isKept, err := c.keepOrDrop(ctx, e, written, row)
+	isKept, err := c.flushOrDrop(ctx, e, written, row)
 	if isKept {
 		m.state = done
 	}
 	return false, err
 }
 
-// writeLast is [SumSpec.write] with the entry of the ledger that it is for.
-func (s *SumSpec) writeLast(target item.Item, d *delta, e entry, now time.Time) table.Update {
+// writePending is [SumSpec.write] with the entry of the ledger that it is for.
+func (s *SumSpec) writePending(target item.Item, d *delta, e pendingEntry, now time.Time) table.Update {
 	update := s.write(e.user, target, d, now)
-	update.Set[s.LastAttr] = e.value()
+	update.Set[s.PendingAttr] = e.value()
 	return update
 }

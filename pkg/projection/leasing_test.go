@@ -16,7 +16,7 @@ import (
 )
 
 // The row was staged when it was read, and a record has taken it over since.
-func TestHold_leavesAStagedRowThatWasWrittenSinceItWasRead(t *testing.T) {
+func TestLease_leavesAStagedRowThatWasWrittenSinceItWasRead(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 100)
 	require.NoError(t, h.repair("one"))
@@ -26,26 +26,26 @@ func TestHold_leavesAStagedRowThatWasWrittenSinceItWasRead(t *testing.T) {
 	require.Equal(t, change.Done, outcomes[0].Verdict)
 	since := h.ledger(h.notes[0])
 	require.False(t, since.Has("next"))
-	require.NoError(t, h.hold.Unstage(t.Context(), was))
+	require.NoError(t, h.lease.Unstage(t.Context(), was))
 	require.Equal(t, since, h.ledger(h.notes[0]))
 	require.EqualValues(t, 100, h.total())
 }
 
-func TestHold_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
+func TestLease_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 3)
-	hold, err := h.consumer.Hold(t.Context(), "ann", "one")
+	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
 	note := h.notes[0]
 	e := projection.Evidence{User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note}
 	for range 6 {
 		h.now = h.now.Add(12 * time.Second)
-		_, err := h.consumer.Hold(t.Context(), "ann", "another")
-		require.ErrorIs(t, err, projection.ErrHeld)
-		require.NoError(t, hold.Mend(t.Context(), e))
+		_, err := h.consumer.AcquireLease(t.Context(), "ann", "another")
+		require.ErrorIs(t, err, projection.ErrLeased)
+		require.NoError(t, lease.Repair(t.Context(), e))
 	}
 	h.now = h.now.Add(31 * time.Second)
-	_, err = h.consumer.Hold(t.Context(), "ann", "another")
+	_, err = h.consumer.AcquireLease(t.Context(), "ann", "another")
 	require.NoError(t, err, "it lapses")
 }
 
@@ -59,7 +59,7 @@ func (r repeating) Transact(ctx context.Context, actions ...table.Action) error 
 	return r.Store.Transact(ctx, actions...)
 }
 
-func TestHold_knowsItsOwnWritesWhoseAnswersWereLost(t *testing.T) {
+func TestLease_knowsItsOwnWritesWhoseAnswersWereLost(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 200)
 	h.consumer = projection.NewConsumer(stats.Projection(), repeating{h.store}, func() time.Time { return h.now })

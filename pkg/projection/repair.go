@@ -15,14 +15,14 @@ import (
 // sourcePage bounds the rows of one source that are read again at a time.
 const sourcePage = 200
 
-// Mend puts the ledger row and the rows of one source right, of a projection of rows. It may run beside the stream:
+// Repair puts the ledger row and the rows of one source right, of a projection of rows. It may run beside the stream:
 // what was read is guarded by the ledger row, which every consumer that changes the rows changes with them. So the
 // evidence must have been read in this order: the ledger row, the rows, and the item last, so that no record which the
 // ledger row has not seen is newer than the item. What changed since then is read again.
-func (c *Consumer) Mend(ctx context.Context, e Evidence) error {
+func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
 	more := false
 	for range maxRounds {
-		again, err := c.mendOnce(ctx, e, more)
+		again, err := c.repairOnce(ctx, e, more)
 		var failed *table.ConditionError
 		switch {
 		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
@@ -35,17 +35,17 @@ func (c *Consumer) Mend(ctx context.Context, e Evidence) error {
 			return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, err)
 		}
 	}
-	return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, errUnsettled)
+	return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, errContended)
 }
 
-// mendOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted into
-// one transaction.
-func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
+// repairOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted
+// into one transaction.
+func (c *Consumer) repairOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
 		return false, err
 	}
 	m := c.projection.repair(e)
-	surplus, missing := c.projection.rowsToMend(e, m)
+	surplus, missing := c.projection.rowsToRepair(e, m)
 	edges := append(slices.Clone(surplus), missing...)
 	guard := action(table.Check{Key: entity.LedgerKey(e.User, c.projection.name, e.Ref.ID), If: m.condition()})
 	switch {
@@ -64,11 +64,11 @@ func (c *Consumer) mendOnce(ctx context.Context, e Evidence, more bool) (again b
 	return again, c.store.Transact(ctx, append([]action{guard}, edges...)...)
 }
 
-// rowsToMend are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row
+// rowsToRepair are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row
 // names the same ones: another repair may put what that row names, and delete what it does not, and leave the row as it
 // is. So a repair that has the ledger row name other rows writes each that it names no more, or now, whether it was
 // seen or not.
-func (p *Projection) rowsToMend(e Evidence, m repairMove) (surplus, missing []action) {
+func (p *Projection) rowsToRepair(e Evidence, m repairMove) (surplus, missing []action) {
 	wanted, named := p.wantedRows(e.User, e.Ref, m.to), p.namedRows(e.User, e.Ref, m.from)
 	seen := map[item.Key]bool{}
 	for _, row := range e.Rows {
