@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
+func TestService_carriesOutACommandOfAnotherProduct(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -43,7 +43,7 @@ func TestACommandOfAnotherProductGoesTheWayOfEveryChange(t *testing.T) {
 	b.took("BatchGet")
 }
 
-func TestACommandOfAnotherProductIsHeldAgainstTheUsersPreferences(t *testing.T) {
+func TestService_holdsACustomCommandAgainstThePreferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestACreateIsOneRoundTrip(t *testing.T) {
+func TestCreate_isOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"Write"}`)})
@@ -26,7 +26,7 @@ func TestACreateIsOneRoundTrip(t *testing.T) {
 	require.True(t, b.stored(product.Task(), res.Ref.ID).Equal(res.Item))
 }
 
-func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
+func TestCreate_takesAClientsIDThatWasNeverUsed(t *testing.T) {
 	t.Parallel()
 	mine := "task_" + uuid(77)
 	for name, c := range map[string]struct {
@@ -94,7 +94,7 @@ func TestAClientMayChooseAnIDThatWasNeverUsed(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
+func TestCreate_namesEverythingWrongAtOnceAndReadsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.do(
@@ -105,7 +105,7 @@ func TestEverythingWrongIsNamedAtOnceAndNothingIsRead(t *testing.T) {
 	b.took("")
 }
 
-func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
+func TestCheckTargets_needsALivingTargetOfTheCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -134,7 +134,7 @@ func TestALinkTargetMustLiveAndBelongToTheCaller(t *testing.T) {
 	requireNotFound(t, err, "/links/1/targetId")
 }
 
-func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
+func TestCreate_ofADoneTaskFollowsThePreferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(command.UpdateMe{Patch: doc(`{"preferences":{"autoArchiveDelayHours":2}}`)}, at(0))
@@ -144,7 +144,7 @@ func TestATaskCreatedDoneFollowsThePreferences(t *testing.T) {
 	require.Equal(t, item.FormatInstant(noon.Add(2*time.Hour)), res.Item.Str("archiveAt"))
 }
 
-func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
+func TestCreate_datesADueInstantByTheCommandThatSetsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.False(t,
@@ -163,7 +163,7 @@ func TestADueInstantIsDatedByTheCommandThatSetsIt(t *testing.T) {
 	step(`{"status":"BACKLOG"}`, 4, noon.Add(4*time.Minute))
 }
 
-func TestATypeOfAnotherProductNeedsNothingHere(t *testing.T) {
+func TestCreate_needsNothingForATypeOfAnotherProduct(t *testing.T) {
 	t.Parallel()
 	habit := product.Note()
 	habit.Name, habit.IDAttr, habit.IDPrefix, habit.Plural, habit.Index = "HABIT", "habitId", "hab", "habits", nil

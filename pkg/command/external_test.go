@@ -38,7 +38,7 @@ func (b *bench) rename(id, title string) command.External {
 	return command.External{Name: "rename", Type: product.Task(), ID: id, Write: write}
 }
 
-func TestAWriteOfAnotherPackageIsMadeOnce(t *testing.T) {
+func TestService_makesAnExternalWriteOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -59,7 +59,7 @@ func TestAWriteOfAnotherPackageIsMadeOnce(t *testing.T) {
 	require.True(t, b.must(b.rename(id, "u"), key("k")).Deleted)
 }
 
-func TestAWriteOfAnotherPackageNeedsAnIDThatItsTypeCanHave(t *testing.T) {
+func TestService_refusesAnExternalWriteOfAnIDOutsideItsType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, id := range []string{"a#b", "note_" + uuid(1), ""} {
@@ -68,7 +68,7 @@ func TestAWriteOfAnotherPackageNeedsAnIDThatItsTypeCanHave(t *testing.T) {
 	}
 }
 
-func TestAWriteOfAnotherPackageFindsItsTwin(t *testing.T) {
+func TestService_findsTheTwinOfAnExternalWrite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -90,7 +90,7 @@ func TestAWriteOfAnotherPackageFindsItsTwin(t *testing.T) {
 	require.Equal(t, "twin", b.stored(product.Task(), id).Str("title"))
 }
 
-func TestAWriteOfAnotherPackageIsRepeatedWhenItsRowMoved(t *testing.T) {
+func TestService_repeatsAnExternalWriteWhoseRowMoved(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{{key("k")}, nil} {
 		b := setup(t)
@@ -104,7 +104,7 @@ func TestAWriteOfAnotherPackageIsRepeatedWhenItsRowMoved(t *testing.T) {
 	}
 }
 
-func TestAWriteOfAnotherPackageThatFailedIsHeldAgainstTheReceipt(t *testing.T) {
+func TestService_checksTheReceiptAfterAFailedExternalWrite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

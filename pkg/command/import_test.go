@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAnImportTakesOverWhenSomethingWasMade(t *testing.T) {
+func TestImport_keepsTheTimeAtWhichSomethingWasMade(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
 		created time.Time
@@ -40,7 +40,7 @@ func TestAnImportTakesOverWhenSomethingWasMade(t *testing.T) {
 	}
 }
 
-func TestAnImportAsksForWhatIsToCome(t *testing.T) {
+func TestImport_datesADueInstantByTheImportThatSetsIt(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	_, row := b.takes(command.Created, thing(product.Task(), "a", `{"title":"t","dueUtc":"2025-12-24T12:00:00"}`))
@@ -59,7 +59,7 @@ func TestAnImportAsksForWhatIsToCome(t *testing.T) {
 	require.Equal(t, "2025-12-01T13:00:00Z", row.Str("dueSetAt"))
 }
 
-func TestAnImportOfWhatWasMadeHereWritesNothing(t *testing.T) {
+func TestImport_ofItemsMadeHereWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t","priority":2}`)
@@ -78,7 +78,7 @@ func TestAnImportOfWhatWasMadeHereWritesNothing(t *testing.T) {
 	require.ErrorIs(t, res.Err, command.ErrOutdated)
 }
 
-func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
+func TestImport_reachesAnItemThatKeepsChanging(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _ := b.takes(command.Created, thing(product.Event(), "a", `{`+standup+`}`))
@@ -123,7 +123,7 @@ func TestAThingThatChangedMeanwhileIsImportedInTheEnd(t *testing.T) {
 	require.ErrorContains(t, err, "with 2 more rows")
 }
 
-func TestOneOfManyThatChangedMeanwhileIsImportedAllTheSame(t *testing.T) {
+func TestImport_reachesOneChangingItemAmongMany(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var things []command.Imported
@@ -144,7 +144,7 @@ func TestOneOfManyThatChangedMeanwhileIsImportedAllTheSame(t *testing.T) {
 	}
 }
 
-func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
+func TestImport_boundsTheLivesOfAUID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	x := thing(product.Event(), "a", `{`+standup+`}`)
@@ -161,7 +161,7 @@ func TestAUIDHasABoundedNumberOfLives(t *testing.T) {
 	require.ErrorIs(t, res.Err, command.ErrManyLives)
 }
 
-func TestAnImportWithoutSeriesTakesEvents(t *testing.T) {
+func TestImport_withoutSeriesTakesEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // whose registry has no series
 	_, row := b.takes(command.Created, thing(product.Event(), "a", `{`+standup+`}`))

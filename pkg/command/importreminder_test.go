@@ -15,7 +15,7 @@ import (
 const pills = `"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","rrule":"FREQ=DAILY",` +
 	`"status":"PENDING"`
 
-func TestWhatCameDueBeforeAnImportIsPassedOver(t *testing.T) {
+func TestImport_passesOverWhatCameDueBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, row := b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
@@ -41,7 +41,7 @@ func TestWhatCameDueBeforeAnImportIsPassedOver(t *testing.T) {
 	require.Equal(t, "2025-12-01T09:00:00Z", row.Str("triggerUtc"), "nine has not struck there today")
 }
 
-func TestASnoozeIsNoOtherCalendarsBusiness(t *testing.T) {
+func TestImport_leavesASnoozeAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	text := func(title, status string) string {
@@ -63,7 +63,7 @@ func TestASnoozeIsNoOtherCalendarsBusiness(t *testing.T) {
 
 // A reminder whose next occurrences its user has dismissed already stays where it is, as long as the import counts from
 // the same first trigger by the same rule.
-func TestAReminderStaysWhereItIsInItsSeries(t *testing.T) {
+func TestImport_keepsTheStateOfAReminderInItsSeries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, until, trigger string }{
 		{"another title", `{"title":"more pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin",` +

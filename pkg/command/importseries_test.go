@@ -18,7 +18,7 @@ import (
 // day is a date of the standup, counted from 1 December 2025.
 func day(i int) string { return item.CompactDate(noon.AddDate(0, 0, i)) }
 
-func TestAnImportedExceptionHasWhatDiffers(t *testing.T) {
+func TestImport_givesAnExceptionWhatDiffers(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id, _ := b.takes(command.Created, daily("a", `,"reminderMinutes":[5]`,
@@ -42,7 +42,7 @@ func TestAnImportedExceptionHasWhatDiffers(t *testing.T) {
 	require.Equal(t, "2025-12-01T13:00:00Z", moved.Str("dueSetAt"), "its instants moved back")
 }
 
-func TestAnImportedExceptionTakesEverythingThatIsSaid(t *testing.T) {
+func TestImport_givesAnExceptionEverythingThatIsStated(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	was := differing("20251203", `{"title":"one","location":"here","tags":["a"]}`)
@@ -63,7 +63,7 @@ func TestAnImportedExceptionTakesEverythingThatIsSaid(t *testing.T) {
 	require.Equal(t, "X-TWO:2\n", b.row(entity.KeptKey(row.Key())).Str("text"))
 }
 
-func TestAnExceptionOfOneRevisionIsTakenByItsStamp(t *testing.T) {
+func TestImport_choosesAnExceptionOfOneRevisionByItsStamp(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	import1 := func(text, kept string, stamp time.Time) command.ImportResult {
@@ -89,7 +89,7 @@ func TestAnExceptionOfOneRevisionIsTakenByItsStamp(t *testing.T) {
 	require.ErrorIs(t, twice[2].Err, command.ErrNoOccurrence)
 }
 
-func TestAnImportHoldsTheBoundOfExceptions(t *testing.T) {
+func TestImport_holdsTheBoundOfExceptions(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id, _ := b.takes(command.Created,
@@ -124,7 +124,7 @@ func TestAnImportHoldsTheBoundOfExceptions(t *testing.T) {
 	require.Contains(t, b.instance(id, day(741)).Str("title"), "in its place")
 }
 
-func TestWhatATransactionDoesNotHoldIsWrittenInParts(t *testing.T) {
+func TestImport_writesInPartsWhatATransactionCannotHold(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	many := func(n int, title string) []command.Exception {
@@ -189,7 +189,7 @@ func TestWhatATransactionDoesNotHoldIsWrittenInParts(t *testing.T) {
 	require.ErrorIs(t, err, table.ErrThrottled)
 }
 
-func TestANewerRevisionUndoesWhatItDoesNotName(t *testing.T) {
+func TestImport_undoesWhatTheLatestRevisionDoesNotName(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -228,7 +228,7 @@ func (b *bench) hide(id, date string) {
 	require.NoError(b.t, b.store.Put(b.t.Context(), table.Put{Item: row}))
 }
 
-func TestAnImportTidiesUpAlsoBesideOtherThings(t *testing.T) {
+func TestImport_tidiesUpBesideOtherItems(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id, _ := b.takes(command.Created,
@@ -250,7 +250,7 @@ func TestAnImportTidiesUpAlsoBesideOtherThings(t *testing.T) {
 	require.False(t, b.instance(id, "20251204").Has("modifiedFields"))
 }
 
-func TestALongImportTidiesUpBesideOtherThings(t *testing.T) {
+func TestImport_tidiesUpAfterALongSeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id, _ := b.takes(command.Created, daily("a", "", differing("20251204", `{"title":"lost"}`)))
@@ -268,7 +268,7 @@ func TestALongImportTidiesUpBesideOtherThings(t *testing.T) {
 	require.Len(t, datesOf(b.rowsOf(id)), 60)
 }
 
-func TestAnImportKeepsWhatNoFieldHolds(t *testing.T) {
+func TestImport_keepsWhatNoFieldHolds(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	x := daily("a", "")
@@ -289,7 +289,7 @@ func TestAnImportKeepsWhatNoFieldHolds(t *testing.T) {
 	require.Nil(t, b.row(key), "it goes with the series")
 }
 
-func TestAnEventInThePlaceOfASeriesLeavesNothingOfIt(t *testing.T) {
+func TestImport_leavesNothingOfASeriesThatAnEventReplaces(t *testing.T) {
 	t.Parallel()
 	for _, exceptions := range []int{1, 23, 25, 60} {
 		b := setupSeries(t)
@@ -319,7 +319,7 @@ func TestAnEventInThePlaceOfASeriesLeavesNothingOfIt(t *testing.T) {
 	}
 }
 
-func TestASeriesThatAnEventBecameIsFoundAsLongAsItIsThere(t *testing.T) {
+func TestImport_findsASeriesThatAnEventBecame(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
+func TestPutInstance_givesAnOccurrenceFieldsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, body  string
@@ -88,7 +88,7 @@ func TestAnOccurrenceHasOfItsOwnWhatWasPut(t *testing.T) {
 	}
 }
 
-func TestAPutReplacesWhatAnOccurrenceHad(t *testing.T) {
+func TestPutInstance_replacesWhatAnOccurrenceHad(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY","reminderMinutes":[5]`)
@@ -111,7 +111,7 @@ func TestAPutReplacesWhatAnOccurrenceHad(t *testing.T) {
 		"the reminder is the occurrence's own now")
 }
 
-func TestAnOccurrenceIsCancelledAndComesBack(t *testing.T) {
+func TestCancelInstance_isUndoneByAPut(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -138,7 +138,7 @@ func TestAnOccurrenceIsCancelledAndComesBack(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251208"), "standup")
 }
 
-func TestTheVersionOfAnOccurrence(t *testing.T) {
+func TestPutInstance_countsTheVersionOfAnOccurrence(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -164,7 +164,7 @@ func TestTheVersionOfAnOccurrence(t *testing.T) {
 	requireStale(t, put(`{"title":"z"}`, at(9)), 10)
 }
 
-func TestAnExceptionIsRefused(t *testing.T) {
+func TestPutInstance_refusesAWrongException(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;COUNT=5","exdate":["20251222"],"rdate":["20251210"]`)
@@ -219,7 +219,7 @@ func TestAnExceptionIsRefused(t *testing.T) {
 	require.Nil(t, b.instance(id, "20251208"))
 }
 
-func TestASeriesHasNoMoreThanFiveHundredExceptions(t *testing.T) {
+func TestPutInstance_boundsExceptionsToFiveHundred(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -236,7 +236,7 @@ func TestASeriesHasNoMoreThanFiveHundredExceptions(t *testing.T) {
 	requireState(t, err, "500")
 }
 
-func TestAWriteOfAnExceptionThatComesBetweenIsSeen(t *testing.T) {
+func TestPutInstance_respectsAnotherWriteInBetween(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -260,7 +260,7 @@ func TestAWriteOfAnExceptionThatComesBetweenIsSeen(t *testing.T) {
 	require.Empty(t, b.idle(), "the exception that came between is undone, too")
 }
 
-func TestAReplayedExceptionHasGoneWithItsSeries(t *testing.T) {
+func TestPutInstance_replayFindsNoExceptionOfADeletedSeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -276,7 +276,7 @@ func TestAReplayedExceptionHasGoneWithItsSeries(t *testing.T) {
 	require.True(t, res.Replayed && res.Deleted)
 }
 
-func TestALinkLeadsToAnOccurrenceThatDiffers(t *testing.T) {
+func TestAddLink_leadsToAnOccurrenceThatDiffers(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
+func TestAddLink_addsAndChangesOneLinkThatRemoveLinkRemoves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -41,7 +41,7 @@ func TestOneLinkIsAddedChangedAndRemoved(t *testing.T) {
 	require.False(t, b.stored(product.Task(), id).Has("links"), "empty links are absent")
 }
 
-func TestALinkIsRefused(t *testing.T) {
+func TestAddLink_refusesAWrongLink(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -69,7 +69,7 @@ func TestALinkIsRefused(t *testing.T) {
 	requireStale(t, err, 1)
 }
 
-func TestAnEntityHasNoMoreThan49Links(t *testing.T) {
+func TestAddLink_boundsAnEntityTo49Links(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var links []string
@@ -85,7 +85,7 @@ func TestAnEntityHasNoMoreThan49Links(t *testing.T) {
 	require.Contains(t, pointers(t, err), "/links")
 }
 
-func TestTwoLinksAddedAtOnceAreBothThere(t *testing.T) {
+func TestAddLink_keepsBothOfTwoLinksAddedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

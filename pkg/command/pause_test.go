@@ -23,7 +23,7 @@ func link(id string, target entity.Ref) command.AddLink {
 	return command.AddLink{Type: product.Note(), ID: id, Target: target}
 }
 
-func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
+func TestRandomPause_growsWithEachAttemptUntilTheLast(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note, task := b.create(product.Note(), `{"title":"n"}`),
@@ -41,7 +41,7 @@ func TestAttemptsPauseLongerEachTimeAndEnd(t *testing.T) {
 		1000 * ms, 1000 * ms, 1000 * ms}, b.pauses)
 }
 
-func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
+func TestPause_withoutTimeLeavesTheConflictAsTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note, task := b.create(product.Note(), `{"title":"n"}`),
@@ -60,7 +60,7 @@ func TestWithoutTimeForAPauseTheConflictIsTheAnswer(t *testing.T) {
 }
 
 // An attempt behind a pause is dated by its own time: updatedAt does not fall behind that of the write it follows.
-func TestALaterAttemptHasItsOwnTime(t *testing.T) {
+func TestPause_datesALaterAttemptByItsOwnTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note, task := b.create(product.Note(), `{"title":"n"}`),
@@ -72,7 +72,7 @@ func TestALaterAttemptHasItsOwnTime(t *testing.T) {
 	require.Equal(t, item.FormatInstant(noon.Add(3*time.Second)), res.Item.Str(entity.AttrUpdatedAt))
 }
 
-func TestAPauseEndsWithItsContext(t *testing.T) {
+func TestPause_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pause := command.RandomPause(rand.Float64, time.Now)
@@ -94,7 +94,7 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 }
 
 // Thirty at once on one row, whose calls take ten milliseconds each, in virtual time: each succeeds, in a few seconds.
-func TestManyAtOnceOnOneRowAllSucceedInTime(t *testing.T) {
+func TestService_letsManyWritersOfOneRowSucceedInTime(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("carries out some thousand commands")

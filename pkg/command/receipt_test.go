@@ -64,7 +64,7 @@ func requireReplay(t *testing.T, first, second command.Result) {
 	require.True(t, first.Item.Equal(second.Item), "%v\n%v", first.Item, second.Item)
 }
 
-func TestARequestRepeatedUnderItsKeyHasItsEffectOnce(t *testing.T) {
+func TestService_givesARequestUnderOneKeyOneEffect(t *testing.T) {
 	t.Parallel()
 	for name := range commands(setup(t)) {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestARequestRepeatedUnderItsKeyHasItsEffectOnce(t *testing.T) {
 	}
 }
 
-func TestALostAnswerIsFoundAgainUnderTheKey(t *testing.T) {
+func TestReplay_answersARequestWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	for name := range commands(setup(t)) {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestALostAnswerIsFoundAgainUnderTheKey(t *testing.T) {
 	}
 }
 
-func TestATwinAtWorkBetweenReadAndWriteIsReplayed(t *testing.T) {
+func TestReplay_answersATwinThatWroteAfterTheRead(t *testing.T) {
 	t.Parallel()
 	for name := range commands(setup(t)) {
 		for _, op := range []string{"BatchGet", "Transact", "Put"} {
@@ -143,7 +143,7 @@ func TestATwinAtWorkBetweenReadAndWriteIsReplayed(t *testing.T) {
 	}
 }
 
-func TestTheItemMayBeReadBeforeATwinAndTheReceiptAfter(t *testing.T) {
+func TestReplay_answersATwinBetweenReadOfItemAndReceipt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := commands(b)["update"]
@@ -161,7 +161,7 @@ func TestTheItemMayBeReadBeforeATwinAndTheReceiptAfter(t *testing.T) {
 	requireReplay(t, first, b.must(c.cmd, append(c.at, key("k1"))...))
 }
 
-func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
+func TestRecheck_holdsARefusalAgainstTheReceiptOnceMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := commands(b)["update"]
@@ -185,7 +185,7 @@ func TestARefusalIsHeldAgainstTheReceiptOnceMore(t *testing.T) {
 	require.NotNil(t, receipt)
 }
 
-func TestAReplayAnswersWithTheEntityAsItIsNow(t *testing.T) {
+func TestReplay_answersWithTheEntityAsItIsNow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}
@@ -201,7 +201,7 @@ func TestAReplayAnswersWithTheEntityAsItIsNow(t *testing.T) {
 	require.Nil(t, res.Item)
 }
 
-func TestAKeyIsForgottenAfterADaySweptOrNot(t *testing.T) {
+func TestReplay_forgetsAKeyAfterADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}
@@ -220,7 +220,7 @@ func TestAKeyIsForgottenAfterADaySweptOrNot(t *testing.T) {
 	requireStale(t, err, 2)
 }
 
-func TestARefusedRequestLeavesNoReceipt(t *testing.T) {
+func TestService_keepsNoReceiptOfARefusedRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -231,7 +231,7 @@ func TestARefusedRequestLeavesNoReceipt(t *testing.T) {
 	require.False(t, b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key("k")).Replayed)
 }
 
-func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
+func TestReceiptOf_takesABoundedPrintableKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for k, ok := range map[string]bool{
@@ -247,7 +247,7 @@ func TestAnIdempotencyKeyIsPrintableAndBounded(t *testing.T) {
 	}
 }
 
-func TestManyTwinsAtOnceHaveOneEffect(t *testing.T) {
+func TestService_givesManyTwinsAtOnceOneEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

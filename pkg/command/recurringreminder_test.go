@@ -31,7 +31,7 @@ func state(it item.Item) string {
 	return text
 }
 
-func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
+func TestCompleteReminder_actsOnThePresentOccurrence(t *testing.T) {
 	t.Parallel()
 	snooze := func(id string) command.Command { return command.SnoozeReminder{ID: id, Minutes: minutes(30)} }
 	complete := func(id string) command.Command { return command.CompleteReminder{ID: id} }
@@ -125,7 +125,7 @@ func TestAnActionOnARecurringReminderActsOnItsPresentOccurrence(t *testing.T) {
 	}
 }
 
-func TestATickThatIsRepeatedIsOneTick(t *testing.T) {
+func TestCompleteReminder_countsARepetitionOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Reminder(), fmt.Sprintf(nineInNewYork, ""))
@@ -138,7 +138,7 @@ func TestATickThatIsRepeatedIsOneTick(t *testing.T) {
 }
 
 // The first two of its triggers were due, the third is at nine in New York today. Nobody delivered one.
-func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
+func TestCompleteReminder_takesTheOccurrenceThatItsUserSaw(t *testing.T) {
 	t.Parallel()
 	const saw = "2025-11-30T14:00:00Z"
 	for name, act := range map[string]func(id, occurrence string) command.Command{
@@ -176,7 +176,7 @@ func TestAnActionMaySayWhichOccurrenceItsUserSaw(t *testing.T) {
 	}
 }
 
-func TestAnActionMaySayWhichOccurrenceOfAOneTimeReminderItsUserSaw(t *testing.T) {
+func TestCompleteReminder_takesTheSeenOccurrenceOfAOneTimeReminder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-03T14:00:00Z","tzid":"UTC"}`)

@@ -14,7 +14,7 @@ import (
 
 func minutes(n int64) *int64 { return &n }
 
-func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
+func TestSnoozeReminder_keepsTheOccurrenceThatItPutsOff(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fields     string
@@ -47,7 +47,7 @@ func TestASnoozeKeepsTheOccurrenceItPutsOff(t *testing.T) {
 	}
 }
 
-func TestTheEndOfASnoozeIsBounded(t *testing.T) {
+func TestSnoozeReminder_boundsItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
@@ -76,7 +76,7 @@ func TestTheEndOfASnoozeIsBounded(t *testing.T) {
 	}
 }
 
-func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
+func TestDismissReminder_isRefusedWhereTheStateForbidsIt(t *testing.T) {
 	t.Parallel()
 	snooze := func(id string) command.Command { return command.SnoozeReminder{ID: id, Minutes: minutes(5)} }
 	complete := func(id string) command.Command { return command.CompleteReminder{ID: id} }
@@ -123,7 +123,7 @@ func TestAReminderMovesOnlyWhereItsStateAllows(t *testing.T) {
 	}
 }
 
-func TestAnActionDecidesAnewWhenTheReminderMoved(t *testing.T) {
+func TestCompleteReminder_decidesAgainWhenTheReminderMoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)

@@ -18,7 +18,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAServiceNeedsEveryPart(t *testing.T) {
+func TestNew_needsEveryPart(t *testing.T) {
 	t.Parallel()
 	whole := func() command.Config {
 		return command.Config{
@@ -44,7 +44,7 @@ func TestAServiceNeedsEveryPart(t *testing.T) {
 	require.PanicsWithValue(t, "command: no USER_META in the registry", func() { command.New(c) })
 }
 
-func TestARequestAboutAnotherTypeIsAnotherRequest(t *testing.T) {
+func TestReceiptOf_distinguishesRequestsAboutDifferentTypes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(command.Create{Type: product.Task(), Fields: doc(`{"title":"t"}`)}, key("k"))
@@ -52,7 +52,7 @@ func TestARequestAboutAnotherTypeIsAnotherRequest(t *testing.T) {
 	require.ErrorIs(t, err, idempotency.ErrKeyReused)
 }
 
-func TestWhatHasNoCollectionIsNotCreated(t *testing.T) {
+func TestCreate_refusesATypeWithoutACollection(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, typ := range []*entity.Type{nil, product.UserMeta()} {
@@ -65,14 +65,14 @@ func TestWhatHasNoCollectionIsNotCreated(t *testing.T) {
 	requireNotFound(t, err, "")
 }
 
-func TestAnEmptyIDIsNone(t *testing.T) {
+func TestCreate_refusesAnEmptyID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.do(command.Create{Type: product.Task(), Fields: doc(`{"title":"t","taskId":""}`)})
 	require.Equal(t, []string{"/taskId"}, pointers(t, err))
 }
 
-func TestARepetitionIsAnsweredThoughTheTargetHasGone(t *testing.T) {
+func TestReplay_answersThoughTheTargetHasGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -86,7 +86,7 @@ func TestARepetitionIsAnsweredThoughTheTargetHasGone(t *testing.T) {
 	require.Equal(t, first.Ref, again.Ref)
 }
 
-func TestAFailureSaysWhatItWasAbout(t *testing.T) {
+func TestService_namesTheItemOfAFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -111,7 +111,7 @@ func TestAFailureSaysWhatItWasAbout(t *testing.T) {
 		`/p: TASK "task_x" does not exist`)
 }
 
-func TestARemovalCountsAsAVersion(t *testing.T) {
+func TestRemoveLink_countsAsAVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -126,7 +126,7 @@ func TestARemovalCountsAsAVersion(t *testing.T) {
 	require.EqualValues(t, 2, receipts.Items[0].Int("itemVersion"))
 }
 
-func TestTheShortestSnoozeIsAMinute(t *testing.T) {
+func TestSnoozeReminder_takesAMinuteAtLeast(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
@@ -134,7 +134,7 @@ func TestTheShortestSnoozeIsAMinute(t *testing.T) {
 	require.Equal(t, "2025-12-01T12:01:00Z", res.Item.Map("snoozeState").Str("untilUtc"))
 }
 
-func TestAPauseThatEndsWithItsTimeIsNotBegun(t *testing.T) {
+func TestPause_isNotBegunIfItEndsWithTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pause := command.RandomPause(func() float64 { return 1 }, time.Now)
@@ -148,7 +148,7 @@ func TestAPauseThatEndsWithItsTimeIsNotBegun(t *testing.T) {
 
 func anyVersion(r *command.Request) { r.AnyVersion = true }
 
-func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
+func TestAtAnyVersion_carriesOutACommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -186,7 +186,7 @@ func TestACommandIsCarriedOutAtAnyVersion(t *testing.T) {
 	require.Equal(t, "v", b.stored(product.Task(), id).Str("title"))
 }
 
-func TestNoKeyIsMadeOfATargetThatCannotBe(t *testing.T) {
+func TestService_makesNoKeyOfAnImpossibleTarget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

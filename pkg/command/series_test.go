@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestASeriesIsCreated(t *testing.T) {
+func TestCreateSeries_createsASeriesWithItsRule(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -53,7 +53,7 @@ func TestASeriesIsCreated(t *testing.T) {
 	}
 }
 
-func TestASeriesThatEndsKnowsItsLastOccurrence(t *testing.T) {
+func TestCreateSeries_derivesTheLastOccurrence(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	for _, c := range []struct{ fields, last string }{
@@ -68,7 +68,7 @@ func TestASeriesThatEndsKnowsItsLastOccurrence(t *testing.T) {
 	}
 }
 
-func TestTheGenericCommandsLeaveSeriesAlone(t *testing.T) {
+func TestUpdate_leavesSeriesToTheirOwnCommands(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -100,7 +100,7 @@ func TestTheGenericCommandsLeaveSeriesAlone(t *testing.T) {
 	require.Empty(t, entity.LinksOf(b.must(command.RemoveLink{Type: product.Master(), ID: id, Target: target}).Item))
 }
 
-func TestAnEventBecomesASeries(t *testing.T) {
+func TestCreateSeries_turnsAnEventIntoASeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -144,7 +144,7 @@ func TestAnEventBecomesASeries(t *testing.T) {
 	requireNotFound(t, err, "/fromEventId")
 }
 
-func TestASeriesMovesWithItsStart(t *testing.T) {
+func TestUpdateSeries_movesASeriesWithItsStart(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO","reminderMinutes":[10]`)
@@ -179,7 +179,7 @@ func TestASeriesMovesWithItsStart(t *testing.T) {
 	require.ElementsMatch(t, []string{"/rrule", "/masterId", "/sequence"}, pointers(t, err))
 }
 
-func TestAnotherKindOfSeriesKeepsItsOccurrences(t *testing.T) {
+func TestUpdateSeries_toAnotherKindKeepsItsOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, patch, rule, end, last string }{
 		{"floating", `{"startTzid":null,"startUtc":"2025-12-01T09:00:00","endUtc":"2025-12-01T09:30:00"}`,
@@ -201,7 +201,7 @@ func TestAnotherKindOfSeriesKeepsItsOccurrences(t *testing.T) {
 	}
 }
 
-func TestExceptionsStayAsLongAsTheirDatesAreOccurrences(t *testing.T) {
+func TestUpdateSeries_keepsExceptionsWhoseDatesStayOccurrences(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO,WE"`)
@@ -243,7 +243,7 @@ func (b *bench) seen(masterID, date string) string {
 	return ""
 }
 
-func TestWhatAnEarlierChangeTookOutOfSightDoesNotComeBack(t *testing.T) {
+func TestUpdateSeries_restoresNoExceptionThatAnEarlierOneHid(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -258,7 +258,7 @@ func TestWhatAnEarlierChangeTookOutOfSightDoesNotComeBack(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
-func TestASeriesIsEnded(t *testing.T) {
+func TestEndSeries_endsASeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -293,7 +293,7 @@ func TestASeriesIsEnded(t *testing.T) {
 	require.Equal(t, "2025-12-14T00:00:00Z", res.Item.Str("lastStartUtc"))
 }
 
-func TestACancelledSeriesShowsItsOccurrencesAsCancelled(t *testing.T) {
+func TestUpdateSeries_cancelledShowsItsOccurrencesCancelled(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -303,7 +303,7 @@ func TestACancelledSeriesShowsItsOccurrencesAsCancelled(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251208"), "TENTATIVE")
 }
 
-func TestASeriesIsDeletedWithItsExceptions(t *testing.T) {
+func TestDeleteSeries_deletesASeriesWithItsExceptions(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)

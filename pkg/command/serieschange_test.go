@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestASeriesKeepsNoDueTimeOfTheEventThatItWas(t *testing.T) {
+func TestCreateSeries_keepsNoDueTimeOfTheEvent(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	event := b.create(product.Event(), `{`+standup+`,"reminderMinutes":[5]}`)
@@ -26,7 +26,7 @@ func TestASeriesKeepsNoDueTimeOfTheEventThatItWas(t *testing.T) {
 	require.False(t, b.master(res.Ref.ID).Has("dueSetAt"), "a series that reminds of nothing was not asked for anything")
 }
 
-func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
+func TestPutInstance_keepsTheLengthOfWholeDays(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.must(command.CreateSeries{
@@ -45,7 +45,7 @@ func TestAnOccurrenceOfWholeDaysKeepsItsLength(t *testing.T) {
 		[]string{it.Str("startUtc"), it.Str("endUtc"), it.Str("startDate"), it.Str("endDate")}, "times in place of days")
 }
 
-func TestAnOccurrenceWithoutAnEndIsMovedWithoutOne(t *testing.T) {
+func TestPutInstance_movesAnOccurrenceWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.must(command.CreateSeries{
@@ -57,7 +57,7 @@ func TestAnOccurrenceWithoutAnEndIsMovedWithoutOne(t *testing.T) {
 	require.Equal(t, []string{"startUtc"}, it.Strings("modifiedFields"))
 }
 
-func TestAnAdditionalDateAtTheSplitGoesAlong(t *testing.T) {
+func TestSplitSeries_takesAnAdditionalDateAtTheSplitAlong(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY","rdate":["20251210","20251215","20251217"]`)
@@ -66,7 +66,7 @@ func TestAnAdditionalDateAtTheSplitGoesAlong(t *testing.T) {
 	require.Equal(t, []string{"20251215", "20251217"}, res.Item.Strings("rdate"))
 }
 
-func TestASplitThatCameTooLateLeavesTheFollowingSeriesAlone(t *testing.T) {
+func TestSplitSeries_tooLateLeavesTheFollowingSeriesAlone(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -77,7 +77,7 @@ func TestASplitThatCameTooLateLeavesTheFollowingSeriesAlone(t *testing.T) {
 	require.Contains(t, b.seen(next, "20251222"), `"title":"x"`)
 }
 
-func TestTheEndInAPatchStands(t *testing.T) {
+func TestUpdateSeries_keepsTheEndOfAPatch(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY","rruleUntil":"2025-12-31T00:00:00Z"`)
@@ -86,7 +86,7 @@ func TestTheEndInAPatchStands(t *testing.T) {
 	require.Equal(t, "2026-01-10T00:00:00Z", res.Item.Str("rruleUntil"))
 }
 
-func TestAChangeThatWasRefusedUndoesNoException(t *testing.T) {
+func TestUpdateSeries_undoesNoExceptionIfItIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -100,7 +100,7 @@ func TestAChangeThatWasRefusedUndoesNoException(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251203"), `"title":"stays"`)
 }
 
-func TestTidyingUpIsTriedAgain(t *testing.T) {
+func TestTidy_isTriedAgain(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -120,7 +120,7 @@ func TestTidyingUpIsTriedAgain(t *testing.T) {
 	require.Equal(t, []time.Duration{20 * time.Millisecond, 40 * time.Millisecond}, b.pauses, "short pauses come first")
 }
 
-func TestTidyingUpThatHasNoTimeIsToBeRepeated(t *testing.T) {
+func TestTidy_asksForARepetitionIfItHasNoTime(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -155,7 +155,7 @@ func TestTidyingUpThatHasNoTimeIsToBeRepeated(t *testing.T) {
 	require.Empty(t, b.rowsOf(id), "the repetition finishes it")
 }
 
-func TestTidyingUpLeavesWhatAnotherHasChanged(t *testing.T) {
+func TestTidy_leavesWhatAnotherHasChanged(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -190,7 +190,7 @@ func (b *bench) failing(n int, err error) {
 	}
 }
 
-func TestARepetitionTidiesUp(t *testing.T) {
+func TestTidy_isDoneByARepetition(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -207,7 +207,7 @@ func TestARepetitionTidiesUp(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
-func TestNobodyTidiesUpWhatASplitIsAboutToMake(t *testing.T) {
+func TestTidy_leavesWhatASplitIsAboutToMake(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -224,7 +224,7 @@ func TestNobodyTidiesUpWhatASplitIsAboutToMake(t *testing.T) {
 	require.Equal(t, next, b.must(command.SplitSeries{ID: id, Date: "20251215"}, at(1)).Ref.ID)
 }
 
-func TestWhatASplitHasLeftGoesWithItsSeries(t *testing.T) {
+func TestDeleteSeries_deletesWhatASplitHasLeft(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -240,7 +240,7 @@ func TestWhatASplitHasLeftGoesWithItsSeries(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
-func TestASplitTakesAlongWhatNoFieldHolds(t *testing.T) {
+func TestSplitSeries_takesAlongWhatNoFieldHolds(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	exceptions := []command.Exception{

@@ -110,7 +110,7 @@ func (b *bench) failAt(number int, stage memory.Stage) *int {
 	return &n
 }
 
-func TestACommandCutShortAnywhereLeavesTheStateBeforeOrAfter(t *testing.T) {
+func TestService_leavesTheStateBeforeOrAfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("cuts commands short at each of their calls")
@@ -176,7 +176,7 @@ func (b *bench) requireEither(before, after []string) bool {
 	return true
 }
 
-func TestACommandThatIsCutShortAgainAndAgainGetsThere(t *testing.T) {
+func TestService_completesACommandThatIsInterruptedRepeatedly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("cuts commands short at each of their calls")
@@ -211,7 +211,7 @@ func TestACommandThatIsCutShortAgainAndAgainGetsThere(t *testing.T) {
 	}
 }
 
-func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
+func TestSplitSeries_losesNoExceptionWrittenAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for round := range 8 {
 		b := setupSeries(t)
@@ -272,7 +272,7 @@ func TestNoAcknowledgedExceptionIsLostToASplitAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
+func TestEndSeries_agreesWithAnExceptionAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for range 8 {
 		b := setupSeries(t)
@@ -311,7 +311,7 @@ func TestAnExceptionAndAnEndAtTheSameTimeAgree(t *testing.T) {
 	}
 }
 
-func TestNoExceptionOutlivesASeriesThatIsDeletedAtTheSameTime(t *testing.T) {
+func TestDeleteSeries_leavesNoExceptionWrittenAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for range 8 {
 		b := setupSeries(t)

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
+func TestCheckTargets_takesATargetThatTheSameCommandWrites(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -22,7 +22,7 @@ func TestWhatACommandWritesMayBeLinkedToByIt(t *testing.T) {
 		"the following series leads back")
 }
 
-func TestASeriesHasNoLinkToTheEventThatItWas(t *testing.T) {
+func TestCheckTargets_refusesALinkToTheEventThatASeriesWas(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	event := b.must(command.Create{Type: product.Event(), Fields: doc(`{` + standup + `}`)}).Ref.ID

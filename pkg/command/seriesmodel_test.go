@@ -253,7 +253,7 @@ func (w *modelWorld) found() []string {
 	return out
 }
 
-func TestRandomCommandsDoWhatTheirUserThinks(t *testing.T) {
+func TestService_randomCommandsDoWhatTheModelSays(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("carries out random commands")

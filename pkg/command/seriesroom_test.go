@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestASeriesHasRowsOnNoMoreThanFiveThousandDates(t *testing.T) {
+func TestPutInstance_boundsRowsToFiveThousandDates(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
@@ -33,7 +33,7 @@ func TestASeriesHasRowsOnNoMoreThanFiveThousandDates(t *testing.T) {
 	b.must(command.CancelInstance{MasterID: id, Date: "20251203"}, at(1))
 }
 
-func TestASplitOntoASeriesThatIsThereIsRefused(t *testing.T) {
+func TestSplitSeries_refusesASeriesThatIsAlreadyThere(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestASeriesIsSplit(t *testing.T) {
+func TestSplitSeries_splitsASeries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, fields, date, changes string
@@ -111,7 +111,7 @@ func TestASeriesIsSplit(t *testing.T) {
 	}
 }
 
-func TestASplitThatChangesNothingShowsTheSameOccurrences(t *testing.T) {
+func TestSplitSeries_withoutChangesShowsTheSameOccurrences(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("splits at many occurrences")
@@ -157,7 +157,7 @@ func spansOf(shown []string) []string {
 	return out
 }
 
-func TestASplitTakesLaterExceptionsAlong(t *testing.T) {
+func TestSplitSeries_takesLaterExceptionsAlong(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -209,7 +209,7 @@ func datesOf(rows []item.Item) []string {
 	return out
 }
 
-func TestExceptionsWhoseDatesAreLostBySplittingAreDropped(t *testing.T) {
+func TestSplitSeries_dropsExceptionsWhoseDatesAreLost(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;BYDAY=MO","exdate":["20251208","20251216","20251229"]`)
@@ -222,7 +222,7 @@ func TestExceptionsWhoseDatesAreLostBySplittingAreDropped(t *testing.T) {
 	require.Equal(t, []string{"20251229"}, res.Item.Strings("exdate"), "the start itself is there")
 }
 
-func TestASplitIsRefused(t *testing.T) {
+func TestSplitSeries_isRefused(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY;COUNT=8","exdate":["20251222"],"rdate":["20251210"]`)
@@ -260,7 +260,7 @@ func TestASplitIsRefused(t *testing.T) {
 	b.must(command.SplitSeries{ID: early, Date: "20260308", Changes: doc(`{"startUtc":"2026-03-08T07:30:00Z"}`)}, at(1))
 }
 
-func TestASplitSeesAnExceptionThatComesBetween(t *testing.T) {
+func TestSplitSeries_respectsAnExceptionThatComesBetween(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -273,7 +273,7 @@ func TestASplitSeesAnExceptionThatComesBetween(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
-func TestWhatAnOvertakenSplitHasLeftIsDeleted(t *testing.T) {
+func TestSplitSeries_deletesWhatAnOvertakenSplitHasLeft(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -295,7 +295,7 @@ func TestWhatAnOvertakenSplitHasLeftIsDeleted(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251222"), `"title":"x"`)
 }
 
-func TestARepeatedSplitWritesOverWhatAnAttemptHasLeft(t *testing.T) {
+func TestSplitSeries_overwritesWhatAnEarlierAttemptHasLeft(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -326,7 +326,7 @@ func TestARepeatedSplitWritesOverWhatAnAttemptHasLeft(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
-func TestAnOvertakenSplitWritesNothingIntoTheSeriesThatFollows(t *testing.T) {
+func TestSplitSeries_overtakenWritesNothingIntoTheFollowingSeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
@@ -345,7 +345,7 @@ func TestAnOvertakenSplitWritesNothingIntoTheSeriesThatFollows(t *testing.T) {
 	require.Equal(t, int64(3), b.instance(next, "20251222").Int("version"))
 }
 
-func TestASeriesWithoutAZoneIsSplitByItsReadings(t *testing.T) {
+func TestSplitSeries_splitsASeriesWithoutAZoneByItsReadings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, fields, changes, until, last, start, exception string }{
 		{

@@ -44,7 +44,7 @@ func (b *bench) receipts() []item.Item {
 	return page.Items
 }
 
-func TestStepsAreDoneOnceUnderAKey(t *testing.T) {
+func TestBeginSteps_doesStepsOnceUnderAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	steps, err := b.begins("k", "x", 1)
@@ -75,7 +75,7 @@ func TestStepsAreDoneOnceUnderAKey(t *testing.T) {
 	require.Nil(t, again.Answer, "forgotten after a day")
 }
 
-func TestStepsWithoutAKeyAreNotRemembered(t *testing.T) {
+func TestBeginSteps_remembersNothingWithoutAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 2 {
@@ -89,7 +89,7 @@ func TestStepsWithoutAKeyAreNotRemembered(t *testing.T) {
 	require.Empty(t, b.receipts())
 }
 
-func TestStepsThatFailedLeaveTheKeyFree(t *testing.T) {
+func TestBeginSteps_leavesTheKeyFreeAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	steps, err := b.begins("k", "x")
@@ -103,7 +103,7 @@ func TestStepsThatFailedLeaveTheKeyFree(t *testing.T) {
 	require.NotEmpty(t, b.receipts())
 }
 
-func TestALeaseIsRenewedWhenAThirdOfItIsOver(t *testing.T) {
+func TestAlive_renewsALeaseWhenAThirdOfItIsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	steps, err := b.begins("k", "x")
@@ -127,7 +127,7 @@ func TestALeaseIsRenewedWhenAThirdOfItIsOver(t *testing.T) {
 	require.ErrorIs(t, steps.Alive(t.Context()), table.ErrUnavailable)
 }
 
-func TestALeaseThatAnotherHasIsWaitedFor(t *testing.T) {
+func TestBeginSteps_waitsForALeaseThatAnotherHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inTime()
@@ -145,7 +145,7 @@ func TestALeaseThatAnotherHasIsWaitedFor(t *testing.T) {
 	require.Equal(t, "answer", string(third.Answer))
 }
 
-func TestALeaseThatIsRenewedIsNotWaitedFor(t *testing.T) {
+func TestBeginSteps_failsInTimeForALeaseThatIsRenewed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first, err := b.begins("k", "x")
@@ -172,7 +172,7 @@ func TestALeaseThatIsRenewedIsNotWaitedFor(t *testing.T) {
 }
 
 // A clock that stands still must not keep a request for ever.
-func TestAnotherIsLookedForSixtyTimesAtMost(t *testing.T) {
+func TestBeginSteps_looksForAnotherSixtyTimesAtMost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.begins("k", "x")
@@ -181,7 +181,7 @@ func TestAnotherIsLookedForSixtyTimesAtMost(t *testing.T) {
 	require.ErrorIs(t, err, command.ErrInProgress)
 }
 
-func TestTwoDoNotTakeOverOneLease(t *testing.T) {
+func TestBeginSteps_letsOneTakeOverALease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.begins("k", "x")
@@ -206,7 +206,7 @@ func TestTwoDoNotTakeOverOneLease(t *testing.T) {
 	require.Equal(t, "other", string(again.Answer))
 }
 
-func TestAStoreThatFailsIsNoLease(t *testing.T) {
+func TestBeginSteps_hasNoLeaseIfTheStoreFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.once("Put", memory.Before, func() error { return table.ErrThrottled })
@@ -233,7 +233,7 @@ func TestAStoreThatFailsIsNoLease(t *testing.T) {
 	require.ErrorIs(t, steps.Abandon(t.Context()), table.ErrThrottled)
 }
 
-func TestAnAnswerThatIsRememberedIsBounded(t *testing.T) {
+func TestZip_boundsAnAnswerThatIsRemembered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const most = 350 << 10 // of an answer that is compressed
@@ -265,7 +265,7 @@ func TestAnAnswerThatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatCannotBeReadIsNone(t *testing.T) {
+func TestUnzip_refusesAnAnswerThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	steps, err := b.begins("k", "x")

@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAChangeIsTwoRoundTrips(t *testing.T) {
+func TestUpdate_isTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t","tags":["a"]}`)
@@ -30,7 +30,7 @@ func TestAChangeIsTwoRoundTrips(t *testing.T) {
 	require.True(t, b.stored(product.Task(), id).Equal(res.Item))
 }
 
-func TestAnUpdateIsRefused(t *testing.T) {
+func TestUpdate_isRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -69,7 +69,7 @@ func TestAnUpdateIsRefused(t *testing.T) {
 	require.Equal(t, int64(1), b.stored(product.Task(), id).Int("version"))
 }
 
-func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
+func TestUpdate_ofNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(),
@@ -80,7 +80,7 @@ func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 	require.Equal(t, int64(1), res.Item.Int("version"))
 }
 
-func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
+func TestUpdate_returnsThePresentItemIfItLosesTheRace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -100,7 +100,7 @@ func TestAnUpdateThatLosesTheRaceSaysWhatIsThereNow(t *testing.T) {
 	requireNotFound(t, err, "")
 }
 
-func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
+func TestUpdate_takesBookkeepingOfAConsumerForNoConflict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t","status":"ARCHIVED"}`)
@@ -115,7 +115,7 @@ func TestBookkeepingOfAConsumerIsNoConflict(t *testing.T) {
 	require.False(t, b.row(k).Has("ttl"), "a changed entity must not expire")
 }
 
-func TestACompletedTaskPastItsTimerIsChangedAsTheArchivedOneItIs(t *testing.T) {
+func TestUpdate_changesACompletedTaskPastItsTimerAsArchived(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t","status":"COMPLETED","dueUtc":"2025-12-01T08:00:00"}`)
@@ -134,7 +134,7 @@ func TestACompletedTaskPastItsTimerIsChangedAsTheArchivedOneItIs(t *testing.T) {
 	require.False(t, stored.Has("archiveAt") || stored.Has("GSI1PK"))
 }
 
-func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
+func TestUpdate_doesNotCheckLinksThatStay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.create(product.Note(), `{"title":"n"}`)
@@ -150,7 +150,7 @@ func TestLinksThatStayAreNotCheckedAgain(t *testing.T) {
 	requireNotFound(t, err, "/links/1/targetId")
 }
 
-func TestDeletingIsForGood(t *testing.T) {
+func TestDelete_isForGood(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -172,7 +172,7 @@ func TestDeletingIsForGood(t *testing.T) {
 	requireNotFound(t, err, "")
 }
 
-func TestAnItemThatIsToExpireCanBeDeletedUntilItHas(t *testing.T) {
+func TestDelete_takesAnItemThatIsToExpireUntilItHas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
@@ -187,7 +187,7 @@ func TestAnItemThatIsToExpireCanBeDeletedUntilItHas(t *testing.T) {
 	b.took("Transact Transact")
 }
 
-func TestATransactionConflictIsTriedAgainABoundedNumberOfTimes(t *testing.T) {
+func TestUpdate_retriesATransactionConflictABoundedNumberOfTimes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)

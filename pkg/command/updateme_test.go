@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
+func TestUpdateMe_makesVersionOneOfTheFirstChange(t *testing.T) {
 	t.Parallel()
 	// What the statistics write when they are first: a complete row at version 0.
 	counted := product.NewUserMeta(ann, noon)
@@ -60,7 +60,7 @@ func TestTheFirstChangeOfUserMetaMakesItVersionOne(t *testing.T) {
 	}
 }
 
-func TestStatisticsThatMoveMeanwhileDoNotDisturbAChange(t *testing.T) {
+func TestUpdateMe_isNotDisturbedByStatistics(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.must(command.UpdateMe{Patch: doc(`{"defaultTzid":"Asia/Tokyo"}`)}, at(0))

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/port"
 )
 
-func TestABatchWithoutTroubleIsOneCallAndAnEmptyAnswer(t *testing.T) {
+func TestHandle_isOneCallAndAnEmptyAnswerWithoutTrouble(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats"}
 	b := setup(t, s)
@@ -33,7 +33,7 @@ func TestABatchWithoutTroubleIsOneCallAndAnEmptyAnswer(t *testing.T) {
 	require.Len(t, s.calls, 1)
 }
 
-func TestAnItemsNextChangeIsAppliedOnlyAfterTheOneBefore(t *testing.T) {
+func TestHandle_appliesChangesOfAnItemOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(retry, 1, "a1")}
 	b := setup(t, s)
@@ -42,7 +42,7 @@ func TestAnItemsNextChangeIsAppliedOnlyAfterTheOneBefore(t *testing.T) {
 	require.Equal(t, []string{"b1", "a1", "b2", "a2", "a3"}, s.done)
 }
 
-func TestAFolderGetsAnItemsChangesTogether(t *testing.T) {
+func TestHandle_handsABatchConsumerAnItemsChangesTogether(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", folds: true, fail: only(retry, 1, "a2")}
 	b := setup(t, s)
@@ -52,7 +52,7 @@ func TestAFolderGetsAnItemsChangesTogether(t *testing.T) {
 	require.Equal(t, consume.Counts{Records: 4, Done: 4, Retried: 1}, b.counts["stats"])
 }
 
-func TestARetryIsRepeatedWithGrowingWaits(t *testing.T) {
+func TestHandle_repeatsARetryWithGrowingWaits(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(retry, 2, "b1")}
 	b := setup(t, s)
@@ -63,7 +63,7 @@ func TestARetryIsRepeatedWithGrowingWaits(t *testing.T) {
 	require.Empty(t, b.shelf.objects)
 }
 
-func TestGivingUpNamesTheRecordAndHoldsUpItsItemOnly(t *testing.T) {
+func TestHandle_namesAnUnfinishedRecordAndDelaysItsItemOnly(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
 		s := &scribe{name: "stats", folds: folds, fail: only(retry, always, "b1")}
@@ -80,7 +80,7 @@ func TestGivingUpNamesTheRecordAndHoldsUpItsItemOnly(t *testing.T) {
 	}
 }
 
-func TestABatchCutAnywhereEndsInTheSame(t *testing.T) {
+func TestHandle_endsInTheSameStateHoweverABatchIsCut(t *testing.T) {
 	t.Parallel()
 	labels := []string{"a1", "b1", "?", "a2", "c1", "b2", "a3", "c2"}
 	for cut := range len(labels) + 1 {
@@ -111,7 +111,7 @@ func TestABatchCutAnywhereEndsInTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotFinishedComesAgainFromTheRecordReported(t *testing.T) {
+func TestHandle_takesUnfinishedRecordsAgainFromTheOneReported(t *testing.T) {
 	t.Parallel()
 	// The mapping delivers again from the record named, until nothing is named: everything is done at least once.
 	labels := []string{"a1", "b1", "a2", "c1", "b2"}
@@ -133,7 +133,7 @@ func TestWhatIsNotFinishedComesAgainFromTheRecordReported(t *testing.T) {
 	}
 }
 
-func TestRepeatedDeliveryIsHandedOnAndParkedOnce(t *testing.T) {
+func TestHandle_parksARepeatedRecordOnce(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(poison, always, "b1")}
 	b := setup(t, s)
@@ -145,7 +145,7 @@ func TestRepeatedDeliveryIsHandedOnAndParkedOnce(t *testing.T) {
 	require.Len(t, s.done, 9)
 }
 
-func TestOneConsumersTroubleIsNotTheOthers(t *testing.T) {
+func TestHandle_separatesTheTroubleOfConsumers(t *testing.T) {
 	t.Parallel()
 	for _, inTurn := range []bool{false, true} {
 		slow := &scribe{name: "links", fail: only(retry, always, "b1")}
@@ -161,14 +161,14 @@ func TestOneConsumersTroubleIsNotTheOthers(t *testing.T) {
 	}
 }
 
-func TestTheFirstRecordThatAnyConsumerCouldNotFinishIsNamed(t *testing.T) {
+func TestHandle_namesTheFirstRecordThatAnyConsumerLeft(t *testing.T) {
 	t.Parallel()
 	late := &scribe{name: "stats", fail: only(retry, always, "c1")}
 	early := &scribe{name: "links", fail: only(retry, always, "b1", "d1")}
 	require.Equal(t, "101", setup(t, late, early).handle(t, event("a1", "b1", "c1", "d1")))
 }
 
-func TestOutcomesThatDoNotFitTheBatchAreAnError(t *testing.T) {
+func TestHandle_failsIfOutcomesDoNotFitTheBatch(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, func(c *consume.Config) { c.Consumers = []change.Consumer{miscounter{}} })
 	body, err := b.loop.Handle(t.Context(), event("a1", "b1"))
@@ -186,13 +186,13 @@ func (miscounter) Apply(context.Context, []change.Change) []change.Outcome {
 	return make([]change.Outcome, 1)
 }
 
-func TestAnUnknownVerdictIsNoSuccess(t *testing.T) {
+func TestHandle_takesAnUnknownVerdictForNoSuccess(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(change.Outcome{Verdict: 7}, always, "b1")}
 	require.Equal(t, "101", setup(t, s).handle(t, event("a1", "b1")))
 }
 
-func TestAMalformedEventIsAnErrorAsAWhole(t *testing.T) {
+func TestHandle_failsOnAMalformedEvent(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats"}
 	b := setup(t, s)
@@ -203,7 +203,7 @@ func TestAMalformedEventIsAnErrorAsAWhole(t *testing.T) {
 	require.Empty(t, s.calls)
 }
 
-func TestAnUnfinishedRecordWithoutSequenceNumberFailsTheBatch(t *testing.T) {
+func TestHandle_failsOnAnUnfinishedRecordWithoutSequenceNumber(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &scribe{name: "stats"})
 	b.shelf.fail = always
@@ -211,7 +211,7 @@ func TestAnUnfinishedRecordWithoutSequenceNumberFailsTheBatch(t *testing.T) {
 	require.ErrorContains(t, err, "no sequence number")
 }
 
-func TestADeadlineThatComesNearStopsEarlyAndSaysWhere(t *testing.T) {
+func TestHandle_stopsBeforeItsDeadlineAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scribe{name: "stats", fail: only(retry, always, "b1")}
@@ -228,7 +228,7 @@ func TestADeadlineThatComesNearStopsEarlyAndSaysWhere(t *testing.T) {
 	})
 }
 
-func TestAConsumerSeesTheEndBeforeTheDeadline(t *testing.T) {
+func TestHandle_showsAConsumerTheEndBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scribe{name: "stats", before: func(ctx context.Context, _ []change.Change) { <-ctx.Done() }}
@@ -242,7 +242,7 @@ func TestAConsumerSeesTheEndBeforeTheDeadline(t *testing.T) {
 	})
 }
 
-func TestWithoutTimeNothingIsStarted(t *testing.T) {
+func TestHandle_startsNothingWithoutTime(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats"}
 	b := setup(t, s)
@@ -253,7 +253,7 @@ func TestWithoutTimeNothingIsStarted(t *testing.T) {
 	require.Empty(t, b.shelf.objects)
 }
 
-func TestAConfigurationWithSomethingMissingIsRefused(t *testing.T) {
+func TestNew_refusesAnIncompleteConfiguration(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(*consume.Config){
 		"no registry":    func(c *consume.Config) { c.Registry = nil },

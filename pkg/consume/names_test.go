@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestAConsumersNameFitsIntoAnObjectsName(t *testing.T) {
+func TestIsNoun_takesANameThatFitsIntoAnObjectsName(t *testing.T) {
 	t.Parallel()
 	for name, fits := range map[string]bool{
 		"az-09": true, strings.Repeat("a", 40): true, strings.Repeat("a", 41): false,
@@ -24,8 +24,8 @@ func TestAConsumersNameFitsIntoAnObjectsName(t *testing.T) {
 	}
 }
 
-// TestAParkedObjectIsNamedByWhatItsRecordSays: an operator finds it by its item, else by its row, else by its bytes.
-func TestAParkedObjectIsNamedByWhatItsRecordSays(t *testing.T) {
+// TestParkedName_isWhatTheRecordSays: an operator finds it by its item, else by its row, else by its bytes.
+func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 	t.Parallel()
 	timer := entity.TimerKey("user_1", "task_a", 4).Item()
 	records := []change.Record{{Name: change.Insert, Sequence: "200", Key: timer.Key(), New: timer}}
@@ -46,8 +46,8 @@ func TestAParkedObjectIsNamedByWhatItsRecordSays(t *testing.T) {
 	require.Regexp(t, `^parked/archive/unreadable/[0-9a-f]{32}\.json$`, b.shelf.names()[0], "its number is none")
 }
 
-// TestWhatAnItemWaitsForHoldsUpNoOther: the outcomes behind an item that waits count all the same.
-func TestWhatAnItemWaitsForHoldsUpNoOther(t *testing.T) {
+// TestFirstUnfinished_delaysNoOtherItem: the outcomes behind an item that waits count all the same.
+func TestFirstUnfinished_delaysNoOtherItem(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", folds: true, fail: func(c change.Change, _ int) change.Outcome {
 		switch label(c) {

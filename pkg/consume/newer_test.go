@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestWhatWaitsForALaterReleaseIsCountedApartAndNotParked(t *testing.T) {
+func TestCounts_separateWhatWaitsForALaterReleaseAndIsNotParked(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
 		switch label(c) {

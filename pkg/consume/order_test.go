@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/consume"
 )
 
-func TestARecordIsNotParkedWhileAnEarlierOneOfItsItemWaits(t *testing.T) {
+func TestPark_waitsForAnEarlierRecordOfTheItem(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
 		s := &scribe{name: "stats", folds: folds, fail: only(retry, always, "a1")}
@@ -24,7 +24,7 @@ func TestARecordIsNotParkedWhileAnEarlierOneOfItsItemWaits(t *testing.T) {
 	}
 }
 
-func TestAnItemWaitsForItsUnparkedRecordInAFolderToo(t *testing.T) {
+func TestHandle_letsAnItemWaitForItsUnparkedRecord(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", folds: true}
 	b := setup(t, s)
@@ -33,7 +33,7 @@ func TestAnItemWaitsForItsUnparkedRecordInAFolderToo(t *testing.T) {
 	require.Equal(t, []string{"b1"}, s.done)
 }
 
-func TestAfterAPanicTheItemsNextChangeStillWaits(t *testing.T) {
+func TestHandle_letsTheNextChangeWaitAfterAPanic(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", folds: true}
 	s.fail = func(c change.Change, _ int) change.Outcome {
@@ -47,7 +47,7 @@ func TestAfterAPanicTheItemsNextChangeStillWaits(t *testing.T) {
 	require.Equal(t, [][]string{{"a1", "a2", "b1"}, {"a1"}, {"b1"}, {"a1"}, {"a1"}, {"a2"}}, s.calls)
 }
 
-func TestParkingHasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
+func TestPark_hasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", before: func(context.Context, []change.Change) { panic("always") }}
 	b := setup(t, s)
@@ -57,7 +57,7 @@ func TestParkingHasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
 	require.Len(t, b.shelf.objects, 1)
 }
 
-func TestWaitsStopGrowing(t *testing.T) {
+func TestPause_stopsGrowing(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, func(c *consume.Config) { c.Attempts = 200 },
 		&scribe{name: "stats", fail: only(retry, always, "a1")})
@@ -66,7 +66,7 @@ func TestWaitsStopGrowing(t *testing.T) {
 	require.Equal(t, 64*consume.DefaultBackoff, slices.Max(b.waits))
 }
 
-func TestSlowParkingEndsWithTheTime(t *testing.T) {
+func TestPark_endsWithTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowShelf{shelf: &shelf{objects: map[string][]byte{}}}
@@ -89,7 +89,7 @@ func (s *slowShelf) Put(ctx context.Context, name string, body []byte) error {
 	return s.shelf.Put(ctx, name, body)
 }
 
-func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
+func TestHandle_isolatesAPanicUntilTheTimeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scribe{name: "stats", before: func(_ context.Context, batch []change.Change) {
@@ -107,7 +107,7 @@ func TestIsolatingAPanicEndsWithTheTime(t *testing.T) {
 	})
 }
 
-func TestWhatFollowsAnItemThatWaitsIsDoneBeforeTheNextPause(t *testing.T) {
+func TestHandle_goesOnWithOthersBeforeTheNextPause(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(change.Change, int) change.Outcome{
 		"together": only(retry, always, "a1"),

@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestPoisonIsParkedWholeAndTheItemGoesOn(t *testing.T) {
+func TestPark_storesAWholeRecordAndTheItemGoesOn(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(poison, always, "a2")}
 	b := setup(t, s)
@@ -33,7 +33,7 @@ func TestPoisonIsParkedWholeAndTheItemGoesOn(t *testing.T) {
 	require.Contains(t, b.log.String(), b.shelf.names()[0])
 }
 
-func TestPoisonWithoutAReasonIsParkedAllTheSame(t *testing.T) {
+func TestPark_storesARecordWithoutAReason(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(change.Outcome{Verdict: change.Poison}, always, "a1")}
 	b := setup(t, s)
@@ -41,7 +41,7 @@ func TestPoisonWithoutAReasonIsParkedAllTheSame(t *testing.T) {
 	require.Len(t, b.shelf.objects, 1)
 }
 
-func TestAnUndecodableRecordIsParkedForEveryConsumer(t *testing.T) {
+func TestPark_storesAnUndecodableRecordForEveryConsumer(t *testing.T) {
 	t.Parallel()
 	stats, links := &scribe{name: "stats"}, &scribe{name: "links"}
 	b := setup(t, stats, links)
@@ -66,7 +66,7 @@ func TestAnUndecodableRecordIsParkedForEveryConsumer(t *testing.T) {
 	require.ElementsMatch(t, []string{string(records("a1", "?")[1]), `{"x":1}`, `7`, "\"\xff\"", `null`}, kept)
 }
 
-func TestNoTwoRecordsShareAParkedObject(t *testing.T) {
+func TestParkedName_differsForTwoRecords(t *testing.T) {
 	t.Parallel()
 	// Bookkeeping changes an item under the same version; rows have no version at all; an id may be long.
 	timer := entity.TimerKey("user_1", "task_a", 4)
@@ -91,7 +91,7 @@ func TestNoTwoRecordsShareAParkedObject(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStoredIsARetry(t *testing.T) {
+func TestPark_isRetriedIfItCannotStore(t *testing.T) {
 	t.Parallel()
 	for _, labels := range [][]string{{"a1", "b2", "b3", "c1"}, {"b1", "?", "a2", "c1"}} {
 		s := &scribe{name: "stats", fail: only(poison, always, "b2")}
@@ -113,7 +113,7 @@ func TestWhatCannotBeStoredIsARetry(t *testing.T) {
 	}
 }
 
-func TestPoisonIsNotAppliedAgainWhileItCannotBeStored(t *testing.T) {
+func TestPark_doesNotApplyARecordAgainThatItCannotStore(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", fail: only(poison, always, "a1")}
 	b := setup(t, s)
@@ -122,7 +122,7 @@ func TestPoisonIsNotAppliedAgainWhileItCannotBeStored(t *testing.T) {
 	require.Equal(t, 1, s.tries["100"])
 }
 
-func TestAPanicIsIsolatedAndParkedAfterTheRetries(t *testing.T) {
+func TestHandle_parksAPanicAfterTheRetries(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
 		s := &scribe{name: "stats", folds: folds}
@@ -149,7 +149,7 @@ func TestAPanicIsIsolatedAndParkedAfterTheRetries(t *testing.T) {
 	}
 }
 
-func TestAPassingPanicIsForgotten(t *testing.T) {
+func TestHandle_forgetsAPassingPanic(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	s := &scribe{name: "stats", before: func(context.Context, []change.Change) {
@@ -163,7 +163,7 @@ func TestAPassingPanicIsForgotten(t *testing.T) {
 	require.Empty(t, b.shelf.objects)
 }
 
-func TestReadParkedRefusesWhatIsNone(t *testing.T) {
+func TestReadParked_refusesWhatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		``, `{`, `[]`, `{}`, `{"consumer":"stats"}`, `{"record":{}}`, `{"consumer":"x","record":1,"parkedAt":"soon"}`,
@@ -173,7 +173,7 @@ func TestReadParkedRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-func TestAReasonIsBounded(t *testing.T) {
+func TestBody_boundsAReason(t *testing.T) {
 	t.Parallel()
 	long := change.Outcome{Verdict: change.Poison, Err: fmt.Errorf("%s\xff", strings.Repeat("ä", 1_000_000))}
 	b := setup(t, &scribe{name: "stats", fail: only(long, always, "a1")})

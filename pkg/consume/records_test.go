@@ -35,7 +35,7 @@ func failureObject(t *testing.T, event []byte) []byte {
 	return body
 }
 
-func TestRecordsAreFoundInEveryFormTheyAreKeptIn(t *testing.T) {
+func TestRecords_areFoundInEveryFormTheyAreKeptIn(t *testing.T) {
 	t.Parallel()
 	want := records("a1", "?", "b1")
 	parked := consume.Parked{Consumer: "stats", Reason: "why", ParkedAt: time.Unix(0, 0), Record: want[0]}.Body()
@@ -62,7 +62,7 @@ func TestRecordsAreFoundInEveryFormTheyAreKeptIn(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsNoRecordsIsSaidSo(t *testing.T) {
+func TestRecords_failWhereThereAreNone(t *testing.T) {
 	t.Parallel()
 	metadata := `{"requestContext":{},"DDBStreamBatchInfo":{"batchSize":1}}`
 	for _, body := range []string{``, "\n", `{}`, `[]`, `7`, `{"Records":[]}`, `{"Records":{}}`, metadata,
@@ -74,7 +74,7 @@ func TestWhatHoldsNoRecordsIsSaidSo(t *testing.T) {
 	require.ErrorContains(t, err, "JSON value 2")
 }
 
-func TestRecordsPassThroughTheLoopUnchanged(t *testing.T) {
+func TestRecords_passThroughTheLoopUnchanged(t *testing.T) {
 	t.Parallel()
 	// Fixture, event, parking and back: the same bytes.
 	body, err := os.ReadFile("../../testdata/streams/undecodable.ndjson")

@@ -29,7 +29,7 @@ func (b *bench) lines(t *testing.T) []map[string]any {
 	return out
 }
 
-func TestABatchIsLoggedOnceWithTheTraceIDsOfItsRecords(t *testing.T) {
+func TestHandle_logsABatchOnceWithItsTraceIDs(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &scribe{name: "stats", traced: true}, &scribe{name: "links"})
 	require.Empty(t, b.handle(t, event("a1", "b7", "a2")))
@@ -40,7 +40,7 @@ func TestABatchIsLoggedOnceWithTheTraceIDsOfItsRecords(t *testing.T) {
 	require.Equal(t, []any{traceOf("a", 1), traceOf("b", 7), traceOf("a", 2)}, lines[0]["traceIds"])
 }
 
-func TestWhatComesAgainIsNotSaidToBeFinished(t *testing.T) {
+func TestFinished_isNotSaidOfWhatComesAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &scribe{name: "stats", traced: true, fail: only(retry, always, "b1")})
 	require.NotEmpty(t, b.handle(t, event("a1", "b1", "c1")))
@@ -53,7 +53,7 @@ func TestWhatComesAgainIsNotSaidToBeFinished(t *testing.T) {
 	require.Equal(t, 1.0, lines[1]["finished"])
 }
 
-func TestAParkedRecordIsLoggedUnderItsTraceID(t *testing.T) {
+func TestPark_logsTheTraceIDOfTheRecord(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &scribe{name: "stats", fail: only(poison, always, "a1")})
 	require.Empty(t, b.handle(t, event("a1", "?")))
@@ -63,7 +63,7 @@ func TestAParkedRecordIsLoggedUnderItsTraceID(t *testing.T) {
 	require.ElementsMatch(t, []any{traceOf("a", 1), ""}, traces, "what cannot be decoded has none")
 }
 
-func TestCountsTellRepetitionsAndTheAgeOfTheOldestRecord(t *testing.T) {
+func TestCounts_includeRepetitionsAndTheAgeOfTheOldestRecord(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &scribe{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
 		return change.Outcome{Already: c.Version == 1}

@@ -12,7 +12,7 @@ import (
 )
 
 // A command of the release before leaves the attributes that it does not know as they are.
-func TestAnEditOfTheReleaseBeforeIsAnEdit(t *testing.T) {
+func TestEditVersion_countsAnEditOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, time.December, 1, 12, 0, 0, 0, time.UTC)
 	task := product.Task()

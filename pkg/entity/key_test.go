@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
-func TestTheRegistryRefusesATypeOutsideTheConventions(t *testing.T) {
+func TestNewRegistry_refusesATypeOutsideTheConventions(t *testing.T) {
 	good := product.Note()
 	for name, spoil := range map[string]func(*entity.Type){
 		"lower-case name":     func(t *entity.Type) { t.Name = "note" },
@@ -61,7 +61,7 @@ func FuzzSortKey(f *testing.F) {
 	})
 }
 
-func TestNoKeyComponentHoldsTheSeparator(t *testing.T) {
+func TestCheckID_refusesTheSeparatorInAKeyComponent(t *testing.T) {
 	for _, id := range []string{"", "a#2025", "a b", "ä", strings.Repeat("a", 65), "a/b"} {
 		require.ErrorIs(t, entity.CheckUserID(id), entity.ErrID, "%q", id)
 		_, err := entity.ParseUserPK("USER#" + id)
@@ -76,7 +76,7 @@ func TestNoKeyComponentHoldsTheSeparator(t *testing.T) {
 	require.Panics(t, func() { entity.UserPK("a#2025") })
 }
 
-func TestTheKeyOfWhatIsKeptHasThatOfItsItem(t *testing.T) {
+func TestKeptKey_containsTheKeyOfItsItem(t *testing.T) {
 	t.Parallel()
 	const id = "0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
 	for _, ref := range []entity.Ref{

@@ -24,7 +24,7 @@ func refusedInLine() map[rune]bool {
 	return refused
 }
 
-func TestEachCharacterOfAOneLineFieldIsTakenOrRefused(t *testing.T) {
+func TestCheckLine_takesOrRefusesEachCharacter(t *testing.T) {
 	t.Parallel()
 	refused := refusedInLine()
 	event := product.Registry().Named(product.TypeEvent)
@@ -52,7 +52,7 @@ func TestEachCharacterOfAOneLineFieldIsTakenOrRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsInTheTableAlreadyDoesNotKeepAnItemFromBeingEdited(t *testing.T) {
+func TestCheckLine_letsStoredTextBeEdited(t *testing.T) {
 	t.Parallel()
 	task := product.Registry().Named(product.TypeTask)
 	fields, errs := task.Parse(map[string]any{"status": "COMPLETED"})
@@ -65,7 +65,7 @@ func TestWhatIsInTheTableAlreadyDoesNotKeepAnItemFromBeingEdited(t *testing.T) {
 	}
 }
 
-func TestTextsAreMadeOneLineAndPlainForAnImport(t *testing.T) {
+func TestOneLine_makesTextOneLineAndPlainForAnImport(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "as it is": "as it is", "two\r\nlines": "two lines", "\u202egnp.exe": " gnp.exe",
@@ -82,7 +82,7 @@ func TestTextsAreMadeOneLineAndPlainForAnImport(t *testing.T) {
 	}
 }
 
-func TestEveryTextThatAClientSendsIsLookedAt(t *testing.T) {
+func TestField_checksEveryTextThatAClientSends(t *testing.T) {
 	t.Parallel()
 	for _, typ := range product.Registry().Types() {
 		for _, f := range typ.Fields {

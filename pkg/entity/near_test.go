@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestANameThatIsNotKnownLeadsToTheOneThatIsMeant(t *testing.T) {
+func TestNear_proposesTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   *entity.Type

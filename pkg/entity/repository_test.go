@@ -12,7 +12,7 @@ import (
 
 const someUUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-func TestRepositoryKeysAreAsDocumented(t *testing.T) {
+func TestRepository_hasTheDocumentedKeys(t *testing.T) {
 	t.Parallel()
 	values, plan := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: "2026-01-23"}
 	revID := entity.NewRevisionID(noon, someUUID)
@@ -38,7 +38,7 @@ func TestRepositoryKeysAreAsDocumented(t *testing.T) {
 	require.Greater(t, values.LogKey(entity.NewRevisionID(noon.Add(time.Second), someUUID)).SK, to)
 }
 
-func TestParsingARepositorysKeyIsTheInverseOfBuildingIt(t *testing.T) {
+func TestParseRepositoryRow_isTheInverseOfBuildingAKey(t *testing.T) {
 	t.Parallel()
 	revID := entity.NewRevisionID(noon, someUUID)
 	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
@@ -79,7 +79,7 @@ func snapshotSK(key entity.SnapshotKey, revID string) string {
 	return ""
 }
 
-func TestWhatIsNoRepositorysKeyIsRefused(t *testing.T) {
+func TestParseRepositoryRow_refusesWhatIsNoKey(t *testing.T) {
 	t.Parallel()
 	revID := entity.NewRevisionID(noon, someUUID)
 	for _, key := range []item.Key{
@@ -109,7 +109,7 @@ func TestWhatIsNoRepositorysKeyIsRefused(t *testing.T) {
 	}
 }
 
-func TestOrdersSortAsTheyCount(t *testing.T) {
+func TestFormatOrder_sortsAsItCounts(t *testing.T) {
 	t.Parallel()
 	at, revID := entity.Repository{User: "ann"}, entity.NewRevisionID(noon, someUUID)
 	require.Less(t, at.EdgeKey(revID, "drv_1", 2, "act_9").SK, at.EdgeKey(revID, "drv_1", 10, "act_1").SK)

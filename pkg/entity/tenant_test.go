@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestATenantReachesTheirOwnPartitionsAndNoOthers(t *testing.T) {
+func TestTenantPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 	t.Parallel()
 	p := entity.NewTenantPolicy("12")
 	own := entity.Repository{User: "12", Date: "2026-01-23"}
@@ -75,7 +75,7 @@ func holds(condition map[string]map[string]any, leadingKeys []string) bool {
 	return condition["Null"]["dynamodb:LeadingKeys"] == "false" && len(leadingKeys) > 0
 }
 
-func TestNoTwoTenantsShareAPartition(t *testing.T) {
+func TestTenantPolicy_letsNoTwoTenantsShareAPartition(t *testing.T) {
 	t.Parallel()
 	users := []string{
 		"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "LINKED", "NOTE", "2026", "-", "_",
@@ -98,7 +98,7 @@ func TestNoTwoTenantsShareAPartition(t *testing.T) {
 	}
 }
 
-func TestAPolicyWithoutTheSeparatorWouldLetInLongerNames(t *testing.T) {
+func TestTenantPolicy_needsTheSeparatorAgainstLongerNames(t *testing.T) {
 	t.Parallel()
 	written := map[string]map[string]any{
 		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{"U#12*"}}, "Null": {"dynamodb:LeadingKeys": "false"},
@@ -107,7 +107,7 @@ func TestAPolicyWithoutTheSeparatorWouldLetInLongerNames(t *testing.T) {
 		"which is why the source document's pattern is not taken")
 }
 
-func TestTheTenantConditionIsTheDocumentedOne(t *testing.T) {
+func TestTenantPolicy_hasTheDocumentedCondition(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(entity.NewTenantPolicy("${aws:PrincipalTag/user}").Condition())
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func shell(t *testing.T, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestATraceIDAndAPseudonymAreWhatTheOperatorsShellSays(t *testing.T) {
+func TestTraceID_isWhatTheOperatorsShellSays(t *testing.T) {
 	t.Parallel()
 	trace := entity.TraceID("ann", "task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702", 3)
 	require.Equal(t,
@@ -30,7 +30,7 @@ func TestATraceIDAndAPseudonymAreWhatTheOperatorsShellSays(t *testing.T) {
 	require.Empty(t, entity.Pseudonym(""))
 }
 
-func TestAUsersIDIsFoundWhereItIsAWord(t *testing.T) {
+func TestWithoutUser_findsAUsersIDWhereItIsAWord(t *testing.T) {
 	t.Parallel()
 	hidden := entity.Pseudonym("ann")
 	for text, want := range map[string]string{
@@ -44,7 +44,7 @@ func TestAUsersIDIsFoundWhereItIsAWord(t *testing.T) {
 	require.Equal(t, "any", entity.WithoutUser("any", ""))
 }
 
-func TestEachWriteOfEachItemOfEachUserHasItsOwnTraceID(t *testing.T) {
+func TestTraceID_differsForEachWriteOfEachItemAndUser(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, user := range []string{"ann", "bob"} {

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestAZoneIsANameOfTheDatabaseAndNothingElseAMachineHasBesideIt(t *testing.T) {
+func TestLoadZone_takesANameOfTheDatabaseAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"UTC", "Europe/London", "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+5",
@@ -31,7 +31,7 @@ func TestAZoneIsANameOfTheDatabaseAndNothingElseAMachineHasBesideIt(t *testing.T
 	}
 }
 
-func TestARefusedZoneIsNotRepeatedAtLength(t *testing.T) {
+func TestLoadZone_doesNotRepeatARefusedZoneAtLength(t *testing.T) {
 	t.Parallel()
 	_, err := entity.LoadZone("Europe/" + strings.Repeat("x", 1<<20))
 	require.Error(t, err)

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-func TestAFunctionHasRightsToWhatItsVariablesNameAndToNothingElse(t *testing.T) {
+func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	t.Parallel()
 	// What a schedule calls, and where a call ends that could not be made, the scheduler uses, not the function.
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
@@ -30,7 +30,7 @@ func TestAFunctionHasRightsToWhatItsVariablesNameAndToNothingElse(t *testing.T) 
 	require.Empty(t, access.Of("another"))
 }
 
-func TestRowsAreReachedByPartitionsOfUsersAlone(t *testing.T) {
+func TestItems_areReachedByPartitionsOfUsersAlone(t *testing.T) {
 	t.Parallel()
 	for _, f := range env.Functions() {
 		for _, g := range access.Of(f) {
@@ -55,7 +55,7 @@ func TestRowsAreReachedByPartitionsOfUsersAlone(t *testing.T) {
 	}
 }
 
-func TestNothingThatReadsChangesAndNoConsumerReachesTheRepositories(t *testing.T) {
+func TestAccess_grantsReadersNoChangeAndConsumersNoRepository(t *testing.T) {
 	t.Parallel()
 	for _, g := range access.Of(env.Query) {
 		for _, action := range g.Actions {

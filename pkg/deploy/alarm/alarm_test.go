@@ -29,7 +29,7 @@ func consumers() []string {
 	return out
 }
 
-func TestEveryAlarmCanBeMade(t *testing.T) {
+func TestAlarm_canBeMade(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, a := range alarm.All() {
@@ -47,7 +47,7 @@ func TestEveryAlarmCanBeMade(t *testing.T) {
 	}
 }
 
-func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
+func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 	t.Parallel()
 	var functions []string
 	for _, f := range env.Functions() {
@@ -71,7 +71,7 @@ func TestAnAlarmOnAMetricOfOurOwnIsOnOneThatIsEmitted(t *testing.T) {
 	}
 }
 
-func TestTheTablesErrorsAreCountedForEveryOperationThatAFunctionMayCall(t *testing.T) {
+func TestTableOperations_areThoseThatAFunctionMayCall(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{"TransactWriteItems": true} // whose rights are those to its actions
 	for _, f := range env.Functions() {
@@ -90,7 +90,7 @@ func TestTheTablesErrorsAreCountedForEveryOperationThatAFunctionMayCall(t *testi
 	}
 }
 
-func TestEveryConsumerWakesSomebody(t *testing.T) {
+func TestAll_coversEveryConsumer(t *testing.T) {
 	t.Parallel()
 	for _, c := range consumers() {
 		for _, name := range []string{metric.RecordsParked, metric.RecordsUnfinished} {
@@ -105,7 +105,7 @@ func TestEveryConsumerWakesSomebody(t *testing.T) {
 // for.
 var named = regexp.MustCompile("`(nexus-[a-z<>-]+)`")
 
-func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
+func TestAlarm_isExplainedInTheOperatorsDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestTheOperatorsDocumentExplainsEveryAlarmAndNoOther(t *testing.T) {
 	require.Equal(t, names, explained)
 }
 
-func TestTheOperatorsDocumentExplainsEveryMetric(t *testing.T) {
+func TestMetrics_areExplainedInTheOperatorsDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)

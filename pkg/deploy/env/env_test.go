@@ -27,7 +27,7 @@ func read(f env.Function, values map[string]string) (env.Settings, error) {
 	return env.Read(f, func(name string) string { return values[name] })
 }
 
-func TestAFunctionReadsItsVariablesAndNoOthers(t *testing.T) {
+func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 	t.Parallel()
 	for _, f := range env.Functions() {
 		s, err := read(f, values())
@@ -53,7 +53,7 @@ func TestAFunctionReadsItsVariablesAndNoOthers(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
+func TestRead_namesEverythingWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, f := range env.Functions() {
 		_, err := read(f, nil)
@@ -77,7 +77,7 @@ func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "word")
 }
 
-func TestFormsAreThoseOfTheServices(t *testing.T) {
+func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 	t.Parallel()
 	for name, texts := range map[string][]string{
 		env.TableName:             {"ab", "a b", "tabelle#1"},
@@ -127,7 +127,7 @@ func near(valid string) []string {
 	return texts
 }
 
-func TestAFormTakesWhatThePatternOfItsServiceTakes(t *testing.T) {
+func TestRead_takesWhatTheServicesPatternTakes(t *testing.T) {
 	t.Parallel()
 	busARN := "arn:aws:events:eu-central-1:123456789012:event-bus/nexus"
 	for name, pattern := range forms {
@@ -148,7 +148,7 @@ func TestAFormTakesWhatThePatternOfItsServiceTakes(t *testing.T) {
 	}
 }
 
-func TestAServicesOwnEndpointGoesBeforeTheGeneralOne(t *testing.T) {
+func TestEndpoint_prefersTheServicesOwn(t *testing.T) {
 	t.Parallel()
 	v := values()
 	v["AWS_ENDPOINT_URL"], v["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:1", "http://127.0.0.1:2"

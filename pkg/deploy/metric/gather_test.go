@@ -40,7 +40,7 @@ func (g *gathering) lines(t *testing.T) []map[string]any {
 	return lines
 }
 
-func TestWhatNobodyWaitsForIsGatheredForAMinute(t *testing.T) {
+func TestAdd_gathersForAMinuteWhatIsNotUrgent(t *testing.T) {
 	t.Parallel()
 	g := newGathering()
 	add := func(age float64) {
@@ -62,7 +62,7 @@ func TestWhatNobodyWaitsForIsGatheredForAMinute(t *testing.T) {
 	}}, g.lines(t))
 }
 
-func TestWhatWakesSomebodyIsWrittenAtOnce(t *testing.T) {
+func TestWake_writesWhatIsUrgentAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, a := range alarm.All() {
 		if a.Namespace != metric.Namespace {

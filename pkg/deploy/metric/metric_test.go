@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestALineIsOneObjectInTheEmbeddedFormat(t *testing.T) {
+func TestWrite_isOneObjectInTheEmbeddedFormat(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
@@ -25,7 +25,7 @@ func TestALineIsOneObjectInTheEmbeddedFormat(t *testing.T) {
 	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
 }
 
-func TestNothingCountedIsNoLine(t *testing.T) {
+func TestWrite_isNoLineIfNothingWasCounted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	metric.NewWriter(&out, time.Now).Count(metric.ByFunction, "notify", map[string]int{metric.RemindersLate: 0})
@@ -33,7 +33,7 @@ func TestNothingCountedIsNoLine(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
-func TestTheUseOfTheTableIsMetricsWithItsOperationsBesides(t *testing.T) {
+func TestWrite_countsTheTableWithItsOperations(t *testing.T) {
 	t.Parallel()
 	used := table.Uses{
 		// the last refused

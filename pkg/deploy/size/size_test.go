@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/deploy/size"
 )
 
-func TestEverySizeIsOneThatLambdaTakes(t *testing.T) {
+func TestSize_isOneThatLambdaTakes(t *testing.T) {
 	t.Parallel()
 	reserved := 0
 	for _, f := range env.Functions() {
@@ -26,7 +26,7 @@ func TestEverySizeIsOneThatLambdaTakes(t *testing.T) {
 	require.Zero(t, size.Of("another"))
 }
 
-func TestAFunctionGivesUpBeforeWhoeverWaitsForIt(t *testing.T) {
+func TestSize_endsAFunctionBeforeItsCaller(t *testing.T) {
 	t.Parallel()
 	const api = 30 * time.Second // the longest that an HTTP API waits
 	for _, f := range []env.Function{env.Command, env.Query} {
