@@ -133,7 +133,7 @@ libical: ## build the other reader of time zones of the tests as bin/libical-zon
 	@pkg/ical/zonereaders/install.sh
 
 zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against two other readers
-	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestOtherProgramsReadTheZones ./pkg/ical
+	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestTimeZone_isReadByOtherPrograms ./pkg/ical
 
 build: ## build the command line as bin/nexus, with its version from git
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus

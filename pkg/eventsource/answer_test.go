@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-func TestAnAnswerIsReadAsLambdaReadsIt(t *testing.T) {
+func TestFinished_readsAnAnswerAsLambdaReadsIt(t *testing.T) {
 	t.Parallel()
 	const all = 4
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestAnAnswerIsReadAsLambdaReadsIt(t *testing.T) {
 	}
 }
 
-func TestACheckpointNeverPassesTheReportedRecord(t *testing.T) {
+func TestCheckpoint_neverPassesTheReportedRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

@@ -28,7 +28,7 @@ func poison(sequence string) func([]string) ([]byte, error) {
 	}
 }
 
-func TestAFailedBatchComesAgainUntilItSucceeds(t *testing.T) {
+func TestMapping_repeatsAFailedBatchUntilItSucceeds(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() ([]byte, error){
 		"an error":                  func() ([]byte, error) { return nil, errBroken },
@@ -59,7 +59,7 @@ func TestAFailedBatchComesAgainUntilItSucceeds(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatOverrunsItsTimeFails(t *testing.T) {
+func TestMapping_failsAHandlerThatOverrunsItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", Timeout: time.Second})
@@ -80,7 +80,7 @@ func TestAHandlerThatOverrunsItsTimeFails(t *testing.T) {
 	})
 }
 
-func TestBisectingIsolatesOnePoisonRecord(t *testing.T) {
+func TestMapping_isolatesOnePoisonRecordByHalves(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int{1, 2, 33, 50, 51, 99, 100} {
 		synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestBisectingIsolatesOnePoisonRecord(t *testing.T) {
 	}
 }
 
-func TestAReportedPoisonRecordIsIsolatedToo(t *testing.T) {
+func TestMapping_isolatesAReportedPoisonRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", Bisect: true, RetryAttempts: 1})
@@ -136,7 +136,7 @@ func TestAReportedPoisonRecordIsIsolatedToo(t *testing.T) {
 	})
 }
 
-func TestWithoutBisectingTheWholeRestIsGivenUp(t *testing.T) {
+func TestMapping_givesUpTheWholeRestWithoutHalves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", RetryAttempts: 2})
@@ -157,7 +157,7 @@ func TestWithoutBisectingTheWholeRestIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestOldRecordsAreGivenUpAfterOneTry(t *testing.T) {
+func TestMapping_givesUpOldRecordsAfterOneTry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", MaxAge: time.Minute})
@@ -180,7 +180,7 @@ func TestOldRecordsAreGivenUpAfterOneTry(t *testing.T) {
 	})
 }
 
-func TestAnOutageIsRetriedUntilTheRecordsAreTooOld(t *testing.T) {
+func TestMapping_retriesInAnOutageUntilTheRecordsAreTooOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", MaxAge: time.Hour, Bisect: true})
@@ -198,7 +198,7 @@ func TestAnOutageIsRetriedUntilTheRecordsAreTooOld(t *testing.T) {
 	})
 }
 
-func TestADestinationThatFailsIsAskedAgain(t *testing.T) {
+func TestMapping_asksAFailedDestinationAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", RetryAttempts: 1, Bisect: true})
@@ -225,7 +225,7 @@ func TestADestinationThatFailsIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestStoppingIsNoFailureAndKeepsWhatWasFinished(t *testing.T) {
+func TestMapping_stopsWithoutFailureAndKeepsWhatIsFinished(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", RetryAttempts: 1})
@@ -243,7 +243,7 @@ func TestStoppingIsNoFailureAndKeepsWhatWasFinished(t *testing.T) {
 	})
 }
 
-func TestAnEventNeverExceedsAnInvocationsPayload(t *testing.T) {
+func TestMapping_neverExceedsAnInvocationsPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

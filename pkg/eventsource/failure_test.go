@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-func TestAFailureIsWrittenAsLambdaWritesIt(t *testing.T) {
+func TestFailure_isWrittenAsLambdaWritesIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the bubble's clock begins at 2000-01-01T00:00:00Z
 		s := setup(t, eventsource.Config{Name: "projections", RetryAttempts: 1})
@@ -38,7 +38,7 @@ func TestAFailureIsWrittenAsLambdaWritesIt(t *testing.T) {
 	})
 }
 
-func TestARedeliveryBringsWhatWasFinishedAndTouchesNoCheckpoint(t *testing.T) {
+func TestRedeliver_bringsFinishedRecordsAndTouchesNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", BatchSize: 2})
@@ -67,7 +67,7 @@ func TestARedeliveryBringsWhatWasFinishedAndTouchesNoCheckpoint(t *testing.T) {
 	})
 }
 
-func TestARedeliveryRetriesAndThenSaysWhatFailed(t *testing.T) {
+func TestRedeliver_retriesAndThenSaysWhatFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

@@ -29,7 +29,7 @@ func expiredTimers() eventsource.Pattern {
 	}
 }
 
-func TestAFilterPassesWhatOneOfItsPatternsPasses(t *testing.T) {
+func TestFilter_passesWhatAnyOfItsPatternsPasses(t *testing.T) {
 	t.Parallel()
 	task := entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: "task_1"})
 	meta, timer := entity.MetaKey("u1"), entity.TimerKey("u1", "task_1", 3)
@@ -60,7 +60,7 @@ func TestAFilterPassesWhatOneOfItsPatternsPasses(t *testing.T) {
 	}
 }
 
-func TestAFilterIsWrittenAsLambdaWantsIt(t *testing.T) {
+func TestFilter_isWrittenAsLambdaWantsIt(t *testing.T) {
 	t.Parallel()
 	filter := eventsource.Filter{entities(), expiredTimers(), {Events: []change.EventName{change.Insert, change.Modify}}}
 	require.Equal(t, []string{
@@ -78,7 +78,7 @@ func TestAFilterIsWrittenAsLambdaWantsIt(t *testing.T) {
 		settings.JSON())
 }
 
-func TestAnAttributeOfTheNewImageKeepsARecordAway(t *testing.T) {
+func TestFilter_dropsARecordByAnAttributeOfItsNewImage(t *testing.T) {
 	t.Parallel()
 	p := eventsource.Pattern{Without: eventsource.Attribute{Name: entity.AttrTTL, Type: "N"}}
 	r := record("1", entity.MetaKey("u1"))
@@ -89,7 +89,7 @@ func TestAnAttributeOfTheNewImageKeepsARecordAway(t *testing.T) {
 	require.False(t, p.Match(r))
 }
 
-func TestWhatTheFilterDropsIsFinishedWithoutTheHandler(t *testing.T) {
+func TestMapping_finishesWhatTheFilterDropsWithoutTheHandler(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", Filter: eventsource.Filter{entities()}, BatchSize: 2})
@@ -104,7 +104,7 @@ func TestWhatTheFilterDropsIsFinishedWithoutTheHandler(t *testing.T) {
 	})
 }
 
-func TestAWindowGathersABatch(t *testing.T) {
+func TestMapping_gathersABatchWithinItsWindow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{
@@ -131,7 +131,7 @@ func TestAWindowGathersABatch(t *testing.T) {
 	})
 }
 
-func TestAConfigurationThatLambdaWouldRefuseIsRefused(t *testing.T) {
+func TestConfig_refusesWhatLambdaWouldRefuse(t *testing.T) {
 	t.Parallel()
 	good := eventsource.Config{
 		Name: "m", MaxAge: time.Hour, RetryAttempts: 3, Window: time.Second, Filter: eventsource.Filter{entities()},
@@ -167,7 +167,7 @@ func TestAConfigurationThatLambdaWouldRefuseIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "Source is missing")
 }
 
-func TestAMappingThatMayGiveUpNeedsADestination(t *testing.T) {
+func TestConfig_needsADestinationIfItMayGiveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

@@ -18,7 +18,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestTheMemoryStoresFeedIsFollowedThroughSplits(t *testing.T) {
+func TestMapping_followsTheMemoryStoresFeedThroughSplits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New(time.Now, memory.Options{Shards: 2})

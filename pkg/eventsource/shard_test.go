@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-func TestParentsAreFinishedBeforeTheirChildren(t *testing.T) {
+func TestMapping_finishesParentsBeforeTheirChildren(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", BatchSize: 2})
@@ -46,7 +46,7 @@ func TestParentsAreFinishedBeforeTheirChildren(t *testing.T) {
 	})
 }
 
-func TestLiveShardsDoNotHoldUpEachOther(t *testing.T) {
+func TestMapping_readsLiveShardsIndependently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -70,7 +70,7 @@ func TestLiveShardsDoNotHoldUpEachOther(t *testing.T) {
 	})
 }
 
-func TestAMappingGoesOnFromItsCheckpoints(t *testing.T) {
+func TestMapping_goesOnFromItsCheckpoints(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -88,7 +88,7 @@ func TestAMappingGoesOnFromItsCheckpoints(t *testing.T) {
 	})
 }
 
-func TestAChildWhoseParentIsGoneStarts(t *testing.T) {
+func TestMapping_startsAChildWhoseParentIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -100,7 +100,7 @@ func TestAChildWhoseParentIsGoneStarts(t *testing.T) {
 	})
 }
 
-func TestNewShardsAreFound(t *testing.T) {
+func TestMapping_findsNewShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -119,7 +119,7 @@ func TestNewShardsAreFound(t *testing.T) {
 	})
 }
 
-func TestTroubleWithTheSourceIsReportedAndOutlasted(t *testing.T) {
+func TestMapping_reportsAndOutlastsTroubleWithItsSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -149,7 +149,7 @@ func TestTroubleWithTheSourceIsReportedAndOutlasted(t *testing.T) {
 	})
 }
 
-func TestARecordWhoseCheckpointIsNotSavedStaysInFlight(t *testing.T) {
+func TestMapping_keepsARecordInFlightUntilItsCheckpointIsSaved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -168,7 +168,7 @@ func TestARecordWhoseCheckpointIsNotSavedStaysInFlight(t *testing.T) {
 	})
 }
 
-func TestAMappingRunsOnce(t *testing.T) {
+func TestRun_runsAMappingOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -182,7 +182,7 @@ func TestAMappingRunsOnce(t *testing.T) {
 	})
 }
 
-func TestRunFailsWhenTheCheckpointsCannotBeLoaded(t *testing.T) {
+func TestRun_failsIfTheCheckpointsCannotBeLoaded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-func TestAWakeUpBeatsThePoll(t *testing.T) {
+func TestWake_beatsThePoll(t *testing.T) {
 	t.Parallel()
 	for name, wake := range map[string]func(*bench){
 		"by call":       func(s *bench) { s.mapping.Wake() },
@@ -39,7 +39,7 @@ func TestAWakeUpBeatsThePoll(t *testing.T) {
 	}
 }
 
-func TestCaughtUpWaitsForWhatIsInFlightBeyondTheHead(t *testing.T) {
+func TestCaughtUp_waitsForWhatIsInFlightBeyondTheHead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m", BatchSize: 1})
@@ -63,7 +63,7 @@ func TestCaughtUpWaitsForWhatIsInFlightBeyondTheHead(t *testing.T) {
 	})
 }
 
-func TestCaughtUpEndsWithItsContext(t *testing.T) {
+func TestCaughtUp_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
@@ -75,7 +75,7 @@ func TestCaughtUpEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestCaughtUpLearnsOfAShardThatAnEarlierRunHadFinished(t *testing.T) {
+func TestCaughtUp_findsAShardThatAnEarlierRunHadFinished(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})

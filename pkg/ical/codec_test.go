@@ -22,7 +22,7 @@ func property(t *testing.T, line string) ical.Property {
 	return p
 }
 
-func TestContentLinesAreTakenApart(t *testing.T) {
+func TestParseLine_takesAContentLineApart(t *testing.T) {
 	t.Parallel()
 	param := func(name string, values ...string) ical.Param { return ical.Param{Name: name, Values: values} }
 	for line, want := range map[string]ical.Property{
@@ -48,7 +48,7 @@ func TestContentLinesAreTakenApart(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNoContentLineCostsItselfAlone(t *testing.T) {
+func TestDecode_skipsOnlyALineThatIsNoContentLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"no colon", "l Latham;X=1:v", ":v", ";A=1:v", "A;B:v", "A;B=1", `A;B="open:v`, `A;B="x"y:v`, `A;B="x"`, "END:VTODO",
@@ -64,7 +64,7 @@ func TestALineThatIsNoContentLineCostsItselfAlone(t *testing.T) {
 	}
 }
 
-func TestComponentsWithoutEndAreClosedAndReported(t *testing.T) {
+func TestDecode_closesAndReportsComponentsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	document := decode(t,
 		text("BEGIN:VCALENDAR", "BEGIN:VEVENT", "BEGIN:VALARM", "A:1", "END:VEVENT", "BEGIN:VEVENT", "A:2"))
@@ -77,7 +77,7 @@ func TestComponentsWithoutEndAreClosedAndReported(t *testing.T) {
 	require.Equal(t, "END", c.Faults[0].Name)
 }
 
-func TestWhatIsNoCalendarIsRefused(t *testing.T) {
+func TestDecode_refusesWhatIsNoCalendar(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{
 		"", "hello", "\xff\xfeB\x00", "BEGIN:VEVENT\r\nEND:VEVENT\r\n", strings.Repeat("x\n", 2000),
@@ -87,7 +87,7 @@ func TestWhatIsNoCalendarIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryLineEndAndTheByteOrderMarkAreRead(t *testing.T) {
+func TestDecode_readsEveryLineEndAndTheByteOrderMark(t *testing.T) {
 	t.Parallel()
 	want := decode(t, calendar("BEGIN:VEVENT", "SUMMARY:a\r\n b", "END:VEVENT"))
 	for _, end := range []string{"\n", "\r", "\r\n\r\n", "\r\r\n"} {
@@ -97,7 +97,7 @@ func TestEveryLineEndAndTheByteOrderMarkAreRead(t *testing.T) {
 	}
 }
 
-func TestTheLimitsHold(t *testing.T) {
+func TestDecode_holdsItsLimits(t *testing.T) {
 	t.Parallel()
 	event := "BEGIN:VEVENT\r\nEND:VEVENT\r\n"
 	for what, content := range map[string]string{
@@ -115,7 +115,7 @@ func TestTheLimitsHold(t *testing.T) {
 	decode(t, calendar(strings.Repeat(event, 999)+"BEGIN:VEVENT\r\nEND:VEVENT"))
 }
 
-func TestEncodingFoldsAt75OctetsAndNeverInsideACharacter(t *testing.T) {
+func TestEncode_foldsAt75OctetsAndNeverInsideACharacter(t *testing.T) {
 	t.Parallel()
 	for width := range 90 {
 		c := &ical.Component{Name: "VCALENDAR"}
@@ -130,7 +130,7 @@ func TestEncodingFoldsAt75OctetsAndNeverInsideACharacter(t *testing.T) {
 	}
 }
 
-func TestTextsSurviveTheirEscapes(t *testing.T) {
+func TestEscape_keepsTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", `a\nb`, "a\nb", `C:\new;x,y`, `\`, `\\`, "\"quoted\"", "ends in \\\n"} {
 		require.Equal(t, s, ical.Unescape(ical.Escape(s)))
@@ -141,14 +141,14 @@ func TestTextsSurviveTheirEscapes(t *testing.T) {
 	require.Equal(t, `one\ntwo`, ical.Escape("one\r\ntwo"))
 }
 
-func TestUnknownPropertiesParametersAndTheirOrderAreKept(t *testing.T) {
+func TestEncode_keepsUnknownPropertiesParametersAndTheirOrder(t *testing.T) {
 	t.Parallel()
 	content := calendar("X-ZZ;B=2;A=\"1,2\":v", "X-AA:w", "X-ZZ:again", "BEGIN:X-THING", "FOO;BAR=\"a:b\",c:\\n",
 		"END:X-THING")
 	require.Equal(t, string(content), string(ical.Encode(decode(t, content).Calendars...)))
 }
 
-func TestEveryFileOfTheCorpusSurvivesARoundTrip(t *testing.T) {
+func TestEncode_keepsEveryFileOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	for name, content := range corpus(t) {
 		first := decode(t, content)

@@ -35,7 +35,7 @@ func accounted(t testing.TB, document *ical.Document, result ical.Result) {
 	}
 }
 
-func TestEveryFileOfTheCorpusIsAccountedFor(t *testing.T) {
+func TestMap_accountsForEveryFileOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	taken, components := 0, 0
 	for name, content := range corpus(t) {
@@ -75,7 +75,7 @@ var sameDraft = cmp.Options{
 	cmp.Comparer(func(a, b item.Item) bool { return a.Equal(b) }),
 }
 
-func TestWhatWasTakenFromTheCorpusSurvivesExport(t *testing.T) {
+func TestExport_keepsWhatWasTakenFromTheCorpus(t *testing.T) {
 	t.Parallel()
 	for name, content := range corpus(t) {
 		first := ical.Map(decode(t, content))
@@ -85,7 +85,7 @@ func TestWhatWasTakenFromTheCorpusSurvivesExport(t *testing.T) {
 	}
 }
 
-func TestSplitKeepsSeriesTogetherAndLosesNothing(t *testing.T) {
+func TestSplit_keepsSeriesTogetherAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	content := calendar(
 		strings.Join(vtimezone("Z", observance("STANDARD", "19700101T000000", "+0100", "+0100")...), "\r\n"),

@@ -57,7 +57,7 @@ func master(t *testing.T, fields item.Item) item.Item {
 
 const berlin = "Europe/Berlin"
 
-func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
+func TestFromSeries_putsTheEndOfASeriesIntoItsRule(t *testing.T) {
 	t.Parallel()
 	timed := func(more ...string) item.Item {
 		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin}, more...)...)
@@ -91,7 +91,7 @@ func TestTheEndOfASeriesGoesIntoItsRule(t *testing.T) {
 	require.Equal(t, []string{"20250110"}, drafts[0].RDates)
 }
 
-func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
+func TestFromSeries_writesARuleInNormalFormWithAnEndOfItsKind(t *testing.T) {
 	t.Parallel()
 	zoned := func(rule string) item.Item {
 		return texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", berlin, "rrule", rule)
@@ -119,7 +119,7 @@ func TestAnExportedRuleIsInNormalFormWithAnEndOfItsStartsKind(t *testing.T) {
 	}
 }
 
-func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
+func TestFromSeries_writesAStartOutsideTheRuleAsAnRDATE(t *testing.T) {
 	t.Parallel()
 	zoned := func(rule string, more ...string) item.Item {
 		return texts(append([]string{"startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid",
@@ -159,7 +159,7 @@ func TestAStartThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 	}
 }
 
-func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
+func TestFromSeries_writesExceptionsAsOtherProgramsReadThem(t *testing.T) {
 	t.Parallel()
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "endUtc", "2025-01-06T09:00:00Z", "startTzid", berlin,
 		"rrule", "FREQ=DAILY", "location", "here"))
@@ -187,7 +187,7 @@ func TestExceptionsAreWrittenAsOtherProgramsReadThem(t *testing.T) {
 	require.Equal(t, "20250708", result.Drafts[1].Date)
 }
 
-func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
+func TestFromSeries_writesCancellationsBeyondTheEXDATEsAsOverrides(t *testing.T) {
 	t.Parallel()
 	it := master(t, texts("startUtc", "2025-01-06T08:00:00Z", "startTzid", "UTC", "rrule", "FREQ=DAILY"))
 	var rows []item.Item
@@ -203,7 +203,7 @@ func TestCancelledOccurrencesBeyondTheEXDATEsAreOverrides(t *testing.T) {
 	require.Empty(t, again(t, drafts).Refused)
 }
 
-func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
+func TestFromSeries_keepsAStartInTheSecondOfTwoHoursInItsZone(t *testing.T) {
 	t.Parallel()
 	drafts, err := ical.FromSeries(master(t, texts("startUtc", "2025-11-02T06:30:00Z", "endUtc", "2025-11-02T07:00:00Z",
 		"startTzid", "America/New_York", "rrule", "FREQ=DAILY")), nil)
@@ -211,7 +211,7 @@ func TestASeriesThatBeginsInTheSecondOfTwoHoursRunsInItsZone(t *testing.T) {
 	require.Equal(t, "DTSTART;TZID=America/New_York:20251102T013000", lines(t, drafts, "DTSTART"))
 }
 
-func TestARecurringReminderCountsFromItsFirstTrigger(t *testing.T) {
+func TestFromItem_countsARecurringReminderFromItsFirstTrigger(t *testing.T) {
 	t.Parallel()
 	it := stored(t, product.Reminder(), texts("title", "t", "triggerUtc", "2025-01-06T08:00:00Z", "tzid", berlin, "rrule",
 		"FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))

@@ -11,7 +11,7 @@ import (
 )
 
 // Each of these fills a request with what costs most to read.
-func TestHostileCalendarsAreReadOrRefused(t *testing.T) {
+func TestDecode_readsOrRefusesHostileCalendars(t *testing.T) {
 	t.Parallel()
 	many := func(n int, format string) string {
 		var b strings.Builder

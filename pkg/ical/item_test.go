@@ -39,7 +39,7 @@ func with(it item.Item, name string, v item.Value) item.Item {
 	return it
 }
 
-func TestItemsSurviveExportAndImport(t *testing.T) {
+func TestFromItem_survivesExportAndImport(t *testing.T) {
 	t.Parallel()
 	minutes, tags := item.Ints(0, 15, 1440), item.Strings("a,b", "c;d", `e\f`)
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestItemsSurviveExportAndImport(t *testing.T) {
 	}
 }
 
-func TestPrioritiesSurvive(t *testing.T) {
+func TestWritePriority_survivesExportAndImport(t *testing.T) {
 	t.Parallel()
 	for n := range int64(5) {
 		draft, err := ical.FromItem(stored(t, product.Task(), with(texts("title", "t"), "priority", item.Int(n+1))), nil)
@@ -94,7 +94,7 @@ func TestPrioritiesSurvive(t *testing.T) {
 	}
 }
 
-func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
+func TestExport_keepsTheSecondReadingAtTheEndOfSummerTime(t *testing.T) {
 	t.Parallel()
 	draft, err := ical.FromItem(stored(t, product.Event(),
 		texts("title", "t", "startUtc", "2025-11-02T06:30:00Z", "startTzid", "America/New_York")), nil)
@@ -102,7 +102,7 @@ func TestTheSecondReadingAtTheEndOfSummerTimeSurvives(t *testing.T) {
 	require.Equal(t, "2025-11-02T06:30:00Z", again(t, []ical.Draft{draft}).Drafts[0].Fields.Str("startUtc"))
 }
 
-func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
+func TestExport_showsACompletedTaskAsCompleted(t *testing.T) {
 	t.Parallel()
 	it := stored(t, product.Task(), texts("title", "t", "status", "ARCHIVED"))
 	it.SetTime(product.AttrCompletedAt, stamp)
@@ -114,7 +114,7 @@ func TestACompletedTaskStaysCompletedForOthers(t *testing.T) {
 	require.Equal(t, "20250301T120000Z", component.Value("COMPLETED"))
 }
 
-func TestWhatHasNoComponentIsAnError(t *testing.T) {
+func TestFromItem_failsForATypeWithoutAComponent(t *testing.T) {
 	t.Parallel()
 	_, err := ical.FromItem(item.Item{"entityType": item.String("NOTE")}, nil)
 	require.Error(t, err)
@@ -131,7 +131,7 @@ func TestWhatHasNoComponentIsAnError(t *testing.T) {
 	}
 }
 
-func TestACalendarSaysWhatProgramsAskFor(t *testing.T) {
+func TestBuild_writesTheHeadThatProgramsAskFor(t *testing.T) {
 	t.Parallel()
 	built, err := ical.Calendar{Name: "Mine", Refresh: 90 * time.Minute, Stamp: stamp}.Build(nil)
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestACalendarSaysWhatProgramsAskFor(t *testing.T) {
 	}
 }
 
-func TestDurationsAreReadAndWritten(t *testing.T) {
+func TestParseDuration_readsWhatStringWrites(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]ical.Duration{
 		"P1W": {Days: 7}, "P1DT2H": {Days: 1, Exact: 2 * time.Hour}, "-PT15M": {Exact: -15 * time.Minute}, "+P2D": {Days: 2},

@@ -58,7 +58,7 @@ func times(d ical.Draft) string {
 	return strings.Join(parts, " ")
 }
 
-func TestEveryFormOfStartAndEndIsRead(t *testing.T) {
+func TestMap_readsEveryFormOfStartAndEnd(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{
 		"DTSTART;VALUE=DATE:20250101":                           "startDate=2025-01-01 endDate=2025-01-02",
@@ -94,7 +94,7 @@ func TestEveryFormOfStartAndEndIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
+func TestMap_refusesWithTheReasonWhatCannotBeTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ component, lines, reason string }{
 		{"VEVENT", "SUMMARY:x", "no DTSTART"},
@@ -139,7 +139,7 @@ func TestWhatCannotBeTakenIsRefusedWithTheReason(t *testing.T) {
 	require.Contains(t, cut.Refused[0].Reason, "no END")
 }
 
-func TestAnEventsWordsAreTaken(t *testing.T) {
+func TestMap_takesTheWordsOfAnEvent(t *testing.T) {
 	t.Parallel()
 	d := event(t, "DTSTART:20250101", `SUMMARY:Lunch\, with\n  Ann`, `DESCRIPTION:one\ntwo\;`, "LOCATION:Here",
 		"STATUS:tentative",
@@ -160,7 +160,7 @@ func TestAnEventsWordsAreTaken(t *testing.T) {
 	require.Equal(t, "CONFIRMED", event(t, "DTSTART:20250101", "STATUS:WHATEVER").Fields.Str("status"))
 }
 
-func TestAlarmsBecomeMinutesBefore(t *testing.T) {
+func TestMap_turnsAlarmsIntoMinutesBefore(t *testing.T) {
 	t.Parallel()
 	for trigger, want := range map[string][]int64{
 		"TRIGGER:-PT15M":                             {15},
@@ -202,7 +202,7 @@ func TestAlarmsBecomeMinutesBefore(t *testing.T) {
 	require.Equal(t, []int64{11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, d.Fields.Ints("reminderMinutes"))
 }
 
-func TestToDosBecomeTasks(t *testing.T) {
+func TestMap_turnsToDosIntoTasks(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{
 		"X-A:1":                                  "",
@@ -233,7 +233,7 @@ func TestToDosBecomeTasks(t *testing.T) {
 	require.True(t, todo(t, "STATUS:NEEDS-ACTION", "COMPLETED:20250101T090000Z").CompletedAt.IsZero())
 }
 
-func TestAToDoThatRepeatsBecomesAReminder(t *testing.T) {
+func TestMap_turnsAToDoThatRepeatsIntoAReminder(t *testing.T) {
 	t.Parallel()
 	d := todo(t, "DTSTART;TZID=Europe/Berlin:20250101T090000", "RRULE:FREQ=YEARLY", "DESCRIPTION:n")
 	require.Equal(t, product.TypeReminder, d.Kind)
@@ -243,7 +243,7 @@ func TestAToDoThatRepeatsBecomesAReminder(t *testing.T) {
 	require.Equal(t, "triggerUtc=2025-01-01T09:00:00", times(todo(t, "DUE:20250101T090000", "RRULE:FREQ=YEARLY")))
 }
 
-func TestIdsDependOnUserUIDAndCount(t *testing.T) {
+func TestID_dependsOnUserUIDAndCount(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, user := range []string{"a", "b"} {
@@ -261,7 +261,7 @@ func TestIdsDependOnUserUIDAndCount(t *testing.T) {
 	require.Equal(t, "evt_9c077249-5f8e-59c8-98a2-1d827e9fe5ee", ical.ID("evt", "user", "uid@example.org", 0))
 }
 
-func TestAComponentWithoutUIDHasOneOfItsContent(t *testing.T) {
+func TestContentUID_namesAComponentWithoutAUID(t *testing.T) {
 	t.Parallel()
 	uid := func(lines string) string {
 		return mapped(t, "BEGIN:VEVENT\r\nDTSTART:20250101\r\n"+lines+"\r\nEND:VEVENT").Drafts[0].UID

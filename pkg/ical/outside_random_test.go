@@ -14,7 +14,7 @@ import (
 )
 
 // Random reminders, most of them with a first trigger that does not fit, have the same triggers when they come back.
-func TestARandomReminderHasTheSameTriggersWhenItComesBack(t *testing.T) {
+func TestExport_keepsTheTriggersOfRandomReminders(t *testing.T) {
 	t.Parallel()
 	rules := []string{
 		"FREQ=DAILY;INTERVAL=3;BYDAY=MO,TH",

@@ -12,7 +12,7 @@ import (
 )
 
 // A recurring reminder whose first trigger its rule does not give leaves as a series of events does, and comes back.
-func TestATriggerThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
+func TestExport_writesATriggerOutsideItsRuleAsAnRDATE(t *testing.T) {
 	t.Parallel()
 	const starts = "triggerUtc=2025-01-06T08:00:00Z tzid=Europe/Berlin"
 	zoned := func(rule string, more ...string) item.Item {
@@ -80,7 +80,7 @@ func TestATriggerThatDoesNotFitIsAnRDATEBesideTheFirstThatDoes(t *testing.T) {
 }
 
 // A to-do has an RDATE only where the reminder has the same occurrences without it.
-func TestAnRDATEOfAToDoIsItsFirstTriggerOrRefused(t *testing.T) {
+func TestMap_takesAnRDATEOfAToDoAsItsFirstTriggerOrRefusesIt(t *testing.T) {
 	t.Parallel()
 	const tuesdays = "RRULE:FREQ=WEEKLY;BYDAY=TU"
 	for name, c := range map[string]struct {

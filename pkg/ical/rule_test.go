@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRulesThatCannotBeKeptAreRefused(t *testing.T) {
+func TestMap_refusesRulesThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	for rule, reason := range map[string]string{
 		"FREQ=HOURLY":                         "FREQ",

@@ -16,7 +16,7 @@ const berlinNine = "DTSTART;TZID=Europe/Berlin:20250106T090000\r\nDURATION:PT1H\
 // mondays has no occurrence on 1 February 2025.
 const mondays = berlinNine + ";BYDAY=MO"
 
-func TestDatesOfASeriesAreLocalDates(t *testing.T) {
+func TestMap_readsDatesOfASeriesAsLocalDates(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{
 		"EXDATE;TZID=Europe/Berlin:20250107T090000,20250108T090000": "20250107 20250108",
@@ -46,7 +46,7 @@ func TestDatesOfASeriesAreLocalDates(t *testing.T) {
 	require.Equal(t, []string{"20250309"}, gap.ExDates)
 }
 
-func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
+func TestMap_takesAnRDATEAtAnotherTimeForAnInstance(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"RDATE;TZID=Europe/Berlin:20250201T150000": "startUtc=2025-02-01T14:00:00Z " +
@@ -78,7 +78,7 @@ func TestAnRDateAtAnotherTimeIsAnInstanceToo(t *testing.T) {
 	require.Equal(t, "FREQ=DAILY;COUNT=1", once.RRule)
 }
 
-func TestADayHasOneOccurrenceWhateverItsDatesSay(t *testing.T) {
+func TestMap_givesADayOneOccurrenceWhateverItsDatesSay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lines, ex, r, kinds string }{
 		// An occurrence that was moved within its day.
@@ -102,7 +102,7 @@ func TestADayHasOneOccurrenceWhateverItsDatesSay(t *testing.T) {
 	}
 }
 
-func TestInstancesStandBehindTheirSeriesOnItsDates(t *testing.T) {
+func TestMap_putsInstancesAfterTheirSeriesOnItsDates(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
 		"RECURRENCE-ID;TZID=Europe/Berlin:20250107T090000": "20250107",
@@ -133,7 +133,7 @@ func kinds(r ical.Result) []string {
 	return list
 }
 
-func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
+func TestMap_reportsAnInstanceWithoutItsSeriesAsAnOrphan(t *testing.T) {
 	t.Parallel()
 	result := mapped(t, "BEGIN:VEVENT", "UID:s", "RECURRENCE-ID:20250107T080000Z", "DTSTART:20250109T080000Z",
 		"END:VEVENT",
@@ -147,7 +147,7 @@ func TestAnInstanceWithoutItsSeriesIsAnOrphan(t *testing.T) {
 	require.NotEqual(t, first.Alone().UID, second.Alone().UID)
 }
 
-func TestTheLatestRevisionCounts(t *testing.T) {
+func TestMap_takesTheLatestRevision(t *testing.T) {
 	t.Parallel()
 	revision := func(title, head string) string {
 		return "BEGIN:VEVENT\r\nUID:u\r\nDTSTART:20250101\r\nSUMMARY:" + title + "\r\n" + head + "\r\nEND:VEVENT"
@@ -175,14 +175,14 @@ func TestTheLatestRevisionCounts(t *testing.T) {
 	require.Len(t, both.Refused, 1)
 }
 
-func TestACancellingCalendarCancels(t *testing.T) {
+func TestMap_cancelsByACancellingCalendar(t *testing.T) {
 	t.Parallel()
 	result := ical.Map(decode(t,
 		text("BEGIN:VCALENDAR", "METHOD:CANCEL", "BEGIN:VEVENT", "UID:u", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
 	require.Equal(t, "CANCELLED", result.Drafts[0].Fields.Str("status"))
 }
 
-func TestTooManyDatesAreRefused(t *testing.T) {
+func TestMap_refusesTooManyDates(t *testing.T) {
 	t.Parallel()
 	var dates []string
 	for month := range 24 {
@@ -199,7 +199,7 @@ func TestTooManyDatesAreRefused(t *testing.T) {
 
 func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
 
-func TestAnInstanceThatTheRuleDoesNotGiveIsAnOccurrenceOfItsOwn(t *testing.T) {
+func TestMap_takesAnInstanceOutsideTheRuleForAnOccurrence(t *testing.T) {
 	t.Parallel()
 	override := func(date, more string) string {
 		return "BEGIN:VEVENT\r\nUID:u\r\nRECURRENCE-ID;TZID=Europe/Berlin:" + date +

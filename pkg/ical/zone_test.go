@@ -24,7 +24,7 @@ func zoned(t *testing.T, tzid, day string, definition ...string) string {
 	return result.Drafts[0].Fields.Str("startTzid")
 }
 
-func TestZonesAreKnownByName(t *testing.T) {
+func TestZoneNamed_knowsZonesByName(t *testing.T) {
 	t.Parallel()
 	for tzid, want := range map[string]string{
 		"Europe/Berlin":             "Europe/Berlin",
@@ -64,7 +64,7 @@ func observance(kind, start, from, to string, lines ...string) []string {
 		lines...), "END:"+kind)
 }
 
-func TestAZoneWithoutAKnownNameIsFoundByItsRules(t *testing.T) {
+func TestZoneMap_findsAZoneWithoutAKnownNameByItsRules(t *testing.T) {
 	t.Parallel()
 	europe := append(
 		observance("STANDARD", "16010101T030000", "+0200", "+0100", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10"),
@@ -112,7 +112,7 @@ func TestAZoneWithoutAKnownNameIsFoundByItsRules(t *testing.T) {
 }
 
 // Every zone that is written can be told by its rules alone: the VTIMEZONE says what the zone database says.
-func TestAWrittenZoneHasTheRulesOfItsZone(t *testing.T) {
+func TestTimeZone_writesTheRulesOfItsZone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"Europe/Berlin", "Europe/London", "America/New_York", "America/Sao_Paulo", "Australia/Sydney", "Australia/Lord_Howe",
@@ -151,7 +151,7 @@ func instant(t *testing.T, d ical.Draft, name string) time.Time {
 	return at
 }
 
-func TestEveryNameOfWindowsAndEveryAliasNamesAZone(t *testing.T) {
+func TestZoneNamed_takesEveryNameOfWindowsAndEveryAlias(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(ical.WindowsZoneNames(), "cet", "met", "eet", "wet", "est", "mst", "hst", "gb", "nz",
 		"prc", "roc", "rok") {

@@ -211,7 +211,7 @@ func zoneCases(t *testing.T, zones []string, years []int) []zoneCase {
 }
 
 // NEXUS_ZONES=all asks about every zone: `make zones`.
-func TestOtherProgramsReadTheZones(t *testing.T) {
+func TestTimeZone_isReadByOtherPrograms(t *testing.T) {
 	t.Parallel()
 	zones := []string{
 		"America/New_York", "Europe/Istanbul", "Africa/Cairo", "Europe/Berlin", "Africa/Casablanca", "Asia/Gaza",

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestStoredTimesAreReadAsTheirLayoutsSay(t *testing.T) {
+func TestParseInstant_readsStoredTimesAsTheirLayoutsSay(t *testing.T) {
 	t.Parallel()
 	texts := []string{
 		"", "x", "2025-12-01T12:34:56Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2024-02-29T00:00:00Z",
@@ -37,7 +37,7 @@ func TestStoredTimesAreReadAsTheirLayoutsSay(t *testing.T) {
 	}
 }
 
-func TestStoredTimesAreWrittenAsTheirLayoutsSay(t *testing.T) {
+func TestFormatInstant_writesStoredTimesAsTheirLayoutsSay(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Asia/Tokyo")
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestResolveReadsWallTimesAsRFC5545Does(t *testing.T) {
+func TestResolve_readsWallTimesAsRFC5545Does(t *testing.T) {
 	for _, c := range []struct{ zone, wall, instant string }{
 		{"UTC", "2025-03-09T02:30:00Z", "2025-03-09T02:30:00Z"},
 		{"America/New_York", "2025-03-09T02:30:00Z", "2025-03-09T07:30:00Z"},    // gap: forward to 03:30
@@ -31,7 +31,7 @@ func TestResolveReadsWallTimesAsRFC5545Does(t *testing.T) {
 	}
 }
 
-func TestWallIsTheInverseOfResolve(t *testing.T) {
+func TestWall_isTheInverseOfResolve(t *testing.T) {
 	for _, name := range []string{"America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Europe/London"} {
 		zone, err := time.LoadLocation(name)
 		require.NoError(t, err)

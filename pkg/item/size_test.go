@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestAnItemHasTheSizeThatTheDeveloperGuideCounts(t *testing.T) {
+func TestSize_isTheOneThatTheDeveloperGuideCounts(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, item.Size(nil))
 	for name, c := range map[string]struct {

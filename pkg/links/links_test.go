@@ -32,8 +32,8 @@ func note(version int64, targets ...string) item.Item {
 	return it
 }
 
-// TestEachLinkOfAnItemHasARowThatItsTargetFinds goes through a note's links from none to none again.
-func TestEachLinkOfAnItemHasARowThatItsTargetFinds(t *testing.T) {
+// TestProjection_hasARowForEachLinkThatItsTargetFinds goes through a note's links from none to none again.
+func TestProjection_hasARowForEachLinkThatItsTargetFinds(t *testing.T) {
 	t.Parallel()
 	clock := func() time.Time { return noon }
 	store := memory.New(clock, memory.Options{})

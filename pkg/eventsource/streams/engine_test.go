@@ -84,7 +84,7 @@ func (e tableOnEngine) put(t *testing.T, i, version int) {
 	require.NoError(t, err)
 }
 
-func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
+func TestSource_readsTheEnginesStreamAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	table := newTable(t)
 	source := table.source(t)
@@ -130,7 +130,7 @@ func TestTheEnginesStreamReadsAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAMappingFollowsTheEngineWhileItIsWrittenTo(t *testing.T) {
+func TestSource_letsAMappingFollowTheEngineDuringWrites(t *testing.T) {
 	t.Parallel()
 	table := newTable(t)
 	var mu sync.Mutex

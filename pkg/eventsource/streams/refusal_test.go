@@ -73,7 +73,7 @@ func (s *stream) all() map[string][]string {
 	return out
 }
 
-func TestEachRecordIsReadOnceAndInOrderWhateverFails(t *testing.T) {
+func TestSource_readsEachRecordOnceAndInOrderWhateverFails(t *testing.T) {
 	t.Parallel()
 	exception := func(status int, code string) wiretest.Fault {
 		return wiretest.Refused(wiretest.Refusal{Status: status, Code: code})
@@ -104,7 +104,7 @@ func repeat(fault wiretest.Fault, times int) []wiretest.Fault {
 	return out
 }
 
-func TestIteratorsThatExpireBetweenAnyTwoReadsLoseNothing(t *testing.T) {
+func TestSource_losesNothingWhenIteratorsExpire(t *testing.T) {
 	t.Parallel()
 	for life := 1; life <= 4; life++ {
 		behind := split(10)
@@ -115,7 +115,7 @@ func TestIteratorsThatExpireBetweenAnyTwoReadsLoseNothing(t *testing.T) {
 	}
 }
 
-func TestWhatWasTrimmedIsAGapAndTheRestIsRead(t *testing.T) {
+func TestSource_reportsTrimmedRecordsAsAGapAndReadsTheRest(t *testing.T) {
 	t.Parallel()
 	behind := split(10)
 	l := connect(t, behind)
@@ -129,7 +129,7 @@ func TestWhatWasTrimmedIsAGapAndTheRestIsRead(t *testing.T) {
 	require.Equal(t, []streams.Gap{{Shard: id, After: first.Records[1].Sequence}}, l.gaps)
 }
 
-func TestEachDocumentedErrorIsTheReadersAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestSource_returnsEachDocumentedErrorAfterBoundedAttempts(t *testing.T) {
 	t.Parallel()
 	for _, operation := range wiretest.Streams().Operations {
 		for _, refusal := range operation.Refusals {
@@ -169,7 +169,7 @@ func TestEachDocumentedErrorIsTheReadersAfterABoundedNumberOfAttempts(t *testing
 	}
 }
 
-func TestAServiceThatDoesNotAnswerIsAnErrorAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestSource_failsAfterBoundedAttemptsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	l := connect(t, split(1))
 	l.network.Always(wiretest.Silent())
@@ -180,7 +180,7 @@ func TestAServiceThatDoesNotAnswerIsAnErrorAfterABoundedNumberOfAttempts(t *test
 	require.False(t, errors.As(err, &api), "nobody said anything")
 }
 
-func TestAnIteratorIsAskedForOnceAsLongAsNothingFails(t *testing.T) {
+func TestSource_asksForAnIteratorOnceIfNothingFails(t *testing.T) {
 	t.Parallel()
 	l := connect(t, split(10))
 	l.drain(t)

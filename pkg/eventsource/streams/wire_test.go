@@ -133,7 +133,7 @@ func read(t *testing.T, source *streams.Source, after string) change.Slice {
 	return slice
 }
 
-func TestAnIteratorIsUsedAsLongAsItFits(t *testing.T) {
+func TestSource_usesAnIteratorAsLongAsItFits(t *testing.T) {
 	t.Parallel()
 	source, gaps := setup(t,
 		ok("GetShardIterator", atHorizon, iterator1),
@@ -152,7 +152,7 @@ func TestAnIteratorIsUsedAsLongAsItFits(t *testing.T) {
 	require.Empty(t, *gaps)
 }
 
-func TestAnExpiredIteratorIsReplacedByOneBehindTheLastRecord(t *testing.T) {
+func TestSource_replacesAnExpiredIteratorAfterTheLastRecord(t *testing.T) {
 	t.Parallel()
 	source, gaps := setup(t,
 		ok("GetShardIterator", atHorizon, iterator1),
@@ -166,7 +166,7 @@ func TestAnExpiredIteratorIsReplacedByOneBehindTheLastRecord(t *testing.T) {
 	require.Empty(t, *gaps)
 }
 
-func TestTrimmedRecordsAreAReportedGap(t *testing.T) {
+func TestGap_reportsTrimmedRecords(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string][]exchange{
 		"found when the iterator is made": {
@@ -197,7 +197,7 @@ func TestTrimmedRecordsAreAReportedGap(t *testing.T) {
 	}
 }
 
-func TestAGapIsReportedOnceWhenTheHorizonIsReadLate(t *testing.T) {
+func TestGap_isReportedOnceWhenTheHorizonIsReadLate(t *testing.T) {
 	t.Parallel()
 	source, gaps := setup(t,
 		refused("GetShardIterator", behind("2"), "TrimmedDataAccessException"),
@@ -210,7 +210,7 @@ func TestAGapIsReportedOnceWhenTheHorizonIsReadLate(t *testing.T) {
 	require.Len(t, *gaps, 1)
 }
 
-func TestARefusedReadCanBeRepeatedWithTheSameIterator(t *testing.T) {
+func TestSource_repeatsARefusedReadWithTheSameIterator(t *testing.T) {
 	t.Parallel()
 	for _, exception := range []string{"LimitExceededException", "InternalServerError", "ThrottlingException"} {
 		source, gaps := setup(t,
@@ -231,7 +231,7 @@ func TestARefusedReadCanBeRepeatedWithTheSameIterator(t *testing.T) {
 	}
 }
 
-func TestAShardThatIsGoneIsAtItsEnd(t *testing.T) {
+func TestSource_endsAShardThatIsGone(t *testing.T) {
 	t.Parallel()
 	source, gaps := setup(t,
 		refused("GetShardIterator", behind("2"), "ResourceNotFoundException"),
@@ -241,7 +241,7 @@ func TestAShardThatIsGoneIsAtItsEnd(t *testing.T) {
 	require.Equal(t, []streams.Gap{{Shard: "s1", After: "2"}}, *gaps)
 }
 
-func TestAStreamThatIsGoneIsAnError(t *testing.T) {
+func TestSource_failsOnAStreamThatIsGone(t *testing.T) {
 	t.Parallel()
 	missing := new(types.ResourceNotFoundException)
 	source, gaps := setup(t,
@@ -257,7 +257,7 @@ func TestAStreamThatIsGoneIsAnError(t *testing.T) {
 	require.Empty(t, *gaps)
 }
 
-func TestShardsAreReadPageByPage(t *testing.T) {
+func TestShards_areReadPageByPage(t *testing.T) {
 	t.Parallel()
 	source, _ := setup(t,
 		ok("DescribeStream", streamARN, `{"StreamDescription":{"LastEvaluatedShardId":"s2","Shards":[
@@ -271,7 +271,7 @@ func TestShardsAreReadPageByPage(t *testing.T) {
 	require.Equal(t, []change.Shard{{ID: "s1"}, {ID: "s2", Parent: "s1"}, {ID: "s3", Parent: "s1"}}, shards)
 }
 
-func TestPagesThatGoInACircleAreAnError(t *testing.T) {
+func TestShards_failIfPagesGoInACircle(t *testing.T) {
 	t.Parallel()
 	page := `{"StreamDescription":{"LastEvaluatedShardId":"s1","Shards":[{"ShardId":"s1"}]}}`
 	source, _ := setup(t, ok("DescribeStream", streamARN, page),
@@ -280,7 +280,7 @@ func TestPagesThatGoInACircleAreAnError(t *testing.T) {
 	require.ErrorContains(t, err, "leads to itself")
 }
 
-func TestEveryTypeOfValueIsCarried(t *testing.T) {
+func TestFromAttribute_carriesEveryTypeOfValue(t *testing.T) {
 	t.Parallel()
 	source, _ := setup(t,
 		ok("GetShardIterator", atHorizon, iterator1),
@@ -306,7 +306,7 @@ func TestEveryTypeOfValueIsCarried(t *testing.T) {
 	require.Equal(t, "2026-01-01T00:00:00Z", item.FormatInstant(record.Created))
 }
 
-func TestARecordOfAnotherKindOfTableIsAnErrorAndNotSkipped(t *testing.T) {
+func TestFromRecord_failsOnARecordOfAnotherKindOfTable(t *testing.T) {
 	t.Parallel()
 	foreign := `{"NextShardIterator":"n","Records":[{"eventID":"e1","eventName":"INSERT",` +
 		`"dynamodb":{"SequenceNumber":"1","Keys":{"id":{"N":"1"}}}}]}`
