@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/tenant"
 	"nexus/pkg/entity"
 )
 
@@ -302,7 +303,7 @@ func TestAddTenants_letsATenantReadItsOwnPartitionsAlone(t *testing.T) {
 		for _, attached := range []string{"Roles", "Users", "Groups"} {
 			require.Nil(t, policy.at(attached))
 		}
-		want := entity.NewTenantPolicy("${aws:PrincipalTag/user}")
+		want := tenant.New("${aws:PrincipalTag/user}")
 		all := rights(t, policy.at("PolicyDocument"))
 		require.Len(t, all, 1)
 		require.ElementsMatch(t, []string{access.GetItem, access.BatchGetItem, access.Query}, all[0].actions)

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/tenant"
 	"nexus/pkg/entity"
 )
 
@@ -75,7 +76,7 @@ func leading(patterns []string) map[string]any {
 		return nil
 	}
 	conditions := map[string]any{}
-	for operator, keys := range (entity.TenantPolicy{LeadingKeys: patterns}).Condition() {
+	for operator, keys := range tenant.Condition(patterns) {
 		conditions[operator] = keys
 	}
 	return conditions

@@ -6,18 +6,18 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/deploy/tenant"
 )
 
-// tenant is the policy variable that stands for the user of whoever assumes a tenant's role: a session tag, whose value
-// has to be a user id of ours.
-const tenant = "${aws:PrincipalTag/user}"
+// tenantTag is the policy variable that IAM replaces by the user of a session. It is a session tag, whose value has to
+// be a user id of ours.
+const tenantTag = "${aws:PrincipalTag/user}"
 
-// addTenants makes the policy of programs that read one user's rows without the API. It is attached to nobody: whoever
-// lets users assume a role attaches it to that role. It is the tenant policy without what writes: writes go through
-// commands.
+// addTenants makes the policy of programs that read one user's rows without the API. It is attached to no role: the
+// operator who lets users assume a role attaches it to that role. It has the reading actions of [tenant.Policy] alone,
+// because writes go through commands.
 func (d *deployment) addTenants() {
-	p := entity.NewTenantPolicy(tenant)
+	p := tenant.New(tenantTag)
 	var reads []string
 	for _, action := range p.Actions {
 		_, name, _ := strings.Cut(action, ":")

@@ -49,6 +49,9 @@ func join(components ...string) string {
 // UserPK is the partition of everything that belongs to one user.
 func UserPK(user string) string { return join(userPrefix, user) }
 
+// UserPrefix begins the partitions that an index has for the user in addition to [UserPK].
+func UserPrefix(user string) string { return UserPK(user) + separator }
+
 // ParseUserPK returns the user whose partition it is.
 func ParseUserPK(pk string) (user string, err error) {
 	prefix, user, ok := strings.Cut(pk, separator)

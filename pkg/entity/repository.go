@@ -50,6 +50,9 @@ func (r Repository) Check() error {
 // RepositoryPK is the partition of a user's values repository and of the drafts of all their repositories.
 func RepositoryPK(user string) string { return join(repositoryPrefix, user) }
 
+// RepositoryPrefix begins the partitions of all of a user's other repository rows.
+func RepositoryPrefix(user string) string { return RepositoryPK(user) + separator }
+
 // LogPK is the partition that holds the head and the commit log.
 func (r Repository) LogPK() string {
 	if r.Date == "" {

@@ -1,0 +1,55 @@
+// Package tenant holds the right of one user to read and write their own rows of the table: an IAM statement as data.
+//
+// It promises that the statement reaches every partition of the user and no partition of another, also where one user's
+// id begins with another's. The infrastructure writes the statement into a policy. The streams of the table cannot be
+// limited to a user, so that roles which read them use another statement.
+package tenant
+
+import (
+	"slices"
+
+	"nexus/pkg/deploy/access"
+	"nexus/pkg/entity"
+)
+
+// Policy says what the role of one user may do with the table.
+type Policy struct {
+	// Actions are those of the service that name rows by their keys. Scan and PartiQL are none of them.
+	Actions []string
+	// Indexes may be queried in addition to the table. The user's id is in the partitions of each.
+	Indexes []entity.Index
+	// LeadingKeys are the patterns of the partitions: those of the user by name, and those that begin with a prefix of
+	// the user's. A pattern U#12* would match the partition of a user 123 as well.
+	LeadingKeys []string
+}
+
+// New returns the policy of one user. For a role that many users assume, user is the policy variable that IAM replaces
+// by the id, such as ${aws:PrincipalTag/user}. Its value must have passed [entity.CheckUserID], which keeps the
+// separator and wildcards out of it.
+func New(user string) Policy {
+	const anything = "*"
+	return Policy{
+		Actions: []string{
+			access.GetItem, access.BatchGetItem, access.Query, access.ConditionCheckItem,
+			access.PutItem, access.UpdateItem, access.DeleteItem, access.BatchWriteItem,
+		},
+		Indexes: []entity.Index{entity.YearView, entity.StateView, entity.CrossLinks},
+		LeadingKeys: []string{
+			entity.RepositoryPK(user), entity.RepositoryPrefix(user) + anything,
+			entity.UserPK(user), entity.UserPrefix(user) + anything,
+			entity.LinkedPrefix(user) + anything,
+		},
+	}
+}
+
+// leadingKeys is the condition key that holds the partitions a request names; for an index, those of the index.
+const leadingKeys = "dynamodb:LeadingKeys"
+
+// Condition returns the Condition of a statement that limits it to partitions of these patterns: operators, their
+// condition keys, and the values. ForAllValues also holds for a request that names no partition, so the key must exist.
+func Condition(patterns []string) map[string]map[string]any {
+	return map[string]map[string]any{
+		"ForAllValues:StringLike": {leadingKeys: slices.Clone(patterns)},
+		"Null":                    {leadingKeys: "false"},
+	}
+}
