@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/table"
 )
 
 // guarded serves the services behind a guard: every request of a function is held against what the service documents,
@@ -34,7 +35,7 @@ func guardedTable(t *testing.T, endpoint string) string {
 
 // dynamoDB is what the service demands of requests to the product's table.
 func dynamoDB() wiretest.Service {
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	table := wiretest.Table{
 		KeySchema: wiretest.KeySchema{Partition: schema.PK, Sort: schema.SK}, Indexes: map[string]wiretest.KeySchema{},
 	}
@@ -48,7 +49,7 @@ func dynamoDB() wiretest.Service {
 // or a name within.
 type need struct {
 	action, variable string
-	index            entity.Index
+	index            table.Index
 	within           string
 }
 
@@ -140,7 +141,7 @@ func tableNeeds(c wiretest.Call, action string) []need {
 			action: action, variable: env.TableName, within: text(c.Input["ExpressionAttributeValues"].(map[string]any)[":v0"]),
 		}
 		name, _ := c.Input["IndexName"].(string)
-		n.index = entity.Index(name)
+		n.index = table.Index(name)
 		out = append(out, n)
 	default:
 		out = append(out, one(action, c.Input))
@@ -180,7 +181,7 @@ func TestFunctions_failARequestOutsideTheirRights(t *testing.T) {
 		return map[string]any{"Key": map[string]any{item.AttrPK: map[string]any{"S": pk}}}
 	}
 	index := map[string]any{
-		"IndexName":                 string(entity.YearView),
+		"IndexName":                 string(table.YearView),
 		"ExpressionAttributeValues": map[string]any{":v0": map[string]any{"S": entity.AgendaPK(user, 2026)}},
 	}
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "Query", index)))

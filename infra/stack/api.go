@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/product"
 )
 
 const (
@@ -78,7 +79,7 @@ func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
 // routes are those of the surface. Where the stage allows origins there is one for preflights, which have no token:
 // without it they would lead to the route for everything else, which asks for one.
 func (d *deployment) routes() []api.Route {
-	routes := api.Routes(d.registry)
+	routes := api.Routes(product.Registry())
 	if len(d.settings.AllowedOrigins) > 0 {
 		routes = append(routes, api.Route{
 			Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Part: api.OnlyQueries, Open: true,

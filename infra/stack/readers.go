@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/product"
 )
 
 // failures begins the names under which Lambda keeps failure objects (AWS Lambda Developer Guide, "Capturing discarded
@@ -21,7 +22,7 @@ const failures = "aws/lambda/"
 const endless = -1
 
 // readers is the deployment table: which consumers share a reader of the stream.
-func (d *deployment) readers() []readers.Reader { return readers.Table(d.registry) }
+func (d *deployment) readers() []readers.Reader { return readers.Table(product.Registry()) }
 
 // reads says that the function has a line in the deployment table.
 func (d *deployment) reads(f env.Function) bool {

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // right is a statement of a policy.
@@ -140,7 +140,7 @@ func granted(t *template, g access.Grant) right {
 	switch g.Variable {
 	case env.TableName:
 		resource := t.one(tableType).attribute("Arn")
-		if g.Index != entity.Base {
+		if g.Index != table.Base {
 			resource += "/index/" + string(g.Index)
 		}
 		if g.Within == nil {

@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // role makes the role of a function: what the function uses, and what Lambda does in its name.
@@ -49,7 +49,7 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	switch g.Variable {
 	case env.TableName:
 		resource := *d.table.TableArn()
-		if g.Index != entity.Base {
+		if g.Index != table.Base {
 			resource += "/index/" + string(g.Index)
 		}
 		resources, conditions = []string{resource}, leading(g.Within)

@@ -18,8 +18,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
-	"nexus/pkg/product"
 )
 
 // prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual
@@ -31,7 +29,6 @@ type deployment struct {
 	awscdk.Stack
 	settings Settings
 	packages string // folder of the functions' zip files
-	registry *entity.Registry
 
 	table     awsdynamodb.ITableV2
 	archive   awss3.Bucket
@@ -76,7 +73,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 			TerminationProtection: jsii.Bool(s.Protected),
 			AnalyticsReporting:    jsii.Bool(false),
 		}),
-		settings: s, packages: packages, registry: product.Registry(),
+		settings: s, packages: packages,
 		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{},
 		mappings: map[string]awslambda.EventSourceMapping{},
 	}

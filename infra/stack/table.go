@@ -4,7 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
@@ -25,7 +25,7 @@ func (d *deployment) addTable() {
 // newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind
 // would have to be replaced for that.
 func (d *deployment) newTable() awsdynamodb.ITableV2 {
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	props := &awsdynamodb.TablePropsV2{
 		TableName:           jsii.String(schema.Name),
 		PartitionKey:        key(schema.PK),

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 const tableType = "AWS::DynamoDB::GlobalTable"
@@ -24,7 +24,7 @@ func keys(pk, sk string) []any {
 func TestNewTable_followsTheSchema(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		table, schema := t.one(tableType), entity.Schema()
+		table, schema := t.one(tableType), table.ProductSchema()
 		attributes := []any{}
 		attribute := func(names ...string) {
 			for _, name := range names {

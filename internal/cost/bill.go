@@ -6,7 +6,7 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // Basis says where a quantity comes from.
@@ -143,7 +143,7 @@ func (b biller) table(groups ...Group) []Line {
 func (b biller) storedGB(ofTable bool) float64 {
 	var bytes float64
 	for _, s := range b.month.Stored {
-		if (s.Index == entity.Base) == ofTable {
+		if (s.Index == table.Base) == ofTable {
 			bytes += float64(s.Bytes) + float64(s.Rows)*rowOverhead
 		}
 	}

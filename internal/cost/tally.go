@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -36,8 +35,8 @@ type Units struct {
 	Transactions int     `json:"transactions,omitempty"` // calls that are charged as such
 	ReadUnits    float64 `json:"readUnits,omitempty"`
 	// TableUnits are write units of the table itself, doubled in transactions; IndexUnits those of each index.
-	TableUnits float64                  `json:"tableUnits,omitempty"`
-	IndexUnits map[entity.Index]float64 `json:"indexUnits,omitempty"`
+	TableUnits float64                 `json:"tableUnits,omitempty"`
+	IndexUnits map[table.Index]float64 `json:"indexUnits,omitempty"`
 }
 
 // WriteUnits are those of the table and of all indexes.
@@ -56,7 +55,7 @@ func (u *Units) add(more Units) {
 	u.TableUnits += more.TableUnits
 	for index, units := range more.IndexUnits {
 		if u.IndexUnits == nil {
-			u.IndexUnits = map[entity.Index]float64{}
+			u.IndexUnits = map[table.Index]float64{}
 		}
 		u.IndexUnits[index] += units
 	}

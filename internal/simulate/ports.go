@@ -10,7 +10,6 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -73,7 +72,7 @@ func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, 
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if w := p.h.current; w != nil && q.Index != entity.Base && w.kind != commanding {
+	if w := p.h.current; w != nil && q.Index != table.Base && w.kind != commanding {
 		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
 	}
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}},

@@ -14,10 +14,10 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/consume"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/table"
 )
 
 const (
@@ -285,7 +285,7 @@ func (p *Platform) getInfo(w http.ResponseWriter, _ *http.Request) error {
 
 func indexNames() []string {
 	var out []string
-	for _, index := range entity.Schema().Indexes {
+	for _, index := range table.ProductSchema().Indexes {
 		out = append(out, string(index.Name))
 	}
 	return out

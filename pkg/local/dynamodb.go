@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/item"
@@ -173,7 +172,7 @@ func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*bac
 func openTable(ctx context.Context, endpoint string, transport http.RoundTripper, log *slog.Logger) (*backend, error) {
 	cfg := serviceConfig(endpoint, transport)
 	client := dynamo.NewClient(cfg)
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	stream, err := ensureTable(ctx, client, schema)
 	if err != nil {
 		return nil, fmt.Errorf("table %s at %s: %w", schema.Name, endpoint, err)
@@ -192,7 +191,7 @@ func openTable(ctx context.Context, endpoint string, transport http.RoundTripper
 }
 
 // ensureTable returns the ARN of the table's stream.
-func ensureTable(ctx context.Context, client *dynamodb.Client, schema entity.TableSchema) (stream string, err error) {
+func ensureTable(ctx context.Context, client *dynamodb.Client, schema table.Schema) (stream string, err error) {
 	described, err := describe(ctx, client, schema.Name)
 	if err == nil && described == nil {
 		if described, err = create(ctx, client, schema); err != nil {
@@ -221,7 +220,7 @@ func describe(ctx context.Context, client *dynamodb.Client, name string) (*types
 	return out.Table, nil
 }
 
-func create(ctx context.Context, client *dynamodb.Client, schema entity.TableSchema) (*types.TableDescription, error) {
+func create(ctx context.Context, client *dynamodb.Client, schema table.Schema) (*types.TableDescription, error) {
 	if _, err := client.CreateTable(ctx, dynamo.CreateInput(schema)); err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}

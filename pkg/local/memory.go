@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -18,7 +17,7 @@ func startMemory(rows *expiries) *backend {
 	feed := store.Feed()
 	return &backend{
 		newStore: func(o table.Observer) table.Store { return store.Observed(o) },
-		walker:   store, tableName: entity.Schema().Name,
+		walker:   store, tableName: table.ProductSchema().Name,
 		newSource: func() eventsource.Source { return feed },
 		changed:   feed.Changed,
 		heads: func(ctx context.Context) (map[string]string, error) {

@@ -32,7 +32,7 @@ func (p *Projection) refuses(user, it, c string) error {
 		return tooMuch(c)
 	}
 	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: it}, to: c}, time.Time{})
-	if err := table.CheckKeys(entity.Schema(), row); err != nil {
+	if err := table.CheckKeys(table.ProductSchema(), row); err != nil {
 		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
 	}
 	size := ledgerOverhead

@@ -67,7 +67,7 @@ func (r rows) keyOf(user string, source entity.Ref, edge string) (key item.Key, 
 		}
 	}()
 	row := r.spec.Row(user, source, edge)
-	return row.Key(), table.CheckKeys(entity.Schema(), row) == nil
+	return row.Key(), table.CheckKeys(table.ProductSchema(), row) == nil
 }
 
 func edgesOf(c string) []string {

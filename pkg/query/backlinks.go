@@ -84,7 +84,7 @@ type edges struct {
 // page.
 func (s *Service) edges(ctx context.Context, b backlinks, start table.Position, limit int) (edges, error) {
 	page, err := s.store.Query(ctx, table.Query{
-		Index: entity.CrossLinks, Partition: entity.LinkedPK(b.user, b.target), Limit: limit + 1, Start: start,
+		Index: table.CrossLinks, Partition: entity.LinkedPK(b.user, b.target), Limit: limit + 1, Start: start,
 	})
 	if err != nil {
 		return edges{}, fmt.Errorf("read the edges to %s: %w", b.target, err)

@@ -50,7 +50,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 	for range reads {
 		g := l.legs[at.leg]
 		q := table.Query{
-			Index: entity.StateView, Partition: entity.UserPK(user), Range: table.Range{Prefix: g.prefix},
+			Index: table.StateView, Partition: entity.UserPK(user), Range: table.Range{Prefix: g.prefix},
 			Limit: limit - len(out.Items), Descending: l.descending, Start: at.position,
 		}
 		switch {

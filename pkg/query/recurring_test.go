@@ -373,7 +373,7 @@ type behind struct {
 }
 
 func (s behind) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if q.Index != entity.Base {
+	if q.Index != table.Base {
 		return s.indexes.Query(ctx, q)
 	}
 	return s.Reader.Query(ctx, q)

@@ -35,7 +35,7 @@ func scansOf(w window) []*scan {
 	scans := yearScans(w, rows)
 	state := func(prefix string) *scan {
 		return &scan{query: table.Query{
-			Index: entity.StateView, Partition: entity.UserPK(w.user), AnyTag: w.tags,
+			Index: table.StateView, Partition: entity.UserPK(w.user), AnyTag: w.tags,
 			Range: table.Range{From: prefix + item.FormatInstant(w.earliest().Add(-floatingSlack)), To: prefix + item.Forever},
 		}}
 	}
@@ -69,7 +69,7 @@ func yearScans(w window, rows int) []*scan {
 	from, to := w.first().Add(-floatingSlack), w.to.Add(floatingSlack)
 	for year := from.Year(); year <= to.Year(); year++ {
 		sc := &scan{key: item.AttrGSI1SK, query: table.Query{
-			Index: entity.YearView, Partition: entity.AgendaPK(w.user, year), AnyTag: w.tags, Limit: rows,
+			Index: table.YearView, Partition: entity.AgendaPK(w.user, year), AnyTag: w.tags, Limit: rows,
 			Range: table.Range{From: item.FormatInstant(from), To: item.FormatInstant(to)},
 		}}
 		scans = append(scans, sc.tagsOf(product.AttrModifiedFields))
@@ -87,7 +87,7 @@ func dueScan(w window, rows int, floating bool) *scan {
 	return &scan{
 		key: item.AttrGSI3SK, prefix: entity.OpenPrefix(product.TypeTask, floating), isDue: true, floating: floating,
 		query: table.Query{
-			Index: entity.StateView, Partition: entity.UserPK(w.user), Limit: rows,
+			Index: table.StateView, Partition: entity.UserPK(w.user), Limit: rows,
 			Range: table.Range{
 				From: entity.OpenSK(product.TypeTask, floating, from), To: entity.OpenSK(product.TypeTask, floating, to),
 			},

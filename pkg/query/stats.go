@@ -61,7 +61,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 type open struct{ from, to string }
 
 func (o open) query(user string) table.Query {
-	return table.Query{Index: entity.StateView, Partition: entity.UserPK(user), Range: table.Range{From: o.from, To: o.to}}
+	return table.Query{Index: table.StateView, Partition: entity.UserPK(user), Range: table.Range{From: o.from, To: o.to}}
 }
 
 // upcoming events start after the reading.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -75,7 +74,7 @@ func (r *recorder) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, 
 }
 
 func (r *recorder) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if q.Index != entity.Base {
+	if q.Index != table.Base {
 		return table.Page{}, fmt.Errorf("index %v: a repository needs none", q.Index)
 	}
 	r.note("Query", ofRange(q))

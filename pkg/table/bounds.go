@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
@@ -16,8 +15,8 @@ const (
 
 // CheckKeys returns an [ErrInvalid] for an item with a key attribute that is no string of a permitted length. The key
 // attributes of an index may be absent, those of the table may not.
-func CheckKeys(schema entity.TableSchema, it item.Item) error {
-	if err := checkKeyPair(entity.IndexSchema{PK: schema.PK, SK: schema.SK}, it, false); err != nil {
+func CheckKeys(schema Schema, it item.Item) error {
+	if err := checkKeyPair(IndexSchema{PK: schema.PK, SK: schema.SK}, it, false); err != nil {
 		return err
 	}
 	for _, index := range schema.Indexes {
@@ -28,7 +27,7 @@ func CheckKeys(schema entity.TableSchema, it item.Item) error {
 	return nil
 }
 
-func checkKeyPair(keys entity.IndexSchema, it item.Item, mayBeAbsent bool) error {
+func checkKeyPair(keys IndexSchema, it item.Item, mayBeAbsent bool) error {
 	for _, part := range [...]struct {
 		name  string
 		limit int

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/port"
 )
@@ -69,7 +68,7 @@ type Walker interface {
 
 // Query asks for the rows of one partition, of the table or of an index.
 type Query struct {
-	Index     entity.Index // Base is the table itself, and then the read is strongly consistent
+	Index     Index // Base is the table itself, and then the read is strongly consistent
 	Partition string
 	Range     Range
 	// AnyTag keeps only rows with one of these tags. It is the only filter there is, and costs the read of every row in

@@ -3,8 +3,6 @@ package table
 import (
 	"maps"
 	"sync"
-
-	"nexus/pkg/entity"
 )
 
 // Usage is what one call to the store consumed. One call is one round trip, retries inside the SDK included.
@@ -14,7 +12,7 @@ type Usage struct {
 	ReadUnits  float64
 	WriteUnits float64
 	// IndexWriteUnits is the part of WriteUnits that went to each secondary index.
-	IndexWriteUnits map[entity.Index]float64
+	IndexWriteUnits map[Index]float64
 }
 
 // Observer is told of every call an adapter made. It must be safe for concurrent use and return at once.

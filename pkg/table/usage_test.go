@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -16,7 +15,7 @@ func TestAMeterAddsUpByOperationUntilItIsTaken(t *testing.T) {
 	m.Observe(table.Usage{Op: "Query", Rows: 3, ReadUnits: 1.5})
 	m.Observe(table.Usage{
 		Op: "Transact", Rows: 2, WriteUnits: 5,
-		IndexWriteUnits: map[entity.Index]float64{entity.YearView: 1, entity.StateView: 2},
+		IndexWriteUnits: map[table.Index]float64{table.YearView: 1, table.StateView: 2},
 	})
 	m.Observe(table.Usage{Op: "Query", ReadUnits: 0.5})
 	m.Observe(table.Usage{Op: "Put"}) // refused

@@ -119,7 +119,7 @@ func agendaLines(
 			100*(1-float64(watched.busy()/f.n)/float64(f.wall)), goals[1], counted.requests, deep)
 	}
 	bare := table.Query{
-		Index: entity.YearView, Partition: entity.AgendaPK(user, base.Year()),
+		Index: table.YearView, Partition: entity.AgendaPK(user, base.Year()),
 		Range: table.Range{From: item.FormatInstant(base), To: item.FormatInstant(base.Add(week))},
 	}
 	f, err := measure(ctx, run.measure, func() error {

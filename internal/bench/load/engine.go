@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/table"
@@ -36,7 +35,7 @@ func onEngine(ctx context.Context, rows func() ([]item.Item, error), use func(ta
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
 	})
-	if _, err := client.CreateTable(ctx, dynamo.CreateInput(entity.Schema())); err != nil {
+	if _, err := client.CreateTable(ctx, dynamo.CreateInput(table.ProductSchema())); err != nil {
 		return fmt.Errorf("create the table: %w", err)
 	}
 	store := dynamo.New(client)

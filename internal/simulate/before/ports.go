@@ -7,7 +7,6 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -100,7 +99,7 @@ func fromCondition(c oldtable.Condition) table.Condition {
 
 func fromQuery(q oldtable.Query) table.Query {
 	return table.Query{
-		Index: entity.Index(q.Index), Partition: q.Partition, Range: table.Range(q.Range), AnyTag: q.AnyTag,
+		Index: table.Index(q.Index), Partition: q.Partition, Range: table.Range(q.Range), AnyTag: q.AnyTag,
 		AnyTagOr: q.AnyTagOr, Limit: q.Limit, Descending: q.Descending,
 		Start: table.Position(FromItem(oldentity.Item(q.Start))),
 	}

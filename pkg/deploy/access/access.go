@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // Grant is a set of actions on one thing.
@@ -18,7 +19,7 @@ type Grant struct {
 	// Variable names the thing: it is the variable by which the function knows it.
 	Variable string
 	// Index, of the table, is what the grant is for in its place.
-	Index entity.Index
+	Index table.Index
 	// Actions are those of IAM (Service Authorization Reference).
 	Actions []string
 	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star
@@ -64,41 +65,41 @@ func Of(f env.Function) []Grant {
 	switch f {
 	case env.Command:
 		return []Grant{
-			table(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
-			table(snapshots(), BatchWriteItem), // what goes ahead of a commit that is too large for one transaction
+			rows(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			rows(snapshots(), BatchWriteItem), // what goes ahead of a commit that is too large for one transaction
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
 			{Variable: env.ArchiveBucket, Actions: []string{ListBucket}},
 		}
 	case env.Query:
 		return []Grant{
-			table(all(), GetItem, BatchGetItem, Query),
-			index(entity.YearView, items()),
-			index(entity.StateView, items()),
-			index(entity.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
+			rows(all(), GetItem, BatchGetItem, Query),
+			index(table.YearView, items()),
+			index(table.StateView, items()),
+			index(table.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
 		}
 	case env.Projections:
 		return []Grant{
-			table(items(), BatchGetItem, PutItem, UpdateItem, DeleteItem),
-			table(nil, DescribeTable),
+			rows(items(), BatchGetItem, PutItem, UpdateItem, DeleteItem),
+			rows(nil, DescribeTable),
 			parking(),
 		}
 	case env.Effects:
 		return append(reminding(),
-			table(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			Grant{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: copies()},
 			parking(),
 		)
 	case env.Notify:
-		return append(reminding(), table(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
+		return append(reminding(), rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
 	}
 	return nil
 }
 
-func table(within []string, actions ...string) Grant {
+func rows(within []string, actions ...string) Grant {
 	return Grant{Variable: env.TableName, Actions: actions, Within: within}
 }
 
-func index(name entity.Index, within []string) Grant {
+func index(name table.Index, within []string) Grant {
 	return Grant{Variable: env.TableName, Index: name, Actions: []string{Query}, Within: within}
 }
 

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
@@ -45,8 +46,8 @@ func TestItems_areReachedByPartitionsOfUsersAlone(t *testing.T) {
 					prefix, _, _ := strings.Cut(pattern, "*")
 					require.NotEmpty(t, prefix, "%s of %s", action, f)
 				}
-				if g.Index != entity.Base {
-					_, known := entity.Schema().Index(g.Index)
+				if g.Index != table.Base {
+					_, known := table.ProductSchema().Index(g.Index)
 					require.True(t, known, g.Index)
 					require.Equal(t, access.Query, action, "an index is only queried")
 				}

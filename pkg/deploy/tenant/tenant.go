@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // Policy says what the role of one user may do with the table.
@@ -17,7 +18,7 @@ type Policy struct {
 	// Actions are those of the service that name rows by their keys. Scan and PartiQL are none of them.
 	Actions []string
 	// Indexes may be queried in addition to the table. The user's id is in the partitions of each.
-	Indexes []entity.Index
+	Indexes []table.Index
 	// LeadingKeys are the patterns of the partitions: those of the user by name, and those that begin with a prefix of
 	// the user's. A pattern U#12* would match the partition of a user 123 as well.
 	LeadingKeys []string
@@ -33,7 +34,7 @@ func New(user string) Policy {
 			access.GetItem, access.BatchGetItem, access.Query, access.ConditionCheckItem,
 			access.PutItem, access.UpdateItem, access.DeleteItem, access.BatchWriteItem,
 		},
-		Indexes: []entity.Index{entity.YearView, entity.StateView, entity.CrossLinks},
+		Indexes: []table.Index{table.YearView, table.StateView, table.CrossLinks},
 		LeadingKeys: []string{
 			entity.RepositoryPK(user), entity.RepositoryPrefix(user) + anything,
 			entity.UserPK(user), entity.UserPrefix(user) + anything,

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/deploy/tenant"
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
 )
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -27,37 +28,37 @@ func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 	const get, query = "dynamodb:GetItem", "dynamodb:Query"
 	for name, c := range map[string]struct {
 		action     string
-		index      entity.Index
+		index      table.Index
 		partitions []string
 		want       bool
 	}{
-		"the user's items": {get, entity.Base, []string{entity.UserPK("12")}, true},
-		"the user's repositories": {query, entity.Base,
+		"the user's items": {get, table.Base, []string{entity.UserPK("12")}, true},
+		"the user's repositories": {query, table.Base,
 			[]string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
-		"a transaction over both":       {"dynamodb:PutItem", entity.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
-		"the user's year":               {query, entity.YearView, []string{entity.AgendaPK("12", 2026)}, true},
-		"the user's states":             {query, entity.StateView, []string{entity.UserPK("12")}, true},
-		"items of a longer name":        {get, entity.Base, []string{entity.UserPK("123")}, false},
-		"repositories of a longer name": {query, entity.Base, []string{entity.RepositoryPK("123")}, false},
-		"a plan of a longer name":       {query, entity.Base, []string{other.LogPK()}, false},
-		"a snapshot of a longer name":   {query, entity.Base, []string{other.SnapshotPK(revID)}, false},
-		"the year of a longer name":     {query, entity.YearView, []string{entity.AgendaPK("123", 2026)}, false},
-		"a shorter name":                {get, entity.Base, []string{entity.UserPK("1")}, false},
-		"one of another among one's own": {"dynamodb:BatchGetItem", entity.Base,
+		"a transaction over both":       {"dynamodb:PutItem", table.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
+		"the user's year":               {query, table.YearView, []string{entity.AgendaPK("12", 2026)}, true},
+		"the user's states":             {query, table.StateView, []string{entity.UserPK("12")}, true},
+		"items of a longer name":        {get, table.Base, []string{entity.UserPK("123")}, false},
+		"repositories of a longer name": {query, table.Base, []string{entity.RepositoryPK("123")}, false},
+		"a plan of a longer name":       {query, table.Base, []string{other.LogPK()}, false},
+		"a snapshot of a longer name":   {query, table.Base, []string{other.SnapshotPK(revID)}, false},
+		"the year of a longer name":     {query, table.YearView, []string{entity.AgendaPK("123", 2026)}, false},
+		"a shorter name":                {get, table.Base, []string{entity.UserPK("1")}, false},
+		"one of another among one's own": {"dynamodb:BatchGetItem", table.Base,
 			[]string{entity.UserPK("12"), entity.UserPK("13")}, false},
-		"no key at all":                     {query, entity.Base, nil, false},
-		"a scan":                            {"dynamodb:Scan", entity.Base, []string{entity.UserPK("12")}, false},
-		"a statement in PartiQL":            {"dynamodb:PartiQLSelect", entity.Base, []string{entity.UserPK("12")}, false},
-		"the table itself":                  {"dynamodb:DeleteTable", entity.Base, []string{entity.UserPK("12")}, false},
-		"a series' partition, of all users": {query, entity.Recurrence, []string{"MASTER#mst_1"}, false},
-		"the user's links to an item":       {query, entity.CrossLinks, []string{entity.LinkedPK("12", note)}, true},
-		"links of a longer name":            {query, entity.CrossLinks, []string{entity.LinkedPK("123", note)}, false},
-		"links of a shorter name":           {query, entity.CrossLinks, []string{entity.LinkedPK("1", note)}, false},
-		"links to an item, of all users":    {query, entity.CrossLinks, []string{"LINKED#NOTE#note_1"}, false},
+		"no key at all":                     {query, table.Base, nil, false},
+		"a scan":                            {"dynamodb:Scan", table.Base, []string{entity.UserPK("12")}, false},
+		"a statement in PartiQL":            {"dynamodb:PartiQLSelect", table.Base, []string{entity.UserPK("12")}, false},
+		"the table itself":                  {"dynamodb:DeleteTable", table.Base, []string{entity.UserPK("12")}, false},
+		"a series' partition, of all users": {query, table.Recurrence, []string{"MASTER#mst_1"}, false},
+		"the user's links to an item":       {query, table.CrossLinks, []string{entity.LinkedPK("12", note)}, true},
+		"links of a longer name":            {query, table.CrossLinks, []string{entity.LinkedPK("123", note)}, false},
+		"links of a shorter name":           {query, table.CrossLinks, []string{entity.LinkedPK("1", note)}, false},
+		"links to an item, of all users":    {query, table.CrossLinks, []string{"LINKED#NOTE#note_1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			permitted := slices.Contains(p.Actions, c.action) && (c.index == entity.Base || slices.Contains(p.Indexes, c.index))
+			permitted := slices.Contains(p.Actions, c.action) && (c.index == table.Base || slices.Contains(p.Indexes, c.index))
 			require.Equal(t, c.want, permitted && holds(tenant.Condition(p.LeadingKeys), c.partitions))
 		})
 	}

@@ -59,8 +59,8 @@ func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
 	second.stop(t)
 }
 
-func schemaNamed(name string) entity.TableSchema {
-	schema := entity.Schema()
+func schemaNamed(name string) table.Schema {
+	schema := table.ProductSchema()
 	schema.Name = name
 	return schema
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // CreateInput is the request that creates the table as the schema describes it: on-demand billing, every key attribute
 // a string, the stream on. TTL is switched on by [TTLInput] once the table is there. What only a deployment needs
 // (point in time recovery, deletion protection) belongs to the infrastructure.
-func CreateInput(schema entity.TableSchema) *dynamodb.CreateTableInput {
+func CreateInput(schema table.Schema) *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(schema.Name),
 		BillingMode: types.BillingModePayPerRequest,
@@ -38,7 +38,7 @@ func CreateInput(schema entity.TableSchema) *dynamodb.CreateTableInput {
 }
 
 // TTLInput is the request that has the service remove rows past the schema's TTL attribute.
-func TTLInput(schema entity.TableSchema) *dynamodb.UpdateTimeToLiveInput {
+func TTLInput(schema table.Schema) *dynamodb.UpdateTimeToLiveInput {
 	return &dynamodb.UpdateTimeToLiveInput{
 		TableName: aws.String(schema.Name),
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{

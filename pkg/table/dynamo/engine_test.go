@@ -39,7 +39,7 @@ func setup(t *testing.T) *bench {
 		guard: wiretest.NewGuard(t, nil, service()).Also(complete),
 	}
 	b.client = client(b.endpoint, engine.Transport(nil, engine.Options{}))
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	schema.Name = b.name
 	_, err := b.client.CreateTable(t.Context(), dynamo.CreateInput(schema))
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestTheEngineReportsWhatEachIndexConsumed(t *testing.T) {
 	_, err := store.Get(t.Context(), rowKey(1))
 	require.NoError(t, err)
 	require.Equal(t, []table.Usage{
-		{Op: "Put", Rows: 1, WriteUnits: 2, IndexWriteUnits: map[entity.Index]float64{entity.YearView: 1}},
+		{Op: "Put", Rows: 1, WriteUnits: 2, IndexWriteUnits: map[table.Index]float64{table.YearView: 1}},
 		{Op: "Get", Rows: 1, ReadUnits: 1},
 	}, seen)
 }

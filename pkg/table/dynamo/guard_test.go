@@ -2,12 +2,12 @@ package dynamo_test
 
 import (
 	"nexus/internal/wiretest"
-	"nexus/pkg/entity"
+	"nexus/pkg/table"
 )
 
 // service is what DynamoDB demands of requests to the table that the schema describes.
 func service() wiretest.Service {
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	table := wiretest.Table{
 		KeySchema: wiretest.KeySchema{Partition: schema.PK, Sort: schema.SK}, Indexes: map[string]wiretest.KeySchema{},
 	}

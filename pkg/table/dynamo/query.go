@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -100,7 +99,7 @@ func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter, err := x.anyTag(q.AnyTag, q.AnyTagOr)
+	filter, err := x.anyTag(s.schema.Tags, q.AnyTag, q.AnyTagOr)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 		ScanIndexForward:          aws.Bool(!q.Descending),
 		ReturnConsumedCapacity:    reportCapacity,
 	}
-	if q.Index == entity.Base {
+	if q.Index == table.Base {
 		in.ConsistentRead = aws.Bool(true)
 	} else {
 		in.IndexName = aws.String(string(q.Index))
@@ -121,7 +120,7 @@ func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 	return in, nil
 }
 
-func (x *expression) keyCondition(index entity.IndexSchema, partition string, r table.Range) (string, error) {
+func (x *expression) keyCondition(index table.IndexSchema, partition string, r table.Range) (string, error) {
 	if partition == "" {
 		return "", fmt.Errorf("%w: no partition", table.ErrInvalid)
 	}
@@ -153,8 +152,9 @@ func (x *expression) keyCondition(index entity.IndexSchema, partition string, r 
 	return text, failure
 }
 
-// anyTag is the filter for rows with one of the tags, or with the attribute if one is named; nil for no filter.
-func (x *expression) anyTag(tags []string, or string) (*string, error) {
+// anyTag returns the filter for rows whose attribute has one of the tags, or that have the attribute named by or; nil
+// for no filter.
+func (x *expression) anyTag(attr string, tags []string, or string) (*string, error) {
 	if len(tags) == 0 {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (x *expression) anyTag(tags []string, or string) (*string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tag %d: %w", i, err)
 		}
-		tests[i] = "contains(" + x.name(entity.AttrTags) + ", " + v + ")"
+		tests[i] = "contains(" + x.name(attr) + ", " + v + ")"
 	}
 	if or != "" {
 		tests = append(tests, "attribute_exists("+x.name(or)+")")
@@ -207,7 +207,7 @@ func within(r table.Range, sk string) bool {
 }
 
 func label(q table.Query) string {
-	if q.Index == entity.Base {
+	if q.Index == table.Base {
 		return q.Partition
 	}
 	return string(q.Index) + " " + q.Partition

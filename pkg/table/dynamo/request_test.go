@@ -73,7 +73,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 		"a query of an index is not, and filters by tags": {
 			func(ctx context.Context, s *dynamo.Store) error {
 				_, err := s.Query(ctx, table.Query{
-					Index: entity.YearView, Partition: "p", Range: table.Range{From: "a", To: "b"}, AnyTag: []string{"x", "y"},
+					Index: table.YearView, Partition: "p", Range: table.Range{From: "a", To: "b"}, AnyTag: []string{"x", "y"},
 				})
 				return err
 			},
@@ -270,7 +270,7 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 			Partition: "p", Range: table.Range{Prefix: "a"}, Start: at("p", "b"),
 		}),
 		"a start before the range": query(table.Query{Partition: "p", Range: table.Range{From: "c"}, Start: at("p", "b")}),
-		"a start of another index": query(table.Query{Partition: "p", Index: entity.YearView, Start: at("p", "s")}),
+		"a start of another index": query(table.Query{Partition: "p", Index: table.YearView, Start: at("p", "s")}),
 		"a start with more than a key": query(table.Query{
 			Partition: "p", Start: table.Position{"PK": item.String("p"), "SK": item.String("s"), "x": item.String("x")},
 		}),
@@ -340,11 +340,11 @@ func TestTheObserverLearnsWhatEachCallConsumed(t *testing.T) {
 	store := w.store(observe)
 	require.NoError(t, store.Put(t.Context(), table.Put{Item: row(1, "x")}))
 	require.NoError(t, store.Transact(t.Context(), table.Put{Item: row(1, "x")}, table.Check{Key: rowKey(2)}))
-	n, err := store.Count(t.Context(), table.Query{Index: entity.YearView, Partition: "p"})
+	n, err := store.Count(t.Context(), table.Query{Index: table.YearView, Partition: "p"})
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Error(t, store.Delete(t.Context(), table.Delete{Key: rowKey(1)}))
-	indexes := map[entity.Index]float64{entity.YearView: 3.5}
+	indexes := map[table.Index]float64{table.YearView: 3.5}
 	require.Equal(t, []table.Usage{
 		{Op: "Put", Rows: 1, WriteUnits: 5.5, IndexWriteUnits: indexes},
 		{Op: "Transact", Rows: 2, WriteUnits: 5.5, IndexWriteUnits: indexes},

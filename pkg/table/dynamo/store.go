@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/port"
 	"nexus/pkg/table"
 )
@@ -45,7 +44,7 @@ func WithPause(pause func(context.Context, time.Duration) error) Option {
 
 type settings struct {
 	client  *dynamodb.Client
-	schema  entity.TableSchema
+	schema  table.Schema
 	observe table.Observer
 	token   func() string
 	pause   func(context.Context, time.Duration) error
@@ -55,7 +54,7 @@ type settings struct {
 func newSettings(client *dynamodb.Client, options []Option) settings {
 	s := settings{
 		client:  client,
-		schema:  entity.Schema(),
+		schema:  table.ProductSchema(),
 		observe: func(table.Usage) {},
 		token:   uuid.NewString,
 		pause:   port.Sleep,

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -26,9 +25,9 @@ func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCa
 		usage.WriteUnits += units(c.CapacityUnits)
 		for name, index := range c.GlobalSecondaryIndexes {
 			if usage.IndexWriteUnits == nil {
-				usage.IndexWriteUnits = map[entity.Index]float64{}
+				usage.IndexWriteUnits = map[table.Index]float64{}
 			}
-			usage.IndexWriteUnits[entity.Index(name)] += units(index.CapacityUnits)
+			usage.IndexWriteUnits[table.Index(name)] += units(index.CapacityUnits)
 		}
 	}
 	s.observe(usage)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -54,7 +53,7 @@ func (c call) touches(key item.Key) bool {
 // queryOf is a query as a step: one with a prefix in the table itself reads no other rows than those under it.
 func queryOf(op string, q table.Query) call {
 	c := call{op: op + " " + q.Range.Prefix, under: item.Key{PK: q.Partition, SK: q.Range.Prefix}}
-	c.all = q.Index != entity.Base
+	c.all = q.Index != table.Base
 	return c
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -166,7 +165,7 @@ func (s *Store) commit(c edit, expired bool) {
 
 // indexed returns the key under which the index lists the row; ok is false for a row that it does not list, because one
 // of the index's key attributes is absent.
-func indexed(index entity.IndexSchema, r *row) (key item.Key, ok bool) {
+func indexed(index table.IndexSchema, r *row) (key item.Key, ok bool) {
 	if r == nil {
 		return item.Key{}, false
 	}

@@ -95,7 +95,7 @@ func BenchmarkUpdate(b *testing.B) {
 func BenchmarkQuery(b *testing.B) {
 	store := benchStore(b)
 	q := table.Query{
-		Index: entity.YearView, Partition: entity.AgendaPK(benchUser(7), 2030),
+		Index: table.YearView, Partition: entity.AgendaPK(benchUser(7), 2030),
 		Range: table.Range{From: "2030-000400", To: "2030-000449"},
 	}
 	for b.Loop() {

@@ -51,7 +51,7 @@ func TestARowPastItsTTLIsReadUntilItIsSwept(t *testing.T) {
 	row := ttl(start().Add(-time.Hour))
 	row[item.AttrGSI3PK], row[item.AttrGSI3SK] = item.String(entity.UserPK("u")), item.String("x")
 	b.put("a", row)
-	inIndex := table.Query{Index: entity.StateView, Partition: entity.UserPK("u")}
+	inIndex := table.Query{Index: table.StateView, Partition: entity.UserPK("u")}
 	for swept, want := range []int{1, 0} {
 		if swept == 1 {
 			b.store.Sweep(start(), 0)

@@ -21,7 +21,7 @@ import (
 type model map[item.Key]item.Item
 
 func (m model) query(q table.Query) []string {
-	index, _ := entity.Schema().Index(q.Index)
+	index, _ := table.ProductSchema().Index(q.Index)
 	var places []string
 	for key, row := range m {
 		sk := row.Str(index.SK)
@@ -117,7 +117,7 @@ func compareQuery(t *rapid.T, store *memory.Store, rows model) {
 	}
 	bound := func() string { return noteKey(numbered(rapid.IntRange(0, 2000).Draw(t, "bound"))).SK }
 	if rapid.Bool().Draw(t, "index") {
-		q.Index = entity.StateView
+		q.Index = table.StateView
 		bound = func() string { return fmt.Sprint("at", rapid.IntRange(0, 6).Draw(t, "bound")) }
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "range") {
@@ -131,7 +131,7 @@ func compareQuery(t *rapid.T, store *memory.Store, rows model) {
 			q.Range.From, q.Range.To = q.Range.To, q.Range.From
 		}
 	}
-	index, _ := entity.Schema().Index(q.Index)
+	index, _ := table.ProductSchema().Index(q.Index)
 	want := rows.query(q)
 	var got []string
 	for {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -15,11 +14,12 @@ const maxTags = 50
 
 // queryPlan is a query that was checked.
 type queryPlan struct {
-	index      entity.IndexSchema // for the table itself, its own keys
-	which      int                // position of the index in the schema, -1 for the table
+	index      table.IndexSchema // for the table itself, its own keys
+	which      int               // position of the index in the schema, -1 for the table
 	partition  string
 	prefix     string
 	from, to   string
+	tags       string // the attribute in which anyTag is looked up
 	anyTag     []string
 	anyTagOr   string
 	limit      int
@@ -50,10 +50,10 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 	p := queryPlan{
 		index: index, which: -1, partition: q.Partition,
 		prefix: q.Range.Prefix, from: q.Range.From, to: q.Range.To,
-		anyTag: slices.Clone(q.AnyTag), anyTagOr: q.AnyTagOr, limit: q.Limit, descending: q.Descending,
+		tags: s.schema.Tags, anyTag: slices.Clone(q.AnyTag), anyTagOr: q.AnyTagOr, limit: q.Limit, descending: q.Descending,
 	}
-	if q.Index != entity.Base {
-		p.which = slices.IndexFunc(s.schema.Indexes, func(i entity.IndexSchema) bool { return i.Name == q.Index })
+	if q.Index != table.Base {
+		p.which = slices.IndexFunc(s.schema.Indexes, func(i table.IndexSchema) bool { return i.Name == q.Index })
 	}
 	if len(q.Start) == 0 {
 		return p, nil
@@ -65,7 +65,7 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 }
 
 // keyAttributes are the names of the table's keys and the index's.
-func keyAttributes(index entity.IndexSchema) []string {
+func keyAttributes(index table.IndexSchema) []string {
 	if index.PK == item.AttrPK {
 		return []string{item.AttrPK, item.AttrSK}
 	}

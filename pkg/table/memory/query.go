@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -135,7 +134,7 @@ func (p queryPlan) keeps(r *row) bool {
 	if p.anyTagOr != "" && r.item.Has(p.anyTagOr) {
 		return true
 	}
-	tags, _ := r.item[entity.AttrTags].(item.StringSet)
+	tags, _ := r.item[p.tags].(item.StringSet)
 	return slices.ContainsFunc(p.anyTag, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -49,7 +48,7 @@ type Store struct {
 
 // state is the table itself, which several stores may share.
 type state struct {
-	schema entity.TableSchema
+	schema table.Schema
 	fault  func(Call) error
 	feed   *Feed
 	// witnessed is fixed when the store is made.
@@ -61,8 +60,8 @@ type state struct {
 	expiry  order        // rows with a ttl, by ttl
 }
 
-// New returns an empty table of [entity.Schema]. The clock dates the records of the stream; nothing else depends on
-// it. It panics on a nil clock or a number of shards below 0, which are mistakes in the program.
+// New returns an empty table of [table.ProductSchema]. The clock dates the records of the stream; nothing else depends
+// on it. It panics on a nil clock or a number of shards below 0, which are mistakes in the program.
 func New(now func() time.Time, o Options) *Store {
 	if now == nil {
 		panic("memory: no clock")
@@ -70,7 +69,7 @@ func New(now func() time.Time, o Options) *Store {
 	if o.Shards < 0 {
 		panic(fmt.Sprintf("memory: %d shards", o.Shards))
 	}
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	if o.SourceARN == "" {
 		o.SourceARN = fmt.Sprintf("arn:aws:dynamodb:local:000000000000:table/%s/stream/memory", schema.Name)
 	}

@@ -1,10 +1,10 @@
 package memory
 
-import "nexus/pkg/entity"
+import "nexus/pkg/table"
 
 // Stored is how much the table, or one of its indexes, holds. DynamoDB bills 100 bytes more for each row of either.
 type Stored struct {
-	Index entity.Index // [entity.Base] for the table
+	Index table.Index // [table.Base] for the table
 	Rows  int
 	Bytes int64
 }
@@ -13,12 +13,12 @@ type Stored struct {
 func (s *Store) Stored() []Stored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	table := Stored{Index: entity.Base}
+	whole := Stored{Index: table.Base}
 	s.base.each(func(r *row) {
-		table.Rows++
-		table.Bytes += int64(r.size)
+		whole.Rows++
+		whole.Bytes += int64(r.size)
 	})
-	out := []Stored{table}
+	out := []Stored{whole}
 	for i, index := range s.schema.Indexes {
 		one := Stored{Index: index.Name}
 		s.indexes[i].each(func(r *row) {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -45,13 +44,13 @@ func (s *Store) charge(u *table.Usage, c edit, factor float64) {
 		}
 		u.WriteUnits += units
 		if u.IndexWriteUnits == nil {
-			u.IndexWriteUnits = map[entity.Index]float64{}
+			u.IndexWriteUnits = map[table.Index]float64{}
 		}
 		u.IndexWriteUnits[index.Name] += units
 	}
 }
 
-func indexUnits(index entity.IndexSchema, c edit) float64 {
+func indexUnits(index table.IndexSchema, c edit) float64 {
 	oldPlace, wasIn := indexed(index, c.old)
 	newPlace, isIn := indexed(index, c.new)
 	before, after := float64(0), float64(0)
@@ -72,7 +71,7 @@ func indexUnits(index entity.IndexSchema, c edit) float64 {
 }
 
 // projectedSize is the size of the row as the index holds it.
-func projectedSize(index entity.IndexSchema, r *row) int {
+func projectedSize(index table.IndexSchema, r *row) int {
 	if !index.KeysOnly {
 		return r.size
 	}

@@ -52,7 +52,7 @@ func TestZerosAtTheEndsOfNumbersAreNotCharged(t *testing.T) {
 
 func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 	t.Parallel()
-	type units = map[entity.Index]float64
+	type units = map[table.Index]float64
 	for name, c := range map[string]struct {
 		before  item.Item // nil for no row
 		act     table.Action
@@ -68,21 +68,21 @@ func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 			table.Put{Item: note("a", year(kilobytes(2), "1"))}, 2, nil},
 		"a failed condition": {kilobytes(3), table.Put{Item: note("a", nil), If: table.NotExists()}, 3, nil},
 		"an entry appears": {kilobytes(2), table.Update{Key: noteKey("a"), Set: year(item.Item{}, "1")}, 4,
-			units{entity.YearView: 2}},
+			units{table.YearView: 2}},
 		"an entry disappears": {year(kilobytes(2), "1"),
-			table.Update{Key: noteKey("a"), Remove: []string{item.AttrGSI1SK}}, 4, units{entity.YearView: 2}},
+			table.Update{Key: noteKey("a"), Remove: []string{item.AttrGSI1SK}}, 4, units{table.YearView: 2}},
 		"an entry's content changes": {year(kilobytes(2), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 4,
-			units{entity.YearView: 2}},
+			units{table.YearView: 2}},
 		"an entry's key changes": {year(kilobytes(2), "1"),
-			table.Update{Key: noteKey("a"), Set: year(item.Item{}, "2")}, 6, units{entity.YearView: 4}},
-		"an entry is deleted": {year(kilobytes(2), "1"), table.Delete{Key: noteKey("a")}, 4, units{entity.YearView: 2}},
+			table.Update{Key: noteKey("a"), Set: year(item.Item{}, "2")}, 6, units{table.YearView: 4}},
+		"an entry is deleted": {year(kilobytes(2), "1"), table.Delete{Key: noteKey("a")}, 4, units{table.YearView: 2}},
 		"a keys-only entry of 3 KB": {nil, table.Put{Item: note("a", linked(kilobytes(3), "1"))}, 4,
-			units{entity.CrossLinks: 1}},
+			units{table.CrossLinks: 1}},
 		"a keys-only entry untouched": {linked(kilobytes(3), "1"), table.Update{Key: noteKey("a"), Set: count(1)}, 3, nil},
 		"a keys-only entry moves": {linked(kilobytes(3), "1"),
-			table.Update{Key: noteKey("a"), Set: linked(item.Item{}, "2")}, 5, units{entity.CrossLinks: 2}},
+			table.Update{Key: noteKey("a"), Set: linked(item.Item{}, "2")}, 5, units{table.CrossLinks: 2}},
 		"two indexes at once": {nil, table.Put{Item: note("a", linked(year(kilobytes(1), "1"), "1"))}, 3,
-			units{entity.YearView: 1, entity.CrossLinks: 1}},
+			units{table.YearView: 1, table.CrossLinks: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +145,7 @@ func TestReadsAreChargedBy4KB(t *testing.T) {
 	b.Equal(table.Usage{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
 	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u")})
 	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
-	agenda := table.Query{Index: entity.YearView, Partition: entity.AgendaPK("u", 2030)}
+	agenda := table.Query{Index: table.YearView, Partition: entity.AgendaPK("u", 2030)}
 	_, err = b.store.Query(b.ctx, agenda)
 	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))
 	agenda.AnyTag = []string{"none"}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -22,7 +21,7 @@ func (s *Store) Walk(ctx context.Context, segment, total int, visit func(item.It
 		return wrap(op, on, fmt.Errorf("%w: no such segment", table.ErrInvalid))
 	}
 	for _, partition := range s.segment(segment, total) {
-		plan := queryPlan{index: entity.IndexSchema{PK: s.schema.PK, SK: s.schema.SK}, which: -1, partition: partition}
+		plan := queryPlan{index: table.IndexSchema{PK: s.schema.PK, SK: s.schema.SK}, which: -1, partition: partition}
 		for more := true; more; {
 			var page page
 			call := func() Call { return Call{Op: op} }

@@ -75,7 +75,7 @@ func batchCases() []testCase {
 			f.load(3, func(int) item.Item {
 				return item.Item{item.AttrGSI3PK: item.String(entity.UserPK(f.user)), item.AttrGSI3SK: item.String("x")}
 			})
-			f.eventuallyHas(table.Query{Index: entity.StateView, Partition: entity.UserPK(f.user)}, "000", "001", "002")
+			f.eventuallyHas(table.Query{Index: table.StateView, Partition: entity.UserPK(f.user)}, "000", "001", "002")
 		}},
 	}
 }

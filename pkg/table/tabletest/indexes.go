@@ -9,10 +9,10 @@ import (
 
 func indexCases() []testCase {
 	var cases []testCase
-	for _, index := range entity.Schema().Indexes {
+	for _, index := range table.ProductSchema().Indexes {
 		for _, c := range []struct {
 			name string
-			run  func(*fixture, entity.IndexSchema)
+			run  func(*fixture, table.IndexSchema)
 		}{
 			{"lists a row while it has both keys", indexIsSparse},
 			{"moves a row whose key changes", indexMoves},
@@ -41,7 +41,7 @@ func (f *fixture) there() string {
 }
 
 // at is the index's keys of one place.
-func at(index entity.IndexSchema, partition, sk string) item.Item {
+func at(index table.IndexSchema, partition, sk string) item.Item {
 	return item.Item{index.PK: item.String(partition), index.SK: item.String(sk)}
 }
 
@@ -51,7 +51,7 @@ func (f *fixture) update(name string, set item.Item, remove ...string) {
 	f.NoError(err)
 }
 
-func indexIsSparse(f *fixture, index entity.IndexSchema) {
+func indexIsSparse(f *fixture, index table.IndexSchema) {
 	q := table.Query{Index: index.Name, Partition: f.here()}
 	f.put("none", nil)
 	f.put("partition only", item.Item{index.PK: item.String(f.here())})
@@ -68,7 +68,7 @@ func indexIsSparse(f *fixture, index entity.IndexSchema) {
 	f.eventually(q, "partition only")
 }
 
-func indexMoves(f *fixture, index entity.IndexSchema) {
+func indexMoves(f *fixture, index table.IndexSchema) {
 	here := table.Query{Index: index.Name, Partition: f.here()}
 	there := table.Query{Index: index.Name, Partition: f.there()}
 	f.put("a", at(index, f.here(), "1"))
@@ -81,7 +81,7 @@ func indexMoves(f *fixture, index entity.IndexSchema) {
 	f.eventually(there, "b")
 }
 
-func indexFollows(f *fixture, index entity.IndexSchema) {
+func indexFollows(f *fixture, index table.IndexSchema) {
 	f.put("a", at(index, f.here(), "1"))
 	f.update("a", item.Item{attrText: item.String("new")})
 	q := table.Query{Index: index.Name, Partition: f.here()}
@@ -98,7 +98,7 @@ func indexFollows(f *fixture, index entity.IndexSchema) {
 	})
 }
 
-func indexForgets(f *fixture, index entity.IndexSchema) {
+func indexForgets(f *fixture, index table.IndexSchema) {
 	q := table.Query{Index: index.Name, Partition: f.here()}
 	f.put("a", at(index, f.here(), "1"))
 	f.put("b", at(index, f.here(), "2"))
@@ -111,7 +111,7 @@ func indexForgets(f *fixture, index entity.IndexSchema) {
 	f.eventually(q, "b")
 }
 
-func indexOrders(f *fixture, index entity.IndexSchema) {
+func indexOrders(f *fixture, index table.IndexSchema) {
 	for name, sk := range map[string]string{"a": "30", "b": "4", "c": "1", "d": "20"} {
 		f.put(name, at(index, f.here(), sk))
 	}
@@ -126,7 +126,7 @@ func indexOrders(f *fixture, index entity.IndexSchema) {
 	f.Equal(2, n)
 }
 
-func indexFollowsTransaction(f *fixture, index entity.IndexSchema) {
+func indexFollowsTransaction(f *fixture, index table.IndexSchema) {
 	q := table.Query{Index: index.Name, Partition: f.here()}
 	f.put("gone", at(index, f.here(), "1"))
 	f.put("moved", at(index, f.here(), "2"))
@@ -147,13 +147,13 @@ func indexFollowsTransaction(f *fixture, index entity.IndexSchema) {
 
 func everyIndex(f *fixture) {
 	row := f.row("a", item.Item{attrText: item.String("x")})
-	for i, index := range entity.Schema().Indexes {
+	for i, index := range table.ProductSchema().Indexes {
 		for name, v := range at(index, f.here(), string(rune('1'+i))) {
 			row[name] = v
 		}
 	}
 	f.NoError(f.store.Put(f.ctx, table.Put{Item: row}))
-	for _, index := range entity.Schema().Indexes {
+	for _, index := range table.ProductSchema().Indexes {
 		q := table.Query{Index: index.Name, Partition: f.here()}
 		f.eventually(q, "a")
 		if !index.KeysOnly {
@@ -163,7 +163,7 @@ func everyIndex(f *fixture) {
 }
 
 func keysOnly(f *fixture) {
-	for _, index := range entity.Schema().Indexes {
+	for _, index := range table.ProductSchema().Indexes {
 		if !index.KeysOnly {
 			continue
 		}
@@ -186,7 +186,7 @@ func indexAcrossUsers(f *fixture) {
 	f.NoError(f.store.Put(f.ctx, table.Put{Item: withKey(other, item.Item{
 		item.AttrGSI4PK: item.String(f.here()), item.AttrGSI4SK: item.String("2"),
 	})}))
-	q := table.Query{Index: entity.CrossLinks, Partition: f.here()}
+	q := table.Query{Index: table.CrossLinks, Partition: f.here()}
 	f.eventually(q, "mine", "other")
 	rows := f.rows(q)
 	f.Equal(f.key("mine"), rows[0].Key())

@@ -95,7 +95,7 @@ func pagingCases() []testCase {
 				{Start: table.Position(elsewhere.Item())},
 				{Start: table.Position{item.AttrPK: item.String(at.PK)}},
 				{Start: table.Position(rows[0])},
-				{Start: table.Position(at.Item()), Index: entity.StateView},
+				{Start: table.Position(at.Item()), Index: table.StateView},
 				{Start: table.Position(at.Item()), Range: table.Range{From: rows[1].Key().SK}},
 				{Start: table.Position(rows[2].Key().Item()), Range: table.Range{Prefix: at.SK}},
 				{Start: table.Position(rows[2].Key().Item()), Range: table.Range{To: at.SK}},
@@ -106,25 +106,25 @@ func pagingCases() []testCase {
 			}
 		}},
 	}
-	for _, index := range entity.Schema().Indexes {
+	for _, index := range table.ProductSchema().Indexes {
 		cases = append(cases, testCase{"positions in " + string(index.Name), func(f *fixture) { tryPositions(f, index) }})
 	}
-	base, _ := entity.Schema().Index(entity.Base)
+	base, _ := table.ProductSchema().Index(table.Base)
 	return append(cases, testCase{"positions in the table", func(f *fixture) { tryPositions(f, base) }})
 }
 
 // tryPositions pages through rows of which many share their place in the index: a position that held the index's keys
 // alone would lose or repeat some of them.
-func tryPositions(f *fixture, index entity.IndexSchema) {
+func tryPositions(f *fixture, index table.IndexSchema) {
 	const n = 12
 	partition := entity.LinkedPK(f.user, entity.Ref{Type: product.TypeNote, ID: "note_1"})
 	keys := map[string]bool{item.AttrPK: true, item.AttrSK: true, index.PK: true, index.SK: true}
-	if index.Name == entity.Base {
+	if index.Name == table.Base {
 		partition = entity.UserPK(f.user)
 	}
 	var all []string
 	for _, row := range f.load(n, func(i int) item.Item {
-		if index.Name == entity.Base {
+		if index.Name == table.Base {
 			return nil
 		}
 		return item.Item{index.PK: item.String(partition), index.SK: item.String(fmt.Sprint("at", i/5))}
@@ -191,7 +191,7 @@ func filterCases() []testCase {
 		{"a tag filter works within a range and an index", func(f *fixture) {
 			f.tagged()
 			q := f.mine()
-			q.Index, q.AnyTag, q.Range = entity.StateView, []string{"home"},
+			q.Index, q.AnyTag, q.Range = table.StateView, []string{"home"},
 				table.Range{From: sortKey("003"), To: sortKey("008")}
 			f.eventually(q, "003", "006")
 		}},

@@ -30,7 +30,7 @@ func rangeCases() []testCase {
 			mine := f.mine().Partition
 			for _, q := range []table.Query{
 				{},
-				{Index: entity.StateView},
+				{Index: table.StateView},
 				{Partition: mine, Index: "GSI9"},
 				{Partition: mine, Range: table.Range{Prefix: sortKey("a"), From: sortKey("a")}},
 				{Partition: mine, Range: table.Range{Prefix: sortKey("a"), To: sortKey("b")}},
@@ -55,8 +55,8 @@ func rangeCases() []testCase {
 	}
 	for name, c := range rangeShapes() {
 		cases = append(cases,
-			testCase{"range of the table: " + name, func(f *fixture) { tryRange(f, entity.Base, c.bounds, c.want) }},
-			testCase{"range of an index: " + name, func(f *fixture) { tryRange(f, entity.StateView, c.bounds, c.want) }},
+			testCase{"range of the table: " + name, func(f *fixture) { tryRange(f, table.Base, c.bounds, c.want) }},
+			testCase{"range of an index: " + name, func(f *fixture) { tryRange(f, table.StateView, c.bounds, c.want) }},
 		)
 	}
 	slices.SortFunc(cases, func(a, b testCase) int { return strings.Compare(a.name, b.name) })
@@ -92,7 +92,7 @@ func rangeShapes() map[string]rangeShape {
 }
 
 // tryRange reads the range forwards and backwards, whole, row by row, and as a count.
-func tryRange(f *fixture, index entity.Index, bounds table.Range, want []string) {
+func tryRange(f *fixture, index table.Index, bounds table.Range, want []string) {
 	rows := make([]item.Item, 0, len(rangeNames()))
 	partition := entity.UserPK(f.user)
 	for _, name := range rangeNames() {

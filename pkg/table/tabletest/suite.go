@@ -12,10 +12,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// Run runs the suite. Each test calls open once; it must return a store of a table with [entity.Schema], and register
-// with the test whatever has to be closed. The store may be empty or shared: each test works in partitions of its own,
-// of users and link targets with random ids, and leaves its rows behind. Tests run in parallel with each other. A read
-// of an index is repeated for some seconds until it answers as expected, because an index may lag.
+// Run runs the suite. Each test calls open once. It must return a store of a table with [table.ProductSchema], and
+// register with the test what has to be closed. The store may be empty or shared: each test works in partitions of its
+// own, of users and link targets with random ids, and leaves its rows there. Tests run in parallel with each other. A
+// read of an index is repeated for some seconds until it answers as expected, because an index may lag.
 func Run(t *testing.T, open func(t *testing.T) table.Store) {
 	t.Helper()
 	for _, c := range slices.Concat(

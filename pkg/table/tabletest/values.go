@@ -3,7 +3,6 @@ package tabletest
 import (
 	"strings"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -133,7 +132,7 @@ func boundCases() []testCase {
 			f.ErrorIs(f.store.Put(f.ctx, table.Put{Item: f.row("a", item.Item{item.AttrSK: item.Int(1)})}), table.ErrInvalid)
 		}},
 		{"an index key that is empty or no string is refused", func(f *fixture) {
-			for _, index := range entity.Schema().Indexes {
+			for _, index := range table.ProductSchema().Indexes {
 				for _, v := range []item.Value{item.String(""), item.Int(1), item.Null{}} {
 					row := f.row("a", item.Item{index.PK: item.String(f.key("a").PK), index.SK: v})
 					f.ErrorIs(f.store.Put(f.ctx, table.Put{Item: row}), table.ErrInvalid, "%s %v", index.Name, v)

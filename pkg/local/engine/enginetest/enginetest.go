@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
 
@@ -91,7 +91,7 @@ func Table(t testing.TB) (endpoint, name string) {
 	t.Helper()
 	endpoint, name = Start(t), TableName(t)
 	client := Client(endpoint)
-	schema := entity.Schema()
+	schema := table.ProductSchema()
 	schema.Name = name
 	if _, err := client.CreateTable(t.Context(), dynamo.CreateInput(schema)); err != nil {
 		t.Fatalf("create table %s: %v", name, err)

@@ -1,6 +1,7 @@
-package entity
+package table
 
 import (
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 )
 
@@ -22,20 +23,21 @@ type IndexSchema struct {
 	KeysOnly bool
 }
 
-// TableSchema describes the table: what the local platform creates, what the infrastructure deploys, and what the
-// memory adapter follows.
-type TableSchema struct {
+// Schema describes a table: what the local platform creates, what the infrastructure deploys, and what the memory
+// adapter follows. TTL and Tags name the attributes of the expiry and of the filter by tags.
+type Schema struct {
 	Name       string
 	PK, SK     string
-	TTL        string
+	TTL, Tags  string
 	StreamView string
 	Indexes    []IndexSchema
 }
 
-// Schema is the one table of the product. Every key attribute is a string.
-func Schema() TableSchema {
-	return TableSchema{
-		Name: "ProductivityData", PK: item.AttrPK, SK: item.AttrSK, TTL: AttrTTL, StreamView: "NEW_AND_OLD_IMAGES",
+// ProductSchema describes the one table of the product. Every key attribute is a string.
+func ProductSchema() Schema {
+	return Schema{
+		Name: "ProductivityData", PK: item.AttrPK, SK: item.AttrSK, TTL: entity.AttrTTL, Tags: entity.AttrTags,
+		StreamView: "NEW_AND_OLD_IMAGES",
 		Indexes: []IndexSchema{
 			{Name: YearView, PK: item.AttrGSI1PK, SK: item.AttrGSI1SK},
 			{Name: Recurrence, PK: item.AttrGSI2PK, SK: item.AttrGSI2SK},
@@ -46,7 +48,7 @@ func Schema() TableSchema {
 }
 
 // Index returns the description of an index; for [Base] the table's own keys.
-func (s TableSchema) Index(name Index) (IndexSchema, bool) {
+func (s Schema) Index(name Index) (IndexSchema, bool) {
 	if name == Base {
 		return IndexSchema{PK: s.PK, SK: s.SK}, true
 	}
