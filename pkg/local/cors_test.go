@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/local"
 )
 
-func TestPagesOfAnAllowedOriginReachTheAPIAndNeverDev(t *testing.T) {
+func TestDoors_letPagesOfAnAllowedOriginReachTheAPIAlone(t *testing.T) {
 	t.Parallel()
 	const app = "http://localhost:5173"
 	s := startSystem(t, local.Options{Store: local.Memory, Origins: []string{app}})
@@ -33,7 +33,7 @@ func TestPagesOfAnAllowedOriginReachTheAPIAndNeverDev(t *testing.T) {
 	}
 }
 
-func TestAnOriginThatNoBrowserSendsIsRefusedAtTheStart(t *testing.T) {
+func TestOptions_refuseAnOriginThatNoBrowserSends(t *testing.T) {
 	t.Parallel()
 	for _, origin := range []string{"*", "localhost:5173", "http://localhost:5173/"} {
 		_, err := local.Start(t.Context(), local.Options{Store: local.Memory, Origins: []string{origin}})

@@ -43,7 +43,7 @@ func (p *pipes) dial() net.Conn {
 	return client
 }
 
-func TestAClientThatDoesNotReadItsAnswerLosesIt(t *testing.T) {
+func TestTimelyAnswer_endsIfItsClientDoesNotRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		goesOn bool
@@ -79,7 +79,7 @@ func TestAClientThatDoesNotReadItsAnswerLosesIt(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatGoesOnIsReadForAsLongAsItTakes(t *testing.T) {
+func TestTimelyAnswer_isExtendedWhileItGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at, server := newPipes(), &http.Server{Handler: timely(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -107,7 +107,7 @@ func TestAnAnswerThatGoesOnIsReadForAsLongAsItTakes(t *testing.T) {
 	})
 }
 
-func TestFewLargeBodiesAreTakenAtOnce(t *testing.T) {
+func TestFewLarge_takesFewLargeBodiesAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var within, most atomic.Int64
@@ -146,7 +146,7 @@ func TestFewLargeBodiesAreTakenAtOnce(t *testing.T) {
 	})
 }
 
-func TestOnlySoManyConnectionsWait(t *testing.T) {
+func TestIdlers_boundTheConnectionsThatWait(t *testing.T) {
 	t.Parallel()
 	var idle idlers
 	closed := func(c net.Conn) bool {
@@ -179,7 +179,7 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-func TestOnlySoManyListenToTheStream(t *testing.T) {
+func TestSubscribe_boundsTheListenersOfTheStream(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.Context(), Options{Store: Memory, Addr: "127.0.0.1:0"})
 	require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestOnlySoManyListenToTheStream(t *testing.T) {
 	require.Eventually(t, func() bool { return listen().StatusCode == http.StatusOK }, 10*time.Second, 10*time.Millisecond)
 }
 
-func TestWhatIsLocalOnlyIsNoPageAndTakesNoForm(t *testing.T) {
+func TestDevRoutes_areNoPagesAndTakeNoForm(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.Context(), Options{Store: Memory, Addr: "127.0.0.1:0"})
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // Thirty clients change one row at once, and none of them contradicts another: each succeeds.
-func TestManyChangesOfOneItemAtOnceAllSucceed(t *testing.T) {
+func TestPlatform_letsManyChangesOfOneItemAtOnceSucceed(t *testing.T) {
 	t.Parallel()
 	const writers = 30
 	onEachStore(t, func(t *testing.T, s *system) {

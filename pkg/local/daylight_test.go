@@ -187,10 +187,10 @@ func (s *system) announced(until time.Time) map[string][]object {
 	return out
 }
 
-// TestNineStaysNineInTheAgendaTheRemindersAndTheExport keeps a year of meetings in zones whose clocks change, and
+// TestPlatform_keepsNineOClockInAgendaRemindersAndExport keeps a year of meetings in zones whose clocks change, and
 // compares what the agenda shows, what is announced, and what the calendar's text says with what package time alone
 // says.
-func TestNineStaysNineInTheAgendaTheRemindersAndTheExport(t *testing.T) {
+func TestPlatform_keepsNineOClockInAgendaRemindersAndExport(t *testing.T) {
 	t.Parallel()
 	for _, store := range soaked() {
 		t.Run(string(store), func(t *testing.T) {

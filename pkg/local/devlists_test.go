@@ -26,7 +26,7 @@ func (s *system) pages(path, cursor string) (pages [][]any) {
 	return nil
 }
 
-func TestSchedulesAndEventsAreListedToTheirEnd(t *testing.T) {
+func TestListParams_leadToTheEndOfSchedulesAndEvents(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		const many = 57

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/local"
 )
 
-func TestReplayTakesRecordsAloneAndSaysWhatIsWrongWithOthers(t *testing.T) {
+func TestPostReplay_takesRecordsAloneAndNamesOtherFaults(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	fixture, err := os.ReadFile("../../testdata/streams/kinds.ndjson")

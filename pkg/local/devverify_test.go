@@ -141,7 +141,7 @@ func (c *client) write(ctx context.Context, done *atomic.Int64) error {
 	return nil
 }
 
-func TestADamagedUserIsNamedAndMendedWhileClientsWrite(t *testing.T) {
+func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	t.Parallel()
 	items, damaged, bogus := 300, 20, 10
 	if os.Getenv("NEXUS_SOAK") != "" {
@@ -278,7 +278,7 @@ func (c *client) lags(ctx context.Context) (slowest time.Duration, err error) {
 	return slowest, nil
 }
 
-func TestARebuildBesideWritersShowsNoHalfNumberAndHoldsUpOthersForSecondsOnly(t *testing.T) {
+func TestPostVerify_showsNoPartialNumbersDuringARebuild(t *testing.T) {
 	t.Parallel()
 	const writers = 2
 	items := 300
@@ -352,7 +352,7 @@ func wipe(t *testing.T, store table.Store, user string) {
 	require.NoError(t, err)
 }
 
-func TestVerifyRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestPostVerify_refusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	for body, status := range map[string]int{`{"user":"a#b"}`: 422, `{"users":"a"}`: 400, `[]`: 400, ``: 400} {

@@ -23,9 +23,9 @@ import (
 
 const readingForm = "2006-01-02T15:04:05"
 
-// TestSevenIsSevenWhereverItsUserLooks keeps floating things over a month in which the clocks change, and looks at them
-// from five zones; then their user moves.
-func TestSevenIsSevenWhereverItsUserLooks(t *testing.T) {
+// TestPlatform_keepsFloatingTimesInEveryZone keeps floating things over a month in which the clocks change, and looks
+// at them from five zones; then their user moves.
+func TestPlatform_keepsFloatingTimesInEveryZone(t *testing.T) {
 	t.Parallel()
 	s := startInTheYear(t, local.Options{Store: local.Memory})
 	s.must("POST", "/dev/clock", object{"set": "2011-03-01T00:00:00Z"})
@@ -107,8 +107,9 @@ func (s *system) pending() map[string]time.Time {
 	return out
 }
 
-// TestAMoveToAnotherZoneWritesNoRowOfWhatFloats compares every row of the table, and every schedule, before and after.
-func TestAMoveToAnotherZoneWritesNoRowOfWhatFloats(t *testing.T) {
+// TestPlatform_writesNoFloatingRowWhenItsUserMoves compares every row of the table, and every schedule, before and
+// after.
+func TestPlatform_writesNoFloatingRowWhenItsUserMoves(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		day := b.now.AddDate(0, 0, 3)
 		reading := time.Date(day.Year(), day.Month(), day.Day(), 7, 0, 0, 0, time.UTC)

@@ -18,7 +18,7 @@ import (
 
 // Each of these histories was once somebody's bug.
 
-func TestAFoldedGroupThatNetsToZeroStillMovesTheLedgerOn(t *testing.T) {
+func TestPlatform_movesTheLedgerForABatchWhoseSumIsZero(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		note := product.Note()
 		target := b.notes(1)[0]
@@ -34,7 +34,7 @@ func TestAFoldedGroupThatNetsToZeroStillMovesTheLedgerOn(t *testing.T) {
 	})
 }
 
-func TestADeletedIDNeverComesBack(t *testing.T) {
+func TestPlatform_neverReusesADeletedID(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		task, id := product.Task(), "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"
 		it := b.do(command.Create{Type: task, ID: id, Fields: map[string]any{"title": "first"}})
@@ -49,7 +49,7 @@ func TestADeletedIDNeverComesBack(t *testing.T) {
 	})
 }
 
-func TestCompleteReopenCompleteWithALateDuplicate(t *testing.T) {
+func TestPlatform_takesALateDuplicateOfACompletion(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "x"}})
@@ -78,7 +78,7 @@ func TestCompleteReopenCompleteWithALateDuplicate(t *testing.T) {
 	})
 }
 
-func TestAnItemEditedAfterItsTTLWasSetIsCopiedAnewAndRestores(t *testing.T) {
+func TestPlatform_copiesAndRestoresAnItemEditedAfterItsTTL(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "old", "status": "ARCHIVED"}})
@@ -99,7 +99,7 @@ func TestAnItemEditedAfterItsTTLWasSetIsCopiedAnewAndRestores(t *testing.T) {
 	})
 }
 
-func TestFortyNineLinksAreReplacedByFortyNineOthers(t *testing.T) {
+func TestPlatform_replacesFortyNineLinksByFortyNineOthers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		note := product.Note()
 		targets := b.notes(98)
@@ -128,7 +128,7 @@ func TestFortyNineLinksAreReplacedByFortyNineOthers(t *testing.T) {
 	})
 }
 
-func TestUserMetaFirstWrittenByStatisticsIsStillTheUsersToCreate(t *testing.T) {
+func TestPlatform_letsAUserCreateMetaThatStatisticsWroteFirst(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		b.notes(1)
 		b.settle()
@@ -148,7 +148,7 @@ func TestUserMetaFirstWrittenByStatisticsIsStillTheUsersToCreate(t *testing.T) {
 	})
 }
 
-func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
+func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
@@ -174,7 +174,7 @@ func TestAReminderSnoozedAfterItFiredFiresOnceMore(t *testing.T) {
 	})
 }
 
-func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
+func TestPlatform_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsLocalOnlyAnswersThisMachineAlone(t *testing.T) {
+func TestDoors_answerThisMachineAlone(t *testing.T) {
 	t.Parallel()
 	guard := doors{names: []string{"nexus.example", "192.0.2.7"}}
 	mux := http.NewServeMux()
@@ -44,7 +44,7 @@ func TestWhatIsLocalOnlyAnswersThisMachineAlone(t *testing.T) {
 	}
 }
 
-func TestAReachableSystemAsksForTheTokenOfItsStart(t *testing.T) {
+func TestExposedToken_isNeededByAReachableSystem(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.Context(), Options{
 		Store: Memory, Addr: "127.0.0.1:0", Expose: true, AllowHosts: []string{"nexus.example"},

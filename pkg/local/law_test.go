@@ -16,9 +16,9 @@ import (
 	"nexus/pkg/reminders"
 )
 
-// TestEveryEntityAndEveryStoreCallKeepsTheLaw plays every command and every transition of every consumer, above a store
+// TestPlatform_keepsTheLawInEveryStoreCall plays every command and every transition of every consumer, above a store
 // that holds each call, and each row that a call leaves, against the conventions (see setup).
-func TestEveryEntityAndEveryStoreCallKeepsTheLaw(t *testing.T) {
+func TestPlatform_keepsTheLawInEveryStoreCall(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		note := playNotesAndEvents(b)
 		playReminders(b)

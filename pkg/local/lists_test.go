@@ -25,7 +25,7 @@ func (s *system) pagesOf(path, attr string) []string {
 	}
 }
 
-func TestListsWithoutAWindowAndWithFiltersOnEachStore(t *testing.T) {
+func TestPlatform_listsWithFiltersAndWithoutAWindowOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		var events, home []string

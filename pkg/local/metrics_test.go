@@ -14,7 +14,7 @@ func use(metrics object, user, name string) float64 {
 	return n
 }
 
-func TestMetricsTellWhoUsesHowMuchOfTheTable(t *testing.T) {
+func TestGetMetrics_showsWhoUsesTheTable(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		s.task("counted")
@@ -41,7 +41,7 @@ func TestMetricsTellWhoUsesHowMuchOfTheTable(t *testing.T) {
 }
 
 // What the manual says that things cost (docs/operations.md, "Capacity"), in read and write units.
-func TestWhatThingsCostIsWhatTheManualSays(t *testing.T) {
+func TestGetMetrics_showsTheCostsOfTheManual(t *testing.T) {
 	t.Parallel()
 	type cost map[string][2]float64
 	const id = "task_9e8d7c6b-5a4f-4e3d-8c2b-1a0f9e8d7c6b"

@@ -90,7 +90,7 @@ func meetings(title string, first time.Time, days, count int, l *time.Location) 
 	return out
 }
 
-func TestReadingsByPackageTimeAlone(t *testing.T) {
+func TestLocal_checksItsOracleOfReadingsByPackageTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, reading, want string }{
 		{"America/New_York", "2011-03-13T02:30", "2011-03-13T07:30:00Z"}, // 03:30

@@ -145,7 +145,7 @@ func (s *system) reminder(title string, at time.Time) object {
 
 func version(it object) string { return fmt.Sprintf(`"%v"`, it["version"]) }
 
-func TestAWriteSettlesIntoStatistics(t *testing.T) {
+func TestPlatform_bringsAWriteIntoTheStatistics(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		note := s.must("POST", "/v1/notes", object{"title": "n", "body": "b"})
@@ -158,7 +158,7 @@ func TestAWriteSettlesIntoStatistics(t *testing.T) {
 	})
 }
 
-func TestAnAddressInUseIsAClearError(t *testing.T) {
+func TestStart_reportsAnAddressInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestAnAddressInUseIsAClearError(t *testing.T) {
 	require.ErrorContains(t, err, "--addr")
 }
 
-func TestContradictoryOptionsAreRefused(t *testing.T) {
+func TestStart_refusesContradictoryOptions(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]local.Options{
 		"no such store":                  {Store: "paper"},
@@ -192,7 +192,7 @@ func TestContradictoryOptionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestADataDirectoryHasOneOwner(t *testing.T) {
+func TestLockDirectory_givesADirectoryOneOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	startSystem(t, local.Options{DataDir: dir})
@@ -200,7 +200,7 @@ func TestADataDirectoryHasOneOwner(t *testing.T) {
 	require.ErrorIs(t, err, local.ErrInUse)
 }
 
-func TestARestartKeepsDataClockAndSchedules(t *testing.T) {
+func TestPlatform_keepsDataClockAndSchedulesOverARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := startSystem(t, local.Options{DataDir: dir})
@@ -223,7 +223,7 @@ func TestARestartKeepsDataClockAndSchedules(t *testing.T) {
 	require.Len(t, second.items("/dev/events"), 1)
 }
 
-func TestARestartForgetsNoExpiry(t *testing.T) {
+func TestPlatform_forgetsNoExpiryOverARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := startSystem(t, local.Options{DataDir: dir})
@@ -244,7 +244,7 @@ func TestARestartForgetsNoExpiry(t *testing.T) {
 	require.EqualValues(t, 1, second.stats()["totalReminders"])
 }
 
-func TestAnotherSitesNameIsRefused(t *testing.T) {
+func TestIsOwn_refusesAnotherSitesName(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	for host, want := range map[string]int{

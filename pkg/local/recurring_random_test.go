@@ -14,12 +14,12 @@ import (
 	"nexus/pkg/local"
 )
 
-// TestRecurringRemindersRingOncePerOccurrence plays random histories of recurring reminders that are snoozed, completed
-// and dismissed while the clock moves. Each occurrence rings at its own time, once, unless its user was done with it
-// before. Each snooze rings when it ends. The earlier of the two is scheduled. Each action acts on the present
+// TestPlatform_ringsRecurringRemindersOncePerOccurrence plays random histories of recurring reminders that are snoozed,
+// completed and dismissed while the clock moves. Each occurrence rings at its own time, once, unless its user was done
+// with it before. Each snooze rings when it ends. The earlier of the two is scheduled. Each action acts on the present
 // occurrence of docs/contracts.md, and is refused if its user saw another one. A seed is one history:
-// -run TestRecurringReminders/seed_7_on_memory.
-func TestRecurringRemindersRingOncePerOccurrence(t *testing.T) {
+// -run TestPlatform_ringsRecurring/seed_7_on_memory.
+func TestPlatform_ringsRecurringRemindersOncePerOccurrence(t *testing.T) {
 	t.Parallel()
 	eachHistory(t, func(t *testing.T, store local.Store, seed uint64) {
 		h := newRings(t, store, seed)

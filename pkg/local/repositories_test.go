@@ -51,7 +51,7 @@ func (s *system) together(writers int, write func(i int, s *system)) {
 	all.Wait()
 }
 
-func TestOfManyWritersOnOneParentOneCommitsAndTheOthersLearnTheHead(t *testing.T) {
+func TestPlatform_letsOneOfManyWritersOfOneParentCommit(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		parent := s.grow("begun", 60) // with sixty more it takes more than one transaction
@@ -81,7 +81,7 @@ func TestOfManyWritersOnOneParentOneCommitsAndTheOthersLearnTheHead(t *testing.T
 	})
 }
 
-func TestNothingOfRacingWritersIsLostAndHistoryIsALine(t *testing.T) {
+func TestPlatform_losesNothingOfRacingWritersAndKeepsALine(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		const writers, rounds = 4, 4
@@ -105,7 +105,7 @@ func TestNothingOfRacingWritersIsLostAndHistoryIsALine(t *testing.T) {
 	})
 }
 
-func TestTwinsUnderOneKeyMakeOneRevision(t *testing.T) {
+func TestPlatform_makesOneRevisionOfTwinsUnderOneKey(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		const writers = 6
@@ -124,7 +124,7 @@ func TestTwinsUnderOneKeyMakeOneRevision(t *testing.T) {
 	})
 }
 
-func TestADayIsPlannedWorkedAndRolledOverOverBothHeads(t *testing.T) {
+func TestPlatform_plansWorksAndRollsADayOver(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		const driver, action = "drv_00000000-0000-4000-8000-000000000001", "act_00000000-0000-4000-8000-000000000002"

@@ -18,10 +18,10 @@ import (
 // near is how far from the present a history looks.
 const near = 45 * 24 * time.Hour
 
-// TestSeriesSettleIntoWhatARecountSays plays random histories of one user's series over HTTP while the clock moves.
+// TestPlatform_keepsSeriesAsARecountSays plays random histories of one user's series over HTTP while the clock moves.
 // Whenever the system has settled, schedules, deliveries, agenda, statistics and backlinks are exactly what a recount
-// says. A seed is one history: -run TestSeriesSettle/seed_7_on_memory.
-func TestSeriesSettleIntoWhatARecountSays(t *testing.T) {
+// says. A seed is one history: -run TestPlatform_keepsSeriesAs/seed_7_on_memory.
+func TestPlatform_keepsSeriesAsARecountSays(t *testing.T) {
 	t.Parallel()
 	eachHistory(t, func(t *testing.T, store local.Store, seed uint64) {
 		h := newHistory(t, store, seed)

@@ -58,7 +58,7 @@ func at(master item.Item, n int, later time.Duration) time.Time {
 	return product.EventSpan(master).Start.AddDate(0, 0, n).Add(later)
 }
 
-func TestADeletedSeriesLeavesNothingWhateverComesLate(t *testing.T) {
+func TestPlatform_leavesNothingOfADeletedSeries(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		n := b.notes(1)[0]
 		m := b.newDaily(map[string]any{"links": linksTo(n)})
@@ -82,7 +82,7 @@ func TestADeletedSeriesLeavesNothingWhateverComesLate(t *testing.T) {
 	})
 }
 
-func TestAnOccurrenceTakenBackIsTheSeriesAgainWhateverComesLate(t *testing.T) {
+func TestPlatform_showsTheSeriesForARevertedOccurrence(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		n := b.notes(1)[0]
 		m := b.newDaily(nil)
@@ -103,7 +103,7 @@ func TestAnOccurrenceTakenBackIsTheSeriesAgainWhateverComesLate(t *testing.T) {
 	})
 }
 
-func TestAnOccurrenceIsAnnouncedWhereItMovedAndNotWhenItIsCancelled(t *testing.T) {
+func TestPlatform_announcesAMovedOccurrenceAndNoCancelledOne(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
@@ -124,7 +124,7 @@ func TestAnOccurrenceIsAnnouncedWhereItMovedAndNotWhenItIsCancelled(t *testing.T
 	})
 }
 
-func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testing.T) {
+func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
@@ -158,7 +158,7 @@ func TestASplitHeardOfInAnyOrderLeavesOneScheduleForTheSeriesThatGoesOn(t *testi
 	})
 }
 
-func TestARecurringReminderThatIsPutOffAndHeardOfAgainFiresEachOccurrenceOnce(t *testing.T) {
+func TestPlatform_firesASnoozedRecurringReminderOncePerOccurrence(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {
 		first := b.now.Add(time.Hour)
 		r := b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{

@@ -26,9 +26,9 @@ const modelHistories = 16
 
 const modelSteps = 14
 
-// TestSeriesAreWhatTheDocumentsSay plays random histories of series over HTTP and compares all that can be read with a
-// model that goes through every day.
-func TestSeriesAreWhatTheDocumentsSay(t *testing.T) {
+// TestPlatform_showsSeriesAsTheDocumentsSay plays random histories of series over HTTP and compares all that can be
+// read with a model that goes through every day.
+func TestPlatform_showsSeriesAsTheDocumentsSay(t *testing.T) {
 	t.Parallel()
 	histories, first := modelHistories, 1
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_SERIES_HISTORIES")); err == nil {

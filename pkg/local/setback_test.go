@@ -24,7 +24,7 @@ func onDirectory(t *testing.T, dir string) (*system, *logged) {
 	return startSystem(t, local.Options{DataDir: dir, Log: slog.New(slog.NewTextHandler(log, nil))}), log
 }
 
-func TestATableThatWasSetBackIsReadFromItsBeginning(t *testing.T) {
+func TestCheckpoints_restartForATableThatWasSetBack(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()
 	s, _ := onDirectory(t, dir)
@@ -60,7 +60,7 @@ func TestATableThatWasSetBackIsReadFromItsBeginning(t *testing.T) {
 	require.EqualValues(t, 2, s.stats()["totalTasks"])
 }
 
-func TestDamageIsNoticedBeforeTheSystemServesAndSaysWhatToDo(t *testing.T) {
+func TestStart_reportsDamageAndSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s, _ := onDirectory(t, dir)
@@ -167,7 +167,7 @@ func damageSecondLine(content []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-func TestWhatIsSaidAboutADamagedScheduleAndEventMendsThem(t *testing.T) {
+func TestStart_worksAfterTheRepairThatItSuggested(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s, _ := onDirectory(t, dir)

@@ -77,7 +77,7 @@ func preflight(t *testing.T, s *system, address, host string) (*http.Response, e
 	return response, err
 }
 
-func TestAPageOfAnotherSiteDoesNotReachTheEngine(t *testing.T) {
+func TestStartEngine_hidesTheEngineFromPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	if !engine.Secluded {
 		t.Skip("this system has one loopback address")
@@ -105,7 +105,7 @@ func TestAPageOfAnotherSiteDoesNotReachTheEngine(t *testing.T) {
 	}
 }
 
-func TestEachEngineHasAnAddressOfItsOwn(t *testing.T) {
+func TestStartEngine_givesEachEngineItsOwnAddress(t *testing.T) {
 	t.Parallel()
 	if !engine.Secluded {
 		t.Skip("this system has one loopback address")
@@ -115,7 +115,7 @@ func TestEachEngineHasAnAddressOfItsOwn(t *testing.T) {
 	require.NotEqual(t, one, two)
 }
 
-func TestNoAnswerAndNoLogTellsTheEnginesAddress(t *testing.T) {
+func TestStartEngine_keepsTheEnginesAddressOutOfAnswersAndLogs(t *testing.T) {
 	t.Parallel()
 	log, dir := &logged{}, t.TempDir()
 	s, host, port := unlisted(t, dir, log)

@@ -55,7 +55,7 @@ func (s *system) told(user string, limit int) (ids []string, answers []string) {
 }
 
 // Two users have an item with one id. Each of them pages through its backlinks and decodes the cursors.
-func TestBacklinksTellNothingOfAnotherUser(t *testing.T) {
+func TestPlatform_showsNoBacklinksOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		s.user = "bea"

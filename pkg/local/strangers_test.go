@@ -221,12 +221,12 @@ type company struct {
 	proving                              []*visitor
 }
 
-// TestAStrangerReachesNothingOfTheOwnersByAnyOperation lets strangers try every operation of the document on
+// TestPlatform_hidesEverythingFromStrangers lets strangers try every operation of the document on
 // what another user has: each place of a request that holds a reference gets each of the owner's values, alone
 // and in batches, under other methods, headers and tokens. Beside each of them another stranger sends the same
 // with values that never were. The two must see the same, and neither anything of the owner's; and nothing that
 // is hers may have changed.
-func TestAStrangerReachesNothingOfTheOwnersByAnyOperation(t *testing.T) {
+func TestPlatform_hidesEverythingFromStrangers(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	s := startSystem(t, local.Options{Store: local.Memory, Machine: func() time.Time { return began }})

@@ -41,7 +41,7 @@ func (s *system) listen() <-chan string {
 	return out
 }
 
-func TestTheStreamShowsEachChangeAndEachEffect(t *testing.T) {
+func TestGetStream_showsEachChangeAndEachEffect(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		happenings := s.listen()
@@ -68,7 +68,7 @@ func TestTheStreamShowsEachChangeAndEachEffect(t *testing.T) {
 	})
 }
 
-func TestTheLocalSurfaceIsMounted(t *testing.T) {
+func TestDevRoutes_areMounted(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

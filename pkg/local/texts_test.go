@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/local"
 )
 
-// TestNoTextThatAClientSendsCanBreakItsLine goes through every way in.
-func TestNoTextThatAClientSendsCanBreakItsLine(t *testing.T) {
+// TestPlatform_takesNoTextThatBreaksItsLine goes through every way in.
+func TestPlatform_takesNoTextThatBreaksItsLine(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	task := s.task("good")

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/local/engine/enginetest"
 )
 
-func TestThingsHappenInTheirOrderWhenTheClockMovesFar(t *testing.T) {
+func TestMoveTo_keepsTheOrderOfEventsOverALongWay(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		start := s.now()
@@ -44,7 +44,7 @@ func TestThingsHappenInTheirOrderWhenTheClockMovesFar(t *testing.T) {
 	})
 }
 
-func TestTheClockRefusesWhatItCannotDo(t *testing.T) {
+func TestPostClock_refusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
 	for name, c := range map[string]struct {
@@ -83,7 +83,7 @@ func TestTheClockRefusesWhatItCannotDo(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, status)
 }
 
-func TestTimeIsRealBehindAnEndpoint(t *testing.T) {
+func TestStartEndpoint_keepsRealTime(t *testing.T) {
 	t.Parallel()
 	endpoint := enginetest.Start(t)
 	s := startSystem(t, local.Options{Endpoint: endpoint, DataDir: t.TempDir()})
@@ -95,7 +95,7 @@ func TestTimeIsRealBehindAnEndpoint(t *testing.T) {
 	require.Equal(t, false, s.must("GET", "/dev/clock", nil)["movable"])
 }
 
-func TestRemindersThatCameDueWhileNobodyRanAreDeliveredAtTheStart(t *testing.T) {
+func TestStart_deliversRemindersThatCameDueWhileItWasDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		down      string

@@ -41,7 +41,7 @@ func (s *system) plant(key item.Key, attributes map[string]types.AttributeValue)
 	require.NoError(s.t, err)
 }
 
-func TestARecordThatNobodyCanReadIsParkedAndHoldsUpNobody(t *testing.T) {
+func TestPlatform_parksAnUnreadableRecordAndDelaysNoOthers(t *testing.T) {
 	t.Parallel()
 	s, _ := onEngine(t, local.Options{})
 	s.plant(entity.ItemKey(s.user, entity.Ref{Type: product.TypeTask, ID: "task_poison"}), map[string]types.AttributeValue{
@@ -64,7 +64,7 @@ func TestARecordThatNobodyCanReadIsParkedAndHoldsUpNobody(t *testing.T) {
 	require.Len(t, s.items("/dev/parked?limit=3&after="+page["next"].(string)), 1)
 }
 
-func TestSettlingInVainSaysWhatIsBehind(t *testing.T) {
+func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {
 	t.Parallel()
 	s, _ := onEngine(t, local.Options{Settling: 300 * time.Millisecond})
 	at := s.now().Add(2 * time.Hour)
@@ -98,7 +98,7 @@ func killEngine(t *testing.T, dir string) {
 	require.NoError(t, engine.Kill())
 }
 
-func TestAnEngineThatDiesEndsThePlatformWithAReport(t *testing.T) {
+func TestPlatform_endsWithAReportWhenItsEngineDies(t *testing.T) {
 	t.Parallel()
 	s, dir := onEngine(t, local.Options{})
 	s.task("acknowledged")
@@ -117,7 +117,7 @@ func TestAnEngineThatDiesEndsThePlatformWithAReport(t *testing.T) {
 	require.EqualValues(t, 1, again.stats()["totalTasks"], "what was acknowledged is there")
 }
 
-func TestRedeliveryOfEverythingLeavesEverythingAsItIs(t *testing.T) {
+func TestPostRedeliver_leavesEverythingAsItIs(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		note := s.must("POST", "/v1/notes", object{"title": "n", "body": "b"})

@@ -116,7 +116,7 @@ func peak(do func()) (most uint64) {
 }
 
 // It prints; times are told, not judged. What memory a verification needs is pinned in pkg/verify.
-func TestAUserOfAnySizeIsVerifiedInProportion(t *testing.T) {
+func TestPostVerify_takesTimeInProportionToTheUser(t *testing.T) {
 	sizes := []int{500, 2000}
 	if os.Getenv("NEXUS_SOAK") != "" {
 		sizes = []int{100_000, 300_000, 1_000_000}

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
+func TestMaster_derivesFromItsRule(t *testing.T) {
 	it, errs := create(t, product.Master(),
 		`{"title":"Standup","startUtc":"2025-01-06T14:00:00Z","endUtc":"2025-01-06T14:15:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO;COUNT=10","exdate":["20250310","20250113","20250310"]}`)
@@ -34,7 +34,7 @@ func TestASeriesIsCreatedWithWhatFollowsFromItsRule(t *testing.T) {
 	}, it, "the last date is excluded, so the one before is the last")
 }
 
-func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
+func TestMaster_withoutEndSortsAfterAllOthers(t *testing.T) {
 	it, errs := create(t, product.Master(), `{"title":"x","isAllDay":true,"startDate":"2025-01-06","rrule":"FREQ=YEARLY"}`)
 	require.Empty(t, errs)
 	require.Equal(t, "MASTER#ACTIVE#9999-12-31T23:59:59Z", it.Str("GSI3SK"))
@@ -42,7 +42,7 @@ func TestASeriesWithoutEndSortsBehindAllOthers(t *testing.T) {
 	require.Equal(t, "2025-01-07", it.Str("endDate"))
 }
 
-func TestASeriesThatEndsAfterAllYearsIsOneWithoutEnd(t *testing.T) {
+func TestMaster_endingAfterAllYearsIsWithoutEnd(t *testing.T) {
 	for _, end := range []string{"COUNT=500", "UNTIL=22500101T000000Z"} {
 		it, errs := create(t, product.Master(),
 			`{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=YEARLY;`+end+`"}`)
@@ -52,14 +52,14 @@ func TestASeriesThatEndsAfterAllYearsIsOneWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestAStartThatIsMissingSaysNothingAboutTheEnd(t *testing.T) {
+func TestMaster_withoutAStartReportsNothingAboutTheEnd(t *testing.T) {
 	_, errs := create(t, product.Master(),
 		`{"title":"x","endUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)
 	require.Len(t, errs, 1, "%v", errs)
 	require.Equal(t, "/startUtc", errs[0].Pointer)
 }
 
-func TestARefusedSeriesNamesTheFieldThatIsWrong(t *testing.T) {
+func TestMaster_namesTheWrongField(t *testing.T) {
 	const timed = `"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`
 	for name, c := range map[string]struct{ fields, pointer string }{
 		"no rule":              {timed, "/rrule"},
@@ -93,7 +93,7 @@ func TestARefusedSeriesNamesTheFieldThatIsWrong(t *testing.T) {
 	require.Len(t, errs, 2, "%v %v", patch, errs)
 }
 
-func TestTheDatesOfASeriesAreBounded(t *testing.T) {
+func TestMaster_boundsTheDatesOfASeries(t *testing.T) {
 	var dates []string
 	for year := 2000; len(dates) < 501; year++ {
 		for _, day := range []string{"0101", "0301", "0501", "0701", "0901"} {
@@ -107,7 +107,7 @@ func TestTheDatesOfASeriesAreBounded(t *testing.T) {
 	require.Equal(t, "/exdate", errs[0].Pointer)
 }
 
-func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
+func TestInstance_isInNoIndexOnceUndone(t *testing.T) {
 	fields := item.Item{
 		"isAllDay": item.Bool(false), "startUtc": item.String("2025-12-24T16:00:00Z"), "startTzid": item.String("UTC"),
 	}
@@ -132,7 +132,7 @@ func TestAnUndoneExceptionIsInNoIndex(t *testing.T) {
 	require.Empty(t, product.Instance().Dues(moved), "reminders of the series are the series'")
 }
 
-func TestARuleIsStoredInOneForm(t *testing.T) {
+func TestMaster_storesARuleInOneForm(t *testing.T) {
 	for _, c := range []struct{ start, sent, want string }{
 		{`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York"`,
 			" RRULE:freq=weekly;interval=1;wkst=MO;byday=we,mo,we;", "FREQ=WEEKLY;BYDAY=MO,WE"},
@@ -155,7 +155,7 @@ func TestARuleIsStoredInOneForm(t *testing.T) {
 	}
 }
 
-func TestTheEndOfARemindersRuleGoesWithItsZone(t *testing.T) {
+func TestReminder_keepsTheEndOfItsRuleInItsZone(t *testing.T) {
 	it, errs := create(t, product.Reminder(), `{"title":"x","triggerUtc":"2025-12-02T08:00:00Z","tzid":"Europe/Berlin",`+
 		`"rrule":"FREQ=DAILY;UNTIL=20251204T080000Z"}`)
 	require.Empty(t, errs)

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestASeriesWithoutRemindersSaysWhenItsTimesChangedForThoseOfItsExceptions(t *testing.T) {
+func TestMaster_datesItsTimesForExceptionsWithReminders(t *testing.T) {
 	t.Parallel()
 	master, errs := create(t, product.Master(),
 		`{"title":"x","startUtc":"2025-01-06T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)

@@ -53,7 +53,7 @@ func change(t *testing.T, typ *entity.Type, before item.Item, text string) (item
 	return it, nil
 }
 
-func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
+func TestTask_isCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
 	it, errs := create(t, product.Task(), `{"title":"Write","dueUtc":"2025-12-31T23:00:00.9-05:00",`+
 		`"dueTzid":"America/New_York","tags":["b","a","b"],"color":"amber"}`)
 	require.Empty(t, errs)
@@ -74,7 +74,7 @@ func TestATaskIsCreatedWithDefaultsKeysAndIndexKeys(t *testing.T) {
 		"createdAt":"2025-12-01T12:00:00Z","updatedAt":"2025-12-01T12:00:00Z"}`, string(product.Task().AppendJSON(nil, it)))
 }
 
-func TestEveryBrokenFieldIsNamedAtOnce(t *testing.T) {
+func TestProduct_namesEveryWrongFieldAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		typ      *entity.Type
 		doc      string
@@ -114,7 +114,7 @@ func TestEveryBrokenFieldIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFloatingTimeIsStoredWithZAndShownWithout(t *testing.T) {
+func TestEvent_storesAFloatingTimeWithZAndShowsItWithout(t *testing.T) {
 	it, errs := create(t, product.Event(), `{"title":"e","startUtc":"2025-01-01T07:00:00","endUtc":"2025-01-02T08:00:00"}`)
 	require.Empty(t, errs)
 	require.Equal(t, "2025-01-01T07:00:00Z", it.Str("startUtc"))
@@ -122,7 +122,7 @@ func TestAFloatingTimeIsStoredWithZAndShownWithout(t *testing.T) {
 	require.Contains(t, string(product.Event().AppendJSON(nil, it)), `"startUtc":"2025-01-01T07:00:00"`)
 }
 
-func TestAPatchThatChangesFloatingNeedsTheTimesAgain(t *testing.T) {
+func TestEvent_needsItsTimesAgainWhenFloatingChanges(t *testing.T) {
 	typ := product.Event()
 	it, _ := create(t, typ, `{"title":"e","startUtc":"2025-01-01T07:00:00"}`)
 	patch, errs := typ.Parse(decode(t, `{"startTzid":"Europe/London"}`))
@@ -136,7 +136,7 @@ func TestAPatchThatChangesFloatingNeedsTheTimesAgain(t *testing.T) {
 	require.Equal(t, "2025-01-01T06:00:00Z", after.Str("startUtc"))
 }
 
-func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
+func TestTask_setsItsTimesWhenDoneAndRemovesThemWhenReopened(t *testing.T) {
 	typ := product.Task()
 	prefs := product.NewUserMeta("ann", noon).Map(product.AttrPreferences)
 	open, _ := create(t, typ, `{"title":"t","dueUtc":"2025-12-02T00:00:00"}`)
@@ -163,7 +163,7 @@ func TestCompletingATaskSetsItsTimesAndReopeningRemovesThem(t *testing.T) {
 	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", archived.Str("GSI3SK"))
 }
 
-func TestWhatIsReportedOfADocumentIsBounded(t *testing.T) {
+func TestProduct_boundsWhatItReportsOfADocument(t *testing.T) {
 	t.Parallel()
 	doc := map[string]any{}
 	for i := range 200_000 {
@@ -180,7 +180,7 @@ func TestWhatIsReportedOfADocumentIsBounded(t *testing.T) {
 	require.Less(t, len(errs[0].Pointer)+len(errs[0].Detail), 200)
 }
 
-func TestANewTriggerEndsARestoredRemindersRest(t *testing.T) {
+func TestReminder_losesRestoredAtWhenItsTriggerMoves(t *testing.T) {
 	t.Parallel()
 	typ := product.Reminder()
 	it, errs := create(t, typ, `{"title":"r","triggerUtc":"2025-12-02T00:00:00"}`)

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestARecurringReminderIsLookedForUntilItsLastTriggerOrTheEndOfALaterSnooze(t *testing.T) {
+func TestReminder_staysIndexedUntilItsLastTriggerOrSnooze(t *testing.T) {
 	t.Parallel()
 	const daily = `{"title":"x","triggerUtc":"2025-01-06T14:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY`
 	it, errs := create(t, product.Reminder(), daily+`"}`)

@@ -15,7 +15,7 @@ import (
 const threeDays = `{"title":"x","triggerUtc":"2025-12-01T14:00:00Z","tzid":"America/New_York",` +
 	`"rrule":"FREQ=DAILY;COUNT=3"`
 
-func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
+func TestReminder_keepsWhatItsRuleCountsFrom(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -93,7 +93,7 @@ func TestAChangeOfARecurringReminderKeepsWhatItsRuleCountsFrom(t *testing.T) {
 	}
 }
 
-func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
+func TestPassTrigger_movesPastAnOccurrenceAndNeverBack(t *testing.T) {
 	t.Parallel()
 	it, errs := create(t, product.Reminder(), threeDays+"}")
 	require.Empty(t, errs)
@@ -120,7 +120,7 @@ func TestATriggerMovesOnBehindAnOccurrenceAndNeverBack(t *testing.T) {
 	require.ErrorContains(t, err, "FREQ")
 }
 
-func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
+func TestReminder_snoozedIsDueForItsOtherOccurrences(t *testing.T) {
 	t.Parallel()
 	snoozed := entity.Due{
 		Occurrence: instant(t, "2025-12-01T14:00:00Z"), At: instant(t, "2025-12-01T18:00:00Z"), Snooze: true,
@@ -149,7 +149,7 @@ func TestASnoozedReminderIsDueForItsOtherOccurrencesToo(t *testing.T) {
 	}
 }
 
-func TestAZoneMayComeOrGoWithWhatIsDerivedFromIt(t *testing.T) {
+func TestProduct_followsAZoneThatIsSetOrRemoved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		typ            *entity.Type

@@ -36,7 +36,7 @@ func shown(entries []query.Entry) []string {
 	return out
 }
 
-func TestWhatTheAgendaShows(t *testing.T) {
+func TestAgenda_showsEveryEntryOfItsWindow(t *testing.T) {
 	t.Parallel()
 	event, task, reminder := product.Event(), product.Task(), product.Reminder()
 	for name, c := range map[string]struct {
@@ -176,7 +176,7 @@ func snoozedUntil(until string) item.Item {
 	}}
 }
 
-func TestTwoReadingsInAGapAreOneEntry(t *testing.T) {
+func TestAgenda_showsTwoReadingsInAGapAsOneEntry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(ann, product.Task(), `{"title":"x","startUtc":"2026-03-08T02:30:00","dueUtc":"2026-03-08T03:30:00"}`, nil)
@@ -186,7 +186,7 @@ func TestTwoReadingsInAGapAreOneEntry(t *testing.T) {
 	require.Equal(t, []string{"x 2026-03-08T07:30:00Z"}, shown(got))
 }
 
-func TestATaskPastItsTimerLeavesTheAgenda(t *testing.T) {
+func TestAgenda_leavesOutATaskPastItsTimer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.add(ann, product.Task(), `{"title":"x","status":"COMPLETED","dueUtc":"2025-12-01T09:00:00"}`, nil)
@@ -198,7 +198,7 @@ func TestATaskPastItsTimerLeavesTheAgenda(t *testing.T) {
 	}
 }
 
-func TestAnAgendaIsAtMostTwoRoundTripsOneAfterAnother(t *testing.T) {
+func TestAgenda_takesAtMostTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 300 {
@@ -221,7 +221,7 @@ func TestAnAgendaIsAtMostTwoRoundTripsOneAfterAnother(t *testing.T) {
 	require.Equal(t, map[string]int{"Query": 4}, b.trips(), "both years, the long events and the series")
 }
 
-func TestManyEntriesOfOneInstantArePagedByID(t *testing.T) {
+func TestAgenda_pagesManyEntriesOfOneInstantByID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var want []string
@@ -242,7 +242,7 @@ func TestManyEntriesOfOneInstantArePagedByID(t *testing.T) {
 	}
 }
 
-func TestAPageOfLargeEntriesEndsAtAMegabyte(t *testing.T) {
+func TestAgenda_endsAPageOfLargeEntriesAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := make([]byte, 32<<10)
@@ -259,7 +259,7 @@ func TestAPageOfLargeEntriesEndsAtAMegabyte(t *testing.T) {
 	require.Len(t, b.allEntries(q), 60)
 }
 
-func TestALookBackFullOfLargeEventsDoesNotStopTheAgenda(t *testing.T) {
+func TestAgenda_goesOnPastManyLargeEarlierEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	large := strings.Repeat("a", 10<<10)
@@ -273,7 +273,7 @@ func TestALookBackFullOfLargeEventsDoesNotStopTheAgenda(t *testing.T) {
 	require.Equal(t, []string{"x 2025-12-01T13:00:00Z"}, shown(got))
 }
 
-func TestALaterPageReadsOnlyWhatCanStandOnIt(t *testing.T) {
+func TestAgenda_readsForALaterPageOnlyWhatItCanHold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 100 {
@@ -308,7 +308,7 @@ func (b *bench) allEntries(q query.AgendaQuery) []query.Entry {
 	}
 }
 
-func TestAPageThatEndsWithTheWindowLeadsNowhereOrOn(t *testing.T) {
+func TestAgenda_leadsOnFromAPageThatEndsWithTheWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := product.Event()

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/query"
 )
 
-func TestAllOfATypeComeInTheOrderOfTheirIDs(t *testing.T) {
+func TestAll_returnsATypeInTheOrderOfIDs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	want := map[string][]string{}

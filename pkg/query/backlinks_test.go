@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/query"
 )
 
-func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
+func TestBacklinks_areTheUsersOwnLivingSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
@@ -62,7 +62,7 @@ func TestBacklinksAreTheUsersOwnLivingSources(t *testing.T) {
 	require.ErrorIs(t, err, query.ErrNotFound)
 }
 
-func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
+func TestBacklinks_endAPageOfLargeSourcesAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	to := entity.Ref{Type: "NOTE", ID: b.add(ann, product.Note(), `{"title":"n"}`, nil).Str("noteId")}
@@ -79,7 +79,7 @@ func TestAPageOfLargeSourcesEndsAtAMegabyte(t *testing.T) {
 	require.Equal(t, 3, n)
 }
 
-func TestEdgesOfManyOthersCostTheUserNothing(t *testing.T) {
+func TestBacklinks_costNothingForEdgesOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
@@ -97,7 +97,7 @@ func TestEdgesOfManyOthersCostTheUserNothing(t *testing.T) {
 	require.Equal(t, 3, b.rows(), "the target, one edge and its source")
 }
 
-func TestBacklinksFromExceptionsGoOnBehindTheirCursors(t *testing.T) {
+func TestBacklinks_fromExceptionsGoOnAfterTheirCursors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)
@@ -117,7 +117,7 @@ func TestBacklinksFromExceptionsGoOnBehindTheirCursors(t *testing.T) {
 	}
 }
 
-func TestNoCursorLeadsIntoAnotherPartition(t *testing.T) {
+func TestDecodeCursor_refusesAnotherPartition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	to := entity.Ref{Type: "NOTE", ID: b.add(ann, product.Note(), `{"title":"n"}`, nil).Str("noteId")}

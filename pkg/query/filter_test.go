@@ -75,7 +75,7 @@ func gather(t *testing.T, b *bench, attr string, read func(cursor string) (query
 	}
 }
 
-func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
+func TestFilter_findsWhatAScanOfEverythingFinds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chance := rand.New(rand.NewPCG(7, 7))
@@ -135,7 +135,7 @@ func TestAFilteredListIsWhatOneWhoLooksAtEverythingFinds(t *testing.T) {
 	}), stats.OverdueTasks, "as many as statistics count")
 }
 
-func TestAFilteredListReadsAtMostSoMuchOfAPage(t *testing.T) {
+func TestFilter_boundsWhatAPageReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 1200 {
@@ -154,7 +154,7 @@ func TestAFilteredListReadsAtMostSoMuchOfAPage(t *testing.T) {
 	require.Equal(t, map[string]int{"Get": 1, "Query": 1}, b.trips())
 }
 
-func TestACursorLeadsOnUnderItsOwnFilterAlone(t *testing.T) {
+func TestFilter_isPartOfItsCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.crowd(rand.New(rand.NewPCG(1, 1)), ann, 60)

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/query"
 )
 
-func TestOneEntityIsOneStronglyConsistentRead(t *testing.T) {
+func TestGet_isOneStronglyConsistentRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	it := b.add(ann, product.Task(), `{"title":"t","status":"COMPLETED"}`, nil)
@@ -43,7 +43,7 @@ func TestOneEntityIsOneStronglyConsistentRead(t *testing.T) {
 	require.ErrorIs(t, err, entity.ErrID)
 }
 
-func TestAColumnIsOrderedByPriorityThenAge(t *testing.T) {
+func TestColumn_isOrderedByPriorityThenAge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, priority := range []int{3, 1, 3, 2, 1} {
@@ -63,7 +63,7 @@ func TestAColumnIsOrderedByPriorityThenAge(t *testing.T) {
 	require.Equal(t, []string{"1/1", "1/4"}, titles(page.Items))
 }
 
-func TestACompletedTaskPastItsTimerStandsInTheArchivedColumnAlone(t *testing.T) {
+func TestColumn_showsATaskPastItsTimerAsArchivedAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 40 {
@@ -99,7 +99,7 @@ func TestACompletedTaskPastItsTimerStandsInTheArchivedColumnAlone(t *testing.T) 
 	}
 }
 
-func TestTheBoardHasAllColumnsEachItsFirst(t *testing.T) {
+func TestBoard_hasTheFirstOfEachColumn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, status := range product.TaskStatuses() {
@@ -123,7 +123,7 @@ func TestTheBoardHasAllColumnsEachItsFirst(t *testing.T) {
 	require.ErrorAs(t, err, &invalid)
 }
 
-func TestNotesComeTheLatestFirst(t *testing.T) {
+func TestNotes_comeLatestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 5 {
@@ -146,7 +146,7 @@ func TestNotesComeTheLatestFirst(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestParametersAreBounded(t *testing.T) {
+func TestService_boundsParameters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, read := range map[string]func() error{
@@ -186,7 +186,7 @@ func (b *bench) agenda(from time.Time, length time.Duration, zone string, types 
 	return b.service.Agenda(ctx, ann, query.AgendaQuery{From: from, To: from.Add(length), Zone: zone, Types: types})
 }
 
-func TestACursorLeadsOnInItsOwnQuestionOnly(t *testing.T) {
+func TestCursor_leadsOnInItsOwnQueryAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	target := b.add(ann, product.Note(), `{"title":"n"}`, nil)

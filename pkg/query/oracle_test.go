@@ -55,7 +55,7 @@ func (g *generator) tag() string {
 // oracleUsersVariable raises the number of users in hundreds.
 const oracleUsersVariable = "NEXUS_AGENDA_USERS"
 
-func TestTheAgendaEqualsASlowOracle(t *testing.T) {
+func TestAgenda_equalsASlowOracle(t *testing.T) {
 	t.Parallel()
 	users, err := strconv.Atoi(cmp.Or(os.Getenv(oracleUsersVariable), "100"))
 	require.NoError(t, err, oracleUsersVariable)

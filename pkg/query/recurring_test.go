@@ -57,7 +57,7 @@ func span(start, end string) item.Item {
 	return item.Item{"startUtc": item.String(start), "endUtc": item.String(end)}
 }
 
-func TestWhatTheAgendaShowsOfASeries(t *testing.T) {
+func TestAgenda_showsASeries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		series string
@@ -175,7 +175,7 @@ func (b *bench) remove(it item.Item) {
 	b.trips()
 }
 
-func TestAnOccurrenceIsNamedByItsSeriesAndDate(t *testing.T) {
+func TestAgenda_namesAnOccurrenceByItsSeriesAndDate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	m := b.series(daily + `,"location":"Room 1"`)
@@ -199,7 +199,7 @@ func TestAnOccurrenceIsNamedByItsSeriesAndDate(t *testing.T) {
 	}
 }
 
-func TestWhatTheAgendaShowsOfARecurringReminder(t *testing.T) {
+func TestAgenda_showsARecurringReminder(t *testing.T) {
 	t.Parallel()
 	// The trigger has moved on to 5 December; the rule counts from the first of the month.
 	const pills = `"triggerUtc":"2025-12-01T09:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"`
@@ -299,7 +299,7 @@ func withDates(entries []query.Entry) []string {
 	return out
 }
 
-func TestAnAgendaOfSeriesIsTwoRoundTrips(t *testing.T) {
+func TestAgenda_ofSeriesTakesTwoRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 30 {
@@ -324,7 +324,7 @@ func TestAnAgendaOfSeriesIsTwoRoundTrips(t *testing.T) {
 	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips(), "one date of each is one batch")
 }
 
-func TestAYearOfManySeriesIsReadAPageAtATime(t *testing.T) {
+func TestAgenda_readsAYearOfManySeriesAPageAtATime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	from := at("2026-01-02T00:00:00Z")
@@ -348,7 +348,7 @@ func TestAYearOfManySeriesIsReadAPageAtATime(t *testing.T) {
 	}
 }
 
-func TestAPageIsFullThoughManyOccurrencesWereCancelled(t *testing.T) {
+func TestAgenda_fillsAPageDespiteCancelledOccurrences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	m := b.series(daily)
@@ -379,7 +379,7 @@ func (s behind) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	return s.Reader.Query(ctx, q)
 }
 
-func TestAnExceptionIsAsTheTableHasItWhereTheIndexesLag(t *testing.T) {
+func TestAgenda_showsAnExceptionAsTheTableHasIt(t *testing.T) {
 	t.Parallel()
 	q := query.AgendaQuery{From: at("2025-12-03T00:00:00Z"), To: at("2025-12-05T00:00:00Z")}
 	first, second := "s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"

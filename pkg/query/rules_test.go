@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/query"
 )
 
-func TestAChangedRuleIsSeenAtOnce(t *testing.T) {
+func TestRules_followAChangeAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	m := b.series(daily)
@@ -31,7 +31,7 @@ func TestAChangedRuleIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheSameSeriesOfTwoUsersAreTwo(t *testing.T) {
+func TestRules_separateTheSameSeriesOfTwoUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for user, rule := range map[string]string{ann: "FREQ=DAILY", bob: "FREQ=WEEKLY"} {
@@ -49,7 +49,7 @@ func TestTheSameSeriesOfTwoUsersAreTwo(t *testing.T) {
 	}
 }
 
-func TestMoreSeriesThanRulesAreKeptAreStillRight(t *testing.T) {
+func TestRules_stayRightForMoreSeriesThanAreKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 4500 {

@@ -46,7 +46,7 @@ func (b *bench) differ(user string, master item.Item, date, text string) item.It
 	return it
 }
 
-func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
+func TestEvent_answersAnIDOfAnyEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.add(ann, product.Event(), `{"title":"fair","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, nil)
@@ -89,7 +89,7 @@ func TestAnIDOfAnyEventIsAnswered(t *testing.T) {
 	require.Equal(t, "room 1", it.Str("location"), "what it has of its series")
 }
 
-func TestASeriesComesWithTheExceptionsThatCount(t *testing.T) {
+func TestSeries_comesWithTheExceptionsThatCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	master := b.standup(ann, "")
@@ -118,7 +118,7 @@ func TestASeriesComesWithTheExceptionsThatCount(t *testing.T) {
 	require.ErrorIs(t, err, query.ErrNotFound)
 }
 
-func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
+func TestSeries_endsAPageOfLargeExceptionsAtAMegabyte(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	master := b.add(ann, product.Master(), fmt.Sprintf(
@@ -155,7 +155,7 @@ func TestAPageOfLargeExceptionsEndsAtAMegabyte(t *testing.T) {
 	}
 }
 
-func TestOccurrencesThatCountShowWhatTheyLinkTo(t *testing.T) {
+func TestSeries_showsTheLinksOfExceptionsThatCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	note := b.add(ann, product.Note(), `{"title":"n"}`, nil)

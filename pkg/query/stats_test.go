@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
+func TestMe_isOneReadWithDefaultsBeforeTheFirstChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	me, err := b.service.Me(ctx, ann)
@@ -27,7 +27,7 @@ func TestMeIsOneReadAndHasDefaultsBeforeTheFirstChange(t *testing.T) {
 	require.Equal(t, int64(4), me.Int("version"))
 }
 
-func TestTheClockDrivenCountsFollowTheUsersClock(t *testing.T) {
+func TestStats_countByTheUsersClock(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		typ               *entity.Type

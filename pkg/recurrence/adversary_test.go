@@ -128,7 +128,7 @@ func checkNeighbours(t *testing.T, series *recurrence.Series, spec recurrence.Sp
 	}
 }
 
-func TestNoSeriesTakesLongAtItsWorst(t *testing.T) {
+func TestSeries_answersInTimeAtItsWorst(t *testing.T) {
 	skipUnderRaceDetector(t)
 	var s slowest
 	for seed := range histories(t, 120) {

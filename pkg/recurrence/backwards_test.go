@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-func TestTheOccurrenceBeforeIsFoundHoweverDenseTheRule(t *testing.T) {
+func TestPrevious_findsTheOccurrenceOfADenseRule(t *testing.T) {
 	t.Parallel()
 	var minutes []string // an hour's minutes, from three o'clock on
 	for i := range 60 {
@@ -50,7 +50,7 @@ func TestTheOccurrenceBeforeIsFoundHoweverDenseTheRule(t *testing.T) {
 	}
 }
 
-func TestTheWeeksOfTheFirstYearAreKnown(t *testing.T) {
+func TestPrevious_knowsTheWeeksOfTheFirstYear(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
 		Rule: "FREQ=YEARLY;WKST=TH;BYWEEKNO=1,52,53", Start: local(t, "00010101"), AllDay: true,
@@ -61,7 +61,7 @@ func TestTheWeeksOfTheFirstYearAreKnown(t *testing.T) {
 	require.Equal(t, "00010101", first.Wall.Format("20060102"))
 }
 
-func TestWithoutCOUNTThereIsAnEndToCounting(t *testing.T) {
+func TestCounted_endsWithoutCOUNT(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"", "America/New_York"} {
 		series, err := recurrence.Compile(recurrence.Spec{

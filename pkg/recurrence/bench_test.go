@@ -136,7 +136,7 @@ func BenchmarkQuestion(b *testing.B) {
 	}
 }
 
-func TestAQuestionAllocatesNothing(t *testing.T) {
+func TestSeries_allocatesNothingForAQuestion(t *testing.T) {
 	location := zoned(t, "America/New_York")
 	for name, spec := range map[string]recurrence.Spec{
 		"daily":        {Rule: "FREQ=DAILY"},
@@ -178,7 +178,7 @@ func TestAQuestionAllocatesNothing(t *testing.T) {
 }
 
 // What a master costs an agenda before it can be asked: the series, what it says, and its dates.
-func TestCompilingAMasterAllocatesLittle(t *testing.T) {
+func TestCompile_allocatesLittleForAMaster(t *testing.T) {
 	for name, spec := range masters(t) {
 		allowed := 2.0
 		if len(spec.EXDates) > 0 {

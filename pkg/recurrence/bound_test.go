@@ -156,7 +156,7 @@ func (s *slowest) askAll(t testing.TB, spec recurrence.Spec, moments ...time.Tim
 	return series
 }
 
-func TestNoRuleTakesLong(t *testing.T) {
+func TestRule_isExpandedInTime(t *testing.T) {
 	skipUnderRaceDetector(t)
 	var exdates []string
 	for i := range 1000 {

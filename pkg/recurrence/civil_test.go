@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-func TestEveryDateUpToTheYear9999IsPackageTimes(t *testing.T) {
+func TestCivil_agreesWithPackageTimeUpToTheYear9999(t *testing.T) {
 	t.Parallel()
 	start := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	end := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)

@@ -138,7 +138,7 @@ var exceptions = map[string]string{
 	"FREQ=MONTHLY;INTERVAL=0;BYDAY=1WE,3WE": "RFC 5545 §3.3.10: INTERVAL is a positive integer",
 }
 
-func TestTheCorporaAreAnsweredAsTheyExpect(t *testing.T) {
+func TestSeries_answersTheCorporaAsTheyExpect(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"rules.jsonl", "rules-in-the-wild.jsonl", "daylight-saving.jsonl"} {
 		t.Run(name, func(t *testing.T) {

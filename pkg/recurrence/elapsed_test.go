@@ -48,7 +48,7 @@ func (p *plain) expandElapsed(start, horizon time.Time) []time.Time {
 	return all
 }
 
-func TestPeriodsOfLessThanADayRunOnThroughAChangeOfTheClocks(t *testing.T) {
+func TestEachElapsed_runsThroughAChangeOfTheClocks(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 90) {
 		r := rand.New(rand.NewPCG(uint64(seed), 4))
@@ -106,7 +106,7 @@ func TestPeriodsOfLessThanADayRunOnThroughAChangeOfTheClocks(t *testing.T) {
 	}
 }
 
-func TestBYHOURPinsHoursToTheClock(t *testing.T) {
+func TestEachElapsed_fixesHoursToTheClockByBYHOUR(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string][]string{
 		// Through the gap of 2025-03-09: elapsed hours go on, hours that are named keep to the clock.

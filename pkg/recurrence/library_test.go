@@ -28,7 +28,7 @@ func isLibrarysStrength(p *plain) bool {
 	return false
 }
 
-func TestTheLibraryAgreesWhereItIsRight(t *testing.T) {
+func TestSeries_agreesWithTheLibraryWhereItIsRight(t *testing.T) {
 	t.Parallel()
 	compared, tried := 0, histories(t, 1500)
 	for seed := range tried {

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-func TestUntilIsReadAndWrittenInTheKindOfItsStart(t *testing.T) {
+func TestUntilReading_readsAndWritesTheKindOfTheStart(t *testing.T) {
 	t.Parallel()
 	newYork := zoned(t, "America/New_York")
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestUntilIsReadAndWrittenInTheKindOfItsStart(t *testing.T) {
 }
 
 // How many values each part has stays, whatever the move; what is moved gives the new start; what gives it stays.
-func TestAMovedRuleNamesAsManyDays(t *testing.T) {
+func TestMoved_keepsTheNumberOfDaysThatARuleNames(t *testing.T) {
 	t.Parallel()
 	moves := 0
 	for seed := range uint64(20_000) {

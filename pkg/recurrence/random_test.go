@@ -249,7 +249,7 @@ func histories(t *testing.T, usual int) int {
 	return usual
 }
 
-func TestTheCompiledFormOfACalendarsRuleIsThePlainExpansion(t *testing.T) {
+func TestCompile_expandsACalendarsRulePlainly(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 3000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -260,7 +260,7 @@ func TestTheCompiledFormOfACalendarsRuleIsThePlainExpansion(t *testing.T) {
 	}
 }
 
-func TestTheCompiledFormWithTimesOfDayIsThePlainExpansion(t *testing.T) {
+func TestCompile_expandsARuleWithTimesOfDayPlainly(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 600) {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
@@ -271,7 +271,7 @@ func TestTheCompiledFormWithTimesOfDayIsThePlainExpansion(t *testing.T) {
 	}
 }
 
-func TestTheCompiledFormOfShortPeriodsIsThePlainExpansion(t *testing.T) {
+func TestCompile_expandsARuleOfShortPeriodsPlainly(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 300) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))

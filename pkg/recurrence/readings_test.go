@@ -56,7 +56,7 @@ var readings = []reading{
 	{"UNTIL as a date includes that day", has("UNTIL=19971007")},
 }
 
-func TestWhereEnginesDifferTheReadingIsChosen(t *testing.T) {
+func TestSeries_choosesTheReadingWhereEnginesDiffer(t *testing.T) {
 	t.Parallel()
 	same, used := 0, map[string]int{}
 	cases := corpus(t, "rules-engines-differ.jsonl")
@@ -82,7 +82,7 @@ next:
 	}
 }
 
-func TestWhatTheCorporaRefuseIsRefusedOrHasNoEnd(t *testing.T) {
+func TestParse_refusesOrEndsWhatTheCorporaRefuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range corpus(t, "rules-to-refuse.jsonl") {
 		switch c.Rule {

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-func TestARuleIsBroughtIntoOneForm(t *testing.T) {
+func TestRule_isBroughtIntoOneForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"FREQ=DAILY":                                 "FREQ=DAILY",
@@ -36,7 +36,7 @@ func TestARuleIsBroughtIntoOneForm(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedNamesThePart(t *testing.T) {
+func TestRefusal_namesThePart(t *testing.T) {
 	t.Parallel()
 	for text, part := range map[string]string{
 		"":                                    "RRULE",
@@ -99,7 +99,7 @@ func TestWhatIsRefusedNamesThePart(t *testing.T) {
 	}
 }
 
-func TestAFrequencyThatIsUnknownNamesThoseThatAreTaken(t *testing.T) {
+func TestRefusal_namesTheKnownFrequencies(t *testing.T) {
 	t.Parallel()
 	const taken = "DAILY, WEEKLY, MONTHLY, YEARLY"
 	for _, rule := range []string{"FREQ=WEEKLYY", "freq=weeklyy;BYHOUR=7"} {
@@ -111,7 +111,7 @@ func TestAFrequencyThatIsUnknownNamesThoseThatAreTaken(t *testing.T) {
 	}
 }
 
-func TestARuleThatNeverOccursIsRefused(t *testing.T) {
+func TestCompile_refusesARuleThatNeverOccurs(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
 		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=MONTHLY;BYMONTH=4,6;BYMONTHDAY=31", "FREQ=YEARLY;BYMONTH=3;BYDAY=6MO",
@@ -126,7 +126,7 @@ func TestARuleThatNeverOccursIsRefused(t *testing.T) {
 	}
 }
 
-func TestACalendarsRuleHasOneOccurrenceADayAtMost(t *testing.T) {
+func TestCheckCalendar_allowsOneOccurrenceADay(t *testing.T) {
 	t.Parallel()
 	for rule, part := range map[string]string{
 		"FREQ=HOURLY": "FREQ", "FREQ=MINUTELY": "FREQ", "FREQ=SECONDLY": "FREQ",
@@ -139,7 +139,7 @@ func TestACalendarsRuleHasOneOccurrenceADayAtMost(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotMakeASeriesIsRefused(t *testing.T) {
+func TestCompile_refusesWhatMakesNoSeries(t *testing.T) {
 	t.Parallel()
 	noon := local(t, "20250106T120000")
 	for part, spec := range map[string]recurrence.Spec{
@@ -159,7 +159,7 @@ func TestWhatDoesNotMakeASeriesIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "DTSTART")
 }
 
-func TestWhatIsTooRareToBeListedIsSaid(t *testing.T) {
+func TestList_refusesARuleThatIsTooRare(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
 		Rule: "FREQ=SECONDLY;INTERVAL=82799;BYHOUR=1;BYMINUTE=1;BYSECOND=0", Start: local(t, "20250105T200124"),
@@ -176,7 +176,7 @@ func TestWhatIsTooRareToBeListedIsSaid(t *testing.T) {
 	require.Empty(t, none)
 }
 
-func TestARuleIsRewrittenForASplitSeries(t *testing.T) {
+func TestWithUntil_rewritesARuleForASplitSeries(t *testing.T) {
 	t.Parallel()
 	rule, err := recurrence.Parse("FREQ=MONTHLY;BYDAY=TU,2TU,-1FR;UNTIL=20300101")
 	require.NoError(t, err)

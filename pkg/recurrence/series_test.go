@@ -25,7 +25,7 @@ func show(series *recurrence.Series, limit int) string {
 	return strings.Join(all, " ")
 }
 
-func TestASeriesIsReadAsTheStandardSays(t *testing.T) {
+func TestSeries_isReadAsTheStandardSays(t *testing.T) {
 	t.Parallel()
 	newYork, apia, lordHowe := zoned(t, "America/New_York"), zoned(t, "Pacific/Apia"), zoned(t, "Australia/Lord_Howe")
 	for name, c := range map[string]struct {
@@ -110,7 +110,7 @@ func TestASeriesIsReadAsTheStandardSays(t *testing.T) {
 	}
 }
 
-func TestAFloatingSeriesIsSeenInTheViewersZone(t *testing.T) {
+func TestIn_showsAFloatingSeriesInTheViewersZone(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
 		Rule: "FREQ=DAILY;COUNT=2", Start: local(t, "20250308T023000"), RDates: []string{"20250311"},
@@ -133,7 +133,7 @@ func TestAFloatingSeriesIsSeenInTheViewersZone(t *testing.T) {
 	require.Same(t, zonedSeries, zonedSeries.In(zoned(t, "Asia/Kolkata")))
 }
 
-func TestAWindowHoldsItsStartAndNotItsEnd(t *testing.T) {
+func TestBetween_includesTheStartOfAWindowAndNotItsEnd(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
 		Rule: "FREQ=DAILY", Start: local(t, "20250301T090000"), Zone: zoned(t, "Europe/London"),
@@ -164,7 +164,7 @@ func TestAWindowHoldsItsStartAndNotItsEnd(t *testing.T) {
 	require.Len(t, kept, 2, "appended to what was there")
 }
 
-func TestTheEndOfASeriesIsKnown(t *testing.T) {
+func TestLast_isTheEndOfASeries(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
 		"FREQ=DAILY;COUNT=10000":                "20520716",
@@ -195,7 +195,7 @@ func TestTheEndOfASeriesIsKnown(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestASeriesIsOfUseToSeveralAtOnce(t *testing.T) {
+func TestSeries_isSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	series, err := recurrence.Compile(recurrence.Spec{
 		Rule: "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", Start: local(t, "20250301T090000"), Zone: zoned(t, "Europe/London"),

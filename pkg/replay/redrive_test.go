@@ -34,7 +34,7 @@ func size() (records, parked int) {
 	return 2000, 100
 }
 
-func TestWhatWasParkedAndComesLateLeavesTheStateOfARecount(t *testing.T) {
+func TestSystem_endsAsARecountAfterLateParkedRecords(t *testing.T) {
 	t.Parallel()
 	for _, shards := range []int{1, 2} {
 		for _, later := range []time.Duration{0, 40 * 24 * time.Hour} {
@@ -191,7 +191,7 @@ func instant(at time.Time) string {
 	return item.FormatInstant(at)
 }
 
-func TestWritingItemsHandsNoConsumerWhatConsumersWriteAndGoesQuiet(t *testing.T) {
+func TestSystem_handsConsumersNoWriteOfConsumersAndGoesQuiet(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 7, 2)
 	for range 1300 { // some change nothing and leave no record

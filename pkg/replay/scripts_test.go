@@ -18,9 +18,9 @@ import (
 
 const scriptFolder = "../../testdata/replay"
 
-// TestScripts plays every script of the folder; -rewrite writes what they print anew. Then each goes again in every
-// other way there is, and must end in the same state.
-func TestScripts(t *testing.T) {
+// TestReplay_playsEveryScript plays every script of the folder; -rewrite writes what they print anew. Then each goes
+// again in every other way there is, and must end in the same state.
+func TestReplay_playsEveryScript(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(scriptFolder, "*.txt"))
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ const streamFolder = "../../testdata/streams"
 // rewriting says that golden files are to be written anew: the flag is the one of the scripts.
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
-func TestEveryCapturedStreamLeadsToTheStateStoredBesideIt(t *testing.T) {
+func TestReplay_leadsEveryStreamToTheStateStoredBesideIt(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(streamFolder, "*.ndjson"))
 	require.NoError(t, err)

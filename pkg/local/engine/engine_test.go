@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/local/engine/enginetest"
 )
 
-func TestDataSurviveAStopAndAStart(t *testing.T) {
+func TestEngine_keepsDataOverAStop(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 
@@ -31,7 +31,7 @@ func TestDataSurviveAStopAndAStart(t *testing.T) {
 	require.Equal(t, "1", get(t, client(second.Endpoint()), table, "A")["n"].(*types.AttributeValueMemberS).Value)
 }
 
-func TestACrashIsReportedAndNotHidden(t *testing.T) {
+func TestEngine_reportsACrash(t *testing.T) {
 	t.Parallel()
 	e := start(t, "")
 	require.NoError(t, e.Err())
@@ -42,7 +42,7 @@ func TestACrashIsReportedAndNotHidden(t *testing.T) {
 	require.ErrorContains(t, e.Err(), "engine ended", "stopping afterwards does not make it good")
 }
 
-func TestTemporaryDataEndWithTheEngine(t *testing.T) {
+func TestStop_removesTemporaryData(t *testing.T) {
 	t.Parallel()
 	e := start(t, "")
 	require.DirExists(t, e.DataDir())
@@ -51,7 +51,7 @@ func TestTemporaryDataEndWithTheEngine(t *testing.T) {
 	require.NoDirExists(t, e.DataDir())
 }
 
-func TestABinaryThatIsNoEngineIsAClearError(t *testing.T) {
+func TestStart_refusesABinaryThatIsNoEngine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "engine")
@@ -62,7 +62,7 @@ func TestABinaryThatIsNoEngineIsAClearError(t *testing.T) {
 	}
 }
 
-func TestFindSaysWhatToDo(t *testing.T) {
+func TestFind_saysWhatToDo(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(engine.BinaryVariable, "")
 	_, err := engine.Find()
@@ -84,7 +84,7 @@ func TestFindSaysWhatToDo(t *testing.T) {
 	require.Equal(t, filepath.Join("module", "bin", "dynoxide"), path[len(path)-len("module/bin/dynoxide"):])
 }
 
-func TestTheStreamsLookupsUseAnIndex(t *testing.T) {
+func TestAddStreamIndexes_serveTheStreamsLookups(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(start(t, t.TempDir()).DataDir(), "dynamodb.sqlite")+"?mode=ro")
 	require.NoError(t, err)

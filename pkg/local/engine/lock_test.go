@@ -71,7 +71,7 @@ func ownerProcess(t *testing.T, dir string) (owner *exec.Cmd, endpoint string) {
 	return owner, strings.TrimSpace(endpoint)
 }
 
-func TestALiveOwnerKeepsItsData(t *testing.T) {
+func TestLockData_leavesDataToALiveOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	owner, endpoint := ownerProcess(t, dir)
@@ -83,7 +83,7 @@ func TestALiveOwnerKeepsItsData(t *testing.T) {
 	put(t, client(endpoint), table, row("A", "1"))
 }
 
-func TestAStartAfterTheOwnerWasKilledFindsTheDataAndNoSecondEngine(t *testing.T) {
+func TestStart_findsDataAndNoSecondEngineAfterAKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	owner, endpoint := ownerProcess(t, dir)
@@ -98,7 +98,7 @@ func TestAStartAfterTheOwnerWasKilledFindsTheDataAndNoSecondEngine(t *testing.T)
 	require.Error(t, err, "the engine of the killed owner must not answer any more")
 }
 
-func TestAnEngineLeftBehindIsStoppedFirst(t *testing.T) {
+func TestStart_stopsAnEngineThatWasLeftRunning(t *testing.T) {
 	t.Parallel()
 	left := start(t, t.TempDir())
 	lock, err := os.ReadFile(filepath.Join(left.DataDir(), "engine.lock"))
@@ -125,7 +125,7 @@ func TestAnEngineLeftBehindIsStoppedFirst(t *testing.T) {
 	require.ErrorContains(t, left.Err(), "engine ended")
 }
 
-func TestAnEngineWhoseProcessIsUnknownIsNotGuessedAt(t *testing.T) {
+func TestStart_doesNotGuessAtAnUnknownProcess(t *testing.T) {
 	t.Parallel()
 	left := start(t, t.TempDir())
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(left.Endpoint(), "http://"))
@@ -136,7 +136,7 @@ func TestAnEngineWhoseProcessIsUnknownIsNotGuessedAt(t *testing.T) {
 }
 
 // A release before this one wrote no host, and its engine listened where everybody looks.
-func TestAnEngineOfAnEarlierReleaseIsLookedForWhereItListened(t *testing.T) {
+func TestStart_findsALeftEngineOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)

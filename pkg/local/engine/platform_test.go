@@ -21,9 +21,9 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart goes through everything at once: engine, store, sweeper,
+// TestEngine_distinguishesExpiryFromDeleteOverARestart goes through everything at once: engine, store, sweeper,
 // transport.
-func TestTheStreamTellsExpiryFromDeleteAlsoAfterARestart(t *testing.T) {
+func TestEngine_distinguishesExpiryFromDeleteOverARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := enginetest.TableName(t)

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/local/engine"
 )
 
-func TestAPrefixTellsUpperFromLowerCase(t *testing.T) {
+func TestExactPrefix_distinguishesUpperFromLowerCase(t *testing.T) {
 	t.Parallel()
 	s := setupStream(t, engine.Options{})
 	for _, sk := range []string{"a", "a_1", "a<&>", "A_2", "ab", "aé", "b"} {

@@ -109,7 +109,7 @@ func (s *sweep) exists(key item.Key) bool {
 	return true
 }
 
-func TestExpiredRowsAreSweptEarliestFirstAndOthersStay(t *testing.T) {
+func TestSweep_removesExpiredRowsEarliestFirst(t *testing.T) {
 	t.Parallel()
 	s := setupSweep(t)
 	late := s.put("task_a", 2, sweepTime)
@@ -133,7 +133,7 @@ func TestExpiredRowsAreSweptEarliestFirstAndOthersStay(t *testing.T) {
 	require.Zero(t, s.run(), "a second sweep has nothing to do")
 }
 
-func TestARowThatChangedBeforeItsDeleteStays(t *testing.T) {
+func TestSweep_leavesARowThatChangedBeforeItsDelete(t *testing.T) {
 	t.Parallel()
 	s := setupSweep(t)
 	seen := s.put("task_a", 2, sweepTime)
@@ -149,7 +149,7 @@ func TestARowThatChangedBeforeItsDeleteStays(t *testing.T) {
 	require.False(t, s.isSwept(seen))
 }
 
-func TestAUsersDeleteIsNeverTakenForAnExpiry(t *testing.T) {
+func TestSwept_excludesAUsersDelete(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(s *sweep, call memory.Call) error{
 		"before the sweep's delete": func(s *sweep, call memory.Call) error {
@@ -187,7 +187,7 @@ func TestAUsersDeleteIsNeverTakenForAnExpiry(t *testing.T) {
 	}
 }
 
-func TestASweepWhoseAnswerIsLostCountsOnceItIsSettled(t *testing.T) {
+func TestSweep_countsOnceIfItsAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	for name, crash := range map[string]bool{"by the same process": false, "after a crash": true} {
 		t.Run(name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestASweepWhoseAnswerIsLostCountsOnceItIsSettled(t *testing.T) {
 	}
 }
 
-func TestTheJournalSurvivesALineThatWasCutOff(t *testing.T) {
+func TestOpenJournal_survivesALineThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	s := setupSweep(t)
 	first := s.put("task_a", 2, sweepTime)
@@ -242,7 +242,7 @@ func TestTheJournalSurvivesALineThatWasCutOff(t *testing.T) {
 	require.True(t, s.isSwept(second))
 }
 
-func TestADamagedJournalIsAnError(t *testing.T) {
+func TestOpenJournal_refusesADamagedJournal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sweeps.ndjson"), []byte("nonsense\n"), 0o600))

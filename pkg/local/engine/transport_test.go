@@ -91,7 +91,7 @@ func (s *stream) head() string {
 	return head
 }
 
-func TestRecordsLookAsTheServiceWritesThem(t *testing.T) {
+func TestTransport_writesRecordsAsTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	s := setupStream(t, engine.Options{Region: "eu-north-1"})
 	require.True(t, strings.HasPrefix(s.arn, "arn:aws:dynamodb:eu-north-1:"), s.arn)
@@ -129,7 +129,7 @@ func idsOf(records []streamtypes.Record) map[string]bool {
 	return ids
 }
 
-func TestAReaderContinuesFromAnySequenceNumberItWasGiven(t *testing.T) {
+func TestTransport_continuesFromAnySequenceNumber(t *testing.T) {
 	t.Parallel()
 	s := setupStream(t, engine.Options{})
 	for i := range 12 {
@@ -152,7 +152,7 @@ func TestAReaderContinuesFromAnySequenceNumberItWasGiven(t *testing.T) {
 	}
 }
 
-func TestAWriteThatChangesNothingLeavesNoRecord(t *testing.T) {
+func TestChangesNothing_leavesNoRecordOfAWrite(t *testing.T) {
 	t.Parallel()
 	item := func(tags ...string) map[string]types.AttributeValue {
 		item := row("A", "1")
@@ -185,7 +185,7 @@ func TestAWriteThatChangesNothingLeavesNoRecord(t *testing.T) {
 	}
 }
 
-func TestTheHeadIsTheLastRecordThatAReaderSees(t *testing.T) {
+func TestHead_isTheLastRecordThatAReaderSees(t *testing.T) {
 	t.Parallel()
 	s := setupStream(t, engine.Options{})
 	require.Empty(t, s.head())
@@ -218,7 +218,7 @@ func (r *removals) Swept(_ context.Context, removal engine.Removal) (bool, error
 	return r.swept[removal], nil
 }
 
-func TestExactlyTheSweptRemovalsCarryTheServicesIdentity(t *testing.T) {
+func TestRemoval_givesSweptRowsTheServicesIdentityAlone(t *testing.T) {
 	t.Parallel()
 	known := &removals{swept: map[engine.Removal]bool{}}
 	s := setupStream(t, engine.Options{Removals: known})
@@ -281,7 +281,7 @@ func (brokenReader) Read([]byte) (int, error) {
 	return 0, errors.New("use of closed network connection")
 }
 
-func TestAReadThatBreaksOffIsSentAgainAndAWriteIsNot(t *testing.T) {
+func TestTransport_repeatsAnInterruptedReadAndNoWrite(t *testing.T) {
 	t.Parallel()
 	send := func(operation string, failures int32) (*breaking, string, error) {
 		base := &breaking{}
