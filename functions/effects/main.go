@@ -38,7 +38,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reminding, err := reminding.Config(s, tables.Of(reminders.Name), registry, log, metrics, time.Now)
+	reminding, err := reminding.Config(reminders.Config{
+		Store: tables.Of(reminders.Name), Registry: registry, Now: time.Now, Log: log,
+	}, s, metrics)
 	if err != nil {
 		return nil, err
 	}

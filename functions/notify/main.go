@@ -23,7 +23,9 @@ func main() { boot.Run(env.Notify, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
-	config, err := reminding.Config(s, tables.Of(string(s.Function)), product.Registry(), log, metrics, time.Now)
+	config, err := reminding.Config(reminders.Config{
+		Store: tables.Of(string(s.Function)), Registry: product.Registry(), Now: time.Now, Log: log,
+	}, s, metrics)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@
 package reminding
 
 import (
-	"log/slog"
 	"time"
 
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -13,10 +12,8 @@ import (
 	"nexus/pkg/bus/eventbridge"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/entity"
 	"nexus/pkg/reminders"
 	scheduler "nexus/pkg/schedule/eventbridge"
-	"nexus/pkg/table"
 )
 
 // A call that EventBridge Scheduler cannot make is repeated for as long as a late reminder is still delivered, which is
@@ -26,31 +23,28 @@ const (
 	callRetries = scheduler.MaxRetries
 )
 
-// Config returns the configuration of the consumer and of the notifier, or an error that names a setting.
-func Config(
-	s env.Settings, store table.Store, registry *entity.Registry, log *slog.Logger, metrics *metric.Writer,
-	now func() time.Time,
-) (reminders.Config, error) {
-	schedules, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
+// Config returns the configuration of the consumer or of the notifier: c with the scheduler, the bus and the metrics
+// of the function. An error names a setting.
+func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminders.Config, error) {
+	var err error
+	c.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
 		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN,
 		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: callAge, Retries: callRetries,
 	})
 	if err != nil {
 		return reminders.Config{}, err
 	}
-	events, err := eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)),
+	c.Bus, err = eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)),
 		eventbridge.Config{BusName: s.BusName})
 	if err != nil {
 		return reminders.Config{}, err
 	}
-	return reminders.Config{
-		Store: store, Registry: registry, Scheduler: schedules, Bus: events, Now: now, Log: log,
-		Observe: func(o reminders.Observation) {
-			if name := metricOf(o.What); name != "" {
-				metrics.Count(metric.ByFunction, string(s.Function), map[string]int{name: 1})
-			}
-		},
-	}, nil
+	c.Observe = func(o reminders.Observation) {
+		if name := metricOf(o.What); name != "" {
+			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{name: 1})
+		}
+	}
+	return c, nil
 }
 
 // metricOf names the metric of what happened. Schedules written and deleted are EventBridge Scheduler's own metrics.
