@@ -1,0 +1,65 @@
+package system
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/bus"
+	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// The parts that use the table besides the consumers, which are named as they name themselves.
+const (
+	PartAPI    = "api" // all services
+	PartNotify = "notify"
+	PartVerify = "verify"
+)
+
+// Ports holds everything that a system works with. Store and Now are required. [System] says which part needs which of
+// the others.
+type Ports struct {
+	// Store returns the table as the named part uses it, so that capacity is attributed to the part.
+	Store func(part string) table.Store
+	// Now dates what the system writes, and decides what is due.
+	Now func() time.Time
+	// Log returns the log of the named part; nil discards everything.
+	Log func(part string) *slog.Logger
+
+	// NewID returns a new UUIDv4 in lower case, for items, requests and repairs.
+	NewID func() string
+	// Pause waits between two attempts of a command; see [command.RandomPause].
+	Pause func(ctx context.Context, most time.Duration) error
+	// NewRevisionID returns a new UUIDv4 in lower case, for revisions and what they hold.
+	NewRevisionID func() string
+	// LoadInTransactions is for the local engine; see [revision.Config].
+	LoadInTransactions bool
+	// Random is the source of secret calendar addresses: it must be fit for cryptography.
+	Random io.Reader
+
+	Scheduler schedule.Scheduler
+	Bus       bus.Bus
+	// Copies holds the cold copies.
+	Copies blob.Store
+	// Reminded, if set, observes what the named part did with reminders: [reminders.Name] or PartNotify. A verification
+	// counts as the consumer.
+	Reminded func(part string, o reminders.Observation)
+
+	// Wait makes the pause of a verification between its two reads of a difference, which Grace says.
+	Wait   func(ctx context.Context, d time.Duration) error
+	Grace  time.Duration
+	Walker table.Walker    // without it, a verification looks at one named user only
+	Lister schedule.Lister // without it, a verification looks at no schedule
+}
+
+// logOf returns the log of the part.
+func (p *Ports) logOf(part string) *slog.Logger {
+	if p.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return p.Log(part)
+}

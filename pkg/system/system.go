@@ -1,0 +1,219 @@
+// Package system assembles the product from its ports: the services that answer requests, the consumers of the stream,
+// the notifier and the verification. The local platform, the replay, the simulation, the cost model, the load programs
+// and tests use it. A Lambda function wires its own part: a cold start must not link code that it does not run.
+//
+// It promises:
+//
+//   - Every program that it serves runs the same parts, wired in the same way.
+//   - A part is left out if one of its ports is missing. Nothing takes the place of a port.
+//   - Building a system calls no port and draws no id, so a system may be built before its ports are ready.
+//
+// It must never import the adapter of a port, read a clock, start a goroutine, or be imported by a Lambda function.
+package system
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"nexus/pkg/api"
+	"nexus/pkg/archive"
+	"nexus/pkg/calendar"
+	"nexus/pkg/change"
+	"nexus/pkg/command"
+	"nexus/pkg/deploy/readers"
+	"nexus/pkg/entity"
+	"nexus/pkg/links"
+	"nexus/pkg/projection"
+	"nexus/pkg/query"
+	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
+	"nexus/pkg/text"
+	"nexus/pkg/verify"
+)
+
+// System is the assembled product. A part is nil if a port that it needs is missing. Like its parts, it is safe for
+// concurrent use if its ports are.
+type System struct {
+	Queries  *query.Service
+	Archive  *archive.Archive    // without Copies, it lists and restores nothing
+	Commands *command.Service    // needs NewID and Pause
+	Calendar *calendar.Service   // needs Random
+	Values   *values.Service     // needs NewRevisionID
+	Plans    *plan.Service       // needs NewRevisionID
+	Notifier *reminders.Notifier // needs Scheduler and Bus
+	Verifier *verify.Verifier    // needs NewID and Wait
+	// Readers are the lines of the deployment table. The consumer reminders needs Scheduler and Bus, archive needs Copies
+	// and Bus; the projections need no more than the table.
+	Readers []Reader
+
+	registry *entity.Registry
+	ports    Ports
+}
+
+// Reader is a line of the deployment table with its consumers, in the line's order. The line names no others.
+type Reader struct {
+	Line      readers.Reader
+	Consumers []change.Consumer
+}
+
+// New assembles the system. The projections of another product join those of this one. An error says which required
+// port is missing, or which consumer and the deployment table do not fit together.
+func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*System, error) {
+	if r == nil || p.Store == nil || p.Now == nil {
+		return nil, errors.New("assemble the system: Registry, Store and Now are required")
+	}
+	s := &System{registry: r, ports: p}
+	s.addServices()
+	all := append([]*projection.Projection{stats.Projection(), links.Projection()}, projections...)
+	if p.Scheduler != nil && p.Bus != nil {
+		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
+	}
+	if p.NewID != nil && p.Wait != nil {
+		s.Verifier = s.newVerifier(all)
+	}
+	if err := s.addReaders(all); err != nil {
+		return nil, fmt.Errorf("assemble the system: %w", err)
+	}
+	return s, nil
+}
+
+// addServices builds what answers requests.
+func (s *System) addServices() {
+	p, r, store := &s.ports, s.registry, s.ports.Store(PartAPI)
+	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: text.Fold})
+	s.Archive = archive.New(s.archiving(store))
+	if p.NewID != nil && p.Pause != nil {
+		s.Commands = command.New(command.Config{Store: store, Registry: r, Now: p.Now, NewID: p.NewID, Pause: p.Pause})
+	}
+	if p.Random != nil {
+		s.Calendar = calendar.New(calendar.Config{Store: store, Registry: r, Now: p.Now, Random: p.Random})
+	}
+	if p.NewRevisionID != nil {
+		publisher := s.newPublisher(store)
+		s.Values = values.New(publisher, p.NewRevisionID)
+		s.Plans = plan.New(publisher, s.Values, p.Now, p.NewRevisionID)
+	}
+}
+
+// newVerifier builds the verification, which repairs through consumers of its own.
+func (s *System) newVerifier(projections []*projection.Projection) *verify.Verifier {
+	p, store := &s.ports, s.ports.Store(PartVerify)
+	cfg := verify.Config{
+		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
+		Archive: archive.NewConsumer(s.archiving(store)),
+		Now:     p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.logOf(PartVerify),
+	}
+	if p.NewRevisionID != nil {
+		cfg.Repositories = s.newPublisher(store)
+	}
+	if s.Notifier != nil && p.Lister != nil {
+		reminding := s.reminding(store, reminders.Name)
+		cfg.Reminders, cfg.Notifier = reminders.New(reminding), reminders.NewNotifier(reminding)
+		cfg.Schedules = p.Lister
+	}
+	return verify.New(cfg)
+}
+
+// addReaders gives each consumer to the reader that the deployment table names for it.
+func (s *System) addReaders(projections []*projection.Projection) error {
+	built, names := s.newConsumers(projections)
+	for _, line := range readers.Table(s.registry, names...) {
+		reader := Reader{Line: line}
+		reader.Line.Consumers = nil
+		for _, name := range line.Consumers {
+			consumer, known := built[name]
+			if !known {
+				return fmt.Errorf("reader %s: consumer %q is unknown or named twice", line.Name, name)
+			}
+			delete(built, name)
+			if consumer != nil {
+				reader.Line.Consumers = append(reader.Line.Consumers, name)
+				reader.Consumers = append(reader.Consumers, consumer)
+			}
+		}
+		if reader.Consumers != nil {
+			s.Readers = append(s.Readers, reader)
+		}
+	}
+	if len(built) > 0 {
+		return fmt.Errorf("the deployment table has no reader for %q", slices.Sorted(maps.Keys(built)))
+	}
+	return nil
+}
+
+// newConsumers returns all consumers by name, nil for one that is left out. The names are those of another product's
+// projections.
+func (s *System) newConsumers(projections []*projection.Projection) (built map[string]change.Consumer, names []string) {
+	p := &s.ports
+	built = map[string]change.Consumer{reminders.Name: nil, archive.Name: nil}
+	if s.Notifier != nil {
+		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
+	}
+	if p.Copies != nil && p.Bus != nil {
+		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
+	}
+	for _, one := range projections {
+		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
+		names = append(names, one.Name())
+	}
+	return built, names[2:] // the table names stats and links itself
+}
+
+// reminding is the configuration of the named part, which keeps reminders.
+func (s *System) reminding(store table.Store, part string) reminders.Config {
+	p := &s.ports
+	cfg := reminders.Config{
+		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus, Now: p.Now, Log: p.logOf(part),
+	}
+	if p.Reminded != nil {
+		cfg.Observe = func(o reminders.Observation) { p.Reminded(part, o) }
+	}
+	return cfg
+}
+
+func (s *System) archiving(store table.Store) archive.Config {
+	p := &s.ports
+	return archive.Config{Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Now: p.Now}
+}
+
+func (s *System) newPublisher(store table.Store) *revision.Publisher {
+	p := &s.ports
+	return revision.NewPublisher(revision.Config{
+		Store: store, Now: p.Now, NewID: p.NewRevisionID, LoadInTransactions: p.LoadInTransactions,
+	})
+}
+
+// Consumers returns the consumers of all readers, in the order of the deployment table.
+func (s *System) Consumers() []change.Consumer {
+	var all []change.Consumer
+	for _, r := range s.Readers {
+		all = append(all, r.Consumers...)
+	}
+	return all
+}
+
+// Consumer returns the consumer of the name; nil if there is none.
+func (s *System) Consumer(name string) change.Consumer {
+	for _, c := range s.Consumers() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// API returns the HTTP surface of the system's services. The caller's Config says the side, who authenticates, the
+// documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
+func (s *System) API(c api.Config) http.Handler {
+	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.logOf(PartAPI), s.ports.NewID
+	c.Commands, c.Queries, c.Archive, c.Calendar = s.Commands, s.Queries, s.Archive, s.Calendar
+	c.Values, c.Plans = s.Values, s.Plans
+	return api.New(c)
+}

@@ -1,0 +1,169 @@
+package system_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/api"
+	blobmemory "nexus/pkg/blob/memory"
+	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+	"nexus/pkg/product"
+	"nexus/pkg/projection"
+	"nexus/pkg/schedule"
+	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
+	"nexus/pkg/verify"
+)
+
+func clock() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
+
+func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// counted is a sum of another product under the name given.
+func counted(name string) *projection.Projection {
+	return projection.NewOwnSum(name, "1", func(*entity.Type, item.Item) projection.Amounts {
+		return projection.Amounts{}
+	})
+}
+
+// allPorts are the ports of a whole system, and the parts that asked for a store, in their order.
+func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
+	t.Helper()
+	store := memory.New(clock, memory.Options{})
+	events, err := buslocal.New(buslocal.Config{})
+	require.NoError(t, err)
+	schedules, err := schedulelocal.New(schedulelocal.Config{
+		Target: func(context.Context, schedule.Schedule) error { return nil },
+	})
+	require.NoError(t, err)
+	asked = new([]string)
+	return system.Ports{
+		Store: func(part string) table.Store {
+			*asked = append(*asked, part)
+			return store
+		},
+		Now: clock, NewID: uuid.NewString, Pause: noWait, NewRevisionID: uuid.NewString, Random: rand.Reader,
+		Scheduler: schedules, Bus: events, Copies: blobmemory.New(nil),
+		Wait: noWait, Walker: store, Lister: schedules,
+	}, asked
+}
+
+// namesOf returns the consumers of each reader.
+func namesOf(t *testing.T, s *system.System) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, r := range s.Readers {
+		require.Len(t, r.Consumers, len(r.Line.Consumers))
+		for i, c := range r.Consumers {
+			require.Equal(t, r.Line.Consumers[i], c.Name())
+		}
+		out[r.Line.Name] = r.Line.Consumers
+	}
+	return out
+}
+
+func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p, asked := allPorts(t)
+	s, err := system.New(product.Registry(), p, counted("own"))
+	require.NoError(t, err)
+	slices.Sort(*asked)
+	require.Equal(t, []string{"api", "archive", "links", "notify", "own", "reminders", "stats", "verify"}, *asked)
+	require.Equal(t, map[string][]string{
+		"projections": {"stats", "links", "own"}, "effects": {"reminders", "archive"},
+	}, namesOf(t, s))
+	require.NotNil(t, s.Notifier)
+	sum, err := s.Verifier.Run(t.Context(), verify.Options{}, func(verify.Difference) error { return nil })
+	require.NoError(t, err)
+	require.Empty(t, sum.Unchecked)
+}
+
+func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
+	t.Parallel()
+	projections := []string{"stats", "links"}
+	all := map[string][]string{"projections": projections, "effects": {"reminders", "archive"}}
+	for _, c := range []struct {
+		name    string
+		without func(*system.Ports)
+		missing func(*system.System) []bool // all of them
+		readers map[string][]string
+	}{
+		{"id", func(p *system.Ports) { p.NewID = nil },
+			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier == nil} }, all},
+		{"pause", func(p *system.Ports) { p.Pause = nil },
+			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier != nil} }, all},
+		{"random", func(p *system.Ports) { p.Random = nil },
+			func(s *system.System) []bool { return []bool{s.Calendar == nil, s.Commands != nil} }, all},
+		{"revision id", func(p *system.Ports) { p.NewRevisionID = nil }, func(s *system.System) []bool {
+			return []bool{s.Values == nil, s.Plans == nil, s.Verifier.Repositories == nil, s.Commands != nil}
+		}, all},
+		{"wait", func(p *system.Ports) { p.Wait = nil },
+			func(s *system.System) []bool { return []bool{s.Verifier == nil, s.Notifier != nil} }, all},
+		{"lister", func(p *system.Ports) { p.Lister = nil },
+			func(s *system.System) []bool { return []bool{s.Verifier.Reminders == nil, s.Notifier != nil} }, all},
+		{"scheduler", func(p *system.Ports) { p.Scheduler = nil },
+			func(s *system.System) []bool { return []bool{s.Notifier == nil, s.Verifier.Reminders == nil} },
+			map[string][]string{"projections": projections, "effects": {"archive"}}},
+		{"copies", func(p *system.Ports) { p.Copies = nil },
+			func(s *system.System) []bool { return []bool{s.Verifier.Archive != nil, s.Archive != nil} },
+			map[string][]string{"projections": projections, "effects": {"reminders"}}},
+		{"bus", func(p *system.Ports) { p.Bus = nil },
+			func(s *system.System) []bool { return []bool{s.Notifier == nil, s.Consumer("archive") == nil} },
+			map[string][]string{"projections": projections}},
+	} {
+		p, _ := allPorts(t)
+		c.without(&p)
+		s, err := system.New(product.Registry(), p)
+		require.NoError(t, err, c.name)
+		require.NotContains(t, c.missing(s), false, c.name)
+		require.Equal(t, c.readers, namesOf(t, s), c.name)
+	}
+}
+
+func TestNew_saysWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	p, _ := allPorts(t)
+	_, err := system.New(nil, p)
+	require.ErrorContains(t, err, "Registry, Store and Now are required")
+	for _, name := range []string{"stats", "reminders"} {
+		_, err = system.New(product.Registry(), p, counted(name))
+		require.ErrorContains(t, err, `consumer "`+name+`" is unknown or named twice`)
+	}
+}
+
+func TestSystem_servesTheAPIOfItsParts(t *testing.T) {
+	t.Parallel()
+	p, _ := allPorts(t)
+	s, err := system.New(product.Registry(), p)
+	require.NoError(t, err)
+	status := func(side api.Part, method, path string) int {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+		r.Header.Set("Authorization", "Bearer ann")
+		w := httptest.NewRecorder()
+		s.API(api.Config{Part: side, Authenticate: api.BearerIsUser, Now: clock}).ServeHTTP(w, r)
+		return w.Code
+	}
+	require.Equal(t, http.StatusOK, status(api.Everything, http.MethodGet, "/v1/tasks"))
+	require.Equal(t, http.StatusNotFound, status(api.OnlyCommands, http.MethodGet, "/v1/tasks"))
+	require.Equal(t, http.StatusOK, status(api.Everything, http.MethodGet, "/openapi.json"))
+
+	p.Pause = nil
+	readOnly, err := system.New(product.Registry(), p)
+	require.NoError(t, err)
+	require.Panics(t, func() { readOnly.API(api.Config{Authenticate: api.BearerIsUser, Now: clock}) })
+	require.NotPanics(t, func() {
+		readOnly.API(api.Config{Part: api.OnlyQueries, Authenticate: api.BearerIsUser, Now: clock})
+	})
+}
