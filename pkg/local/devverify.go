@@ -6,36 +6,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
-	"nexus/pkg/archive"
 	"nexus/pkg/entity"
-	"nexus/pkg/links"
-	"nexus/pkg/port"
-	"nexus/pkg/projection"
-	"nexus/pkg/reminders"
-	"nexus/pkg/revision"
-	"nexus/pkg/stats"
 	"nexus/pkg/verify"
 )
 
 // verifyGrace is the pause between the two looks at what seems to differ: many times what consumers lag here.
 const verifyGrace = 500 * time.Millisecond
-
-// newVerifier verifies what the consumers keep, through the ports that they have.
-func (p *Platform) newVerifier(in ports, reminding reminders.Config, archiving archive.Config) *verify.Verifier {
-	store := in.store(partVerify)
-	reminding.Store, archiving.Store = store, store
-	return verify.New(verify.Config{
-		Store: store, Walker: p.backend.walker, Registry: p.registry,
-		Projections: append([]*projection.Projection{stats.Projection(), links.Projection()}, p.options.Projections...),
-		Archive:     archive.NewConsumer(archiving),
-		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: p.scheduler,
-		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: p.clock.Now, NewID: uuid.NewString}),
-		Now:          p.clock.Now, NewOwner: uuid.NewString, Grace: verifyGrace, Wait: port.Sleep,
-		Log: p.log.With("part", "verify"),
-	})
-}
 
 // VerifyLine is one line of the answer to POST /dev/verify: exactly one member is there, and the last line has summary
 // or error.
@@ -81,7 +57,7 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		return control.Flush()
 	}
 	told := time.Now()
-	summary, err := p.verifier.Run(ctx, verify.Options{
+	summary, err := p.system.Verifier.Run(ctx, verify.Options{
 		User: body.User, Repair: body.Repair,
 		Progress: func(rows int64) {
 			if now := time.Now(); now.Sub(told) > verifyProgress {

@@ -14,10 +14,9 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
-	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/port"
+	"nexus/pkg/system"
 )
 
 // failurePrefix begins the names of what was given up, as Lambda names it (eventsource.Failure.ObjectKey).
@@ -32,69 +31,31 @@ type reader struct {
 	tally     *tally
 }
 
-// readersConfig is what all readers are made of.
-type readersConfig struct {
-	registry    *entity.Registry
-	projections []string // another product's
-	backend     *backend
-	consumers   []change.Consumer
-	checkpoints eventsource.Checkpoints
-	blobs       blob.Store
-	now         func() time.Time // the platform's
-	watch       func(shard string, records []change.Record)
-	hub         *hub
-	log         *slog.Logger
-}
-
-// newReaders returns the readers of the deployment table.
-func newReaders(cfg readersConfig) ([]*reader, error) {
-	var all []*reader
-	placed := map[string]bool{}
-	for _, row := range readers.Table(cfg.registry, cfg.projections...) {
-		row.Window = 0 // an invocation costs nothing here
-		r, err := newReader(cfg, row)
-		if err != nil {
-			return nil, fmt.Errorf("reader %s: %w", row.Name, err)
-		}
-		for _, c := range r.consumers {
-			placed[c.Name()] = true
-		}
-		all = append(all, r)
-	}
-	for _, c := range cfg.consumers {
-		if !placed[c.Name()] {
-			return nil, fmt.Errorf("consumer %s has no reader in the deployment table", c.Name())
-		}
-	}
-	return all, nil
-}
-
-func newReader(cfg readersConfig, row readers.Reader) (*reader, error) {
-	r := &reader{source: newWatchedSource(cfg.backend.newSource(), cfg.watch), tally: newTally(row.Consumers)}
-	for _, name := range row.Consumers {
-		i := slices.IndexFunc(cfg.consumers, func(c change.Consumer) bool { return c.Name() == name })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no consumer %q", name)
-		}
-		r.consumers = append(r.consumers, cfg.consumers[i])
+// newReader returns the mapping of the system's reader, and the loop of its consumers.
+func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blobs blob.Store) (*reader, error) {
+	line := of.Line
+	line.Window = 0 // an invocation costs nothing here
+	r := &reader{
+		consumers: of.Consumers, source: newWatchedSource(p.backend.newSource(), p.watch()),
+		tally: newTally(line.Consumers),
 	}
 	r.loop = consume.Config{
-		Registry: cfg.registry, Consumers: r.consumers, Parking: cfg.blobs, Log: cfg.log.With("reader", row.Name),
-		Now: cfg.now, Wait: port.Sleep, Observe: r.tally.observe,
+		Registry: p.registry, Consumers: r.consumers, Parking: blobs, Log: p.log.With("reader", line.Name),
+		Now: p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
 	}
 	loop, err := consume.New(r.loop)
 	if err != nil {
 		return nil, err
 	}
-	r.mapping, err = eventsource.New(row.Config, eventsource.Wiring{
-		Source: r.source, Checkpoints: cfg.checkpoints, Handler: loop.Handle,
-		Destination: keepFailure(cfg.blobs, cfg.log),
+	r.mapping, err = eventsource.New(line.Config, eventsource.Wiring{
+		Source: r.source, Checkpoints: kept, Handler: loop.Handle,
+		Destination: keepFailure(blobs, p.log),
 		// Records are dated by the machine's clock, so their age is told by it, wherever the platform's clock was moved.
-		Clock: time.Now, After: time.After, Changed: cfg.backend.changed, NewID: uuid.NewString,
+		Clock: time.Now, After: time.After, Changed: p.backend.changed, NewID: uuid.NewString,
 		Hooks: eventsource.Hooks{
-			Delivered: func(d eventsource.Delivery) { tellDelivery(cfg.hub, d) },
+			Delivered: func(d eventsource.Delivery) { tellDelivery(p.hub, d) },
 			Trouble: func(t eventsource.Trouble) {
-				cfg.log.Warn("reader in trouble; it goes on trying", "reader", t.Mapping, "shard", t.Shard, "error", t.Err)
+				p.log.Warn("reader in trouble; it goes on trying", "reader", t.Mapping, "shard", t.Shard, "error", t.Err)
 			},
 		},
 	})

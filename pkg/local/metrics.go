@@ -9,13 +9,6 @@ import (
 	"nexus/pkg/table"
 )
 
-// Who uses the table besides the consumers, by the names under which that is counted.
-const (
-	partAPI    = "api"
-	partNotify = "notify"
-	partVerify = "verify"
-)
-
 // meters count what each user of the table consumes of it. The zero value is ready.
 type meters struct {
 	mu     sync.Mutex

@@ -2,29 +2,31 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
-	"nexus/pkg/archive"
-	"nexus/pkg/blob"
+	"github.com/google/uuid"
+
 	"nexus/pkg/blob/dir"
 	blobmemory "nexus/pkg/blob/memory"
-	"nexus/pkg/bus"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
+	"nexus/pkg/command"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
-	"nexus/pkg/links"
-	"nexus/pkg/projection"
+	"nexus/pkg/port"
 	"nexus/pkg/reminders"
-	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
 	"nexus/pkg/table"
 )
 
@@ -112,79 +114,63 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 	return startEngine(ctx, p.inData("engine"), p.rows, p.log)
 }
 
-// ports are what the code under the platform works with: each as it is, and with what the platform does besides. A
-// store is made for each who uses one, under the user's name.
-type ports struct {
-	store     func(user string) table.Store
-	scheduler schedule.Scheduler
-	bus       bus.Bus
-	blobs     blob.Store
-}
-
-// assemble builds consumers, readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
+// assemble builds the system, its readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
 func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
-	in := ports{
-		store: func(user string) table.Store { return wakingStore{p.backend.newStore(p.meters.of(user)), p.wake} },
-		bus:   toldBus{p.bus, p.hub},
-		blobs: toldBlobs{p.blobs, p.hub},
-	}
+	blobs := toldBlobs{p.blobs, p.hub}
 	p.schedules = &schedulerDriver{clock: p.clock, poked: make(chan struct{}, 1), log: p.log}
 	p.sweeps = &sweepDriver{sweepRows: p.backend.sweep, rows: p.rows, clock: p.clock, log: p.log}
 
 	// The scheduler calls the notifier, which puts schedules itself.
-	var notifier *reminders.Notifier
 	var err error
 	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
 		Dir: p.inData("schedules"),
 		Target: notifyTarget(func(ctx context.Context, payload []byte) error {
-			err := notifier.Handle(ctx, payload)
+			err := p.system.Notifier.Handle(ctx, payload)
 			if err == nil {
 				p.schedules.calls.Add(1)
 			}
 			return err
-		}, in.blobs, p.clock.Now, p.log),
+		}, blobs, p.clock.Now, p.log),
 	})
 	if err != nil {
 		return nil, adviseOnSchedules(err)
 	}
 	p.schedules.scheduler = p.scheduler
-	in.scheduler = toldScheduler{p.scheduler, p.hub, p.schedules.poke}
-	reminding := reminders.Config{
-		Store: in.store(reminders.Name), Registry: p.registry, Scheduler: in.scheduler, Bus: in.bus, Now: p.clock.Now,
-		Log: p.log.With("consumer", reminders.Name), Observe: p.reminded.observe,
+	p.system, err = system.New(p.registry, system.Ports{
+		Store: func(part string) table.Store {
+			return wakingStore{p.backend.newStore(p.meters.of(part)), p.wake}
+		},
+		Now: p.clock.Now, Log: p.logOf,
+		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
+		Pause:              command.RandomPause(mathrand.Float64, time.Now),         // real: a moved clock moves no pause
+		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child here
+		Scheduler:          toldScheduler{p.scheduler, p.hub, p.schedules.poke},
+		Bus:                toldBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
+		Wait: port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
+	}, p.options.Projections...)
+	if err != nil {
+		return nil, err
 	}
-	calls := reminding
-	calls.Store = in.store(partNotify)
-	notifier = reminders.NewNotifier(calls)
-	archiving := archive.Config{
-		Store: in.store(archive.Name), Registry: p.registry, Copies: in.blobs, Bus: in.bus, Now: p.clock.Now,
-	}
-
 	kept, err := p.openCheckpoints(ctx)
 	if err != nil {
 		return nil, err
 	}
-	consumers := []change.Consumer{
-		projection.NewConsumer(stats.Projection(), in.store(stats.Name), p.clock.Now),
-		projection.NewConsumer(links.Projection(), in.store(links.Name), p.clock.Now),
-		reminders.New(reminding),
-		archive.NewConsumer(archiving),
+	for _, r := range p.system.Readers {
+		one, err := p.newReader(r, kept, blobs)
+		if err != nil {
+			return nil, fmt.Errorf("reader %s: %w", r.Line.Name, err)
+		}
+		p.readers = append(p.readers, one)
 	}
-	var more []string
-	for _, extra := range p.options.Projections {
-		consumers = append(consumers, projection.NewConsumer(extra, in.store(extra.Name()), p.clock.Now))
-		more = append(more, extra.Name())
+	return p.routes()
+}
+
+// logOf returns the log of a part of the system. The notifier logs under the consumer's name.
+func (p *Platform) logOf(part string) *slog.Logger {
+	if part == reminders.Name || part == system.PartNotify {
+		return p.log.With("consumer", reminders.Name)
 	}
-	p.readers, err = newReaders(readersConfig{
-		registry: p.registry, projections: more, backend: p.backend, checkpoints: kept, blobs: in.blobs, now: p.clock.Now,
-		consumers: consumers,
-		watch:     p.watch(), hub: p.hub, log: p.log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.verifier = p.newVerifier(in, reminding, archiving)
-	return p.routes(in.store(partAPI), archiving)
+	return p.log.With("part", part)
 }
 
 // openCheckpoints keeps them where the table is kept. What is wrong with them is noticed before the platform serves.
@@ -240,7 +226,7 @@ func newRemindersTally() *remindersTally {
 	}}
 }
 
-func (t *remindersTally) observe(o reminders.Observation) {
+func (t *remindersTally) observe(_ string, o reminders.Observation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.counts[o.What]++

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
 	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/verify"
+	"nexus/pkg/system"
 )
 
 const (
@@ -49,7 +49,7 @@ type Platform struct {
 	sweeps    *sweepDriver
 	reminded  *remindersTally
 	meters    meters
-	verifier  *verify.Verifier
+	system    *system.System
 	// writeBehind writes checkpoints; nil where none are kept on disk.
 	writeBehind func(context.Context)
 
