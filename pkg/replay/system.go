@@ -10,14 +10,11 @@ import (
 
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
-	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/links"
-	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -80,20 +77,16 @@ func NewSystem(c Config) *System {
 	s.Copies, s.Parking = objects(PortCopies), objects(PortParking)
 	s.scheduler = &scheduler{around: around, named: map[string]schedule.Schedule{}}
 	s.events = &events{around: around}
-	reminding := reminders.Config{
-		Store: s.Store, Registry: c.Registry, Scheduler: s.scheduler, Bus: s.events, Now: s.Now, Log: c.Log,
+	assembled, err := system.New(c.Registry, system.Ports{
+		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
+		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies,
+	})
+	if err != nil {
+		panic("replay: " + err.Error()) // the parts above do not fit together
 	}
-	archiving := archive.Config{Store: s.Store, Registry: c.Registry, Copies: s.Copies, Bus: s.events, Now: s.Now}
-	s.notifier, s.Archive = reminders.NewNotifier(reminding), archive.New(archiving)
+	s.notifier, s.Archive = assembled.Notifier, assembled.Archive
 	s.Feeder = Feeder{
-		Registry: c.Registry,
-		Consumers: []change.Consumer{
-			projection.NewConsumer(stats.Projection(), s.Store, s.Now),
-			projection.NewConsumer(links.Projection(), s.Store, s.Now),
-			reminders.New(reminding),
-			archive.NewConsumer(archiving),
-		},
-		Parking: s.Parking, Now: s.Now, Log: c.Log,
+		Registry: c.Registry, Consumers: assembled.Consumers(), Parking: s.Parking, Now: s.Now, Log: c.Log,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	return s
