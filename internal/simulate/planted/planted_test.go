@@ -24,7 +24,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-func TestMistake_fitsTheCodeAsItIs(t *testing.T) {
+func TestMistake_eachFitsTheCodeAsItIs(t *testing.T) {
 	t.Parallel()
 	all := planted.All()
 	require.GreaterOrEqual(t, len(all), least)
