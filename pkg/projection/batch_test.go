@@ -16,7 +16,7 @@ import (
 
 // Records that ask for nothing stand before one that does: one of no item, and one that leaves its contribution as it
 // was.
-func TestABatchIsReadToItsEnd(t *testing.T) {
+func TestConsumer_readsABatchToItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]change.Change{
 		"of no item": {}, "that changes nothing": retitled(titled("bob", "note_0", "same"), "same"),
@@ -29,7 +29,7 @@ func TestABatchIsReadToItsEnd(t *testing.T) {
 }
 
 // A transaction takes a hundred actions: the sum and 99 ledger rows. Each that follows has the sum among its own, too.
-func TestABatchOfOneUserFillsSeveralTransactions(t *testing.T) {
+func TestConsumer_fillsSeveralTransactionsWithABatchOfOneUser(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	var batch []change.Change
@@ -43,7 +43,7 @@ func TestABatchOfOneUserFillsSeveralTransactions(t *testing.T) {
 }
 
 // Who reads a sum twice knows by its version that it changed in between.
-func TestTheVersionOfASumGrowsWithEachWrite(t *testing.T) {
+func TestConsumer_raisesTheVersionOfASumWithEachWrite(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	for i := range 3 {
@@ -52,7 +52,7 @@ func TestTheVersionOfASumGrowsWithEachWrite(t *testing.T) {
 	}
 }
 
-func TestAnItemIsInTheLedgerIfAnythingOfItCounts(t *testing.T) {
+func TestConsumer_keepsALedgerRowIfAnythingOfAnItemCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		amounts projection.Amounts
@@ -78,7 +78,7 @@ func TestAnItemIsInTheLedgerIfAnythingOfItCounts(t *testing.T) {
 }
 
 // A text of which the greatest counts has at most 1,024 bytes.
-func TestTheLongestTextOfWhichTheGreatestCountsIsTaken(t *testing.T) {
+func TestSum_takesTheLongestTextOfWhichTheGreatestCounts(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[int]change.Verdict{1024: isDone, 1025: isPoison} {
 		r := newRefusing(t)

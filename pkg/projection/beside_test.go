@@ -14,7 +14,7 @@ import (
 // beforeSingleWrites is a commit that did not know the pending entry. It is not to be mixed with what came after it.
 const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
 
-func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
+func TestConsumer_isExactBesideTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	out, err := runBeside(t, beside.Before)
 	require.NoError(t, err, out)
@@ -23,7 +23,7 @@ func TestThisReleaseIsExactBesideOneBefore(t *testing.T) {
 }
 
 // What docs/operations.md says is not to be mixed is mixed here: if it were exact, the document would be wrong.
-func TestReleasesFromBeforeSingleWritesAreNotToBeMixed(t *testing.T) {
+func TestConsumer_isNotExactMixedWithReleasesBeforeSingleWrites(t *testing.T) {
 	t.Parallel()
 	out, err := runBeside(t, beforeSingleWrites)
 	require.Error(t, err, out)
@@ -43,7 +43,7 @@ func runBeside(t *testing.T, commit string) (string, error) {
 	require.NoError(t, err)
 	run := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-tags", beside.Tag,
 		"-overlay", overlay,
-		"-run", "^TestInEveryOrderBesideTheOther$", "./pkg/projection")
+		"-run", "^TestConsumer_isExactInEveryOrderBesideTheOther$", "./pkg/projection")
 	run.Dir = root
 	out, err := run.CombinedOutput()
 	return string(out), err

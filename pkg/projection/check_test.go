@@ -37,7 +37,7 @@ func said(faults []projection.Fault) (out []string) {
 	return out
 }
 
-func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
+func TestCheck_showsALedgerRowAsItIsAndShouldBe(t *testing.T) {
 	t.Parallel()
 	_, sum, rows := tallied(t)
 	note := titled("ann", "note_1", "a")
@@ -65,7 +65,7 @@ func TestACheckSaysWhatALedgerRowIsAndWhatItIsToBe(t *testing.T) {
 	require.False(t, sum.Contributes(product.Note(), nil))
 }
 
-func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
+func TestCheckRows_namesMissingSurplusAndWrongRows(t *testing.T) {
 	t.Parallel()
 	note := life("note_1", "one a b")[0]
 	key := func(target string) string { return linkRow(target).Key().SK }
@@ -88,7 +88,7 @@ func TestACheckOfRowsSaysWhichAreMissingTooManyAndWrong(t *testing.T) {
 	require.False(t, found[0].IsAlike(found[1]), "another row")
 }
 
-func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
+func TestTally_findsEachWrongNumberAndText(t *testing.T) {
 	t.Parallel()
 	r, sum, rows := tallied(t)
 	check := func(spoil item.Map) []projection.Fault {
@@ -112,7 +112,7 @@ func TestATallyFindsEachNumberAndTextThatIsWrong(t *testing.T) {
 }
 
 // While the pending entry stands in the sum's row alone, it counts in the place of its ledger row.
-func TestATallyCountsALastEntryInThePlaceOfItsRow(t *testing.T) {
+func TestTally_countsAPendingEntryInPlaceOfItsRow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ add, other bool }{
 		"its row is missing": {}, "its row is behind": {add: true}, "another row comes": {other: true}, "both": {true, true},
@@ -140,7 +140,7 @@ func TestATallyCountsALastEntryInThePlaceOfItsRow(t *testing.T) {
 }
 
 // A sum that is written while its rows are added up is wrong where so many writes cannot have moved it so far.
-func TestASumThatMovesIsWrongBeyondWhatItsWritesCanMove(t *testing.T) {
+func TestCheckMoving_findsASumBeyondTheReachOfItsWrites(t *testing.T) {
 	t.Parallel()
 	r, sum, rows := tallied(t)
 	rows[0] = rows[0].Clone()

@@ -53,7 +53,7 @@ func edited(before change.Change) change.Change {
 	return c
 }
 
-func TestAChangeThatContributesTheSameCostsNoCall(t *testing.T) {
+func TestConsumer_makesNoCallForTheSameContribution(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		store, calls := counted(t)
@@ -66,7 +66,7 @@ func TestAChangeThatContributesTheSameCostsNoCall(t *testing.T) {
 	}
 }
 
-func TestOneChangeOfEdgesCostsOneTransaction(t *testing.T) {
+func TestConsumer_changesEdgesInOneTransaction(t *testing.T) {
 	t.Parallel()
 	store, calls := counted(t)
 	consumer := projection.NewConsumer(links.Projection(), store, clock)
@@ -75,7 +75,7 @@ func TestOneChangeOfEdgesCostsOneTransaction(t *testing.T) {
 	require.Equal(t, 1, *calls)
 }
 
-func TestOneChangeOfASumCostsTwoReadsAndTwoSingleWrites(t *testing.T) {
+func TestConsumer_changesASumInTwoReadsAndTwoSingleWrites(t *testing.T) {
 	t.Parallel()
 	var used []table.Usage
 	store := memory.New(clock, memory.Options{Observer: func(u table.Usage) { used = append(used, u) }})
@@ -105,7 +105,7 @@ func TestOneChangeOfASumCostsTwoReadsAndTwoSingleWrites(t *testing.T) {
 	require.Equal(t, 4.0, writes, "with the ledger row's move in the index")
 }
 
-func TestARepetitionIsToldFromTheFirstTime(t *testing.T) {
+func TestConsumer_distinguishesARepetitionFromTheFirstTime(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		store, _ := counted(t)
@@ -121,7 +121,7 @@ func TestARepetitionIsToldFromTheFirstTime(t *testing.T) {
 	}
 }
 
-func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
+func TestConsumer_sharesATransactionAmongUsers(t *testing.T) {
 	t.Parallel()
 	store, calls := counted(t)
 	var batch []change.Change
@@ -135,7 +135,7 @@ func TestItemsOfSeveralUsersShareATransaction(t *testing.T) {
 	require.Equal(t, 2, *calls, "90 ledger rows and 10 sums: one read, one transaction")
 }
 
-func TestADayDeliveredAgainCostsTwoReadsForEachBatch(t *testing.T) {
+func TestConsumer_readsTwicePerBatchOfARepeatedDay(t *testing.T) {
 	t.Parallel()
 	for name, calls := range map[string]int{stats.Name: 2, links.Name: 1} {
 		now := morning
@@ -163,7 +163,7 @@ func TestADayDeliveredAgainCostsTwoReadsForEachBatch(t *testing.T) {
 	}
 }
 
-func TestRecordsThatCameLateArePlannedFromTwoReadsForEachBatch(t *testing.T) {
+func TestConsumer_plansLateRecordsFromTwoReadsPerBatch(t *testing.T) {
 	t.Parallel()
 	store, made := counted(t)
 	consumer := projection.NewConsumer(stats.Projection(), store, func() time.Time { return morning.Add(2 * time.Hour) })
@@ -180,7 +180,7 @@ func TestRecordsThatCameLateArePlannedFromTwoReadsForEachBatch(t *testing.T) {
 	require.Equal(t, 4, *made, "ledger rows, items, sums, and one transaction")
 }
 
-func TestChangesOfOneItemInABatchAreFoldedIntoOneMove(t *testing.T) {
+func TestConsumer_foldsChangesOfOneItemInABatch(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		store, made := counted(t)
@@ -213,7 +213,7 @@ func again(before change.Change) change.Change {
 	return c
 }
 
-func TestTheEdgesOfSeveralItemsShareATransactionUpToItsHundredActions(t *testing.T) {
+func TestConsumer_sharesATransactionAmongEdgesUpToItsLimit(t *testing.T) {
 	t.Parallel()
 	for edges, transactions := range map[int]int{1: 2, 4: 5, 49: 50} {
 		store, made := counted(t)

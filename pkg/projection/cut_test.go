@@ -18,7 +18,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestLedgerRowsDoNotDependOnHowBatchesWereCutNorOnOldRecordsThatComeAgain(t *testing.T) {
+func TestLedgerRow_dependsNeitherOnBatchesNorOnRepetitions(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
 		now := morning
@@ -56,7 +56,7 @@ func (a asking) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, err
 	return a.Store.BatchGet(ctx, keys)
 }
 
-func TestALateRecordThatTheLedgerHasAndThatKnowsNothingReadsNoSum(t *testing.T) {
+func TestConsumer_readsNoSumForALateRecordOfTheLedger(t *testing.T) {
 	t.Parallel()
 	now := morning
 	clock := func() time.Time { return now }

@@ -25,7 +25,7 @@ func (s *scene) every() map[item.Key]item.Item {
 	return out
 }
 
-func TestARowOfALaterReleaseIsLeftAloneAndItsRecordComesBack(t *testing.T) {
+func TestConsumer_leavesARowOfALaterReleaseAndRetries(t *testing.T) {
 	t.Parallel()
 	sumRow := entity.SumKey("ann", "titles")
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestARowOfALaterReleaseIsLeftAloneAndItsRecordComesBack(t *testing.T) {
 	}
 }
 
-func TestALastEntryWhoseRowALaterReleaseWroteHoldsUpItsUserAlone(t *testing.T) {
+func TestConsumer_delaysOnlyTheUserOfALaterReleasesPendingRow(t *testing.T) {
 	t.Parallel()
 	s := newScene(titles())
 	first, second := life("note_1", "one", "two"), life("note_2", "one")
@@ -100,7 +100,7 @@ func TestALastEntryWhoseRowALaterReleaseWroteHoldsUpItsUserAlone(t *testing.T) {
 		"a later release wrote the row: form of USER#ann/LEDGER#titles#note_1 is 2")
 }
 
-func TestTheLastEntryOfASumThatALaterReleaseWroteIsLeftAlone(t *testing.T) {
+func TestConsumer_leavesThePendingEntryOfALaterReleasesSum(t *testing.T) {
 	t.Parallel()
 	s := newScene(titles())
 	first := life("note_1", "one", "two")

@@ -51,7 +51,7 @@ func delivering(p func() *projection.Projection, setting func(*scene) []interlea
 	}
 }
 
-func TestTwoConsumersAtOnceAreExactInEveryOrderOfTheirCalls(t *testing.T) {
+func TestConsumer_isExactInEveryOrderOfTwoConsumersCalls(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one a", "two a b", "one a", ""), life("note_2", "one a", "three b")
 	deliveries := map[string][]change.Change{
@@ -92,7 +92,7 @@ func (s *scene) pending(c change.Change) {
 	s.remove(entity.LedgerKey("ann", s.p.Name(), c.Ref.ID))
 }
 
-func TestAnEntryThatIsNotKeptYetIsExactInEveryOrderOfCalls(t *testing.T) {
+func TestConsumer_keepsAPendingEntryExactInEveryOrder(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
 	for name, batches := range map[string][2][]change.Change{
@@ -114,7 +114,7 @@ func TestAnEntryThatIsNotKeptYetIsExactInEveryOrderOfCalls(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatCanNeverBeKeptIsTakenBackInEveryOrderOfCalls(t *testing.T) {
+func TestConsumer_takesARefusedEntryBackInEveryOrder(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
 	for name, workers := range map[string]func(s *scene) []interleave.Worker{
@@ -265,7 +265,7 @@ func recounting(
 	}
 }
 
-func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
+func TestConsumer_repairsASumExactlyInEveryOrder(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range spoils {
 		for beside, other := range map[string]func(s *scene, first, second []change.Change) []interleave.Worker{
@@ -313,7 +313,7 @@ func TestARepairOfASumIsExactInEveryOrderOfCalls(t *testing.T) {
 }
 
 // The ledger is only behind. So whatever becomes of the repair, the records that are late must count.
-func TestARepairThatStagesRowsIsExactInEveryOrderOfCalls(t *testing.T) {
+func TestConsumer_stagesRowsExactlyInEveryOrder(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")
 	for beside, others := range map[string]func(s *scene) []interleave.Worker{

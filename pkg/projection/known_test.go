@@ -18,7 +18,7 @@ import (
 
 // The lease of another repair has the version that this repair's next write would leave, and differs in its owner
 // alone.
-func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
+func TestConsumer_takesNoExpiredLeaseForItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
 	first, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
@@ -33,7 +33,7 @@ func TestAHoldThatLapsedIsNotTakenForOnesOwn(t *testing.T) {
 }
 
 // The record that completed the task was lost: what its successor starts from is all that tells of the completion.
-func TestAFactThatOnlyAnOldImageHasIsKept(t *testing.T) {
+func TestConsumer_keepsAFactThatOnlyAnOldImageHas(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	sum := projection.NewOwnSum("greatest", "c1", func(_ *entity.Type, it item.Item) projection.Amounts {
@@ -47,7 +47,7 @@ func TestAFactThatOnlyAnOldImageHasIsKept(t *testing.T) {
 }
 
 // A record that is applied while a repair reads again must not be undone by it.
-func TestARepairReadsTheItemLast(t *testing.T) {
+func TestConsumer_readsTheItemLastInARepair(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	consumer := projection.NewConsumer(links.Projection(), h.store, func() time.Time { return h.now })
@@ -77,7 +77,7 @@ func TestARepairReadsTheItemLast(t *testing.T) {
 
 // The later record adds nothing to what the ledger said when it was read, and must take out again what the earlier one
 // has added since.
-func TestAChangeThatAddsNothingSeesWhatAnotherHasAddedMeanwhile(t *testing.T) {
+func TestConsumer_removesWhatAnotherAddedAfterItsRead(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	sum := projection.NewOwnSum("letters", "c1", func(_ *entity.Type, it item.Item) projection.Amounts {

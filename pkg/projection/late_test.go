@@ -25,7 +25,7 @@ func byName(t *entity.Type, it item.Item) projection.Amounts {
 
 // The first record that comes again leaves a row of an old version without a contribution. What follows it must not be
 // believed for that row: the item has gone.
-func TestAnAgedRecordBehindTheRowOfOneThatCameAgainCountsNothing(t *testing.T) {
+func TestConsumer_countsNoAgedRecordAfterARepeatedRow(t *testing.T) {
 	t.Parallel()
 	records := life("note_1", "x", "none", "y", "z", "")
 	for name, again := range map[string]int{"it starts from nothing": 2, "it starts from something": 3} {
@@ -53,7 +53,7 @@ func TestAnAgedRecordBehindTheRowOfOneThatCameAgainCountsNothing(t *testing.T) {
 }
 
 // A record that the ledger has is the only one that knows the greatest title. It comes late, among others.
-func TestAnAgedRecordThatTheLedgerHasBringsItsFacts(t *testing.T) {
+func TestConsumer_addsTheFactsOfAnAgedRecordOfTheLedger(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", byName), r.store,
@@ -68,7 +68,7 @@ func TestAnAgedRecordThatTheLedgerHasBringsItsFacts(t *testing.T) {
 }
 
 // The rows of a user were erased but for one of the ledger. A record that comes again brings no sum back.
-func TestARecordThatComesAgainMakesNoSum(t *testing.T) {
+func TestConsumer_makesNoSumOfARepeatedRecord(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	note := titled("ann", "note_1", "a")
@@ -80,7 +80,7 @@ func TestARecordThatComesAgainMakesNoSum(t *testing.T) {
 }
 
 // A text that says nothing is not in the sum.
-func TestAnEmptyTextIsNotInTheSum(t *testing.T) {
+func TestSum_excludesAnEmptyText(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", byLatest), r.store, clock)
@@ -90,7 +90,7 @@ func TestAnEmptyTextIsNotInTheSum(t *testing.T) {
 }
 
 // The id of an item is long, and so its contribution's place is judged as any other.
-func TestTheIdOfAnItemDoesNotHideThatItsContributionIsTooLong(t *testing.T) {
+func TestConsumer_findsATooLongContributionUnderALongID(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	id := "note_" + strings.Repeat("i", 500)
@@ -99,7 +99,7 @@ func TestTheIdOfAnItemDoesNotHideThatItsContributionIsTooLong(t *testing.T) {
 }
 
 // A sum that others write before each write of this consumer is left for later, with the reason.
-func TestASumThatOthersKeepWritingIsLeftForLater(t *testing.T) {
+func TestConsumer_leavesASumThatOthersKeepWritingForLater(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	require.Equal(t, []change.Verdict{isDone}, r.apply(titled("ann", "note_1", "a")))
@@ -120,7 +120,7 @@ func TestASumThatOthersKeepWritingIsLeftForLater(t *testing.T) {
 }
 
 // A row that is right expires when it was to expire: neither a repair nor a look for staged rows gives it another life.
-func TestATombstoneThatIsRightIsNotProlonged(t *testing.T) {
+func TestConsumer_prolongsNoTombstone(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{links.Projection(), titles()} {
 		s := newScene(p)
@@ -147,7 +147,7 @@ func TestATombstoneThatIsRightIsNotProlonged(t *testing.T) {
 	}
 }
 
-func TestARowThatSaysSomethingElseIsPutRight(t *testing.T) {
+func TestConsumer_repairsARowThatSaysSomethingElse(t *testing.T) {
 	t.Parallel()
 	s := newScene(links.Projection())
 	records := life("note_1", "one a")
@@ -163,7 +163,7 @@ func TestARowThatSaysSomethingElseIsPutRight(t *testing.T) {
 }
 
 // The sum is written between the look of a repair and its lease. The repair looks again.
-func TestAHoldIsTakenBehindAWriteOfTheSum(t *testing.T) {
+func TestConsumer_takesALeaseAfterAWriteOfTheSum(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	require.Equal(t, []change.Verdict{isDone}, r.apply(titled("ann", "note_1", "a")))

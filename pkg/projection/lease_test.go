@@ -81,7 +81,7 @@ func (h *held) total() int64 {
 	return h.row(entity.MetaKey("ann")).Map(product.AttrStats).Int(product.StatTotalNotes)
 }
 
-func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
+func TestConsumer_showsTheOldNumberWhenAStagedRepairDies(t *testing.T) {
 	t.Parallel()
 	const notes = 200
 	for name, stage := range map[string]memory.Stage{"before": memory.Before, "after": memory.After} {
@@ -119,7 +119,7 @@ func TestAHoldOfManyRowsThatDiesAnywhereLeavesTheOldNumber(t *testing.T) {
 	}
 }
 
-func TestARecordUnderAHoldComesBackAndOthersDoNot(t *testing.T) {
+func TestConsumer_retriesARecordUnderALeaseAndNoOthers(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 3)
 	_, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
@@ -146,7 +146,7 @@ func (h *held) ledger(note item.Item) item.Item {
 	return h.row(entity.LedgerKey("ann", stats.Name, note.Str("noteId")))
 }
 
-func TestLateRecordsCountAlthoughARepairOfManyRowsDied(t *testing.T) {
+func TestConsumer_countsLateRecordsAfterAStagedRepairDied(t *testing.T) {
 	t.Parallel()
 	const notes = 200
 	for died := 1; died <= 3; died++ {
@@ -178,7 +178,7 @@ func TestLateRecordsCountAlthoughARepairOfManyRowsDied(t *testing.T) {
 	}
 }
 
-func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
+func TestConsumer_countsStagedRowsOnceTheirRepairIsThrough(t *testing.T) {
 	t.Parallel()
 	const notes = 200
 	for name, goOn := range map[string]func(h *held, records []change.Change){
@@ -231,7 +231,7 @@ func TestStagedRowsCountOnceTheirRepairHasBeenThrough(t *testing.T) {
 	}
 }
 
-func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
+func TestConsumer_countsRowsOfNoItemUntilTheirRepairIsThrough(t *testing.T) {
 	t.Parallel()
 	for _, dies := range []bool{true, false} {
 		t.Run(fmt.Sprintf("dies %v", dies), func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestRowsOfNoItemCountUntilTheirRepairHasBeenThrough(t *testing.T) {
 }
 
 // Rows that fit into no transaction together are staged in several.
-func TestARepairOfLongContributionsStagesThem(t *testing.T) {
+func TestConsumer_stagesARepairOfLongContributions(t *testing.T) {
 	t.Parallel()
 	store := memory.New(func() time.Time { return morning }, memory.Options{})
 	long := projection.NewOwnSum("long", "l1", func(_ *entity.Type, it item.Item) projection.Amounts {
@@ -320,7 +320,7 @@ func TestARepairOfLongContributionsStagesThem(t *testing.T) {
 }
 
 // A write whose answer was lost is known by the version that it leaves. So is no write of a later release.
-func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
+func TestConsumer_takesNoWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 3)
 	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
@@ -338,7 +338,7 @@ func TestAHoldDoesNotTakeTheWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
 }
 
-func TestARepairLeavesTheRowsThatAnotherHasStagedSince(t *testing.T) {
+func TestConsumer_leavesRowsThatAnotherRepairHasStaged(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 200)
 	require.NoError(t, h.repair("one"))
@@ -384,7 +384,7 @@ func repairOf(t *testing.T, long, short int) (*memory.Store, error) {
 	return store, lease.Finish(t.Context())
 }
 
-func TestARowThatIsTooLongToBeStagedWaitsForTheLastWrite(t *testing.T) {
+func TestConsumer_delaysARowTooLongToStageUntilTheLastWrite(t *testing.T) {
 	t.Parallel()
 	store, err := repairOf(t, 2, 95)
 	require.NoError(t, err)
@@ -395,7 +395,7 @@ func TestARowThatIsTooLongToBeStagedWaitsForTheLastWrite(t *testing.T) {
 	}
 }
 
-func TestARepairOfTooManyRowsThatCannotBeStagedSaysSo(t *testing.T) {
+func TestConsumer_refusesARepairOfTooManyUnstageableRows(t *testing.T) {
 	t.Parallel()
 	_, err := repairOf(t, 12, 0)
 	require.ErrorIs(t, err, table.ErrInvalid)

@@ -29,7 +29,7 @@ func (r *refusing) sumLost(stands func() item.Item) {
 	}
 }
 
-func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
+func TestConsumer_retriesALateFactThatItCannotAdd(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"the sum never rests", "a repair holds the sum", "a later release writes the sum"} {
 		for _, aged := range []bool{false, true} {
@@ -71,7 +71,7 @@ func TestALateFactThatCannotBeToldComesBack(t *testing.T) {
 	}
 }
 
-func TestAMendingThatLosesEachRoundSaysSo(t *testing.T) {
+func TestConsumer_reportsARepairThatLosesEachRound(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*broken) func(memory.Call) error{
 		"each write loses":                 func(b *broken) func(memory.Call) error { return b.losing("") },
@@ -123,7 +123,7 @@ func (b *broken) losing(read string) func(memory.Call) error {
 	}
 }
 
-func TestAHoldThatLosesEachRoundSaysSo(t *testing.T) {
+func TestConsumer_reportsALeaseThatLosesEachRound(t *testing.T) {
 	t.Parallel()
 	h, b := newHeld(t, 3), &broken{}
 	h.fault = b.losing("")
@@ -134,7 +134,7 @@ func TestAHoldThatLosesEachRoundSaysSo(t *testing.T) {
 	require.EqualValues(t, 3, h.total())
 }
 
-func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
+func TestConsumer_losesALeaseWhenARowChangesUnderIt(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
 	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
@@ -150,7 +150,7 @@ func TestARowThatChangesUnderAHoldLosesIt(t *testing.T) {
 	require.Equal(t, row, h.ledger(it))
 }
 
-func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
+func TestConsumer_leavesARowStagedBesideALaterReleasesSum(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 1)
 	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
@@ -169,7 +169,7 @@ func TestARowStagedBesideASumOfALaterReleaseStays(t *testing.T) {
 	require.Equal(t, before, h.ledger(it))
 }
 
-func TestAMovingSumThatIsBehindItsRowsIsAFault(t *testing.T) {
+func TestCheckMoving_findsASumThatLacksItsRows(t *testing.T) {
 	t.Parallel()
 	p := titles()
 	tally := p.NewTally()

@@ -303,7 +303,7 @@ func (w *world) checkMaxima() {
 	}
 }
 
-func TestProjectionsAreExactWhateverIsDelivered(t *testing.T) {
+func TestConsumer_isExactWhateverIsDelivered(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		w := newWorld(t, seed)

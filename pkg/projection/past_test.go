@@ -15,7 +15,7 @@ import (
 
 // Of the records of one item in a batch the order does not matter, nor that they stand there twice: the ledger ends at
 // the last state, and the sum with it.
-func TestTheNewestRecordOfABatchWinsInEveryOrder(t *testing.T) {
+func TestConsumer_takesTheNewestRecordOfABatchInEveryOrder(t *testing.T) {
 	t.Parallel()
 	records := life("note_1", "one", "two", "three")
 	for name, order := range map[string][]int{
@@ -37,7 +37,7 @@ func TestTheNewestRecordOfABatchWinsInEveryOrder(t *testing.T) {
 
 // The record of an item that is gone comes after the item's tombstone has expired. It must not bring the item's
 // contribution to life, whether it comes alone or beside one that is new.
-func TestAnAgedRecordOfAnItemThatIsGoneCountsNothing(t *testing.T) {
+func TestConsumer_countsNoAgedRecordOfAnItemThatIsGone(t *testing.T) {
 	t.Parallel()
 	for _, age := range []time.Duration{time.Hour + time.Second, 40 * 24 * time.Hour} {
 		for name, beside := range map[string]int{"alone": 0, "beside another": 1} {
@@ -61,7 +61,7 @@ func TestAnAgedRecordOfAnItemThatIsGoneCountsNothing(t *testing.T) {
 }
 
 // The ledger row says that the item has gone. A record from before, which is old, changes nothing.
-func TestAnAgedRecordBehindItsTombstoneChangesNothing(t *testing.T) {
+func TestConsumer_changesNothingForAnAgedRecordAfterItsTombstone(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*projection.Projection{"sum": titles(), "rows": links.Projection()} {
 		s := newScene(p)
@@ -81,7 +81,7 @@ func TestAnAgedRecordBehindItsTombstoneChangesNothing(t *testing.T) {
 }
 
 // A repair puts right what it finds, and a note as it has to be is not written: its version stays.
-func TestAMendLeavesTheRowsAsTheItemSays(t *testing.T) {
+func TestConsumer_leavesRightRowsInARepair(t *testing.T) {
 	t.Parallel()
 	for name, damage := range damages {
 		for _, state := range []string{"one a", "one b c", "one", ""} {
@@ -104,7 +104,7 @@ func TestAMendLeavesTheRowsAsTheItemSays(t *testing.T) {
 
 // A note has more wrong rows than one transaction takes. The repair removes them all, and puts those that the note asks
 // for.
-func TestAMendOfMoreRowsThanOneTransactionTakes(t *testing.T) {
+func TestConsumer_repairsMoreRowsThanOneTransactionTakes(t *testing.T) {
 	t.Parallel()
 	for _, surplus := range []int{1, 97, 98, 99, 100, 101, 150, 199, 200, 201, 250, 420} {
 		s := newScene(links.Projection())

@@ -15,7 +15,7 @@ import (
 
 // A worker died between a sum and the ledger row of its pending entry. The next batch keeps that entry, whatever users
 // are in it: the record that comes again counts once.
-func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
+func TestConsumer_keepsAPendingEntryBesideThatOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	for _, users := range [][2]string{{"ann", "bob"}, {"bob", "ann"}} {
 		stands, waits := users[0], users[1]
@@ -41,7 +41,7 @@ func TestALastEntryIsKeptBesideThatOfAnotherUserWhichStands(t *testing.T) {
 }
 
 // A lease changes the version of the sum, and nothing else that a user has.
-func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
+func TestConsumer_leavesTheSettingsOfAUserUnderALease(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
 	meta := product.NewUserMeta("ann", morning)
@@ -62,7 +62,7 @@ func TestAHoldLeavesTheSettingsOfItsUser(t *testing.T) {
 
 // The ledger row of one user's pending entry is a later release's, which goes on with it. Another user's entry is kept
 // all the same.
-func TestALastEntryIsKeptBesideOneThatALaterReleaseHas(t *testing.T) {
+func TestConsumer_keepsAPendingEntryBesideALaterReleasesOne(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	first := map[string]change.Change{"ann": titled("ann", "note_1", "a"), "bob": titled("bob", "note_1", "a")}

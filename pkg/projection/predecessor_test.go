@@ -18,7 +18,7 @@ import (
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 	"nexus/pkg/table/interleave"
-	oldentity "nexus/predecessor/entity" // of another commit: see TestThisReleaseIsExactBesideOneBefore
+	oldentity "nexus/predecessor/entity" // of another commit: see TestConsumer_isExactBesideTheReleaseBefore
 	oldlinks "nexus/predecessor/links"
 	oldprojection "nexus/predecessor/projection"
 )
@@ -62,9 +62,9 @@ func (s *scene) settleWith(consumer change.Consumer) error {
 	return errors.New("records do not come to an end")
 }
 
-// TestInEveryOrderBesideTheOther plays one worker of each release. Afterwards everything is delivered again, to this
-// release after a deployment and to the other after a rollback.
-func TestInEveryOrderBesideTheOther(t *testing.T) {
+// TestConsumer_isExactInEveryOrderBesideTheOther plays one worker of each release. Afterwards everything is delivered
+// again, to this release after a deployment and to the other after a rollback.
+func TestConsumer_isExactInEveryOrderBesideTheOther(t *testing.T) {
 	first, second := life("note_1", "one a", "two a b", "one a", ""), life("note_2", "one a", "three b")
 	deliveries := [][]change.Change{
 		first[:1], first[1:2], first[2:3], first[3:], {first[1], second[0]}, {first[2], first[3], second[1]},

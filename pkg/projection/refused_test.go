@@ -98,7 +98,7 @@ const (
 	isPoison = change.Poison
 )
 
-func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
+func TestConsumer_parksAloneAContributionThatNoRowCanHold(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]change.Change{
 		"open": titled("ann", "note_bad", long), "row": titled("ann", "note_bad", large),
@@ -125,7 +125,7 @@ func TestAContributionThatNoRowCanHoldIsParkedAloneAndNotCounted(t *testing.T) {
 	}
 }
 
-func TestOfTheRecordsOfOneItemTheRefusedAreParkedAlone(t *testing.T) {
+func TestConsumer_parksAloneTheRefusedRecordsOfAnItem(t *testing.T) {
 	t.Parallel()
 	first := titled("ann", "note_1", "one")
 	bad := retitled(first, long)
@@ -162,7 +162,7 @@ func (r *refusing) countBad() {
 	require.NoError(r.t, r.store.Put(r.t.Context(), table.Put{Item: row}))
 }
 
-func TestALastEntryThatCanNeverBeKeptIsTakenBack(t *testing.T) {
+func TestConsumer_takesBackAPendingEntryThatIsRefused(t *testing.T) {
 	t.Parallel()
 	t.Run("by a single change", func(t *testing.T) {
 		t.Parallel()
@@ -200,7 +200,7 @@ func TestALastEntryThatCanNeverBeKeptIsTakenBack(t *testing.T) {
 	})
 }
 
-func TestWhatTheStoreRefusesForAReasonOfItsOwnIsTakenBackToo(t *testing.T) {
+func TestConsumer_takesBackWhatTheStoreRefusesForItsOwnReason(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	bad := entity.LedgerKey("ann", openings, "note_bad")
@@ -220,7 +220,7 @@ func TestWhatTheStoreRefusesForAReasonOfItsOwnIsTakenBackToo(t *testing.T) {
 	require.EqualValues(t, 2, r.notes("ann"))
 }
 
-func TestAUserWhoseLastEntryCannotBeKeptNowHoldsUpNobodyElse(t *testing.T) {
+func TestConsumer_delaysNoOtherUserForAPendingEntry(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	isDown := false
@@ -245,7 +245,7 @@ func crowded(_ *entity.Type, it item.Item) projection.Amounts {
 	return projection.Amounts{Add: map[string]int64{it.Str(entity.AttrTitle): 1}}
 }
 
-func TestASumThatIsFullRefusesWhatWouldNotFitAndNothingElse(t *testing.T) {
+func TestConsumer_refusesWhatDoesNotFitAFullSumAlone(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	r.consumer = projection.NewConsumer(projection.NewOwnSum(openings, "o1", crowded), r.store,

@@ -124,7 +124,7 @@ func repairing(
 	}
 }
 
-func TestTwoRepairsOfRowsAreExactInEveryOrderOfCalls(t *testing.T) {
+func TestConsumer_repairsRowsExactlyInEveryOrderOfTwoRepairs(t *testing.T) {
 	t.Parallel()
 	faults := interleave.Options{}
 	if isFull() {

@@ -30,7 +30,7 @@ func rowsSpec() projection.RowsSpec {
 	}
 }
 
-func TestASpecThatLacksSomethingIsRefusedWhenItIsMade(t *testing.T) {
+func TestNewSum_refusesAnIncompleteSpec(t *testing.T) {
 	t.Parallel()
 	require.NotPanics(t, func() { projection.NewSum(sumSpec()); projection.NewRows(rowsSpec()) })
 	for field, spoil := range map[string]func(*projection.SumSpec){

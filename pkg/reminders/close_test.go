@@ -48,7 +48,7 @@ func ringsAtOne(doc string) func(w *world) {
 }
 
 // A delivery ends the trigger that it announced. A trigger that was set since rings.
-func TestATriggerThatIsSetWhileTheFormerOneIsDeliveredRings(t *testing.T) {
+func TestNotifier_ringsForATriggerSetDuringADelivery(t *testing.T) {
 	t.Parallel()
 	setAnew := func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
 	begin := ringsAtOne(fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -64,7 +64,7 @@ func TestATriggerThatIsSetWhileTheFormerOneIsDeliveredRings(t *testing.T) {
 }
 
 // The rule no longer has what was delivered: nothing that it has is over for that.
-func TestATriggerThatIsSetWhileARecurringReminderIsDeliveredRings(t *testing.T) {
+func TestNotifier_ringsForATriggerOfARuleSetDuringADelivery(t *testing.T) {
 	t.Parallel()
 	setAnew := func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
 	meddleAtEachStep(t, ringsAtOne(fmt.Sprintf(dailyRem, "")), setAnew, func(w *world, step int, err error) {
@@ -78,7 +78,7 @@ func TestATriggerThatIsSetWhileARecurringReminderIsDeliveredRings(t *testing.T) 
 
 // The zone of a floating reminder becomes one that does not exist, while the call is at work. The call says so, or it
 // is done.
-func TestAZoneThatIsDamagedWhileACallIsAtWorkIsTold(t *testing.T) {
+func TestNotifier_reportsAZoneThatIsDamagedDuringACall(t *testing.T) {
 	t.Parallel()
 	const floating = `{"title":"Call","triggerUtc":"2025-12-01T13:00:00"}`
 	told := 0
@@ -95,7 +95,7 @@ func TestAZoneThatIsDamagedWhileACallIsAtWorkIsTold(t *testing.T) {
 }
 
 // The snooze of one occurrence ends behind the next. Both are late together, and both are over once they have rung.
-func TestASnoozeThatRangLateBesideTheNextOccurrenceIsOver(t *testing.T) {
+func TestNotifier_endsALateSnoozeBesideTheNextOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
@@ -113,7 +113,7 @@ func TestASnoozeThatRangLateBesideTheNextOccurrenceIsOver(t *testing.T) {
 // The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own fence. Its
 // repetition sees the newer delivery through first, and the older one behind it, which does not take the newer one
 // back.
-func TestAnOlderDeliveryThatIsSeenThroughLastDoesNotTakeTheNewerOneBack(t *testing.T) {
+func TestNotifier_keepsTheLatestDeliveryWhenAnOlderOneEndsLast(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	ringsAtOne(fmt.Sprintf(remAt, at(noon.Add(time.Hour))))(w)

@@ -21,7 +21,7 @@ const (
 
 func at(t time.Time) string { return item.FormatInstant(t) }
 
-func TestEachOffsetHasOneScheduleAndIsDelivered(t *testing.T) {
+func TestConsumer_schedulesEachOffsetOnceForDelivery(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15,60"))
@@ -46,7 +46,7 @@ func TestEachOffsetHasOneScheduleAndIsDelivered(t *testing.T) {
 	w.requireExact()
 }
 
-func TestWhatIsDoneCancelledOrDeletedHasNoSchedules(t *testing.T) {
+func TestConsumer_schedulesNothingForDoneCancelledOrDeleted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for name, end := range map[string]func(id string){
@@ -73,7 +73,7 @@ func TestWhatIsDoneCancelledOrDeletedHasNoSchedules(t *testing.T) {
 	w.requireExact()
 }
 
-func TestOffsetsThatChangeLeaveNoScheduleBehindInAnyOrderOfRecords(t *testing.T) {
+func TestConsumer_leavesNoScheduleOfAChangedOffset(t *testing.T) {
 	t.Parallel()
 	orders := [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 0, 1, 1, 1, 2, 0, 1}, {2, 0, 1}, {1, 0, 2, 2, 2}}
 	for _, order := range orders {
@@ -92,7 +92,7 @@ func TestOffsetsThatChangeLeaveNoScheduleBehindInAnyOrderOfRecords(t *testing.T)
 	}
 }
 
-func TestChangesOfOneItemInABatchShareOneLook(t *testing.T) {
+func TestConsumer_readsOnceForChangesOfOneItemInABatch(t *testing.T) {
 	t.Parallel()
 	skipUncounted(t)
 	w := setup(t)
@@ -108,7 +108,7 @@ func TestChangesOfOneItemInABatchShareOneLook(t *testing.T) {
 	require.Equal(t, 1, w.counts[reminders.Scheduled])
 }
 
-func TestALateDuplicateDoesNotBringAnOldScheduleBack(t *testing.T) {
+func TestConsumer_restoresNoOldScheduleForALateDuplicate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15"))
@@ -130,7 +130,7 @@ func TestALateDuplicateDoesNotBringAnOldScheduleBack(t *testing.T) {
 	w.requireExact()
 }
 
-func TestReopeningAsksAnewForWhatIsToComeOnly(t *testing.T) {
+func TestConsumer_schedulesOnlyWhatIsToComeWhenATaskReopens(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60,90"))
@@ -143,7 +143,7 @@ func TestReopeningAsksAnewForWhatIsToComeOnly(t *testing.T) {
 	w.requireExact()
 }
 
-func TestFiveHundredPastEventsPublishNothingAndCountNothingAsMissed(t *testing.T) {
+func TestConsumer_publishesAndCountsNothingForPastEvents(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for i := range 500 {
@@ -158,7 +158,7 @@ func TestFiveHundredPastEventsPublishNothingAndCountNothingAsMissed(t *testing.T
 }
 
 // A record that finds any number of late reminders is done in one call.
-func TestManyLateRemindersOfOneItemAreDeliveredByOneCall(t *testing.T) {
+func TestConsumer_deliversManyLateRemindersInOneCall(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "5,10,15,20,25,30,35,40,45,50"))
@@ -170,7 +170,7 @@ func TestManyLateRemindersOfOneItemAreDeliveredByOneCall(t *testing.T) {
 	w.requireExact()
 }
 
-func TestALapsedItemCountsAsGone(t *testing.T) {
+func TestConsumer_takesAnExpiredItemAsGone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15"))
@@ -181,7 +181,7 @@ func TestALapsedItemCountsAsGone(t *testing.T) {
 	require.Empty(t, w.schedules())
 }
 
-func TestADamagedRowIsPoisonAndAnOutageIsNot(t *testing.T) {
+func TestConsumer_parksADamagedRowAndRetriesInAnOutage(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[15]}`)

@@ -43,7 +43,7 @@ func (w *world) latest(id string) change.Change {
 	return change.Change{}
 }
 
-func TestWhatALookCosts(t *testing.T) {
+func TestConsumer_readsAsOftenAsPinned(t *testing.T) {
 	t.Parallel()
 	skipUncounted(t)
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestWhatALookCosts(t *testing.T) {
 	}
 }
 
-func TestTheExceptionsOfASeriesAreReadOnceForEachRecord(t *testing.T) {
+func TestConsumer_readsASeriesExceptionsOncePerRecord(t *testing.T) {
 	t.Parallel()
 	skipUncounted(t)
 	w := setup(t)
@@ -96,7 +96,7 @@ func TestTheExceptionsOfASeriesAreReadOnceForEachRecord(t *testing.T) {
 		"all records of one series in a batch ask for one look")
 }
 
-func TestNoNumberOfFencesMakesALookRead(t *testing.T) {
+func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 	t.Parallel()
 	skipUncounted(t)
 	for _, fences := range []int{150, 1000} {

@@ -142,7 +142,7 @@ func (s strikes) of(meddler string, variant int) (first, by int) {
 	return 1 + (len(meddler)+2*variant)%by, by
 }
 
-func TestACrashOrAnotherWorkerAtEveryStepLeavesTheSameExactState(t *testing.T) {
+func TestReminders_areExactAfterACrashOrAnotherWorkerAtEveryStep(t *testing.T) {
 	t.Parallel()
 	strikeAtEachStep(t, scenarios, meddlers, strikes{1, 8})
 }

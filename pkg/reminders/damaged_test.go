@@ -13,7 +13,7 @@ import (
 
 // A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and
 // nothing is published.
-func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
+func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 	t.Parallel()
 	const missing, different = "an instant is missing", "its attributes and its key say different things"
 	without := func(attr string) func(row item.Item) {
@@ -54,7 +54,7 @@ func TestAFenceThatDoesNotSayWhatIsDueIsToldAndNotPublished(t *testing.T) {
 }
 
 // An exception whose series is gone has no schedule, whatever the zone: neither floats any more.
-func TestAnExceptionWithoutASeriesHasNoScheduleWhateverTheZone(t *testing.T) {
+func TestConsumer_schedulesNothingForAnExceptionWithoutASeries(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", `{"title":"e","startUtc":"2025-12-02T09:00:00","rrule":"FREQ=DAILY"}`)
@@ -71,7 +71,7 @@ func TestAnExceptionWithoutASeriesHasNoScheduleWhateverTheZone(t *testing.T) {
 }
 
 // What is gone has no schedule, also if its user's zone does not exist: nothing of it can float.
-func TestWhatIsGoneHasNoScheduleWhateverTheZone(t *testing.T) {
+func TestConsumer_schedulesNothingForWhatIsGoneInAnyZone(t *testing.T) {
 	t.Parallel()
 	for id, doc := range map[string]string{
 		"task_1": fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"),

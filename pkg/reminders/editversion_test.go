@@ -21,7 +21,7 @@ func (w *world) seenAt(version int64, cmd command.Command) error {
 
 // A reminder that rings gets a new version, and what its user edits by the version before is no conflict. What another
 // edit made past stays past.
-func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
+func TestNotifier_makesNoEditOfItsUserAConflict(t *testing.T) {
 	t.Parallel()
 	rename := command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}}
 	again := command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Again"}}
@@ -69,7 +69,7 @@ func TestADeliveryMakesNoEditOfItsUserAConflict(t *testing.T) {
 
 // The delivery is closed between the command's read and its write, or before a delete that reads nothing: the command
 // goes on.
-func TestADeliveryBesideACommandIsNoConflict(t *testing.T) {
+func TestNotifier_isNoConflictBesideACommand(t *testing.T) {
 	t.Parallel()
 	for name, cmd := range map[string]command.Command{
 		"a patch":  command.Update{Type: product.Reminder(), ID: "rem_1", Patch: map[string]any{"title": "Mine"}},

@@ -8,7 +8,7 @@ import (
 )
 
 // A change of the series that moves nothing comes between the instant and the late delivery: it asked for nothing.
-func TestAnOccurrenceWithRemindersOfItsOwnIsLateWhateverItsSeriesIsCalled(t *testing.T) {
+func TestReminders_keepAnOccurrenceLateWhenItsSeriesIsRenamed(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1",

@@ -20,7 +20,7 @@ func (w *world) mark(row item.Item, form item.Value) {
 	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: marked}))
 }
 
-func TestAFenceOfALaterReleaseIsLeftAlone(t *testing.T) {
+func TestNotifier_leavesADeliveryOfALaterReleaseAlone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -47,7 +47,7 @@ func TestAFenceOfALaterReleaseIsLeftAlone(t *testing.T) {
 	require.Equal(t, "pending", w.rows(entity.FiredPrefix("mst_1"))[0].Str("state"))
 }
 
-func TestACursorOfALaterReleaseIsLeftAlone(t *testing.T) {
+func TestConsumer_leavesACursorOfALaterReleaseAlone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
@@ -66,7 +66,7 @@ func TestACursorOfALaterReleaseIsLeftAlone(t *testing.T) {
 }
 
 // While this release closes a delivery the later one, beside it during a deployment, may write the fence.
-func TestAFenceThatALaterReleaseWritesDuringACallIsLeftAlone(t *testing.T) {
+func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 	t.Parallel()
 	met := 0
 	for step := 1; ; step++ {
@@ -97,7 +97,7 @@ func TestAFenceThatALaterReleaseWritesDuringACallIsLeftAlone(t *testing.T) {
 }
 
 // Fences that stand behind the page that a look reads are found by their keys, and are a later release's all the same.
-func TestAFenceOfALaterReleaseBehindThePageIsLeftAlone(t *testing.T) {
+func TestNotifier_leavesALaterReleasesDeliveryAfterThePage(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))

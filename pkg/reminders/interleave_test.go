@@ -145,7 +145,7 @@ func client(records []change.Change) interleave.Worker {
 	}}
 }
 
-func TestTwoWorkersOfAWalkAreExactInEveryOrderOfTheirCalls(t *testing.T) {
+func TestConsumer_walksExactlyInEveryOrderOfTwoWorkers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("plays every order")

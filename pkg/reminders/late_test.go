@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/reminders"
 )
 
-func TestWhatIsPastIsLateMissedOrNobodysBusiness(t *testing.T) {
+func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
 	t.Parallel()
 	const late, missed, ignored = "late", "missed", "ignored"
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestWhatIsPastIsLateMissedOrNobodysBusiness(t *testing.T) {
 	}
 }
 
-func TestAFloatingInstantThatMovedIntoThePastIsNotLate(t *testing.T) {
+func TestReminders_takeAMovedFloatingInstantForNotLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("America/New_York")
@@ -86,7 +86,7 @@ func TestAFloatingInstantThatMovedIntoThePastIsNotLate(t *testing.T) {
 	require.Zero(t, w.counts[reminders.Missed])
 }
 
-func TestASnoozeIsAbsoluteWhateverTheZone(t *testing.T) {
+func TestReminders_keepASnoozeAbsoluteInAnyZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("Europe/London")
@@ -103,7 +103,7 @@ func TestASnoozeIsAbsoluteWhateverTheZone(t *testing.T) {
 }
 
 // The snooze of a floating reminder that recurs is an instant, which a move to another zone does not ask for again.
-func TestASnoozeBesideAFloatingTriggerIsAbsoluteWhateverTheZone(t *testing.T) {
+func TestReminders_keepASnoozeBesideAFloatingTriggerAbsolute(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("Europe/London")
@@ -118,7 +118,7 @@ func TestASnoozeBesideAFloatingTriggerIsAbsoluteWhateverTheZone(t *testing.T) {
 }
 
 // The user has moved long before: what a command asks for in the past was not asked for by the move.
-func TestAFloatingInstantAskedForInThePastIsNotLateForAMoveBefore(t *testing.T) {
+func TestReminders_takeAFloatingInstantSetInThePastForNotLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("Europe/London")
@@ -130,7 +130,7 @@ func TestAFloatingInstantAskedForInThePastIsNotLateForAMoveBefore(t *testing.T) 
 }
 
 // A delivery counts as late from more than two minutes on.
-func TestADeliveryIsCountedAsLateBehindTwoMinutes(t *testing.T) {
+func TestObservation_isLateAfterTwoMinutes(t *testing.T) {
 	t.Parallel()
 	for late, count := range map[time.Duration]int{2 * time.Minute: 0, 2*time.Minute + time.Second: 1} {
 		w := setup(t)
@@ -143,7 +143,7 @@ func TestADeliveryIsCountedAsLateBehindTwoMinutes(t *testing.T) {
 	}
 }
 
-func TestWithoutDueSetAtNothingPastIsAnnouncedByMistake(t *testing.T) {
+func TestReminders_announceNothingPastWithoutDueSetAt(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(time.Hour)), "0"))
@@ -154,7 +154,7 @@ func TestWithoutDueSetAtNothingPastIsAnnouncedByMistake(t *testing.T) {
 	require.Empty(t, w.published())
 }
 
-func TestACallThatComesMoreThanADayLateIsMissed(t *testing.T) {
+func TestNotifier_missesACallMoreThanADayLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))

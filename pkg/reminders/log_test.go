@@ -27,7 +27,7 @@ func (w *world) logged() []map[string]any {
 	return out
 }
 
-func TestADeliveryIsLoggedUnderTheTraceOfTheWriteThatAskedForIt(t *testing.T) {
+func TestNotifier_logsADeliveryUnderTheTraceOfItsRequest(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.level.Set(slog.LevelInfo)
@@ -41,7 +41,7 @@ func TestADeliveryIsLoggedUnderTheTraceOfTheWriteThatAskedForIt(t *testing.T) {
 	require.NotContains(t, w.log.String(), "Standup", "nobody reads titles in a log")
 }
 
-func TestADeliveryThatIsTakenUpAgainKeepsItsTrace(t *testing.T) {
+func TestNotifier_keepsTheTraceOfARedrivenDelivery(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.level.Set(slog.LevelInfo)
@@ -60,7 +60,7 @@ func TestADeliveryThatIsTakenUpAgainKeepsItsTrace(t *testing.T) {
 	require.Equal(t, entity.TraceID("ann", "rem_1", 1), lines[0]["traceId"])
 }
 
-func TestWhatIsMissedOrDroppedIsLoggedOnce(t *testing.T) {
+func TestObservation_isLoggedOnceForMissedAndDropped(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.level.Set(slog.LevelInfo)

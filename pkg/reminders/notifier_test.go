@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-func TestASnoozeAfterFiringFiresAgainAndThenTheReminderIsDone(t *testing.T) {
+func TestNotifier_firesOnceMoreForASnoozeAfterFiring(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -40,7 +40,7 @@ func TestASnoozeAfterFiringFiresAgainAndThenTheReminderIsDone(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAReminderSnoozedToBeforeItsTriggerDoesNotFireItsTriggerAsWell(t *testing.T) {
+func TestNotifier_skipsTheTriggerOfAReminderSnoozedBeforeIt(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
@@ -57,7 +57,7 @@ func TestAReminderSnoozedToBeforeItsTriggerDoesNotFireItsTriggerAsWell(t *testin
 	w.requireExact()
 }
 
-func TestAReminderSnoozedBeforeItsTriggerCanBeSnoozedAgain(t *testing.T) {
+func TestNotifier_allowsASecondSnoozeBeforeTheTrigger(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
@@ -70,7 +70,7 @@ func TestAReminderSnoozedBeforeItsTriggerCanBeSnoozedAgain(t *testing.T) {
 	w.requireExact()
 }
 
-func TestASnoozeMadeWhileTheFormerOneIsDeliveredStays(t *testing.T) {
+func TestNotifier_keepsASnoozeMadeDuringADelivery(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -91,7 +91,7 @@ func TestASnoozeMadeWhileTheFormerOneIsDeliveredStays(t *testing.T) {
 	w.requireExact()
 }
 
-func TestASnoozeBeyondTheTriggerReplacesIt(t *testing.T) {
+func TestNotifier_replacesATriggerByALaterSnooze(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -102,7 +102,7 @@ func TestASnoozeBeyondTheTriggerReplacesIt(t *testing.T) {
 	w.requireExact()
 }
 
-func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
+func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -126,7 +126,7 @@ func TestACrashBetweenPublishingAndSentRepeatsTheSameDelivery(t *testing.T) {
 	w.requireExact()
 }
 
-func TestACallForSomethingElseIsDroppedAndTheSchedulePutRight(t *testing.T) {
+func TestNotifier_dropsACallForSomethingElseAndReconciles(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(w *world){
 		"moved on":       func(w *world) { w.set("task_1", "dueUtc", item.String(at(noon.Add(5*time.Hour)))) },
@@ -158,7 +158,7 @@ func TestACallForSomethingElseIsDroppedAndTheSchedulePutRight(t *testing.T) {
 	}
 }
 
-func TestACallThatComesEarlyTwiceOrAfterADeleteChangesNothing(t *testing.T) {
+func TestNotifier_changesNothingForAnEarlyRepeatedOrDeletedCall(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -175,7 +175,7 @@ func TestACallThatComesEarlyTwiceOrAfterADeleteChangesNothing(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
+func TestNotifier_storesADeliveryForThirtyDays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
@@ -201,7 +201,7 @@ func TestAFenceSaysWhatIsDeliveredAndGoesAfterThirtyDays(t *testing.T) {
 	}}, w.bus.details(t))
 }
 
-func TestAMalformedPayloadNamesItsField(t *testing.T) {
+func TestReadPayload_namesTheMalformedField(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	valid := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,` +
@@ -241,7 +241,7 @@ func TestAMalformedPayloadNamesItsField(t *testing.T) {
 	}
 }
 
-func TestAPayloadAtItsLimitsIsTaken(t *testing.T) {
+func TestReadPayload_takesAPayloadAtItsLimits(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const longest = `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":40320,` +
@@ -252,7 +252,7 @@ func TestAPayloadAtItsLimitsIsTaken(t *testing.T) {
 	require.ErrorAs(t, w.notifier.Handle(t.Context(), []byte(full+" ")), &malformed)
 }
 
-func TestADeliveryThatNobodySawThroughIsDrivenAgainAfterTenMinutes(t *testing.T) {
+func TestRedrive_takesUpADeliveryAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -328,7 +328,7 @@ func (s schema) check(t *testing.T, root schema, at string, v any) {
 	}
 }
 
-func TestThePublishedDetailFitsItsSchema(t *testing.T) {
+func TestReminderDue_fitsItsSchema(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../events/ReminderDue.schema.json")
 	require.NoError(t, err)
@@ -353,7 +353,7 @@ func TestThePublishedDetailFitsItsSchema(t *testing.T) {
 	}
 }
 
-func TestTheFenceThatDecidesIsFoundAmongAnyNumber(t *testing.T) {
+func TestNotifier_findsItsDeliveryAmongAnyNumber(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))

@@ -13,7 +13,7 @@ import (
 
 // Two occurrences are late at once: the call about the first delivers both. Whether it dies in between or not, its
 // repetition leaves no delivery open: no other call and no record will come that would find one.
-func TestARepeatedCallLeavesNothingOpenThatItBegan(t *testing.T) {
+func TestNotifier_leavesNothingOpenWhenACallIsRepeated(t *testing.T) {
 	t.Parallel()
 	for step, dies := 1, true; dies; step++ {
 		require.Less(t, step, 200)
@@ -37,7 +37,7 @@ func TestARepeatedCallLeavesNothingOpenThatItBegan(t *testing.T) {
 // Between a call's look and the schedule that it writes its user moves to another zone, the consumer puts everything
 // right and closes the fence, and then the call writes what is out of date and dies: its repetition finds the fence
 // closed, and must look all the same.
-func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
+func TestNotifier_leavesNoOutdatedScheduleWhenACallIsRepeated(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
 		require.Less(t, meddleAt, 200)
@@ -69,7 +69,7 @@ func TestARepeatedCallLeavesNoScheduleThatIsOutOfDate(t *testing.T) {
 
 // A snooze rings a day before its occurrence, and while that is seen through its user sets the reminder anew, to one
 // o'clock today. The rule has the occurrence still, but what was delivered speaks no longer for it.
-func TestASnoozeThatEndedEarlyLeavesANewTriggerAlone(t *testing.T) {
+func TestNotifier_leavesTheNextTriggerAloneAfterAnEarlySnooze(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
 		require.Less(t, meddleAt, 200)

@@ -12,7 +12,7 @@ import (
 )
 
 // One call fails, and the process goes on: what it could not read is not taken for what is not there.
-func TestAnOutageOfOneCallLeavesTheSameExactState(t *testing.T) {
+func TestReminders_areExactAfterAnOutageOfOneCall(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("plays a thousand histories")
@@ -42,7 +42,7 @@ func TestAnOutageOfOneCallLeavesTheSameExactState(t *testing.T) {
 }
 
 // The preferences are read when a delivery is decided. That they cannot be read does not mean that there are none.
-func TestAnOutageDoesNotTurnTheSoundOn(t *testing.T) {
+func TestNotifier_doesNotTurnTheSoundOnInAnOutage(t *testing.T) {
 	t.Parallel()
 	for step, isWithin := 1, true; isWithin; step++ {
 		require.Less(t, step, 200)

@@ -21,7 +21,7 @@ import (
 const fromTheTenth = `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00Z","tzid":"Europe/London",` +
 	`"rrule":"FREQ=DAILY%s"}`
 
-func TestAnActionAfterAnEarlySnoozeRangActsOnWhatRang(t *testing.T) {
+func TestReminders_actOnWhatRangAfterAnEarlySnooze(t *testing.T) {
 	t.Parallel()
 	dismiss := func(w *world) { w.act(command.DismissReminder{ID: "rem_1"}) }
 	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
@@ -86,7 +86,7 @@ func byTheReleaseBefore(w *world) {
 }
 
 // A command of the release before sets a trigger and leaves what rang of the one that is no more.
-func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
+func TestReminders_ringForATriggerOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ patch, snoozed, published string }{ // which is snoozed does not ring once more
 		"one time from now on": {`{"rrule":null}`, "2025-12-11T13:00:00Z", "01T14:05"},
@@ -119,7 +119,7 @@ func TestATriggerOfTheReleaseBeforeRingsWhateverRangBefore(t *testing.T) {
 }
 
 // The present occurrence is the one that rang last until a later one is due, whichever was due in between.
-func TestOnlyALaterOccurrenceTakesThePlaceOfTheOneThatRangLast(t *testing.T) {
+func TestReminders_replaceThePresentOccurrenceByALaterOneOnly(t *testing.T) {
 	t.Parallel()
 	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
 	snooze := func(minutes int64) func(w *world) {
@@ -167,7 +167,7 @@ func TestOnlyALaterOccurrenceTakesThePlaceOfTheOneThatRangLast(t *testing.T) {
 }
 
 // What rang is dismissed before its delivery is closed, and dismissed once more afterwards: the second acts on it, too.
-func TestWhatRangStaysThePresentOccurrenceIfItIsDismissedBeforeItsDeliveryIsClosed(t *testing.T) {
+func TestReminders_keepTheOccurrenceThatRangAfterADismissal(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
 		require.Less(t, meddleAt, 200)
@@ -268,7 +268,7 @@ func (m *told) complete() {
 }
 
 // Random histories of one recurring reminder ring as the contract tells it.
-func TestARecurringReminderRingsAsTheContractTellsIt(t *testing.T) {
+func TestReminders_ringARecurringReminderAsTheContractSays(t *testing.T) {
 	t.Parallel()
 	for seed := range *worlds * 4 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestARecurringReminderRingsAsTheContractTellsIt(t *testing.T) {
 
 // What the API shows of a one-time reminder says that it has rung and will not ring again, also when a snooze rang
 // before its trigger, and wherever its user goes.
-func TestAOneTimeReminderThatRangSaysThatItWillNotRingAgain(t *testing.T) {
+func TestReminders_showThatAOneTimeReminderWillNotRingAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fields string
@@ -374,7 +374,7 @@ func shownBy(w *world, id string) map[string]any {
 }
 
 // A rule that is given to a reminder, or taken from it, leaves what is over as it is.
-func TestWhatRangStaysOverWhenARuleComesOrGoes(t *testing.T) {
+func TestReminders_keepWhatRangWhenARuleComesOrGoes(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", `{"title":"x","triggerUtc":"2025-12-10T13:00:00Z","tzid":"UTC"}`)

@@ -22,7 +22,7 @@ type chance struct {
 	waiting []change.Change // records that nobody has delivered yet
 }
 
-func TestARandomWorldIsExactWheneverItIsQuiet(t *testing.T) {
+func TestReminders_areExactInARandomWorldAtRest(t *testing.T) {
 	t.Parallel()
 	for seed := range *worlds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

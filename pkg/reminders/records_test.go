@@ -15,7 +15,7 @@ import (
 
 // The record of a series asks for two things: a look at the series, and a walk over its exceptions. Whichever of them
 // one call fails in, the record is not done, and its repetition does both.
-func TestARecordThatAsksForTwoThingsIsDoneOnlyWhenBothAre(t *testing.T) {
+func TestConsumer_isDoneOnlyWhenBothPartsOfARecordAre(t *testing.T) {
 	t.Parallel()
 	struck := map[change.Verdict]int{}
 	for step, isWithin := 1, true; isWithin; step++ {
@@ -48,7 +48,7 @@ func TestARecordThatAsksForTwoThingsIsDoneOnlyWhenBothAre(t *testing.T) {
 
 // What only the old image of a record knows is looked after: the offset that was given up, and the reminders of a
 // series that has gone, its exceptions' own among them. No other record names them.
-func TestWhatOnlyTheOldImageKnowsIsLookedAfter(t *testing.T) {
+func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		id, fields string

@@ -16,7 +16,7 @@ import (
 // dailyRem recurs at one in the afternoon in London from 1 December on.
 const dailyRem = `{"title":"Pills","triggerUtc":"2025-12-01T13:00:00Z","tzid":"Europe/London","rrule":"FREQ=DAILY%s"}`
 
-func TestADeliveryMovesARecurringReminderOn(t *testing.T) {
+func TestNotifier_movesARecurringReminderOn(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(dailyRem, ";COUNT=3"))
@@ -43,7 +43,7 @@ func TestADeliveryMovesARecurringReminderOn(t *testing.T) {
 	w.requireNothingLost()
 }
 
-func TestARecurringReminderThatIsSnoozedRemindsOfBothItsOccurrences(t *testing.T) {
+func TestNotifier_remindsOfBothOccurrencesOfASnoozedReminder(t *testing.T) {
 	t.Parallel()
 	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestARecurringReminderThatIsSnoozedRemindsOfBothItsOccurrences(t *testing.T
 }
 
 // What was completed before it was due is over: no later look announces it.
-func TestAnOccurrenceThatWasCompletedBeforeItRangIsNotAnnouncedLate(t *testing.T) {
+func TestReminders_announceNoOccurrenceCompletedBeforeItRang(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
@@ -119,7 +119,7 @@ func TestAnOccurrenceThatWasCompletedBeforeItRangIsNotAnnouncedLate(t *testing.T
 	w.requireExact()
 }
 
-func TestASnoozeAnnouncesTheOccurrenceThatWasSnoozed(t *testing.T) {
+func TestNotifier_announcesTheOccurrenceThatWasSnoozed(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
@@ -134,7 +134,7 @@ func TestASnoozeAnnouncesTheOccurrenceThatWasSnoozed(t *testing.T) {
 	w.requireExact()
 }
 
-func TestARecurringReminderCatchesUpInOneStep(t *testing.T) {
+func TestNotifier_catchesUpARecurringReminderInOneStep(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fields    string
@@ -178,7 +178,7 @@ func TestARecurringReminderCatchesUpInOneStep(t *testing.T) {
 	}
 }
 
-func TestNineOClockStaysNineOClock(t *testing.T) {
+func TestReminders_keepNineOClockInEverySeason(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1",
@@ -199,7 +199,7 @@ func TestNineOClockStaysNineOClock(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAFloatingRecurringReminderTravels(t *testing.T) {
+func TestReminders_moveAFloatingRecurringReminderWithItsUser(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("Europe/London")
@@ -219,7 +219,7 @@ func TestAFloatingRecurringReminderTravels(t *testing.T) {
 	}
 }
 
-func TestAFloatingTriggerLeftInThePastTravelsToo(t *testing.T) {
+func TestReminders_moveAFloatingTriggerLeftInThePast(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", `{"title":"x","triggerUtc":"2020-12-07T13:00:00","rrule":"FREQ=WEEKLY"}`) // Mondays, for years
@@ -231,7 +231,7 @@ func TestAFloatingTriggerLeftInThePastTravelsToo(t *testing.T) {
 	w.requireExact()
 }
 
-func TestTheEndOfARecurringReminderIsThatOfAOneTimeOne(t *testing.T) {
+func TestReminders_endARecurringReminderAsAOneTimeOne(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", `{"title":"x","triggerUtc":"2025-12-01T13:00:00","rrule":"FREQ=DAILY;COUNT=2"}`)

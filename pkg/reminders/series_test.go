@@ -19,7 +19,7 @@ import (
 const dailyAt = `{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",` +
 	`"startTzid":"Europe/London","rrule":"FREQ=DAILY","reminderMinutes":[%s]}`
 
-func TestASeriesRemindsOfOneOccurrenceAfterTheOther(t *testing.T) {
+func TestNotifier_remindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "15,1440"))
@@ -36,7 +36,7 @@ func TestASeriesRemindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 	w.requireNothingLost()
 }
 
-func TestExceptionsCountWhereTheyAre(t *testing.T) {
+func TestConsumer_countsExceptionsWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		except    func(w *world)
@@ -137,7 +137,7 @@ func TestExceptionsCountWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestASplitSeriesRemindsOfEachOccurrenceOnce(t *testing.T) {
+func TestConsumer_remindsOfEachOccurrenceOnceAfterASplit(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -154,7 +154,7 @@ func TestASplitSeriesRemindsOfEachOccurrenceOnce(t *testing.T) {
 	w.requireNothingLost()
 }
 
-func TestTheEventOfAnOccurrenceSaysWhichAndWhenItIsNow(t *testing.T) {
+func TestReminderDue_namesTheOccurrenceAndItsPresentTime(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -186,7 +186,7 @@ func TestTheEventOfAnOccurrenceSaysWhichAndWhenItIsNow(t *testing.T) {
 	}, keys, "a fence names the occurrence by its original start")
 }
 
-func TestTheEventOfAnOccurrenceWhoseTitleWasTakenBackSaysThatOfItsSeries(t *testing.T) {
+func TestReminderDue_hasTheSeriesTitleOnceAnOwnOneIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -202,7 +202,7 @@ func TestTheEventOfAnOccurrenceWhoseTitleWasTakenBackSaysThatOfItsSeries(t *test
 	}
 }
 
-func TestAChainGoesOnBehindWhatWasMissed(t *testing.T) {
+func TestNotifier_continuesAChainAfterAMissedOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
@@ -220,7 +220,7 @@ func TestAChainGoesOnBehindWhatWasMissed(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAWeeklySeriesThatMissedItsOccurrenceWaitsForTheNext(t *testing.T) {
+func TestNotifier_waitsForTheNextWeekAfterAMissedOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", `{"title":"Review","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY",`+
@@ -234,7 +234,7 @@ func TestAWeeklySeriesThatMissedItsOccurrenceWaitsForTheNext(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAnImportedSeriesOfTenYearsNotifiesNobodyOfThePast(t *testing.T) {
+func TestConsumer_announcesNothingPastOfAnImportedSeries(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", `{"title":"Old","startUtc":"2015-12-01T11:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY",`+
@@ -247,7 +247,7 @@ func TestAnImportedSeriesOfTenYearsNotifiesNobodyOfThePast(t *testing.T) {
 	w.requireExact()
 }
 
-func TestWhatTookAnOccurrenceBackAfterItsInstantDidNotAskForIt(t *testing.T) {
+func TestReminders_takeARevertForNoRequestAfterTheInstant(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ before, after func(w *world) }{
 		"uncancelled": {func(w *world) { w.cancel("mst_1", "20251201") },
@@ -282,7 +282,7 @@ func TestWhatTookAnOccurrenceBackAfterItsInstantDidNotAskForIt(t *testing.T) {
 	}
 }
 
-func TestAFloatingSeriesMovesWithItsUser(t *testing.T) {
+func TestConsumer_movesAFloatingSeriesWithItsUser(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", `{"title":"Pills","startUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`)
@@ -321,7 +321,7 @@ func TestAFloatingSeriesMovesWithItsUser(t *testing.T) {
 	require.Equal(t, 1, n, "an instant that does not float is delivered once, in whatever zone its series is")
 }
 
-func TestAChangeOfASeriesReachesEachExceptionWithRemindersInBoundedCalls(t *testing.T) {
+func TestConsumer_reachesEachExceptionOfASeriesInBoundedCalls(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -355,7 +355,7 @@ func TestAChangeOfASeriesReachesEachExceptionWithRemindersInBoundedCalls(t *test
 	w.requireExact()
 }
 
-func TestOffsetsOfASeriesWithMoreFencesThanAPage(t *testing.T) {
+func TestConsumer_reschedulesASeriesWithManyDeliveries(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))
@@ -368,7 +368,7 @@ func TestOffsetsOfASeriesWithMoreFencesThanAPage(t *testing.T) {
 	w.requireNothingLost()
 }
 
-func TestAnOccurrenceDeliveredByAClockThatIsAheadIsNotTheNext(t *testing.T) {
+func TestNotifier_skipsAnOccurrenceDeliveredByAFastClock(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -383,7 +383,7 @@ func TestAnOccurrenceDeliveredByAClockThatIsAheadIsNotTheNext(t *testing.T) {
 	require.Len(t, w.published(), 4)
 }
 
-func TestADamagedSeriesIsPoison(t *testing.T) {
+func TestConsumer_parksADamagedSeries(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -395,7 +395,7 @@ func TestADamagedSeriesIsPoison(t *testing.T) {
 	require.ErrorContains(t, outcome.Err, "damaged row: series USER#ann/MASTER#mst_1")
 }
 
-func TestAnImportThatMovesAnOccurrenceIntoThePastNotifiesNobody(t *testing.T) {
+func TestReminders_announceNothingThatAnImportMovedIntoThePast(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
@@ -420,7 +420,7 @@ func TestAnImportThatMovesAnOccurrenceIntoThePastNotifiesNobody(t *testing.T) {
 	w.requireExact()
 }
 
-func TestADeliveryOfAnOccurrenceThatNobodySawThroughIsDrivenAgain(t *testing.T) {
+func TestRedrive_takesUpADeliveryOfAnOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))

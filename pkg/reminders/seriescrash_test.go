@@ -126,7 +126,7 @@ func (w *world) patchAny(doc string) {
 	}
 }
 
-func TestACrashOrAnotherWorkerAtEveryStepLeavesSeriesInTheSameExactState(t *testing.T) {
+func TestReminders_areExactForSeriesAfterACrashAtEveryStep(t *testing.T) {
 	t.Parallel()
 	strikeAtEachStep(t, seriesScenarios, seriesMeddlers, strikes{23, 293})
 }
@@ -146,7 +146,7 @@ var dueNow = map[string]func(w *world){
 	},
 }
 
-func TestNothingIsDeliveredWhoseSeriesOrExceptionChangedBeforeItsFence(t *testing.T) {
+func TestNotifier_deliversNothingThatChangedBeforeItsClaim(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(w *world){}
 	for _, name := range []string{

@@ -31,7 +31,7 @@ func (s *busyScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 
 // A change of a series asks for two things: a look at its chain, and a walk over the exceptions with reminders of their
 // own. That the walk succeeds does not make up for the look.
-func TestAChangeThatAsksForTwoThingsIsDoneWhenBothAre(t *testing.T) {
+func TestConsumer_isDoneWhenBothPartsOfAChangeAre(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1",

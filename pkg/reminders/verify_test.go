@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-func TestAPayloadSaysWhatItsScheduleIsFor(t *testing.T) {
+func TestReadPayload_saysWhatItsScheduleIsFor(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
@@ -32,7 +32,7 @@ func TestAPayloadSaysWhatItsScheduleIsFor(t *testing.T) {
 	require.Equal(t, reminders.Subject{}, subject)
 }
 
-func TestWhatAnItemIsToHaveIsToldWithoutDoingIt(t *testing.T) {
+func TestWanted_changesNothing(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
@@ -76,7 +76,7 @@ func TestWhatAnItemIsToHaveIsToldWithoutDoingIt(t *testing.T) {
 	require.ErrorContains(t, err, "Nowhere/Atlantis")
 }
 
-func TestAScheduleFoundIsInStepWithTheOneWanted(t *testing.T) {
+func TestInStep_matchesAScheduleFoundWithTheOneWanted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
@@ -102,7 +102,7 @@ func TestAScheduleFoundIsInStepWithTheOneWanted(t *testing.T) {
 }
 
 // A repair takes up what did not move for ten minutes: no invocation lasts so long.
-func TestWhatDidNotMoveForTenMinutesIsTakenUp(t *testing.T) {
+func TestOverdue_findsWhatDidNotMoveForTenMinutes(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.now = noon.Add(24 * time.Hour)
@@ -131,7 +131,7 @@ func TestWhatDidNotMoveForTenMinutesIsTakenUp(t *testing.T) {
 }
 
 // A delivery of no time that is pending is driven: nothing says that its call is still at work.
-func TestADeliveryOfNoTimeIsNotTakenForOneAtWork(t *testing.T) {
+func TestOverdue_findsADeliveryOfNoTime(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
@@ -161,7 +161,7 @@ func stalledWalk(w *world, prefix string) item.Item {
 	return row
 }
 
-func TestAWalkThatDiedIsSeenThroughFromItsCursor(t *testing.T) {
+func TestResume_endsAWalkFromItsCursor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		begin  func(w *world)
@@ -195,7 +195,7 @@ func TestAWalkThatDiedIsSeenThroughFromItsCursor(t *testing.T) {
 	}
 }
 
-func TestARowThatIsNoCursorIsNotGoneOnWith(t *testing.T) {
+func TestResume_refusesARowThatIsNoCursor(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for _, key := range []item.Key{
@@ -207,7 +207,7 @@ func TestARowThatIsNoCursorIsNotGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteConfigurationIsRefused(t *testing.T) {
+func TestNew_refusesAnIncompleteConfiguration(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for name, leaveOut := range map[string]func(c *reminders.Config){

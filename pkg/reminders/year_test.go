@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/reminders"
 )
 
-func TestAYearOfMondaysAtNineIsRemindedOfAtNineByTheClockOfTheZone(t *testing.T) {
+func TestReminders_keepAYearOfMondaysAtNine(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata",

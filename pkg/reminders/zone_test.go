@@ -15,7 +15,7 @@ import (
 
 const floatingTask = `{"title":"t","dueUtc":"%s","reminderMinutes":[%s]}`
 
-func TestAChangeOfZoneMovesFloatingItemsOnly(t *testing.T) {
+func TestConsumer_movesFloatingItemsAloneWithTheZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_float", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0,30"))
@@ -46,7 +46,7 @@ func TestAChangeOfZoneMovesFloatingItemsOnly(t *testing.T) {
 	w.requireExact()
 }
 
-func TestWallTimesInAGapOrAnOverlapAreResolvedOnce(t *testing.T) {
+func TestConsumer_resolvesReadingsInAGapOrOverlapOnce(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("America/New_York")
@@ -59,7 +59,7 @@ func TestWallTimesInAGapOrAnOverlapAreResolvedOnce(t *testing.T) {
 	require.Len(t, w.published(), 3)
 }
 
-func TestAnImageOfUserMetaThatKeepsTheZoneAsksForNothing(t *testing.T) {
+func TestConsumer_doesNothingForUserMetaThatKeepsTheZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
@@ -72,7 +72,7 @@ func TestAnImageOfUserMetaThatKeepsTheZoneAsksForNothing(t *testing.T) {
 	require.Empty(t, w.rows(entity.ItemPrefix(entity.RowZone)))
 }
 
-func TestAChangeOfZoneGoesOnWhereItStopped(t *testing.T) {
+func TestConsumer_continuesAChangeOfZoneWhereItStopped(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const tasks = 470
@@ -105,7 +105,7 @@ func TestAChangeOfZoneGoesOnWhereItStopped(t *testing.T) {
 	w.requireExact()
 }
 
-func TestAnOldChangeOfZoneWorksWithThePresentZone(t *testing.T) {
+func TestConsumer_movesToThePresentZoneForAnOldChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
@@ -122,7 +122,7 @@ func TestAnOldChangeOfZoneWorksWithThePresentZone(t *testing.T) {
 
 // Samoa left out 30 December 2011: there the reading of that day is the instant of the next day's, and a series has it
 // once.
-func TestAnExceptionWithTimesOfItsOwnCountsNoMoreWhereItsDateIsSkipped(t *testing.T) {
+func TestConsumer_skipsAnExceptionWhoseDateTheZoneSkips(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.now = time.Date(2011, time.December, 29, 6, 0, 0, 0, time.UTC)

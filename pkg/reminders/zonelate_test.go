@@ -13,7 +13,7 @@ import (
 
 // By the clock of the new zone the next occurrence is at the instant until which the trigger is done. The one after it
 // rings.
-func TestARecurringReminderGoesOnBehindWhatASnoozeEndedInAnotherZone(t *testing.T) {
+func TestNotifier_continuesAfterASnoozeThatEndedInAnotherZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.moveTo("Pacific/Honolulu")
@@ -29,7 +29,7 @@ func TestARecurringReminderGoesOnBehindWhatASnoozeEndedInAnotherZone(t *testing.
 }
 
 // A reading that is past by one clock is to come by another.
-func TestAReadingOfTheMorningIsToComeWhereTheMorningIs(t *testing.T) {
+func TestReminders_readAFloatingTimeByTheClockOfItsZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
@@ -43,7 +43,7 @@ func TestAReadingOfTheMorningIsToComeWhereTheMorningIs(t *testing.T) {
 
 // The record of the move comes when the reading has been past for a day by the clock that it was left with, but not for
 // a day where the user is. It is late there.
-func TestAReadingThatTheMoveMadeToComeIsLateWhenTheMoveIsSeenLate(t *testing.T) {
+func TestReminders_areLateForAReadingWhoseMoveCameLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
@@ -57,7 +57,7 @@ func TestAReadingThatTheMoveMadeToComeIsLateWhenTheMoveIsSeenLate(t *testing.T) 
 }
 
 // A walk keeps its place behind thousands of items that it passes over.
-func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
+func TestConsumer_reachesAnItemAfterAnyNumberOfOthersInAMove(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_x", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
@@ -85,7 +85,7 @@ func TestAChangeOfZoneReachesAnItemBehindAnyNumberOfOthers(t *testing.T) {
 
 // A move to another zone asks for floating times alone. What an exception's times are decides, if it has its own, and
 // otherwise what its series' are.
-func TestAMoveAsksForTheOccurrencesThatFloat(t *testing.T) {
+func TestConsumer_asksForTheOccurrencesThatFloatInAMove(t *testing.T) {
 	t.Parallel()
 	const floating = `{"title":"e","startUtc":"2025-12-01T15:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`
 	for name, c := range map[string]struct {
