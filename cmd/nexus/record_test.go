@@ -123,7 +123,7 @@ func TestRecordCommand_recordsASystemUnderLoadForReplay(t *testing.T) {
 			// When an event was published is when the call was made, which is up to a poll later there.
 			there.State.Events, here.State.Events = nil, nil
 			require.Equal(t, there.State.String(), here.State.String())
-			require.NotEmpty(t, here.State.Fences)
+			require.NotEmpty(t, here.State.Deliveries)
 			require.NotEmpty(t, here.State.Cold)
 			there = replayedJSON(t, "--dev", base, fixture)
 			for i, r := range here.Consumers {

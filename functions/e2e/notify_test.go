@@ -31,11 +31,11 @@ func TestNotify_publishesADueReminderOnce(t *testing.T) {
 	require.Equal(t, fixedID, detail["itemId"])
 	require.Equal(t, "Call the dentist", detail["title"])
 	require.Equal(t, due.Format(instantForm), detail["dueUtc"])
-	fence := w.row(entity.FiredKey(user, fixedID, 0, due, due))
-	require.Equal(t, "sent", fence.Str("state"))
-	require.Equal(t, detail["deliveryId"], fence.Str("deliveryId"))
+	delivery := w.row(entity.FiredKey(user, fixedID, 0, due, due))
+	require.Equal(t, "sent", delivery.Str("state"))
+	require.Equal(t, detail["deliveryId"], delivery.Str("deliveryId"))
 
-	f.succeed(payload) // called again: the fence knows
+	f.succeed(payload) // called again: the delivery knows
 	w.requireEvent("ReminderDue")
 	f.requireCounted(metric.RemindersDelivered, 1)
 }

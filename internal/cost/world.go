@@ -157,7 +157,7 @@ func (w *world) reminding(who, function string) reminders.Config {
 		Store: w.storeOf(who), Registry: w.registry, Scheduler: w.timetable, Bus: events{w.tally}, Now: w.clock,
 		Log: w.logOf(function),
 		Observe: func(o reminders.Observation) {
-			switch o.What {
+			switch o.Outcome {
 			case reminders.Delivered:
 				w.count(metric.ByFunction, function, metric.Values{metric.RemindersDelivered: 1}, nil)
 			case reminders.Late:

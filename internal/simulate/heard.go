@@ -44,5 +44,5 @@ func (h *history) counted(consumer string, c consume.Counts) {
 
 // observed takes in what the reminders say they did.
 func (h *history) observed(o reminders.Observation) {
-	h.happened["observed "+string(o.What)]++
+	h.happened["observed "+string(o.Outcome)]++
 }

@@ -7,9 +7,9 @@ import (
 	"nexus/pkg/item"
 )
 
-// AttrForm is the form of a row of bookkeeping: ledger rows, fences, cursors, rows that name cold copies, and the rows
-// that hold sums. The first form is the absence of the attribute, and the only one that this release reads and writes.
-// A release that writes rows which the release before cannot read gives them the next number.
+// AttrForm is the form of a row of bookkeeping: ledger rows, deliveries, cursors, rows that name cold copies, and the
+// rows that hold sums. The first form is the absence of the attribute, and the only one that this release reads and
+// writes. A release that writes rows which the release before cannot read gives them the next number.
 const AttrForm = "form"
 
 // ErrNewerForm: a later release wrote the row. It is left alone, and what asks for it is to come again: the later

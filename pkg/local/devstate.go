@@ -232,13 +232,13 @@ func (r *reader) consumersShown() []consumerShown {
 // getLag says how far everybody has come. The numbers of consumers and reminders begin with the process.
 func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 	out := struct {
-		Now       time.Time                   `json:"now"`
-		Heads     map[string]string           `json:"heads,omitempty"` // by shard; absent with --endpoint
-		Readers   []readerShown               `json:"readers"`
-		Reminders map[reminders.Happening]int `json:"reminders"`
-		Due       int                         `json:"schedulesDue"`
-		NextAt    *time.Time                  `json:"nextScheduleAt,omitempty"`
-		ExpiryAt  *time.Time                  `json:"nextExpiryAt,omitempty"`
+		Now       time.Time                 `json:"now"`
+		Heads     map[string]string         `json:"heads,omitempty"` // by shard; absent with --endpoint
+		Readers   []readerShown             `json:"readers"`
+		Reminders map[reminders.Outcome]int `json:"reminders"`
+		Due       int                       `json:"schedulesDue"`
+		NextAt    *time.Time                `json:"nextScheduleAt,omitempty"`
+		ExpiryAt  *time.Time                `json:"nextExpiryAt,omitempty"`
 	}{Now: p.clock.Now().Truncate(time.Second), Reminders: p.reminded.all(), Due: len(p.scheduler.Due(p.clock.Now()))}
 	if p.backend.heads != nil {
 		var err error

@@ -168,8 +168,8 @@ func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
 		require.Len(t, b.events(reminders.DetailType), 2)
 		b.advance(48 * time.Hour)
 		require.Len(t, b.events(reminders.DetailType), 2)
-		fences := b.rows(entity.FiredPrefix(it.Str("reminderId")))
-		require.Len(t, fences, 2)
+		deliveries := b.rows(entity.FiredPrefix(it.Str("reminderId")))
+		require.Len(t, deliveries, 2)
 		require.Equal(t, "PENDING", b.rows(entity.ItemPrefix("REMINDER"))[0].Str("status"))
 	})
 }

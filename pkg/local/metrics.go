@@ -48,10 +48,10 @@ func (m *meters) all() map[string]useShown {
 // getMetrics answers with what the functions count in AWS, since the start.
 func (p *Platform) getMetrics(w http.ResponseWriter, _ *http.Request) error {
 	out := struct {
-		Since     time.Time                   `json:"since"` // by the machine's clock
-		Consumers []consumerShown             `json:"consumers"`
-		Reminders map[reminders.Happening]int `json:"reminders"`
-		Store     map[string]useShown         `json:"store"` // by consumer; api, notify and verify
+		Since     time.Time                 `json:"since"` // by the machine's clock
+		Consumers []consumerShown           `json:"consumers"`
+		Reminders map[reminders.Outcome]int `json:"reminders"`
+		Store     map[string]useShown       `json:"store"` // by consumer; api, notify and verify
 	}{Since: p.started.UTC().Truncate(time.Second), Reminders: p.reminded.all(), Store: p.meters.all()}
 	for _, r := range p.readers {
 		out.Consumers = append(out.Consumers, r.consumersShown()...)

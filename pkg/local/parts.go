@@ -216,11 +216,11 @@ func (p *Platform) wake() {
 // remindersTally counts what the reminders did since the start.
 type remindersTally struct {
 	mu     sync.Mutex
-	counts map[reminders.Happening]int
+	counts map[reminders.Outcome]int
 }
 
 func newRemindersTally() *remindersTally {
-	return &remindersTally{counts: map[reminders.Happening]int{
+	return &remindersTally{counts: map[reminders.Outcome]int{
 		reminders.Scheduled: 0, reminders.Deleted: 0, reminders.Delivered: 0,
 		reminders.Late: 0, reminders.Missed: 0, reminders.Dropped: 0,
 	}}
@@ -229,13 +229,13 @@ func newRemindersTally() *remindersTally {
 func (t *remindersTally) observe(_ string, o reminders.Observation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.counts[o.What]++
+	t.counts[o.Outcome]++
 }
 
-func (t *remindersTally) all() map[reminders.Happening]int {
+func (t *remindersTally) all() map[reminders.Outcome]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := map[reminders.Happening]int{}
+	out := map[reminders.Outcome]int{}
 	for what, n := range t.counts {
 		out[what] = n
 	}

@@ -15,7 +15,7 @@ import (
 const maxOffsetMinutes = 40320
 
 // call is the payload of a schedule: which item, and what was due when it was written. It names and does not copy: what
-// the item says is read when the call comes. OccurrenceUtc is the name that the occurrence has in its fence.
+// the item says is read when the call comes. OccurrenceUtc is the name that the occurrence has in its delivery.
 type call struct {
 	UserID        string `json:"userId"`
 	ItemType      string `json:"itemType"`

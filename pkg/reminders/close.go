@@ -12,19 +12,19 @@ import (
 	"nexus/pkg/table"
 )
 
-// closeFences marks what was published as sent.
-func (r *run) closeFences(ctx context.Context) error {
-	for _, f := range r.driven {
-		if err := r.closeFence(ctx, f); err != nil {
+// markAllSent marks what was published as sent.
+func (r *run) markAllSent(ctx context.Context) error {
+	for _, f := range r.published {
+		if err := r.markSent(ctx, f); err != nil {
 			return fmt.Errorf("close fence %s: %w", f.place(), err)
 		}
 	}
 	return nil
 }
 
-// closeFence marks the fence as sent, and in the same transaction the delivery on the item, as far as the item as it is
-// now still has to do with it.
-func (r *run) closeFence(ctx context.Context, f fence) error {
+// markSent marks the delivery as sent, and in the same transaction the delivery on the item, as far as the item as it
+// is now still has to do with it.
+func (r *run) markSent(ctx context.Context, f delivery) error {
 	sent := table.Update{
 		Key: f.place(), Set: item.Item{attrState: item.String(stateSent)},
 		If: table.Exists(table.Equal(attrState, item.String(statePending)), table.Missing(entity.AttrForm)),
@@ -40,7 +40,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 			_, err = r.Store.Update(ctx, sent)
 		}
 		if err == nil {
-			r.tell(ctx, slog.LevelInfo, "reminder delivered", f.due, f.version, slog.String("deliveryId", f.delivery))
+			r.logOutcome(ctx, slog.LevelInfo, "reminder delivered", f.due, f.version, slog.String("deliveryId", f.deliveryID))
 			r.observe(f.observation(Delivered))
 			return nil
 		}
@@ -52,7 +52,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 			return entity.CheckForm(failure.Old, entity.AttrForm)
 		}
 	}
-	return ErrRestless
+	return ErrUnstable
 }
 
 // markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that
@@ -64,7 +64,7 @@ func (r *run) closeFence(ctx context.Context, f fence) error {
 //
 // A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a
 // trigger that was set since.
-func (r *run) markDelivered(ctx context.Context, f fence) (before, after item.Item, err error) {
+func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item.Item, err error) {
 	if !r.keeps(product.AttrLastFiredUtc) {
 		return nil, nil, nil
 	}
@@ -107,7 +107,7 @@ func (r *run) keeps(attr string) bool {
 }
 
 // passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
-func (r *run) passTrigger(read rows, after item.Item, f fence) (bool, error) {
+func (r *run) passTrigger(read rows, after item.Item, f delivery) (bool, error) {
 	if !isRecurring(r.typ, read.item) || len(r.typ.Dues(read.item)) == 0 {
 		return false, nil
 	}
@@ -128,7 +128,7 @@ func (r *run) passTrigger(read rows, after item.Item, f fence) (bool, error) {
 // setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is
 // seen through late must not open a newer one again. Of two that are done at one instant the later occurrence rang
 // last.
-func (r *run) setFired(it item.Item, f fence) {
+func (r *run) setFired(it item.Item, f delivery) {
 	done := f.at
 	if f.occurrence.After(done) {
 		done = f.occurrence

@@ -110,7 +110,7 @@ func TestNotifier_endsALateSnoozeBesideTheNextOccurrence(t *testing.T) {
 	w.requireExact()
 }
 
-// The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own fence. Its
+// The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own delivery. Its
 // repetition sees the newer delivery through first, and the older one behind it, which does not take the newer one
 // back.
 func TestNotifier_keepsTheLatestDeliveryWhenAnOlderOneEndsLast(t *testing.T) {
@@ -132,8 +132,8 @@ func TestNotifier_keepsTheLatestDeliveryWhenAnOlderOneEndsLast(t *testing.T) {
 	const due = `"dueUtc":"2025-12-01T13:%s:00Z"`
 	snoozed := []byte(strings.Replace(string(calls[0]), fmt.Sprintf(due, "00"), fmt.Sprintf(due, "30"), 1))
 	dieBehind(snoozed, "rem_1 -0 01T13:30")
-	for _, fence := range w.rows(entity.FiredPrefix("rem_1")) {
-		require.Equal(t, "pending", fence.Str("state"))
+	for _, delivery := range w.rows(entity.FiredPrefix("rem_1")) {
+		require.Equal(t, "pending", delivery.Str("state"))
 	}
 	require.NoError(t, w.notifier.Handle(t.Context(), snoozed))
 	require.Equal(t, "2025-12-01T13:30:00Z", w.item("rem_1").Str("lastFiredUtc"))

@@ -22,28 +22,28 @@ type Config struct {
 	Observe func(Observation)
 }
 
-// Happening is one thing that is counted.
-type Happening string
+// Outcome is one thing that is counted.
+type Outcome string
 
 const (
 	// Scheduled: a schedule was written; a repetition counts again.
-	Scheduled Happening = "scheduled"
+	Scheduled Outcome = "scheduled"
 	// Deleted: a schedule was deleted, or found gone.
-	Deleted Happening = "deleted"
-	// Delivered: a reminder was published and its fence is closed. A repetition after a crash does not count again.
-	Delivered Happening = "delivered"
-	// Late: a due instant that had passed by more than two minutes got its fence.
-	Late Happening = "late"
+	Deleted Outcome = "deleted"
+	// Delivered: a reminder was published and its delivery is closed. A repetition after a crash does not count again.
+	Delivered Outcome = "delivered"
+	// Late: a due instant that had passed by more than two minutes got its delivery.
+	Late Outcome = "late"
 	// Missed: a reminder was asked for in time and is more than 24 h late: it is not published any more. Counted for every
 	// record or call that finds it.
-	Missed Happening = "missed"
+	Missed Outcome = "missed"
 	// Dropped: a call of the scheduler came for something that is no longer due.
-	Dropped Happening = "dropped"
+	Dropped Outcome = "dropped"
 )
 
 // Observation says what happened to which offset of which item.
 type Observation struct {
-	What          Happening
+	Outcome       Outcome
 	User          string
 	Item          entity.Ref
 	OffsetMinutes int64

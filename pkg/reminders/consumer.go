@@ -82,7 +82,7 @@ func (c *Consumer) do(ctx context.Context, w *work) error {
 		return nil // neither image wants a reminder, so there is none to set and none was set
 	}
 	r := run{engine: c.engine, target: w.item, scope: w.scope}
-	return r.settle(ctx)
+	return r.reconcile(ctx)
 }
 
 // outcomeOf parks what no repetition can mend, and repeats everything else.

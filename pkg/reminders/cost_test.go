@@ -99,18 +99,18 @@ func TestConsumer_readsASeriesExceptionsOncePerRecord(t *testing.T) {
 func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 	t.Parallel()
 	skipUncounted(t)
-	for _, fences := range []int{150, 1000} {
+	for _, deliveries := range []int{150, 1000} {
 		w := setup(t)
 		w.create("mst_1", fmt.Sprintf(dailyAt, "5"))
 		w.settle()
-		for i := range fences {
+		for i := range deliveries {
 			at := noon.Add(-time.Duration(i) * time.Minute)
 			row := entity.FiredKey(user, "mst_1", 5, at, at).Item()
 			row["state"], row["offsetMinutes"] = item.String("sent"), item.Int(5)
 			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 		}
 		s := w.reading(w.latest("mst_1"))
-		require.LessOrEqual(t, s.calls, 6, "%d fences", fences)
-		require.LessOrEqual(t, s.rows, 2*(1+200), "%d fences", fences)
+		require.LessOrEqual(t, s.calls, 6, "%d fences", deliveries)
+		require.LessOrEqual(t, s.rows, 2*(1+200), "%d fences", deliveries)
 	}
 }

@@ -62,7 +62,7 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 // stands in the row, and two lists of one page must not be mixed.
 func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
 	next.revision = cur.revision + 1
-	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(fenceLife).Unix()), If: table.NotExists()}
+	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(deliveryRetention).Unix()), If: table.NotExists()}
 	if cur.revision > 0 {
 		u.If = table.Exists(table.Equal(attrRevision, item.Int(cur.revision)))
 	}

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// A repair takes up fences as they stand in the table. One that does not say all that its event says is told, and
+// A repair takes up deliveries as they stand in the table. One that does not say all that its event says is told, and
 // nothing is published.
 func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 	t.Parallel()

@@ -32,9 +32,9 @@ type Notify struct {
 	Sound   bool `json:"sound"`
 }
 
-func (f fence) detail() ReminderDue {
+func (f delivery) detail() ReminderDue {
 	return ReminderDue{
-		DeliveryID: f.delivery, UserID: f.user, OccurredAt: item.FormatInstant(f.firedAt),
+		DeliveryID: f.deliveryID, UserID: f.user, OccurredAt: item.FormatInstant(f.firedAt),
 		ItemType: f.typ.Name, ItemID: f.id, Title: entity.OneLine(f.title), // it may be older than the rule
 		OccurrenceUtc: item.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: item.FormatInstant(f.at),
 		OffsetMinutes: f.offset,

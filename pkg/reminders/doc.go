@@ -2,10 +2,10 @@
 // wants to be reminded of, series and their exceptions among them, and it is what runs when one of them is due.
 //
 // It promises that every reminder that comes due while it is wanted is published as ReminderDue at least once, with one
-// fence row and one delivery id however often it is repeated; that nothing is published for an item which had changed
-// before its fence; and that, once the stream is quiet, each offset of an item has exactly one schedule for its next
-// due instant and there is no other. It must never decide on the image in a record or on the answer of an index, never
-// touch dueSetAt, and never send anything anywhere but to the bus.
+// delivery row and one delivery id however often it is repeated; that nothing is published for an item which had
+// changed before its delivery; and that, once the stream is quiet, each offset of an item has exactly one schedule for
+// its next due instant and there is no other. It must never decide on the image in a record or on the answer of an
+// index, never touch dueSetAt, and never send anything anywhere but to the bus.
 //
 // # Why repeating is safe
 //
@@ -23,7 +23,7 @@
 // row is written in the same transaction, and that record names them. What a change of a series does to such exceptions
 // it finds by a walk, whose cursor names the exceptions and their offsets before one of them is touched.
 //
-// A delivery passes its fence, a row named after the item, the offset, the occurrence and the due instant. The fence is
+// A delivery has a row, named after the item, the offset, the occurrence and the due instant. The row is
 // created in one transaction with a check of everything that decided, and holds all that the event says. A repetition
 // finds it: sent is done; pending is published again from the row, with the same delivery id. It becomes sent last,
 // when the schedules are right, so that a crash at any point before leaves something that the repetition goes on with.

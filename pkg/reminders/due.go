@@ -14,25 +14,25 @@ const (
 	lateLimit = 24 * time.Hour
 	// lateAfter tells a reminder that was late from one that was merely delivered with the scheduler's precision of 60 s.
 	lateAfter = 2 * time.Minute
-	// fenceLife is how long a fence is kept. What was due longer ago cannot be told from what was delivered.
-	fenceLife = 30 * 24 * time.Hour
+	// deliveryRetention is how long a delivery is kept. What was due longer ago cannot be told from what was delivered.
+	deliveryRetention = 30 * 24 * time.Hour
 )
 
 // due is one instant at which an item is to be announced, as a real instant.
 type due struct {
 	offset int64
-	// occurrence names what is announced; it is part of the fence's key. Of a series' occurrence it is the recurrence id,
-	// which stays the same wherever the occurrence moves, and in every zone.
+	// occurrence names what is announced; it is part of the delivery's key. Of a series' occurrence it is the recurrence
+	// id, which stays the same wherever the occurrence moves, and in every zone.
 	occurrence time.Time
 	start      time.Time // when what is announced takes place now
 	at         time.Time // the instant of the reminder, the offset taken off
-	// asked is when somebody last asked for it: by a command, or, for a floating time, by moving to another zone.
-	asked  time.Time
-	snooze bool
-	date   string // YYYYMMDD, of a series' occurrence
+	// requestedAt is when somebody last asked for it: by a command, or, for a floating time, by moving to another zone.
+	requestedAt time.Time
+	snooze      bool
+	date        string // YYYYMMDD, of a series' occurrence
 }
 
-func (d due) fenceKey(t target) item.Key {
+func (d due) deliveryKey(t target) item.Key {
 	return entity.FiredKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
@@ -40,7 +40,7 @@ func (d due) fenceKey(t target) item.Key {
 func newDue(offset int64, occurrence, start, asked time.Time) due {
 	return due{
 		offset: offset, occurrence: occurrence, start: start, at: start.Add(-time.Duration(offset) * time.Minute),
-		asked: asked,
+		requestedAt: asked,
 	}
 }
 
@@ -52,16 +52,16 @@ func itemDues(dues []entity.Due, r rows) []due {
 		if d.Floating {
 			occurrence, at = item.Resolve(occurrence, r.zone), item.Resolve(at, r.zone)
 		}
-		resolved := newDue(d.OffsetMinutes, occurrence, at, r.asked(askedFor(r.item), d.Floating))
+		resolved := newDue(d.OffsetMinutes, occurrence, at, r.requestedAt(itemRequestedAt(r.item), d.Floating))
 		resolved.start, resolved.snooze = occurrence, d.Snooze
 		out = append(out, resolved)
 	}
 	return out
 }
 
-// askedFor is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when it was
-// last updated, so that nothing past is announced by mistake.
-func askedFor(it item.Item) time.Time {
+// itemRequestedAt is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when
+// it was last updated, so that nothing past is announced by mistake.
+func itemRequestedAt(it item.Item) time.Time {
 	asked, ok := it.Time(product.AttrDueSetAt)
 	if !ok {
 		asked, _ = it.Time(entity.AttrUpdatedAt)
@@ -78,29 +78,29 @@ func zoneOf(meta item.Item) (*time.Location, error) {
 	return zone, nil
 }
 
-// verdict is what becomes of a due instant.
-type verdict int
+// dueState is what becomes of a due instant.
+type dueState int
 
 const (
-	toCome verdict = iota
-	late           // past, wanted, and not delivered yet
-	missed         // past for too long, and not delivered
-	closed         // fenced, delivered in another way, or past when it was asked for
+	toCome dueState = iota
+	late            // past, wanted, and not delivered yet
+	missed          // past for too long, and not delivered
+	closed          // has a delivery, was delivered in another way, or past when it was asked for
 )
 
-// judge applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows
-// say about the instant and when it was asked for, and whether its fence exists.
-func judge(d due, it item.Item, fenced bool, now time.Time) verdict {
+// classify applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows
+// say about the instant and when it was asked for, and whether its delivery exists.
+func classify(d due, it item.Item, hasDelivery bool, now time.Time) dueState {
 	switch {
-	case fenced, !d.snooze && wasFired(it, d):
+	case hasDelivery, !d.snooze && wasFired(it, d):
 		return closed
 	case d.at.After(now):
 		return toCome
-	case d.at.Before(d.asked):
+	case d.at.Before(d.requestedAt):
 		return closed
 	case now.Sub(d.at) <= lateLimit:
 		return late
-	case now.Sub(d.at) <= fenceLife:
+	case now.Sub(d.at) <= deliveryRetention:
 		return missed
 	}
 	return closed

@@ -14,9 +14,9 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// watchRows holds every fence, in the very moment it is put, against the item and the zone of that moment: nothing is
-// published whose item had changed before its fence. And a fence that is
-// sent stays sent, and nobody goes back on a cursor.
+// watchRows holds every delivery, in the very moment it is put, against the item and the zone of that moment: nothing
+// is published whose item had changed before its delivery. And a delivery that is sent stays sent, and nobody goes back
+// on a cursor.
 func (w *world) watchRows(c memory.Call) {
 	if c.Stage != memory.After || c.Err != nil || c.Op != "Transact" && c.Op != "Update" {
 		return
@@ -44,13 +44,13 @@ func (w *world) watchRows(c memory.Call) {
 	}
 }
 
-// wants says whether the fence's item is due then, in the user's zone as it is now.
-func (w *world) wants(fence item.Item) bool {
-	typ := w.registry.Named(fence.Str("itemType"))
-	it, err := w.store.Get(w.Context(), w.key(fence.Str("itemId")))
+// wants says whether the delivery's item is due then, in the user's zone as it is now.
+func (w *world) wants(delivery item.Item) bool {
+	typ := w.registry.Named(delivery.Str("itemType"))
+	it, err := w.store.Get(w.Context(), w.key(delivery.Str("itemId")))
 	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
-		return due.offset == fence.Int("offsetMinutes") && at(due.occurrence) == fence.Str("occurrenceUtc") &&
-			at(due.due) == fence.Str("dueUtc")
+		return due.offset == delivery.Int("offsetMinutes") && at(due.occurrence) == delivery.Str("occurrenceUtc") &&
+			at(due.due) == delivery.Str("dueUtc")
 	})
 }
 
@@ -87,27 +87,27 @@ func (w *world) requireExact() {
 	}
 	require.Len(w, w.scheduler.entries, len(expected), "schedules %v, expected %v", w.schedules(), expected)
 
-	fences := map[string]bool{}
+	deliveries := map[string]bool{}
 	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {
 		require.Equal(w, "sent", row.Str("state"), "%s", row.Key())
-		fences[row.Str("deliveryId")] = true
+		deliveries[row.Str("deliveryId")] = true
 	}
 	first := map[string]reminders.ReminderDue{}
 	for _, e := range w.bus.details(w.T) {
-		require.True(w, fences[e.DeliveryID], "published without a fence: %v", e)
+		require.True(w, deliveries[e.DeliveryID], "published without a fence: %v", e)
 		if before, again := first[e.DeliveryID]; again {
 			require.Equal(w, before, e)
 		}
 		first[e.DeliveryID] = e
 	}
-	require.Len(w, first, len(fences))
-	require.LessOrEqual(w, w.counts[reminders.Delivered], len(fences))
+	require.Len(w, first, len(deliveries))
+	require.LessOrEqual(w, w.counts[reminders.Delivered], len(deliveries))
 }
 
 // state gathers what there is of an item.
 func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
 	id := it.Str(typ.IDAttr)
-	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta, Fences: w.rows(entity.FiredPrefix(id))}
+	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta, Deliveries: w.rows(entity.FiredPrefix(id))}
 	switch typ.Name {
 	case entity.TypeMaster:
 		s.Instances = w.rows(entity.InstancePrefix(id))

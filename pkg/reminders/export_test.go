@@ -19,17 +19,17 @@ type State struct {
 	// Master is the series' row of an INSTANCE; nil if that is gone.
 	Master item.Item
 	// Instances are all INSTANCE rows of a MASTER.
-	Instances []item.Item
-	Meta      item.Item   // the user's USER_META; nil if there is none
-	Fences    []item.Item // the item's FIRED rows
+	Instances  []item.Item
+	Meta       item.Item   // the user's USER_META; nil if there is none
+	Deliveries []item.Item // the item's FIRED rows
 }
 
 // Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due
 // instant is still to come. It is what the consumer works towards; the tests compare the scheduler with it. An error
 // means that a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
-	s := snapshot{target: target{in.User, in.Type, in.ID}, fences: map[item.Key]item.Item{}}
-	if err := s.know(in.Fences); err != nil {
+	s := snapshot{target: target{in.User, in.Type, in.ID}, deliveries: map[item.Key]item.Item{}}
+	if err := s.addDeliveries(in.Deliveries); err != nil {
 		return nil, err
 	}
 	meta := in.Meta
@@ -39,7 +39,7 @@ func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	zone, err := zoneOf(meta)
 	if err == nil {
 		s.rows = rows{item: live(in.Item, now), master: live(in.Master, now), instances: in.Instances, meta: meta, zone: zone}
-		s.dues, err = s.reckon(nil, now, s.fenced)
+		s.dues, err = s.computeDues(nil, now, s.hasDelivery)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)

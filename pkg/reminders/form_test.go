@@ -29,9 +29,9 @@ func TestNotifier_leavesADeliveryOfALaterReleaseAlone(t *testing.T) {
 	calls := w.scheduler.due(w.now)
 	require.Len(t, calls, 1)
 	require.NoError(t, w.notifier.Handle(t.Context(), calls[0]))
-	fences := w.rows(entity.FiredPrefix("mst_1"))
-	require.Len(t, fences, 1)
-	pending := fences[0].Clone()
+	deliveries := w.rows(entity.FiredPrefix("mst_1"))
+	require.Len(t, deliveries, 1)
+	pending := deliveries[0].Clone()
 	pending["state"] = item.String("pending")
 	w.mark(pending, item.Int(2))
 	published := len(w.published())
@@ -65,7 +65,7 @@ func TestConsumer_leavesACursorOfALaterReleaseAlone(t *testing.T) {
 	w.deliver(records...)
 }
 
-// While this release closes a delivery the later one, beside it during a deployment, may write the fence.
+// While this release closes a delivery the later one, beside it during a deployment, may write the delivery.
 func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 	t.Parallel()
 	met := 0
@@ -78,8 +78,8 @@ func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 		require.Len(t, calls, 1)
 		var marked item.Item
 		w.fault.at, w.fault.meddle = step, func() {
-			if fences := w.rows(entity.FiredPrefix("mst_1")); len(fences) == 1 && fences[0].Str("state") == "pending" {
-				w.mark(fences[0], item.Int(2))
+			if rows := w.rows(entity.FiredPrefix("mst_1")); len(rows) == 1 && rows[0].Str("state") == "pending" {
+				w.mark(rows[0], item.Int(2))
 				marked = w.rows(entity.FiredPrefix("mst_1"))[0]
 			}
 		}
@@ -96,22 +96,23 @@ func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 	require.Positive(t, met)
 }
 
-// Fences that stand behind the page that a look reads are found by their keys, and are a later release's all the same.
+// Deliveries that stand behind the page that a look reads are found by their keys, and are a later release's all the
+// same.
 func TestNotifier_leavesALaterReleasesDeliveryAfterThePage(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))
 	w.advance(25 * 24 * time.Hour)
-	fences := w.rows(entity.FiredPrefix("mst_1"))
-	require.Greater(t, len(fences), 240)
-	behind := fences[:40]
-	for _, fence := range behind {
-		w.mark(fence, item.Int(2))
+	deliveries := w.rows(entity.FiredPrefix("mst_1"))
+	require.Greater(t, len(deliveries), 240)
+	behind := deliveries[:40]
+	for _, delivery := range behind {
+		w.mark(delivery, item.Int(2))
 	}
 	outcome := w.consumer.Apply(t.Context(), w.history[:1])[0]
 	require.Equal(t, change.Retry, outcome.Verdict)
 	require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
-	for _, fence := range w.rows(entity.FiredPrefix("mst_1"))[:40] {
-		require.EqualValues(t, 2, fence.Int(entity.AttrForm))
+	for _, delivery := range w.rows(entity.FiredPrefix("mst_1"))[:40] {
+		require.EqualValues(t, 2, delivery.Int(entity.AttrForm))
 	}
 }

@@ -19,11 +19,11 @@ type Notifier struct{ engine }
 // NewNotifier returns a notifier. It panics on an incomplete configuration, a mistake in the program.
 func NewNotifier(c Config) *Notifier { return &Notifier{newEngine(c)} }
 
-// Handle answers one call of the scheduler. A call is a question, not an order: only the fence and the item decide, so
-// it may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a
+// Handle answers one call of the scheduler. A call is a question, not an order: only the delivery and the item decide,
+// so it may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a
 // [*PayloadError], which no repetition mends, or a reason to repeat the call.
 //
-// A call whose fence is closed may be the repetition of one that died later than that, or beside whoever closed it:
+// A call whose delivery is closed may be the repetition of one that died later than that, or beside whoever closed it:
 // behind a schedule that was out of date when it was written, or with another late delivery begun. So it settles the
 // offset all the same.
 func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
@@ -31,7 +31,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	key := d.fenceKey(t)
+	key := d.deliveryKey(t)
 	row, err := n.find(ctx, key)
 	if err != nil {
 		return err
@@ -41,15 +41,19 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	}
 	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
 	if row.Str(attrState) == statePending {
-		if err := r.resume(ctx, row); err != nil {
+		f, err := readDelivery(n.Registry, row)
+		if err != nil {
+			return err
+		}
+		if err := r.publish(ctx, f); err != nil {
 			return err
 		}
 	}
-	if err := r.settle(ctx); err != nil {
+	if err := r.reconcile(ctx); err != nil {
 		return err
 	}
-	if row == nil && !r.drives(key) {
-		r.tell(ctx, slog.LevelInfo, "reminder dropped", d, 0)
+	if row == nil && !r.hasPublished(key) {
+		r.logOutcome(ctx, slog.LevelInfo, "reminder dropped", d, 0)
 		n.observe(r.observation(Dropped, d))
 	}
 	return nil
@@ -65,13 +69,13 @@ func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err 
 	if row.Str(attrState) != statePending || ok && n.Now().Sub(firedAt) <= redriveAfter {
 		return false, nil
 	}
-	f, err := readFence(n.Registry, row)
+	f, err := readDelivery(n.Registry, row)
 	if err != nil {
 		return false, err
 	}
 	r := run{engine: n.engine, target: f.target, scope: scope{f.offset: true}}
-	if err := r.drive(ctx, f); err != nil {
+	if err := r.publish(ctx, f); err != nil {
 		return true, err
 	}
-	return true, r.settle(ctx)
+	return true, r.reconcile(ctx)
 }

@@ -113,9 +113,9 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
-	fences := w.rows(entity.FiredPrefix("rem_1"))
-	require.Len(t, fences, 1)
-	require.Equal(t, "pending", fences[0].Str("state"))
+	deliveries := w.rows(entity.FiredPrefix("rem_1"))
+	require.Len(t, deliveries, 1)
+	require.Equal(t, "pending", deliveries[0].Str("state"))
 
 	w.set("rem_1", "title", item.String("Another title"))
 	w.remove("rem_1")
@@ -181,9 +181,9 @@ func TestNotifier_storesADeliveryForThirtyDays(t *testing.T) {
 	w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.advance(3 * time.Hour)
-	fences := w.rows(entity.FiredPrefix("evt_1"))
-	require.Len(t, fences, 1)
-	delivery := fences[0].Str("deliveryId")
+	deliveries := w.rows(entity.FiredPrefix("evt_1"))
+	require.Len(t, deliveries, 1)
+	delivery := deliveries[0].Str("deliveryId")
 	fired := noon.Add(105 * time.Minute)
 	require.Equal(t, item.Item{
 		"PK": item.String("USER#ann"), "SK": item.String("FIRED#evt_1#15#2025-12-01T14:00:00Z#2025-12-01T13:45:00Z"),
@@ -193,7 +193,7 @@ func TestNotifier_storesADeliveryForThirtyDays(t *testing.T) {
 		"dueUtc": item.String("2025-12-01T13:45:00Z"), "firedAt": item.String(at(fired)), "notifyBrowser": item.Bool(true),
 		"notifySound": item.Bool(false),
 		"ttl":         item.Int(fired.AddDate(0, 0, 30).Unix()),
-	}, fences[0])
+	}, deliveries[0])
 	require.Equal(t, []reminders.ReminderDue{{
 		DeliveryID: delivery, UserID: "ann", OccurredAt: "2025-12-01T13:45:00Z", ItemType: "EVENT", ItemID: "evt_1",
 		Title: "Standup", OccurrenceUtc: "2025-12-01T14:00:00Z", DueUtc: "2025-12-01T13:45:00Z", OffsetMinutes: 15,

@@ -26,17 +26,17 @@ func TestNotifier_leavesNothingOpenWhenACallIsRepeated(t *testing.T) {
 		w.fault.steps, w.fault.at, w.fault.die = 0, step, true
 		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
 		dies = w.fault.steps >= step
-		fences := w.rows(entity.FiredPrefix("mst_1"))
-		require.Len(t, fences, 2)
-		for _, fence := range fences {
-			require.Equal(t, "sent", fence.Str("state"), "%s, when the call dies at step %d", fence.Key().SK, step)
+		deliveries := w.rows(entity.FiredPrefix("mst_1"))
+		require.Len(t, deliveries, 2)
+		for _, delivery := range deliveries {
+			require.Equal(t, "sent", delivery.Str("state"), "%s, when the call dies at step %d", delivery.Key().SK, step)
 		}
 	}
 }
 
 // Between a call's look and the schedule that it writes its user moves to another zone, the consumer puts everything
-// right and closes the fence, and then the call writes what is out of date and dies: its repetition finds the fence
-// closed, and must look all the same.
+// right and closes the delivery, and then the call writes what is out of date and dies: its repetition finds the
+// delivery closed, and must look all the same.
 func TestNotifier_leavesNoOutdatedScheduleWhenACallIsRepeated(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {

@@ -16,7 +16,7 @@ import (
 // instant is one due of an item, worked out by the rules' text rather than by the code under test.
 type instant struct {
 	offset          int64
-	occurrence, due time.Time // occurrence as the fence names it
+	occurrence, due time.Time // occurrence as the delivery names it
 	asked           time.Time
 	snooze          bool
 }

@@ -17,7 +17,7 @@ type plan struct {
 	schedules []wanted
 	deletions []int64     // offsets that want no schedule
 	late      []due       // to be delivered at once
-	pending   []item.Item // fences of deliveries that somebody began
+	pending   []item.Item // rows of deliveries that were begun and not closed
 	missed    []due
 }
 
@@ -29,14 +29,14 @@ type wanted struct {
 
 // decide returns the plan for the offsets.
 func decide(s snapshot, offsets scope, now time.Time) plan {
-	p := plan{pending: pendingFences(s, offsets)}
+	p := plan{pending: pendingDeliveries(s, offsets)}
 	for _, offset := range offsets.sorted() {
 		var next *due
 		for _, d := range s.dues {
 			if d.offset != offset {
 				continue
 			}
-			switch judge(d, s.item, s.fenced(d), now) {
+			switch classify(d, s.item, s.hasDelivery(d), now) {
 			case toCome:
 				if next == nil || d.at.Before(next.at) {
 					next = &d
@@ -56,9 +56,9 @@ func decide(s snapshot, offsets scope, now time.Time) plan {
 	return p
 }
 
-func pendingFences(s snapshot, offsets scope) []item.Item {
+func pendingDeliveries(s snapshot, offsets scope) []item.Item {
 	var pending []item.Item
-	for _, row := range s.fences {
+	for _, row := range s.deliveries {
 		if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {
 			pending = append(pending, row)
 		}

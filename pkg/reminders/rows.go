@@ -16,9 +16,9 @@ import (
 // have.
 const instancePages = 300
 
-// rows are what a look at an item reads: everything, but for the fences, that decides about its schedules. Each is read
-// consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares what
-// guards them.
+// rows are what a look at an item reads: everything, but for the deliveries, that decides about its schedules. Each is
+// read consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares
+// what guards them.
 type rows struct {
 	item      item.Item   // nil if gone
 	master    item.Item   // of an exception: its series, nil if gone
@@ -103,8 +103,8 @@ func (r rows) floats(t *entity.Type) bool {
 	return false
 }
 
-// asked adds to the time of the command that asked for a time that of the move to the zone in which it floats.
-func (r rows) asked(by time.Time, floating bool) time.Time {
+// requestedAt adds to the time of the command that asked for a time that of the move to the zone in which it floats.
+func (r rows) requestedAt(by time.Time, floating bool) time.Time {
 	if moved, ok := r.meta.Time(product.AttrZoneSetAt); ok && floating && moved.After(by) {
 		return moved
 	}

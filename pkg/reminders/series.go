@@ -11,11 +11,12 @@ import (
 )
 
 // seriesDues returns, for each offset of a series within the scope, what decides about it: the occurrences that were
-// due in the last days for which fences are kept, and the next one to come. An occurrence counts where it moved to; one
-// that was cancelled, or that has reminders of its own, does not.
+// due in the last days for which deliveries are kept, and the next one to come. An occurrence counts where it moved to;
+// one that was cancelled, or that has reminders of its own, does not.
 //
-// A next one whose fence exists was delivered by somebody whose clock is ahead of this one: the one after it is next.
-func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool) ([]due, error) {
+// A next one whose delivery exists was delivered by somebody whose clock is ahead of this one: the one after it is
+// next.
+func (s snapshot) seriesDues(offsets scope, now time.Time, hasDelivery func(due) bool) ([]due, error) {
 	if s.item.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil, nil
 	}
@@ -29,24 +30,24 @@ func (s snapshot) seriesDues(offsets scope, now time.Time, fenced func(due) bool
 	}
 	asked := s.askedOfExceptions()
 	dueOf := func(o series.Occurrence, offset int64) due {
-		by := askedFor(s.item)
+		by := itemRequestedAt(s.item)
 		if own := asked[o.Date]; own.After(by) {
 			by = own
 		}
 		return s.occurrenceDue(all, o, offset, by)
 	}
-	from := now.Add(-fenceLife)
+	from := now.Add(-deliveryRetention)
 	past := all.Overlapping(from, now.Add(time.Duration(minutes[len(minutes)-1])*time.Minute+time.Second))
 	var dues []due
 	for _, offset := range minutes {
 		for _, o := range past {
 			d := dueOf(o, offset)
-			if !o.Owns(product.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.asked) {
+			if !o.Owns(product.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.requestedAt) {
 				dues = append(dues, d)
 			}
 		}
 		next, ok := all.Next(now.Add(time.Duration(offset)*time.Minute), func(o series.Occurrence) bool {
-			return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))
+			return !o.Owns(product.AttrReminderMinutes) && !hasDelivery(dueOf(o, offset))
 		})
 		if ok {
 			dues = append(dues, dueOf(next, offset))
@@ -74,7 +75,7 @@ func (s snapshot) exceptionDues() ([]due, error) {
 	}
 	// A series without dueSetAt has not moved since it was created, before any exception of it.
 	asked, _ := s.master.Time(product.AttrDueSetAt)
-	if own := askedFor(s.item); own.After(asked) {
+	if own := itemRequestedAt(s.item); own.After(asked) {
 		asked = own
 	}
 	var dues []due
@@ -97,7 +98,7 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 	if o.Exception != nil && series.HasOwnTimes(o.Exception) {
 		times = o.Exception
 	}
-	d := newDue(offset, all.RecurrenceID(o), o.Start, s.asked(asked, product.EventSpan(times).Floating))
+	d := newDue(offset, all.RecurrenceID(o), o.Start, s.requestedAt(asked, product.EventSpan(times).Floating))
 	d.date = o.Date
 	return d
 }

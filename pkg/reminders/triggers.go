@@ -72,8 +72,8 @@ func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (re
 }
 
 // triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for
-// which fences are kept, the next one to come, and the snooze.
-func (s snapshot) triggerDues(now time.Time, fenced func(due) bool) ([]due, error) {
+// which deliveries are kept, the next one to come, and the snooze.
+func (s snapshot) triggerDues(now time.Time, hasDelivery func(due) bool) ([]due, error) {
 	var dues []due
 	isAlive := false
 	for _, d := range itemDues(s.typ.Dues(s.item), s.rows) {
@@ -90,16 +90,16 @@ func (s snapshot) triggerDues(now time.Time, fenced func(due) bool) ([]due, erro
 		return nil, err
 	}
 	dueOf := func(o recurrence.Occurrence) due {
-		return newDue(0, o.Start, o.Start, s.asked(askedFor(s.item), t.floating))
+		return newDue(0, o.Start, o.Start, s.requestedAt(itemRequestedAt(s.item), t.floating))
 	}
-	for _, o := range t.all.Between(nil, now.Add(-fenceLife), now.Add(time.Second)) {
-		if d := dueOf(o); t.has(o) && !d.at.After(now) && !d.at.Before(d.asked) {
+	for _, o := range t.all.Between(nil, now.Add(-deliveryRetention), now.Add(time.Second)) {
+		if d := dueOf(o); t.has(o) && !d.at.After(now) && !d.at.Before(d.requestedAt) {
 			dues = append(dues, d)
 		}
 	}
 	next, ok := t.next(now, func(o recurrence.Occurrence) bool {
 		d := dueOf(o)
-		return !wasFired(s.item, d) && !fenced(d)
+		return !wasFired(s.item, d) && !hasDelivery(d)
 	})
 	if ok {
 		dues = append(dues, dueOf(next))

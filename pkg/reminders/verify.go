@@ -46,7 +46,7 @@ func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 func (c *Consumer) Wanted(
 	ctx context.Context, user string, t *entity.Type, id string,
 ) (schedules []schedule.Schedule, late []Subject, err error) {
-	s, err := c.look(ctx, target{user, t, id}, nil)
+	s, err := c.takeSnapshot(ctx, target{user, t, id}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,14 +70,14 @@ func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 	return !found.At.Before(s.Due) && !found.At.After(s.Due.Add(leadTime+time.Second))
 }
 
-// Settle is a record's look at one item and these offsets of it: its schedules are brought in agreement with the table,
-// what is late is delivered, and what was begun is seen through.
-func (c *Consumer) Settle(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
+// Reconcile does for one item and these offsets of it what a record does: it brings the schedules in agreement with the
+// table, delivers what is late, and completes the deliveries that were begun.
+func (c *Consumer) Reconcile(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
 	r := run{engine: c.engine, target: target{user, t, id}, scope: scope{}}
 	for _, offset := range offsets {
 		r.scope[offset] = true
 	}
-	return r.settle(ctx)
+	return r.reconcile(ctx)
 }
 
 // Overdue says that a FIRED row is of a delivery that was begun more than 10 minutes before and never closed.
@@ -88,7 +88,7 @@ func (n *Notifier) Overdue(row item.Item) bool {
 
 // Stalled says that a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10 minutes.
 func (c *Consumer) Stalled(row item.Item) bool {
-	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-fenceLife)
+	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-deliveryRetention)
 	return !row.Bool(attrDone) && c.Now().Sub(moved) > redriveAfter
 }
 

@@ -58,7 +58,7 @@ func TestWanted_changesNothing(t *testing.T) {
 	require.Equal(t, []reminders.Subject{due}, late)
 	require.Empty(t, w.published())
 
-	require.NoError(t, w.consumer.Settle(t.Context(), user, typ, "task_1", 60))
+	require.NoError(t, w.consumer.Reconcile(t.Context(), user, typ, "task_1", 60))
 	require.Equal(t, []string{"task_1 -60 01T13:00"}, w.published())
 	_, late = wanted()
 	require.Empty(t, late)

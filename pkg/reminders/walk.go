@@ -48,7 +48,7 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 	for pages, items := 0, 0; pages < walkPages && items < walkItems && !cur.done; pages++ {
 		for _, id := range slices.Sorted(maps.Keys(cur.open)) {
 			r := run{engine: c.engine, target: target{w.user, c.Registry.OfID(id), id}, scope: cur.open[id]}
-			if err := r.settle(ctx); err != nil {
+			if err := r.reconcile(ctx); err != nil {
 				return err
 			}
 			items++

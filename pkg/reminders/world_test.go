@@ -57,12 +57,12 @@ type world struct {
 	commands  *command.Service
 	consumer  *reminders.Consumer
 	notifier  *reminders.Notifier
-	counts    map[reminders.Happening]int
+	counts    map[reminders.Outcome]int
 	log       bytes.Buffer
 	level     slog.LevelVar // from which on is logged: nothing, until somebody looks
 	read      string        // sequence number of the last record taken from the feed
 	history   []change.Change
-	states    map[item.Key]string // of every fence, as last seen
+	states    map[item.Key]string // of every delivery, as last seen
 	revisions map[item.Key]int64  // of every cursor
 	random    bool                // what is asked for may be refused
 	usage     func(table.Usage)   // of each call to the store, if somebody counts
@@ -72,7 +72,7 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Happening]int{},
+		T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Outcome]int{},
 		states: map[item.Key]string{}, revisions: map[item.Key]int64{},
 	}
 	w.level.Set(slog.LevelError + 1)
@@ -91,7 +91,7 @@ func setup(t *testing.T) *world {
 	config := reminders.Config{
 		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock,
 		Log:     slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
-		Observe: func(o reminders.Observation) { w.counts[o.What]++ },
+		Observe: func(o reminders.Observation) { w.counts[o.Outcome]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
 	w.commands = command.New(command.Config{

@@ -20,11 +20,11 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrContribution and attrFenceState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and
+// attrContribution and attrDeliveryState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and
 // FIRED).
 const (
-	attrContribution = "c"
-	attrFenceState   = "state"
+	attrContribution  = "c"
+	attrDeliveryState = "state"
 )
 
 // View is where derived state is read.
@@ -41,16 +41,16 @@ type View struct {
 // depends on the way there, such as the number of a ledger row's last write, is left out, and so are rows that say
 // nothing any more.
 type State struct {
-	Stats     []string `json:"stats"`
-	Ledger    []string `json:"ledger"`
-	Links     []string `json:"links"`
-	Timers    []string `json:"timers"`
-	Cold      []string `json:"cold"`
-	Expiring  []string `json:"expiring"`
-	Fences    []string `json:"fences"`
-	Schedules []string `json:"schedules"`
-	Events    []string `json:"events"`
-	Objects   []string `json:"objects"`
+	Stats      []string `json:"stats"`
+	Ledger     []string `json:"ledger"`
+	Links      []string `json:"links"`
+	Timers     []string `json:"timers"`
+	Cold       []string `json:"cold"`
+	Expiring   []string `json:"expiring"`
+	Deliveries []string `json:"fences"`
+	Schedules  []string `json:"schedules"`
+	Events     []string `json:"events"`
+	Objects    []string `json:"objects"`
 }
 
 // View returns the system's own.
@@ -137,7 +137,7 @@ func (v View) row(out *State, row item.Item) error {
 	case entity.RowCold:
 		out.Cold = append(out.Cold, fmt.Sprintf("%s version %d", where, row.Int(entity.AttrVersion)))
 	case entity.RowFired:
-		out.Fences = append(out.Fences, where+" "+row.Str(attrFenceState))
+		out.Deliveries = append(out.Deliveries, where+" "+row.Str(attrDeliveryState))
 	default:
 		if !sk.IsRow() && row.Has(entity.AttrTTL) {
 			out.Expiring = append(out.Expiring, user+" "+sk.String()+until(row))
@@ -201,7 +201,7 @@ type kindOf struct {
 func (s *State) kinds() []kindOf {
 	return []kindOf{
 		{"stats", &s.Stats}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers}, {"cold", &s.Cold},
-		{"expiring", &s.Expiring}, {"fence", &s.Fences}, {"schedule", &s.Schedules}, {"event", &s.Events},
+		{"expiring", &s.Expiring}, {"fence", &s.Deliveries}, {"schedule", &s.Schedules}, {"event", &s.Events},
 		{"object", &s.Objects},
 	}
 }

@@ -1,5 +1,5 @@
 // Package verify is the operators' check of everything derived: it recounts, from the items that stand in the table,
-// the statistics, ledger rows, links, schedules, timers, ends, cold copies, fences, walks and kept rows, says what
+// the statistics, ledger rows, links, schedules, timers, ends, cold copies, deliveries, walks and kept rows, says what
 // differs, and puts it right.
 //
 // It promises that a difference it names was there in two looks with a pause between, so that what is merely under way

@@ -22,7 +22,7 @@ const (
 	familyCold = iota
 	familyGone
 	familyTimer
-	familyFence
+	familyDelivery
 )
 
 func (r *run) ledgerFamily(p *projection.Projection, t *entity.Type) family {
@@ -42,14 +42,14 @@ func (r *run) families(t *entity.Type) []family {
 		prefix := p.RowsPrefix(t.Name)
 		out = append(out, family{prefix: prefix, idFrom: len(prefix)})
 	}
-	timers, fences := family{}, family{}
+	timers, deliveries := family{}, family{}
 	if _, hasTimers := t.Field(product.AttrArchiveAt); hasTimers {
 		timers = of(entity.TimerPrefix(), false, nil)
 	}
 	if r.Notifier != nil && reminders.Has(t) {
-		fences = of(entity.ItemPrefix(entity.RowFired), false, r.Notifier.Overdue)
+		deliveries = of(entity.ItemPrefix(entity.RowFired), false, r.Notifier.Overdue)
 	}
-	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), timers, fences)
+	return append(out, of(entity.ColdPrefix(), true, nil), of(entity.GonePrefix(), true, nil), timers, deliveries)
 }
 
 func (r *run) other(g group, family int) []item.Item { return g.rows[2*len(r.Projections)+family] }
@@ -214,8 +214,8 @@ func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	if g.item != nil && gone != nil {
 		add(Gone, gone.Key().String(), "there, and the item as well", "one of the two")
 	}
-	for _, row := range r.other(g, familyFence) {
-		add(Fence, row.Key().String(), "begun and not ended", "sent")
+	for _, row := range r.other(g, familyDelivery) {
+		add(Delivery, row.Key().String(), "begun and not ended", "sent")
 	}
 	left, err := r.checkException(ctx, g)
 	if err != nil {

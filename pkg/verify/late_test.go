@@ -49,9 +49,9 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 			}
 			require.Equal(t, of.want != "", len(found) > 0, "%v", found)
 			require.Equal(t, of.want != "", kinds[of.want], "%v", found)
-			fences := w.rows(ann, entity.ItemPrefix(entity.RowFired))
-			if require.Equal(t, of.isRaised, len(fences) == 1); of.isRaised {
-				require.Equal(t, "sent", fences[0].Str("state"))
+			deliveries := w.rows(ann, entity.ItemPrefix(entity.RowFired))
+			if require.Equal(t, of.isRaised, len(deliveries) == 1); of.isRaised {
+				require.Equal(t, "sent", deliveries[0].Str("state"))
 			}
 			found, _ = w.verify(verify.Options{Repair: true})
 			require.Empty(t, found)
@@ -81,9 +81,9 @@ func TestARepairThatBeganADeliveryAndCouldNotEndItSaysSo(t *testing.T) {
 	_, sum := w.verify(verify.Options{Repair: true})
 	w.fault = nil
 	require.EqualValues(t, 1, sum.Unsettled)
-	fences := w.rows(ann, entity.ItemPrefix(entity.RowFired))
-	require.Len(t, fences, 1)
-	require.Equal(t, "pending", fences[0].Str("state"))
+	deliveries := w.rows(ann, entity.ItemPrefix(entity.RowFired))
+	require.Len(t, deliveries, 1)
+	require.Equal(t, "pending", deliveries[0].Str("state"))
 
 	w.now = w.now.Add(11 * time.Minute)
 	_, sum = w.verify(verify.Options{Repair: true})

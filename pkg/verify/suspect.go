@@ -154,14 +154,14 @@ func (r *run) repair(ctx context.Context, g group, differences []Difference) err
 	if kinds[Exception] {
 		errs = append(errs, r.clearException(ctx, g))
 	}
-	if kinds[Fence] {
-		for _, row := range r.other(g, familyFence) {
+	if kinds[Delivery] {
+		for _, row := range r.other(g, familyDelivery) {
 			_, err := r.Notifier.Redrive(ctx, row)
 			errs = append(errs, err)
 		}
 	}
 	if len(offsets) > 0 {
-		errs = append(errs, r.Reminders.Settle(ctx, g.user, g.typ, g.id, offsets...))
+		errs = append(errs, r.Reminders.Reconcile(ctx, g.user, g.typ, g.id, offsets...))
 	}
 	return r.forgive(ctx, g.user, g.id, errors.Join(errs...))
 }

@@ -27,7 +27,7 @@ const (
 	Edge       Kind = "link"       // a row of a projection that keeps rows
 	Schedule   Kind = "schedule"
 	Late       Kind = "late"     // a reminder that came due and was not delivered, though it still can be
-	Fence      Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
+	Delivery   Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
 	Walk       Kind = "walk"     // a walk over items that stands still
 	Archive    Kind = "archive"  // timer, end or cold copy of an item
 	Exception  Kind = "instance" // an exception whose series is gone

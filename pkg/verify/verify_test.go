@@ -181,10 +181,10 @@ func damages() map[string]struct {
 			_, err := w.schedules.Fire(w.t.Context(), w.now)
 			require.NoError(w.t, err)
 			require.True(w.t, w.drain())
-			fence := w.rows(ann, entity.FiredPrefix(o["event"].Str("eventId")))[0]
-			w.set(fence.Key(), "state", item.String("pending"))
-			w.set(fence.Key(), "firedAt", item.String(item.FormatInstant(w.now.Add(-11*time.Minute))))
-		}, verify.Fence, "FIRED#evt_"},
+			delivery := w.rows(ann, entity.FiredPrefix(o["event"].Str("eventId")))[0]
+			w.set(delivery.Key(), "state", item.String("pending"))
+			w.set(delivery.Key(), "firedAt", item.String(item.FormatInstant(w.now.Add(-11*time.Minute))))
+		}, verify.Delivery, "FIRED#evt_"},
 		"a walk stands still": {func(w *world, o of) {
 			version := w.get(entity.MetaKey(ann)).Int("version")
 			_, err := w.commands.Do(w.t.Context(), command.Request{

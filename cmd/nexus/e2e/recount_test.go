@@ -239,7 +239,7 @@ func (s *system) recountSchedules(rows []row) []string {
 	return differences
 }
 
-// about shows the rows that decide about an item's schedules, and the fences of what was delivered.
+// about shows the rows that decide about an item's schedules, and the deliveries of what was delivered.
 func about(rows []row, id string) string {
 	_, series, _ := strings.Cut(strings.TrimPrefix(id, "inst_"), "_")
 	var out strings.Builder

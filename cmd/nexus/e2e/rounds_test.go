@@ -143,7 +143,7 @@ func TestDev_changesNoRowForRecordsDeliveredAgain(t *testing.T) {
 	s := ephemeral(t)
 	l := newLoad(t, s)
 	l.run(bounded(t))
-	// Time passes, so that what comes with it is there as well: fences, archived tasks, cold copies.
+	// Time passes, so that what comes with it is there as well: deliveries, archived tasks, cold copies.
 	c := s.client("load-0")
 	soon := s.now().Add(time.Hour).Format(time.RFC3339)
 	c.create("reminders", map[string]any{"title": "soon", "triggerUtc": soon, "tzid": "UTC"})
@@ -186,7 +186,7 @@ func (s *system) lasting() []row {
 }
 
 // effects is everything outside of the table that consumers have brought about. Events may come again, with the
-// delivery id they had: by it a channel knows them. A reminder has a fence, so it does not even come again.
+// delivery id they had: by it a channel knows them. A reminder has a delivery, so it does not even come again.
 func (s *system) effects() []string {
 	s.t.Helper()
 	var blobs struct {

@@ -40,7 +40,7 @@ func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminde
 		return reminders.Config{}, err
 	}
 	c.Observe = func(o reminders.Observation) {
-		if name := metricOf(o.What); name != "" {
+		if name := metricOf(o.Outcome); name != "" {
 			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{name: 1})
 		}
 	}
@@ -48,7 +48,7 @@ func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminde
 }
 
 // metricOf names the metric of what happened. Schedules written and deleted are EventBridge Scheduler's own metrics.
-func metricOf(what reminders.Happening) string {
+func metricOf(what reminders.Outcome) string {
 	switch what {
 	case reminders.Delivered:
 		return metric.RemindersDelivered

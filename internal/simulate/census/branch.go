@@ -12,7 +12,7 @@ import (
 // conflict matches the names with which the code speaks of a conflict: a condition that did not hold, a transaction
 // that met another, a lease, and work that is given up because something keeps changing.
 var conflict = regexp.MustCompile(
-	`\b(ConditionError|failed|ErrConflict|[eE]rrLeased|ErrLeaseLost|errContended|ErrRestless|` +
+	`\b(ConditionError|failed|ErrConflict|[eE]rrLeased|ErrLeaseLost|errContended|ErrUnstable|` +
 		`ErrUnfinished|already|again|isPast|leased|stable)\b`)
 
 // maxText bounds the text of a branch.

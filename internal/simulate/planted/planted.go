@@ -37,7 +37,7 @@ var ErrOutdated = errors.New("the list of mistakes is out of date")
 
 // All returns every mistake, in the order of the code.
 func All() []Mistake {
-	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofFences(), ofSeries(),
+	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofDeliveries(), ofSeries(),
 		ofArchive(), ofCommands(), ofLoop(), ofHoles())
 }
 

@@ -1,11 +1,11 @@
 package planted
 
 const (
-	settle   = "pkg/reminders/settle.go"
-	consumer = "pkg/reminders/consumer.go"
-	readRows = "pkg/reminders/rows.go"
-	dues     = "pkg/reminders/due.go"
-	fence    = "pkg/reminders/fence.go"
+	settle     = "pkg/reminders/reconcile.go"
+	consumer   = "pkg/reminders/consumer.go"
+	readRows   = "pkg/reminders/rows.go"
+	dues       = "pkg/reminders/due.go"
+	deliveries = "pkg/reminders/delivery.go"
 )
 
 // ofSchedules are mistakes in keeping the scheduler in agreement with the present state.
@@ -29,7 +29,7 @@ func ofSchedules() []Mistake {
 		{"reminders-look-past-exceptions", "exceptionsVersion guards the exceptions", []Edit{{readRows,
 			"return guard{key, row != nil, version(row), row.Int(product.AttrExceptionsVersion), isSeries}",
 			"return guard{key, row != nil, version(row), 0, false && isSeries}"},
-			{fence, "g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))\n" +
+			{deliveries, "g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))\n" +
 				"\t\tactions = append(actions, table.Check{Key: g.key, If: g.condition()})",
 				"_ = id"}}},
 		{"reminders-deletion-forgotten", "deleted, done or cancelled: the schedules are deleted", []Edit{{settle,
@@ -52,10 +52,11 @@ func ofSchedules() []Mistake {
 				"all.Next(now.Add(time.Duration(offset)*time.Minute-48*time.Hour), func"}}},
 		{"reminders-chain-takes-own", "an INSTANCE with its own reminderMinutes leaves the master's chain",
 			[]Edit{{"pkg/reminders/series.go",
-				"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))", "return !fenced(dueOf(o, offset))"}}},
+				"return !o.Owns(product.AttrReminderMinutes) && !hasDelivery(dueOf(o, offset))",
+				"return !hasDelivery(dueOf(o, offset))"}}},
 		{"reminders-chain-of-delivered", "the next occurrence, not the one that was delivered by a clock ahead of this one",
 			[]Edit{{"pkg/reminders/series.go",
-				"return !o.Owns(product.AttrReminderMinutes) && !fenced(dueOf(o, offset))",
+				"return !o.Owns(product.AttrReminderMinutes) && !hasDelivery(dueOf(o, offset))",
 				"return !o.Owns(product.AttrReminderMinutes)"}}},
 		{"reminders-overlap-counts-second", "in a fall-back overlap the first counts", []Edit{{"pkg/reminders/due.go",
 			"occurrence, at = item.Resolve(occurrence, r.zone), item.Resolve(at, r.zone)",
@@ -65,41 +66,41 @@ func ofSchedules() []Mistake {
 	}
 }
 
-// ofFences are mistakes in deciding about a delivery and in seeing it through.
-func ofFences() []Mistake {
+// ofDeliveries are mistakes in deciding about a delivery and in seeing it through.
+func ofDeliveries() []Mistake {
 	const closing = "pkg/reminders/close.go"
 	return []Mistake{
-		{"fence-sent-before-chaining", "the next occurrence's schedule is set before the fence is sent", []Edit{{settle,
-			"if err := r.arrange(ctx, p); err != nil {", "if err := r.closeFences(ctx); err != nil {\n\t\treturn false, err\n" +
+		{"fence-sent-before-chaining", "the next occurrence's schedule is set before the delivery is sent", []Edit{{settle,
+			"if err := r.arrange(ctx, p); err != nil {", "if err := r.markAllSent(ctx); err != nil {\n\t\treturn false, err\n" +
 				"\t}\n\tif err := r.arrange(ctx, p); err != nil {"},
 			{"pkg/reminders/notifier.go", "r := run{engine: n.engine, target: t,",
 				"if row.Str(attrState) == stateSent {\n\t\treturn nil\n\t}\n\tr := run{engine: n.engine, target: t,"}}},
-		{"fence-sent-from-the-start", "pending goes straight to publishing", []Edit{{fence,
+		{"fence-sent-from-the-start", "pending goes straight to publishing", []Edit{{deliveries,
 			"row[attrState] = item.String(statePending)", "row[attrState] = item.String(stateSent)"}}},
-		{"fence-without-checks", "the fence is put in one transaction with a check of everything read", []Edit{{fence,
+		{"fence-without-checks", "the delivery is put in one transaction with a check of everything read", []Edit{{deliveries,
 			"for _, g := range s.guards(s.target) {", "for _, g := range s.guards(s.target)[:0] {"}}},
-		{"fence-put-over-another", "exactly one fence row", []Edit{{fence,
+		{"fence-put-over-another", "exactly one delivery row", []Edit{{deliveries,
 			"[]table.Action{table.Put{Item: f.row(), If: table.NotExists()}}", "[]table.Action{table.Put{Item: f.row()}}"}}},
-		{"fence-pending-left", "fences pending are driven again", []Edit{{"pkg/reminders/plan.go",
+		{"fence-pending-left", "pending deliveries are published again", []Edit{{"pkg/reminders/plan.go",
 			"if row.Str(attrState) == statePending && offsets[row.Int(attrOffsetMinutes)] {",
 			"if row.Str(attrState) == \"\" && offsets[row.Int(attrOffsetMinutes)] {"}}},
 		{"fence-closed-without-version", "sent and lastFiredUtc in one transaction under the item's version", []Edit{{closing,
 			"table.Change(before, after, table.AtVersion(version(before)))", "table.Change(before, after, table.Exists())"}}},
 		{"late-limit-ignored", "late is at most 24 h ago", []Edit{{dues,
-			"case now.Sub(d.at) <= lateLimit:", "case now.Sub(d.at) <= fenceLife:"}}},
+			"case now.Sub(d.at) <= lateLimit:", "case now.Sub(d.at) <= deliveryRetention:"}}},
 		{"late-limit-of-an-hour", "what came due is published, late ones too", []Edit{{dues,
 			"lateLimit = 24 * time.Hour", "lateLimit = time.Hour"}}},
 		{"late-not-asked-for", "late was asked for before it passed: not before dueSetAt", []Edit{{dues,
-			"case d.at.Before(d.asked):", "case d.at.Before(d.asked.Add(-fenceLife)):"}}},
+			"case d.at.Before(d.requestedAt):", "case d.at.Before(d.requestedAt.Add(-deliveryRetention)):"}}},
 		{"late-before-zone-change", "for a floating time whose instant moved, nor before the zone change", []Edit{{readRows,
 			"ok && floating && moved.After(by) {", "ok && !floating && moved.After(by) {"}}},
 		{"late-exception-not-asked-for", "an occurrence is asked for by its own dueSetAt", []Edit{{"pkg/reminders/series.go",
 			"if own := asked[o.Date]; own.After(by) {", "if own := asked[o.Date]; own.Before(by) && own.After(by) {"}}},
 		{"trigger-fires-behind-snooze", "a recurring reminder later than lastFiredUtc", []Edit{{dues,
-			"case fenced, !d.snooze && wasFired(it, d):", "case fenced:"}}},
+			"case hasDelivery, !d.snooze && wasFired(it, d):", "case hasDelivery:"}}},
 		{"snooze-held-to-last-fired", "which does not hold for a snooze", []Edit{{dues,
-			"case fenced, !d.snooze && wasFired(it, d):", "case fenced, wasFired(it, d):"}}},
-		{"trigger-from-now", "the next triggerUtc is computed from the fenced occurrence", []Edit{{closing,
+			"case hasDelivery, !d.snooze && wasFired(it, d):", "case hasDelivery, wasFired(it, d):"}}},
+		{"trigger-from-now", "the next triggerUtc is computed from the delivered occurrence", []Edit{{closing,
 			"if _, err := product.PassTrigger(after, t.stored(o)); err != nil {", "if o.Start = r.Now(); t.floating {\n" +
 				"\t\to.Wall = item.Wall(r.Now(), t.zone)\n\t}\n" +
 				"\tif _, err := product.PassTrigger(after, t.stored(o)); err != nil {"}}},

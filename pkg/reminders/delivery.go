@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/bus"
@@ -14,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Attributes of a fence, beside the key, title and ttl.
+// Attributes of a delivery, beside the key, title and ttl.
 const (
 	attrState      = "state"
 	attrDeliveryID = "deliveryId"
@@ -33,7 +34,7 @@ const (
 	attrNotifySound   = "notifySound"
 )
 
-// States of a fence.
+// States of a delivery.
 const (
 	statePending = "pending" // published perhaps
 	stateSent    = "sent"    // published, and everything behind it done
@@ -45,28 +46,28 @@ const (
 	prefSound   = "enableSoundNotifications"
 )
 
-// fence is one delivery, and everything its event says as it was when the fence was put.
-type fence struct {
+// delivery is the row that guards one publication, and everything that its event says as it was when the row was put.
+type delivery struct {
 	target
 	due
-	version  int64 // of the item; 0 in a row from before it was kept
-	delivery string
-	title    string
-	firedAt  time.Time
-	browser  bool
-	sound    bool
+	version    int64 // of the item; 0 in a row from before it was kept
+	deliveryID string
+	title      string
+	firedAt    time.Time
+	browser    bool
+	sound      bool
 }
 
-// endsSnooze says of the fence of a reminder, whose triggers are due when they occur, that a snooze was delivered.
-func (f fence) endsSnooze() bool { return !f.at.Equal(f.occurrence) }
+// endsSnooze says of the delivery of a reminder, whose triggers are due when they occur, that a snooze was delivered.
+func (f delivery) endsSnooze() bool { return !f.at.Equal(f.occurrence) }
 
-// place is the fence's own key; key is the item's.
-func (f fence) place() item.Key { return f.fenceKey(f.target) }
+// place is the delivery's own key; key is the item's.
+func (f delivery) place() item.Key { return f.deliveryKey(f.target) }
 
-func (f fence) row() item.Item {
+func (f delivery) row() item.Item {
 	row := f.place().Item()
 	row[attrState] = item.String(statePending)
-	row[attrDeliveryID] = item.String(f.delivery)
+	row[attrDeliveryID] = item.String(f.deliveryID)
 	row[attrItemType] = item.String(f.typ.Name)
 	row[attrItemID] = item.String(f.id)
 	row[attrItemVersion] = item.Int(f.version)
@@ -81,20 +82,20 @@ func (f fence) row() item.Item {
 	row.SetTime(attrFiredAt, f.firedAt)
 	row[attrNotifyBrowser] = item.Bool(f.browser)
 	row[attrNotifySound] = item.Bool(f.sound)
-	row[entity.AttrTTL] = item.Int(f.firedAt.Add(fenceLife).Unix())
+	row[entity.AttrTTL] = item.Int(f.firedAt.Add(deliveryRetention).Unix())
 	return row
 }
 
-// readFence is the inverse of fence.row.
-func readFence(registry *entity.Registry, row item.Item) (fence, error) {
+// readDelivery is the inverse of delivery.row.
+func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
-		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
-	f := fence{
+	f := delivery{
 		target:  target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
 		due:     due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
-		version: row.Int(attrItemVersion), delivery: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
+		version: row.Int(attrItemVersion), deliveryID: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
 		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),
 	}
 	var knowsOccurrence, knowsDue, knowsFired bool
@@ -111,28 +112,28 @@ func readFence(registry *entity.Registry, row item.Item) (fence, error) {
 		err = fmt.Errorf("%s %.40q has no reminders", attrItemType, row.Str(attrItemType))
 	case !knowsOccurrence || !knowsDue || !knowsFired:
 		err = errors.New("an instant is missing")
-	case f.delivery == "" || f.place() != row.Key():
+	case f.deliveryID == "" || f.place() != row.Key():
 		err = errors.New("its attributes and its key say different things")
 	}
 	if err != nil {
-		return fence{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
 	return f, nil
 }
 
-// raise puts the fence of a late due instant, in one transaction with a check of everything that decided; of a series
-// that is also the exception of that date, or that there is none. It is not ok if the decision no longer stands, or if
-// somebody else was first: then look again.
-func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool, err error) {
+// claim puts the delivery of a late due instant, in one transaction with a check of everything that decided; of a
+// series that is also the exception of that date, or that there is none. It is not ok if the decision no longer stands,
+// or if somebody else was first: then look again.
+func (e engine) claim(ctx context.Context, s snapshot, d due) (f delivery, ok bool, err error) {
 	meta := s.meta
 	if meta == nil {
 		if meta, _, err = e.metaOf(ctx, s.user); err != nil {
-			return fence{}, false, err
+			return delivery{}, false, err
 		}
 	}
-	key := d.fenceKey(s.target)
-	f = fence{
-		target: s.target, due: d, version: version(s.item), delivery: digest(key.PK, key.SK), title: s.title(d),
+	key := d.deliveryKey(s.target)
+	f = delivery{
+		target: s.target, due: d, version: version(s.item), deliveryID: digest(key.PK, key.SK), title: s.title(d),
 		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser),
 		sound: prefers(s.user, meta, prefSound),
 	}
@@ -148,10 +149,10 @@ func (e engine) raise(ctx context.Context, s snapshot, d due) (f fence, ok bool,
 	err = e.Store.Transact(ctx, actions...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		return fence{}, false, nil
+		return delivery{}, false, nil
 	}
 	if err != nil {
-		return fence{}, false, fmt.Errorf("put fence %s: %w", key, err)
+		return delivery{}, false, fmt.Errorf("put fence %s: %w", key, err)
 	}
 	if e.Now().Sub(d.at) > lateAfter {
 		e.observe(f.observation(Late))
@@ -168,18 +169,26 @@ func prefers(user string, meta item.Item, name string) bool {
 	return preferences.Bool(name)
 }
 
-// publish tells the bus. It says the same on every repetition.
-func (e engine) publish(ctx context.Context, f fence) error {
+// publish publishes the delivery's event, unless this run did so already. The event is the same on every repetition.
+func (r *run) publish(ctx context.Context, f delivery) error {
+	if r.hasPublished(f.place()) {
+		return nil
+	}
 	detail, err := json.Marshal(f.detail())
 	if err != nil {
 		return fmt.Errorf("encode event of %s: %w", f.place(), err)
 	}
-	if err := e.Bus.Publish(ctx, bus.Event{Type: DetailType, Detail: detail, Time: f.firedAt}); err != nil {
+	if err := r.Bus.Publish(ctx, bus.Event{Type: DetailType, Detail: detail, Time: f.firedAt}); err != nil {
 		return fmt.Errorf("publish %s of %s: %w", DetailType, f.place(), err)
 	}
+	r.published = append(r.published, f)
 	return nil
 }
 
-func (f fence) observation(what Happening) Observation {
-	return Observation{What: what, User: f.user, Item: f.ref(), OffsetMinutes: f.offset, Due: f.at}
+func (r *run) hasPublished(key item.Key) bool {
+	return slices.ContainsFunc(r.published, func(f delivery) bool { return f.place() == key })
+}
+
+func (f delivery) observation(what Outcome) Observation {
+	return Observation{Outcome: what, User: f.user, Item: f.ref(), OffsetMinutes: f.offset, Due: f.at}
 }
