@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAnUnfinishedSnapshotIsFoundAndRemoved(t *testing.T) {
+func TestOrphans_findAnUnfinishedSnapshotForRemoval(t *testing.T) {
 	t.Parallel()
 	for calls := 1; calls <= 4; calls++ {
 		b := newBench(t)
@@ -57,7 +57,7 @@ func TestAnUnfinishedSnapshotIsFoundAndRemoved(t *testing.T) {
 	}
 }
 
-func TestASnapshotThatWasRemovedUnderASlowWriterIsNeverPublished(t *testing.T) {
+func TestRemove_keepsASlowWriterFromPublishing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	swept := false
@@ -82,7 +82,7 @@ func TestASnapshotThatWasRemovedUnderASlowWriterIsNeverPublished(t *testing.T) {
 	b.Len(page.Commits, 1)
 }
 
-func TestRowsThatArriveAfterTheirRemovalAreFoundAsWell(t *testing.T) {
+func TestOrphans_findRowsThatArriveAfterTheirRemoval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	died := errors.New("the process has died")
@@ -114,7 +114,7 @@ func TestRowsThatArriveAfterTheirRemovalAreFoundAsWell(t *testing.T) {
 	b.Equal(1, removed)
 }
 
-func TestASnapshotThatIsPublishedWhileItIsJudgedIsNoStray(t *testing.T) {
+func TestStray_isNotASnapshotThatIsPublishedMeantime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	writer := newActor(b.store, func([]table.Action) {})

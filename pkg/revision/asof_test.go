@@ -39,7 +39,7 @@ func (b *bench) burst(parent string, n int) revision.Result[[]string] {
 	return res
 }
 
-func TestAsOfNowIsThePresentRevisionHoweverFarABurstRanAhead(t *testing.T) {
+func TestAsOf_nowIsThePresentRevision(t *testing.T) {
 	t.Parallel()
 	for n, calls := range map[int]int{1: 2, 2: 2, 60: 2, 61: 3, 62: 3, 200: 5} {
 		b := newBench(t)
@@ -54,7 +54,7 @@ func TestAsOfNowIsThePresentRevisionHoweverFarABurstRanAhead(t *testing.T) {
 	}
 }
 
-func TestWhatWasCommittedAfterAnInstantIsNotSeenThen(t *testing.T) {
+func TestAsOf_excludesWhatWasCommittedAfterAnInstant(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.burst("", 3)
@@ -69,7 +69,7 @@ func TestWhatWasCommittedAfterAnInstantIsNotSeenThen(t *testing.T) {
 	}
 }
 
-func TestASnapshotThatTookItsTimeIsPresentFromWhenItsHeadMoved(t *testing.T) {
+func TestAsOf_includesASlowSnapshotFromWhenItsHeadMoved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.burst("", 1)
@@ -98,7 +98,7 @@ func TestASnapshotThatTookItsTimeIsPresentFromWhenItsHeadMoved(t *testing.T) {
 	}
 }
 
-func TestALogEntryWithoutAnInstantOfItsOwnWasCommittedAtItsTime(t *testing.T) {
+func TestAsOf_takesTheTimeOfAnEntryWithoutAnInstant(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.burst("", 1)

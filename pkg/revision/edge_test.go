@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestAPublisherWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
+func TestNewPublisher_refusesAMissingPart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	whole := revision.Config{Store: b.store, Now: b.clock, NewID: b.newID}
@@ -37,7 +37,7 @@ func TestAPublisherWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
 	}
 }
 
-func TestAShapeWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
+func TestNew_refusesAShapeWithoutAPart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	whole := revision.Shape[int]{
@@ -57,7 +57,7 @@ func TestAShapeWithoutAPartIsAMistakeInTheProgram(t *testing.T) {
 	}
 }
 
-func TestARollbackRestoresAnEarlierState(t *testing.T) {
+func TestRollback_restoresAnEarlierState(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first, err := b.commit("", "", words(3)...)
@@ -77,8 +77,8 @@ func TestARollbackRestoresAnEarlierState(t *testing.T) {
 	b.Equal(words(3), now.State)
 }
 
-// TestACommitOfUpToInlineActionsIsOneTransaction: nothing goes ahead of it, so what writes ahead may be down.
-func TestACommitOfUpToInlineActionsIsOneTransaction(t *testing.T) {
+// TestCommit_isOneTransactionUpToInlineActions: nothing goes ahead of it, so what writes ahead may be down.
+func TestCommit_isOneTransactionUpToInlineActions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.fault = func(c memory.Call) error {
@@ -114,9 +114,9 @@ func keyed(key string, n int) string {
 	return fmt.Sprint(key, n)
 }
 
-// TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead: rows that go ahead belong to some of the revisions
+// TestPublisher_writesWholeRevisionsOfSeveralRepositories: rows that go ahead belong to some of the revisions
 // alone.
-func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) {
+func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 	t.Parallel()
 	tomorrow := entity.Repository{User: user, Date: "2026-01-20"}
 	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}, {200, 94}, {200, 95}, {96, 200}} {
@@ -154,8 +154,8 @@ func TestRevisionsOfSeveralRepositoriesAreWholeWhicheverGoesAhead(t *testing.T) 
 	}
 }
 
-// TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved: another error is the caller's to judge.
-func TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved(t *testing.T) {
+// TestPublisher_repeatsAWriteWithoutAParentIfItsHeadMoved: another error is the caller's to judge.
+func TestPublisher_repeatsAWriteWithoutAParentIfItsHeadMoved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	write := func() ([]string, error) {
@@ -188,7 +188,7 @@ func TestAWriteThatNamesNoParentIsMadeAgainOnlyWhenItsHeadHasMoved(t *testing.T)
 	b.Equal(revIDs[0], base.Head.RevID)
 }
 
-func TestRowsThatGoAheadInTransactionsAreAllThere(t *testing.T) {
+func TestPublisher_writesEveryRowAheadInTransactions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.publisher = revision.NewPublisher(revision.Config{
@@ -205,8 +205,8 @@ func TestRowsThatGoAheadInTransactionsAreAllThere(t *testing.T) {
 	b.ErrorIs(err, table.ErrThrottled)
 }
 
-// TestARefusalAfterADoubtfulTryKeepsTheSnapshot: the doubtful try may still take effect.
-func TestARefusalAfterADoubtfulTryKeepsTheSnapshot(t *testing.T) {
+// TestPublisher_keepsTheSnapshotIfARefusalFollowsADoubt: the doubtful try may still take effect.
+func TestPublisher_keepsTheSnapshotIfARefusalFollowsADoubt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.fault = on("Transact", memory.Before, table.ErrUnavailable, table.ErrThrottled)
@@ -217,7 +217,7 @@ func TestARefusalAfterADoubtfulTryKeepsTheSnapshot(t *testing.T) {
 	b.Len(b.orphans(), 1)
 }
 
-func TestACommitWhoseTimeIsOverIsNotTriedAgain(t *testing.T) {
+func TestPublisher_triesNoCommitAgainWhoseTimeIsOver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(b.ctx)
@@ -234,7 +234,7 @@ func TestACommitWhoseTimeIsOverIsNotTriedAgain(t *testing.T) {
 	b.NotErrorIs(err, table.ErrUnavailable, "nothing was written for certain")
 }
 
-func TestHistoryIsReadInPages(t *testing.T) {
+func TestHistory_isReadInPages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	empty, err := b.notes.History(b.ctx, today, 0, "")
@@ -269,7 +269,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 	b.ErrorIs(err, entity.ErrID)
 }
 
-func TestADraftIsForgottenADayAfterItsWriterBegan(t *testing.T) {
+func TestDraft_isForgottenADayAfterItsWriterBegan(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	begun := b.now
@@ -303,7 +303,7 @@ func TestADraftIsForgottenADayAfterItsWriterBegan(t *testing.T) {
 	b.Zero(b.store.Len())
 }
 
-func TestOnlyARowOfASnapshotCanBeAStray(t *testing.T) {
+func TestStray_isARowOfASnapshotAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const revID = "rev_20260302T080000Z_0123456789abcdef0123456789abcdef"
@@ -320,7 +320,7 @@ func TestOnlyARowOfASnapshotCanBeAStray(t *testing.T) {
 	b.Equal(revision.Orphan{Repository: today, RevID: revID, StartedAt: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}, o)
 }
 
-func TestAPartOfARevisionIsItsRowsUnderAPrefix(t *testing.T) {
+func TestPart_isTheRowsUnderAPrefix(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	res, err := b.commit("", "", words(12)...)
@@ -333,7 +333,7 @@ func TestAPartOfARevisionIsItsRowsUnderAPrefix(t *testing.T) {
 	b.ErrorIs(err, table.ErrThrottled)
 }
 
-func TestAnIdempotencyKeyHas1To255PrintableCharacters(t *testing.T) {
+func TestReceipt_hasAKeyOf1To255PrintableCharacters(t *testing.T) {
 	t.Parallel()
 	for key, fits := range map[string]bool{
 		strings.Repeat("k", 255): true, strings.Repeat("ä", 255): true, strings.Repeat("k", 256): false,
@@ -364,7 +364,7 @@ func TestAnIdempotencyKeyHas1To255PrintableCharacters(t *testing.T) {
 	b.NoError(err)
 }
 
-func TestWhatIsWrongWithAMessageIsSaid(t *testing.T) {
+func TestCheckMessage_namesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for message, rule := range map[string]revision.Rule{
@@ -402,7 +402,7 @@ func TestWhatIsWrongWithAMessageIsSaid(t *testing.T) {
 	b.Len(broken.Violations[255].Detail, 400)
 }
 
-func TestErrorsOfARepositoryNameWhatIsThere(t *testing.T) {
+func TestRevision_errorsNameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	none := revision.ConflictError{Repository: today}
 	require.Equal(t, fmt.Sprint(today)+": the repository has no revision yet", none.Error())

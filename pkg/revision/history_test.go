@@ -28,7 +28,7 @@ func histories(t *testing.T) int {
 	return n
 }
 
-func TestHistoryIsALineWhateverHappensToItsWriters(t *testing.T) {
+func TestHistory_isALineWhateverHappensToItsWriters(t *testing.T) {
 	t.Parallel()
 	const commits = 50
 	races, looks, orphans, strays := 0, 0, 0, 0

@@ -118,7 +118,7 @@ func (s *shelf) plan(n int) plan.Plan {
 	return p
 }
 
-func TestEveryQueryPatternHasItsStatedKeyConditionsOnBothStores(t *testing.T) {
+func TestRevision_queriesHaveTheStatedConditionsOnBothStores(t *testing.T) {
 	if os.Getenv("NEXUS_UNCOUNTED") != "" {
 		t.Skip("it counts calls, and a mutant is to be noticed without that")
 	}

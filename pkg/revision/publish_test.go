@@ -109,7 +109,7 @@ func (b *bench) orphans() []revision.Orphan {
 	return found
 }
 
-func TestADoubtfulTryMakesALaterRefusalDoubtful(t *testing.T) {
+func TestPublisher_doubtsARefusalAfterADoubtfulTry(t *testing.T) {
 	t.Parallel()
 	for _, later := range []error{table.ErrThrottled, table.ErrConflict} {
 		b := newBench(t)
@@ -125,7 +125,7 @@ func TestADoubtfulTryMakesALaterRefusalDoubtful(t *testing.T) {
 	b.NotErrorIs(err, table.ErrUnavailable)
 }
 
-func TestAPublicationInDoubtKeepsItsSnapshot(t *testing.T) {
+func TestPublisher_keepsTheSnapshotOfADoubtfulPublication(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	lost := table.ErrUnavailable
@@ -143,7 +143,7 @@ func TestAPublicationInDoubtKeepsItsSnapshot(t *testing.T) {
 	b.Empty(b.orphans())
 }
 
-func TestALoserRemovesWhatItWrote(t *testing.T) {
+func TestPublisher_removesWhatALoserWrote(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first, err := b.commit("", "", words(40)...)
@@ -165,7 +165,7 @@ func TestALoserRemovesWhatItWrote(t *testing.T) {
 	b.Equal(1+2+40+2, b.store.Len(), "the head, two entries, two snapshots")
 }
 
-func TestAPublicationThatWasOvertakenBeforeItsAnswerCameHasHappened(t *testing.T) {
+func TestPublisher_recognisesAPublicationThatWasOvertaken(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{3, 40} { // in the transaction, and ahead of it
 		b := newBench(t)
@@ -195,7 +195,7 @@ func TestAPublicationThatWasOvertakenBeforeItsAnswerCameHasHappened(t *testing.T
 	}
 }
 
-func TestATwinBetweenTheReceiptAndTheHeadIsAnsweredAsARepetition(t *testing.T) {
+func TestPublisher_answersATwinAfterTheReceiptAsARepetition(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"Get", "Transact"} { // after the receipt was read; before the twin's own transaction
 		b := newBench(t)
@@ -221,7 +221,7 @@ func TestATwinBetweenTheReceiptAndTheHeadIsAnsweredAsARepetition(t *testing.T) {
 	}
 }
 
-func TestASnapshotThatLostRowsIsNotShown(t *testing.T) {
+func TestRevision_showsNoSnapshotThatLostRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	res, err := b.commit("", "", words(4)...)
@@ -231,7 +231,7 @@ func TestASnapshotThatLostRowsIsNotShown(t *testing.T) {
 	b.ErrorIs(err, revision.ErrBroken)
 }
 
-func TestTheLongestRisingRunIsKept(t *testing.T) {
+func TestLongestRising_isKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		places []int
@@ -247,7 +247,7 @@ func TestTheLongestRisingRunIsKept(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatNobodyKnowsLeavesTheOutcomeOpen(t *testing.T) {
+func TestPublisher_doubtsTheOutcomeOfAnUnknownError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	odd := errors.New("the line went dead")

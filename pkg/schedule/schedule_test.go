@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-func TestCheckNamesTheFieldThatBreaksItsRule(t *testing.T) {
+func TestCheck_namesTheFieldThatBreaksItsRule(t *testing.T) {
 	t.Parallel()
 	good := schedule.Schedule{Name: "a-Z_0.9", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Payload: []byte(`{"a":1}`)}
 	require.NoError(t, good.Check())
@@ -49,7 +49,7 @@ func TestCheckNamesTheFieldThatBreaksItsRule(t *testing.T) {
 	}
 }
 
-func TestANameOfSixtyFourAndTheLastSecondAreAccepted(t *testing.T) {
+func TestCheckName_takesSixtyFourCharactersAndTheLastSecond(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, schedule.Schedule{
 		Name:    strings.Repeat("x", schedule.MaxName),

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/series"
 )
 
-func TestARuleFollowsItsStart(t *testing.T) {
+func TestFollow_movesARuleWithItsStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, rule, from, to, want string }{
 		{"another weekday", "FREQ=WEEKLY;BYDAY=MO", "2025-01-06", "2025-01-07", "FREQ=WEEKLY;BYDAY=TU"},
@@ -71,7 +71,7 @@ func TestARuleFollowsItsStart(t *testing.T) {
 	}
 }
 
-func TestTheStartIsReadWhereItIs(t *testing.T) {
+func TestOriginOf_readsTheStartWhereItIs(t *testing.T) {
 	t.Parallel()
 	before := weekly(t, nil)
 	after := before.Clone()
@@ -84,7 +84,7 @@ func TestTheStartIsReadWhereItIs(t *testing.T) {
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "what is wrong is told by whoever validates")
 }
 
-func TestAnEndFollowsItsStart(t *testing.T) {
+func TestFollow_movesAnEndWithItsStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, rule, end, start, zone, wantRule, wantEnd string }{
 		{"a later hour", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20250127T140000Z", "2025-01-27T13:59:59Z", "2025-01-06T16:00:00Z", "",
@@ -121,7 +121,7 @@ func TestAnEndFollowsItsStart(t *testing.T) {
 	}
 }
 
-func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
+func TestFollow_movesTheEndOfWholeDays(t *testing.T) {
 	t.Parallel()
 	before := newMaster(t, item.Item{
 		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-01-06"),
@@ -141,7 +141,7 @@ func TestTheEndOfWholeDaysFollowsThem(t *testing.T) {
 	require.Equal(t, "2025-01-27T04:59:59Z", item.FormatInstant(end), "the last second of 26 January")
 }
 
-func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
+func TestRestOfRule_hasWhatIsLeftOfItsCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, date, want string }{
 		{"FREQ=WEEKLY;BYDAY=MO;COUNT=5", "20250120", "FREQ=WEEKLY;COUNT=3;BYDAY=MO"},
@@ -162,7 +162,7 @@ func TestTheRestOfARuleHasWhatIsLeftOfItsCount(t *testing.T) {
 	}
 }
 
-func TestExceptionsComeInTheOrderOfTheirDates(t *testing.T) {
+func TestExceptions_comeInTheOrderOfTheirDates(t *testing.T) {
 	t.Parallel()
 	s := newSeries(t, "UTC", weekly(t, nil), cancelled("20250127"),
 		moved("20250113", "2025-01-20T14:00:00Z", "2025-01-20T14:30:00Z"), cancelled("20250128"))

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestAnExceptionHasOfItsOwnOnlyWhatItNames(t *testing.T) {
+func TestItem_hasOnlyWhatAnExceptionNames(t *testing.T) {
 	t.Parallel()
 	master := weekly(t, item.Item{
 		"location": item.String("room 1"), entity.AttrTags: item.Strings("work"), product.AttrReminderMinutes: item.Ints(15),
@@ -33,7 +33,7 @@ func TestAnExceptionHasOfItsOwnOnlyWhatItNames(t *testing.T) {
 	require.Empty(t, product.Instance().Validate(it))
 }
 
-func TestTimesAreAnExceptionsOwnAllOrNone(t *testing.T) {
+func TestHasOwnTimes_isTrueForAllTimesOrNone(t *testing.T) {
 	t.Parallel()
 	row := exception("20250113", item.Item{
 		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-01-14"),
@@ -49,7 +49,7 @@ func TestTimesAreAnExceptionsOwnAllOrNone(t *testing.T) {
 	require.Empty(t, product.Instance().Validate(it))
 }
 
-func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
+func TestVirtual_isAnInstanceWithTheSeriesVersion(t *testing.T) {
 	t.Parallel()
 	master := weekly(t, item.Item{
 		"color": item.String("#22c55e"), entity.AttrStatus: item.String(product.StatusTentative),
@@ -74,7 +74,7 @@ func TestAVirtualOccurrenceIsAnInstanceWithTheSeriesVersion(t *testing.T) {
 	require.Empty(t, product.Instance().Validate(it))
 }
 
-func TestOfASeriesOfWholeDaysTheRecurrenceIDIsTheReading(t *testing.T) {
+func TestRecurrenceID_isTheReadingInASeriesOfWholeDays(t *testing.T) {
 	t.Parallel()
 	master := newMaster(t, item.Item{
 		product.AttrIsAllDay: item.Bool(true), product.AttrStartDate: item.String("2025-12-24"),

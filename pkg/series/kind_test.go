@@ -115,7 +115,7 @@ func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) item.
 	return it
 }
 
-func TestAnotherKindOfSeriesHasTheSameDates(t *testing.T) {
+func TestFollow_keepsTheDatesInAnotherKindOfSeries(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -139,7 +139,7 @@ func dayOnly(kind string, start time.Time) time.Time {
 	return start
 }
 
-func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
+func TestFollow_keepsTheNumberOfOccurrences(t *testing.T) {
 	t.Parallel()
 	day := func(date string) time.Time {
 		at, err := time.Parse("2006-01-02", date)
@@ -188,7 +188,7 @@ func TestAMovedSeriesKeepsTheNumberOfItsOccurrences(t *testing.T) {
 	}
 }
 
-func TestAnEndThatFollowsStaysWithinTheYears(t *testing.T) {
+func TestFollow_keepsAnEndWithinTheYears(t *testing.T) {
 	t.Parallel()
 	before := shape(t, "", time.Date(2025, 1, 6, 9, 0, 0, 0, time.UTC), "FREQ=WEEKLY;BYDAY=MO;UNTIL=99991231T235959")
 	before.SetTime(product.AttrRRuleUntil, entity.LastInstant())

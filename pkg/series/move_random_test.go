@@ -22,7 +22,7 @@ import (
 // moves is how many random moves are tried; NEXUS_SERIES_MOVES asks for others, NEXUS_SERIES_MOVE for a single one.
 const moves = 2000
 
-func TestRuleAndEndsFollowTheStartAsTheDocumentSays(t *testing.T) {
+func TestFollow_movesRuleAndEndsAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	from, n := 0, moves
 	if asked, err := strconv.Atoi(os.Getenv("NEXUS_SERIES_MOVES")); err == nil {
@@ -346,7 +346,7 @@ func randomRule(r *rand.Rand, d time.Time) string {
 		";BYMONTH="+months+";BYDAY="+two(weekday, other)+";BYSETPOS=1") + weekStart
 }
 
-func TestTheModelReadsRulesAsTheDocumentDoes(t *testing.T) {
+func TestSeries_modelReadsRulesAsTheDocumentDoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rule, start string

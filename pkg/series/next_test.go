@@ -12,7 +12,7 @@ import (
 
 func all(series.Occurrence) bool { return true }
 
-func TestTheNextOccurrenceIsWhereExceptionsMovedTo(t *testing.T) {
+func TestNext_isWhereExceptionsMovedTo(t *testing.T) {
 	t.Parallel()
 	s := newSeries(t, "UTC", weekly(t, nil), // Mondays 09:00 in New York
 		moved("20250113", "2025-02-05T20:00:00Z", "2025-02-05T21:00:00Z"), // weeks later
@@ -36,7 +36,7 @@ func TestTheNextOccurrenceIsWhereExceptionsMovedTo(t *testing.T) {
 	require.Equal(t, "2025-03-10T13:00:00Z", item.FormatInstant(s.RecurrenceID(o)), "named after where the rule has it")
 }
 
-func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
+func TestNext_isMissingAtTheEndUnlessAnExceptionMoved(t *testing.T) {
 	t.Parallel()
 	master := weekly(t, item.Item{product.AttrRRule: item.String("FREQ=WEEKLY;COUNT=2")})
 	s := newSeries(t, "UTC", master)
@@ -50,7 +50,7 @@ func TestASeriesThatEndsHasNoNextOccurrenceUnlessOneMoved(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestOfAFloatingSeriesTheRecurrenceIDIsTheReadingInEveryZone(t *testing.T) {
+func TestRecurrenceID_isTheReadingInAFloatingSeries(t *testing.T) {
 	t.Parallel()
 	master := newMaster(t, item.Item{
 		product.AttrStartUtc: item.String("2025-01-06T09:00:00Z"), product.AttrRRule: item.String("FREQ=DAILY"),

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T) {
+func TestSeries_showsAnExceptionInPlaceOfItsOccurrence(t *testing.T) {
 	t.Parallel()
 	s := newSeries(t, "UTC", weekly(t, nil),
 		moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z"), // two days later
@@ -29,7 +29,7 @@ func TestAnExceptionStandsInThePlaceOfItsOccurrenceWhereverItMoved(t *testing.T)
 	require.Empty(t, s.Idle())
 }
 
-func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
+func TestOverlapping_returnsWhatGoesOnInTheWindow(t *testing.T) {
 	t.Parallel()
 	// two days long
 	s := newSeries(t, "UTC", weekly(t, item.Item{product.AttrEndUtc: item.String("2025-01-08T14:00:00Z")}))
@@ -53,7 +53,7 @@ func TestOverlappingReturnsWhatGoesOnInTheWindow(t *testing.T) {
 		"without length it is where it starts")
 }
 
-func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
+func TestIdle_isAnExceptionWhoseDateTheSeriesLost(t *testing.T) {
 	t.Parallel()
 	late := moved("20250310", "2025-03-12T14:00:00Z", "2025-03-12T15:00:00Z")
 	for name, change := range map[string]item.Item{
@@ -69,7 +69,7 @@ func TestAnExceptionOfADateThatTheSeriesLostIsIdle(t *testing.T) {
 	}
 }
 
-func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
+func TestSeries_ignoresExceptionsUndoneOrOfOtherSeries(t *testing.T) {
 	t.Parallel()
 	other := moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z")
 	other[product.AttrEventID] = item.String(entity.InstanceID("mst_other", "20250113"))
@@ -82,7 +82,7 @@ func TestUndoneExceptionsAndThoseOfOtherSeriesCountForNobody(t *testing.T) {
 	require.Empty(t, s.Idle())
 }
 
-func TestAnOccurrenceLastsAsLongAsTheFirst(t *testing.T) {
+func TestEnd_keepsTheLengthOfTheFirstOccurrence(t *testing.T) {
 	t.Parallel()
 	// 01:00 to 04:00
 	night := item.Item{
@@ -116,7 +116,7 @@ func with(it item.Item, name, value string) item.Item {
 	return out
 }
 
-func TestWithAddsExceptionsToASeriesThatStaysAsItIs(t *testing.T) {
+func TestWith_addsExceptionsAndLeavesTheSeriesAsItIs(t *testing.T) {
 	t.Parallel()
 	s := newSeries(t, "UTC", weekly(t, nil), cancelled("20250127"))
 	more := s.With(moved("20250113", "2025-01-15T20:00:00Z", "2025-01-15T21:00:00Z"), cancelled("20250114"))
@@ -131,7 +131,7 @@ func TestWithAddsExceptionsToASeriesThatStaysAsItIs(t *testing.T) {
 	require.Empty(t, s.Idle())
 }
 
-func TestTagsAreTheSeriesUnlessTheOccurrenceHasItsOwn(t *testing.T) {
+func TestTags_areTheSeriesUnlessTheOccurrenceHasItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newSeries(t, "UTC", weekly(t, item.Item{entity.AttrTags: item.Strings("work", "team")}),
 		exception("20250106", item.Item{entity.AttrTitle: item.String("x")}, entity.AttrTitle),

@@ -11,7 +11,7 @@ import (
 
 // The record that made an item may be parked: then the record that removes it is the only one that knows when it was
 // made.
-func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
+func TestLatest_isTakenFromTheImageBeforeARemoval(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := someItem(t, product.Event(), "evt_1", `{"title":"x","startUtc":"2025-12-02T14:00:00Z","startTzid":"UTC"}`)
@@ -20,7 +20,7 @@ func TestAFactIsTakenFromTheImageBeforeARemovalToo(t *testing.T) {
 	require.Zero(t, b.totals().Int("totalEvents"))
 }
 
-func TestAnEventIsOpenUntilItStarts(t *testing.T) {
+func TestOpenEvent_isOpenUntilItStarts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, open string }{
 		"zoned": {`"startUtc":"2025-12-02T14:00:00Z","startTzid":"America/New_York"`,
@@ -40,7 +40,7 @@ func TestAnEventIsOpenUntilItStarts(t *testing.T) {
 	}
 }
 
-func TestATaskIsOpenUntilItIsDone(t *testing.T) {
+func TestOpenTask_isOpenUntilItIsDone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, open, done string }{
 		"zoned":       {`"dueUtc":"2025-12-02T14:00:00Z","dueTzid":"UTC"`, "OPEN#TASK#Z#2025-12-02T14:00:00Z", ""},

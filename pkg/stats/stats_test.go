@@ -84,7 +84,7 @@ func (b *bench) totals() item.Item {
 	return meta.Map(product.AttrStats)
 }
 
-func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
+func TestStats_countASeriesOnceUntilItsLastOccurrenceStarts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ fields, open string }{
 		"without end": {`"startUtc":"2025-01-06T14:00:00Z","startTzid":"America/New_York","rrule":"FREQ=WEEKLY"`,
@@ -111,7 +111,7 @@ func TestASeriesIsOneEventUntilItsLastOccurrenceStarts(t *testing.T) {
 	}
 }
 
-func TestWhatBecomesOfOneOccurrenceIsNoEventOfItsOwn(t *testing.T) {
+func TestStats_countNoOccurrenceAsAnEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	master := someItem(t, product.Master(), "mst_1",

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestCompletingAnActionIsOneTransactionOverBothHeads(t *testing.T) {
+func TestComplete_isOneTransactionOverBothHeads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	planned := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
@@ -47,7 +47,7 @@ func TestCompletingAnActionIsOneTransactionOverBothHeads(t *testing.T) {
 	b.Equal(values.SourceCompletion, page.Commits[0].Source)
 }
 
-func TestCompletingTwiceChangesNothing(t *testing.T) {
+func TestComplete_changesNothingTwice(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "done"} {
 		b := setup(t, 3)
@@ -67,7 +67,7 @@ func TestCompletingTwiceChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatOneOfThemHasDoneAlreadyIsCompletedInTheOther(t *testing.T) {
+func TestComplete_catchesUpTheOtherIfOneIsDone(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	day := aDay()
@@ -90,7 +90,7 @@ func TestWhatOneOfThemHasDoneAlreadyIsCompletedInTheOther(t *testing.T) {
 	b.False(done.ValuesChanged)
 }
 
-func TestCompletingWhatIsNotThereWritesNothing(t *testing.T) {
+func TestComplete_writesNothingForWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	var missing *revision.NotFoundError
@@ -112,7 +112,7 @@ func TestCompletingWhatIsNotThereWritesNothing(t *testing.T) {
 	b.Equal(rows, b.store.Len())
 }
 
-func TestNeitherIsCompletedWhenTheOtherMovesOrTheStoreFails(t *testing.T) {
+func TestComplete_changesNeitherIfTheOtherMovesOrTheStoreFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())

@@ -74,7 +74,7 @@ func crashes() map[string]crashing {
 	}
 }
 
-func TestARequestThatDiedAtAnyCallIsCarriedOutOnceByItsRepetition(t *testing.T) {
+func TestService_carriesOutOnceARequestThatDiedAtAnyCall(t *testing.T) {
 	t.Parallel()
 	for name, c := range crashes() {
 		for _, stage := range []memory.Stage{memory.Before, memory.After} {

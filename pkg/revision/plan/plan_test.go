@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
+func TestRows_haveTheStatedKeysAndAttributes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	res := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
@@ -35,7 +35,7 @@ func TestPlanRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
 	}, rows[5])
 }
 
-func TestADayIsReplannedComparedAndRolledBack(t *testing.T) {
+func TestService_replansComparesAndRollsBackADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
@@ -71,7 +71,7 @@ func TestADayIsReplannedComparedAndRolledBack(t *testing.T) {
 	b.Equal(revision.SourceRollback, page.Commits[0].Source)
 }
 
-func TestAPlanOfNoDayIsRefused(t *testing.T) {
+func TestCommit_refusesAPlanOfNoDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 1)
 	for _, date := range []string{"", "today", "2026-02-30", "2026-1-1", "2026-01-01#rev", "1066-10-14"} {
@@ -86,7 +86,7 @@ func TestAPlanOfNoDayIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFullPlanGoesAheadOfItsTransactionAndLeavesNoDraft(t *testing.T) {
+func TestCommit_writesAFullPlanAheadAndLeavesNoDraft(t *testing.T) {
 	t.Parallel()
 	b := setup(t, plan.MaxTodos)
 	var p plan.Plan
@@ -122,7 +122,7 @@ func (b *bundle) rowsUnder(pk, prefix string) []item.Item {
 	return page.Items
 }
 
-func TestAPlanReadBackIsCommittedAsItIs(t *testing.T) {
+func TestCommit_takesAPlanReadBackAsItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())

@@ -29,7 +29,7 @@ func randomPlan(luck *rand.Rand) plan.Plan {
 	return p
 }
 
-func TestApplyingADifferenceGivesTheOtherPlan(t *testing.T) {
+func TestApply_givesTheOtherPlan(t *testing.T) {
 	t.Parallel()
 	luck := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -39,7 +39,7 @@ func TestApplyingADifferenceGivesTheOtherPlan(t *testing.T) {
 	}
 }
 
-func TestARandomDayRollsBackToEachOfItsRevisions(t *testing.T) {
+func TestRollback_returnsARandomDayToEachRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 20)
 	luck := rand.New(rand.NewPCG(3, 4))

@@ -26,7 +26,7 @@ func (b *bundle) rollover() plan.Rollover {
 	return r
 }
 
-func TestUnfinishedTodosAreAppendedToTheNextDayInTheirOrder(t *testing.T) {
+func TestRollover_appendsUnfinishedTodosInTheirOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	b.commit(tuesday, "", plan.ReasonMorningPlan, plan.Plan{
@@ -50,7 +50,7 @@ func TestUnfinishedTodosAreAppendedToTheNextDayInTheirOrder(t *testing.T) {
 	b.Equal(plan.ReasonRollover, page.Commits[0].Source)
 }
 
-func TestARepeatedRolloverChangesNothing(t *testing.T) {
+func TestRollover_changesNothingWhenRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	monday1 := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
@@ -76,7 +76,7 @@ func TestARepeatedRolloverChangesNothing(t *testing.T) {
 	b.Equal(monday2.RevID, second.Next.Head.RolledFromRevID)
 }
 
-func TestARolloverWithNothingToCarryMakesNoRevision(t *testing.T) {
+func TestRollover_makesNoRevisionOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 1)
 	_, err := b.plans.Rollover(b.ctx, "ann", monday, "")
@@ -92,7 +92,7 @@ func TestARolloverWithNothingToCarryMakesNoRevision(t *testing.T) {
 	b.ErrorAs(err, &missing)
 }
 
-func TestARolloverThatFindsNoRoomWritesNothing(t *testing.T) {
+func TestRollover_writesNothingIfItFindsNoRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t, plan.MaxTodos+2)
 	var full plan.Plan
@@ -111,7 +111,7 @@ func TestARolloverThatFindsNoRoomWritesNothing(t *testing.T) {
 	b.Equal(rows, b.store.Len())
 }
 
-func TestARolloverWhoseAnswerWasLostIsNotCarriedOutTwice(t *testing.T) {
+func TestRollover_isNotRepeatedAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	died := errors.New("the process has died")
 	for _, key := range []string{"", "evening"} {
@@ -137,7 +137,7 @@ func TestARolloverWhoseAnswerWasLostIsNotCarriedOutTwice(t *testing.T) {
 	}
 }
 
-func TestARolloverGoesOnWhenTheNextPlanMovesMeanwhile(t *testing.T) {
+func TestRollover_goesOnWhenTheNextPlanMoves(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	b.commit(monday, "", plan.ReasonMorningPlan, aDay())
@@ -153,7 +153,7 @@ func TestARolloverGoesOnWhenTheNextPlanMovesMeanwhile(t *testing.T) {
 	b.Equal([]string{act(4), act(1), act(2), act(3)}, actions(r.Next.State))
 }
 
-func TestALostAnswerOfTheTransactionIsNoFailure(t *testing.T) {
+func TestRollover_survivesALostAnswerOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []memory.Stage{memory.Before, memory.After} {
 		b := setup(t, 3)
@@ -164,7 +164,7 @@ func TestALostAnswerOfTheTransactionIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestWhatTheTreeNoLongerHasOpenIsLeftBehind(t *testing.T) {
+func TestWhyLeft_leavesWhatTheTreeNoLongerHasOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 6)
 	planned := plan.Plan{}

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-func TestEveryBrokenRuleOfAPlanNamesWhatBreaksIt(t *testing.T) {
+func TestCommit_namesWhatBreaksEachRule(t *testing.T) {
 	t.Parallel()
 	type change = func(p *plan.Plan)
 	for name, c := range map[string]struct {
@@ -99,7 +99,7 @@ func TestEveryBrokenRuleOfAPlanNamesWhatBreaksIt(t *testing.T) {
 	}
 }
 
-func TestAMilestoneIsNoTodoAndAReasonIsOneOfFour(t *testing.T) {
+func TestCommit_takesNoMilestoneAsTodoAndOneOfFourReasons(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 1)
 	tree, err := b.tree.Current(b.ctx, "ann")
@@ -123,7 +123,7 @@ func TestAMilestoneIsNoTodoAndAReasonIsOneOfFour(t *testing.T) {
 	b.Equal(plan.RuleTodoType, rules.Violations[2].Rule)
 }
 
-func TestATodoStaysWhenItsActionIsDeletedLater(t *testing.T) {
+func TestCommit_keepsATodoWhoseActionIsDeletedLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())

@@ -16,7 +16,7 @@ func commitOf(parent values.Result) values.Commit {
 	}
 }
 
-func TestATreeThatWasReadCanBeCommittedAsItIs(t *testing.T) {
+func TestCommit_takesATreeThatWasReadAsItIs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()
@@ -29,7 +29,7 @@ func TestATreeThatWasReadCanBeCommittedAsItIs(t *testing.T) {
 	b.Equal(first.RevID, second.ParentRevID)
 }
 
-func TestACommitOnAnotherParentIsAConflictWithTheHead(t *testing.T) {
+func TestCommit_onAnotherParentIsAConflictWithTheHead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()
@@ -44,7 +44,7 @@ func TestACommitOnAnotherParentIsAConflictWithTheHead(t *testing.T) {
 	}
 }
 
-func TestARepeatedCommitIsAnsweredWithTheFirstsResult(t *testing.T) {
+func TestCommit_answersARepetitionWithTheFirstResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()
@@ -72,7 +72,7 @@ func TestARepeatedCommitIsAnsweredWithTheFirstsResult(t *testing.T) {
 	b.ErrorIs(err, idempotency.ErrKey)
 }
 
-func TestATreeThatWasNeverCommittedDoesNotExist(t *testing.T) {
+func TestCurrent_isMissingForATreeThatWasNeverCommitted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.service.Current(b.ctx, "ann")
@@ -92,7 +92,7 @@ func TestATreeThatWasNeverCommittedDoesNotExist(t *testing.T) {
 	b.ErrorIs(err, entity.ErrID)
 }
 
-func TestHistoryIsReadInPages(t *testing.T) {
+func TestHistory_isReadInPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.plant()
@@ -118,7 +118,7 @@ func TestHistoryIsReadInPages(t *testing.T) {
 	b.ErrorIs(err, entity.ErrID)
 }
 
-func TestARollbackRestoresTheTreeExactlyAndKeepsHistory(t *testing.T) {
+func TestRollback_restoresTheTreeAndKeepsHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()

@@ -38,7 +38,7 @@ func children(t values.Tree, parent string) []string {
 	return ids
 }
 
-func TestOperationsEditATree(t *testing.T) {
+func TestOperation_editsATree(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ops   []op
@@ -144,7 +144,7 @@ func TestOperationsEditATree(t *testing.T) {
 	}
 }
 
-func TestAnOperationThatMakesNoSenseIsRefusedWithItsPlace(t *testing.T) {
+func TestOperation_isRefusedWithItsPlaceIfItMakesNoSense(t *testing.T) {
 	t.Parallel()
 	gone := op{Kind: values.OpDelete, NodeID: act(1)}
 	for name, c := range map[string]struct {
@@ -216,7 +216,7 @@ func TestAnOperationThatMakesNoSenseIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestAFindingAboutOperationsPointsAtAFieldThatOperationsHave(t *testing.T) {
+func TestOperation_hasEachFieldThatAFindingPointsAt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()

@@ -29,7 +29,7 @@ func onEngine(t testing.TB, inTransactions bool) *bundle {
 	return b
 }
 
-func TestARepositoryOnTheEngineIsTheOneInMemory(t *testing.T) {
+func TestService_isTheSameOnTheEngineAndInMemory(t *testing.T) {
 	t.Parallel()
 	b := onEngine(t, false)
 	first := b.commit("", forest(60)) // its rows go ahead
@@ -85,7 +85,7 @@ func inUse() uint64 {
 }
 
 // It is not run beside others, because it measures the memory of the process.
-func TestCommitsOfTwoThousandNodesAreQuickAndKeepNoMemory(t *testing.T) {
+func TestCommit_ofTwoThousandNodesIsQuickAndKeepsNoMemory(t *testing.T) {
 	b := onEngine(t, true)
 	n, timed := commits(t)
 	head := b.commit("", forest(values.MaxNodes))

@@ -32,7 +32,7 @@ func forest(nodes int) values.Tree {
 	return t
 }
 
-func TestATreeHasTwoThousandNodesAndNotOneMore(t *testing.T) {
+func TestCheckSize_boundsATreeToTwoThousandNodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.commit("", forest(values.MaxNodes))
@@ -72,7 +72,7 @@ func TestATreeHasTwoThousandNodesAndNotOneMore(t *testing.T) {
 	b.Equal(values.RuleTooManyNodes, broken(t, err)[0].Rule)
 }
 
-func TestATreeMayBeAsDeepAsItHasNodes(t *testing.T) {
+func TestTree_mayBeAsDeepAsItHasNodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tree := values.Tree{Nodes: []values.Node{{NodeID: drv(0), NodeType: values.Driver, Title: "The top"}}}
@@ -95,7 +95,7 @@ func TestATreeMayBeAsDeepAsItHasNodes(t *testing.T) {
 	b.Equal(values.RuleCycle, broken(t, err)[0].Rule)
 }
 
-func TestALargeCommitWritesItsRowsFirstAndMovesTheHeadLast(t *testing.T) {
+func TestCommit_ofALargeTreeMovesTheHeadLast(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.commit("", forest(values.MaxNodes))
@@ -114,7 +114,7 @@ func TestALargeCommitWritesItsRowsFirstAndMovesTheHeadLast(t *testing.T) {
 	b.Equal(memory.After, last.Stage)
 }
 
-func TestAThousandMistakesAreAnsweredInBounds(t *testing.T) {
+func TestCommit_answersAThousandMistakesInBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tree := forest(1500)

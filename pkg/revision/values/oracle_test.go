@@ -122,7 +122,7 @@ func (w *wood) spoil(t values.Tree) values.Tree {
 	return t
 }
 
-func TestWhateverIsAcceptedObeysTheHierarchy(t *testing.T) {
+func TestCheckHierarchy_holdsForWhateverIsAccepted(t *testing.T) {
 	t.Parallel()
 	accepted := 0
 	for seed := range 40 {

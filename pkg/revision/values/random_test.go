@@ -78,7 +78,7 @@ func (w *wood) grow(t testing.TB, tree values.Tree, steps int) values.Tree {
 	return tree
 }
 
-func TestApplyingADifferenceGivesTheOtherTree(t *testing.T) {
+func TestApply_givesTheOtherTree(t *testing.T) {
 	t.Parallel()
 	for seed := range 60 {
 		w := newWood(uint64(seed))
@@ -92,7 +92,7 @@ func TestApplyingADifferenceGivesTheOtherTree(t *testing.T) {
 	}
 }
 
-func TestADifferenceNamesOnlyWhatMoved(t *testing.T) {
+func TestCompare_namesOnlyWhatMoved(t *testing.T) {
 	t.Parallel()
 	before, after, broken := edited(t,
 		op{
@@ -109,7 +109,7 @@ func TestADifferenceNamesOnlyWhatMoved(t *testing.T) {
 	require.Len(t, d.Changed, 1)
 }
 
-func TestWhatOperationsMakeAWholeCommitAccepts(t *testing.T) {
+func TestCommit_takesWhatOperationsMake(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	w := newWood(42)
@@ -143,7 +143,7 @@ func strip(before, t values.Tree) *values.Tree {
 	return &t
 }
 
-func TestARandomHistoryRollsBackToEachOfItsRevisions(t *testing.T) {
+func TestRollback_returnsARandomHistoryToEachRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	w := newWood(43)

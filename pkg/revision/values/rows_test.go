@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/item"
 )
 
-func TestRowsHaveTheStatedKeysAndAttributes(t *testing.T) {
+func TestRow_hasTheStatedKeysAndAttributes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	res := b.plant()

@@ -176,7 +176,7 @@ func deleteDriver(t *values.Tree) {
 	node(t, drv(2)).Archived, node(t, drv(2)).DeletedAt = true, monday
 }
 
-func TestEveryBrokenRuleNamesItsNodeAndNothingIsWritten(t *testing.T) {
+func TestCommit_namesTheNodeOfEachBrokenRuleAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	kinds := map[revision.Rule]bool{}
 	for name, c := range violations() {
@@ -212,7 +212,7 @@ func (c violation) check(t *testing.T) {
 	b.Equal(rows, b.table(), "nothing is written")
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestCommit_namesEverythingWrongAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tree := garden()
@@ -235,7 +235,7 @@ func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "\xff")
 }
 
-func TestACommitsOwnTextIsBounded(t *testing.T) {
+func TestCommit_boundsItsOwnText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tree := garden()
@@ -252,7 +252,7 @@ func TestACommitsOwnTextIsBounded(t *testing.T) {
 	b.Equal(revision.RuleMessageMissing, broken(t, err)[0].Rule)
 }
 
-func TestTombstonesStayInEveryLaterSnapshot(t *testing.T) {
+func TestCheckTombstone_keepsTombstonesInLaterSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.plant()

@@ -51,7 +51,7 @@ var due = schedule.Schedule{
 	Name: "due", At: time.Date(2130, 1, 2, 3, 4, 5, 0, time.UTC), Payload: []byte(`{"itemId":"x"}`),
 }
 
-func TestConformance(t *testing.T) {
+func TestScheduler_conforms(t *testing.T) {
 	t.Parallel()
 	scheduletest.Run(t, func(t *testing.T) scheduletest.Subject {
 		s, fake := setup(t, 1)
@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestPutSendsEverySettingOnCreateAndOnUpdate(t *testing.T) {
+func TestPut_sendsEverySettingOnCreateAndUpdate(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, 1)
 	for range 2 {
@@ -80,7 +80,7 @@ func TestPutSendsEverySettingOnCreateAndOnUpdate(t *testing.T) {
 	require.Equal(t, []string{"Update", "Create", "Update"}, fake.seen())
 }
 
-func TestPutWinsAgainstAnotherWriter(t *testing.T) {
+func TestPut_winsAgainstAnotherWriter(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -124,7 +124,7 @@ func TestPutWinsAgainstAnotherWriter(t *testing.T) {
 	}
 }
 
-func TestEndlessConflictsEndInAnError(t *testing.T) {
+func TestPut_endsAfterEndlessConflicts(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, 1)
 	fake.fail = func(string) (failure, bool) { return failure{409, "ConflictException", "in use"}, false }
@@ -134,7 +134,7 @@ func TestEndlessConflictsEndInAnError(t *testing.T) {
 	require.Len(t, fake.seen(), 8)
 }
 
-func TestALostAnswerEndsAsDone(t *testing.T) {
+func TestPut_isDoneAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, 3)
 	lose := func() {
@@ -156,7 +156,7 @@ func TestALostAnswerEndsAsDone(t *testing.T) {
 	require.Empty(t, fake.pending())
 }
 
-func TestAMissingGroupIsNotMistakenForAMissingSchedule(t *testing.T) {
+func TestDelete_distinguishesAMissingGroupFromASchedule(t *testing.T) {
 	t.Parallel()
 	_, server := newService(t)
 	cfg := config
@@ -168,7 +168,7 @@ func TestAMissingGroupIsNotMistakenForAMissingSchedule(t *testing.T) {
 	require.ErrorContains(t, err, "group elsewhere does not exist")
 }
 
-func TestAServiceThatDoesNotAnswerIsUnavailable(t *testing.T) {
+func TestScheduler_isUnavailableIfTheServiceDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	_, server := newService(t)
 	s, err := eventbridge.New(client(server.URL, 1), config)
@@ -177,7 +177,7 @@ func TestAServiceThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, s.Put(t.Context(), due), schedule.ErrUnavailable)
 }
 
-func TestAMissingOrWrongSettingIsNamed(t *testing.T) {
+func TestNew_namesAMissingOrWrongSetting(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		setting string
@@ -201,7 +201,7 @@ func TestAMissingOrWrongSettingIsNamed(t *testing.T) {
 	}
 }
 
-func TestAReadSaysWhyItFailed(t *testing.T) {
+func TestFind_saysWhyItFailed(t *testing.T) {
 	t.Parallel()
 	s, fake := setup(t, 1)
 	require.NoError(t, s.Put(t.Context(), due))

@@ -65,7 +65,7 @@ func meanings() map[string]error {
 	}
 }
 
-func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
+func TestSentinel_hasAMeaningForEachDocumentedError(t *testing.T) {
 	t.Parallel()
 	want := meanings()
 	for _, operation := range wiretest.Scheduler().Operations {
@@ -101,7 +101,7 @@ func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
 	}
 }
 
-func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
+func TestSentinel_recognisesEveryNameOfThrottling(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []wiretest.Refusal{
 		{Status: 400, Code: "TooManyRequestsException"}, {Status: 429, Code: "Unknown"},
@@ -112,7 +112,7 @@ func TestThrottlingIsRecognisedHoweverItIsCalled(t *testing.T) {
 	}
 }
 
-func TestARoleThatCannotBeAssumedYetIsNoFaultOfTheSchedule(t *testing.T) {
+func TestIsRole_recognisesARoleThatCannotBeAssumedYet(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.service.fail = func(string) (failure, bool) {
@@ -125,7 +125,7 @@ func TestARoleThatCannotBeAssumedYetIsNoFaultOfTheSchedule(t *testing.T) {
 	require.ErrorContains(t, err, "assume the role")
 }
 
-func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
+func TestScheduler_retriesAfterAFaultOnTheWay(t *testing.T) {
 	t.Parallel()
 	faults := map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(),
@@ -152,7 +152,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	}
 }
 
-func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestScheduler_isUnavailableAfterBoundedAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "damaged": wiretest.Damaged(),
@@ -182,7 +182,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 	}
 }
 
-func TestARepeatedCreateIsRecognisedByItsToken(t *testing.T) {
+func TestPut_recognisesARepeatedCreateByItsToken(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.network.Next(wiretest.Refused(wiretest.Refusal{Status: 404, Code: "ResourceNotFoundException"}), wiretest.Lost())

@@ -74,7 +74,7 @@ func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*b
 	})
 }
 
-func TestACallWhoseScheduleIsDeletedMeanwhileIsMadeUntilItSucceeds(t *testing.T) {
+func TestFire_completesACallWhoseScheduleIsDeleted(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
 		b := setup(t, dir, nil)
@@ -103,7 +103,7 @@ func TestACallWhoseScheduleIsDeletedMeanwhileIsMadeUntilItSucceeds(t *testing.T)
 	})
 }
 
-func TestACallWhoseScheduleIsReplacedMeanwhileIsMadeBesideTheNewOne(t *testing.T) {
+func TestFire_completesACallWhoseScheduleIsReplaced(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
 		b := setup(t, dir, nil)
@@ -135,7 +135,7 @@ func TestACallWhoseScheduleIsReplacedMeanwhileIsMadeBesideTheNewOne(t *testing.T
 	})
 }
 
-func TestAScheduleReplacedOrDeletedBetweenTwoTriesLeavesItsCall(t *testing.T) {
+func TestFire_keepsACallWhenItsScheduleChangesBetweenTries(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
 		b := setup(t, dir, nil)
@@ -161,7 +161,7 @@ func TestAScheduleReplacedOrDeletedBetweenTwoTriesLeavesItsCall(t *testing.T) {
 	})
 }
 
-func TestSeveralCallsOfOneNameAndInstantKeepTheirOrder(t *testing.T) {
+func TestFire_keepsTheOrderOfCallsOfOneNameAndInstant(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
 		b := setup(t, dir, nil)
@@ -184,7 +184,7 @@ func TestSeveralCallsOfOneNameAndInstantKeepTheirOrder(t *testing.T) {
 	})
 }
 
-func TestPuttingAFailedScheduleAgainAsItIsAddsNoCall(t *testing.T) {
+func TestPut_addsNoCallForAFailedScheduleAsItIs(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
 		b := setup(t, dir, nil)
@@ -201,7 +201,7 @@ func TestPuttingAFailedScheduleAgainAsItIsAddsNoCall(t *testing.T) {
 	})
 }
 
-func TestAFailedCallIsTriedOnceInAFireWhateverBecameOfItsSchedule(t *testing.T) {
+func TestFire_triesAFailedCallOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.then = func(ctx context.Context, s schedule.Schedule) error {
@@ -216,7 +216,7 @@ func TestAFailedCallIsTriedOnceInAFireWhateverBecameOfItsSchedule(t *testing.T) 
 	require.Len(t, b.Due(noon), 2)
 }
 
-func TestACallThatHasBegunIsDueWhateverTheTime(t *testing.T) {
+func TestDue_includesACallThatHasBegunAtAnyTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.then = func(context.Context, schedule.Schedule) error { return errRefused }
@@ -226,7 +226,7 @@ func TestACallThatHasBegunIsDueWhateverTheTime(t *testing.T) {
 	b.fails(t, noon.Add(-time.Hour), 0)
 }
 
-func TestAScheduleReplacedBeforeItsCallBeginsIsNotCalled(t *testing.T) {
+func TestFire_doesNotCallAScheduleReplacedBefore(t *testing.T) {
 	t.Parallel()
 	var b *bench
 	once := true
@@ -242,7 +242,7 @@ func TestAScheduleReplacedBeforeItsCallBeginsIsNotCalled(t *testing.T) {
 	require.Equal(t, []string{`"second"`}, b.payloads())
 }
 
-func TestPutsAndDeletesDuringFireLoseNothing(t *testing.T) {
+func TestFire_losesNoPutsAndDeletes(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, dir string, _ func(*bench) *bench) {
 		const writers, puts = 4, 20

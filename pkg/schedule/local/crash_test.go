@@ -106,7 +106,7 @@ func live(t *testing.T, s *local.Scheduler, put bool) bool {
 	return true
 }
 
-func TestWhereverAProcessDiesABegunCallReachesItsEnd(t *testing.T) {
+func TestScheduler_endsABegunCallAfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for call, inCall := range inCalls {
 		for between, meanwhile := range meanwhiles {
@@ -163,7 +163,7 @@ func files(t *testing.T, names ...string) string {
 	return dir
 }
 
-func TestWhatACrashBetweenTwoFilesLeavesIsMended(t *testing.T) {
+func TestNew_repairsWhatACrashLeftBetweenTwoFiles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		files  []string
@@ -225,7 +225,7 @@ func list(t *testing.T, dir string) []string {
 	return names
 }
 
-func TestATransitionThatTheDiskRefusedIsPutRightByTheNext(t *testing.T) {
+func TestScheduler_repairsATransitionThatTheDiskRefused(t *testing.T) {
 	t.Parallel()
 	ok := func(context.Context, schedule.Schedule) error { return nil }
 	refuse := func(context.Context, schedule.Schedule) error { return errRefused }

@@ -58,7 +58,7 @@ func callUntilKilled(dir, call string) {
 	os.Exit(1)
 }
 
-func TestACallThatWasKilledAfterItsScheduleWasGoneIsMadeAgain(t *testing.T) {
+func TestFire_repeatsAKilledCallWhoseScheduleIsGone(t *testing.T) {
 	t.Parallel()
 	for call, after := range map[string]int{"delete": 1, "replace": 2} {
 		t.Run(call, func(t *testing.T) {
@@ -101,7 +101,7 @@ func putUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-func TestWhatWasPutSurvivesAKill(t *testing.T) {
+func TestPut_survivesAKill(t *testing.T) {
 	t.Parallel()
 	const enough = 40
 	dir := t.TempDir()

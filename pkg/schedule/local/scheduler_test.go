@@ -71,7 +71,7 @@ func (b *bench) states() map[string]local.State {
 	return states
 }
 
-func TestConformance(t *testing.T) {
+func TestScheduler_conforms(t *testing.T) {
 	t.Parallel()
 	for kind, dir := range map[string]func(*testing.T) string{
 		"memory": func(*testing.T) string { return "" },
@@ -97,7 +97,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestSchedulesAreCalledInTheOrderOfInstantsThenNames(t *testing.T) {
+func TestFire_callsInTheOrderOfInstantsThenNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.put(t, one("c", noon.Add(time.Second)), one("b", noon), one("a", noon.Add(2*time.Second)), one("a0", noon))
@@ -111,7 +111,7 @@ func TestSchedulesAreCalledInTheOrderOfInstantsThenNames(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestWhatACallPutsIntoThePastIsCalledInItsPlace(t *testing.T) {
+func TestFire_callsInItsPlaceWhatACallPutsIntoThePast(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.then = func(ctx context.Context, s schedule.Schedule) error {
@@ -126,7 +126,7 @@ func TestWhatACallPutsIntoThePastIsCalledInItsPlace(t *testing.T) {
 	require.Equal(t, map[string]local.State{"daily": local.Completed, "once": local.Completed}, b.states())
 }
 
-func TestATargetThatKeepsPuttingIntoThePastIsBounded(t *testing.T) {
+func TestFire_boundsATargetThatKeepsPuttingIntoThePast(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.then = func(ctx context.Context, s schedule.Schedule) error { return b.Put(ctx, s) }
@@ -135,7 +135,7 @@ func TestATargetThatKeepsPuttingIntoThePastIsBounded(t *testing.T) {
 	require.Equal(t, map[string]local.State{"a": local.Pending}, b.states())
 }
 
-func TestAFailedCallIsMadeAgainAndHoldsUpNobody(t *testing.T) {
+func TestFire_repeatsAFailedCallAndDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	refused := errors.New("refused")
@@ -160,7 +160,7 @@ func TestAFailedCallIsMadeAgainAndHoldsUpNobody(t *testing.T) {
 	require.Equal(t, "refused", listed.LastError)
 }
 
-func TestManyFailuresAreCountedNotListed(t *testing.T) {
+func TestCallError_countsManyFailuresWithoutListingThem(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	b.then = func(context.Context, schedule.Schedule) error { return errors.New("refused") }
@@ -171,7 +171,7 @@ func TestManyFailuresAreCountedNotListed(t *testing.T) {
 	require.ErrorContains(t, err, "15 more schedules failed")
 }
 
-func TestAPutDuringTheCallIsNotLost(t *testing.T) {
+func TestPut_isNotLostDuringTheCall(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{"later": noon.Add(time.Hour), "at the same instant": noon} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAPutDuringTheCallIsNotLost(t *testing.T) {
 	}
 }
 
-func TestADeleteDuringTheCallHolds(t *testing.T) {
+func TestDelete_holdsDuringTheCall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := setup(t, dir, nil)
@@ -205,7 +205,7 @@ func TestADeleteDuringTheCallHolds(t *testing.T) {
 	require.Empty(t, setup(t, dir, nil).All())
 }
 
-func TestStateSurvivesARestart(t *testing.T) {
+func TestState_survivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := setup(t, dir, nil)
@@ -224,7 +224,7 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.Equal(t, local.Pending, setup(t, dir, nil).states()["a"], "put anew at the same instant")
 }
 
-func TestACrashBetweenCallAndMarkCallsAgain(t *testing.T) {
+func TestFire_callsAgainAfterACrashBeforeTheMark(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	crash := errors.New("crash")
@@ -244,7 +244,7 @@ func TestACrashBetweenCallAndMarkCallsAgain(t *testing.T) {
 	require.Zero(t, setup(t, dir, nil).fire(t, noon))
 }
 
-func TestAFaultBeforeLeavesEverythingAndOneAfterLeavesTheEffect(t *testing.T) {
+func TestFault_beforeChangesNothingAndAfterLeavesTheEffect(t *testing.T) {
 	t.Parallel()
 	var fail func(op string, after bool) bool
 	b := setup(t, "", func(op, name string, after bool) error {
@@ -267,7 +267,7 @@ func TestAFaultBeforeLeavesEverythingAndOneAfterLeavesTheEffect(t *testing.T) {
 	require.Empty(t, b.All())
 }
 
-func TestACancelledFireStopsBetweenCalls(t *testing.T) {
+func TestFire_stopsBetweenCallsWhenCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "", nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -282,7 +282,7 @@ func TestACancelledFireStopsBetweenCalls(t *testing.T) {
 	require.Equal(t, map[string]local.State{"a": local.Completed, "b": local.Pending}, b.states())
 }
 
-func TestHalfWrittenFilesAreRemovedAndBrokenOnesReported(t *testing.T) {
+func TestNew_removesHalfWrittenFilesAndReportsBrokenOnes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "61.json.tmp"), []byte(`{"na`), 0o600))
@@ -307,13 +307,13 @@ func TestHalfWrittenFilesAreRemovedAndBrokenOnesReported(t *testing.T) {
 	}
 }
 
-func TestATargetIsNeeded(t *testing.T) {
+func TestNew_needsATarget(t *testing.T) {
 	t.Parallel()
 	_, err := local.New(local.Config{})
 	require.ErrorContains(t, err, "Target is missing")
 }
 
-func TestAPutThatCouldNotBeSavedIsSavedByTheNext(t *testing.T) {
+func TestPut_savesAnEarlierPutThatCouldNotBeSaved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := setup(t, dir, nil)
