@@ -12,9 +12,12 @@ GREMLINS_VERSION := 0.6.0
 # What a fuzz target gets, and what go test is given besides.
 FUZZTIME  ?= 10s
 TESTFLAGS ?=
-# Which benchmarks, and how often each.
-BENCH ?= .
-COUNT ?= 1
+# Which benchmarks, how often each, and for how long or how many times.
+BENCH     ?= .
+COUNT     ?= 1
+BENCHTIME ?= 1s
+# The size of the largest table, in items: a million takes some minutes and 10 GB of memory.
+SCALE ?= 100000
 # How many random histories, from which seed on, and of how many steps.
 SEEDS ?= 10000
 FROM  ?= 0
@@ -23,8 +26,6 @@ STEPS ?= 100
 BEFORE ?=
 # What the load is told besides its defaults.
 LOADFLAGS ?=
-# -full takes the scale to a million items.
-SCALEFLAGS ?=
 PLANTEDFLAGS ?=
 CENSUSFLAGS  ?=
 # Which package under pkg is mutated, whose tests are to notice besides its own, and how many histories are played.
@@ -41,7 +42,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants woven bench load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants woven bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,16 +110,14 @@ woven: ## as mutants, but all mutants of the package are built into one program:
 	bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --dry-run --silent --invert-logical --invert-loopctrl -o $(MUTANTS)
 	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
 
-bench: engine ## run the benchmarks (BENCH, COUNT, SCALEFLAGS)
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
-	$(GO) run ./internal/bench/recurrence
-	$(GO) run ./internal/bench/load agenda
-	$(GO) run ./internal/bench/load stream
-	$(GO) run ./internal/bench/load scale $(SCALEFLAGS)
-	$(GO) run ./internal/bench/coldstart
+bench: engine ## run the benchmarks (BENCH, COUNT, BENCHTIME)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
+
+scale: ## send the same requests and records to ever larger tables (SCALE)
+	NEXUS_SCALE=$(SCALE) $(GO) test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 60m ./internal/bench/load
 
 load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
-	$(GO) run ./internal/bench/load http $(LOADFLAGS)
+	$(GO) run ./internal/bench/load $(LOADFLAGS)
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"text/tabwriter"
@@ -36,7 +37,7 @@ func onPlatform(ctx context.Context, w io.Writer, store local.Store, o options) 
 	}
 	defer func() { err = errors.Join(err, p.Err(), p.Stop(context.WithoutCancel(ctx))) }()
 	c := newClient(p.URL(), o.clients)
-	defer c.close()
+	defer c.http.CloseIdleConnections()
 	s := &subject{client: c, monday: mondayAfter(time.Now())}
 	population := populate(s.monday, o.items, o.series)
 	for i := range o.users {
@@ -124,6 +125,13 @@ func (s *subject) board(r *rand.Rand) (user, path string) {
 func (s *subject) item(r *rand.Rand) (user, path string) {
 	i := r.IntN(len(s.users))
 	return s.users[i], "/v1/events/" + s.events[i][r.IntN(len(s.events[i]))]
+}
+
+// weekView is what a calendar asks for to show a week that begins at the instant.
+func weekView(monday time.Time, limit int) string {
+	return "/v1/agenda?" + url.Values{
+		"from": {monday.Format(time.RFC3339)}, "to": {monday.Add(week).Format(time.RFC3339)}, "limit": {fmt.Sprint(limit)},
+	}.Encode()
 }
 
 // askFor has clients ask for the time, each one request after the other, and returns how long each took, in order of

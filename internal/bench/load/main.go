@@ -1,12 +1,9 @@
-// Command load measures how fast the system answers reads and follows its stream, on this machine and in one run.
+// Command load measures how fast the system answers reads over HTTP, from clients on the same machine: week views, the
+// board and single items, on each store.
 //
-//	load agenda   the agenda of a week in this process, beside one bare query of the same store, and on the engine
-//	load stream   stream batches read and projected, beside the stock event type and one transaction for each record
-//	load scale    reads and consumers on ever larger tables
-//	load http     week views, board and single items over HTTP, from clients on the same machine
-//
-// It prints tables and fails on an error only, never on a slow machine: absolute figures are reported with the machine
-// beside them. Everything it makes, it makes in a store of its own that is gone afterwards.
+// It prints a table and fails on an error only, never on a slow machine: absolute figures are reported with the machine
+// beside them. Everything it makes, it makes in a store of its own that is gone afterwards. The benchmarks of this
+// package measure the same reads in one process, and what the consumers make of the stream.
 package main
 
 import (
@@ -14,19 +11,34 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
+
+	"nexus/pkg/local"
 )
 
-// errUsage: the command line names nothing to do.
-var errUsage = errors.New(
-	"usage: load agenda | load stream | load scale [flags] | load http [flags]; -help lists the flags")
+// options say what is measured.
+type options struct {
+	stores               []local.Store
+	users, items, series int
+	clients              int
+	long, each           time.Duration
+}
+
+// maxLong bounds how long one kind of request is measured.
+const maxLong = time.Hour
+
+var errFlag = errors.New("flag out of bounds")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	o, err := parseOptions(os.Args[1:])
+	if err == nil {
+		err = httpTable(ctx, os.Stdout, o)
+	}
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -34,27 +46,40 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 0 {
-		return errUsage
+func parseOptions(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("load", flag.ContinueOnError)
+	f.SetOutput(os.Stderr)
+	stores := f.String("stores", "memory,dynamodb",
+		"where tables are kept: memory, dynamodb, or both, one after the other")
+	limits := map[string]int{}
+	number := func(p *int, name string, value, limit int, usage string) {
+		f.IntVar(p, name, value, usage)
+		limits[name] = limit
 	}
-	switch args[0] {
-	case "agenda":
-		return agendaTable(ctx, out, fullAgenda)
-	case "stream":
-		return streamTable(ctx, out, fullStream)
-	case "scale":
-		r, err := parseScale(args[1:])
-		if err != nil {
-			return err
-		}
-		return scaleTable(ctx, out, r)
-	case "http":
-		o, err := parseOptions(args[1:])
-		if err != nil {
-			return err
-		}
-		return httpTable(ctx, out, o)
+	number(&o.users, "users", 10, 1000, "users with data")
+	number(&o.items, "items", 500, 20_000, "events, tasks, reminders and notes of each user, over five years")
+	number(&o.series, "series", 30, 1000, "series of each user, a third of them with exceptions")
+	number(&o.clients, "clients", 8, 256, "clients that ask at the same time")
+	f.DurationVar(&o.long, "for", time.Minute, "how long week views are asked for by all clients")
+	f.DurationVar(&o.each, "each", 10*time.Second, "how long each kind of request is asked for by one client")
+	if err := f.Parse(args); err != nil {
+		return options{}, err
 	}
-	return errUsage
+	for name := range strings.SplitSeq(*stores, ",") {
+		s := local.Store(name)
+		if s != local.Memory && s != local.DynamoDB {
+			return options{}, fmt.Errorf("%w: -stores %q", errFlag, *stores)
+		}
+		o.stores = append(o.stores, s)
+	}
+	for name, limit := range limits {
+		if value := f.Lookup(name).Value.(flag.Getter).Get().(int); value < 1 || value > limit {
+			return options{}, fmt.Errorf("%w: -%s is 1 to %d", errFlag, name, limit)
+		}
+	}
+	if min(o.long, o.each) <= 0 || max(o.long, o.each) > maxLong {
+		return options{}, fmt.Errorf("%w: -for and -each are at most %v", errFlag, maxLong)
+	}
+	return o, nil
 }

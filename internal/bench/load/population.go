@@ -1,20 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
-
-// base is the Monday at whose beginning the measured week begins, where no clock says otherwise.
-var base = time.Date(2026, 6, 8, 0, 0, 0, 0, time.UTC)
 
 const (
 	day  = 24 * time.Hour
@@ -52,9 +45,7 @@ type population struct {
 func populate(monday time.Time, items, series int) population {
 	var p population
 	for i := range items {
-		// The factor is a prime above any number of items: neighbours in time are not neighbours in the order of creation.
-		at := monday.Add(-spread +
-			time.Duration(i*1_000_003%items)*(2*spread/time.Duration(items))).Truncate(15 * time.Minute)
+		at := placeOf(monday, i, items)
 		d := itemBody(i, at)
 		d.At = at
 		p.Items = append(p.Items, d)
@@ -67,6 +58,12 @@ func populate(monday time.Time, items, series int) population {
 		}
 	}
 	return p
+}
+
+// placeOf is the time of the i-th of n items. The factor is a prime above any number of items: neighbours in time are
+// not neighbours in the order of creation.
+func placeOf(monday time.Time, i, n int) time.Time {
+	return monday.Add(-spread + time.Duration(i*1_000_003%n)*(2*spread/time.Duration(n))).Truncate(15 * time.Minute)
 }
 
 func itemBody(i int, at time.Time) document {
@@ -137,82 +134,4 @@ func zone() *time.Location {
 		panic("load: " + err.Error()) // the zone database is built in
 	}
 	return z
-}
-
-// rows are the population as a table holds it once every consumer has done its work, as far as reads depend on it.
-func (p population) rows(user string, registry *entity.Registry, now time.Time) ([]item.Item, error) {
-	meta := product.NewUserMeta(user, now)
-	meta[product.AttrDefaultTzid] = item.String(homeZone)
-	out := []item.Item{meta}
-	var masters []item.Item
-	for i, d := range slices.Concat(p.Series, p.Items) {
-		t := registry.Named(d.Type)
-		it, err := created(t, user, fmt.Sprintf("%s_%08d", t.IDPrefix, i), d.Body, d.At)
-		if err != nil {
-			return nil, err
-		}
-		if d.Type == entity.TypeMaster {
-			masters = append(masters, it)
-		}
-		out = append(out, it)
-		if at, floating, ok := product.TaskDue(it); d.Type == product.TypeTask && ok {
-			counter := entity.LedgerKey(user, "stats", it.Str(t.IDAttr)).Item()
-			counter[item.AttrGSI3PK] = item.String(entity.UserPK(user))
-			counter[item.AttrGSI3SK] = item.String(entity.OpenSK(t.Name, floating, at))
-			out = append(out, counter)
-		}
-	}
-	for _, e := range p.Exceptions {
-		master := masters[e.Series]
-		master[product.AttrHasExceptions] = item.Bool(true)
-		out = append(out, exceptionRow(user, master, e, now))
-	}
-	return out, nil
-}
-
-func created(t *entity.Type, user, id string, body map[string]any, now time.Time) (item.Item, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", id, err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.UseNumber()
-	doc := map[string]any{}
-	if err := decoder.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", id, err)
-	}
-	patch, wrong := t.Parse(doc)
-	fields, more := t.Merge(nil, patch)
-	it := t.First(user, id, fields, now, product.NewUserMeta(user, now).Map(product.AttrPreferences))
-	if wrong = slices.Concat(wrong, more, t.Validate(it)); len(wrong) > 0 {
-		return nil, fmt.Errorf("%s: %v", id, wrong)
-	}
-	return it, nil
-}
-
-func exceptionRow(user string, master item.Item, e exceptionDoc, now time.Time) item.Item {
-	fields := item.Item{product.AttrMasterID: master[product.AttrMasterID], product.AttrIsAllDay: item.Bool(false)}
-	original, _ := master.Time(product.AttrStartUtc)
-	on, _ := item.ParseCompactDate(e.Date)
-	wall := item.Wall(original, zone())
-	start := item.Resolve(on.Add(wall.Sub(wall.Truncate(day))), zone())
-	fields.SetTime(product.AttrRecurrenceID, start)
-	own := map[string]item.Value{}
-	for name, v := range e.Body {
-		own[name] = item.String(v.(string))
-	}
-	if e.Body == nil {
-		own[entity.AttrStatus] = item.String(product.StatusCancelled)
-	}
-	fields[product.AttrStartTzid] = item.String(homeZone)
-	fields.SetTime(product.AttrStartUtc, start)
-	maps.Copy(fields, own)
-	start, _ = fields.Time(product.AttrStartUtc)
-	fields.SetTime(product.AttrEndUtc, start.Add(45*time.Minute))
-	var names item.List
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		names = append(names, item.String(name))
-	}
-	fields[product.AttrModifiedFields] = names
-	return product.Instance().First(user, entity.InstanceID(master.Str(product.AttrMasterID), e.Date), fields, now, nil)
 }

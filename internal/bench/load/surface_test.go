@@ -1,22 +1,21 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/calendar"
-	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -26,11 +25,11 @@ import (
 )
 
 // surface is the query function's HTTP surface over a store, as it is deployed, without a connection before it.
-func surface(store table.Store, registry *entity.Registry, now func() time.Time) (http.Handler, error) {
+func surface(tb testing.TB, store table.Store) http.Handler {
+	tb.Helper()
+	registry := product.Registry()
 	bus, err := buslocal.New(buslocal.Config{})
-	if err != nil {
-		return nil, fmt.Errorf("bus: %w", err)
-	}
+	require.NoError(tb, err)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	return api.New(api.Config{
@@ -43,7 +42,7 @@ func surface(store table.Store, registry *entity.Registry, now func() time.Time)
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, now, uuid.NewString),
 		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
-	}), nil
+	})
 }
 
 // answer is a ResponseWriter that counts.
@@ -58,27 +57,21 @@ func (a *answer) Header() http.Header { return a.header }
 func (a *answer) WriteHeader(status int) { a.status = status }
 
 func (a *answer) Write(body []byte) (int, error) {
-	if a.status == 0 {
-		a.status = http.StatusOK
-	}
 	a.bytes += len(body)
 	return len(body), nil
 }
 
-var errStatus = errors.New("unexpected status")
-
 // ask has the handler answer one request of the user, and returns the answer's length.
-func ask(ctx context.Context, h http.Handler, user, path string) (bytes int, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return 0, fmt.Errorf("request %s: %w", path, err)
-	}
+func ask(tb testing.TB, h http.Handler, user, path string) int {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, path, nil)
+	require.NoError(tb, err)
 	r.RequestURI, r.Host = path, "localhost"
 	r.Header.Set("Authorization", "Bearer "+user)
-	a := answer{header: http.Header{}}
+	a := answer{header: http.Header{}, status: http.StatusOK}
 	h.ServeHTTP(&a, r)
 	if a.status != http.StatusOK {
-		return 0, fmt.Errorf("%w %d of %s", errStatus, a.status, path)
+		tb.Fatalf("%s: %d", path, a.status)
 	}
-	return a.bytes, nil
+	return a.bytes
 }

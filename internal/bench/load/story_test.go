@@ -3,7 +3,11 @@ package main
 import (
 	"fmt"
 	"maps"
+	"strings"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
@@ -73,7 +77,9 @@ func weekly() map[string]any {
 }
 
 // changesOf are the changes that a user's story makes, in its order.
-func changesOf(registry *entity.Registry, owner string) ([]change.Change, error) {
+func changesOf(tb testing.TB, owner string) []change.Change {
+	tb.Helper()
+	registry := product.Registry()
 	items := map[string]item.Item{}
 	out := make([]change.Change, 0, len(story))
 	for _, s := range story {
@@ -81,11 +87,7 @@ func changesOf(registry *entity.Registry, owner string) ([]change.Change, error)
 		c := change.Change{Type: registry.OfID(s.item), User: owner, Old: before, Created: base}
 		switch {
 		case before == nil:
-			first, err := firstOf(c.Type, owner, s, items)
-			if err != nil {
-				return nil, err
-			}
-			c.Kind, c.New = change.Inserted, first
+			c.Kind, c.New = change.Inserted, firstOf(tb, c.Type, owner, s, items)
 		case s.act == nil:
 			c.Kind = change.Removed
 		default:
@@ -103,24 +105,22 @@ func changesOf(registry *entity.Registry, owner string) ([]change.Change, error)
 		c.Key, c.Ref = image.Key(), c.Type.Ref(image)
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }
 
-func firstOf(t *entity.Type, owner string, s step, items map[string]item.Item) (item.Item, error) {
+func firstOf(tb testing.TB, t *entity.Type, owner string, s step, items map[string]item.Item) (it item.Item) {
+	tb.Helper()
 	if t.Name == entity.TypeInstance {
 		masterID, date, err := entity.ParseInstanceID(s.item)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.item, err)
-		}
-		it := exceptionRow(owner, items[masterID], exceptionDoc{Date: date, Body: map[string]any{"title": "for once"}}, base)
-		s.act(it)
-		return it, nil
+		require.NoError(tb, err)
+		it = exceptionRow(owner, items[masterID], exceptionDoc{Date: date, Body: map[string]any{"title": "for once"}})
+	} else {
+		it = document{Type: t.Name, Body: s.body}.created(tb, owner, strings.TrimPrefix(s.item, t.IDPrefix+"_"), base)
 	}
-	it, err := created(t, owner, s.item, s.body, base)
-	if err == nil && s.act != nil {
+	if s.act != nil {
 		s.act(it)
 	}
-	return it, err
+	return it
 }
 
 // order says in which order the changes of many users come out of a stream.
@@ -131,21 +131,18 @@ type order struct {
 }
 
 var orders = []order{
-	{"all users at once", func(user, step, users int) int { return step*users + user }},
-	{"one user after another", func(user, step, _ int) int { return user*len(story) + step }},
+	{"all-users-at-once", func(user, step, users int) int { return step*users + user }},
+	{"one-user-after-another", func(user, step, _ int) int { return user*len(story) + step }},
 }
 
 // streamOf is every user's story, in the order.
-func streamOf(registry *entity.Registry, o order, users int) ([]change.Change, error) {
+func streamOf(tb testing.TB, o order, users int) []change.Change {
+	tb.Helper()
 	out := make([]change.Change, users*len(story))
 	for u := range users {
-		changes, err := changesOf(registry, fmt.Sprintf("user_%d", u))
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range changes {
+		for i, c := range changesOf(tb, fmt.Sprintf("user_%d", u)) {
 			out[o.place(u, i, users)] = c
 		}
 	}
-	return out, nil
+	return out
 }

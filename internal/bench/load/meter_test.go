@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -38,28 +40,24 @@ type spent struct {
 }
 
 // spending runs the work and returns what it took. Rubbish of whatever was before is cleared away first.
-func spending(work func() error) (spent, error) {
+func spending(tb testing.TB, work func()) spent {
+	tb.Helper()
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	used, err := processorTime()
-	if err != nil {
-		return spent{}, err
-	}
-	if err := work(); err != nil {
-		return spent{}, err
-	}
-	now, err := processorTime()
+	used := cpu(tb)
+	work()
+	now := cpu(tb)
 	runtime.ReadMemStats(&after)
-	return spent{now - used, after.TotalAlloc - before.TotalAlloc}, err
+	return spent{now - used, after.TotalAlloc - before.TotalAlloc}
 }
 
-// uncollected is spending without garbage collection meanwhile: with the table in this very process that is work in
-// proportion to the table, which no function has.
-func uncollected(work func() error) (spent, error) {
-	before := debug.SetGCPercent(-1)
-	defer debug.SetGCPercent(before)
-	return spending(work)
+// cpu is the processor time of this process so far.
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	used, err := processorTime()
+	require.NoError(tb, err)
+	return used
 }
 
 // timetable is a scheduler that only counts: what one costs is not measured here.

@@ -1,4 +1,4 @@
-package main
+package coldstart_test
 
 import (
 	"bytes"
