@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -234,7 +235,7 @@ func TestFunctions_countUrgentEventsUnderTheNamesOfTheirAlarms(t *testing.T) {
 		}
 		note(f)
 	}
-	for _, a := range alarm.All() {
+	for _, a := range alarm.All(readers.Table(product.Registry())) {
 		if a.Metric != metric.RecordsParked && a.Metric != metric.RecordsUnfinished {
 			continue
 		}

@@ -22,7 +22,7 @@ func (d *deployment) addAlarms() {
 		topic := awssns.Topic_FromTopicArn(d.Stack, jsii.String("AlarmTopic"), jsii.String(d.settings.AlarmTopic))
 		action = awscloudwatchactions.NewSnsAction(topic)
 	}
-	for _, a := range alarm.All() {
+	for _, a := range alarm.All(d.readers()) {
 		made := awscloudwatch.NewAlarm(d.Stack, jsii.String("Alarm-"+strings.TrimPrefix(a.Name, prefix)),
 			&awscloudwatch.AlarmProps{
 				AlarmName: jsii.String(a.Name), AlarmDescription: jsii.String(a.Says),

@@ -12,6 +12,8 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
+	"nexus/pkg/product"
 )
 
 const alarmType = "AWS::CloudWatch::Alarm"
@@ -97,6 +99,9 @@ func place(t *template, s alarm.Subject) string {
 	return s.Value
 }
 
+// everyAlarm are the alarms of the product.
+func everyAlarm() []alarm.Alarm { return alarm.All(readers.Table(product.Registry())) }
+
 func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
@@ -104,8 +109,8 @@ func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 		for _, a := range t.all(alarmType) {
 			made[a.text("AlarmName")] = a
 		}
-		require.Len(t, made, len(alarm.All()))
-		for _, want := range alarm.All() {
+		require.Len(t, made, len(everyAlarm()))
+		for _, want := range everyAlarm() {
 			a, ok := made[want.Name]
 			require.True(t, ok, want.Name)
 			require.Equal(t, want.Says, a.text("AlarmDescription"))
@@ -178,7 +183,7 @@ func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 		shown := map[string]bool{}
 		for _, w := range board.Widgets {
 			if w.Type == "alarm" {
-				require.Len(t, w.Properties.Alarms, len(alarm.All()))
+				require.Len(t, w.Properties.Alarms, len(everyAlarm()))
 			}
 			for _, m := range w.Properties.Metrics {
 				shown[fmt.Sprint(m[0], " ", m[1])] = true
@@ -190,7 +195,7 @@ func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 		} {
 			require.True(t, shown["AWS/DynamoDB "+name], name)
 		}
-		for _, a := range alarm.All() {
+		for _, a := range everyAlarm() {
 			if a.Namespace != alarm.SQS && a.Metric != "DestinationDeliveryFailures" {
 				require.True(t, shown[a.Namespace+" "+a.Metric], "%s", a.Name)
 			}

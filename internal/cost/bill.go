@@ -6,6 +6,8 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/readers"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -184,7 +186,7 @@ func (b biller) rest() []Line {
 // watched is how many metrics the alarms watch: an alarm on a sum is paid for each that goes into it.
 func watched() float64 {
 	n := 0
-	for _, a := range alarm.All() {
+	for _, a := range alarm.All(readers.Table(product.Registry())) {
 		n += a.Metrics()
 	}
 	return float64(n)

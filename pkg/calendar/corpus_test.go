@@ -113,7 +113,7 @@ func TestImporter_bringsFilesOfOtherProgramsThroughImportAndExport(t *testing.T)
 
 			document, err := ical.Decode(exported.Text, ical.RequestLimits())
 			b.NoError(err)
-			for _, x := range ical.Map(document).LeftOut {
+			for _, x := range ical.Map(product.Registry(), document).LeftOut {
 				b.Contains(x.Reason, "is kept and does not remind here", "of what is written all else is taken")
 			}
 			b.imports(bob, exported.Text)

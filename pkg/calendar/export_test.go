@@ -50,7 +50,7 @@ func TestExport_hasEverythingInAStableOrder(t *testing.T) {
 	b.Equal(noon, second.Modified)
 	document, err := ical.Decode(second.Text, ical.RequestLimits())
 	b.NoError(err)
-	result := ical.Map(document)
+	result := ical.Map(product.Registry(), document)
 	b.Empty(result.Refused)
 	b.Empty(result.LeftOut)
 }

@@ -56,7 +56,7 @@ func (i *Importer) run(ctx context.Context, user string, steps *command.Steps, t
 	if err != nil {
 		return nil, err
 	}
-	mapped := ical.Map(document)
+	mapped := ical.Map(i.registry, document)
 	report := newReport(mapped)
 	things, orphans := bundlesOf(mapped.Drafts)
 	if _, err := i.take(ctx, user, steps, things, report); err != nil {

@@ -17,7 +17,9 @@ func (i *Importer) imported(user string, b bundle) command.Imported {
 		UID: d.UID, Sequence: d.Sequence, Stamp: d.Stamp, CreatedAt: d.CreatedAt, CompletedAt: d.CompletedAt,
 		Kept: d.KeptText(),
 		ID:   func(prefix string, k int) string { return ical.ID(prefix, user, d.UID, k) },
-		Says: b.isToldBy,
+		Says: func(stored item.Item, kept map[item.Key]string, instances []item.Item) bool {
+			return b.isToldBy(i.registry, stored, kept, instances)
+		},
 	}
 	thing.Known, _ = product.IDOfICalUID(d.UID)
 	for _, x := range b.exceptions() {
@@ -67,7 +69,9 @@ func dates(list []string) item.List {
 
 // isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and
 // comes back has not changed, whatever the format makes of it on the way.
-func (b bundle) isToldBy(stored item.Item, kept map[item.Key]string, instances []item.Item) bool {
+func (b bundle) isToldBy(
+	registry *entity.Registry, stored item.Item, kept map[item.Key]string, instances []item.Item,
+) bool {
 	if b.isOrphans() {
 		return false
 	}
@@ -83,7 +87,7 @@ func (b bundle) isToldBy(stored item.Item, kept map[item.Key]string, instances [
 	if err != nil {
 		return false
 	}
-	told := ical.Map(document)
+	told := ical.Map(registry, document)
 	return len(told.Refused) == 0 && slices.EqualFunc(told.Drafts, b.drafts, saysTheSame)
 }
 

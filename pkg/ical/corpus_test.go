@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // accounted checks that every component is a draft or a refusal with its reason.
@@ -40,7 +41,7 @@ func TestMap_accountsForEveryFileOfTheCorpus(t *testing.T) {
 	taken, components := 0, 0
 	for name, content := range corpus(t) {
 		document := decode(t, content)
-		result := ical.Map(document)
+		result := ical.Map(product.Registry(), document)
 		accounted(t, document, result)
 		for _, r := range result.Refused {
 			t.Log(name, r.Component, r.Line, r.Reason)
@@ -67,7 +68,7 @@ func again(t testing.TB, drafts []ical.Draft) ical.Result {
 	t.Helper()
 	built, err := ical.Calendar{Name: "Mine, and yours", Refresh: time.Hour, Stamp: stamp}.Build(drafts)
 	require.NoError(t, err)
-	return ical.Map(decode(t, ical.Encode(built)))
+	return ical.Map(product.Registry(), decode(t, ical.Encode(built)))
 }
 
 var sameDraft = cmp.Options{
@@ -78,7 +79,7 @@ var sameDraft = cmp.Options{
 func TestExport_keepsWhatWasTakenFromTheCorpus(t *testing.T) {
 	t.Parallel()
 	for name, content := range corpus(t) {
-		first := ical.Map(decode(t, content))
+		first := ical.Map(product.Registry(), decode(t, content))
 		second := again(t, first.Drafts)
 		require.Empty(t, second.Refused, name)
 		require.Empty(t, cmp.Diff(first.Drafts, second.Drafts, sameDraft), name)
@@ -118,7 +119,7 @@ func FuzzMap(f *testing.F) {
 		if err != nil {
 			return
 		}
-		result := ical.Map(document)
+		result := ical.Map(product.Registry(), document)
 		accounted(t, document, result)
 		for _, d := range result.Drafts {
 			_, err := d.Export(stamp)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/ical"
+	"nexus/pkg/product"
 )
 
 // Each of these fills a request with what costs most to read.
@@ -53,7 +54,7 @@ func TestDecode_readsOrRefusesHostileCalendars(t *testing.T) {
 				require.ErrorAs(t, err, &limit)
 				return
 			}
-			result := ical.Map(document)
+			result := ical.Map(product.Registry(), document)
 			require.Less(t, len(result.Drafts), 2100)
 			require.Less(t, len(result.LeftOut), 25_000)
 		})

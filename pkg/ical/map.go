@@ -8,13 +8,12 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 )
 
-// Map turns a document's components into drafts. Of several components that are revisions of one thing, in one calendar
-// of the document or in several, the latest counts (RFC 5546 §2.1.5).
-func Map(document *Document) Result {
-	m := &mapper{types: product.Registry()}
+// Map turns a document's components into drafts of the registry's types. Of several components that are revisions of
+// one thing, in one calendar of the document or in several, the latest counts (RFC 5546 §2.1.5).
+func Map(registry *entity.Registry, document *Document) Result {
+	m := &mapper{types: registry}
 	m.result.remarkFaults("", document.Faults)
 	for _, calendar := range document.Calendars {
 		m.zones = newZoneMap(calendar)

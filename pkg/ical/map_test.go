@@ -14,7 +14,7 @@ import (
 
 func mapped(t testing.TB, lines ...string) ical.Result {
 	t.Helper()
-	return ical.Map(decode(t, calendar(lines...)))
+	return ical.Map(product.Registry(), decode(t, calendar(lines...)))
 }
 
 // event maps one VEVENT, which must be taken.
@@ -131,11 +131,12 @@ func TestMap_refusesWithTheReasonWhatCannotBeTaken(t *testing.T) {
 		"VERSION:1.0": "vCalendar", "CALSCALE:HEBREW": "GREGORIAN", "METHOD:REPLY": "REPLY",
 	} {
 		result := ical.Map(
+			product.Registry(),
 			decode(t, text("BEGIN:VCALENDAR", line, "BEGIN:VEVENT", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
 		require.Empty(t, result.Drafts)
 		require.Contains(t, result.Refused[0].Reason, reason)
 	}
-	cut := ical.Map(decode(t, text("BEGIN:VCALENDAR", "BEGIN:VEVENT", "DTSTART:20250101")))
+	cut := ical.Map(product.Registry(), decode(t, text("BEGIN:VCALENDAR", "BEGIN:VEVENT", "DTSTART:20250101")))
 	require.Contains(t, cut.Refused[0].Reason, "no END")
 }
 

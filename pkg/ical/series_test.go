@@ -177,7 +177,7 @@ func TestMap_takesTheLatestRevision(t *testing.T) {
 
 func TestMap_cancelsByACancellingCalendar(t *testing.T) {
 	t.Parallel()
-	result := ical.Map(decode(t,
+	result := ical.Map(product.Registry(), decode(t,
 		text("BEGIN:VCALENDAR", "METHOD:CANCEL", "BEGIN:VEVENT", "UID:u", "DTSTART:20250101", "END:VEVENT", "END:VCALENDAR")))
 	require.Equal(t, "CANCELLED", result.Drafts[0].Fields.Str("status"))
 }

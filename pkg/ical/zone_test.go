@@ -105,9 +105,9 @@ func TestZoneMap_findsAZoneWithoutAKnownNameByItsRules(t *testing.T) {
 	} {
 		require.Contains(t, zoned(t, c.tzid, c.day, vtimezone(c.tzid, c.definition...)...), c.want, c.tzid)
 	}
-	result := ical.Map(decode(t, text(append(append([]string{"BEGIN:VCALENDAR", "X-WR-TIMEZONE:Europe/Vienna"},
-		vtimezone("Custom", europe...)...), "BEGIN:VEVENT", "UID:u", "DTSTART;TZID=Custom:20250601T090000", "END:VEVENT",
-		"END:VCALENDAR")...)))
+	lines := append([]string{"BEGIN:VCALENDAR", "X-WR-TIMEZONE:Europe/Vienna"}, vtimezone("Custom", europe...)...)
+	lines = append(lines, "BEGIN:VEVENT", "UID:u", "DTSTART;TZID=Custom:20250601T090000", "END:VEVENT", "END:VCALENDAR")
+	result := ical.Map(product.Registry(), decode(t, text(lines...)))
 	require.Equal(t, "Europe/Vienna", result.Drafts[0].Fields.Str("startTzid"))
 }
 
@@ -136,7 +136,7 @@ func TestTimeZone_writesTheRulesOfItsZone(t *testing.T) {
 			hidden := strings.ReplaceAll(written, "X-LIC-LOCATION:"+name, "X-WR-TIMEZONE:none")
 			hidden = strings.ReplaceAll(hidden, name, "Hidden")
 			hidden = strings.Replace(hidden, "CALSCALE:GREGORIAN", "X-WR-TIMEZONE:"+name, 1)
-			result := ical.Map(decode(t, []byte(hidden)))
+			result := ical.Map(product.Registry(), decode(t, []byte(hidden)))
 			require.Empty(t, result.Refused, "%s %d\n%s", name, year, written)
 			require.Equal(t, start, instant(t, result.Drafts[0], "startUtc"))
 			require.Equal(t, name, result.Drafts[0].Fields.Str("startTzid"), "%d\n%s", year, written)

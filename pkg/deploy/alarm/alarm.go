@@ -12,7 +12,6 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/product"
 )
 
 // Namespaces of the services' own metrics.
@@ -99,11 +98,11 @@ const (
 	storedBytes    = 80e9
 )
 
-// All returns every alarm, in the order in which they are documented: first what loses something unless somebody acts.
-func All() []Alarm {
-	readers := readers.Table(product.Registry())
+// All returns every alarm of a deployment with these readers, in the order of the document. Alarms of what loses
+// something until an operator acts come first.
+func All(table []readers.Reader) []Alarm {
 	var out []Alarm
-	for _, r := range readers {
+	for _, r := range table {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
 				Name: "nexus-" + c + "-parked", Namespace: metric.Namespace, Metric: metric.RecordsParked,
@@ -112,10 +111,10 @@ func All() []Alarm {
 			})
 		}
 	}
-	for _, r := range readers {
+	for _, r := range table {
 		out = append(out, ofReader(r.Name)...)
 	}
-	for _, r := range readers {
+	for _, r := range table {
 		for _, c := range r.Consumers {
 			out = append(out, Alarm{
 				Name: "nexus-" + c + "-unfinished", Namespace: metric.Namespace, Metric: metric.RecordsUnfinished,

@@ -29,10 +29,13 @@ func consumers() []string {
 	return out
 }
 
+// all are the alarms of the product.
+func all() []alarm.Alarm { return alarm.All(readers.Table(product.Registry())) }
+
 func TestAlarm_canBeMade(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, a := range alarm.All() {
+	for _, a := range all() {
 		require.Regexp(t, `^nexus(-[a-z]+)+$`, a.Name)
 		require.False(t, seen[a.Name], a.Name)
 		seen[a.Name] = true
@@ -58,7 +61,7 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 		alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"},
 		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""},
 	}
-	for _, a := range alarm.All() {
+	for _, a := range all() {
 		for _, s := range a.Of {
 			if a.Namespace == metric.Namespace {
 				require.Contains(t, metric.Names(s.Dimension), a.Metric, a.Name)
@@ -85,7 +88,7 @@ func TestTableOperations_areThoseThatAFunctionMayCall(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(called)), alarm.TableOperations())
-	for _, a := range alarm.All() {
+	for _, a := range all() {
 		require.LessOrEqual(t, a.Metrics(), 10, a.Name)
 	}
 }
@@ -94,7 +97,7 @@ func TestAll_coversEveryConsumer(t *testing.T) {
 	t.Parallel()
 	for _, c := range consumers() {
 		for _, name := range []string{metric.RecordsParked, metric.RecordsUnfinished} {
-			require.True(t, slices.ContainsFunc(alarm.All(), func(a alarm.Alarm) bool {
+			require.True(t, slices.ContainsFunc(all(), func(a alarm.Alarm) bool {
 				return a.Metric == name && slices.Contains(a.Of, alarm.Subject{Dimension: metric.ByConsumer, Value: c})
 			}), "%s of %s", name, c)
 		}
@@ -119,7 +122,7 @@ func TestAlarm_isExplainedInTheOperatorsDocument(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, a := range alarm.All() {
+	for _, a := range all() {
 		names = append(names, a.Name)
 	}
 	slices.Sort(names)

@@ -10,6 +10,8 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -64,7 +66,7 @@ func TestAdd_gathersForAMinuteWhatIsNotUrgent(t *testing.T) {
 
 func TestWake_writesWhatIsUrgentAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, a := range alarm.All() {
+	for _, a := range alarm.All(readers.Table(product.Registry())) {
 		if a.Namespace != metric.Namespace {
 			continue
 		}
