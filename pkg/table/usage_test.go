@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestAMeterAddsUpByOperationUntilItIsTaken(t *testing.T) {
+func TestMeter_addsUpByOperationUntilItIsRead(t *testing.T) {
 	t.Parallel()
 	var m table.Meter
 	require.Empty(t, m.Read())

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/text"
 )
 
-func TestTextsThatDifferInCaseOrCompositionAloneAreEqual(t *testing.T) {
+func TestFold_ignoresCaseAndComposition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ a, b string }{
 		{"Straße", "STRASSE"}, {"É", "e\u0301"}, {"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"", ""},

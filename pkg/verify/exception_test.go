@@ -57,7 +57,7 @@ func (w *world) staged(without item.Item) (rows []item.Item) {
 	return rows
 }
 
-func TestWhatASplitHasJustWrittenIsLetBe(t *testing.T) {
+func TestVerifier_leavesWhatASplitHasJustWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	master := w.populate(ann)["master"]
@@ -70,7 +70,7 @@ func TestWhatASplitHasJustWrittenIsLetBe(t *testing.T) {
 	require.Empty(t, found)
 }
 
-func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *testing.T) {
+func TestVerifier_undoesAnInterruptedSplitThatCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
@@ -106,7 +106,7 @@ func TestWhatAnInterruptedSplitLeftIsUndoneAndTheSplitCanStillBeRepeated(t *test
 	require.Empty(t, found, "and its links")
 }
 
-func TestWhatAnInterruptedDeletionLeftIsDeleted(t *testing.T) {
+func TestVerifier_endsAnInterruptedDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)

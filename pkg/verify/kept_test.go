@@ -31,7 +31,7 @@ func eventKey(id string) item.Key {
 	return entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: id})
 }
 
-func TestWhatIsKeptOfNoItemIsNamedAndDeleted(t *testing.T) {
+func TestVerifier_deletesWhatIsKeptOfNoItem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
@@ -79,7 +79,7 @@ func TestWhatIsKeptOfNoItemIsNamedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfADeletedItemGoesThoughItsCopyIsStillThere(t *testing.T) {
+func TestVerifier_deletesWhatIsKeptOfADeletedItemWithACopy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.populate(ann)
@@ -93,7 +93,7 @@ func TestWhatIsKeptOfADeletedItemGoesThoughItsCopyIsStillThere(t *testing.T) {
 }
 
 // A later release may know the type, and nothing can bring the row back.
-func TestWhatIsKeptUnderAKeyOfNoTypeRemains(t *testing.T) {
+func TestVerifier_leavesARowUnderAKeyOfNoType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.populate(ann)
@@ -116,7 +116,7 @@ func TestWhatIsKeptUnderAKeyOfNoTypeRemains(t *testing.T) {
 	}
 }
 
-func TestAnItemThatComesOrNamesItsRowMeanwhileKeepsIt(t *testing.T) {
+func TestVerifier_keepsTheRowOfAnItemThatComesDuringARepair(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]string{"between the looks": "wait", "before the row is deleted": "Transact"} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestAnItemThatComesOrNamesItsRowMeanwhileKeepsIt(t *testing.T) {
 	}
 }
 
-func TestARepairThatDiesOrIsRefusedLeavesARowForTheNext(t *testing.T) {
+func TestVerifier_leavesARowToTheNextRepairIfItDies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.populate(ann)

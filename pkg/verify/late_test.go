@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/verify"
 )
 
-func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
+func TestVerifier_deliversAReminderDueWithoutItsSchedule(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {
 		since    time.Duration
@@ -59,7 +59,7 @@ func TestAReminderThatCameDueWithoutItsScheduleIsDelivered(t *testing.T) {
 	}
 }
 
-func TestARepairThatBeganADeliveryAndCouldNotEndItSaysSo(t *testing.T) {
+func TestVerifier_reportsADeliveryThatItCouldNotEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reminder := w.create(ann, product.TypeReminder, map[string]any{

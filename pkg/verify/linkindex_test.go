@@ -11,7 +11,7 @@ import (
 )
 
 // Rows of the release whose index partition had no user: a repair is what moves them.
-func TestARepairMovesEachEdgeToTheUsersOwnIndexPartition(t *testing.T) {
+func TestVerifier_movesEachEdgeToItsUsersIndexPartition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.populate(ann)

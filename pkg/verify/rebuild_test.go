@@ -71,7 +71,7 @@ func (w *world) equalsARecount(user string) {
 	require.False(w.t, w.get(entity.MetaKey(user)).Has(product.AttrStatsHold))
 }
 
-func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
+func TestVerifier_showsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]int64{"from nothing": 0, "from right numbers": 400, "from wrong numbers": 1000} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestARebuildShowsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 	}
 }
 
-func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
+func TestVerifier_leavesOldNumbersIfARepairDies(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {
 		stage      memory.Stage
@@ -177,7 +177,7 @@ func TestARepairThatDiesAnywhereLeavesOldNumbersAndCanBeginAgain(t *testing.T) {
 	}
 }
 
-func TestARepairHoldsUpNobodyElse(t *testing.T) {
+func TestVerifier_delaysNoOtherUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.many(ann, 50)
@@ -205,7 +205,7 @@ func TestARepairHoldsUpNobodyElse(t *testing.T) {
 	w.equalsARecount("ben")
 }
 
-func TestTwoRepairsOfOneUserTakeTurns(t *testing.T) {
+func TestVerifier_repairsAUserOnceAtATime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.many(ann, 200)
@@ -243,7 +243,7 @@ func (w *world) get0(key item.Key) item.Item {
 	return row
 }
 
-func TestARepairOfEverythingThatDiesAtAnyCallCanBeginAgain(t *testing.T) {
+func TestVerifier_repairsEverythingAfterACrashAtAnyCall(t *testing.T) {
 	t.Parallel()
 	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;a schedule " +
 		"is gone;" +

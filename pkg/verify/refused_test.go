@@ -25,7 +25,7 @@ func readings() *projection.Projection {
 	})
 }
 
-func TestARepairNamesAContributionThatNoRowCanHoldAndMendsTheRest(t *testing.T) {
+func TestVerifier_namesAContributionThatNoRowCanHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, readings())
 	for _, body := range []string{"one", "two"} {

@@ -83,8 +83,8 @@ type release struct {
 	Rows []json.RawMessage `json:"rows"`
 }
 
-// TestRowsOfThisReleaseAreOfEveryKind writes them, if it is asked to.
-func TestRowsOfThisReleaseAreOfEveryKind(t *testing.T) {
+// TestVerifier_hasReleaseRowsOfEveryKind writes them, if it is asked to.
+func TestVerifier_hasReleaseRowsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, readings())
 	w.live(ann)
@@ -133,7 +133,7 @@ func load(t *testing.T, file string) *world {
 	return w
 }
 
-func TestRowsOfEveryReleaseAreReadVerifiedAndWrittenOn(t *testing.T) {
+func TestVerifier_readsRowsOfEveryRelease(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(releases, "*", "rows.ndjson"))
 	require.NoError(t, err)

@@ -54,7 +54,7 @@ func (w *world) abandon(user, parent string) (rows int) {
 	return w.store.Len() - before
 }
 
-func TestAnAbandonedSnapshotIsNamedAndRemoved(t *testing.T) {
+func TestVerifier_removesAnAbandonedSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]verify.Options{"of everybody": {}, "of one user": {User: ann}} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestAnAbandonedSnapshotIsNamedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestASnapshotThatNothingAnnouncesIsFoundByAWalk(t *testing.T) {
+func TestVerifier_findsAnUnannouncedSnapshotByAWalk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first, err := w.commit(ann, "", 5)
@@ -121,7 +121,7 @@ func TestASnapshotThatNothingAnnouncesIsFoundByAWalk(t *testing.T) {
 	require.Empty(t, found)
 }
 
-func TestARepairOfSnapshotsThatFailsLeavesThemNamed(t *testing.T) {
+func TestVerifier_namesSnapshotsThatItCouldNotRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.abandon(ann, "")

@@ -58,7 +58,7 @@ func (w *world) populate(user string) map[string]item.Item {
 	return out
 }
 
-func TestWhatTheConsumersMadeIsFoundRight(t *testing.T) {
+func TestVerifier_findsWhatTheConsumersMadeRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, user := range []string{"ann", "ben", "ann2"} {
@@ -205,7 +205,7 @@ func damages() map[string]struct {
 	}
 }
 
-func TestEveryDamageIsNamedAndMended(t *testing.T) {
+func TestVerifier_repairsEveryDamage(t *testing.T) {
 	t.Parallel()
 	for name, d := range damages() {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestEveryDamageIsNamedAndMended(t *testing.T) {
 	}
 }
 
-func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
+func TestVerifier_leavesNoCopyOfAnItemThatChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
@@ -270,7 +270,7 @@ func TestACopyOfWhatChangedMeanwhileIsNotLeftBehind(t *testing.T) {
 	require.Empty(t, found)
 }
 
-func TestWhatNobodyCanDecideRemains(t *testing.T) {
+func TestVerifier_leavesWhatCannotBeDecided(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
@@ -293,7 +293,7 @@ func TestWhatNobodyCanDecideRemains(t *testing.T) {
 	require.NotNil(t, w.get0(of["note"].Key()), "an item is never touched")
 }
 
-func TestALostCopyOfALostItemRemains(t *testing.T) {
+func TestVerifier_leavesALostCopyOfALostItem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of := w.populate(ann)
@@ -330,7 +330,7 @@ func inUse() int64 {
 }
 
 // It is not parallel, as it measures memory.
-func TestMemoryDoesNotGrowWithAUsersItems(t *testing.T) {
+func TestVerifier_needsNoMoreMemoryForMoreItems(t *testing.T) {
 	grown := func(items int) (most int64) {
 		w := newWorld(t)
 		w.underived(items) // so that all are suspected

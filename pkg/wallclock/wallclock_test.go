@@ -43,7 +43,7 @@ func firstShowing(wall time.Time, location *time.Location) (time.Time, bool) {
 	return first, !first.IsZero()
 }
 
-func TestAReadingMeansTheFirstInstantThatShowsIt(t *testing.T) {
+func TestResolve_returnsTheFirstInstantOfAReading(t *testing.T) {
 	t.Parallel()
 	for _, name := range places {
 		location := load(t, name)
@@ -62,7 +62,7 @@ func TestAReadingMeansTheFirstInstantThatShowsIt(t *testing.T) {
 	}
 }
 
-func TestWallIsWhatTheLocationShows(t *testing.T) {
+func TestWall_isWhatTheLocationShows(t *testing.T) {
 	t.Parallel()
 	for _, name := range places {
 		location := load(t, name)
@@ -72,7 +72,7 @@ func TestWallIsWhatTheLocationShows(t *testing.T) {
 	}
 }
 
-func TestTheSpansOfAZoneLeaveNoHole(t *testing.T) {
+func TestZone_leavesNoHoleBetweenItsSpans(t *testing.T) {
 	t.Parallel()
 	for _, name := range places {
 		zone := wallclock.Of(load(t, name))
@@ -87,7 +87,7 @@ func TestTheSpansOfAZoneLeaveNoHole(t *testing.T) {
 }
 
 // time.Time.ZoneBounds ends a span on that day before it begins, where the zone's rule decides and not its table.
-func TestTheLastDayOfALeapYearHasAnEnd(t *testing.T) {
+func TestZone_endsTheLastDayOfALeapYear(t *testing.T) {
 	t.Parallel()
 	for _, year := range []int{2040, 2088, 2096, 2108, 2112, 2400} {
 		wall := time.Date(year, 12, 31, 9, 0, 0, 0, time.UTC)
@@ -97,7 +97,7 @@ func TestTheLastDayOfALeapYearHasAnEnd(t *testing.T) {
 	}
 }
 
-func TestReadingsKeepTheirFraction(t *testing.T) {
+func TestResolve_keepsTheFractionOfAReading(t *testing.T) {
 	t.Parallel()
 	wall := time.Date(1969, 7, 20, 12, 0, 0, 250, time.UTC)
 	instant := wallclock.Resolve(wall, load(t, "America/New_York"))
@@ -105,7 +105,7 @@ func TestReadingsKeepTheirFraction(t *testing.T) {
 	require.Equal(t, wall, wallclock.Wall(instant, load(t, "America/New_York")))
 }
 
-func TestOneLocationHasOneZone(t *testing.T) {
+func TestZone_isOneForOneLocation(t *testing.T) {
 	t.Parallel()
 	london := load(t, "Europe/London")
 	require.Same(t, wallclock.Of(london), wallclock.Of(london))
@@ -123,7 +123,7 @@ func BenchmarkInstant(b *testing.B) {
 	}
 }
 
-func TestTheLatestReadingIsThatOfTheFirstPass(t *testing.T) {
+func TestLatest_isTheReadingOfTheFirstPass(t *testing.T) {
 	t.Parallel()
 	utc := func(text string) time.Time {
 		at, err := time.Parse("2006-01-02T15:04:05", text)

@@ -46,7 +46,7 @@ func sentKeys(r request) int {
 
 func sentRows(r request) int { return len(r.body["RequestItems"].(map[string]any)["Data"].([]any)) }
 
-func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
+func TestBatchGet_splitsAndAsksAgainForWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWire(t,
 		ok(`{"Responses":{"Data":[`+keyJSON(7)+`,`+keyJSON(3)+`]},"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`),
@@ -64,7 +64,7 @@ func TestABatchGetSplitsAndAsksAgainForWhatIsLeft(t *testing.T) {
 	require.Equal(t, []int{100, 2, 30}, sizes)
 }
 
-func TestABatchGetThatGetsNowhereIsThrottled(t *testing.T) {
+func TestBatchGet_isThrottledIfItGetsNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, ok(`{"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
 	pauses := 0
@@ -74,7 +74,7 @@ func TestABatchGetThatGetsNowhereIsThrottled(t *testing.T) {
 	require.Less(t, pauses, 10)
 }
 
-func TestABatchGetThatMovesOnIsNotGivenUp(t *testing.T) {
+func TestBatchGet_goesOnAsLongAsItMovesOn(t *testing.T) {
 	t.Parallel()
 	var answers []answer
 	for n := 29; n > 0; n-- {
@@ -87,7 +87,7 @@ func TestABatchGetThatMovesOnIsNotGivenUp(t *testing.T) {
 	require.Equal(t, 29, pauses)
 }
 
-func TestABatchStopsWaitingWhenItsContextEnds(t *testing.T) {
+func TestBatchGet_stopsWaitingWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, ok(`{"UnprocessedKeys":{"Data":{"Keys":[`+keysJSON(0, 2)+`]}}}`))
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -100,7 +100,7 @@ func TestABatchStopsWaitingWhenItsContextEnds(t *testing.T) {
 	require.NotErrorIs(t, err, table.ErrThrottled)
 }
 
-func TestALoadSplitsAndSendsAgainWhatIsLeft(t *testing.T) {
+func TestLoad_splitsAndSendsAgainWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	w := newWire(t,
 		ok(`{}`), ok(`{"UnprocessedItems":{"Data":[{"PutRequest":{"Item":`+keyJSON(30)+`}}]}}`), ok(`{}`))
@@ -114,7 +114,7 @@ func TestALoadSplitsAndSendsAgainWhatIsLeft(t *testing.T) {
 	require.Equal(t, 1, pauses)
 }
 
-func TestALoadThatGetsNowhereIsThrottled(t *testing.T) {
+func TestLoad_isThrottledIfItGetsNowhere(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, ok(`{"UnprocessedItems":{"Data":[{"PutRequest":{"Item":`+keyJSON(0)+`}}]}}`))
 	pauses := 0
@@ -123,7 +123,7 @@ func TestALoadThatGetsNowhereIsThrottled(t *testing.T) {
 	require.Less(t, pauses, 10)
 }
 
-func TestACountAddsUpAllPages(t *testing.T) {
+func TestCount_addsUpAllPages(t *testing.T) {
 	t.Parallel()
 	w := newWire(t,
 		ok(`{"Count":40,"ScannedCount":50,"LastEvaluatedKey":`+keyJSON(1)+`}`), ok(`{"Count":2,"ScannedCount":2}`))
@@ -133,7 +133,7 @@ func TestACountAddsUpAllPages(t *testing.T) {
 	require.Equal(t, parse(t, keyJSON(1)), w.sent()[1].body["ExclusiveStartKey"])
 }
 
-func TestWithoutAPauseOfTheCallersABatchWaitsInRealTime(t *testing.T) {
+func TestWithPause_isRealTimeByDefault(t *testing.T) {
 	t.Parallel()
 	left := ok(`{"UnprocessedKeys":{"Data":{"Keys":[` + keysJSON(0, 2) + `]}}}`)
 	w := newWire(t, left, left, ok(`{}`))

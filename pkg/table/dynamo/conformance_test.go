@@ -7,7 +7,7 @@ import (
 	"nexus/pkg/table/tabletest"
 )
 
-func TestTheAdapterKeepsThePortsPromises(t *testing.T) {
+func TestStore_keepsThePortsPromises(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.guard.Judge() // what the service documents as refused is what the port calls invalid

@@ -65,7 +65,7 @@ func (b *bench) row(t *testing.T, n int) item.Item {
 	return it
 }
 
-func TestTheTableIsCreatedAsTheSchemaSays(t *testing.T) {
+func TestCreateInput_createsTheTableOfTheSchema(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, err := b.client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &b.name})
@@ -84,14 +84,14 @@ func TestTheTableIsCreatedAsTheSchemaSays(t *testing.T) {
 	require.Equal(t, "ttl", *ttl.TimeToLiveDescription.AttributeName)
 }
 
-func TestAMissingTableIsAnErrorOfItsOwn(t *testing.T) {
+func TestStore_hasAnErrorForAMissingTable(t *testing.T) {
 	t.Parallel()
 	store := dynamo.New(client(enginetest.Start(t), nil), dynamo.WithTable(enginetest.TableName(t)))
 	_, err := store.Get(t.Context(), rowKey(1))
 	requireOnly(t, dynamo.ErrNoTable, err)
 }
 
-func TestARowComesBackAsItWasWritten(t *testing.T) {
+func TestStore_returnsARowAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -104,7 +104,7 @@ func TestARowComesBackAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestAnyRowWhoseAnswerWasLostIsRecognised(t *testing.T) {
+func TestRepeated_recognisesAnyRowWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	attributes := rapid.MapOfN(rapid.StringN(1, 20, 60), valueOf(2), 0, 8)
@@ -145,7 +145,7 @@ func valueOf(depth int) *rapid.Generator[item.Value] {
 	return rapid.OneOf(kinds...)
 }
 
-func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
+func TestQuery_endsAPageAtOneMegabyteAndGoesOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var big []item.Item
@@ -176,7 +176,7 @@ func TestAPageEndsAtOneMegabyteAndTheNextGoesOn(t *testing.T) {
 	}))
 }
 
-func TestARowThatIsTooLargeIsRefused(t *testing.T) {
+func TestPut_refusesARowThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.guard.Judge()
@@ -186,7 +186,7 @@ func TestARowThatIsTooLargeIsRefused(t *testing.T) {
 	requireOnly(t, table.ErrInvalid, b.store.Load(t.Context(), []item.Item{huge.Item}))
 }
 
-func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
+func TestWalker_coversTheWholeTableInSegments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, b.store.Load(t.Context(), rows(70)))
@@ -212,7 +212,7 @@ func TestTheSegmentsOfAWalkAreTheWholeTable(t *testing.T) {
 	require.ErrorIs(t, walker.Walk(t.Context(), 0, 1_000_001, nil), table.ErrInvalid)
 }
 
-func TestTheEngineReportsWhatEachIndexConsumed(t *testing.T) {
+func TestWithObserver_reportsWhatEachIndexConsumed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var mu sync.Mutex
@@ -233,7 +233,7 @@ func TestTheEngineReportsWhatEachIndexConsumed(t *testing.T) {
 	}, seen)
 }
 
-func TestOfManyWritersAtOneVersionExactlyOneWins(t *testing.T) {
+func TestStore_letsOneOfManyWritersAtOneVersionWin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, b.store.Put(t.Context(), table.Put{Item: versioned(1, 1)}))

@@ -31,7 +31,7 @@ func requireOnly(t *testing.T, want, err error) {
 	}
 }
 
-func TestAnErrorThatNoReferenceListsHasAMeaningToo(t *testing.T) {
+func TestVerdict_hasAMeaningForUnlistedErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		code   string
@@ -61,7 +61,7 @@ func TestAnErrorThatNoReferenceListsHasAMeaningToo(t *testing.T) {
 	}
 }
 
-func TestAServiceThatDoesNotAnswerIsUnavailable(t *testing.T) {
+func TestStore_isUnavailableIfTheServiceDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]answer{
 		"closed connection": {},
@@ -80,7 +80,7 @@ func TestAServiceThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	requireOnly(t, table.ErrUnavailable, err)
 }
 
-func TestAnEndedContextIsRecognisable(t *testing.T) {
+func TestStore_makesAnEndedContextRecognisable(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -96,7 +96,7 @@ func TestAnEndedContextIsRecognisable(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestARefusalAfterALostAnswerDoesNotSayThatNothingWasWritten(t *testing.T) {
+func TestStore_doubtsARefusalAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"ThrottlingException", "TransactionConflictException", "ValidationException"} {
 		t.Run(code, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestARefusalAfterALostAnswerDoesNotSayThatNothingWasWritten(t *testing.T) {
 	}
 }
 
-func TestTheReasonsOfACancelledTransactionDecide(t *testing.T) {
+func TestTransact_decidesByTheReasonsOfItsCancellation(t *testing.T) {
 	t.Parallel()
 	const (
 		none      = `{"Code":"None"}`

@@ -56,7 +56,7 @@ func versioned(n int, version int64) item.Item {
 	return it
 }
 
-func TestAWriteWhoseAnswerWasLostSucceeds(t *testing.T) {
+func TestRepeated_succeedsForAWriteWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		write func(t *testing.T, s *dynamo.Store) error
@@ -113,7 +113,7 @@ func TestAWriteWhoseAnswerWasLostSucceeds(t *testing.T) {
 	}
 }
 
-func TestARowThatTheServiceWroteInAnotherFormIsStillTheOneIntended(t *testing.T) {
+func TestSameRow_matchesARowThatTheServiceWroteInAnotherForm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	it := row(1, "x")
@@ -130,7 +130,7 @@ func TestARowThatTheServiceWroteInAnotherFormIsStillTheOneIntended(t *testing.T)
 	require.ErrorAs(t, err, &failed)
 }
 
-func TestAFailedConditionWithoutALostAnswerFailsEvenIfTheRowIsTheOneIntended(t *testing.T) {
+func TestStore_failsAConditionWithoutALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, b.store.Put(t.Context(), table.Put{Item: row(1, "x")}))
@@ -140,7 +140,7 @@ func TestAFailedConditionWithoutALostAnswerFailsEvenIfTheRowIsTheOneIntended(t *
 	requireOldRow(t, row(1, "x"), err)
 }
 
-func TestAThrottledAttemptLeavesNoDoubt(t *testing.T) {
+func TestStore_hasNoDoubtAfterAThrottledAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, refusal(400, "ThrottlingException"),
 		refusal(400, "ConditionalCheckFailedException", `,"Item":{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_1"}}`))
@@ -149,7 +149,7 @@ func TestAThrottledAttemptLeavesNoDoubt(t *testing.T) {
 	require.Len(t, w.sent(), 2)
 }
 
-func TestAWriteThatNeverArrivedFailsOnAnothersRow(t *testing.T) {
+func TestRepeated_failsOnAnothersRowIfTheWriteNeverArrived(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, b.store.Put(t.Context(), table.Put{Item: row(1, "another's")}))
@@ -159,7 +159,7 @@ func TestAWriteThatNeverArrivedFailsOnAnothersRow(t *testing.T) {
 	requireOldRow(t, row(1, "another's"), b.through(neverSent()).Transact(t.Context(), put, table.Check{Key: rowKey(2)}))
 }
 
-func TestAnUpdateThatNeverArrivedFailsOnARowThatOnlyResemblesTheOneIntended(t *testing.T) {
+func TestIsUpdated_failsOnARowThatOnlyResemblesTheUpdate(t *testing.T) {
 	t.Parallel()
 	tests := map[string]table.Update{
 		"an attribute to remove is there": {Key: rowKey(1), Set: titled("x"), Remove: []string{entity.AttrVersion}},
@@ -181,7 +181,7 @@ func TestAnUpdateThatNeverArrivedFailsOnARowThatOnlyResemblesTheOneIntended(t *t
 	}
 }
 
-func TestARowThatChangedSinceTheLostAnswerIsReportedAsItStands(t *testing.T) {
+func TestRepeated_returnsARowThatChangedSinceTheLostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	overtake := func() {
@@ -195,7 +195,7 @@ func TestARowThatChangedSinceTheLostAnswerIsReportedAsItStands(t *testing.T) {
 	require.Equal(t, row(1, "another's"), b.row(t, 1))
 }
 
-func TestAWriteWithoutAnyAnswerIsUnavailable(t *testing.T) {
+func TestStore_isUnavailableForAWriteWithoutAnyAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	put := table.Put{Item: row(1, "x"), If: table.Exists(table.Missing("a"))}

@@ -95,7 +95,7 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 	}
 }
 
-func TestEachDocumentedErrorOfEachOperationHasItsMeaning(t *testing.T) {
+func TestTranslate_hasAMeaningForEachDocumentedError(t *testing.T) {
 	t.Parallel()
 	want := map[string]error{
 		"ProvisionedThroughputExceededException": table.ErrThrottled, "RequestLimitExceeded": table.ErrThrottled,
@@ -143,7 +143,7 @@ func (l *line) before(t *testing.T) {
 	require.NoError(t, l.Put(t.Context(), table.Put{Item: versioned(1, 1)}))
 }
 
-func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
+func TestStore_retriesAfterAFaultOnTheWay(t *testing.T) {
 	t.Parallel()
 	faults := map[string]wiretest.Fault{"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut()}
 	for _, code := range []string{"ProvisionedThroughputExceededException", "ThrottlingException"} {
@@ -173,7 +173,7 @@ func TestAFaultOnTheWayIsMendedByAnotherAttempt(t *testing.T) {
 	}
 }
 
-func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T) {
+func TestStore_isUnavailableAfterBoundedAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]wiretest.Fault{
 		"reset": wiretest.Reset(), "lost": wiretest.Lost(), "cut": wiretest.Cut(), "silent": wiretest.Silent(),
@@ -193,7 +193,7 @@ func TestAFaultThatStaysIsUnavailableAfterABoundedNumberOfAttempts(t *testing.T)
 	}
 }
 
-func TestAnAnswerThatCannotBeReadLeavesOpenWhatWasDone(t *testing.T) {
+func TestStore_leavesOpenWhatAnUnreadableAnswerDid(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	for operation, call := range l.calls(t.Context()) {
@@ -204,13 +204,13 @@ func TestAnAnswerThatCannotBeReadLeavesOpenWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestAnAttemptHasATimeLimit(t *testing.T) {
+func TestNewClient_limitsTheTimeOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	transport := dynamo.NewClient(aws.Config{Region: "eu-central-1"}).Options().HTTPClient.(*awshttp.BuildableClient)
 	require.Equal(t, 5*time.Second, transport.GetTimeout())
 }
 
-func TestAClientThatFailsAgainAndAgainRepeatsLessAndLess(t *testing.T) {
+func TestNewBackoff_repeatsLessAfterManyFailures(t *testing.T) {
 	t.Parallel()
 	l := connect(t)
 	l.network.Always(wiretest.Refused(wiretest.Refusal{Status: http.StatusServiceUnavailable, Code: "ServiceUnavailable"}))
@@ -224,7 +224,7 @@ func TestAClientThatFailsAgainAndAgainRepeatsLessAndLess(t *testing.T) {
 	require.NoError(t, l.Put(t.Context(), table.Put{Item: row(1, "x")}))
 }
 
-func TestATransactionIsRepeatedUnderItsToken(t *testing.T) {
+func TestWithTokens_repeatsATransactionUnderItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, answer{}, refusal(http.StatusBadRequest, "TransactionInProgressException"), ok(`{}`))
 	store := dynamo.New(hasty(client(w.endpoint, http.DefaultTransport)))

@@ -31,7 +31,7 @@ func row(n int, title string) item.Item {
 
 func titled(title string) item.Item { return item.Item{entity.AttrTitle: item.String(title)} }
 
-func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
+func TestStore_sendsTheRequestThatThePortPromises(t *testing.T) {
 	t.Parallel()
 	key := `{"PK":{"S":"USER#ada"},"SK":{"S":"TASK#task_1"}}`
 	exists := `"ConditionExpression":"attribute_exists(#n0)","ExpressionAttributeNames":{"#n0":"PK"},
@@ -178,7 +178,7 @@ func TestEveryOperationSendsTheRequestThatThePortPromises(t *testing.T) {
 	}
 }
 
-func TestAWalkReadsItsSegmentConsistently(t *testing.T) {
+func TestWalk_readsItsSegmentConsistently(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, ok(`{}`))
 	walker := dynamo.NewWalker(client(w.endpoint, nil))
@@ -189,7 +189,7 @@ func TestAWalkReadsItsSegmentConsistently(t *testing.T) {
 		"ReturnConsumedCapacity":"INDEXES"}`), sent.body)
 }
 
-func TestAConditionBecomesOneExpression(t *testing.T) {
+func TestExpression_holdsAConditionAsOne(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		condition table.Condition
@@ -217,7 +217,7 @@ func TestAConditionBecomesOneExpression(t *testing.T) {
 	}
 }
 
-func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
+func TestCheckText_sendsNothingThatTheServiceRefusesOrChanges(t *testing.T) {
 	t.Parallel()
 	deep := item.Value(item.List{})
 	for range 40 {
@@ -303,7 +303,7 @@ func TestWhatTheServiceWouldRefuseOrChangeIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAValueIsNestedAsDeepAsTheServiceTakesAndNoDeeper(t *testing.T) {
+func TestToAttributes_nestsAsDeepAsTheServiceTakes(t *testing.T) {
 	t.Parallel()
 	nested := func(depth int) table.Put {
 		v := item.Value(item.String("x"))
@@ -328,7 +328,7 @@ func rows(n int) []item.Item {
 	return out
 }
 
-func TestTheObserverLearnsWhatEachCallConsumed(t *testing.T) {
+func TestWithObserver_reportsWhatEachCallConsumed(t *testing.T) {
 	t.Parallel()
 	consumed := `{"TableName":"Data","CapacityUnits":5.5,"Table":{"CapacityUnits":2},
 		"GlobalSecondaryIndexes":{"GSI1-YearView":{"CapacityUnits":3.5}}}`

@@ -67,7 +67,7 @@ func adders(n int, guarded bool, reached map[int64]int) func() interleave.World 
 	}
 }
 
-func TestAnOrderThatLosesACountIsFound(t *testing.T) {
+func TestExplore_findsAnOrderThatLosesACount(t *testing.T) {
 	t.Parallel()
 	_, err := interleave.Explore(t.Context(), adders(2, false, map[int64]int{}), interleave.Options{})
 	var found *interleave.Violation
@@ -78,7 +78,7 @@ func TestAnOrderThatLosesACountIsFound(t *testing.T) {
 	}, found.Steps)
 }
 
-func TestAllOrdersArePlayedAndFaultsAtEachCall(t *testing.T) {
+func TestExplore_playsAllOrdersAndFaultsAtEachCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		workers int
@@ -104,7 +104,7 @@ func TestAllOrdersArePlayedAndFaultsAtEachCall(t *testing.T) {
 	}
 }
 
-func TestAPanicAndTooManyPlaysAreErrors(t *testing.T) {
+func TestExplore_failsOnAPanicAndTooManyPlays(t *testing.T) {
 	t.Parallel()
 	_, err := interleave.Explore(t.Context(), adders(3, true, map[int64]int{}), interleave.Options{Plays: 10})
 	require.ErrorIs(t, err, interleave.ErrTooMany)

@@ -13,7 +13,7 @@ import (
 
 func ttl(at time.Time) item.Item { return item.Item{entity.AttrTTL: item.Int(at.Unix())} }
 
-func TestASweepRemovesWhatIsPastItsTTLOldestFirst(t *testing.T) {
+func TestSweep_removesWhatIsPastItsTTLOldestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	now := start()
@@ -45,7 +45,7 @@ func TestASweepRemovesWhatIsPastItsTTLOldestFirst(t *testing.T) {
 	}
 }
 
-func TestARowPastItsTTLIsReadUntilItIsSwept(t *testing.T) {
+func TestSweep_leavesARowReadableUntilItIsRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	row := ttl(start().Add(-time.Hour))
@@ -65,7 +65,7 @@ func TestARowPastItsTTLIsReadUntilItIsSwept(t *testing.T) {
 	}
 }
 
-func TestASweepFollowsChangesOfTheTTL(t *testing.T) {
+func TestSweep_followsChangesOfTheTTL(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	past := start().Add(-time.Hour)
@@ -88,7 +88,7 @@ func TestASweepFollowsChangesOfTheTTL(t *testing.T) {
 	b.ElementsMatch([]item.Key{noteKey("added"), noteKey("untouched")}, b.store.Sweep(start(), 0))
 }
 
-func TestASweepIgnoresWhatTheServiceIgnores(t *testing.T) {
+func TestSweep_ignoresWhatTheServiceIgnores(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	b.put("six years ago", ttl(start().AddDate(-6, 0, 0)))

@@ -39,12 +39,12 @@ func writes(b *bundle) map[string]func() error {
 	}
 }
 
-func TestAFaultBeforeTheEffectPreventsIt(t *testing.T) {
+func TestOptions_faultBeforeTheEffectPreventsIt(t *testing.T) {
 	t.Parallel()
 	testFault(t, memory.Before, table.ErrThrottled, 1)
 }
 
-func TestAFaultAfterTheEffectHidesIt(t *testing.T) {
+func TestOptions_faultAfterTheEffectHidesIt(t *testing.T) {
 	t.Parallel()
 	testFault(t, memory.After, table.ErrUnavailable, 2)
 }
@@ -69,7 +69,7 @@ func testFault(t *testing.T, stage memory.Stage, injected error, want int64) {
 	}
 }
 
-func TestAFaultSeesWhatTheCallNamesAndAnswers(t *testing.T) {
+func TestOptions_faultSeesWhatTheCallNamesAndAnswers(t *testing.T) {
 	t.Parallel()
 	faults := &injector{}
 	b := setup(t, memory.Options{Fault: faults.fault})
@@ -94,7 +94,7 @@ func TestAFaultSeesWhatTheCallNamesAndAnswers(t *testing.T) {
 	b.NoError(faults.calls[7].Err)
 }
 
-func TestAFaultInOneRoundTripLeavesTheFormerDone(t *testing.T) {
+func TestOptions_faultInOneRoundTripLeavesTheFormerDone(t *testing.T) {
 	t.Parallel()
 	faults := &injector{}
 	b := setup(t, memory.Options{Fault: faults.fault})
@@ -112,7 +112,7 @@ func TestAFaultInOneRoundTripLeavesTheFormerDone(t *testing.T) {
 	b.Equal(25, b.store.Len())
 }
 
-func TestAFaultHookMayUseTheStore(t *testing.T) {
+func TestOptions_faultMayUseTheStore(t *testing.T) {
 	t.Parallel()
 	var b *bundle
 	inside := false
@@ -133,7 +133,7 @@ func TestAFaultHookMayUseTheStore(t *testing.T) {
 	b.Equal(int64(2), failed.Failures[0].Old.Int(entity.AttrVersion))
 }
 
-func TestARefusedRequestIsNoCall(t *testing.T) {
+func TestCall_isNoneForARefusedRequest(t *testing.T) {
 	t.Parallel()
 	faults := &injector{}
 	b := setup(t, memory.Options{Fault: faults.fault})

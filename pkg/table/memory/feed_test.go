@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestEveryChangeOfARowHasOneRecord(t *testing.T) {
+func TestFeed_hasOneRecordForEveryChangeOfARow(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{SourceARN: "arn:aws:dynamodb:eu-central-1:111122223333:table/T/stream/S"})
 	first := b.put("a", count(1))
@@ -57,7 +57,7 @@ func TestEveryChangeOfARowHasOneRecord(t *testing.T) {
 	}
 }
 
-func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
+func TestFeed_hasNoRecordOfAWriteThatChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	b.put("a", item.Item{"n": item.Number("1.5"), "set": item.StringSet{"x", "y"}, "map": item.Map{"k": item.Int(1)}})
@@ -81,7 +81,7 @@ func TestAWriteThatChangesNothingHasNoRecord(t *testing.T) {
 	b.Len(b.drainShard(b.only()), 1)
 }
 
-func TestWhoChangesWhatItReadIsFound(t *testing.T) {
+func TestTampered_findsACallerThatChangesWhatItRead(t *testing.T) {
 	t.Parallel()
 	reads := map[string]func(*bundle, item.Key) item.Item{
 		"a row": func(b *bundle, key item.Key) item.Item {
@@ -110,7 +110,7 @@ func TestWhoChangesWhatItReadIsFound(t *testing.T) {
 	}
 }
 
-func TestAReadGoesOnBehindItsPosition(t *testing.T) {
+func TestRead_goesOnAfterItsPosition(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	for i := range 1500 {
@@ -134,7 +134,7 @@ func TestAReadGoesOnBehindItsPosition(t *testing.T) {
 	b.False(none.End, "an open shard has no end")
 }
 
-func TestAReadOfWhatTheFeedDoesNotHaveIsRefused(t *testing.T) {
+func TestRead_refusesWhatTheFeedDoesNotHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	_, err := b.feed.Read(b.ctx, "no-such-shard", "", 1)
@@ -149,7 +149,7 @@ func TestAReadOfWhatTheFeedDoesNotHaveIsRefused(t *testing.T) {
 	}
 }
 
-func TestAWaiterWakesAtTheNextRecordAndAtASplit(t *testing.T) {
+func TestChanged_wakesAtTheNextRecordAndAtASplit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	isClosed := func(c <-chan struct{}) bool {
@@ -174,7 +174,7 @@ func TestAWaiterWakesAtTheNextRecordAndAtASplit(t *testing.T) {
 	b.True(isClosed(changed))
 }
 
-func TestTheSameCallsGiveTheSameFeed(t *testing.T) {
+func TestFeed_isTheSameForTheSameCalls(t *testing.T) {
 	t.Parallel()
 	run := func() map[string][]change.Record {
 		b := setup(t, memory.Options{Shards: 3})

@@ -44,7 +44,7 @@ func (f *follower) round(ctx context.Context) error {
 	return nil
 }
 
-func TestAFollowerSeesEveryRecordInOrderWhileOthersWriteAndSplit(t *testing.T) {
+func TestFeed_showsAFollowerEveryRecordInOrderDuringSplits(t *testing.T) {
 	t.Parallel()
 	const writers, rounds, rows = 4, 60, 5
 	b := setup(t, memory.Options{Shards: 2})

@@ -37,7 +37,7 @@ func (m model) query(q table.Query) []string {
 	return places
 }
 
-func TestTheStoreAgreesWithAPlainModel(t *testing.T) {
+func TestStore_agreesWithAPlainModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		store, rows := memory.New(start, memory.Options{Shards: 2}), model{}

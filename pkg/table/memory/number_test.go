@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestNumbersAreStoredInOneForm(t *testing.T) {
+func TestCanonical_storesNumbersInOneForm(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	for given, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestNumbersAreStoredInOneForm(t *testing.T) {
 		table.ErrInvalid)
 }
 
-func TestNumbersCompareByValue(t *testing.T) {
+func TestCompareNumbers_comparesByValue(t *testing.T) {
 	t.Parallel()
 	number := rapid.StringMatching(`-?[0-9]{1,6}(\.[0-9]{1,6})?(e-?[0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {

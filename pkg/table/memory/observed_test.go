@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestStoresOnOneTableAreObservedEachByItself(t *testing.T) {
+func TestObserved_separatesTheStoresOnOneTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string][]string{}
 	told := func(who string) table.Observer {

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestOneUsersRowsLiveOnSeveralShards(t *testing.T) {
+func TestFeed_putsOneUsersRowsOnSeveralShards(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{Shards: 4})
 	for i := range 400 {
@@ -22,7 +22,7 @@ func TestOneUsersRowsLiveOnSeveralShards(t *testing.T) {
 	}
 }
 
-func TestARowsRecordsStayInOrderThroughSplits(t *testing.T) {
+func TestSplit_keepsARowsRecordsInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{Shards: 2})
 	const rows, rounds = 40, 30
@@ -58,7 +58,7 @@ func TestARowsRecordsStayInOrderThroughSplits(t *testing.T) {
 	b.Equal(rows*rounds, total)
 }
 
-func TestAClosedShardEndsAndItsChildrenGoOn(t *testing.T) {
+func TestSplit_endsAShardAndItsChildrenGoOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	for i := range 3 {
@@ -85,7 +85,7 @@ func TestAClosedShardEndsAndItsChildrenGoOn(t *testing.T) {
 	}
 }
 
-func TestATrimForgetsOldRecordsAndThenTheirShards(t *testing.T) {
+func TestTrim_forgetsOldRecordsAndThenTheirShards(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	b.put("a", count(1))
@@ -113,7 +113,7 @@ func TestATrimForgetsOldRecordsAndThenTheirShards(t *testing.T) {
 	b.Equal(1, len(b.drainShard(children[0]))+len(b.drainShard(children[1])))
 }
 
-func TestAPositionBeforeATrimIsReportedNotSkipped(t *testing.T) {
+func TestTrim_reportsAPositionBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	for i := range 4 {

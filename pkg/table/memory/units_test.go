@@ -38,7 +38,7 @@ func linked(it item.Item, sk string) item.Item {
 }
 
 // 250 numbers of which each ends with zeros: with the zeros they would be more than a kilobyte.
-func TestZerosAtTheEndsOfNumbersAreNotCharged(t *testing.T) {
+func TestSize_chargesNoZerosAtTheEndsOfNumbers(t *testing.T) {
 	t.Parallel()
 	m := &meter{}
 	b := setup(t, memory.Options{Observer: m.observe})
@@ -50,7 +50,7 @@ func TestZerosAtTheEndsOfNumbersAreNotCharged(t *testing.T) {
 	b.InDelta(1, m.take()[0].WriteUnits, 0)
 }
 
-func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
+func TestWriteUnits_countTheLargerImageAndIndexEntries(t *testing.T) {
 	t.Parallel()
 	type units = map[table.Index]float64
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestWritesAreChargedByTheLargerImageAndByIndexEntry(t *testing.T) {
 	}
 }
 
-func TestReadsAreChargedBy4KB(t *testing.T) {
+func TestReadUnits_areCountedBy4KB(t *testing.T) {
 	t.Parallel()
 	m := &meter{}
 	b := setup(t, memory.Options{Observer: m.observe})
@@ -156,7 +156,7 @@ func TestReadsAreChargedBy4KB(t *testing.T) {
 	b.Equal(table.Usage{Op: "Query", ReadUnits: 0.5}, read(err))
 }
 
-func TestEachRoundTripIsOneCall(t *testing.T) {
+func TestCall_isOneForEachRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := &meter{}
 	b := setup(t, memory.Options{Observer: m.observe})

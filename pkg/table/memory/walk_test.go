@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-func TestTheSegmentsOfAWalkAreTheTable(t *testing.T) {
+func TestWalk_coversTheTableInSegments(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	const users, rowsEach = 60, 5
@@ -40,7 +40,7 @@ func TestTheSegmentsOfAWalkAreTheTable(t *testing.T) {
 	}
 }
 
-func TestAWalkStopsAtItsVisitorsError(t *testing.T) {
+func TestWalk_stopsAtItsVisitorsError(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	b.put("a", nil)
@@ -58,7 +58,7 @@ func TestAWalkStopsAtItsVisitorsError(t *testing.T) {
 	b.ErrorIs(b.store.Walk(ctx, 0, 1, nil), context.Canceled)
 }
 
-func TestAVisitorMayChangeTheTable(t *testing.T) {
+func TestWalk_letsItsVisitorChangeTheTable(t *testing.T) {
 	t.Parallel()
 	b := setup(t, memory.Options{})
 	for i := range 20 {

@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/table/tabletest"
 )
 
-func TestTheLawKeepsTheHistoryOfRepositories(t *testing.T) {
+func TestLaw_keepsTheHistoryOfRepositories(t *testing.T) {
 	t.Parallel()
 	at := entity.Repository{User: "u", Date: "2026-01-23"}
 	noon := time.Date(2026, 1, 23, 12, 0, 0, 0, time.UTC)

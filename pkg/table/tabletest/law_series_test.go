@@ -31,7 +31,7 @@ func weekly(t *testing.T) (master, instance item.Item) {
 	return master, product.Instance().First("ann", "inst_20250609_1", fields, now, nil)
 }
 
-func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
+func TestLaw_isBrokenByAWrongSeriesOrExceptionOnEachRule(t *testing.T) {
 	t.Parallel()
 	master, instance := weekly(t)
 	require.Empty(t, tabletest.CheckRow(product.Master(), master))
@@ -73,7 +73,7 @@ func TestAWrongSeriesOrExceptionBreaksTheLawOnEachRule(t *testing.T) {
 	require.Contains(t, strings.Join(tabletest.CheckRow(product.Task(), task), "\n"), "GSI2 keys are")
 }
 
-func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
+func TestLaw_isBrokenByAWrongCallAboutASeriesOnEachRule(t *testing.T) {
 	t.Parallel()
 	master, instance := weekly(t)
 	count := func(set item.Item, tests ...table.Test) table.Update {
@@ -132,7 +132,7 @@ func TestAWrongCallAboutASeriesBreaksTheLawOnEachRule(t *testing.T) {
 	}
 }
 
-func TestExceptionsMayBeWrittenBeforeTheirSeriesAndUndoneOrDeletedAlone(t *testing.T) {
+func TestLaw_letsExceptionsBeWrittenAndRemovedAlone(t *testing.T) {
 	t.Parallel()
 	master, instance := weekly(t)
 	store := memory.New(time.Now, memory.Options{})

@@ -15,8 +15,8 @@ import (
 	"nexus/pkg/table/tabletest"
 )
 
-// TestAWrongEntityBreaksTheLawOnEachRule spoils a good row in one way at a time.
-func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
+// TestLaw_isBrokenByAWrongEntityOnEachRule spoils a good row in one way at a time.
+func TestLaw_isBrokenByAWrongEntityOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}),
@@ -50,8 +50,8 @@ func TestAWrongEntityBreaksTheLawOnEachRule(t *testing.T) {
 	}
 }
 
-// TestAWrongCallBreaksTheLawOnEachRule makes the calls that no code of ours may make.
-func TestAWrongCallBreaksTheLawOnEachRule(t *testing.T) {
+// TestLaw_isBrokenByAWrongCallOnEachRule makes the calls that no code of ours may make.
+func TestLaw_isBrokenByAWrongCallOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
@@ -138,7 +138,7 @@ func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) item.Item {
 }
 
 // The system archives a task, and its user takes it up again.
-func TestWhatTheSystemWritesLeavesTheEditVersionAndACommandRemovesIt(t *testing.T) {
+func TestLaw_letsTheSystemKeepTheEditVersion(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
 	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
