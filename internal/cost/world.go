@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,26 +13,16 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/api"
-	"nexus/pkg/archive"
-	"nexus/pkg/calendar"
 	"nexus/pkg/change"
-	"nexus/pkg/command"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
-	"nexus/pkg/links"
 	"nexus/pkg/product"
-	"nexus/pkg/projection"
-	"nexus/pkg/query"
 	"nexus/pkg/reminders"
-	"nexus/pkg/revision"
-	"nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text"
 )
 
 // The functions besides the readers, which are named as the deployment table names them.
@@ -50,6 +41,7 @@ type world struct {
 	logs      map[string]*slog.Logger // by function
 	meters    map[string]*table.Meter // by who uses the table
 	surfaces  map[string]http.Handler // by function
+	functions map[string]string       // by consumer, the reader that runs it
 	readers   []*reader
 	notifier  *reminders.Notifier
 	timetable *timetable
@@ -69,14 +61,11 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
-		ids: chacha(seed),
+		functions: map[string]string{}, ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	w.timetable, w.copies = newTimetable(w.tally), newObjects(w.tally)
-	w.surfaces[commandFunction] = w.surface(commandFunction, api.OnlyCommands)
-	w.surfaces[queryFunction] = w.surface(queryFunction, api.OnlyQueries)
-	w.notifier = reminders.NewNotifier(w.reminding(notifyFunction, notifyFunction))
-	return w, w.openReaders()
+	return w, w.assemble()
 }
 
 // chacha is a source of random bytes that is the same for the same seed.
@@ -100,8 +89,11 @@ func (w *world) newID() string {
 
 // storeOf returns the table as somebody uses it: what is used is counted, and reported as the functions report it.
 func (w *world) storeOf(who string) table.Store {
-	meter := &table.Meter{}
-	w.meters[who] = meter
+	meter := w.meters[who]
+	if meter == nil {
+		meter = &table.Meter{}
+		w.meters[who] = meter
+	}
 	count := w.tally.uses(who)
 	return w.store.Observed(func(u table.Usage) {
 		count(u)
@@ -130,80 +122,59 @@ func (w *world) logOf(function string) *slog.Logger {
 	return w.logs[function]
 }
 
-func (w *world) surface(function string, part api.Part) http.Handler {
-	store := w.storeOf(function)
-	publisher := revision.NewPublisher(revision.Config{Store: store, Now: w.clock, NewID: w.newID})
-	trees := values.New(publisher, w.newID)
-	return api.New(api.Config{
-		Document: api.Document,
-		Part:     part, Registry: w.registry,
-		Commands: command.New(command.Config{
-			Store: store, Registry: w.registry, Now: w.clock, NewID: w.newID,
-			Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		}),
-		Queries: query.New(query.Config{Store: store, Registry: w.registry, Now: w.clock, Fold: text.Fold}),
-		Archive: archive.New(archive.Config{
-			Store: store, Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock,
-		}),
-		Calendar: calendar.New(calendar.Config{Store: store, Registry: w.registry, Now: w.clock, Random: w.ids}),
-		Values:   trees, Plans: plan.New(publisher, trees, w.clock, w.newID),
-		Authenticate: api.BearerIsUser, Log: w.logOf(function), Now: w.clock, NewID: w.newID,
-	})
-}
-
-// reminding is the configuration of whoever reminds, in a function.
-func (w *world) reminding(who, function string) reminders.Config {
-	return reminders.Config{
-		Store: w.storeOf(who), Registry: w.registry, Scheduler: w.timetable, Bus: events{w.tally}, Now: w.clock,
-		Log: w.logOf(function),
-		Observe: func(o reminders.Observation) {
-			switch o.Outcome {
-			case reminders.Delivered:
-				w.count(metric.ByFunction, function, metric.Values{metric.RemindersDelivered: 1}, nil)
-			case reminders.Late:
-				w.count(metric.ByFunction, function, metric.Values{metric.RemindersLate: 1}, nil)
-			}
-		},
+// assemble builds the functions: one for each side of the API, notify, and the readers of the deployment table.
+func (w *world) assemble() error {
+	ports := system.Ports{
+		Store: w.storeOf, Now: w.clock, Scheduler: w.timetable, Bus: events{w.tally}, Copies: w.copies,
+		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
+		Reminded: w.reminded,
 	}
-}
-
-// openReaders makes the functions of the deployment table.
-func (w *world) openReaders() error {
-	for _, deployed := range readers.Table(w.registry) {
-		var consumers []change.Consumer
-		for _, name := range deployed.Consumers {
-			c, err := w.consumer(name, deployed.Name)
-			if err != nil {
-				return err
-			}
-			consumers = append(consumers, c)
+	for _, row := range readers.Table(w.registry) {
+		for _, name := range row.Consumers {
+			w.functions[name] = row.Name
 		}
+	}
+	deployed, err := system.New(w.registry, ports)
+	if err != nil {
+		return err
+	}
+	w.notifier = deployed.Notifier
+	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
-			Registry: w.registry, Consumers: consumers, Parking: w.copies, Log: w.logOf(deployed.Name), Now: w.clock,
-			Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, InTurn: true, Observe: w.observe,
+			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
+			Wait: noWait, InTurn: true, Observe: w.observe,
 		})
 		if err != nil {
-			return fmt.Errorf("reader %s: %w", deployed.Name, err)
+			return fmt.Errorf("reader %s: %w", r.Line.Name, err)
 		}
-		w.readers = append(w.readers, &reader{deployed, loop})
+		w.readers = append(w.readers, &reader{r.Line, loop})
+	}
+	ports.NewID, ports.NewRevisionID, ports.Random, ports.Pause = w.newID, w.newID, w.ids, noWait
+	for function, side := range map[string]api.Part{commandFunction: api.OnlyCommands, queryFunction: api.OnlyQueries} {
+		ports.Store = func(string) table.Store { return w.storeOf(function) }
+		ports.Log = func(string) *slog.Logger { return w.logOf(function) }
+		served, err := system.New(w.registry, ports)
+		if err != nil {
+			return err
+		}
+		w.surfaces[function] = served.API(api.Config{Part: side, Authenticate: api.BearerIsUser, Now: w.clock})
 	}
 	return nil
 }
 
-func (w *world) consumer(name, function string) (change.Consumer, error) {
-	switch name {
-	case stats.Name:
-		return projection.NewConsumer(stats.Projection(), w.storeOf(name), w.clock), nil
-	case links.Name:
-		return projection.NewConsumer(links.Projection(), w.storeOf(name), w.clock), nil
-	case reminders.Name:
-		return reminders.New(w.reminding(name, function)), nil
-	case archive.Name:
-		return archive.NewConsumer(archive.Config{
-			Store: w.storeOf(name), Registry: w.registry, Copies: w.copies, Bus: events{w.tally}, Now: w.clock,
-		}), nil
+func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// functionOf returns the function that runs a part of the system. Notify is named as its part.
+func (w *world) functionOf(part string) string { return cmp.Or(w.functions[part], part) }
+
+// reminded counts what a part did with reminders, as its function does.
+func (w *world) reminded(part string, o reminders.Observation) {
+	name := map[reminders.Outcome]string{
+		reminders.Delivered: metric.RemindersDelivered, reminders.Late: metric.RemindersLate,
+	}[o.Outcome]
+	if name != "" {
+		w.count(metric.ByFunction, w.functionOf(part), metric.Values{name: 1}, nil)
 	}
-	return nil, fmt.Errorf("the deployment table has a consumer %q that is not known here", name)
 }
 
 // observe counts as the functions do after each batch.
