@@ -108,7 +108,7 @@ func (h *history) checkListed(s *shelf) {
 	var start table.Position
 	ids := slices.Sorted(maps.Keys(s.colds))
 	for {
-		page, next, err := h.archive.List(noContext, s.user, listPage, start)
+		page, next, err := h.system.Archive.List(noContext, s.user, listPage, start)
 		if err != nil {
 			h.violate("I6", s.user, "list", "%v", err)
 			return

@@ -163,7 +163,7 @@ func (h *history) mend() (mended bool) {
 			w := &worker{kind: repairing, name: "repair of " + user}
 			refused := int64(0)
 			h.run(h.start(w, func(ctx context.Context) {
-				sum, err := h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
+				sum, err := h.system.Verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 					h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 					if d.Remains && h.isRefusal(user, d) {
 						refused++
@@ -194,7 +194,7 @@ func (h *history) mendAll() {
 	h.happened["repair of everybody"]++
 	w := &worker{kind: repairing, name: "repair of everybody"}
 	h.run(h.start(w, func(ctx context.Context) {
-		_, err := h.verifier.Run(ctx, verify.Options{Repair: true}, func(d verify.Difference) error {
+		_, err := h.system.Verifier.Run(ctx, verify.Options{Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s %s is %s, should be %s", d.User, d.Kind, d.Key, d.Is, d.ShouldBe)
 			return nil
 		})

@@ -150,8 +150,8 @@ func (h *history) ask(user string) {
 	}
 	h.happened["question for what has left"]++
 	h.run(h.start(w, func(ctx context.Context) {
-		if why, err = h.archive.Left(ctx, user, ref); err == nil {
-			_, _, err = h.archive.List(ctx, user, listPage, table.Position{})
+		if why, err = h.system.Archive.Left(ctx, user, ref); err == nil {
+			_, _, err = h.system.Archive.List(ctx, user, listPage, table.Position{})
 		}
 	}, user), -1)
 }

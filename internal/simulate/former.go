@@ -45,7 +45,7 @@ func newOtherRelease(h *history) *otherRelease {
 		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}},
 		Now: h.clock, Log: h.log(),
 		Observe: func(seen oldreminders.Observation) {
-			h.observed(reminders.Observation{Outcome: reminders.Outcome(seen.What)})
+			h.observed(reminders.Name, reminders.Observation{Outcome: reminders.Outcome(seen.What)})
 		},
 	}
 	archiving := oldarchive.Config{

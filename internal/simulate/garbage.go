@@ -137,7 +137,7 @@ func (h *history) callGarbage() {
 		}
 	}
 	h.happened["unreadable call"]++
-	h.run(h.start(w, func(ctx context.Context) { err = h.notifier.Handle(ctx, payload) }), -1)
+	h.run(h.start(w, func(ctx context.Context) { err = h.system.Notifier.Handle(ctx, payload) }), -1)
 }
 
 func (h *history) spoil(payload []byte) []byte {

@@ -43,6 +43,6 @@ func (h *history) counted(consumer string, c consume.Counts) {
 }
 
 // observed takes in what the reminders say they did.
-func (h *history) observed(o reminders.Observation) {
+func (h *history) observed(_ string, o reminders.Observation) {
 	h.happened["observed "+string(o.Outcome)]++
 }

@@ -3,27 +3,21 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
-	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/change"
-	"nexus/pkg/command"
 	"nexus/pkg/consume"
-	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/links"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
-	"nexus/pkg/query"
-	"nexus/pkg/reminders"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text"
-	"nexus/pkg/verify"
 )
 
 // history is one play: the system, its faults, and what is known of what it did.
@@ -38,12 +32,9 @@ type history struct {
 	parking   *blobmemory.Store
 	schedules *schedules
 	registry  *entity.Registry
-	commands  *command.Service
+	system    *system.System
+	direct    *system.System // services on the store itself, past its port
 	importer  *calendar.Importer
-	archive   *archive.Archive
-	queries   *query.Service
-	notifier  *reminders.Notifier
-	verifier  *verify.Verifier
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
 	stream    *stream
@@ -137,57 +128,57 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	}
 	h.known = newKnown(h.users)
 
-	port := storePort{h}
-	h.commands = command.New(command.Config{
-		Store: port, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: h.pause,
-	})
+	h.system = h.assemble(system.Ports{
+		Store: func(string) table.Store { return storePort{h} }, Now: h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
+		Scheduler: h.schedules, Bus: busPort{h}, Copies: blobPort{h, h.copies}, Reminded: h.observed,
+		Wait: func(ctx context.Context, _ time.Duration) error {
+			h.call("loop", "wait")
+			return ctx.Err()
+		},
+		Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
+	}, ownSum())
 	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
-	h.importer = calendar.NewImporter(
-		command.New(command.Config{Store: h.store, Registry: h.registry, Now: h.clock, NewID: h.newID, Pause: noPause}),
-		h.registry)
-	archiving := archive.Config{
-		Store: port, Registry: h.registry, Copies: blobPort{h, h.copies}, Bus: busPort{h}, Now: h.clock,
-	}
-	h.archive = archive.New(archiving)
-	h.queries = query.New(query.Config{Store: h.store, Registry: h.registry, Now: h.clock, Fold: text.Fold})
-	reminding := reminders.Config{
-		Store: port, Registry: h.registry, Scheduler: h.schedules, Bus: busPort{h}, Now: h.clock, Log: h.log(),
-		Observe: h.observed,
-	}
-	h.notifier = reminders.NewNotifier(reminding)
-	h.mixture = newMixture(h)
-	h.verifier = h.newVerifier(port, archiving, reminding)
-	h.openReaders([]change.Consumer{
-		projection.NewConsumer(stats.Projection(), port, h.clock),
-		projection.NewConsumer(links.Projection(), port, h.clock),
-		projection.NewConsumer(ownSum(), port, h.clock),
-		reminders.New(reminding),
-		archive.NewConsumer(archiving),
+	h.direct = h.assemble(system.Ports{
+		Store: func(string) table.Store { return h.store }, Now: h.clock, NewID: h.newID,
+		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
+	h.importer = calendar.NewImporter(h.direct.Commands, h.registry)
+	h.mixture = newMixture(h)
+	h.openReaders()
 	return h
 }
 
-// openReaders puts the consumers behind readers as the deployment table has them, or each behind one of its own.
-func (h *history) openReaders(consumers []change.Consumer) {
-	byName := map[string]change.Consumer{}
-	for _, c := range consumers {
-		byName[c.Name()] = watched{c, h}
-		h.alone[c.Name()] = h.newLoop(byName[c.Name()])
+func (h *history) assemble(ports system.Ports, projections ...*projection.Projection) *system.System {
+	s, err := system.New(h.registry, ports, projections...)
+	if err != nil {
+		panic("simulate: " + err.Error()) // the parts do not fit together
 	}
-	for _, row := range readers.Table(h.registry, ownName) {
-		groups := [][]string{row.Consumers}
-		if h.luck.apart {
-			groups = nil
-			for _, name := range row.Consumers {
-				groups = append(groups, []string{name})
-			}
+	return s
+}
+
+// logOf is the log of a part of the system: nothing judges what a verification logs.
+func (h *history) logOf(part string) *slog.Logger {
+	if part == system.PartVerify {
+		return slog.New(slog.DiscardHandler)
+	}
+	return h.log()
+}
+
+// openReaders puts the consumers behind readers as the deployment table has them, or each behind one of its own.
+func (h *history) openReaders() {
+	for _, r := range h.system.Readers {
+		group := make([]change.Consumer, len(r.Consumers))
+		for i, c := range r.Consumers {
+			group[i] = watched{c, h}
+			h.alone[c.Name()] = h.newLoop(group[i])
 		}
-		for _, names := range groups {
-			var group []change.Consumer
-			for _, name := range names {
-				group = append(group, byName[name])
-			}
-			h.readers = append(h.readers, newReader(names, row.Filter, h.newLoop(group...)))
+		size := len(group)
+		if h.luck.apart {
+			size = 1
+		}
+		for i := 0; i < len(group); i += size {
+			loop := h.newLoop(group[i : i+size]...)
+			h.readers = append(h.readers, newReader(r.Line.Consumers[i:i+size], r.Line.Filter, loop))
 		}
 	}
 }
@@ -213,8 +204,6 @@ func (h *history) pause(ctx context.Context, _ time.Duration) error {
 	h.call("command", "pause")
 	return ctx.Err()
 }
-
-func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // clock is what the one at work takes for the time.
 func (h *history) clock() time.Time {

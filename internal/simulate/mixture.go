@@ -135,12 +135,12 @@ func (h *history) notify(w *worker) func(ctx context.Context, payload []byte) er
 	if h.mixture.takes(h, w, announcing) {
 		return h.mixture.former.notify
 	}
-	return h.notifier.Handle
+	return h.system.Notifier.Handle
 }
 
 // command carries out a request by this release, or by the one before.
 func (h *history) command(w *worker, r command.Request) func(ctx context.Context) (command.Result, error) {
-	this := func(ctx context.Context) (command.Result, error) { return h.commands.Do(ctx, r) }
+	this := func(ctx context.Context) (command.Result, error) { return h.system.Commands.Do(ctx, r) }
 	if r.Command == nil || h.mixture.former == nil {
 		return this
 	}

@@ -3,42 +3,17 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"nexus/pkg/archive"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/links"
 	"nexus/pkg/product"
-	"nexus/pkg/projection"
-	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
-	"nexus/pkg/stats"
-	"nexus/pkg/table"
 	"nexus/pkg/verify"
 )
-
-// newVerifier is the operators' check on the ports given: those of workers, or those under them.
-func (h *history) newVerifier(
-	store table.Store, archiving archive.Config, reminding reminders.Config,
-) *verify.Verifier {
-	return verify.New(verify.Config{
-		Store: store, Registry: h.registry,
-		Projections: []*projection.Projection{stats.Projection(), links.Projection(), ownSum()},
-		Archive:     archive.NewConsumer(archiving),
-		Reminders:   reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: h.schedules,
-		Walker: storePort{h}, Now: h.clock, NewOwner: h.newID, Grace: time.Second,
-		Wait: func(ctx context.Context, _ time.Duration) error {
-			h.call("loop", "wait")
-			return ctx.Err()
-		},
-		Log: slog.New(slog.DiscardHandler),
-	})
-}
 
 // repair begins a repair of one user's derived rows, beside everything else that is at work.
 func (h *history) repair(user string) *worker {
@@ -64,7 +39,7 @@ func (h *history) repair(user string) *worker {
 		}
 	}
 	return h.start(w, func(ctx context.Context) {
-		sum, err = h.verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
+		sum, err = h.system.Verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
 			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 			if d.Remains && h.isRefusal(user, d) {
 				refused++
@@ -82,7 +57,7 @@ func (h *history) checkVerified() {
 	for _, user := range h.users {
 		w := &worker{kind: repairing, name: "verification of " + user}
 		h.run(h.start(w, func(ctx context.Context) {
-			_, err := h.verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
+			_, err := h.system.Verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
 				isHold := d.Kind == verify.Statistics && h.known.shelves[user].isHeld()
 				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) || h.isLeftByFormer(user, d) {
 					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed

@@ -205,7 +205,7 @@ func (h *history) checkTotals(s *shelf) {
 
 // checkClock: the two counts that move with the clock are what a recount says at the same instant (I2).
 func (h *history) checkClock(s *shelf) {
-	answer, err := h.queries.Stats(noContext, s.user)
+	answer, err := h.direct.Queries.Stats(noContext, s.user)
 	if err != nil {
 		h.violate("I2", s.user, "statistics", "%v", err)
 		return
