@@ -57,7 +57,7 @@ func TestBearer_comesFromTheEnvironmentAlone(t *testing.T) {
 		require.NotContains(t, messages, "local platform", "%v: the command starts none", args)
 	}
 	code, _, messages := nexusAs(t, "secret", "export", "--url", "http://127.0.0.1:1")
-	require.Equal(t, exitFailed, code, "it asks, and nobody is there: %s", messages)
+	require.Equal(t, exitFailed, code, "it asks, and no server is there: %s", messages)
 }
 
 // offered returns what bash offers for a command line.

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// betweenTable puts a network between the functions and the table that fails as it is told to.
+// betweenTable puts a network between the functions and the table that fails as the test demands.
 func (w *world) betweenTable() *wiretest.Network {
 	w.Helper()
 	behind := wiretest.Forward(w.T, w.settings["AWS_ENDPOINT_URL_DYNAMODB"], nil)

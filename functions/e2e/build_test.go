@@ -55,7 +55,7 @@ func build(machine bundle.Machine, dir string) error {
 	return bundle.Build(ctx, "", machine, dir, packages...)
 }
 
-// maxProgram is what a deployed program may have, in bytes: it is fetched and unpacked before a cold start.
+// maxProgram bounds the size of a deployed program, in bytes: it is fetched and unpacked before a cold start.
 const maxProgram = 12_000_000
 
 func TestFunctions_buildForTheDeploymentAndAreSmall(t *testing.T) {

@@ -50,7 +50,7 @@ func described(t *testing.T) map[string][]env.Function {
 			}
 		}
 		for _, name := range payloadName.FindAllStringSubmatch(cells[1], -1) {
-			require.NotEmpty(t, functions, "%s is for nobody", name[1])
+			require.NotEmpty(t, functions, "%s is for no function", name[1])
 			out[name[1]] = functions
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// gate passes requests on to the engine, but keeps the answer of the first transaction: what it did is done, and nobody
-// learns of it. Later transactions do not get through.
+// gate passes requests on to the engine, but keeps the answer of the first transaction: it has its effect, and no
+// caller learns of it. Later transactions do not get through.
 type gate struct {
 	engine  *httputil.ReverseProxy
 	taken   atomic.Bool

@@ -32,7 +32,7 @@ type order struct {
 	Data            map[string]any `json:"data"`
 }
 
-// work is what one user does: items of every type, with links and reminders, and what becomes of some of them.
+// work returns the orders of one user: items of every type, with links and reminders, and what becomes of some of them.
 func work(now time.Time) []order {
 	var out []order
 	give := func(kind string, data map[string]any) {

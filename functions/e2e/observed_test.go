@@ -137,8 +137,8 @@ func TestFunctions_logOneTraceIDFromARequestToItsEffects(t *testing.T) {
 	}
 	for _, f := range []*function{commands, projections, effects} {
 		all := f.log.String() + f.out.String()
-		require.NotContains(t, all, "Töpfe", "nobody reads titles")
-		require.NotContains(t, all, user, "nobody learns ids")
+		require.NotContains(t, all, "Töpfe", "no log shows titles")
+		require.NotContains(t, all, user, "no log shows ids")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestFunctions_answerEveryPayloadOfEvents(t *testing.T) {
 				if strings.HasPrefix(name, "stream-") {
 					drive = (*world).driveStream
 				}
-				require.NotNil(t, drive, "nobody knows the right answer")
+				require.NotNil(t, drive, "the right answer is not known")
 				w := setup(t)
 				drive(w, function, name)
 			})
@@ -99,7 +99,7 @@ func (w *world) requireResults(f env.Function, name string, statuses ...int) {
 	require.Equal(w, statuses, have)
 }
 
-// driveStream delivers the records of a payload with one behind them that can neither be decoded nor, at first, be
+// driveStream delivers the records of a payload followed by one that can neither be decoded nor, at first, be
 // parked: the answer names that one and no other. Then nothing stands in its way any more, and all of it is finished,
 // as often as it comes.
 func (w *world) driveStream(function env.Function, name string) {

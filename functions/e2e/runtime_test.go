@@ -49,7 +49,7 @@ type outcome struct {
 	failure *failure
 }
 
-// failure is what Lambda shows an invoker of an error.
+// failure is an error as Lambda shows it to an invoker.
 type failure struct {
 	ErrorMessage string `json:"errorMessage"`
 	ErrorType    string `json:"errorType"`
@@ -157,7 +157,7 @@ type function struct {
 	limit   time.Duration // of its invocations; timeLimit if it is not set
 }
 
-// output is what a program wrote so far.
+// output collects the text that a program has written so far.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

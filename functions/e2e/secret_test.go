@@ -16,10 +16,10 @@ import (
 	"nexus/pkg/item"
 )
 
-// secret stands for what users write; nobody else is to read it.
+// secret stands for the text of users, which is for them alone.
 const secret = "Xyzzy"
 
-// requireSecret ends the program and requires that nothing it wrote tells the secret.
+// requireSecret ends the program and requires that nothing it wrote contains the secret.
 func (f *function) requireSecret() {
 	f.Helper()
 	f.kill()
@@ -30,7 +30,7 @@ func (f *function) requireSecret() {
 	}
 }
 
-// wrongValues are what an attribute may turn out to be, each telling the secret.
+// wrongValues are values that an attribute may turn out to have, each with the secret.
 func wrongValues() []string {
 	return []string{
 		`{"S":"` + secret + `"}`, `{"N":"` + secret + `"}`, `{"BOOL":"` + secret + `"}`, `"` + secret + `"`,

@@ -15,8 +15,8 @@ import (
 	"nexus/internal/wiretest"
 )
 
-// services is everything the functions call besides the table, at one address: EventBridge Scheduler, EventBridge and
-// S3, as far as the adapters use them. What is asked of them is kept.
+// services stands for everything but the table that the functions call, at one address: EventBridge Scheduler,
+// EventBridge and S3, as far as the adapters use them. What is asked of them is kept.
 type services struct {
 	mu        sync.Mutex
 	schedules map[string]scheduled

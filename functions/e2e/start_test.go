@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// refused runs a program that must not start, and returns what it told Lambda.
+// refused runs a program that must not start, and returns what it reported to Lambda.
 func refused(t *testing.T, f env.Function, environment map[string]string) string {
 	t.Helper()
 	fn := start(t, f, environment)
@@ -29,7 +29,7 @@ func refused(t *testing.T, f env.Function, environment map[string]string) string
 	select {
 	case told = <-fn.runtime.failed: // posted before the program ended
 	default:
-		t.Fatalf("nothing was told to Lambda:\n%s", fn.log)
+		t.Fatalf("nothing was reported to Lambda:\n%s", fn.log)
 	}
 	line, _, _ := strings.Cut(fn.log.String(), "\n")
 	require.Equal(t, told.ErrorMessage, object(t, line)["error"])

@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// answer is what the HTTP API gets back.
+// answer is the answer that the HTTP API gets.
 type answer struct {
 	StatusCode      int
 	Headers         map[string]string
@@ -94,7 +94,7 @@ func TestCommand_servesTheWritesOfTheHTTPAPI(t *testing.T) {
 		for _, name := range []string{"timestamp", "level", "message", "function", "invocationId", "requestId", "status"} {
 			require.Contains(t, object(t, line), name, "%s", line)
 		}
-		require.NotContains(t, line, user, "nobody learns ids from a log")
+		require.NotContains(t, line, user, "no log shows ids")
 	}
 
 	f = w.start(env.Command)

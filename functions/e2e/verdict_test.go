@@ -29,8 +29,8 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// refusing is the consumers of a function on adapters whose services refuse as they are told to. Their clients do not
-// repeat: what a consumer makes of an error is the same at the first attempt and at the last.
+// refusing holds the consumers of a function on adapters whose services refuse as the test demands. Their clients do
+// not repeat: what a consumer makes of an error is the same at the first attempt and at the last.
 type refusing struct {
 	*world
 	consumers map[string]change.Consumer
@@ -94,7 +94,7 @@ func TestFunctions_letNoClientRetryForEver(t *testing.T) {
 }
 
 // hopeless are the errors that say that the request itself is at fault, and will be for ever. Everything else passes,
-// or is for whoever deploys to put right: rights, a missing table, bucket, bus or group, a quota.
+// or the operator who deploys corrects it: rights, a missing table, bucket, bus or group, a quota.
 func hopeless() []string {
 	return []string{
 		"ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException",

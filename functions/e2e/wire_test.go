@@ -33,7 +33,7 @@ func guardedTable(t *testing.T, endpoint string) string {
 	return guarded(t, wiretest.Forward(t, endpoint, nil), dynamoDB())
 }
 
-// dynamoDB is what the service demands of requests to the product's table.
+// dynamoDB returns the rules of the service for requests to the product's table.
 func dynamoDB() wiretest.Service {
 	schema := table.ProductSchema()
 	table := wiretest.Table{

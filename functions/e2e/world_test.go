@@ -89,7 +89,7 @@ func (w *world) environment(f env.Function) map[string]string {
 	for _, name := range append(names, f.Variables()...) {
 		out[name] = w.settings[name]
 	}
-	out["AWS_ACCESS_KEY_ID"] = string(f) // so that each request tells whose it is
+	out["AWS_ACCESS_KEY_ID"] = string(f) // so that each request names its function
 	return out
 }
 

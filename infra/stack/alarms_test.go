@@ -80,7 +80,7 @@ func alarmsOn(t *template, dimension, value string) []string {
 	return out
 }
 
-// place is what a subject of an alarm is called in the template.
+// place returns the name of an alarm's subject in the template.
 func place(t *template, s alarm.Subject) string {
 	t.Helper()
 	switch s.Dimension {

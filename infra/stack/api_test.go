@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// serving is the function behind each part of the surface.
+// serving holds the function that serves each part of the surface.
 var serving = map[api.Part]env.Function{api.OnlyCommands: env.Command, api.OnlyQueries: env.Query}
 
 func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
@@ -54,7 +54,7 @@ func TestIntegrate_waitsLongerThanTheFunctionRuns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		id := t.one("AWS::ApiGatewayV2::Api").ref()
-		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving), "nobody else calls a function by a right of its own")
+		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving), "no other service may call a function")
 		for _, f := range serving {
 			function := t.function(f)
 			integration := t.named(title(f)+"Integration", "AWS::ApiGatewayV2::Integration")

@@ -85,7 +85,7 @@ func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 						continue
 					}
 					name := strings.TrimSuffix(resource, "*")
-					require.NotContains(t, name, "*", "%s: a star is at the end, behind a name", who)
+					require.NotContains(t, name, "*", "%s: a star is at the end, after a name", who)
 					require.True(t, name == resource || strings.HasSuffix(name, "/"), "%s: %s", who, resource)
 				}
 			}

@@ -55,7 +55,7 @@ func TestNewTable_followsTheSchema(t *testing.T) {
 	})
 }
 
-// here is what the table has in the stack's region, the only one.
+// here returns the settings of the table in the stack's region, the only one.
 func here(t *template) map[string]any {
 	t.Helper()
 	replicas, _ := t.one(tableType).at("Replicas").([]any)

@@ -63,7 +63,7 @@ func run(m *testing.M) int {
 }
 
 // synthesize does as the CDK's command line, with the context of cdk.json, but neither a topic nor a restored table
-// that it may name, and with what is given besides. What the functions' packages hold plays no part.
+// that it may name, and with what is given in addition. The content of the functions' packages plays no part.
 func synthesize(folder, out string, more map[string]any) error {
 	context, err := configured()
 	if err != nil {
@@ -200,7 +200,7 @@ func (r resource) path() string {
 	return below
 }
 
-// ref and attribute are what a reference to the resource looks like as text.
+// ref and attribute return references to the resource as text.
 func (r resource) ref() string                  { return "${" + r.id + "}" }
 func (r resource) attribute(name string) string { return "${" + r.id + "." + name + "}" }
 

@@ -40,7 +40,7 @@ func TestFiles_areShortEnoughToRead(t *testing.T) {
 	}
 }
 
-// keyPrefix is what a partition or sort key of the table begins with.
+// keyPrefix matches the beginning of a partition or sort key of the table.
 var keyPrefix = regexp.MustCompile(`^(USER|U|EVENT|MASTER|INSTANCE|TASK|REMINDER|NOTE|USER_META|` +
 	`LINK|LINKED|LEDGER|TIMER|FIRED|COLD|GONE|RECEIPT|SUM|ZONE|FEED|OPEN|` +
 	`HEAD|REV|DRAFT|NODE|EDGE|TODO|BLOCK|PLAN|VALUES)#`)

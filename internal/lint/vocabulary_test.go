@@ -86,7 +86,7 @@ func TestFirstWords(t *testing.T) {
 	holdCount(t, "vague-first-words", found)
 }
 
-// firstWord is what a name begins with, in lower case: "settle" of SettleAll.
+// firstWord returns the first word of a name, in lower case: "settle" of SettleAll.
 func firstWord(name string) string {
 	rest := strings.TrimLeftFunc(name, unicode.IsUpper)
 	if end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLower(r) }); end >= 0 {

@@ -60,7 +60,7 @@ func TestRun_playsOneHistoryPerSeed(t *testing.T) {
 		first, second := simulate.Replay(spec), simulate.Replay(spec)
 		require.Equal(t, first.Trace, second.Trace)
 		require.Equal(t, first.Operations, second.Operations)
-		require.Equal(t, first.Operations, simulate.Run(spec).Operations, "whether it is told or not")
+		require.Equal(t, first.Operations, simulate.Run(spec).Operations, "whether it is observed or not")
 	}
 }
 

@@ -35,7 +35,7 @@ func TestAPI_returnsTheEntityWithAFailedPrecondition(t *testing.T) {
 	for _, c := range []struct {
 		late  request
 		now   string
-		calls string // a change of a series tidies up besides, in case it repeats one that was cut short
+		calls string // a change of a series also tidies up, in case it repeats one that was cut short
 	}{
 		{stale(http.MethodPatch, task, `{"title":"c"}`), task, "BatchGet"},
 		{stale(http.MethodDelete, task, ""), task, "Transact"},

@@ -98,7 +98,7 @@ func TestEntityTag_sparesAReaderTheVersionItHas(t *testing.T) {
 	}
 	b.want(200, get(path).with("If-None-Match", `"2"`))
 
-	b.advance(25 * time.Hour) // it is archived now, and nobody wrote it
+	b.advance(25 * time.Hour) // it is archived now, without a write of its user
 	res := b.want(200, get(path).with("If-None-Match", `"1"`))
 	b.Equal("ARCHIVED", res.text("status"))
 	b.Equal(`"1-archived"`, res.Header().Get("ETag"))

@@ -26,7 +26,7 @@ func (b *bundle) expiredOf(user string) string {
 	return id
 }
 
-// silence is a bus that nobody listens to.
+// silence is a bus without a listener.
 type silence struct{}
 
 func (silence) Publish(context.Context, ...bus.Event) error { return nil }

@@ -78,7 +78,7 @@ func TestDocument_hasNothingThatStopsAGenerator(t *testing.T) {
 	})
 }
 
-// Each union of named schemas says by which member they are told apart, and each of those has its own value there.
+// Each union of named schemas says which member distinguishes them, and each of those has its own value there.
 func TestDocument_hasADiscriminatorInEachUnion(t *testing.T) {
 	t.Parallel()
 	doc := rawDocument(t)
@@ -87,7 +87,7 @@ func TestDocument_hasADiscriminatorInEachUnion(t *testing.T) {
 		options, isUnion := o["oneOf"].([]any)
 		if !isUnion || len(options) < 2 || at == "/components/schemas/SeriesCreate" ||
 			options[1].(map[string]any)["type"] == "null" {
-			return // fromEventId tells those of SeriesCreate apart: the one needs it, the other refuses it
+			return // fromEventId distinguishes those of SeriesCreate: one needs it, the other refuses it
 		}
 		discriminator, there := o["discriminator"].(map[string]any)
 		require.True(t, there, at)

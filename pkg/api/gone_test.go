@@ -44,7 +44,7 @@ func askedOf(plural, id string) []asked {
 	)
 }
 
-// askedOfSeries are those that only series have. A write of one that is not there tidies up besides.
+// askedOfSeries are those that only series have. A write of one that is not there also tidies up.
 func askedOfSeries(id string) []asked {
 	one, date := "/v1/series/"+id, "20260303"
 	return []asked{

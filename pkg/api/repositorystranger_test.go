@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ownRepositories lets ann have a tree and a plan that nobody else may see.
+// ownRepositories lets ann have a tree and a plan that no other user may see.
 func (b *bundle) ownRepositories() (tree, plan, cursor string) {
 	b.t.Helper()
 	first := b.want(201, post("/v1/values/revisions", strings.ReplaceAll(grown(""), "Run", secret))).text("revId")

@@ -160,8 +160,8 @@ type refusals struct {
 	rules map[string]bool
 }
 
-// refused sees to it that a commit is refused with a problem document that has the fault, and that the table stays, to
-// the byte, what it was.
+// refused requires that a commit is refused with a problem document that has the fault, and that the table stays, to
+// the byte, as it was.
 func (r refusals) refused(path, body, fault string) {
 	r.t.Helper()
 	rows := r.foreignRows()

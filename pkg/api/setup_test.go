@@ -155,7 +155,7 @@ func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 // request is one request; a zero field is left out.
 type request struct {
 	method, path string
-	user         string // "-" for nobody
+	user         string // "-" for a request without a user
 	body         string
 	header       map[string]string
 }
@@ -198,7 +198,7 @@ func (b *bundle) inProcess(req *http.Request) *httptest.ResponseRecorder {
 
 // overHTTP has every request from here on go through a connection to a server.
 func (b *bundle) overHTTP() {
-	served := make(chan struct{}, 1) // a client may have its answer before the handler has told what it observed
+	served := make(chan struct{}, 1) // a client may have its answer before the handler has reported what it observed
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { served <- struct{}{} }()
 		b.api.ServeHTTP(w, r)

@@ -18,7 +18,7 @@ import (
 // secret is in every text that belongs to ann.
 const secret = "Sesame"
 
-// owned is what ann has.
+// owned holds the ids of everything that ann has.
 type owned struct {
 	event, task, reminder, note, cold        string
 	series, occurrence, exceptions           string // exceptions is a cursor
@@ -308,7 +308,7 @@ func TestAPI_separatesTheSameNamesOfDifferentUsers(t *testing.T) {
 	}
 }
 
-// forge changes a cursor of one's own so that it names what is somebody else's.
+// forge changes a user's own cursor so that it names what belongs to another user.
 func (b *bundle) forge(own string, ann owned) []string {
 	raw, err := decodeBase64(own)
 	b.NoError(err)

@@ -25,7 +25,7 @@ func TestDoors_letPagesOfAnAllowedOriginReachTheAPIAlone(t *testing.T) {
 	}
 	require.Equal(t, app, ask(http.MethodOptions, "/v1/tasks").Get("Access-Control-Allow-Origin"))
 	require.Equal(t, app, ask(http.MethodGet, "/v1/me").Get("Access-Control-Allow-Origin"),
-		"a refusal, as nobody is named")
+		"a refusal, as no user is named")
 	for _, path := range []string{"/dev/info", "/dev/clock", "/dev/settle"} {
 		for _, method := range []string{http.MethodOptions, http.MethodGet} {
 			require.Empty(t, ask(method, path).Get("Access-Control-Allow-Origin"), "%s %s", method, path)

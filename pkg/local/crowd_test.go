@@ -132,7 +132,7 @@ func TestFewLarge_takesFewLargeBodiesAtOnce(t *testing.T) {
 		first := []<-chan int{send(smallBody + 1), send(4 << 20), send(-1), send(64 << 20)}
 		require.EqualValues(t, maxLarge, within.Load())
 		small := send(smallBody)
-		require.EqualValues(t, maxLarge+1, within.Load(), "a small one waits for nobody")
+		require.EqualValues(t, maxLarge+1, within.Load(), "a small one does not wait")
 		began, refused := time.Now(), send(4<<20)
 		require.Equal(t, http.StatusServiceUnavailable, <-refused)
 		require.Equal(t, largeWait, time.Since(began))

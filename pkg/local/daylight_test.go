@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/local"
 )
 
-// daylight is what one user keeps through the year in one place.
+// daylight holds the items that one user keeps through the year in one place.
 type daylight struct {
 	zone     string
 	meetings []meeting // by instant

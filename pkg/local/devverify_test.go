@@ -27,7 +27,7 @@ import (
 	"nexus/pkg/verify"
 )
 
-// verified is what POST /dev/verify answered.
+// verified returns the answer of POST /dev/verify.
 func (s *system) verified(body string) (found map[string]verify.Difference, sum verify.Summary) {
 	s.t.Helper()
 	response, err := s.client.Post(s.URL()+"/dev/verify", "application/json", strings.NewReader(body))
@@ -196,7 +196,7 @@ func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 
 	began = time.Now()
 	_, sum = s.verified(fmt.Sprintf(`{"user":%q,"repair":true}`, s.user))
-	t.Logf("repaired in %v: %+v; %d writes acknowledged meanwhile", time.Since(began), sum, writes.Load())
+	t.Logf("repaired in %v: %+v; %d writes acknowledged during that", time.Since(began), sum, writes.Load())
 	require.Zero(t, sum.Remaining)
 	stop()
 	require.NoError(t, clients.Wait())
@@ -215,7 +215,7 @@ func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	require.Equal(t, items-1, count(entity.ItemPrefix(entity.RowLink)))
 }
 
-// seenOf is what a reader saw of a user's statistics while somebody wiped and rebuilt them.
+// seenOf holds the statistics that a reader was shown while they were erased and rebuilt.
 type seenOf struct {
 	between []int64 // numbers of notes that were neither old nor new
 	held    time.Duration
@@ -312,7 +312,7 @@ func TestPostVerify_showsNoPartialNumbersDuringARebuild(t *testing.T) {
 	stop()
 	require.NoError(t, clients.Wait())
 	t.Logf(
-		"%d items: rebuilt in %v, held for %v; %d writes acknowledged meanwhile; another user's number was %v behind at most",
+		"%d items: rebuilt in %v, held for %v; %d writes acknowledged during that; another user's number was %v late at most",
 		items, took, seen.held, writes.Load(), slowest)
 	require.Zero(t, sum.Remaining)
 	require.Empty(t, seen.between, "half-built numbers")

@@ -51,7 +51,7 @@ func (s *system) exported() *ical.Component {
 	return document.Calendars[0]
 }
 
-// clocks are what a VTIMEZONE says: from each onset on, clocks are ahead of UTC by so much.
+// clocks hold the content of a VTIMEZONE: from each onset on, clocks are ahead of UTC by so much.
 type clocks []onset
 
 type onset struct {

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/reminders"
 )
 
-// Each of these histories was once somebody's bug.
+// Each of these histories was once a bug.
 
 func TestPlatform_movesTheLedgerForABatchWhoseSumIsZero(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *bench) {

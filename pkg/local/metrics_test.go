@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// use is a number of what somebody used of the table.
+// use returns one figure of a user's or consumer's use of the table.
 func use(metrics object, user, name string) float64 {
 	store, _ := metrics["store"].(object)
 	used, _ := store[user].(object)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Everything here asks package time alone what the clocks of a place do, one minute after the other: it is what the
-// product's own reading of clocks is measured against.
+// Everything here asks package time alone what the clocks of a place do, one minute after the other: the tests compare
+// the product's own reading of clocks with it.
 
 // placesOfYear are zones whose clocks do something special in the year 2011: changes of an hour, north and south of the
 // equator, one of half an hour, a day that was skipped (30 December in Apia), and none.
@@ -26,7 +26,7 @@ func location(t testing.TB, name string) *time.Location {
 	return l
 }
 
-// showing is what the clocks of a place show, labelled UTC.
+// showing returns the reading of a place's clocks, labelled UTC.
 func showing(at time.Time, l *time.Location) time.Time {
 	s := at.In(l)
 	return time.Date(s.Year(), s.Month(), s.Day(), s.Hour(), s.Minute(), s.Second(), 0, time.UTC)

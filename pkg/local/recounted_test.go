@@ -83,7 +83,7 @@ func zoneOf(t testing.TB, it object, viewer *time.Location) *time.Location {
 	return viewer
 }
 
-// startReading is what clocks in the zone show at the start of an event.
+// startReading returns the reading of the zone's clocks at the start of an event.
 func startReading(t testing.TB, it object, zone *time.Location) time.Time {
 	t.Helper()
 	if it["isAllDay"] == true {

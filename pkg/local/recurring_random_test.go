@@ -129,7 +129,7 @@ func (r *ring) present(now time.Time) int {
 	return r.next
 }
 
-// pass moves the trigger on behind an occurrence. It stays at the last.
+// pass moves the trigger past an occurrence. It stays at the last.
 func (r *ring) pass(i int) { r.next = max(r.next, i+1) }
 
 func (h *rings) step() {

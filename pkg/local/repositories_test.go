@@ -20,7 +20,7 @@ func drivers(parent, title string, n int) object {
 	return object{"parentRevId": parent, "message": title, "source": "daily_update", "operations": ops}
 }
 
-// grow commits until it wins, on what it is told is the head, and returns the revision.
+// grow commits until it wins, each time on the head that the answer names, and returns the revision.
 func (s *system) grow(title string, n int) string {
 	parent := ""
 	for range 200 {
@@ -150,7 +150,7 @@ func TestPlatform_plansWorksAndRollsADayOver(t *testing.T) {
 		require.Len(t, s.items(day+"/revisions"), 2, "of two completions one changed something")
 		require.Len(t, s.items(treePath+"/revisions"), 4)
 		require.Empty(t, s.must("POST", day+"/rollover", nil)["carried"])
-		// Repositories are nobody's to derive from: nothing of them reaches a consumer, and nothing differs.
+		// No consumer derives from repositories: nothing of them reaches one, and nothing differs.
 		s.settle()
 		require.Empty(t, s.items("/dev/parked"))
 		require.EqualValues(t, 0, s.stats()["totalTasks"])

@@ -53,7 +53,7 @@ func (r remind) String() string {
 
 func stampOf(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// look is what there is of all series at one time.
+// look holds the state of all series at one time.
 type look []kept
 
 type kept struct {

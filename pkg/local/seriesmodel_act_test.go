@@ -194,7 +194,7 @@ func (m *seriesModel) pickDate(s *plainSeries) string {
 	if m.one(12) {
 		return readings[0].AddDate(0, 0, m.IntN(20)).Format(shortDate)
 	}
-	near := 1 // nothing begins anew where the horizon is near
+	near := 1 // nothing begins again where the horizon is near
 	for near < min(len(readings), 15) && readings[near].Year() < 2029 {
 		near++
 	}
@@ -244,7 +244,7 @@ func (m *seriesModel) holds(
 ) {
 	version := int(out["version"].(float64))
 	if was == nil {
-		m.same(true, version > s.version, "a version behind the series', not %d", version)
+		m.same(true, version > s.version, "a version before the series', not %d", version)
 	} else {
 		m.same(true, version == was.version+1 || version == was.version && sameJSON(before, s.shows(plainOccurrence{
 			original: mustOn(s, date).original, exception: e,

@@ -72,14 +72,14 @@ func mustZone(name string) *time.Location {
 	return zone
 }
 
-// shown is what the clocks of a zone show at an instant, labelled UTC.
+// shown returns the reading of a zone's clocks at an instant, labelled UTC.
 func shown(at time.Time, zone string) time.Time {
 	_, offset := at.In(mustZone(zone)).Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// shownFirst is the first instant at which the clocks of a zone show a reading; the one that lies as far behind the
-// last instant before a gap as the reading does if they skip it.
+// shownFirst is the first instant at which the clocks of a zone show a reading; if they skip it,
+// the one that lies as far after the last instant before the gap as the reading does.
 func shownFirst(reading time.Time, zone string) time.Time {
 	l := mustZone(zone)
 	_, before := reading.Add(-26 * time.Hour).In(l).Zone()
@@ -92,7 +92,7 @@ func shownFirst(reading time.Time, zone string) time.Time {
 	return reading.Add(-time.Duration(before) * time.Second)
 }
 
-// plainException is what an occurrence has of its own. A nil value is deliberately empty.
+// plainException holds the fields that an occurrence has of its own. A nil value is deliberately empty.
 type plainException struct {
 	own     object
 	span    *plainSpan // nil if it follows the series
@@ -114,7 +114,7 @@ type plainSeries struct {
 	sequence     int
 	hasException bool
 	exceptions   map[string]*plainException
-	known        []time.Time // its readings, once somebody asked
+	known        []time.Time // its readings, once they were asked for
 }
 
 func (s *plainSeries) clone() *plainSeries {
@@ -256,7 +256,7 @@ func (s *plainSeries) ruleEnd() (end time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// readingOf is what the clocks of the span's place show at an instant.
+// readingOf returns the reading of the clocks at the span's place at an instant.
 func (p plainSpan) readingOf(at time.Time) time.Time {
 	if p.zone == "" {
 		return at
@@ -287,7 +287,7 @@ func (s *plainSeries) isEndless() bool {
 	return s.rule["COUNT"] == "" && s.rule["UNTIL"] == "" && s.until.IsZero()
 }
 
-// plainOccurrence is one occurrence as somebody in a zone sees it.
+// plainOccurrence is one occurrence as a user in a zone sees it.
 type plainOccurrence struct {
 	date       string
 	original   time.Time // the reading

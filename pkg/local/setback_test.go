@@ -44,7 +44,7 @@ func TestCheckpoints_restartForATableThatWasSetBack(t *testing.T) {
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "engine"), os.DirFS(copied)))
 
 	s, log = onDirectory(t, dir)
-	s.task("behind the checkpoint")
+	s.task("after the checkpoint")
 	s.settle()
 	require.EqualValues(t, 2, s.stats()["totalTasks"])
 	for _, reader := range []string{"projections", "effects"} {

@@ -21,7 +21,7 @@ import (
 	"nexus/pkg/local/engine"
 )
 
-// logged is what a platform wrote to its log.
+// logged collects the log of a platform.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -96,7 +96,7 @@ func TestStartEngine_hidesTheEngineFromPagesOfOtherSites(t *testing.T) {
 			}
 		}
 	}
-	// The platform's own port tells such a page nothing either.
+	// The platform's own port shows such a page nothing either.
 	at := strings.TrimPrefix(s.URL(), "http://")
 	for _, name := range []string{"", "evil.example", "evil.example:" + port} {
 		response, err := preflight(t, s, at, name)

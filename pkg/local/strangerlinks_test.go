@@ -30,8 +30,8 @@ func (s *system) linked(user string, n int) []string {
 	return ids
 }
 
-// told is all that the user gets to see of the note's backlinks in pages of the size: the ids, and each answer with its
-// cursor decoded.
+// told returns all of the note's backlinks that the user is shown in pages of the size: the ids, and each answer with
+// its cursor decoded.
 func (s *system) told(user string, limit int) (ids []string, answers []string) {
 	s.t.Helper()
 	own := *s

@@ -169,7 +169,7 @@ var prefixOf = map[string]string{
 	"noteId": "note_", "eventId": "evt_", "taskId": "task_", "reminderId": "rem_", "masterId": "mst_",
 }
 
-// everything is what the owner has, by kind of place, and the parts of it that no answer to another user may
+// everything holds the values of the owner, by kind of place, and the parts of it that no answer to another user may
 // hold.
 type everything struct {
 	values map[string][]pair
@@ -263,7 +263,7 @@ func own(s *system) *everything {
 		"block":     paired(ownersID("blk_", 23)),
 		"rev":       paired(rev),
 		"planRev":   paired(planRev),
-		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone is nobody's
+		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone names no owner
 		"day":       {{ownersDay, "2026-04-02"}},
 		"address":   notQuite(address),
 		"text":      paired("Sesame", "sesame", "sesa"),

@@ -297,7 +297,7 @@ func withQueries(t *testing.T, o *openapi3.Operation, bare []template) []templat
 	return out
 }
 
-// withHeaders adds the version where it is needed, and behind everything else the owner's keys and tags.
+// withHeaders adds the version where it is needed, and after everything else the owner's keys and tags.
 func withHeaders(o *openapi3.Operation, bare []template) []template {
 	extra := map[string]string{}
 	for _, p := range o.Parameters {

@@ -67,7 +67,7 @@ var (
 	secretly  = regexp.MustCompile(`/feed/[A-Za-z0-9_.-]+|"nextCursor": ?"[^"]*"`)
 )
 
-// plainly is a text in small letters, with what is percent or base64 encoded in it decoded behind it.
+// plainly is a text in small letters, with what is percent or base64 encoded in it decoded after it.
 func plainly(text string) string {
 	var out strings.Builder
 	out.WriteString(text)
@@ -84,8 +84,8 @@ func plainly(text string) string {
 }
 
 // leaks are the marks of the owner that stand in an answer and not in its request. A stranger who gave a thing
-// of their own her id or her words is told of that: the one beside them is told of what never was in the same
-// place.
+// of their own her id or her words is shown these. Another attempt names what never existed in the same place: its
+// answer is the one beside.
 func (j *judge) leaks(asked, answered, beside string) []string {
 	asked, answered = plainly(asked), plainly(answered)
 	return slices.DeleteFunc(slices.Clone(j.marks), func(mark string) bool {
@@ -125,7 +125,7 @@ func (j *judge) alike(text string, a attempt) string {
 
 var visitors = regexp.MustCompile(`(named|never)-[a-zA-Z]+`)
 
-// shown is what of an answer is compared.
+// shown returns the part of an answer that is compared.
 func (j *judge) shown(s seen, a attempt) string {
 	var out strings.Builder
 	fmt.Fprintln(&out, s.status)
@@ -148,7 +148,7 @@ func (j *judge) hold(a attempt, asked filled, named, never seen) {
 		return
 	}
 	leaks := j.leaks(request, fmt.Sprint(named.header, named.body), never.body)
-	require.Empty(j.t, leaks, "%s tells of the owner: %d %s", a, named.status, named.body)
+	require.Empty(j.t, leaks, "%s shows something of the owner: %d %s", a, named.status, named.body)
 	require.Equal(j.t, j.shown(never, a), j.shown(named, a), "%s is answered otherwise than what never was", a)
 }
 
@@ -175,7 +175,7 @@ func (j *judge) holdBatch(list []attempt, named, never *visitor) {
 			j.attempts++
 			j.statuses[int(number64(one[i].(object)["status"]))]++
 			leaks := j.leaks(string(asked), text(one[i]), text(other[i]))
-			require.Empty(j.t, leaks, "in a batch %s tells of the owner: %s", a, text(one[i]))
+			require.Empty(j.t, leaks, "in a batch %s shows something of the owner: %s", a, text(one[i]))
 			require.Equal(j.t, j.alike(text(other[i]), a), j.alike(text(one[i]), a), "in a batch %s", a)
 		}
 	}
@@ -184,7 +184,8 @@ func (j *judge) holdBatch(list []attempt, named, never *visitor) {
 func hers(p pair) string     { return p.hers }
 func neverWas(p pair) string { return p.never }
 
-// kept is what the system keeps: all rows, and the schedules, events and objects that speak of the owner.
+// kept returns everything that the system keeps: all rows, and the schedules, events and objects that speak of the
+// owner.
 func (j *judge) kept(s *system) (rows map[item.Key]string, others map[string]string) {
 	j.t.Helper()
 	s.settle()

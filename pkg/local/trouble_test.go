@@ -28,7 +28,7 @@ func onEngine(t *testing.T, options local.Options) (*system, string) {
 	return startSystem(t, options), options.DataDir
 }
 
-// plant writes a row past everything, as only somebody with another tool can.
+// plant writes a row past everything, as only another tool can.
 func (s *system) plant(key item.Key, attributes map[string]types.AttributeValue) {
 	s.t.Helper()
 	info := s.must("GET", "/dev/info", nil)
@@ -70,7 +70,7 @@ func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {
 	at := s.now().Add(2 * time.Hour)
 	reminder := s.reminder("stuck", at)
 	s.settle()
-	// A delivery that somebody began and whose row nobody can read any more: the call can neither go on nor be dropped.
+	// A delivery that was begun and whose row cannot be read any more: the call can neither go on nor be dropped.
 	s.plant(entity.FiredKey(s.user, reminder["reminderId"].(string), 0, at, at), map[string]types.AttributeValue{
 		"state": &types.AttributeValueMemberS{Value: "pending"},
 	})

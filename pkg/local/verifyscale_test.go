@@ -83,7 +83,7 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// inUse is what is in memory and still used.
+// inUse returns the bytes in memory that are still used.
 func inUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -91,7 +91,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// peak calls do and returns the most that was in memory meanwhile, garbage included, in MB.
+// peak calls do and returns the most memory that was in use during the call, garbage included, in MB.
 func peak(do func()) (most uint64) {
 	done, watched := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -115,7 +115,7 @@ func peak(do func()) (most uint64) {
 	return most
 }
 
-// It prints; times are told, not judged. What memory a verification needs is pinned in pkg/verify.
+// It prints times and does not judge them. The memory that a verification needs is pinned in pkg/verify.
 func TestPostVerify_takesTimeInProportionToTheUser(t *testing.T) {
 	sizes := []int{500, 2000}
 	if os.Getenv("NEXUS_SOAK") != "" {

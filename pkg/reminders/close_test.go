@@ -57,7 +57,7 @@ func TestNotifier_ringsForATriggerSetDuringADelivery(t *testing.T) {
 		w.settle()
 		require.NotEmpty(w, w.item("rem_1").Str("GSI1SK"))
 		w.advance(4 * time.Hour)
-		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set anew at step %d", step)
+		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set again at step %d", step)
 		w.requireExact()
 		w.requireNothingLost()
 	})
@@ -70,7 +70,7 @@ func TestNotifier_ringsForATriggerOfARuleSetDuringADelivery(t *testing.T) {
 	meddleAtEachStep(t, ringsAtOne(fmt.Sprintf(dailyRem, "")), setAnew, func(w *world, step int, err error) {
 		require.NoError(w, err)
 		w.advance(4 * time.Hour)
-		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set anew at step %d", step)
+		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set again at step %d", step)
 		require.Equal(w, []string{"rem_1 -0 02T15:00"}, w.schedules())
 		w.requireExact()
 	})
@@ -94,7 +94,7 @@ func TestNotifier_reportsAZoneThatIsDamagedDuringACall(t *testing.T) {
 	require.Greater(t, told, 5)
 }
 
-// The snooze of one occurrence ends behind the next. Both are late together, and both are over once they have rung.
+// The snooze of one occurrence ends after the next. Both are late together, and both are over once they have rung.
 func TestNotifier_endsALateSnoozeBesideTheNextOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -110,8 +110,8 @@ func TestNotifier_endsALateSnoozeBesideTheNextOccurrence(t *testing.T) {
 	w.requireExact()
 }
 
-// The call of a snooze comes while the delivery of its trigger is still open, and dies behind its own delivery. Its
-// repetition sees the newer delivery through first, and the older one behind it, which does not take the newer one
+// The call of a snooze comes while the delivery of its trigger is still open, and dies after it has written its own
+// delivery. Its repetition ends the newer delivery first and then the older one, which does not take the newer one
 // back.
 func TestNotifier_keepsTheLatestDeliveryWhenAnOlderOneEndsLast(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// spent is what a piece of work read.
+// spent counts the calls and rows that some work read.
 type spent struct{ calls, rows int }
 
 // reading counts what the consumer reads of the world's table while it handles the changes again.

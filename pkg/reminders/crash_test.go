@@ -127,14 +127,14 @@ func (w *world) drop(id string) {
 
 var everyStep = flag.Bool("every-step", false, "strike at every step, not at one of a few")
 
-// strikes are the steps at which a fault strikes: every one for nobody, and those left out for the others spread evenly
-// over the tests.
-type strikes struct{ nobody, others int }
+// strikes are the steps at which a fault strikes. Without another worker it strikes at every step. With others some
+// steps are left out, spread evenly over the tests.
+type strikes struct{ alone, others int }
 
 func (s strikes) of(meddler string, variant int) (first, by int) {
 	by = s.others
 	if meddler == "nobody" {
-		by = s.nobody
+		by = s.alone
 	}
 	if *everyStep {
 		by = 1

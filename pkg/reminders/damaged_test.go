@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// A repair takes up deliveries as they stand in the table. One that does not say all that its event says is told, and
-// nothing is published.
+// A repair takes up deliveries as they stand in the table. One that lacks a field of its event is reported,
+// and nothing is published.
 func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 	t.Parallel()
 	const missing, different = "an instant is missing", "its attributes and its key say different things"

@@ -15,8 +15,8 @@ import (
 )
 
 // watchRows holds every delivery, in the very moment it is put, against the item and the zone of that moment: nothing
-// is published whose item had changed before its delivery. And a delivery that is sent stays sent, and nobody goes back
-// on a cursor.
+// is published whose item had changed before its delivery. And a delivery that is sent stays sent, and no cursor goes
+// back.
 func (w *world) watchRows(c memory.Call) {
 	if c.Stage != memory.After || c.Err != nil || c.Op != "Transact" && c.Op != "Update" {
 		return

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// State is what there is of an item, for [Desired].
+// State holds the rows of an item, for [Desired].
 type State struct {
 	User string
 	Type *entity.Type
@@ -25,7 +25,7 @@ type State struct {
 }
 
 // Desired returns the schedules that an item of a type with reminders is to have: one for each offset whose next due
-// instant is still to come. It is what the consumer works towards; the tests compare the scheduler with it. An error
+// instant is still to come. The consumer works towards them; the tests compare the scheduler with them. An error
 // means that a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	s := snapshot{target: target{in.User, in.Type, in.ID}, deliveries: map[item.Key]item.Item{}}

@@ -19,7 +19,7 @@ import (
 var errCrash = errors.New("crash")
 
 // fault strikes once, at the step with the number at: a step is a moment before or after a call to a port. It runs
-// meddle there, as if somebody else worked at the same time, and then, if die is set, the process is dead: no call of
+// meddle there, as if another process worked at the same time, and then, if die is set, the process is dead: no call of
 // the present work succeeds any more, unless once is set.
 type fault struct {
 	at     int
@@ -58,7 +58,7 @@ func (f *fault) step() error {
 	return nil
 }
 
-// pause lets somebody act who is no part of the work.
+// pause runs an act that is no part of the work.
 func (f *fault) pause(act func()) {
 	working, dead := f.working, f.dead
 	f.working = false
@@ -84,7 +84,7 @@ type entry struct {
 	called bool
 }
 
-// scheduler keeps what it is told. A schedule that was called stays until it is put again or deleted.
+// scheduler keeps the schedules that it is given. A schedule that was called stays until it is put again or deleted.
 type scheduler struct {
 	fault   *fault
 	entries map[string]*entry
@@ -108,7 +108,7 @@ func (s *scheduler) Delete(_ context.Context, name string) error {
 	return s.fault.effect(func() { delete(s.entries, name) })
 }
 
-// due hands over the payloads to call now; whoever takes them repeats each call until it succeeds, as Lambda does.
+// due returns the payloads to call now. The caller repeats each call until it succeeds, as Lambda does.
 func (s *scheduler) due(now time.Time) [][]byte {
 	var due []*entry
 	for _, e := range s.entries {

@@ -96,7 +96,7 @@ func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 	require.Positive(t, met)
 }
 
-// Deliveries that stand behind the page that a look reads are found by their keys, and are a later release's all the
+// Deliveries that stand after the page that a look reads are found by their keys, and are a later release's all the
 // same.
 func TestNotifier_leavesALaterReleasesDeliveryAfterThePage(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func (s turns) call(op, name string, act func() error) error {
 	return err
 }
 
-// scene is what a play begins with: rows, schedules, and the records that nobody has seen yet.
+// scene is the beginning of a play: rows, schedules, and the records that no consumer has received yet.
 type scene struct {
 	now     time.Time
 	rows    []item.Item
@@ -55,7 +55,7 @@ type scene struct {
 	records []change.Change
 }
 
-// sceneOf is what stands in a world, with the records since the last look.
+// scene returns the present state of a world, with the records since the last call.
 func (w *world) scene(at map[string]time.Time) scene {
 	s := scene{now: w.now, at: at, records: w.records()}
 	require.NoError(w, w.store.Walk(w.Context(), 0, 1, func(row item.Item) error {

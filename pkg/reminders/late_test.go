@@ -111,7 +111,7 @@ func TestReminders_keepASnoozeBesideAFloatingTriggerAbsolute(t *testing.T) {
 	w.advance(65 * time.Minute)
 	w.act(snoozeFor("rem_1", 30))
 	w.settle()
-	w.to(noon.Add(96 * time.Minute)) // a minute behind the end of the snooze, of which no call has come
+	w.to(noon.Add(96 * time.Minute)) // a minute after the end of the snooze, of which no call has come
 	w.moveTo("Pacific/Kiritimati")
 	w.deliver(w.records()...)
 	require.Contains(t, w.published(), "rem_1 -0 01T13:35")

@@ -38,7 +38,7 @@ func TestNotifier_logsADeliveryUnderTheTraceOfItsRequest(t *testing.T) {
 		"due": "2025-12-01T13:45:00Z", "deliveryId": w.bus.details(t)[0].DeliveryID,
 		"traceId": entity.TraceID("ann", "evt_1", 1),
 	}}, w.logged())
-	require.NotContains(t, w.log.String(), "Standup", "nobody reads titles in a log")
+	require.NotContains(t, w.log.String(), "Standup", "no log shows titles")
 }
 
 func TestNotifier_keepsTheTraceOfARedrivenDelivery(t *testing.T) {
@@ -65,7 +65,7 @@ func TestObservation_isLoggedOnceForMissedAndDropped(t *testing.T) {
 	w := setup(t)
 	w.level.Set(slog.LevelInfo)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
-	w.now = noon.Add(40 * time.Hour) // nobody delivered the record until now
+	w.now = noon.Add(40 * time.Hour) // the record was not delivered until now
 	w.settle()
 	payload := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,` +
 		`"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`

@@ -67,8 +67,8 @@ func TestNotifier_leavesNoOutdatedScheduleWhenACallIsRepeated(t *testing.T) {
 	}
 }
 
-// A snooze rings a day before its occurrence, and while that is seen through its user sets the reminder anew, to one
-// o'clock today. The rule has the occurrence still, but what was delivered speaks no longer for it.
+// A snooze rings a day before its occurrence. While that delivery ends, its user sets the reminder again, to one
+// o'clock today. The rule still has the occurrence, but the delivery no longer counts for it.
 func TestNotifier_leavesTheNextTriggerAloneAfterAnEarlySnooze(t *testing.T) {
 	t.Parallel()
 	for meddleAt, isWithin := 1, true; isWithin; meddleAt++ {
@@ -90,7 +90,7 @@ func TestNotifier_leavesTheNextTriggerAloneAfterAnEarlySnooze(t *testing.T) {
 		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
 		if isWithin {
 			w.advance(2 * time.Hour)
-			require.Contains(t, w.published(), "rem_1 -0 01T13:00", "set anew at step %d", meddleAt)
+			require.Contains(t, w.published(), "rem_1 -0 01T13:00", "set again at step %d", meddleAt)
 			w.requireExact()
 			w.requireNothingLost()
 		}

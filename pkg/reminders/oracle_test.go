@@ -24,7 +24,7 @@ type instant struct {
 // horizon is how far beyond now the oracle looks for what comes next: further than any date named in these tests.
 const horizon = 400 * 24 * time.Hour
 
-// view is what decides about floating times.
+// view holds the state that decides about floating times.
 type view struct {
 	zone  *time.Location
 	moved time.Time

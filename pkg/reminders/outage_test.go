@@ -25,7 +25,7 @@ func TestReminders_areExactAfterAnOutageOfOneCall(t *testing.T) {
 			quiet := setup(t)
 			scenario(quiet)
 			quiet.advance(72 * time.Hour)
-			const stride = 3 // a step before a call and one behind it, in turns
+			const stride = 3 // a step before a call and one after it, in turns
 			for step := 1 + len(name)%stride; step <= quiet.fault.steps; step += stride {
 				w := setup(t)
 				w.step, w.fault.at, w.fault.die, w.fault.once = step, step, true, true

@@ -29,7 +29,7 @@ func TestReminders_actOnWhatRangAfterAnEarlySnooze(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule      string
 		act       func(w *world) // at 13:05 on the first, five minutes after the snooze rang
-		published string         // behind that one, until the 13th
+		published string         // after that one, until the 13th
 		status    string
 	}{
 		"dismissed":          {"", dismiss, "11T13:00 12T13:00", "PENDING"},
@@ -192,7 +192,7 @@ func TestReminders_keepTheOccurrenceThatRangAfterADismissal(t *testing.T) {
 	}
 }
 
-// told is a daily reminder as docs/contracts.md tells it, on days at one in the afternoon.
+// told is a daily reminder as docs/contracts.md describes it, on days at one in the afternoon.
 type told struct {
 	first   int // the day of its first occurrence; it is noon on day 1
 	count   int // 0 without an end
@@ -267,7 +267,7 @@ func (m *told) complete() {
 	}
 }
 
-// Random histories of one recurring reminder ring as the contract tells it.
+// Random histories of one recurring reminder ring as the contract describes it.
 func TestReminders_ringARecurringReminderAsTheContractSays(t *testing.T) {
 	t.Parallel()
 	for seed := range *worlds * 4 {
@@ -367,7 +367,7 @@ func TestReminders_showThatAOneTimeReminderWillNotRingAgain(t *testing.T) {
 	}
 }
 
-// shownBy is what the API shows of an item.
+// shownBy returns an item as the API shows it.
 func shownBy(w *world, id string) map[string]any {
 	w.Helper()
 	return decode(w.T, string(w.registry.OfID(id).AppendJSON(nil, w.item(id))))

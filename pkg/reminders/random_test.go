@@ -19,7 +19,7 @@ var worlds = flag.Int("worlds", 30, "random worlds to play")
 type chance struct {
 	*world
 	*rand.Rand
-	waiting []change.Change // records that nobody has delivered yet
+	waiting []change.Change // records that are not delivered yet
 }
 
 func TestReminders_areExactInARandomWorldAtRest(t *testing.T) {
@@ -43,7 +43,7 @@ func TestReminders_areExactInARandomWorldAtRest(t *testing.T) {
 
 func (c *chance) one(choices ...string) string { return choices[c.IntN(len(choices))] }
 
-// turn is one step of the history: somebody acts, records arrive, time passes, or all is quiet for once.
+// turn is one step of the history: a user acts, records arrive, time passes, or all is quiet for once.
 func (c *chance) turn() {
 	c.Helper()
 	c.fault.steps, c.fault.at, c.fault.die = 0, 1+c.IntN(60), c.IntN(3) > 0
@@ -149,7 +149,7 @@ func (c *chance) act() {
 	}
 }
 
-// found sees to it that there is something to act on.
+// found makes sure that there is something to act on.
 func (c *chance) found() {
 	c.Helper()
 	for _, item := range [][2]string{

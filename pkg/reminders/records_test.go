@@ -46,8 +46,8 @@ func TestConsumer_isDoneOnlyWhenBothPartsOfARecordAre(t *testing.T) {
 	require.Greater(t, struck[change.Retry], 10)
 }
 
-// What only the old image of a record knows is looked after: the offset that was given up, and the reminders of a
-// series that has gone, its exceptions' own among them. No other record names them.
+// The consumer handles what only the old image of a record knows: an offset that was removed, and the reminders of a
+// series that has gone, those of its exceptions among them. No other record names them.
 func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

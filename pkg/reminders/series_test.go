@@ -363,7 +363,7 @@ func TestConsumer_reschedulesASeriesWithManyDeliveries(t *testing.T) {
 	require.Len(t, w.published(), 250)
 	require.Len(t, w.bus.events, 250)
 	w.deliver(w.history...)
-	require.Len(t, w.bus.events, 250, "the fences behind the page are found by their keys")
+	require.Len(t, w.bus.events, 250, "the deliveries after the page are found by their keys")
 	w.requireExact()
 	w.requireNothingLost()
 }

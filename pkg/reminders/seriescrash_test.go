@@ -64,7 +64,7 @@ var seriesScenarios = map[string]func(w *world){
 	},
 }
 
-// What others do meanwhile to series and recurring reminders.
+// Changes that others make to series and recurring reminders while the consumer works.
 var seriesMeddlers = map[string]func(w *world){
 	"nobody": func(*world) {},
 	"move": func(w *world) {

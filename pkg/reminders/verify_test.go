@@ -146,7 +146,7 @@ func TestOverdue_findsADeliveryOfNoTime(t *testing.T) {
 	require.ErrorContains(t, err, "an instant is missing")
 }
 
-// stalledWalk is the cursor of a walk that died behind its first page's list.
+// stalledWalk is the cursor of a walk that died after its first page's list.
 func stalledWalk(w *world, prefix string) item.Item {
 	w.Helper()
 	records := w.records()
@@ -224,6 +224,6 @@ func TestNew_refusesAnIncompleteConfiguration(t *testing.T) {
 	c.Observe = nil
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
 	for _, o := range reminders.New(c).Apply(t.Context(), w.records()) {
-		require.Equal(t, change.Outcome{}, o, "nobody needs to watch")
+		require.Equal(t, change.Outcome{}, o, "no caller needs to watch")
 	}
 }

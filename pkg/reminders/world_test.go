@@ -59,13 +59,13 @@ type world struct {
 	notifier  *reminders.Notifier
 	counts    map[reminders.Outcome]int
 	log       bytes.Buffer
-	level     slog.LevelVar // from which on is logged: nothing, until somebody looks
+	level     slog.LevelVar // from which on is logged: nothing, until a test reads it
 	read      string        // sequence number of the last record taken from the feed
 	history   []change.Change
 	states    map[item.Key]string // of every delivery, as last seen
 	revisions map[item.Key]int64  // of every cursor
 	random    bool                // what is asked for may be refused
-	usage     func(table.Usage)   // of each call to the store, if somebody counts
+	usage     func(table.Usage)   // of each call to the store, if a test counts
 	step      int                 // at which the fault strikes, for those who look at a failure
 }
 

@@ -49,7 +49,7 @@ func TestReminders_keepAYearOfMondaysAtNine(t *testing.T) {
 			w.advance(end.Sub(noon))
 			var got []string
 			for _, e := range w.bus.details(t) {
-				// The last Monday's day-before reminders lie before the end, those of the next Monday behind it.
+				// The last Monday's day-before reminders lie before the end, those of the next Monday after it.
 				if occurrence, _ := time.Parse(time.RFC3339, e.OccurrenceUtc); !occurrence.After(end) {
 					got = append(got, fmt.Sprintf("%s %d %s", e.ItemID, e.OffsetMinutes, e.DueUtc))
 				}

@@ -56,7 +56,7 @@ func TestReminders_areLateForAReadingWhoseMoveCameLate(t *testing.T) {
 	w.requireNothingLost()
 }
 
-// A walk keeps its place behind thousands of items that it passes over.
+// A walk keeps its place after thousands of items that it passes over.
 func TestConsumer_reachesAnItemAfterAnyNumberOfOthersInAMove(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -91,7 +91,7 @@ func TestConsumer_asksForTheOccurrencesThatFloatInAMove(t *testing.T) {
 	for name, c := range map[string]struct {
 		series, exception string
 		change            string // of the series, since
-		from, to          string // zones, before and behind the instant
+		from, to          string // zones, before and after the instant
 		published         []string
 	}{
 		"an instant in a series that floats": {floating, `{"startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC"}`, "",
@@ -117,7 +117,7 @@ func TestConsumer_asksForTheOccurrencesThatFloatInAMove(t *testing.T) {
 				w.patchSeries("mst_1", c.change)
 			}
 			w.settle()
-			w.to(noon.Add(2*time.Hour + time.Minute)) // behind two o'clock by UTC; no call has come
+			w.to(noon.Add(2*time.Hour + time.Minute)) // after two o'clock by UTC; no call has come
 			w.moveTo(c.to)
 			w.deliver(w.records()...)
 			w.settle()

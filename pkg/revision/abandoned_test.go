@@ -42,7 +42,7 @@ func TestOrphans_findAnUnfinishedSnapshotForRemoval(t *testing.T) {
 		b.Equal(today, found[0].Repository)
 		_, err = b.notes.Revision(b.ctx, today, found[0].RevID)
 		var missing *revision.NotFoundError
-		b.ErrorAs(err, &missing, "what was not committed is nobody's to see")
+		b.ErrorAs(err, &missing, "what was not committed is shown to no caller")
 		removed, err := b.publisher.Remove(b.ctx, found[0])
 		b.NoError(err)
 		b.Equal(found[0].Rows, removed)
@@ -72,7 +72,7 @@ func TestRemove_keepsASlowWriterFromPublishing(t *testing.T) {
 		return nil
 	}
 	res, err := b.commit("", "", words(40)...)
-	b.NoError(err, "the writer begins anew")
+	b.NoError(err, "the writer begins again")
 	base, err := b.notes.Current(b.ctx, today)
 	b.NoError(err)
 	b.Len(base.State, 40)

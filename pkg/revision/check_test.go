@@ -14,7 +14,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// checkHead sees to it that the head names the last entry of the log, and a snapshot that is whole and as it was
+// checkHead requires that the head names the last entry of the log, and a snapshot that is whole and as it was
 // published.
 func (w *world) checkHead(at entity.Repository) {
 	head, err := w.store.Get(w.ctx, at.HeadKey())
@@ -35,8 +35,7 @@ func (w *world) bytes(at entity.Repository, entry item.Key) string {
 	return inBytes(append(w.snapshot(at, row.Str("revId")), row))
 }
 
-// checkLine sees to it that history is a line, and every revision in it, to the byte, what it was when it was
-// published.
+// checkLine requires that history is a line, and that every revision in it is, to the byte, as it was published.
 func (w *world) checkLine(at entity.Repository) {
 	parent, last := "", ""
 	for _, entry := range w.log(at) {
@@ -61,7 +60,7 @@ func (w *world) checkLine(at entity.Repository) {
 	w.Len(w.log(at), ofThis, "whatever was published is in the log")
 }
 
-// checkAnswers sees to it that what was answered is there once, as it was answered, and what was refused is not there.
+// checkAnswers requires that what was answered is there once, as it was answered, and what was refused is not there.
 func (w *world) checkAnswers() {
 	times := map[string]int{}
 	for _, entry := range append(w.log(tree), w.log(today)...) {

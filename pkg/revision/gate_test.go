@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// fate is what becomes of one call to the store.
+// fate is the outcome of one call to the store.
 type fate int
 
 const (
@@ -32,7 +32,7 @@ type actor struct {
 	parked chan bool // true: waits at a call; false: its work is done
 	dead   bool
 	during string // the call at which it waits
-	// published is told of a transaction that took effect.
+	// published is called for each transaction that took effect.
 	published func(actions []table.Action)
 }
 

@@ -47,9 +47,9 @@ func TestHistory_isALineWhateverHappensToItsWriters(t *testing.T) {
 	}
 	t.Logf("%d requests lost a race, %d reads came in between, %d snapshots were abandoned, %d of them unannounced", races,
 		looks, orphans, strays)
-	require.Positive(t, races, "somebody lost a race")
-	require.Positive(t, looks, "somebody looked")
-	require.Positive(t, orphans, "somebody left an orphan")
+	require.Positive(t, races, "a writer lost a race")
+	require.Positive(t, looks, "a reader looked")
+	require.Positive(t, orphans, "a writer left an orphan")
 }
 
 // writer is a process that makes one request after another, and repeats those that it died over.
@@ -81,7 +81,7 @@ func (w *world) play(commits int) {
 		i, steps := w.luck.IntN(2), 1+w.luck.IntN(12)
 		switch n := w.luck.IntN(24); {
 		case n < 2:
-			// Whoever is at work now has been so slow that the cleaner takes them for dead.
+			// The writer at work has been so slow that the cleaner takes it for dead.
 			w.now = w.now.Add(time.Duration(w.luck.IntN(40)) * time.Minute)
 			i, steps = theCleaner, 20
 		case n < 8:

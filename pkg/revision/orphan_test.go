@@ -26,7 +26,7 @@ func (w *world) isPublished(at entity.Repository, revID string) bool {
 	return ok
 }
 
-// checkOrphans sees to it that all abandoned snapshots are found and are of nobody who was answered, that nothing else
+// checkOrphans requires that all abandoned snapshots are found, that none is of an answered request, that nothing else
 // is found, and that they can be removed. It returns how many there were, and how many of them no draft announced.
 func (w *world) checkOrphans() (orphans, strays int) {
 	p := w.process(w.store).publisher
@@ -64,7 +64,7 @@ func (w *world) checkOrphans() (orphans, strays int) {
 	return len(lost), strays
 }
 
-// checkForgotten sees to it that no draft is left for ever.
+// checkForgotten requires that no draft is left for ever.
 func (w *world) checkForgotten(p *revision.Publisher) {
 	w.now = w.now.Add(48 * time.Hour)
 	orphans, err := p.Orphans(w.ctx, user)
@@ -76,7 +76,7 @@ func (w *world) checkForgotten(p *revision.Publisher) {
 	w.Empty(w.partition(entity.RepositoryPK(user), entity.DraftPrefix()))
 }
 
-// checkSafe sees to it that no revision can be taken for an orphan, nor be removed as one.
+// checkSafe requires that no revision can be taken for an orphan, nor be removed as one.
 func (w *world) checkSafe(p *revision.Publisher) {
 	for key := range w.was {
 		row, err := entity.ParseRepositoryRow(key)

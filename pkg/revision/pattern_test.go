@@ -154,7 +154,7 @@ func TestRevision_queriesHaveTheStatedConditionsOnBothStores(t *testing.T) {
 	}
 }
 
-// reads are the query patterns: those of the source document, and those that keeping history asks for besides.
+// reads are the query patterns: those of the source document, and those that keeping history also asks for.
 func (s *shelf) reads(t *testing.T) []pattern {
 	ctx := t.Context()
 	whole := func(err error, rows, want int) error {

@@ -261,5 +261,5 @@ func TestPublisher_doubtsTheOutcomeOfAnUnknownError(t *testing.T) {
 	b.fault = on("Load", memory.After, odd)
 	_, err = b.commit(res.RevID, "", words(40)...)
 	b.ErrorIs(err, odd)
-	b.Len(b.orphans(), 1, "rows may still be on their way: the draft stays until somebody looks")
+	b.Len(b.orphans(), 1, "rows may still be on their way: the draft stays until a later look")
 }

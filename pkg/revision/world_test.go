@@ -29,14 +29,14 @@ var (
 	today = entity.Repository{User: user, Date: day}
 )
 
-// published is what a revision was in the moment in which a transaction made it the present one.
+// published is a revision as it was in the moment in which a transaction made it the present one.
 type published struct {
 	at    time.Time
 	rows  int
 	bytes string // its log entry and its snapshot, as they stand in the table
 }
 
-// answered is what a request was answered with.
+// answered holds the answer to a request.
 type answered struct {
 	revID string
 	state any
@@ -127,7 +127,7 @@ func inBytes(rows []item.Item) string {
 	return string(text)
 }
 
-// checkCompleted sees to it that an action which a plan shows completed is completed in the tree.
+// checkCompleted requires that an action which a plan shows completed is completed in the tree.
 func (w *world) checkCompleted(action string) {
 	head, err := w.store.Get(w.ctx, tree.HeadKey())
 	if err == nil {

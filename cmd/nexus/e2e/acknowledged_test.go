@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// acknowledged is what clients were told about every entity. It is safe for concurrent use.
+// acknowledged holds what the system has acknowledged to clients about every entity. It is safe for concurrent use.
 type acknowledged struct {
 	writes atomic.Int64 // all of them
 	// replayed requests were carried out before and lost their answer, stale ones met another client's write, unanswered
-	// ones met nobody.
+	// ones met neither.
 	replayed, stale, unanswered atomic.Int64
 
 	mu       sync.Mutex
@@ -23,7 +23,7 @@ type acknowledged struct {
 	eventCreated, taskCompleted map[string]string
 }
 
-// known is what clients know of one entity.
+// known holds the state of one entity as clients know it.
 type known struct {
 	user, kind, id string
 	owner          int            // the client that alone changes its links and deletes it
@@ -125,7 +125,7 @@ func (a *acknowledged) among(user string, n int, condition func(*known) bool) *k
 	return fitting[n%len(fitting)]
 }
 
-// claim marks an entity as about to be deleted, so that nobody begins to change it any more.
+// claim marks an entity as about to be deleted, so that no client begins to change it.
 func (a *acknowledged) claim(k *known) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,8 +136,8 @@ func (a *acknowledged) claim(k *known) {
 var bookkeeping = []string{"PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "ttl", "dueSetAt",
 	"exceptionsVersion", "hasExceptions", "doneTriggerUtc"}
 
-// compare holds the table against what clients were told, and returns what differs: a write lost, applied twice, or
-// applied without having been asked for.
+// compare compares the table with the acknowledged writes, and returns what differs: a write lost, applied
+// twice, or applied without a request.
 func (a *acknowledged) compare(rows []row) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,7 +148,7 @@ func (a *acknowledged) compare(rows []row) []string {
 		case totalOf[r.kind()] != "":
 			stored[r.user()+"/"+r.id()] = r
 			if a.entities[r.user()+"/"+r.id()] == nil {
-				differences = append(differences, r.key()+" was acknowledged to nobody")
+				differences = append(differences, r.key()+" was never acknowledged")
 			}
 		case r.kind() == "GONE":
 			gone[r.user()+"/"+r.id()] = true

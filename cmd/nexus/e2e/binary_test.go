@@ -16,7 +16,7 @@ import (
 // buildFlagsVariable names flags for building the binary under test, such as -race, separated by spaces.
 const buildFlagsVariable = "NEXUS_E2E_BUILDFLAGS"
 
-// workDir is what the whole test binary may write to; removed at its end.
+// workDir is the folder that the whole test binary may write to. It is removed at its end.
 var workDir string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

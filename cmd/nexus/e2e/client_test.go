@@ -18,7 +18,7 @@ import (
 const (
 	// callBound bounds one call over HTTP; POST /dev/settle may take 30 s by contract.
 	callBound = 45 * time.Second
-	// persistence is how long a client goes on trying while nobody answers.
+	// persistence is how long a client goes on trying while there is no answer.
 	persistence = 60 * time.Second
 	// retryPause is the wait between two tries.
 	retryPause = 15 * time.Millisecond
@@ -47,7 +47,7 @@ type request struct {
 // matching is the entity tag of a version.
 func matching(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -116,8 +116,8 @@ func (c client) call(ctx context.Context, r request) (answer, error) {
 	return answer{in.StatusCode, in.Header, content}, errors.Join(err, in.Body.Close())
 }
 
-// insist repeats the request as it is until somebody answers and has not only asked to try again. It returns how often
-// it tried.
+// insist repeats the request as it is until an answer comes that does not ask to try again. It returns the number of
+// tries.
 func (c client) insist(ctx context.Context, r request) (got answer, tries int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, persistence)
 	defer cancel()

@@ -44,7 +44,7 @@ func TestVerify_findsDamageOfEveryKind(t *testing.T) {
 	remove("LEDGER#stats#" + task)
 	remove("COLD#")
 	remove("MASTER#" + lost)
-	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{ // behind the back of exceptions, without a new version
+	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{ // unknown to exceptions, without a new version
 		TableName: &table, UpdateExpression: aws.String("SET rrule = :r"),
 		Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "USER#damaged"},
@@ -74,8 +74,8 @@ func TestVerify_findsDamageOfEveryKind(t *testing.T) {
 	found := strings.Join(append(differences, told.compare(rows)...), "\n")
 	for _, part := range []string{
 		"edge ", "overdueTasks of damaged is 0, recounted 1", "cold copy false", "totalNotes of damaged is 7, recounted 1",
-		"2 writes acknowledged, version 1 shown", "acknowledged to nobody",
-		"exception without a series: ", "exception for a date that is none: ", "exception that nobody was shown: ",
+		"2 writes acknowledged, version 1 shown", "never acknowledged",
+		"exception without a series: ", "exception for a date that is none: ", "exception that was never shown:  ",
 	} {
 		require.Contains(t, found, part)
 	}

@@ -22,7 +22,7 @@ func (a *acknowledged) compareExceptions(rows []row) (differences []string) {
 		}
 		want := left[r.key()]
 		if want == nil {
-			differences = append(differences, "exception that nobody was shown: "+r.String())
+			differences = append(differences, "exception that was never shown:  "+r.String())
 			continue
 		}
 		delete(left, r.key())

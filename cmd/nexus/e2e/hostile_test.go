@@ -142,8 +142,8 @@ func TestDev_refusesHostileRequestsAndChangesNothing(t *testing.T) {
 	c.do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
 }
 
-// refused makes the attack and returns what is wrong unless it is refused with a problem document (RFC 9457) that tells
-// nothing of what is inside.
+// refused makes the attack and returns what is wrong unless it is refused with a problem document (RFC 9457) that shows
+// nothing internal.
 func (a attack) refused(ctx context.Context, c client) error {
 	r, err := http.NewRequestWithContext(ctx, a.method, c.system.url()+a.path, bytes.NewReader(a.body))
 	if err != nil {
@@ -194,7 +194,7 @@ func checkProblem(status int, in *http.Response, body []byte) error {
 	}
 	for _, inside := range []string{"goroutine", ".go:", "dynamodb", "DynamoDB", "nexus/pkg", "ConditionalCheck"} {
 		if strings.Contains(string(body), inside) {
-			return fmt.Errorf("it tells of %s", inside)
+			return fmt.Errorf("it shows %s", inside)
 		}
 	}
 	return nil

@@ -103,7 +103,7 @@ func TestDev_countsAReminderADayLateAsMissed(t *testing.T) {
 	require.Empty(t, s.events(), "published")
 	require.Empty(t, s.pending(), "schedules")
 	require.Positive(t, s.info().Missed, "missed")
-	require.Contains(t, s.process().stderr.text(), "missed", "the log tells of it")
+	require.Contains(t, s.process().stderr.text(), "missed", "the log says so")
 }
 
 func (s *system) requireAnnounced(t *testing.T, id string, due time.Time) {

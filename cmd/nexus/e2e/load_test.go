@@ -45,8 +45,8 @@ type worker struct {
 	steps  int
 }
 
-// run lets all clients take their steps and returns when the last is done. What clients complain of stands in what they
-// were told.
+// run lets all clients take their steps and returns when the last is done. Complaints of clients are kept with
+// what was acknowledged to them.
 func (l *load) run(ctx context.Context) {
 	done := make(chan struct{})
 	for n := range loadClients {
@@ -222,7 +222,7 @@ func (w *worker) unlessGone(k *known, got answer, refusal int) error {
 
 func (w *worker) own(k *known) bool { return k.owner == w.number }
 
-// link adds a link to one of the worker's own entities, with a relation that nobody has used, so that it is a change.
+// link adds a link to one of the worker's own entities, with a relation that was never used, so that it is a change.
 func (w *worker) link(ctx context.Context) error {
 	k := w.told.among(w.user, w.rand.Int(), w.own)
 	if k == nil {

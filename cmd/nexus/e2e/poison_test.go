@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// processedBound is how soon the records behind a poisonous one have to be processed.
+// processedBound is how soon the records that follow a poisonous one have to be processed.
 const processedBound = time.Second
 
 func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
@@ -55,9 +55,9 @@ func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
 			return err == nil && n == int64(i+1)
 		})
 		took := time.Since(acknowledged)
-		require.True(t, seen, "%s: the note behind it is not counted", poison.name)
-		require.Less(t, took, processedBound, "%s: until the note behind it was counted", poison.name)
-		t.Logf("%s: the note behind it was counted after %s", poison.name, took.Round(time.Millisecond))
+		require.True(t, seen, "%s: the note after it is not counted", poison.name)
+		require.Less(t, took, processedBound, "%s: until the note after it was counted", poison.name)
+		t.Logf("%s: the note after it was counted after %s", poison.name, took.Round(time.Millisecond))
 
 		s.settle()
 		by := map[string]string{}
@@ -109,7 +109,7 @@ func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {
 	for name, want := range map[string]string{"totalEvents": "1", "totalNotes": "1", "totalReminders": "1"} {
 		require.Equal(t, want, text(stats[name]), name)
 	}
-	require.Contains(t, text(s.pending()), "rem_", "the reminder behind it has its schedule")
+	require.Contains(t, text(s.pending()), "rem_", "the reminder after it has its schedule")
 	c.do(http.StatusNoContent, request{method: http.MethodDelete, path: "/v1/series/" + id, match: matching(2)})
 	s.settle()
 	require.Len(t, s.pending(), 1, "schedules after the series was deleted")

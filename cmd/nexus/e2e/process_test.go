@@ -39,7 +39,7 @@ type process struct {
 	stderr journal
 }
 
-// begin starts the process and sees to its end at the latest when the test ends.
+// begin starts the process and ends it at the latest when the test ends.
 func begin(t testing.TB, l launch) *process {
 	t.Helper()
 	p := &process{ready: make(chan string, 1), done: make(chan struct{})}
@@ -60,7 +60,7 @@ func begin(t testing.TB, l launch) *process {
 		if p.ended(endBound) {
 			t.Logf("process %d ended %s after the interrupt", p.pid, time.Since(began).Round(time.Millisecond))
 		} else {
-			p.signal(t, syscall.SIGQUIT) // it tells what it was doing
+			p.signal(t, syscall.SIGQUIT) // it writes what it was doing
 			p.ended(endBound)
 			p.signal(t, syscall.SIGKILL)
 			p.ended(endBound)
@@ -93,8 +93,8 @@ func (p *process) errors() []string {
 	return out
 }
 
-// own starts the process and waits for its end on one system thread: the death of that thread is what the kernel takes
-// for the death of the parent.
+// own starts the process and waits for its end on one system thread: the kernel takes the death of that
+// thread for the death of the parent.
 func (p *process) own(path string, l launch, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -33,7 +33,7 @@ func (r row) isEntity() bool { return totalOf[r.kind()] != "" || r.kind() == "IN
 func (r row) node() string { return r.kind() + "#" + r.id() }
 
 // recount compares everything derived with what it is derived from, by a scan of the table, and returns what differs.
-// The system has settled. It returns the rows as well, for whoever has more to compare.
+// The system has settled. It returns the rows as well, for callers that have more to compare.
 func (s *system) recount() (rows []row, differences []string) {
 	s.t.Helper()
 	rows = s.scan()

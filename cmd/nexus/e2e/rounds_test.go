@@ -92,8 +92,8 @@ func (l *load) killAtRandom(t *testing.T, ctx context.Context, chance *rand.Rand
 	}
 }
 
-// requireExact settles and requires that the table holds what clients were told and everything derived equals a
-// recount.
+// requireExact settles and requires that the table holds what was acknowledged to clients, and that everything
+// derived equals a recount.
 func (l *load) requireExact(t *testing.T) {
 	t.Helper()
 	l.system.settle()
@@ -120,8 +120,8 @@ func (l *load) requireExact(t *testing.T) {
 		l.told.replayed.Load())
 }
 
-// compareLatest holds the two statistics that no recount can find, because their items may be gone, against what
-// clients were told.
+// compareLatest compares the two statistics that no recount can find, because their items may be gone, with what was
+// acknowledged to clients.
 func (l *load) compareLatest() []string {
 	var differences []string
 	for n := range loadUsers {

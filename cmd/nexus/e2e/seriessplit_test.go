@@ -66,7 +66,7 @@ func (w *worker) split(ctx context.Context, k *known) error {
 }
 
 // takeAlong moves the exceptions from the split on to the following series. At the split itself a field that the
-// changes name is what they say.
+// changes name has the value that they give it.
 func (w *worker) takeAlong(k *known, following map[string]any, date string, changes map[string]any) {
 	w.told.mu.Lock()
 	next := w.told.entities[w.user+"/"+row(following).text("masterId")]

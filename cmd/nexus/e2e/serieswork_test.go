@@ -64,8 +64,8 @@ func (w *worker) seriesFields() map[string]any {
 	return fields
 }
 
-// insistAt repeats a request about a version, each time with the version that it was told to be the present one and a
-// new key, until it is not stale.
+// insistAt repeats a request about a version, each time with the version that the answer named as the present one and
+// a new key, until it is not stale.
 func (w *worker) insistAt(ctx context.Context, r request, version int64) (got answer, sent int64, err error) {
 	for range 100 {
 		r.match, r.key = matching(version), w.key()
@@ -80,7 +80,7 @@ func (w *worker) insistAt(ctx context.Context, r request, version int64) (got an
 	return got, version, fmt.Errorf("%s %s: stale a hundred times", r.method, r.path)
 }
 
-// present is the series as its owner knows it: nobody else changes its dates.
+// master returns the series as its owner knows it: no other client changes its dates.
 func (w *worker) master(k *known) row {
 	w.told.mu.Lock()
 	defer w.told.mu.Unlock()
@@ -115,7 +115,7 @@ func (w *worker) exception(ctx context.Context, k *known) error {
 		return err
 	}
 	if got.status == http.StatusNotFound && r.body != nil && r.body.(map[string]any)["links"] != nil {
-		return nil // the link's target was deleted meanwhile
+		return nil // the link's target has been deleted since
 	}
 	shown := row(got.object())
 	if got.status != http.StatusOK || shown.text("eventId") != id {
@@ -133,7 +133,7 @@ func (w *worker) exception(ctx context.Context, k *known) error {
 	return nil
 }
 
-// ownFields are what an occurrence is to have of its own: at least a title that nobody has used.
+// ownFields are the fields that an occurrence is to have of its own: at least a title that was never used.
 func (w *worker) ownFields(k *known, now row) map[string]any {
 	out := map[string]any{"title": "exception " + w.key()}
 	if w.rand.IntN(3) == 0 {

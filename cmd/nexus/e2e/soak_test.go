@@ -28,7 +28,7 @@ func amount(t testing.TB, what string, short, long int) int {
 	return short
 }
 
-// seed is the one from the environment or a new one, and is told.
+// seed returns the one from the environment or a new one, and logs it.
 func seed(t testing.TB) uint64 {
 	t.Helper()
 	chosen := rand.Uint64()

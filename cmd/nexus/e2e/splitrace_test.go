@@ -21,7 +21,7 @@ const (
 	raceFollowed = 20 * time.Second // how long a writer looks for the series that has its date
 )
 
-// lineage is a series and those that it was split into, as its splitter was told.
+// lineage is a series and those that it was split into, as they were acknowledged to its splitter.
 type lineage struct {
 	start time.Time
 
@@ -35,7 +35,7 @@ type linePart struct{ master, from string }
 
 func (l *lineage) date(n int) string { return l.start.AddDate(0, 0, n).Format("20060102") }
 
-// of returns the series that has the date, as far as anybody was told.
+// of returns the series that has the date, as far as any client knows.
 func (l *lineage) of(date string) (master string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (w *worker) exceptionSomewhere(ctx context.Context, l *lineage, date string
 		}
 		version, wrong := wholeNumber(now.object(), "version")
 		if now.status == http.StatusNotFound {
-			return false // split off meanwhile
+			return false // split off since
 		}
 		if wrong != nil {
 			err = fmt.Errorf("read occurrence %s: %s", date, now)

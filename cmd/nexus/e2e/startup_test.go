@@ -27,7 +27,7 @@ func TestDev_startsAfterAKillDuringTheStart(t *testing.T) {
 			args: append([]string{"dev", "--addr", s.addr}, s.args...),
 			env:  append(os.Environ(), engineVariable(t)), dir: s.data,
 		})
-		// Not a wait for something: the instant of the crash is what is tried out.
+		// Not a wait for something: the test varies the instant of the crash.
 		p.ended(time.Duration(chance.Int64N(int64(startupSpan))))
 		select {
 		case <-p.done:

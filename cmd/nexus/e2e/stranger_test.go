@@ -31,7 +31,7 @@ func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 	})
 	feed, _ := owner.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
 	require.Contains(t, string(s.client("").do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret,
-		"whoever knows the address may read")
+		"anyone who knows the address may read")
 	s.settle()
 	others := func() []row {
 		return slices.DeleteFunc(s.scan(), func(r row) bool { return r.user() == "stranger" })

@@ -57,7 +57,7 @@ func newSystem(t testing.TB) *system {
 			}
 		}
 		if len(left) > 0 {
-			t.Errorf("engines %v were left behind on %s", left, s.data)
+			t.Errorf("engines %v were left on %s", left, s.data)
 		}
 	})
 	return s

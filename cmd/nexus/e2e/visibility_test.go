@@ -193,7 +193,7 @@ func percentile(values []time.Duration, per int) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// processorModel is the processor's name where the system tells it.
+// processorModel is the processor's name where the system names it.
 func processorModel() string {
 	content, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

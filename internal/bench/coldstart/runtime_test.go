@@ -16,7 +16,7 @@ const poll = "GET /2018-06-01/runtime/invocation/next "
 // patience bounds one start.
 const patience = 10 * time.Second
 
-// began is what one start took: on the clock, and of processors' time.
+// began is the time that one start took: on the clock, and of processors.
 type began struct{ clock, processor time.Duration }
 
 // start runs the program until it asks for an invocation, and ends it there.
@@ -42,7 +42,7 @@ func start(ctx context.Context, program string, environment []string) (began, er
 	go func() {
 		defer close(ended)
 		_ = command.Wait()   // it was killed, or its log says why it ended
-		_ = listener.Close() // nobody will ask any more
+		_ = listener.Close() // no further invocation is asked for
 	}()
 	request := <-asked
 	_ = command.Process.Kill() // it may have ended by itself

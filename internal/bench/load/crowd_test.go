@@ -20,7 +20,7 @@ import (
 const (
 	// fans is how many items link to each user's hub.
 	fans = 50
-	// seriesEach is how many series each user has besides their items.
+	// seriesEach is how many series each user has in addition to their items.
 	seriesEach = 12
 )
 

@@ -16,7 +16,7 @@ import (
 // meter counts what calls to a store took.
 type meter struct{ calls, rows, scans atomic.Int64 }
 
-// reading is what a meter shows.
+// reading is one reading of a meter.
 type reading struct{ calls, rows, scans int64 }
 
 func (m *meter) observe(u table.Usage) {
@@ -33,7 +33,7 @@ func (r reading) since(before reading) reading {
 	return reading{r.calls - before.calls, r.rows - before.rows, r.scans - before.scans}
 }
 
-// spent is what some work took of this process.
+// spent is the time and memory of this process that some work took.
 type spent struct {
 	processor time.Duration
 	bytes     uint64 // allocated, whether freed since or not

@@ -45,7 +45,7 @@ func benchmarkProjections(b *testing.B, users int) {
 	}
 }
 
-// projected is what the changes of a stream took.
+// projected holds the cost of the changes of a stream.
 type projected struct {
 	calls     int64
 	counted   int // batches that needed a call: with one change in each, the changes that count

@@ -71,7 +71,7 @@ func benchmarkTable(b *testing.B, users, each int, long time.Duration) {
 	})
 }
 
-// heap is what is in memory and still used.
+// heap returns the bytes in memory that are still used.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -87,7 +87,7 @@ type work struct {
 	prepare func(tb testing.TB, steps int) (step func(i int))
 }
 
-// line is what a work took, per request or record.
+// line holds the cost of some work, per request or record.
 type line struct {
 	calls, rows, scans   float64
 	processor, kilobytes float64 // nanoseconds; KB

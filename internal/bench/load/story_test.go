@@ -36,8 +36,8 @@ func link(targets ...string) func(item.Item) {
 	}
 }
 
-// story is what one user does in a day: 20 changes of seven items, a series with two exceptions among them. About half
-// of the changes count for the statistics, a third for the links.
+// story lists the steps of one user in a day: 20 changes of seven items, a series with two exceptions among them. About
+// half of the changes count for the statistics, a third for the links.
 var story = []step{
 	{item: "task_1", body: itemBody(0, base).Body, act: link("note_1", "note_2")},
 	{item: "task_1", act: set(entity.AttrTitle, "another title")},

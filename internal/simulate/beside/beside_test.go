@@ -17,7 +17,7 @@ import (
 // (docs/operations.md).
 const beforeSingleWrites = "5ebc848af139158d23eadd74b1a80fd22dee50dc"
 
-// tally is what nexus simulate --json answers.
+// tally is the answer of nexus simulate --json.
 type tally struct {
 	Histories  int
 	Happened   map[string]int

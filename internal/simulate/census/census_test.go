@@ -96,7 +96,7 @@ func TestResult_reportsABranchNeitherReachedNorListed(t *testing.T) {
 	t.Parallel()
 	result := take(t)
 	listed := map[census.Place]string{
-		{"p/a.go", "never", "func { if n > 0 { return 1 }"}:   "nobody calls it",
+		{"p/a.go", "never", "func { if n > 0 { return 1 }"}:   "no caller is left",
 		{"p/a.go", "write", "default { n--"}:                  "never",
 		{"p/a.go", "write", "case n == 2 { n++"}:              "it is reached now",
 		{"p/a.go", "write", "behind { return errContended"}:   "never",

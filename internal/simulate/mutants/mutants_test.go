@@ -117,7 +117,7 @@ func TestHunter_playsTheSimulationAgainstWhatPassesTheTests(t *testing.T) {
 	require.Equal(t, mutants.Survived, fate)
 }
 
-// The command go takes what follows a flag behind a package for an argument of the tests.
+// The command go takes whatever follows a flag after a package for an argument of the tests.
 func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -78,7 +78,7 @@ func (s *sweep) put(id string, version int64, ttl time.Time) engine.Removal {
 	return engine.Removal{Key: it.Key(), TTL: item.Int(ttl.Unix()), Version: item.Int(version)}
 }
 
-// userDeletes is what a command's delete does.
+// userDeletes deletes a row as a command does.
 func (s *sweep) userDeletes(id string) error {
 	return s.store.Transact(s.t.Context(),
 		table.Delete{Key: entity.ItemKey("u1", entity.Ref{Type: product.TypeTask, ID: id})},

@@ -116,7 +116,7 @@ func TestComplete_changesNeitherIfTheOtherMovesOrTheStoreFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 3)
 	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
-	// The tree moves between the reads and the write: the whole is begun anew.
+	// The tree moves between the reads and the write: the whole begins again.
 	once := true
 	b.fault = func(c memory.Call) error {
 		if once && c.Op == "Transact" && c.Stage == memory.Before {

@@ -216,5 +216,5 @@ func TestWhyLeft_leavesWhatTheTreeNoLongerHasOpen(t *testing.T) {
 	r = b.rollover()
 	b.Empty(r.Carried)
 	b.Equal([]plan.Left{{act(7), plan.LeftMissing}}, r.Left)
-	b.Equal(rows, b.store.Len(), "what is left behind makes no revision")
+	b.Equal(rows, b.store.Len(), "what is not carried makes no revision")
 }

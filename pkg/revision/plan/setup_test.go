@@ -71,7 +71,7 @@ func setup(t testing.TB, actions int) *bundle {
 	return b
 }
 
-// inline makes the services anew, with so many actions in a transaction.
+// inline replaces the services by some with so many actions in a transaction.
 func (b *bundle) inline(actions int) {
 	b.publisher = revision.NewPublisher(revision.Config{Store: b.law, Now: b.clock, NewID: b.newID, Inline: actions})
 	b.tree = values.New(b.publisher, b.newID)
