@@ -29,7 +29,7 @@ import (
 	dayplan "nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 // served is the HTTP surface over a store in memory; refusing counts down the requests it asks to repeat.
@@ -46,7 +46,7 @@ func served(t *testing.T, refusing int32) (url string) {
 			Store: store, Registry: registry, Now: clock, NewID: uuid.NewString,
 			Pause: func(context.Context, time.Duration) error { return nil },
 		}),
-		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock, Fold: text.Fold}),
+		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock, Fold: fold.String}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
 		Values:   trees, Plans: dayplan.New(publisher, trees, clock, uuid.NewString),

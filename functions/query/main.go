@@ -24,7 +24,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 func main() { boot.Run(env.Query, build) }
@@ -37,7 +37,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	queries := api.New(api.Config{
 		Document: api.Document,
 		Part:     api.OnlyQueries, Registry: registry,
-		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now, Fold: text.Fold}),
+		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now, Fold: fold.String}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/text"
 )
 
 const (
@@ -157,9 +158,5 @@ func problemOfJSON(err error) *Problem {
 
 // shorten keeps a message short whatever the client sent.
 func shorten(s string) string {
-	s = strings.ToValidUTF8(strings.TrimPrefix(s, "jsontext: "), "\uFFFD")
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
-	}
-	return s
+	return text.Clip(strings.ToValidUTF8(strings.TrimPrefix(s, "jsontext: "), "\uFFFD"), maxReason)
 }

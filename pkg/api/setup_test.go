@@ -31,7 +31,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -119,7 +119,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	publisher := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
 	c.Values = values.New(publisher, b.newID)
 	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
-	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: text.Fold})
+	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String})
 	b.api = api.New(c)
 	b.exchange = b.inProcess
 	return b

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/ical"
+	"nexus/pkg/text"
 )
 
 // maxLeftOut bounds how many parts left out are listed in a report.
@@ -47,17 +48,7 @@ func (r *Report) refuse(d ical.Draft, err error) {
 }
 
 // clip keeps a report short whatever was sent.
-func clip(s string) string {
-	const longest = 60
-	if len(s) <= longest {
-		return s
-	}
-	cut := longest
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return text.Clip(s, 60) }
 
 // JSON is the report as a client gets it.
 func (r *Report) JSON() ([]byte, error) {

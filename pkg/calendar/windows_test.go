@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
-	titles "nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 // moment is a time of a recorded answer: what it is, what the clock shows, the zone, the instant.
@@ -156,7 +156,7 @@ func minTime(a, b time.Time) time.Time {
 }
 
 func (b *bench) agenda(from, to time.Time, zone *time.Location) []query.Entry {
-	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: b.clock, Fold: titles.Fold})
+	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: b.clock, Fold: fold.String})
 	var all []query.Entry
 	cursor := ""
 	for {

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/query"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 func setupSeries(t *testing.T) *bench { return setup(t, product.Master(), product.Instance()) }
@@ -102,7 +102,7 @@ func (b *bench) shown() []string {
 	})
 	require.NoError(b.t, err)
 	queries := query.New(query.Config{
-		Store: b.store, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold,
+		Store: b.store, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: fold.String,
 	})
 	var out []string
 	masterType, instanceType := product.Master(), product.Instance()

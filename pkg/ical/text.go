@@ -1,6 +1,10 @@
 package ical
 
-import "strings"
+import (
+	"strings"
+
+	"nexus/pkg/text"
+)
 
 // Escape writes a text as the value of a TEXT property (RFC 5545 §3.3.11).
 func Escape(text string) string {
@@ -54,14 +58,4 @@ func SplitText(value string) []string {
 }
 
 // clip keeps a message short whatever was sent.
-func clip(s string) string {
-	const longest = 60
-	if len(s) <= longest {
-		return s
-	}
-	cut := longest
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return text.Clip(s, 60) }

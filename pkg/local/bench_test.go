@@ -40,7 +40,7 @@ import (
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 const ann = "ann"
@@ -110,7 +110,7 @@ func (b *bench) setup() {
 		Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString,
 		Pause: func(context.Context, time.Duration) error { return nil },
 	})
-	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: text.Fold})
+	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: fold.String})
 	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
 	b.importer = calendar.NewImporter(b.commands, registry)
 	var err error

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 // slowReader takes a second for each request, in virtual time.
@@ -37,7 +37,7 @@ func (s slowReader) Query(ctx context.Context, q table.Query) (table.Page, error
 func tripsDeep(t *testing.T, b *bench, q query.AgendaQuery) (page query.Agenda, deep int) {
 	synctest.Test(t, func(t *testing.T) {
 		service := query.New(query.Config{
-			Store: slowReader{b.store}, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: text.Fold,
+			Store: slowReader{b.store}, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: fold.String,
 		})
 		began := time.Now()
 		var err error

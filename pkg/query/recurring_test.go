@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 // except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without
@@ -405,7 +405,7 @@ func TestAgenda_showsAnExceptionAsTheTableHasIt(t *testing.T) {
 			now.set(row, item.Item{"version": item.Int(2)})
 			now.service = query.New(query.Config{
 				Store: behind{now.store, old.store}, Registry: product.Registry(), Now: func() time.Time { return noon },
-				Fold: text.Fold,
+				Fold: fold.String,
 			})
 			require.Equal(t, c.want, shown(now.allEntries(q)))
 		})

@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/query"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -51,7 +51,7 @@ func setup(t require.TestingT) *bench {
 	if t, ok := t.(*testing.T); ok {
 		t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
 	}
-	b.service = query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: clock, Fold: text.Fold})
+	b.service = query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: clock, Fold: fold.String})
 	return b
 }
 

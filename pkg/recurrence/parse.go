@@ -2,6 +2,8 @@ package recurrence
 
 import (
 	"strings"
+
+	"nexus/pkg/text"
 )
 
 // Bounds on what is accepted, besides those of RFC 5545.
@@ -43,12 +45,7 @@ func Parse(text string) (Rule, error) {
 }
 
 // clip keeps a message short whatever was sent.
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
+func clip(s string) string { return text.Clip(s, 40) }
 
 func partOf(name string) part {
 	switch name {

@@ -2,6 +2,7 @@ package recurrence_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -195,4 +196,10 @@ func TestWithUntil_rewritesARuleForASplitSeries(t *testing.T) {
 	last, ok := series.Last()
 	require.True(t, ok)
 	require.Equal(t, local(t, "20250127"), last.Wall)
+}
+
+func TestParse_clipsWhatItRepeatsBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	_, err := recurrence.Parse("FREQ=DAILY;INTERVAL=" + strings.Repeat("x", 39) + "ü")
+	require.ErrorContains(t, err, strconv.Quote(strings.Repeat("X", 39)+"…"))
 }

@@ -27,7 +27,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
@@ -79,7 +79,7 @@ func newPlay(t *testing.T, v variation) *play {
 	p.api = api.New(api.Config{
 		Document: api.Document,
 		Registry: registry, Commands: commands, Archive: p.system.Archive, Authenticate: api.BearerIsUser,
-		Queries: query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: text.Fold}),
+		Queries: query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: fold.String}),
 		Calendar: calendar.New(calendar.Config{
 			Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader,
 		}),

@@ -34,7 +34,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 	"nexus/pkg/verify"
 )
 
@@ -87,7 +87,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 // addServices builds what answers requests.
 func (s *System) addServices() {
 	p, r, store := &s.ports, s.registry, s.ports.Store(PartAPI)
-	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: text.Fold})
+	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String})
 	s.Archive = archive.New(s.archiving(store))
 	if p.NewID != nil && p.Pause != nil {
 		s.Commands = command.New(command.Config{Store: store, Registry: r, Now: p.Now, NewID: p.NewID, Pause: p.Pause})

@@ -21,7 +21,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 // surface is the query function's HTTP surface over a store, as it is deployed, without a connection before it.
@@ -35,7 +35,7 @@ func surface(tb testing.TB, store table.Store) http.Handler {
 	return api.New(api.Config{
 		Document: api.Document,
 		Registry: registry, Part: api.OnlyQueries,
-		Queries: query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: text.Fold}),
+		Queries: query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: fold.String}),
 		Archive: archive.New(archive.Config{
 			Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now,
 		}),

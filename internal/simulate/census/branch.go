@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"regexp"
 	"strings"
+
+	"nexus/pkg/text"
 )
 
 // conflict matches the names with which the code speaks of a conflict: a condition that did not hold, a transaction
@@ -116,14 +118,11 @@ func (r *reader) add(in region, executed bool) {
 
 // name is the text of a region.
 func (r *reader) name(in region) string {
-	text := in.header
+	name := in.header
 	if len(in.body) > 0 {
-		text += " { " + r.text(in.body[0].Pos(), in.body[0].End())
+		name += " { " + r.text(in.body[0].Pos(), in.body[0].End())
 	}
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	return text
+	return text.Clip(name, maxText)
 }
 
 func (r *reader) blocksIn(from, to Position) []int {

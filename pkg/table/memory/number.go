@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/item"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 )
 
 // Bounds of DynamoDB's number type: 38 significant digits, magnitudes from 1E-130 to 9.99...E+125.
@@ -115,10 +116,4 @@ func compareNumbers(a, b item.Number) int {
 }
 
 // clip keeps an error message short whatever was sent.
-func clip(s string) string {
-	const limit = 64
-	if len(s) <= limit {
-		return s
-	}
-	return s[:limit] + "..."
-}
+func clip(s string) string { return text.Clip(s, 64) }

@@ -1,16 +1,16 @@
-// Package text compares texts as people do.
+// Package fold compares texts as people do.
 //
 // It promises the forms that Unicode defines, and to know nothing of entities. It must never be imported by a package
 // that every function links: its tables take 260 KB of a program.
-package text
+package fold
 
 import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the form in which two texts that differ in case or composition alone are equal (Unicode, D145).
-func Fold(s string) string {
+// String returns the form in which two texts that differ in case or composition alone are equal (Unicode, D145).
+func String(s string) string {
 	if s == "" {
 		return ""
 	}

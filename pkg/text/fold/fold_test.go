@@ -1,11 +1,11 @@
-package text_test
+package fold_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/text"
+	"nexus/pkg/text/fold"
 )
 
 func TestFold_ignoresCaseAndComposition(t *testing.T) {
@@ -13,7 +13,7 @@ func TestFold_ignoresCaseAndComposition(t *testing.T) {
 	for _, c := range []struct{ a, b string }{
 		{"Straße", "STRASSE"}, {"É", "e\u0301"}, {"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"", ""},
 	} {
-		require.Equal(t, text.Fold(c.a), text.Fold(c.b))
+		require.Equal(t, fold.String(c.a), fold.String(c.b))
 	}
-	require.NotEqual(t, text.Fold("resume"), text.Fold("résumé"))
+	require.NotEqual(t, fold.String("resume"), fold.String("résumé"))
 }

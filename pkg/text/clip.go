@@ -1,0 +1,19 @@
+// Package text shortens texts for messages.
+//
+// It promises valid text for valid text. It must never import a package beyond the standard library: every function
+// links it.
+package text
+
+import "unicode/utf8"
+
+// Clip returns a text of at most limit bytes unchanged. Of a longer one it returns the whole characters within the
+// limit and the mark "…". So a message stays short no matter what a client sent.
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
