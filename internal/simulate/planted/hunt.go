@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"nexus/internal/simulate/rig"
 )
 
 // endless are more histories than any limit leaves time for.
@@ -58,10 +60,8 @@ func (h Hunter) Build(ctx context.Context, m Mistake) (string, error) {
 		return "", err
 	}
 	program := filepath.Join(h.Folder, "nexus")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program, "./cmd/nexus")
-	build.Dir = h.Root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build with %s: %w\n%s", m.Name, err, out)
+	if err := rig.Build(ctx, h.Root, program, "-overlay", overlay); err != nil {
+		return "", fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return program, nil
 }

@@ -2,21 +2,22 @@
 // code that breaks one rule of docs/correctness.md. The simulation has to catch every one of them; one that it does not
 // catch is a hole in the simulation.
 //
-// A mistake is applied when a program is built, by an overlay that shows the compiler an edited copy of a file (go help
-// build, -overlay). It promises that nothing in the tree is ever touched and that a list which is out of date is an
-// error: the text to be replaced must occur exactly once. It must never be imported by anything but its own program and
-// tests.
+// A mistake is a file below mistakes, and is applied when a program is built, by an overlay. The package promises that
+// nothing in the tree is ever touched and that a mistake which is out of date is an error: the text to be replaced must
+// occur exactly once. It must never be imported by anything but its own program and tests.
 package planted
 
 import (
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"nexus/internal/simulate/rig"
 )
 
 // Mistake is one edit of the code, or a few that belong together.
@@ -35,10 +36,44 @@ type Edit struct {
 // ErrOutdated: the code is no longer as a mistake expects it.
 var ErrOutdated = errors.New("the list of mistakes is out of date")
 
-// All returns every mistake, in the order of the code.
+//go:embed mistakes/*.diff
+var mistakes embed.FS
+
+// All returns every mistake, by name.
 func All() []Mistake {
-	return slices.Concat(ofProjections(), ofSingles(), ofContributions(), ofSchedules(), ofDeliveries(), ofSeries(),
-		ofArchive(), ofCommands(), ofLoop(), ofHoles())
+	files, err := fs.Glob(mistakes, "mistakes/*.diff")
+	var out []Mistake
+	for _, file := range files {
+		text, readErr := mistakes.ReadFile(file)
+		err = errors.Join(err, readErr)
+		out = append(out, parse(strings.TrimSuffix(path.Base(file), ".diff"), string(text)))
+	}
+	if err != nil {
+		panic("planted: " + err.Error()) // the files are in the program
+	}
+	return out
+}
+
+// parse reads a mistake: a line with the rule, then its edits. An edit begins with a line "--- " and the file. The
+// lines after it are those of a diff: one that goes begins with "-", one that comes with "+", one that stays with " "
+// or is empty.
+func parse(name, text string) Mistake {
+	rule, edits, _ := strings.Cut(text, "\n--- ")
+	m := Mistake{Name: name, Rule: rule}
+	for edit := range strings.SplitSeq(edits, "\n--- ") {
+		file, hunk, _ := strings.Cut(edit, "\n")
+		e := Edit{File: file}
+		for line := range strings.Lines(strings.TrimSuffix(hunk, "\n") + "\n") {
+			if line[0] != '+' {
+				e.Old += strings.TrimLeft(line[:1], "- ") + line[1:]
+			}
+			if line[0] != '-' {
+				e.New += strings.TrimLeft(line[:1], "+ ") + line[1:]
+			}
+		}
+		m.Edits = append(m.Edits, e)
+	}
+	return m
 }
 
 // Edited returns the files of the mistake as they are with it, by their names in the mistake.
@@ -67,21 +102,9 @@ func (m Mistake) Plant(root, folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	replace := map[string]string{}
+	files := map[string][]byte{}
 	for file, text := range edited {
-		copied := filepath.Join(folder, fmt.Sprintf("%d.go", len(replace)))
-		if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
-			return "", fmt.Errorf("plant %s: %w", m.Name, err)
-		}
-		replace[filepath.Join(root, filepath.FromSlash(file))] = copied
+		files[filepath.Join(root, filepath.FromSlash(file))] = []byte(text)
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", fmt.Errorf("plant %s: %w", m.Name, err)
-	}
-	path := filepath.Join(folder, "overlay.json")
-	if err := os.WriteFile(path, overlay, 0o600); err != nil {
-		return "", fmt.Errorf("plant %s: %w", m.Name, err)
-	}
-	return path, nil
+	return rig.Overlay(folder, files)
 }

@@ -9,123 +9,77 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"nexus/internal/simulate/planted"
+	"nexus/internal/simulate/rig"
 )
 
-// options are what the command line asks for.
-type options struct {
-	only              *regexp.Regexp // names to plant; nil for all
-	list, compileOnly bool
-	into              string
-	planted.Hunter
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "planted:", err)
-		os.Exit(1)
-	}
-}
-
-func parse(args []string) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("planted", flag.ContinueOnError)
-	only := flags.String("only", "", "plant only the mistakes whose names match this `pattern`")
-	flags.BoolVar(&o.list, "list", false, "list the mistakes and the rules that they break")
-	flags.DurationVar(&o.Limit, "limit", 10*time.Second,
+	h := planted.Hunter{Root: "."}
+	only := flag.String("only", "", "plant only the mistakes whose names match this `pattern`")
+	list := flag.Bool("list", false, "list the mistakes and the rules that they break")
+	compile := flag.Bool("compile", false, "only see whether each mistake compiles")
+	into := flag.String("into", "", "bring the table of mistakes in this `file` up to date")
+	flag.DurationVar(&h.Limit, "limit", 10*time.Second,
 		"how long the simulation may look for one mistake, in processor time of two cores")
-	flags.Uint64Var(&o.From, "from", 0, "the `seed` to begin with")
-	flags.BoolVar(&o.compileOnly, "compile", false, "only see whether each mistake compiles")
-	flags.StringVar(&o.into, "into", "", "bring the table of mistakes in this `file` up to date")
-	if err := flags.Parse(args); err != nil {
-		return options{}, err
-	}
-	if *only == "" {
-		return o, nil
-	}
-	var err error
-	if o.only, err = regexp.Compile(*only); err != nil {
-		return options{}, fmt.Errorf("pattern of names: %w", err)
-	}
-	return o, nil
-}
-
-func run(ctx context.Context, args []string, out io.Writer) error {
-	o, err := parse(args)
-	if err != nil {
-		return err
-	}
-	var wanted []planted.Mistake
-	for _, m := range planted.All() {
-		if o.only == nil || o.only.MatchString(m.Name) {
-			wanted = append(wanted, m)
+	flag.Uint64Var(&h.From, "from", 0, "the `seed` to begin with")
+	flag.Parse()
+	rig.Main("planted", func(ctx context.Context, folder string) error {
+		pattern, err := regexp.Compile(*only)
+		if err != nil {
+			return fmt.Errorf("pattern of names: %w", err)
 		}
-	}
-	if o.list {
-		for _, m := range wanted {
-			fmt.Fprintf(out, "%-34s %s\n", m.Name, m.Rule)
+		h.Folder = folder
+		wanted := slices.DeleteFunc(planted.All(), func(m planted.Mistake) bool { return !pattern.MatchString(m.Name) })
+		switch {
+		case *list:
+			for _, m := range wanted {
+				fmt.Printf("%-34s %s\n", m.Name, m.Rule)
+			}
+			return nil
+		case *compile:
+			for _, m := range wanted {
+				_, builds := h.Build(ctx, m)
+				err = errors.Join(err, builds)
+			}
+			return err
 		}
-		return nil
-	}
-	if o.Root, err = os.Getwd(); err != nil {
-		return fmt.Errorf("the module's root: %w", err)
-	}
-	if o.Folder, err = os.MkdirTemp("", "planted"); err != nil {
-		return fmt.Errorf("a folder to build in: %w", err)
-	}
-	return errors.Join(o.plant(ctx, wanted, out), os.RemoveAll(o.Folder))
+		return plant(ctx, h, wanted, *into)
+	})
 }
 
 // plant plants each mistake and prints what becomes of it.
-func (o options) plant(ctx context.Context, wanted []planted.Mistake, out io.Writer) error {
+func plant(ctx context.Context, h planted.Hunter, wanted []planted.Mistake, into string) error {
 	caught := map[string]planted.Catch{}
 	var survived []string
 	for _, m := range wanted {
-		if o.compileOnly {
-			if _, err := o.Build(ctx, m); err != nil {
-				return err
-			}
-			continue
-		}
-		c, err := o.Hunt(ctx, m)
+		c, err := h.Hunt(ctx, m)
 		if err != nil {
 			return err
 		}
 		if caught[m.Name] = c; !c.Caught {
 			survived = append(survived, m.Name)
 		}
-		fmt.Fprintf(out, "%-34s %s\n", m.Name, c)
+		fmt.Printf("%-34s %s\n", m.Name, c)
 	}
-	fmt.Fprintf(out, "%d mistakes planted, %d not caught\n", len(wanted), len(survived))
-	if o.into != "" && !o.compileOnly {
-		if err := o.write(caught); err != nil {
-			return err
+	fmt.Printf("%d mistakes planted, %d not caught\n", len(wanted), len(survived))
+	if into != "" {
+		former, err := os.ReadFile(into)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("read the table: %w", err)
+		}
+		text := planted.Table(planted.All(), caught, string(former))
+		if err := os.WriteFile(into, []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write the table: %w", err)
 		}
 	}
 	if len(survived) > 0 {
 		return fmt.Errorf("not caught: %s", strings.Join(survived, ", "))
-	}
-	return nil
-}
-
-// write brings the table up to date.
-func (o options) write(caught map[string]planted.Catch) error {
-	former, err := os.ReadFile(o.into)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read the table: %w", err)
-	}
-	if err := os.WriteFile(o.into, []byte(planted.Table(planted.All(), caught, string(former))), 0o644); err != nil {
-		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
 }
