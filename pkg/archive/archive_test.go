@@ -204,8 +204,8 @@ func TestConsumer_archivingIsNoEditOfTheUserAndARestoreIs(t *testing.T) {
 	require.NotContains(t, w.get(key), "editVersion")
 }
 
-// A task that leaves, comes back and leaves again has two lives. What happens in the second is told under delivery ids
-// of its own, and a repetition under those that it had.
+// A task that leaves, comes back and leaves again has two lives. The second is announced under delivery ids of its own,
+// and a repetition under those that it had.
 func TestDeliveryID_differsBetweenTwoLivesOfOneItem(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()

@@ -52,7 +52,7 @@ func TestConsumer_leavesAColdRowOfALaterReleaseAlone(t *testing.T) {
 	require.ErrorIs(t, err, entity.ErrNewerForm)
 }
 
-// meddling has somebody act once, before a row is deleted.
+// meddling runs an act of another process once, before a row is deleted.
 type meddling struct {
 	table.Store
 	act func()

@@ -269,7 +269,7 @@ func (w *world) randomStep() {
 	}
 }
 
-// meanwhile is what others do between two calls of the consumer: a user changes something, and another invocation
+// meanwhile acts as others between two calls of the consumer: a user changes something, and another invocation
 // handles the records of it.
 func (w *world) meanwhile() {
 	w.faulty = false
@@ -353,7 +353,7 @@ func (w *world) restore(id string, left item.Item) {
 	delete(w.expired, id)
 }
 
-// requireSame: a restored item is what it was, but for what a restore is allowed to change.
+// requireSame requires that a restored item is as it was, except for the fields that a restore may change.
 func requireSame(t *testing.T, left, back item.Item) {
 	left, back = left.Clone(), back.Clone()
 	for _, attr := range []string{

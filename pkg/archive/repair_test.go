@@ -23,14 +23,14 @@ func (w *world) drop(key item.Key) {
 	require.NoError(w.t, w.store.Delete(w.ctx, table.Delete{Key: key}))
 }
 
-// edit changes a row behind everybody's back.
+// edit changes a row past every consumer.
 func (w *world) edit(key item.Key, change func(item.Item)) {
 	row := w.get(key).Clone()
 	change(row)
 	w.put(row)
 }
 
-// faults are what the check says of an item.
+// faults returns the faults that the check reports of an item.
 func (w *world) faults(c *archive.Consumer, t *entity.Type, id string) []archive.Fault {
 	r, err := c.Remains(w.ctx, ann, t, id)
 	require.NoError(w.t, err)
@@ -71,7 +71,7 @@ func (w *world) placesOf(id string, version int64) places {
 
 func TestConsumer_repairsEachFaultOfAnArchivedTask(t *testing.T) {
 	t.Parallel()
-	const ttl, other = "ttl 1749369600", "ttl 1749369601" // a week behind the world's beginning
+	const ttl, other = "ttl 1749369600", "ttl 1749369601" // a week after the world's beginning
 	for name, c := range map[string]struct {
 		damage func(w *world, p places)
 		want   func(p places) []archive.Fault
@@ -178,7 +178,7 @@ func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 	require.NoError(t, w.copies.Delete(t.Context(), p.object))
 	lost := []archive.Fault{{Place: p.object, Is: "no copy that can be read", Want: "the item"}}
 	require.Equal(t, lost, w.faults(w.consumer, typ, id))
-	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id), "nobody has the item any more")
+	require.NoError(t, w.consumer.Repair(t.Context(), ann, typ, id), "the item is gone")
 	require.Equal(t, lost, w.faults(w.consumer, typ, id))
 	require.NotNil(t, w.get(p.cold))
 	require.NoError(t, w.copies.Put(t.Context(), p.object, []byte(kept[p.object].(string))))

@@ -96,7 +96,7 @@ func TestConsumer_keepsACancelledSeriesAndOccurrenceForGood(t *testing.T) {
 		w.open = append(w.open, w.records...) // and everything again
 		w.settle()
 	}
-	require.Len(t, w.records, before, "nobody writes them")
+	require.Len(t, w.records, before, "they are not written")
 	require.NotNil(t, w.get(m.Key()))
 	require.NotNil(t, w.get(entity.ItemKey(ann, entity.Ref{
 		Type: entity.TypeInstance, ID: entity.InstanceID(id, "20250611"),

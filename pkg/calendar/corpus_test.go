@@ -46,7 +46,7 @@ type shown struct {
 	start, end          time.Time
 }
 
-// expand is what a user has between two instants, seen in a zone; ids left aside.
+// expand returns what a user has between two instants, seen in a zone, without ids.
 func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []shown {
 	b.t.Helper()
 	var out []shown

@@ -69,7 +69,7 @@ func TestImporter_losesNoEventToOneHarmlessLine(t *testing.T) {
 	}
 }
 
-// shownFields are what a user has said, of all items.
+// shownFields returns the fields that a user has set, of all items.
 func (b *bench) shownFields(user string) (all []item.Item) {
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		kind := product.Registry().Named(it.Str(entity.AttrType))

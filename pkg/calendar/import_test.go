@@ -25,7 +25,7 @@ func component(name, uid string, lines ...string) string {
 	return strings.Join(append(all, "END:"+name), "\r\n")
 }
 
-// item is what ann has under the UID as the type, or nil.
+// item returns ann's item of the type under the UID, or nil.
 func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
 	b.t.Helper()
 	rows, err := b.store.BatchGet(b.t.Context(),

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// A program dies behind any of an import's calls. Its client repeats the request at once: the repetition goes on,
-// nothing is there twice, and what it is answered is remembered.
+// A program dies after any of an import's calls. Its client repeats the request at once: the repetition goes on,
+// nothing is there twice, and its answer is remembered.
 func TestImporter_goesOnWithTheRepetitionAfterACrash(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -38,7 +38,7 @@ func TestImporter_goesOnWithTheRepetitionAfterACrash(t *testing.T) {
 		}
 		began := b.clock()
 		first, replayed, err := b.importer.Import(t.Context(), ann, crowd(), "k")
-		b.NoError(err, "dead behind call %d", n)
+		b.NoError(err, "dead after call %d", n)
 		b.LessOrEqual(b.clock().Sub(began), 6*time.Second)
 		var r report
 		if !replayed {

@@ -88,7 +88,7 @@ func TestImporter_changesNothingInRandomCalendarsImportedAgain(t *testing.T) {
 				rt.Fatalf("what was exported changed something: %+v\n%s\n%s", back, file, exported.Text)
 			}
 			if other := setup(t); len(other.imports(ann, exported.Text).Refused) > 0 || !sameShown(b, other) {
-				rt.Fatalf("somebody else sees something else\n%s\n%s", file, exported.Text)
+				rt.Fatalf("another user sees something else\n%s\n%s", file, exported.Text)
 			}
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/ical"
 )
 
-// strange are lines that random components have besides the usual ones.
+// strange are lines that random components have in addition to the usual ones.
 var strange = []string{
 	"CLASS:PRIVATE", "CLASS:X-OURS", "CLASS:PUBLIC", "TRANSP:TRANSPARENT", "TRANSP:OPAQUE", "TRANSP:X", "GEO:1;2",
 	"CONTACT:a\\, b", "ORGANIZER;CN=\"a, b\":mailto:a@example.com",
@@ -30,7 +30,7 @@ var strange = []string{
 	"BEGIN:VLOCATION\r\nUID:l\r\nNAME:Here\r\nEND:VLOCATION",
 }
 
-// said is what a text says, component by component: not when it was written, nor in which order.
+// said returns the content of a text, component by component, without the time of writing and the order.
 func (b *bench) said(text []byte) []string {
 	b.t.Helper()
 	document, err := ical.Decode(text, ical.FileLimits())

@@ -33,7 +33,7 @@ func (m moment) reading(t *testing.T) time.Time {
 	return at
 }
 
-// recorded is what another library answered about a window.
+// recorded is the answer of another library about a window.
 type recorded struct {
 	File   string    `json:"ics"`
 	Window [2]moment `json:"window"`

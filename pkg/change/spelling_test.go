@@ -35,7 +35,7 @@ func TestParse_refusesARecordThatBreaksOffAnywhere(t *testing.T) {
 	rec.New, rec.Old = everyType(), everyType()
 	raw := change.AppendRecord(nil, rec)
 	for end := range raw {
-		_, err := change.Parse(append(make([]byte, 0, end), raw[:end]...)) // without room behind it
+		_, err := change.Parse(append(make([]byte, 0, end), raw[:end]...)) // without room after it
 		require.ErrorIs(t, err, change.ErrUndecodable, "%s", raw[:end])
 	}
 }
@@ -100,8 +100,8 @@ func TestParse_takesTimesBetween1970And9999(t *testing.T) {
 	require.ErrorContains(t, err, "253402300800 is no time in seconds since the epoch")
 }
 
-// TestDecode_saysWhatIsWrongWithAMalformedEvent: what an operator reads tells a payload that breaks off from one that
-// is no JSON.
+// TestDecode_saysWhatIsWrongWithAMalformedEvent: what an operator reads distinguishes a payload that breaks off
+// from one that is no JSON.
 func TestDecode_saysWhatIsWrongWithAMalformedEvent(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{``, `{`, `{"Records":[`, `{"Records":[{"dynamodb":{`, `{"window":{"a":`} {

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/product"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden outcomes anew")
+var rewrite = flag.Bool("rewrite", false, "write the golden outcomes again")
 
 func TestInterpret_givesEachFixtureRecordItsKnownOutcome(t *testing.T) {
 	t.Parallel()

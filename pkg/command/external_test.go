@@ -119,7 +119,7 @@ func TestService_checksTheReceiptAfterAFailedExternalWrite(t *testing.T) {
 		b.must(b.rename(id, "twin"), key("k"))
 		return nil, refused
 	}
-	require.True(t, b.must(cmd, key("k")).Replayed, "what the twin did is what was refused")
+	require.True(t, b.must(cmd, key("k")).Replayed, "the twin did what was refused")
 
 	b.once("Get", memory.Before, func() error { return table.ErrUnavailable })
 	_, err := b.do(b.rename(id, "v"), key("k3"))

@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// told are the fields that another calendar says: what it can say and does not is null. It can say a reminder's status,
-// which clients of ours cannot.
+// told returns the fields that another calendar states. A field that it can state and does not is null. It can state
+// a reminder's status, which our clients cannot.
 func told(t *entity.Type, text string) item.Item {
 	says := doc(text)
 	status, _ := says[entity.AttrStatus].(string)

@@ -59,7 +59,7 @@ func TestPause_withoutTimeLeavesTheConflictAsTheAnswer(t *testing.T) {
 	require.Len(t, b.pauses, 1)
 }
 
-// An attempt behind a pause is dated by its own time: updatedAt does not fall behind that of the write it follows.
+// An attempt after a pause is dated by its own time: updatedAt is not earlier than that of the write it follows.
 func TestPause_datesALaterAttemptByItsOwnTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

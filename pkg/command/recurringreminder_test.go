@@ -19,7 +19,7 @@ const (
 	nineFloating  = `{"title":"r","triggerUtc":"2025-11-28T09:00:00","rrule":"FREQ=DAILY%s"}`
 )
 
-// state is what actions move: status, trigger, and the snoozed occurrence with its end and count.
+// state shows the fields that actions move: status, trigger, and the snoozed occurrence with its end and count.
 func state(it item.Item) string {
 	text := it.Str("status") + " " + it.Str("triggerUtc")[5:16]
 	if product.TriggerDone(it) {
@@ -137,7 +137,7 @@ func TestCompleteReminder_countsARepetitionOnce(t *testing.T) {
 	require.Equal(t, int64(2), b.stored(product.Reminder(), id).Int("version"))
 }
 
-// The first two of its triggers were due, the third is at nine in New York today. Nobody delivered one.
+// The first two of its triggers were due, the third is at nine in New York today. None was delivered.
 func TestCompleteReminder_takesTheOccurrenceThatItsUserSaw(t *testing.T) {
 	t.Parallel()
 	const saw = "2025-11-30T14:00:00Z"

@@ -139,7 +139,7 @@ func visible(t *entity.Type, it item.Item) string {
 	return string(t.AppendJSON(nil, seen))
 }
 
-// idle are the rows that say something and count for nobody.
+// idle returns the rows that have fields of their own and have no effect.
 func (b *bench) idle() []string {
 	b.t.Helper()
 	rows, err := allRows(b.store, table.Query{

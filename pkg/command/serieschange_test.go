@@ -174,7 +174,7 @@ func TestTidy_leavesWhatAnotherHasChanged(t *testing.T) {
 		return nil
 	})
 	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251202","20251203"]}`)}, at(2))
-	require.Empty(t, b.pauses, "nothing is left to tidy, so nobody waits")
+	require.Empty(t, b.pauses, "nothing is left to tidy, so there is no wait")
 }
 
 // failing makes the n-th transaction from now on fail, and no other.

@@ -95,7 +95,7 @@ func on(t *testing.T, rows []item.Item) *bench {
 	return b
 }
 
-// failAt makes the call with the number fail, at the stage; it counts from 1. It tells how many there were.
+// failAt makes the call with the number fail, at the stage; it counts from 1. It returns the number of calls.
 func (b *bench) failAt(number int, stage memory.Stage) *int {
 	n := 0
 	b.fault = func(c memory.Call) error {
@@ -165,7 +165,7 @@ func requireDone(t *testing.T, err error, keyed bool) {
 	require.NoError(t, err)
 }
 
-// requireEither holds what is shown to being one of two states, and tells whether it is the second.
+// requireEither requires that one of two states is shown, and returns whether it is the second.
 func (b *bench) requireEither(before, after []string) bool {
 	b.t.Helper()
 	shown := b.shown()

@@ -34,7 +34,7 @@ type modelSeries struct {
 	id          string
 }
 
-// modelOwn is what one occurrence has of its own; a zero field is the series'.
+// modelOwn holds the fields that one occurrence has of its own; a zero field is the series'.
 type modelOwn struct {
 	title     string
 	hour      int

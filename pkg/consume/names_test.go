@@ -32,7 +32,7 @@ func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 	s := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, change.AppendEvent(nil, records)))
-	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/200\.json$`, b.shelf.names()[0], "a row is nobody's item")
+	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/200\.json$`, b.shelf.names()[0], "a row is no item")
 
 	b = setup(t, &scribe{name: "archive"})
 	require.Empty(t, b.handle(t, event("?")))
@@ -46,7 +46,7 @@ func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 	require.Regexp(t, `^parked/archive/unreadable/[0-9a-f]{32}\.json$`, b.shelf.names()[0], "its number is none")
 }
 
-// TestFirstUnfinished_delaysNoOtherItem: the outcomes behind an item that waits count all the same.
+// TestFirstUnfinished_delaysNoOtherItem: the outcomes after an item that waits count all the same.
 func TestFirstUnfinished_delaysNoOtherItem(t *testing.T) {
 	t.Parallel()
 	s := &scribe{name: "stats", folds: true, fail: func(c change.Change, _ int) change.Outcome {

@@ -143,7 +143,7 @@ func TestHandle_parksAPanicAfterTheRetries(t *testing.T) {
 		require.Contains(t, parked.Reason, "goroutine")
 		for _, call := range s.calls[1:] {
 			if len(call) > 1 {
-				require.NotContains(t, call, "b1", "after its panic it takes nobody along")
+				require.NotContains(t, call, "b1", "after its panic it takes no other along")
 			}
 		}
 	}

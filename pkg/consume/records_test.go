@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/consume"
 )
 
-// failureObject is what Lambda writes to S3 for a batch it has given up (AWS Lambda Developer Guide, "Retain discarded
-// batches of DynamoDB events").
+// failureObject returns the object that Lambda writes to S3 for a batch it has given up (AWS Lambda Developer Guide,
+// "Retain discarded batches of DynamoDB events").
 func failureObject(t *testing.T, event []byte) []byte {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{

@@ -214,7 +214,7 @@ func TestMapping_asksAFailedDestinationAgain(t *testing.T) {
 		s.run(t)
 		time.Sleep(time.Second / 2)
 		synctest.Wait()
-		require.Empty(t, s.saved(t), "nothing passes a record that nobody has")
+		require.Empty(t, s.saved(t), "nothing passes a record that was not delivered")
 		require.NotContains(t, s.batches(), []string{"2"})
 		s.settle(t)
 		require.Equal(t, 4, asked)

@@ -258,7 +258,7 @@ func TestID_dependsOnUserUIDAndCount(t *testing.T) {
 			}
 		}
 	}
-	// Ids are for ever: whoever imports a calendar again must find what was imported before.
+	// Ids are for ever: a later import of a calendar must find what was imported before.
 	require.Equal(t, "evt_9c077249-5f8e-59c8-98a2-1d827e9fe5ee", ical.ID("evt", "user", "uid@example.org", 0))
 }
 

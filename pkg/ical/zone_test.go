@@ -111,7 +111,7 @@ func TestZoneMap_findsAZoneWithoutAKnownNameByItsRules(t *testing.T) {
 	require.Equal(t, "Europe/Vienna", result.Drafts[0].Fields.Str("startTzid"))
 }
 
-// Every zone that is written can be told by its rules alone: the VTIMEZONE says what the zone database says.
+// Every zone that is written can be recognised by its rules alone: the VTIMEZONE says what the zone database says.
 func TestTimeZone_writesTheRulesOfItsZone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

@@ -124,7 +124,7 @@ func TestTally_countsAPendingEntryInPlaceOfItsRow(t *testing.T) {
 		require.Equal(t, []change.Verdict{isDone}, r.apply(titled("ann", "note_1", "a")))
 		total := int64(1)
 		tally := sum.TallyUnder("ann", r.sumRow("ann"))
-		if c.add { // the row is a version behind the entry
+		if c.add { // the row is a version before the entry
 			behind := r.ledger("ann", "note_1").Clone()
 			behind["v"] = item.Int(0)
 			tally.Add(behind)

@@ -202,7 +202,7 @@ func (s *scene) ids() (ids []string) {
 	return slices.Compact(ids)
 }
 
-// spoils are what a repair of a sum may find.
+// spoils are the damages that a repair of a sum may find.
 var spoils = map[string]func(*scene){
 	"nothing":   func(*scene) {},
 	"no ledger": func(s *scene) { s.remove(entity.LedgerKey("ann", "titles", "note_1")) },
@@ -251,7 +251,7 @@ func recounting(
 				isMended = isMended || err == nil
 			}
 			if err := s.recount(); err != nil && isMended {
-				return fmt.Errorf("behind a repair that ended: %w", err)
+				return fmt.Errorf("after a repair that ended: %w", err)
 			}
 			if err := s.rebuild(context.Background(), s.store, "last"); err != nil {
 				return err
@@ -312,7 +312,7 @@ func TestConsumer_repairsASumExactlyInEveryOrder(t *testing.T) {
 	}
 }
 
-// The ledger is only behind. So whatever becomes of the repair, the records that are late must count.
+// The ledger only lacks late records. Whatever becomes of the repair, these records must count.
 func TestConsumer_stagesRowsExactlyInEveryOrder(t *testing.T) {
 	t.Parallel()
 	first, second := life("note_1", "one", "two", ""), life("note_2", "one", "three")

@@ -32,7 +32,8 @@ func TestConsumer_takesNoExpiredLeaseForItsOwn(t *testing.T) {
 		projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Ledger: row}), projection.ErrLeaseLost)
 }
 
-// The record that completed the task was lost: what its successor starts from is all that tells of the completion.
+// The record that completed the task was lost: only the image that its successor starts from shows
+// the completion.
 func TestConsumer_keepsAFactThatOnlyAnOldImageHas(t *testing.T) {
 	t.Parallel()
 	h := newHeld(t, 0)
@@ -99,6 +100,6 @@ func TestConsumer_removesWhatAnotherAddedAfterItsRead(t *testing.T) {
 		return nil
 	}
 	require.Equal(t, change.Done, consumer.Apply(t.Context(), []change.Change{last})[0].Verdict)
-	require.Nil(t, h.fault, "another record was applied behind the read")
+	require.Nil(t, h.fault, "another record was applied after the read")
 	require.EqualValues(t, 1, h.row(entity.SumKey("ann", "letters")).Map("sum").Int("n"))
 }

@@ -103,7 +103,7 @@ func TestConsumer_reportsARepairThatLosesEachRound(t *testing.T) {
 	}
 }
 
-// broken is a store whose writes conflict with others, and whose reads behind the first of them fail.
+// broken is a store whose writes conflict with others, and whose reads after the first of them fail.
 type broken struct {
 	fault func(memory.Call) error
 	lost  int

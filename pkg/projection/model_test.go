@@ -190,8 +190,7 @@ func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, 
 	}))
 }
 
-// lastEntries are what stands in the sums' rows of the ledger's pending entries, by the key of the row that each is
-// for.
+// lastEntries returns the ledger's pending entries in the sums' rows, by the key of the row that each is for.
 func (w *world) lastEntries() map[item.Key]item.Item {
 	last := map[item.Key]item.Item{}
 	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row item.Item) {

@@ -56,8 +56,8 @@ func (s *scene) consumer(store table.Store) *projection.Consumer {
 	return projection.NewConsumer(s.p, store, s.clock)
 }
 
-// life is what becomes of one note: its first record, and one for each later title; an empty one is its end. A title is
-// followed by the ids that the note links to.
+// life returns the records of one note: its first record, and one for each later title; an empty one is its end. A
+// title is followed by the ids that the note links to.
 func life(id string, states ...string) []change.Change {
 	var out []change.Change
 	for i, state := range states {
@@ -291,7 +291,7 @@ func (s *scene) recount() error {
 	return errors.Join(errs...)
 }
 
-// contributed is what a ledger row says: a title, or edges.
+// contributed returns the contribution of a ledger row: a title, or edges.
 func contributed(row item.Item) string {
 	_, body, _ := strings.Cut(row.Str("c"), " ")
 	if !strings.HasPrefix(body, "{") {

@@ -60,7 +60,7 @@ func (s *scene) mends(name string) interleave.Worker {
 	}}
 }
 
-// damages are what a repair of rows may find.
+// damages are the faults that a repair of rows may find.
 var damages = map[string]func(*scene){
 	"nothing":      func(*scene) {},
 	"row missing":  func(s *scene) { s.remove(linkRow("a").Key()) },
@@ -89,7 +89,8 @@ func (s *scene) remove(key item.Key) {
 
 func (s *scene) put(row item.Item) { must(s.store.Put(context.Background(), table.Put{Item: row})) }
 
-// repairing is a scene of several workers at the rows of one damaged note. If nobody died, nothing is left to mend.
+// repairing is a scene of several workers at the rows of one damaged note. If no worker died, nothing is left to
+// repair.
 func repairing(
 	damage func(*scene), later string, workers func(s *scene, now, later change.Change) []interleave.Worker,
 ) func() interleave.World {

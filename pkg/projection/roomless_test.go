@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// Of a row's 400 KB the contribution takes all but what the row needs besides.
+// Of a row's 400 KB the contribution takes all but the bytes that the row also needs.
 func TestLease_passesOverAnItemWhoseContributionLeavesItsRowNoRoom(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{0, 40, 100} {

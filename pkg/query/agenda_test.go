@@ -313,7 +313,7 @@ func TestAgenda_leadsOnFromAPageThatEndsWithTheWindow(t *testing.T) {
 	b := setup(t)
 	event := product.Event()
 	b.add(ann, event, `{"title":"x","startUtc":"2025-12-01T09:00:00Z","startTzid":"UTC"}`, nil)
-	// What the index is asked for ends 14 hours behind the window, and so does the first page that is read of it.
+	// The range asked of the index ends 14 hours after the window, and so does the first page that is read of it.
 	for range 66 {
 		b.add(ann, event, `{"title":"later","startUtc":"2025-12-02T01:00:00Z","startTzid":"UTC"}`, nil)
 	}

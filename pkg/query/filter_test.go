@@ -146,7 +146,7 @@ func TestFilter_boundsWhatAPageReads(t *testing.T) {
 	page, err := b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Filter: query.Filter{Text: "none"}})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
-	require.NotEmpty(t, page.Next, "a page may be empty and have another one behind it")
+	require.NotEmpty(t, page.Next, "a page may be empty and have another one after it")
 	require.Equal(t, 500, b.rows())
 	require.Equal(t, map[string]int{"Query": 1}, b.trips())
 	_, err = b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Overdue: true})

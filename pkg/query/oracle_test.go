@@ -32,7 +32,7 @@ type generator struct {
 	b      *bench
 	spread time.Duration
 	home   *time.Location
-	to     time.Time // nothing is asked for behind it
+	to     time.Time // nothing is asked for after it
 	items  []item.Item
 	series []oracleSeries
 }
@@ -121,7 +121,7 @@ func randomQuery(t *rapid.T, spread time.Duration) query.AgendaQuery {
 	}
 }
 
-// randomItem stores an entity; a third of them belong to somebody else, and come back as nil.
+// randomItem stores an entity; a third of them belong to another user, and come back as nil.
 func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
 	user := rapid.SampledFrom([]string{ann, ann, bob}).Draw(t, "user")
 	start := drawTime(t, spread, "start")

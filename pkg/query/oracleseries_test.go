@@ -26,7 +26,7 @@ type ruled struct {
 }
 
 // expand lists the occurrences that begin before the instant, in the viewer's zone if they float. It asks package
-// recurrence for the rule alone; dates besides, dates excluded and the end are its own.
+// recurrence for the rule alone; additional dates, excluded dates and the end are its own.
 func expand(t require.TestingT, it item.Item, startAttr, zoneAttr string, viewer *time.Location, to time.Time) []ruled {
 	allDay := it.Bool("isAllDay")
 	start, zone := readingOf(t, it, startAttr, zoneAttr)
@@ -144,7 +144,7 @@ func seriesShowings(
 	return out
 }
 
-// reminderShowings are those of a recurring reminder. The instant of a snoozed occurrence was told by the home zone.
+// reminderShowings are those of a recurring reminder. The instant of a snoozed occurrence was read in the home zone.
 func reminderShowings(t require.TestingT, it item.Item, viewer, home *time.Location, to time.Time) []showing {
 	var out []showing
 	trigger, _ := it.Time("triggerUtc")

@@ -35,7 +35,7 @@ func TestRules_separateTheSameSeriesOfTwoUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for user, rule := range map[string]string{ann: "FREQ=DAILY", bob: "FREQ=WEEKLY"} {
-		b.ids = 0 // a client may choose an id that somebody else has, too
+		b.ids = 0 // a client may choose an id that another user also has
 		b.add(user, product.Master(),
 			fmt.Sprintf(`{"title":"s","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":%q}`, rule), nil)
 	}

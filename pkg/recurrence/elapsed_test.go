@@ -63,7 +63,7 @@ func TestEachElapsed_runsThroughAChangeOfTheClocks(t *testing.T) {
 		if r.IntN(3) == 0 {
 			p.weekdays = []numbered{{0, time.Sunday}, {0, time.Monday}, {0, time.Friday}}
 		}
-		if p.zone.String() != "Australia/Lord_Howe" { // there an hour that is cut in two is nobody's
+		if p.zone.String() != "Australia/Lord_Howe" { // there no clock shows an hour that is cut in two
 			p.minutes = []([]int){nil, {0, 20, 40}, {30}}[r.IntN(3)]
 		}
 		if p.zone.String() == "Asia/Kolkata" {

@@ -293,7 +293,7 @@ func (p *plain) expand(horizon time.Time) []occurrence {
 		if c := a.start.Compare(b.start); c != 0 {
 			return c
 		}
-		return b.wall.Compare(a.wall) // of one instant the later reading is what the clock shows
+		return b.wall.Compare(a.wall) // of one instant the clock shows the later reading
 	})
 	all = slices.CompactFunc(all, func(a, b occurrence) bool { return a.start.Equal(b.start) })
 	return slices.DeleteFunc(all, func(o occurrence) bool { return o.start.After(horizon) })

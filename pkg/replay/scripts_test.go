@@ -18,7 +18,7 @@ import (
 
 const scriptFolder = "../../testdata/replay"
 
-// TestReplay_playsEveryScript plays every script of the folder; -rewrite writes what they print anew. Then each goes
+// TestReplay_playsEveryScript plays every script of the folder; -rewrite stores their output. Then each goes
 // again in every other way there is, and must end in the same state.
 func TestReplay_playsEveryScript(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 
 const streamFolder = "../../testdata/streams"
 
-// rewriting says that golden files are to be written anew: the flag is the one of the scripts.
+// rewriting says that golden files are to be rewritten: the flag is the one of the scripts.
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 func TestReplay_leadsEveryStreamToTheStateStoredBesideIt(t *testing.T) {
@@ -68,7 +68,7 @@ func withoutTimers(state string) string {
 	return out.String()
 }
 
-// replayed is what a system of its own makes of the records.
+// replayed returns the reports and the state of a system of its own after the records.
 func replayed(t *testing.T, records []json.RawMessage) ([]replay.Report, string) {
 	t.Helper()
 	system := newSystem()

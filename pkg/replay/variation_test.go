@@ -18,7 +18,7 @@ type variation struct {
 	name       string
 	twice      bool     // every record comes twice
 	crashAt    int      // the writing call at which a process dies; 0 for none
-	crashAfter bool     // behind its effect
+	crashAfter bool     // after its effect
 	cuts       []int    // places in the log at which no batch goes on
 	batch      int      // most records of a batch; 0 for all
 	turns      []string // the consumers in another order

@@ -81,7 +81,7 @@ func TestOriginOf_readsTheStartWhereItIs(t *testing.T) {
 	after[product.AttrStartTzid] = item.String("Europe/Paris")
 	require.Equal(t, "FREQ=WEEKLY;BYDAY=TU", rule())
 	after[product.AttrStartTzid] = item.String("Nowhere/Land")
-	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "what is wrong is told by whoever validates")
+	require.Equal(t, "FREQ=WEEKLY;BYDAY=MO", rule(), "validation reports what is wrong")
 }
 
 func TestFollow_movesAnEndWithItsStart(t *testing.T) {

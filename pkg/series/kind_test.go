@@ -66,7 +66,7 @@ func dates(t *testing.T, it item.Item) []string {
 	return list
 }
 
-// randomEnded is a rule and, sometimes, an end besides, at some time of day around those of the occurrences.
+// randomEnded returns a rule and, sometimes, also an end, at some time of day around those of the occurrences.
 func randomEnded(t *testing.T, r *rand.Rand, kind string, start time.Time) item.Item {
 	t.Helper()
 	rule := []string{

@@ -100,7 +100,7 @@ func (m randomly) try(t *testing.T, seed int) string {
 	return "rewritten"
 }
 
-// kind says how a series tells its times.
+// kind says how a series states its times.
 type kind string // the name of a zone, or one of these
 
 const (

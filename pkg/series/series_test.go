@@ -97,7 +97,7 @@ func TestEnd_keepsTheLengthOfTheFirstOccurrence(t *testing.T) {
 		product.AttrStartUtc: item.String("2025-03-07T01:00:00Z"), product.AttrEndUtc: item.String("2025-03-07T04:00:00Z"),
 		product.AttrRRule: item.String("FREQ=DAILY"),
 	})
-	// until 04:00 on the clock of whoever looks
+	// until 04:00 on the viewer's clock
 	require.Equal(t, []string{"20250309 2025-03-09T06:00:00Z 2025-03-09T08:00:00Z"},
 		spans(newSeries(t, "America/New_York", floating).Overlapping(at("2025-03-09T05:00:00Z"), at("2025-03-09T10:00:00Z"))))
 

@@ -44,7 +44,7 @@ func weekly(t *testing.T, more item.Item) item.Item {
 	return newMaster(t, fields)
 }
 
-// exception is what a command would store of an occurrence with these fields of its own.
+// exception returns the row that a command would store of an occurrence with these fields of its own.
 func exception(date string, own item.Item, modified ...string) item.Item {
 	id := entity.InstanceID(masterID, date)
 	fields := own.Clone()

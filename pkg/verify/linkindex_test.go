@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/verify"
 )
 
-// Rows of the release whose index partition had no user: a repair is what moves them.
+// Rows of the release whose index partition had no user: a repair moves them.
 func TestVerifier_movesEachEdgeToItsUsersIndexPartition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

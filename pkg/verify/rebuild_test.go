@@ -113,7 +113,7 @@ func TestVerifier_showsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 				func(verify.Difference) error { return nil })
 			require.NoError(t, err)
 			w.fault = nil
-			require.NotZero(t, held, "the repair held the sum while somebody wrote")
+			require.NotZero(t, held, "the repair held the sum while a command wrote")
 			require.NotZero(t, removed)
 			require.True(t, w.drain())
 			w.equalsARecount(ann)

@@ -77,7 +77,7 @@ func (w *world) live(user string) {
 	require.True(w.t, w.drain())
 }
 
-// release is what stands in a folder of testdata/rows.
+// release holds the content of a folder of testdata/rows.
 type release struct {
 	At   time.Time         `json:"at"`
 	Rows []json.RawMessage `json:"rows"`
@@ -121,7 +121,7 @@ func load(t *testing.T, file string) *world {
 	var head release
 	require.NoError(t, json.Unmarshal(lines[0], &head))
 	w := newWorld(t, readings())
-	w.now, w.ids = head.At, 1000 // ids behind those of the rows
+	w.now, w.ids = head.At, 1000 // ids after those of the rows
 	var rows []item.Item
 	for _, line := range lines[1:] {
 		row, err := change.ParseItem(line)

@@ -53,7 +53,7 @@ type world struct {
 	ids     int
 }
 
-// newWorld has the product's projections, and others besides.
+// newWorld has the product's projections, and the others as well.
 func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 	w := &world{t: t, now: morning, copies: blobmemory.New(nil)}
 	clock := func() time.Time { return w.now }

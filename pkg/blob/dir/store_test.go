@@ -94,7 +94,7 @@ func TestStore_followsNoLinkOutside(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(outside, "new"))
 }
 
-// childDir tells a copy of the test binary to put objects there until it is killed.
+// childDir asks a copy of the test binary to put objects there until it is killed.
 const childDir = "NEXUS_BLOB_TEST_DIR"
 
 func TestMain(m *testing.M) {
@@ -104,10 +104,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// body is what object i holds in its round: long enough to be seen torn.
+// body returns the content of object i in its round: long enough to be seen torn.
 func body(i, round int) []byte { return bytes.Repeat([]byte{byte('a' + (i+round)%26)}, 5000) }
 
-// putUntilKilled prints each name when Put has returned. The bound ends a child that nobody kills.
+// putUntilKilled prints each name when Put has returned. The bound ends a child that is never killed.
 func putUntilKilled(directory string) {
 	s, err := dir.New(directory)
 	for round := 0; err == nil && round < 100_000; round++ {

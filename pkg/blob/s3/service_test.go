@@ -70,8 +70,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complete is what Nexus cannot do without, and the service can: a checksum of its own making with every body, compared
-// where it arrives and where it is read, and objects that say what they are.
+// complete returns what a request lacks that the service does not demand and Nexus needs: a checksum of its own with
+// every body, compared where it arrives and where it is read, and objects with their content type.
 func complete(c wiretest.Call) []string {
 	var wanted []string
 	switch c.Operation {

@@ -90,7 +90,8 @@ func (s *service) answer(w http.ResponseWriter, request int, entries []entry) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"FailedEntryCount": failed, "Entries": results})
 }
 
-// complete is what Nexus cannot do without, and the service can: its own bus, its source, and when it happened.
+// complete returns what a request lacks that the service does not demand and Nexus needs: its own bus, its source, and
+// the time of the event.
 func complete(c wiretest.Call) []string {
 	var found []string
 	entries, _ := c.Input["Entries"].([]any)

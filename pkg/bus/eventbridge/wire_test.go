@@ -15,10 +15,10 @@ import (
 	"nexus/pkg/bus/eventbridge"
 )
 
-// attempts is what the SDK makes of a call at most, with the settings of the functions.
+// attempts bounds how often the SDK tries a call, with the settings of the functions.
 const attempts = 3
 
-// line is an adapter behind a network that fails as it is told to.
+// line is an adapter behind a network that fails as the test demands.
 type line struct {
 	*eventbridge.Bus
 	network *wiretest.Network

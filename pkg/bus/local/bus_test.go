@@ -171,7 +171,7 @@ func TestSubscribe_dropsASlowListenerAndDelaysNoOther(t *testing.T) {
 	quick, endQuick := b.Subscribe(10)
 	require.NoError(t, b.Publish(t.Context(), numbered(0, 3)...))
 	endQuick()
-	require.Equal(t, 1, count(slow), "closed behind what it had room for")
+	require.Equal(t, 1, count(slow), "closed after what it had room for")
 	require.Equal(t, 3, count(quick))
 }
 
@@ -208,7 +208,7 @@ func TestFault_endsThePublishWhereItIs(t *testing.T) {
 	}
 }
 
-// childDir tells a copy of the test binary to publish there until it is killed.
+// childDir asks a copy of the test binary to publish there until it is killed.
 const childDir = "NEXUS_BUS_TEST_DIR"
 
 func TestMain(m *testing.M) {
@@ -218,7 +218,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// publishUntilKilled prints a line when Publish has returned. The bound ends a child that nobody kills.
+// publishUntilKilled prints a line when Publish has returned. The bound ends a child that is never killed.
 func publishUntilKilled(dir string) {
 	b, err := local.New(local.Config{Dir: dir})
 	for i := 0; err == nil && i < 1_000_000; i++ {

@@ -109,7 +109,8 @@ var forms = map[string]string{
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }
 
-// near returns texts that differ from the valid one at one place or in length: nearly all that its pattern tells apart.
+// near returns texts that differ from the valid one at one place or in length: nearly all that its pattern
+// distinguishes.
 func near(valid string) []string {
 	texts := []string{valid, strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 65)}
 	for _, n := range []int{255, 256, 257} {

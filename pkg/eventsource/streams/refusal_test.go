@@ -15,10 +15,10 @@ import (
 	"nexus/pkg/eventsource/streams"
 )
 
-// attempts is what the SDK makes of a call at most.
+// attempts bounds how often the SDK tries a call.
 const attempts = 3
 
-// line is a source on a stream behind a network that fails as it is told to.
+// line is a source on a stream behind a network that fails as the test demands.
 type line struct {
 	*streams.Source
 	network *wiretest.Network
@@ -64,7 +64,7 @@ func (l *line) drain(t *testing.T) map[string][]string {
 	return got
 }
 
-// all is what the stream holds.
+// all returns the records of the stream.
 func (s *stream) all() map[string][]string {
 	out := map[string][]string{}
 	for _, made := range s.shards {
@@ -177,7 +177,7 @@ func TestSource_failsAfterBoundedAttemptsWithoutAnAnswer(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, attempts, l.network.Requests())
 	var api smithy.APIError
-	require.False(t, errors.As(err, &api), "nobody said anything")
+	require.False(t, errors.As(err, &api), "the service said nothing")
 }
 
 func TestSource_asksForAnIteratorOnceIfNothingFails(t *testing.T) {

@@ -35,7 +35,7 @@ type service struct {
 	plan []exchange
 }
 
-// exchange is one request, told by its operation and a part of its body, and the answer to it.
+// exchange is one request, named by its operation and a part of its body, and the answer to it.
 type exchange struct {
 	operation, body string
 	status          int
@@ -92,7 +92,7 @@ func newClient(endpoint string, options ...func(*dynamodbstreams.Options)) *dyna
 	}, options...)
 }
 
-// answer is what GetRecords returns: inserts with the sequence numbers, and the next iterator if it is not empty.
+// answer returns the answer of GetRecords: inserts with the sequence numbers, and the next iterator if it is not empty.
 func answer(next string, sequences ...string) string {
 	var records []string
 	for _, sequence := range sequences {
@@ -125,7 +125,7 @@ func behind(sequence string) string {
 	return `"SequenceNumber":"` + sequence + `","ShardId":"s1","ShardIteratorType":"AFTER_SEQUENCE_NUMBER"`
 }
 
-// read reads shard s1 behind the sequence number.
+// read reads shard s1 after the sequence number.
 func read(t *testing.T, source *streams.Source, after string) change.Slice {
 	t.Helper()
 	slice, err := source.Read(t.Context(), "s1", after, 10)
@@ -140,7 +140,7 @@ func TestSource_usesAnIteratorAsLongAsItFits(t *testing.T) {
 		ok("GetRecords", `"i1"`, answer("i1b", "1", "2")),
 		ok("GetRecords", `"i1b"`, answer("i1c")),
 		ok("GetRecords", `"i1c"`, answer("i1d", "3")),
-		ok("GetShardIterator", behind("2"), iterator2), // somebody goes back
+		ok("GetShardIterator", behind("2"), iterator2), // a reader goes back
 		ok("GetRecords", `"i2"`, answer("", "3")),
 	)
 	require.Equal(t, []string{"1", "2"}, sequences(read(t, source, "")))

@@ -41,7 +41,7 @@ type failure struct {
 	code, message string
 }
 
-// scheduleInput is what is kept of the body of CreateSchedule and UpdateSchedule.
+// scheduleInput is the part that is kept of the body of CreateSchedule and UpdateSchedule.
 type scheduleInput struct {
 	ClientToken                string
 	GroupName                  string
@@ -62,8 +62,8 @@ func newService(t *testing.T) (*service, *httptest.Server) {
 	return s, server
 }
 
-// complete is what Nexus cannot do without, and the service can: a call at the instant itself, a schedule that waits
-// under its name until it is replaced, a bounded repetition, and a queue for what failed.
+// complete returns what a request lacks that the service does not demand and Nexus needs: a call at the instant itself,
+// a schedule that waits under its name until it is replaced, a bounded repetition, and a queue for what failed.
 func complete(c wiretest.Call) []string {
 	if c.Operation != "CreateSchedule" && c.Operation != "UpdateSchedule" {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"nexus/pkg/schedule/eventbridge"
 )
 
-// attempts is what the SDK makes of a call at most, with the settings of the functions.
+// attempts bounds how often the SDK tries a call, with the settings of the functions.
 const attempts = 3
 
-// line is an adapter behind a network that fails as it is told to.
+// line is an adapter behind a network that fails as the test demands.
 type line struct {
 	*eventbridge.Scheduler
 	network *wiretest.Network
@@ -49,7 +49,7 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 	}
 }
 
-// meanings is what each error that the service documents means to a caller.
+// meanings returns the error that a caller gets for each error that the service documents.
 func meanings() map[string]error {
 	return map[string]error{
 		"ValidationException":           schedule.ErrInvalid,

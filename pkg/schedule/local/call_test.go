@@ -17,7 +17,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// with is a schedule whose payload tells it from others of its name.
+// with is a schedule whose payload distinguishes it from others of its name.
 func with(name string, at time.Time, payload string) schedule.Schedule {
 	return schedule.Schedule{Name: name, At: at, Payload: []byte(fmt.Sprintf("%q", payload))}
 }
@@ -51,7 +51,7 @@ func (b *bench) nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// everywhere runs the test on a scheduler in memory, on one on disk, and on one on disk that is opened anew whenever
+// everywhere runs the test on a scheduler in memory, on one on disk, and on one on disk that is opened again whenever
 // the test asks for that.
 func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*bench) *bench)) {
 	same := func(b *bench) *bench { return b }

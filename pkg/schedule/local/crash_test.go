@@ -18,7 +18,7 @@ import (
 
 var errCrash = errors.New("crash")
 
-// world is what outlives a process: the directory, and what the calls have done.
+// world holds what outlives a process: the directory, and the effects of the calls.
 type world struct {
 	dir     string
 	begun   []string       // the payload of each call, in order
@@ -60,7 +60,7 @@ func (w *world) process(t *testing.T, crashAt int) *local.Scheduler {
 
 func (w *world) dead() bool { return w.crashAt >= 0 && w.asked > w.crashAt }
 
-// inCalls are what a call may do to its own schedule, "first", before it ends.
+// inCalls are changes that a call may make to its own schedule, "first", before it ends.
 var inCalls = map[string]func(ctx context.Context, s *local.Scheduler, in schedule.Schedule) error{
 	"leaves its schedule": func(context.Context, *local.Scheduler, schedule.Schedule) error { return nil },
 	"deletes its schedule": func(ctx context.Context, s *local.Scheduler, in schedule.Schedule) error {
@@ -80,7 +80,7 @@ var inCalls = map[string]func(ctx context.Context, s *local.Scheduler, in schedu
 	},
 }
 
-// meanwhiles are what others may do to the schedule after a crash, before anything is called again.
+// meanwhiles are changes that others may make to the schedule after a crash, before anything is called again.
 var meanwhiles = map[string]func(t *testing.T, s *local.Scheduler){
 	"nothing": func(*testing.T, *local.Scheduler) {},
 	"delete":  func(t *testing.T, s *local.Scheduler) { require.NoError(t, s.Delete(t.Context(), "a")) },

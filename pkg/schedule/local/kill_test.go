@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// childDir tells a copy of the test binary to put schedules there until it is killed.
+	// childDir asks a copy of the test binary to put schedules there until it is killed.
 	childDir = "NEXUS_SCHEDULE_TEST_DIR"
 	// childCall has it call one schedule instead, and says what the call does to it: "delete" or "replace".
 	childCall = "NEXUS_SCHEDULE_TEST_CALL"
@@ -88,7 +88,7 @@ func TestFire_repeatsAKilledCallWhoseScheduleIsGone(t *testing.T) {
 	}
 }
 
-// putUntilKilled prints each name when Put has returned. The bound ends a child that nobody kills.
+// putUntilKilled prints each name when Put has returned. The bound ends a child that is never killed.
 func putUntilKilled(dir string) {
 	s, err := local.New(local.Config{Dir: dir, Target: func(context.Context, schedule.Schedule) error { return nil }})
 	for i := 0; err == nil && i < 1_000_000; i++ {

@@ -221,7 +221,7 @@ func TestState_survivesARestart(t *testing.T) {
 	require.Equal(t, 1, again.fire(t, noon.Add(time.Hour)))
 
 	again.put(t, one("a", noon))
-	require.Equal(t, local.Pending, setup(t, dir, nil).states()["a"], "put anew at the same instant")
+	require.Equal(t, local.Pending, setup(t, dir, nil).states()["a"], "put again at the same instant")
 }
 
 func TestFire_callsAgainAfterACrashBeforeTheMark(t *testing.T) {

@@ -54,7 +54,7 @@ func (b *bench) through(transport http.RoundTripper) *dynamo.Store {
 	return dynamo.New(client(b.endpoint, b.guard.Transport(transport)), dynamo.WithTable(b.name))
 }
 
-// row is what is stored at the key; nil if nothing.
+// row returns the row at the key, or nil.
 func (b *bench) row(t *testing.T, n int) item.Item {
 	t.Helper()
 	it, err := b.store.Get(t.Context(), rowKey(n))

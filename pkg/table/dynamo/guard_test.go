@@ -5,7 +5,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// service is what DynamoDB demands of requests to the table that the schema describes.
+// service returns the rules of DynamoDB for requests to the table that the schema describes.
 func service() wiretest.Service {
 	schema := table.ProductSchema()
 	table := wiretest.Table{
@@ -17,8 +17,8 @@ func service() wiretest.Service {
 	return wiretest.DynamoDB(table)
 }
 
-// complete is what Nexus cannot do without, and the service can: what each call consumed, by index; consistent reads of
-// the table; the row in the way of a condition; and a token for each transaction.
+// complete returns what a request lacks that the service does not demand and Nexus needs: the consumption of each call
+// by index, consistent reads of the table, the row in the way of a condition, and a token for each transaction.
 func complete(c wiretest.Call) []string {
 	var found []string
 	want := func(name string, in map[string]any, value any) {

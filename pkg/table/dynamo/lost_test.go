@@ -191,7 +191,7 @@ func TestRepeated_returnsARowThatChangedSinceTheLostAnswer(t *testing.T) {
 	requireOldRow(t, row(1, "another's"), store.Put(t.Context(), table.Put{Item: row(1, "mine"), If: table.NotExists()}))
 	store = b.through(losing(1, overtake))
 	err := store.Transact(t.Context(), table.Put{Item: row(1, "mine"), If: table.Exists()}, table.Check{Key: rowKey(2)})
-	require.NoError(t, err, "the token tells a transaction's repetition from a new one")
+	require.NoError(t, err, "the token distinguishes a transaction's repetition from a new one")
 	require.Equal(t, row(1, "another's"), b.row(t, 1))
 }
 

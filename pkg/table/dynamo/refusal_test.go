@@ -20,10 +20,10 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// attempts is what a client of [dynamo.NewClient] makes of a call at most.
+// attempts bounds how often a client of [dynamo.NewClient] tries a call.
 const attempts = 4
 
-// line is a store on the engine behind a network that fails as it is told to.
+// line is a store on the engine behind a network that fails as the test demands.
 type line struct {
 	*dynamo.Store
 	*dynamo.Walker
@@ -112,7 +112,7 @@ func TestTranslate_hasAMeaningForEachDocumentedError(t *testing.T) {
 		"AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException", "IncompleteSignatureException",
 		"MissingAuthenticationTokenException",
 	} {
-		want[rights] = nil // nobody decides on it: it is retried, and whoever deploys puts it right
+		want[rights] = nil // no code decides on it: it is retried, and the operator corrects it
 	}
 	l := connect(t)
 	for _, operation := range service().Operations {

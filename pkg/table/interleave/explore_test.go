@@ -89,7 +89,7 @@ func TestExplore_playsAllOrdersAndFaultsAtEachCall(t *testing.T) {
 		{1, interleave.Options{}, 1, []int64{1}},
 		{1, interleave.Options{Faults: 1}, 3, []int64{1}},
 		{1, interleave.Options{Faults: 1, Refusals: true}, 5, []int64{0, 1}},
-		{2, interleave.Options{}, 4, []int64{2}}, // one behind the other, or both read before one writes: twice each
+		{2, interleave.Options{}, 4, []int64{2}}, // one after the other, or both read before one writes: twice each
 		{3, interleave.Options{}, 108, []int64{3}},
 		{2, interleave.Options{Faults: 2, Refusals: true}, 114, []int64{0, 1, 2}},
 	} {

@@ -118,7 +118,7 @@ func TestOptions_faultMayUseTheStore(t *testing.T) {
 	inside := false
 	b = setup(t, memory.Options{Fault: func(c memory.Call) error {
 		if !inside && c.Op == "Update" && c.Stage == memory.Before {
-			inside = true // somebody else is faster
+			inside = true // another writer is faster
 			_, err := b.store.Update(b.ctx, table.Update{Key: noteKey("a"), Set: item.Item{entity.AttrVersion: item.Int(2)}})
 			require.NoError(t, err)
 		}

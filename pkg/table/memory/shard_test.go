@@ -95,10 +95,10 @@ func TestTrim_forgetsOldRecordsAndThenTheirShards(t *testing.T) {
 	records := b.drainShard(parent)
 
 	b.feed.Trim(b.clock.now())
-	b.Equal(records[1:], b.drainShard(parent), "the beginning is what is left")
+	b.Equal(records[1:], b.drainShard(parent), "the beginning is left")
 	slice, err := b.feed.Read(b.ctx, parent, records[0].Sequence, 10)
 	b.NoError(err)
-	b.Equal(records[1:], slice.Records, "nothing behind the position is lost")
+	b.Equal(records[1:], slice.Records, "nothing after the position is lost")
 
 	children, err := b.feed.Split(parent)
 	b.NoError(err)

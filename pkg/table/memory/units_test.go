@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// meter keeps what the observer was told.
+// meter keeps what was reported to the observer.
 type meter struct{ seen []table.Usage }
 
 func (m *meter) observe(u table.Usage) { m.seen = append(m.seen, u) }
