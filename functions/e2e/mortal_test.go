@@ -23,7 +23,7 @@ import (
 )
 
 // doom stands in front of what a program calls, and decides at which of its requests the program dies: before the
-// request has got through, or when it was carried out and nobody has learnt of it.
+// request has got through, or when it was carried out and no answer has been sent.
 type doom struct {
 	mu       sync.Mutex
 	left     int // requests until then; 0 means that nothing happens
@@ -37,7 +37,7 @@ func (d *doom) before(t *testing.T, address string) string {
 	target, err := url.Parse(address)
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // a client that dies is what it is for
+	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // it serves clients that die
 	over, end := context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dead, last := d.next()
@@ -69,7 +69,7 @@ func (d *doom) arm(n int, carryOut bool) {
 }
 
 // next counts a request. Those of a dead program get nowhere. The last before is carried out if doom has it so; then it
-// comes with what is to be closed behind it.
+// comes with what is to be closed after it.
 func (d *doom) next() (dead bool, last chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,7 +149,7 @@ func (m *mortal) deliver(kills int) {
 	for attempt := 0; len(m.pending) > 0; {
 		require.Less(m, attempt, patient, "%s does not get through with a batch", m.function)
 		batch := m.pending[:min(1+m.chance.IntN(maxBatch), len(m.pending))]
-		// A batch that comes for the fourth time gets through, so that there are kills left for the batches behind it.
+		// A batch that comes for the fourth time gets through, so that there are kills left for the batches after it.
 		if attempt++; m.kills < kills && attempt < 4 {
 			m.doom.arm(1+m.chance.IntN(m.requests), m.chance.IntN(2) == 0)
 		} else {

@@ -28,7 +28,7 @@ var (
 	errBad  = errors.New("can never be done")
 )
 
-// scribe is a consumer that notes every change it finishes, in order, and fails as it is told.
+// scribe is a consumer that notes every change it finishes, in order, and fails as the test demands.
 type scribe struct {
 	name  string
 	folds bool

@@ -208,7 +208,7 @@ func TestFind_saysWhyItFailed(t *testing.T) {
 	fake.schedules[due.Name].input.ScheduleExpression = "rate(1 hour)"
 	found, err := s.Find(t.Context(), due.Name)
 	require.NoError(t, err)
-	require.True(t, found.At.IsZero(), "somebody else's")
+	require.True(t, found.At.IsZero(), "another program's")
 	require.Equal(t, due.Payload, found.Payload)
 	for code, want := range map[string]error{
 		"ThrottlingException": schedule.ErrThrottled, "InternalServerException": schedule.ErrUnavailable,
