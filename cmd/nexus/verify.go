@@ -14,16 +14,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"nexus/pkg/archive"
 	"nexus/pkg/entity"
-	"nexus/pkg/links"
 	"nexus/pkg/local"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
-	"nexus/pkg/projection"
-	"nexus/pkg/reminders"
-	"nexus/pkg/revision"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
 )
@@ -147,25 +143,20 @@ func (c *verifyCommand) inTable(
 	if err != nil {
 		return verify.Summary{}, wrongUsage("%w", err)
 	}
-	store, registry, log := dynamo.New(client, dynamo.WithTable(c.Table)), product.Registry(),
-		slog.New(slog.NewTextHandler(out.messages, nil))
-	config := verify.Config{
-		Store: store, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)), Registry: registry,
-		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive: archive.NewConsumer(archive.Config{
-			Store: store, Registry: registry, Copies: deployed.Copies, Now: time.Now,
-		}),
-		Repositories: revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString}),
-		Now:          time.Now, NewOwner: uuid.NewString, Grace: c.Grace, Wait: port.Sleep, Log: log,
+	store, log := dynamo.New(client, dynamo.WithTable(c.Table)), slog.New(slog.NewTextHandler(out.messages, nil))
+	ports := system.Ports{
+		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
+		Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		Grace: c.Grace, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
 	}
 	if deployed.Scheduler != nil {
-		reminding := reminders.Config{
-			Store: store, Registry: registry, Scheduler: deployed.Scheduler, Bus: deployed.Bus, Now: time.Now, Log: log,
-		}
-		config.Reminders, config.Notifier, config.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding),
-			deployed.Scheduler
+		ports.Scheduler, ports.Lister, ports.Bus = deployed.Scheduler, deployed.Scheduler, deployed.Bus
 	}
-	return verify.New(config).Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
+	s, err := system.New(product.Registry(), ports)
+	if err != nil {
+		return verify.Summary{}, err
+	}
+	return s.Verifier.Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
 }
 
 // inProcess has a running system verify itself, and passes on what it says.
