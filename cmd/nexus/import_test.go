@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,39 +18,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
-	"nexus/pkg/calendar"
-	"nexus/pkg/command"
 	"nexus/pkg/product"
-	"nexus/pkg/query"
-	"nexus/pkg/revision"
-	dayplan "nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
-	"nexus/pkg/text/fold"
 )
 
 // served is the HTTP surface over a store in memory; refusing counts down the requests it asks to repeat.
 func served(t *testing.T, refusing int32) (url string) {
 	t.Helper()
 	clock := func() time.Time { return time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) }
-	store, registry := memory.New(clock, memory.Options{}), product.Registry()
-	publisher := revision.NewPublisher(revision.Config{Store: store, Now: clock, NewID: uuid.NewString})
-	trees := values.New(publisher, uuid.NewString)
-	surface := api.New(api.Config{
-		Document: api.Document,
-		Registry: registry,
-		Commands: command.New(command.Config{
-			Store: store, Registry: registry, Now: clock, NewID: uuid.NewString,
-			Pause: func(context.Context, time.Duration) error { return nil },
-		}),
-		Queries:  query.New(query.Config{Store: store, Registry: registry, Now: clock, Fold: fold.String}),
-		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: blobmemory.New(nil), Now: clock}),
-		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: clock, Random: rand.Reader}),
-		Values:   trees, Plans: dayplan.New(publisher, trees, clock, uuid.NewString),
-		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: clock, NewID: uuid.NewString,
+	store := memory.New(clock, memory.Options{})
+	s, err := system.New(product.Registry(), system.Ports{
+		Store: func(string) table.Store { return store }, Now: clock, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		Pause:  func(context.Context, time.Duration) error { return nil },
+		Random: rand.Reader, Copies: blobmemory.New(nil),
 	})
+	require.NoError(t, err)
+	surface := s.API(api.Config{Authenticate: api.BearerIsUser, Now: clock})
 	var left atomic.Int32
 	left.Store(refusing)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
