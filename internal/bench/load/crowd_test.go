@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
-	"nexus/pkg/projection"
 	"nexus/pkg/stats"
+	"nexus/pkg/system"
 	"nexus/pkg/table/memory"
 )
 
@@ -28,8 +28,8 @@ const (
 type crowd struct {
 	store   *memory.Store
 	meter   *meter
+	system  *system.System
 	handler http.Handler
-	derive  []change.Consumer
 	users   []string
 }
 
@@ -42,10 +42,8 @@ func newCrowd(tb testing.TB, users, each int) *crowd {
 	tb.Helper()
 	c := &crowd{meter: &meter{}}
 	c.store = memory.New(now, memory.Options{Observer: c.meter.observe})
-	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {
-		c.derive = append(c.derive, projection.NewConsumer(p, c.store, now))
-	}
-	c.handler = surface(tb, c.store)
+	c.system = assemble(tb, c.store)
+	c.handler = surfaceOf(c.system)
 	for u := range users {
 		owner := fmt.Sprintf("user_%d", u)
 		c.users = append(c.users, owner)
@@ -64,9 +62,8 @@ func (c *crowd) settleIn(tb testing.TB, owner string, n int) {
 	for i := range n {
 		if some = append(some, linked(tb, owner, i, n)); len(some) >= chunk || i == n-1 {
 			changes := c.write(tb, owner, some)
-			for _, consumer := range c.derive {
-				follow(tb, consumer, changes)
-			}
+			follow(tb, c.system.Consumer(stats.Name), changes)
+			follow(tb, c.system.Consumer(links.Name), changes)
 			c.store.Feed().Trim(base.AddDate(1, 0, 0))
 			some = some[:0]
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -12,14 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/archive"
-	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
-	"nexus/pkg/reminders"
 )
 
 const (
@@ -150,29 +145,9 @@ func (c *crowd) probe(name string, kind int, finish func(item.Item)) work {
 			}
 			changes = append(changes, c.write(tb, owner, []item.Item{it})...)
 		}
-		consumer := c.consumer(tb, name)
+		consumer := c.system.Consumer(name)
 		return func(i int) { follow(tb, consumer, changes[i*scaleBatch:(i+1)*scaleBatch]) }
 	}}
-}
-
-func (c *crowd) consumer(tb testing.TB, name string) change.Consumer {
-	tb.Helper()
-	bus, err := buslocal.New(buslocal.Config{})
-	require.NoError(tb, err)
-	switch name {
-	case "stats":
-		return c.derive[0]
-	case "links":
-		return c.derive[1]
-	case "reminders":
-		return reminders.New(reminders.Config{
-			Store: c.store, Registry: product.Registry(), Scheduler: &timetable{}, Bus: bus, Now: now,
-			Log: slog.New(slog.DiscardHandler),
-		})
-	}
-	return archive.NewConsumer(archive.Config{
-		Store: c.store, Registry: product.Registry(), Copies: blobmemory.New(nil), Bus: bus, Now: now,
-	})
 }
 
 func TestLoad_costsDoNotGrowWithTheTable(t *testing.T) {

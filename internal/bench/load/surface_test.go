@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -11,38 +10,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
-	"nexus/pkg/calendar"
 	"nexus/pkg/product"
-	"nexus/pkg/query"
-	"nexus/pkg/revision"
-	"nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
+	"nexus/pkg/system"
 	"nexus/pkg/table"
-	"nexus/pkg/text/fold"
 )
+
+// assemble returns the system on a store. What it does outside the table is kept in memory.
+func assemble(tb testing.TB, store table.Store) *system.System {
+	tb.Helper()
+	bus, err := buslocal.New(buslocal.Config{})
+	require.NoError(tb, err)
+	s, err := system.New(product.Registry(), system.Ports{
+		Store: func(string) table.Store { return store }, Now: now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		Random: rand.Reader, Scheduler: &timetable{}, Bus: bus, Copies: blobmemory.New(nil),
+	})
+	require.NoError(tb, err)
+	return s
+}
 
 // surface is the query function's HTTP surface over a store, as it is deployed, without a connection before it.
 func surface(tb testing.TB, store table.Store) http.Handler {
 	tb.Helper()
-	registry := product.Registry()
-	bus, err := buslocal.New(buslocal.Config{})
-	require.NoError(tb, err)
-	publisher := revision.NewPublisher(revision.Config{Store: store, Now: now, NewID: uuid.NewString})
-	trees := values.New(publisher, uuid.NewString)
-	return api.New(api.Config{
-		Document: api.Document,
-		Registry: registry, Part: api.OnlyQueries,
-		Queries: query.New(query.Config{Store: store, Registry: registry, Now: now, Fold: fold.String}),
-		Archive: archive.New(archive.Config{
-			Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: now,
-		}),
-		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: now, Random: rand.Reader}),
-		Values:   trees, Plans: plan.New(publisher, trees, now, uuid.NewString),
-		Authenticate: api.BearerIsUser, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
-	})
+	return surfaceOf(assemble(tb, store))
+}
+
+func surfaceOf(s *system.System) http.Handler {
+	return s.API(api.Config{Part: api.OnlyQueries, Authenticate: api.BearerIsUser, Now: time.Now})
 }
 
 // answer is a ResponseWriter that counts.
